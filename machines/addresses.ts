@@ -1,0 +1,17 @@
+/**
+ * Where actors live: an address is the machine's name and the parts that make it one of its kind.
+ * Parts are percent-encoded, so that no name can reach into another's address.
+ */
+const join = (...parts: string[]): string => parts.map(encodeURIComponent).join('/');
+
+export const registryAddress = (node: string): string => join('registry', node);
+export const pluginsAddress = (node: string, type: string, name: string): string => join('plugins', node, type, name);
+export const pluginAddress = (node: string, type: string, name: string, allocId: string): string =>
+  join('plugin', node, type, name, allocId);
+export const taskAddress = (node: string, id: string): string => join('task', node, id);
+
+/** The decoded parts of an address, the machine's name first. */
+export const addressParts = (address: string): string[] => address.split('/').map(decodeURIComponent);
+
+/** What the addresses of a node's own actors begin with, one prefix per kind of machine. */
+export const nodeOwnedPrefix = (machine: string, node: string): string => `${join(machine, node)}/`;

@@ -1,0 +1,61 @@
+/**
+ * What machines ask of whoever hosts them, as data: messages to other actors and answers to callers.
+ * Broadcast events need nothing of ours: machines use XState's own `emit`.
+ * Under a plain `createActor` these actions do nothing. The host: docs/architecture.md#save-then-act
+ */
+import {
+  type AnyEventObject,
+  type CallbackActorLogic,
+  type EventObject,
+  fromCallback,
+  fromPromise,
+  type PromiseActorLogic,
+} from 'xstate';
+
+/** The host stamps every event it delivers, so that machines need no clock and no randomness of their own. */
+export interface Stamped {
+  /** Milliseconds since the epoch, when the event was taken from the mailbox. */
+  at: number;
+  /** Uniform in [0, 1), drawn once per event. */
+  random: number;
+}
+
+/** Sends `event` to the actor at `to`, or begins that actor with `input`; after the commit, once, in order per pair. */
+export type MessageParams = { to: string; event: AnyEventObject } | { to: string; input: object };
+
+/** The answer that the caller of the present event gets after the commit; without one it gets `undefined`. */
+export type AnswerParams = { value: unknown } | { error: Failure };
+
+/** A failure as data: what machines keep and callers get. */
+export interface Failure {
+  code: string;
+  message: string;
+  /** Whether a repeat of the same request is known to fail again. */
+  final: boolean;
+}
+
+/** The failure that an `xstate.error.actor.*` event carries; hosts flatten errors to plain data before they send it. */
+export function failureIn(event: { type: string; error?: unknown }): Failure {
+  const error: Partial<Failure> = event.error instanceof Object ? event.error : { message: String(event.error) };
+  return {
+    code: error.code ?? 'EFFECT_FAILED',
+    message: error.message ?? 'unknown error',
+    final: error.final ?? false,
+  };
+}
+
+/** The actions that a host collects instead of running. Spread into `setup({ actions })`. */
+export const hostActions = {
+  messages: (_: unknown, _params: MessageParams[]): void => {},
+  answer: (_: unknown, _params: AnswerParams): void => {},
+};
+
+/** Stands for an effect that ends with one result; a host or a test provides it. */
+export function unbound<TOutput, TInput extends object>(): PromiseActorLogic<TOutput, TInput> {
+  return fromPromise<TOutput, TInput>(() => new Promise<TOutput>(() => {}));
+}
+
+/** Stands for an effect that goes on while its state is active and sends events; a host or a test provides it. */
+export function unboundLoop<TEvent extends EventObject, TInput extends object>(): CallbackActorLogic<TEvent, TInput> {
+  return fromCallback<TEvent, TInput>(() => {});
+}

@@ -1,0 +1,20 @@
+/** Entry point `stagecraft/machines`: the machines and the types of what they keep and say. */
+export { type BackoffPolicy, jittered } from './backoff.js';
+export type { AnswerParams, Failure, MessageParams, Stamped } from './host.js';
+export {
+  type Fingerprint,
+  type HealthChanged,
+  type PluginBasics,
+  type PluginInfo,
+  pluginMachine,
+} from './plugin.js';
+export { pluginsMachine, type RegistrationChanged } from './plugins.js';
+export { type RestoreReport, registryMachine } from './registry.js';
+export {
+  type ProcessIdentity,
+  type RestartPolicy,
+  type TaskChanged,
+  type TaskSpec,
+  type TaskType,
+  taskMachine,
+} from './task.js';

@@ -1,0 +1,180 @@
+/** One running plugin instance, behind one socket. Diagram: docs/machines/plugin.md (generated). */
+import { assign, emit, setup } from 'xstate';
+import { type Stamped, unboundLoop } from './host.js';
+
+/** Who and where: the same for all its life unless it is registered again with another definition. */
+export interface PluginInfo {
+  type: string;
+  name: string;
+  allocId: string;
+  version?: string;
+  connection: { socketPath: string };
+  options?: Record<string, string>;
+}
+
+/** Read once per instance and kept; what a kind of plugin puts here is its own affair. */
+export interface PluginBasics {
+  /** The driver's own name, which may differ from the registered one. */
+  pluginName: string;
+  vendorVersion: string;
+  nodeId?: string;
+  maxVolumes?: number;
+  /** Topology segments of this node, as the driver gave them. */
+  topology?: Record<string, string>;
+  /** What the plugin as a whole offers, e.g. `CONTROLLER_SERVICE`. */
+  pluginCapabilities?: string[];
+}
+
+/** What one round of looking at a plugin found. Absent fields are not known (yet). */
+export interface Fingerprint {
+  healthy: boolean;
+  description: string;
+  basic?: PluginBasics;
+  /** What its service offers, e.g. `STAGE_UNSTAGE_VOLUME`; absent means unknown, never unsupported. */
+  capabilities?: string[];
+}
+
+export interface PluginInput {
+  info: PluginInfo;
+}
+
+export interface PluginContext {
+  info: PluginInfo;
+  fingerprint: Fingerprint;
+}
+
+type FingerprintEvent = { type: 'fingerprint.changed'; fingerprint: Fingerprint };
+export type PluginEvent = (
+  | FingerprintEvent
+  | { type: 'plugin.restart'; info: PluginInfo }
+  | { type: 'plugin.shutdown' }
+) &
+  Stamped;
+
+export interface FingerprintInput {
+  info: PluginInfo;
+  known: Fingerprint;
+}
+
+/** Broadcast when the health of an instance changes. */
+export interface HealthChanged {
+  type: 'health';
+  info: PluginInfo;
+  from: 'healthy' | 'unhealthy' | 'unknown';
+  healthy: boolean;
+  description: string;
+}
+
+const unknown: Fingerprint = { healthy: false, description: 'not yet fingerprinted' };
+const shutDown: Fingerprint = { healthy: false, description: 'shut down' };
+
+export const pluginMachine = setup({
+  types: {} as {
+    context: PluginContext;
+    events: PluginEvent;
+    input: PluginInput;
+    emitted: HealthChanged;
+  },
+  actors: { fingerprintLoop: unboundLoop<FingerprintEvent, FingerprintInput>() }, // one long effect: an event only on change
+  guards: {
+    isHealthy: (_, seen: Fingerprint) => seen.healthy,
+    wasHealthy: ({ context }) => context.fingerprint.healthy,
+  },
+  actions: {
+    // What a later, poorer round leaves out stays known: an unhealthy plugin has not lost its capabilities.
+    remember: assign(({ context }, seen: Fingerprint) => ({ fingerprint: { ...context.fingerprint, ...seen } })),
+    redefine: assign((_, info: PluginInfo) => ({ info, fingerprint: unknown })),
+    emitHealth: emit(({ context }, from: HealthChanged['from']) => ({
+      type: 'health' as const,
+      info: context.info,
+      from,
+      healthy: context.fingerprint.healthy,
+      description: context.fingerprint.description,
+    })),
+  },
+}).createMachine({
+  id: 'plugin',
+  version: '1',
+  context: ({ input }) => ({ info: input.info, fingerprint: unknown }),
+  initial: 'registering',
+  invoke: {
+    id: 'fingerprintLoop',
+    src: 'fingerprintLoop',
+    input: ({ context }) => ({ info: context.info, known: context.fingerprint }),
+  },
+  on: {
+    'plugin.restart': {
+      target: '.registering',
+      reenter: true, // the loop begins anew, on the new socket
+      actions: { type: 'redefine', params: ({ event }) => event.info },
+    },
+    'plugin.shutdown': [
+      {
+        guard: 'wasHealthy',
+        target: '.shutdown',
+        actions: [
+          { type: 'remember', params: shutDown },
+          { type: 'emitHealth', params: 'healthy' },
+        ],
+      },
+      { target: '.shutdown', actions: { type: 'remember', params: shutDown } },
+    ],
+  },
+  states: {
+    registering: { always: 'fingerprinting' },
+    fingerprinting: {
+      on: {
+        'fingerprint.changed': [
+          {
+            guard: { type: 'isHealthy', params: ({ event }) => event.fingerprint },
+            target: 'healthy',
+            actions: [
+              { type: 'remember', params: ({ event }) => event.fingerprint },
+              { type: 'emitHealth', params: 'unknown' },
+            ],
+          },
+          {
+            target: 'unhealthy',
+            actions: [
+              { type: 'remember', params: ({ event }) => event.fingerprint },
+              { type: 'emitHealth', params: 'unknown' },
+            ],
+          },
+        ],
+      },
+    },
+    healthy: {
+      on: {
+        'fingerprint.changed': [
+          {
+            guard: { type: 'isHealthy', params: ({ event }) => event.fingerprint },
+            actions: { type: 'remember', params: ({ event }) => event.fingerprint },
+          },
+          {
+            target: 'unhealthy',
+            actions: [
+              { type: 'remember', params: ({ event }) => event.fingerprint },
+              { type: 'emitHealth', params: 'healthy' },
+            ],
+          },
+        ],
+      },
+    },
+    unhealthy: {
+      on: {
+        'fingerprint.changed': [
+          {
+            guard: { type: 'isHealthy', params: ({ event }) => event.fingerprint },
+            target: 'healthy',
+            actions: [
+              { type: 'remember', params: ({ event }) => event.fingerprint },
+              { type: 'emitHealth', params: 'unhealthy' },
+            ],
+          },
+          { actions: { type: 'remember', params: ({ event }) => event.fingerprint } },
+        ],
+      },
+    },
+    shutdown: { type: 'final' },
+  },
+});

@@ -1,0 +1,70 @@
+/**
+ * Group commit: what actors commit in one turn of the event loop goes to the store in one call.
+ * An answer that was lost is asked for again with the same commit, for as long as it takes: the store tells a repeat.
+ */
+import type { Clock } from './clock.js';
+import type { Commit, CommitResult, Store } from './store.js';
+
+export interface Submission {
+  commit: Commit;
+  settled(result: CommitResult): void;
+  /** The store gave no answer; the same commit will be repeated. Called once. */
+  unavailable(error: unknown): void;
+}
+
+const firstRetryMs = 50;
+const lastRetryMs = 5_000;
+
+export class Committer {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  #waiting: Submission[] = [];
+  #inFlight = 0;
+  #idle: (() => void)[] = [];
+  #stopped = false;
+
+  constructor(store: Store, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  submit(submission: Submission): void {
+    if (this.#waiting.push(submission) === 1) queueMicrotask(() => this.#flush());
+  }
+
+  /** Resolves when nothing is on its way to the store; from then on a commit without an answer is not repeated. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    if (this.#waiting.length > 0 || this.#inFlight > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  #flush(): void {
+    const batch = this.#waiting;
+    this.#waiting = [];
+    void this.#write(batch, 1);
+  }
+
+  async #write(batch: Submission[], attempt: number): Promise<void> {
+    this.#inFlight += 1;
+    let results: CommitResult[];
+    try {
+      results = await this.#store.commit(batch.map(({ commit }) => commit));
+    } catch (error) {
+      if (attempt === 1) for (const { unavailable } of batch) unavailable(error);
+      if (!this.#stopped) {
+        const delayMs = Math.min(firstRetryMs * 2 ** (attempt - 1), lastRetryMs);
+        this.#clock.after(delayMs, () => void this.#write(batch, attempt + 1));
+      }
+      this.#done();
+      return;
+    }
+    for (const [index, result] of results.entries()) batch[index]?.settled(result);
+    this.#done();
+  }
+
+  #done(): void {
+    this.#inFlight -= 1;
+    if (this.#inFlight > 0 || this.#waiting.length > 0) return;
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * Brings what commits owe to others where it belongs: messages to inboxes, broadcast events to topics; then settles.
+ * Cut off anywhere, it begins again from what is unsettled: receivers and topics tell what they had before.
+ */
+import type { Clock } from './clock.js';
+import { asData, decodeOutbox, type Outbox } from './envelope.js';
+import type { Inbox } from './inbox.js';
+import type { OutboxRow, Store } from './store.js';
+import type { Topics } from './topics.js';
+
+const retryMs = 200;
+
+export class Deliveries {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #topics: Topics;
+  readonly #inbox: Inbox;
+  #delivered: { address: string; seq: number }[] = [];
+  #settling: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor({ store, clock, topics, inbox }: { store: Store; clock: Clock; topics: Topics; inbox: Inbox }) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#topics = topics;
+    this.#inbox = inbox;
+  }
+
+  /** Call in the order of the commits of an address: receivers and topics keep that order. */
+  deliver(address: string, seq: number, { messages, events }: Outbox): void {
+    const sent = messages.map(({ to, ...content }, index) =>
+      this.#inbox.append(to, { from: { address, seq, index }, ...asData(content) }),
+    );
+    const broadcast = events.map(({ topic, event }, index) =>
+      this.#topics.append(topic, { source: address, seq, index, text: JSON.stringify(event) }),
+    );
+    void Promise.all([...sent, ...broadcast]).then(() => this.#settle({ address, seq }));
+  }
+
+  /** Delivers again what an earlier run left unsettled. */
+  redeliver({ address, seq, text }: OutboxRow): void {
+    this.deliver(address, seq, decodeOutbox(text));
+  }
+
+  /** Resolves when what was delivered so far is settled, or was tried; nothing is settled from then on. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#settling;
+  }
+
+  #settle(row: { address: string; seq: number }): void {
+    this.#delivered.push(row);
+    this.#settling ??= this.#settleAll().finally(() => {
+      this.#settling = undefined;
+    });
+  }
+
+  async #settleAll(): Promise<void> {
+    await Promise.resolve(); // what is delivered in one turn is settled in one write
+    while (this.#delivered.length > 0) {
+      const rows = this.#delivered.splice(0);
+      try {
+        await this.#store.settle(rows);
+      } catch {
+        // Not settled is only delivered once more after a restart: told apart there.
+        if (this.#stopped) return;
+        this.#delivered.push(...rows);
+        await new Promise<void>((resolve) => this.#clock.after(retryMs, resolve));
+      }
+    }
+  }
+}

@@ -1,0 +1,326 @@
+/**
+ * Hosts actors: finds or loads them, hands them their mail, and is the host that each of them needs.
+ * Knows stores, effects and time through their ports; nothing of CSI. The contract: docs/architecture.md#save-then-act
+ */
+import type { AnyEventObject, StateValue } from 'xstate';
+import type { RestoreReport } from '../../machines/registry.js';
+import { messageOf, StagecraftError } from '../errors.js';
+import { Actor, type ActorHost, type CommitNotice } from './actor.js';
+import { type Clock, pause } from './clock.js';
+import { Committer } from './committer.js';
+import { Deliveries } from './deliveries.js';
+import { EffectRunner } from './effect-runner.js';
+import type { ActorKind } from './effects.js';
+import { asData, decodeEntry, decodeEnvelope, type JournalEntry, type LiveTimer } from './envelope.js';
+import { HostedMachine } from './hosted-machine.js';
+import type { ActorMessage, Inbox } from './inbox.js';
+import { LeaseKeeper, type LeaseRequest } from './lease-keeper.js';
+import type { Logger } from './logger.js';
+import type { Random } from './random.js';
+import { type Replayed, replay } from './replay.js';
+import type { CommitResult, Cursor, Store, StoredRecord, TopicRow } from './store.js';
+import { Topics } from './topics.js';
+
+export interface EngineOptions {
+  store: Store;
+  clock: Clock;
+  random: Random;
+  logger: Logger;
+  kinds: ActorKind[];
+  lease: Omit<LeaseRequest, 'owner'>;
+}
+
+/** An actor as committed last. */
+export interface ActorView {
+  seq: number;
+  state: StateValue;
+  context: object;
+}
+
+interface HostedKind {
+  kind: ActorKind;
+  machine: HostedMachine;
+}
+
+const pageSize = 512;
+const loadRetryMs = 200;
+const effectGraceMs = 5_000;
+
+export class Engine {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #logger: Logger;
+  readonly #kinds = new Map<string, HostedKind>();
+  readonly #actors = new Map<string, Actor>();
+  readonly #timers = new Map<LiveTimer, () => void>();
+  readonly #observers = new Set<(notice: CommitNotice) => void>();
+  readonly #committer: Committer;
+  readonly #effects: EffectRunner;
+  readonly #topics: Topics;
+  readonly #deliveries: Deliveries;
+  readonly #leases: LeaseKeeper;
+  readonly #leaseRequest: LeaseRequest;
+  readonly #host: ActorHost;
+  #commits = 0;
+  /** Why nothing is taken any more. */
+  #closed: StagecraftError | undefined;
+
+  constructor({ store, clock, random, logger, kinds, lease }: EngineOptions) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#random = random;
+    this.#logger = logger;
+    for (const kind of kinds) this.#kinds.set(kind.machine.id, { kind, machine: new HostedMachine(kind.machine) });
+    this.#committer = new Committer(store, clock);
+    this.#effects = new EffectRunner(clock);
+    this.#topics = new Topics(store, clock);
+    const inbox: Inbox = { append: (address, message) => this.#append(address, message) };
+    this.#deliveries = new Deliveries({ store, clock, topics: this.#topics, inbox });
+    this.#leases = new LeaseKeeper(store, clock, (reason) => this.#fence(reason));
+    this.#leaseRequest = { ...lease, owner: random.id() };
+    this.#host = this.#makeHost();
+  }
+
+  /**
+   * Opens the store and takes the lease.
+   * @throws StagecraftError NODE_IN_USE, naming the holder
+   */
+  async open(): Promise<void> {
+    await this.#store.open();
+    await this.#leases.acquire(this.#leaseRequest);
+  }
+
+  /**
+   * Brings back every actor under these address prefixes: delivers what was owed, resumes timers and effects.
+   * A record that can't be read is left as it is and named in the report.
+   */
+  async restore(prefixes: string[]): Promise<RestoreReport> {
+    const report: RestoreReport = { actors: 0, quarantined: [] };
+    for (const prefix of prefixes) {
+      for await (const row of this.#pages((after) => this.#store.unsettled({ prefix, limit: pageSize, ...after }))) {
+        this.#deliveries.redeliver(row);
+      }
+    }
+    for (const prefix of prefixes) {
+      for await (const record of this.#pages((after) => this.#store.list({ prefix, limit: pageSize, ...after }))) {
+        const actor = this.#actors.get(record.address) ?? this.#make(record.address);
+        if (actor.loading) this.#restoreRecord(actor, record);
+        if (actor.stopped) report.quarantined.push(record.address);
+        else report.actors += 1;
+      }
+    }
+    return report;
+  }
+
+  /**
+   * Sends an actor an event. Resolves with its answer once that is committed.
+   * @param requestId a repeat under the same id gets the same answer, also after a restart
+   * @throws StagecraftError what the machine answers; ACTOR_NOT_FOUND, ACTOR_CRASHED, ACTOR_QUARANTINED,
+   *   STORE_UNAVAILABLE, FENCED, RUNTIME_CLOSED
+   */
+  async ask(address: string, event: AnyEventObject, { requestId }: { requestId?: string } = {}): Promise<unknown> {
+    if (this.#closed) throw this.#closed;
+    if (event.type.startsWith('xstate.')) {
+      throw new StagecraftError('INVALID_ARGUMENT', `${event.type} is XState's own: send an event of the machine`, {
+        address,
+      });
+    }
+    const actor = this.#actor(address);
+    return new Promise((resolve, reject) => {
+      actor.post({ kind: 'request', event: asData(event), resolve, reject, ...(requestId ? { requestId } : {}) });
+    });
+  }
+
+  /** What is committed of an actor in memory. */
+  peek(address: string): ActorView | undefined {
+    const actor = this.#actors.get(address);
+    if (!actor?.snapshot) return undefined;
+    return { seq: actor.seq, state: actor.snapshot.value, context: actor.snapshot.context };
+  }
+
+  /** Calls back after each commit, in order per actor; the answer ends it. */
+  observe(observer: (notice: CommitNotice) => void): () => void {
+    this.#observers.add(observer);
+    return () => this.#observers.delete(observer);
+  }
+
+  /** @see Topics.follow */
+  follow(topic: string, from: Cursor | 'now', signal?: AbortSignal): AsyncIterable<TopicRow> {
+    return this.#topics.follow(topic, from, signal);
+  }
+
+  /** What an actor was given since it began, oldest first. */
+  async *journal(address: string, from = 1): AsyncGenerator<JournalEntry, void> {
+    for (let next = from; ; ) {
+      const rows = await this.#store.readJournal(address, next, pageSize);
+      for (const row of rows) {
+        yield decodeEntry(row.text);
+        next = row.seq + 1;
+      }
+      if (rows.length < pageSize) return;
+    }
+  }
+
+  /** @see replay */
+  replay(address: string, to?: number): Promise<Replayed> {
+    return replay(this.#kindOf(address).machine, this.journal(address), to);
+  }
+
+  /** Takes nothing any more, ends effects, waits for what is on its way to the store, gives the lease back. */
+  async stop(): Promise<void> {
+    this.#close(new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed'));
+    await this.#effects.stop(effectGraceMs);
+    await this.#committer.stop();
+    this.#topics.stop();
+    await this.#deliveries.stop();
+    await this.#leases.release();
+    await this.#store.close();
+  }
+
+  #fence(reason: StagecraftError): void {
+    this.#logger.error({ code: reason.code, lease: this.#leaseRequest.name }, reason.message);
+    this.#close(reason);
+    void this.#effects.stop(effectGraceMs);
+  }
+
+  #close(reason: StagecraftError): void {
+    this.#closed ??= reason;
+    for (const actor of this.#actors.values()) actor.stop(this.#closed);
+  }
+
+  #kindOf(address: string): HostedKind {
+    const hosted = this.#kinds.get(address.slice(0, address.indexOf('/')));
+    if (hosted) return hosted;
+    throw new StagecraftError('ACTOR_NOT_FOUND', `${address}: no machine of that name is hosted here`, { address });
+  }
+
+  #actor(address: string): Actor {
+    const present = this.#actors.get(address);
+    if (present) return present;
+    const actor = this.#make(address);
+    void this.#load(actor);
+    return actor;
+  }
+
+  #make(address: string): Actor {
+    const actor = new Actor({ address, ...this.#kindOf(address), host: this.#host });
+    this.#actors.set(address, actor);
+    return actor;
+  }
+
+  async #load(actor: Actor): Promise<void> {
+    while (actor.loading) {
+      try {
+        const record = await this.#store.load(actor.address);
+        if (actor.loading) this.#restoreRecord(actor, record);
+        return;
+      } catch (error) {
+        this.#logger.warn({ address: actor.address }, `the store can't load an actor now: ${messageOf(error)}`);
+        await pause(this.#clock, loadRetryMs);
+      }
+    }
+  }
+
+  /** Leaves a record that can't be read as it is, says so, and refuses what comes for its actor. */
+  #restoreRecord(actor: Actor, record: StoredRecord | undefined): void {
+    try {
+      actor.restore(record, record && decodeEnvelope(record.text));
+    } catch (error) {
+      this.#quarantine(actor, `its record can't be read: ${messageOf(error)}`);
+    }
+  }
+
+  #quarantine(actor: Actor, why: string): void {
+    const { address } = actor;
+    this.#logger.error({ address, code: 'ACTOR_QUARANTINED' }, `actor quarantined: ${why}`);
+    actor.stop(new StagecraftError('ACTOR_QUARANTINED', `${address} is out of service: ${why}`, { address }));
+  }
+
+  #append(address: string, message: ActorMessage): Promise<void> {
+    return new Promise((applied) => this.#actor(address).post({ kind: 'message', message, applied }));
+  }
+
+  #makeHost(): ActorHost {
+    return {
+      stamp: () => ({ at: this.#clock.now(), random: this.#random.next() }),
+      commit: (commit, outcome) => {
+        this.#commits += 1;
+        const { epoch, owner } = this.#leases.lease;
+        this.#committer.submit({
+          commit: { ...commit, epoch, owner, commitId: `${owner}.${this.#commits}` },
+          ...outcome,
+        });
+      },
+      startEffect: (address, live, recovered) => {
+        // A lapsed lease is somebody else's: they take the effect up.
+        if (!this.#leases.held) return;
+        const effect = this.#kindOf(address).kind.effects[live.src];
+        const mail = { kind: 'effect' as const, id: live.id, seq: live.seq };
+        this.#effects.start({
+          address,
+          live,
+          effect,
+          recovered,
+          deliver: (event, ended) => this.#actors.get(address)?.post({ ...mail, event, ended }),
+        });
+      },
+      cancelEffect: (address, live) => this.#effects.cancel(address, live),
+      startTimer: (address, timer) => {
+        const { id, seq, event } = timer;
+        const fire = (): void => {
+          this.#timers.delete(timer);
+          this.#actors.get(address)?.post({ kind: 'timer', id, seq, event });
+        };
+        this.#timers.set(timer, this.#clock.after(timer.dueAtMs - this.#clock.now(), fire));
+      },
+      cancelTimer: (_, timer) => {
+        this.#timers.get(timer)?.();
+        this.#timers.delete(timer);
+      },
+      deliver: (address, seq, outbox) => this.#deliveries.deliver(address, seq, outbox),
+      notify: (notice) => this.#notify(notice),
+      conflicted: (address, result) => this.#conflicted(address, result),
+      idle: (address) => this.#actors.delete(address),
+    };
+  }
+
+  #notify(notice: CommitNotice): void {
+    const { address, seq, entry, state } = notice;
+    if (entry.kind === 'crash')
+      this.#logger.error({ address, seq, code: 'ACTOR_CRASHED' }, `actor crashed: ${entry.error}`);
+    else this.#logger.debug({ address, seq, state, event: entry.event?.type }, 'transition');
+    for (const observer of this.#observers) {
+      try {
+        observer(notice);
+      } catch (error) {
+        this.#logger.error({ address, seq }, `an observer threw: ${messageOf(error)}`);
+      }
+    }
+  }
+
+  #conflicted(address: string, result: CommitResult): void {
+    const stored = result.status === 'conflict' ? result.stored : undefined;
+    const { name, epoch } = this.#leases.lease;
+    if (stored && stored.epoch > epoch) {
+      return this.#fence(
+        new StagecraftError('FENCED', `${name} was taken over (epoch ${stored.epoch}, ours is ${epoch})`, { address }),
+      );
+    }
+    const actor = this.#actors.get(address);
+    if (actor)
+      this.#quarantine(actor, `the store holds seq ${stored?.seq ?? 'none'} of it, not ours after ${actor.seq}`);
+  }
+
+  async *#pages<T>(
+    read: (after: { after?: string }) => Promise<{ rows: T[]; next?: string }>,
+  ): AsyncGenerator<T, void> {
+    let after: { after?: string } = {};
+    for (;;) {
+      const { rows, next } = await read(after);
+      yield* rows;
+      if (next === undefined) return;
+      after = { after: next };
+    }
+  }
+}

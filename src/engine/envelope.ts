@@ -1,0 +1,110 @@
+/**
+ * What the engine writes into a store: the record of an actor and its journal entries, as text.
+ * The stored seq, epoch, owner and commit id stand beside it (store.ts). Formats: UPGRADING.md
+ */
+import type { AnyEventObject } from 'xstate';
+import type { AnswerParams } from '../../machines/host.js';
+import type { PersistedSnapshot, StartedEffect } from './hosted-machine.js';
+import type { Encoded } from './store.js';
+
+/** The format of records and journal entries; raised with each change that older code can't read. */
+const format = 1;
+
+/** An effect that a committed snapshot waits for. Its name is address + id + seq. */
+export interface LiveEffect extends StartedEffect {
+  seq: number;
+}
+
+export interface LiveTimer {
+  id: string;
+  seq: number;
+  dueAtMs: number;
+  event: AnyEventObject;
+}
+
+/** An actor between two commits. */
+export interface Envelope {
+  machine: string;
+  version: string;
+  /** Absent in the tombstone of a deleted actor. */
+  snapshot?: PersistedSnapshot;
+  effects: LiveEffect[];
+  timers: LiveTimer[];
+  /** Per sender the last (seq, index) that was applied: each message counts once. */
+  received: Record<string, [seq: number, index: number]>;
+  /** Answers by request id, oldest first: a repeated request gets the same one. */
+  answers: [requestId: string, answer: AnswerParams | null][];
+}
+
+/** One input of an actor, as it was applied. Same entries in, same states out. */
+export interface JournalEntry {
+  seq: number;
+  /** Milliseconds since the epoch, as stamped on the event. */
+  at: number;
+  /** `stale`: known to be no longer asked for, so the machine never saw it. `crash`: the machine threw. */
+  kind: 'event' | 'stale' | 'crash';
+  machine: string;
+  version: string;
+  /** The actor began here, with this input, before the event. */
+  input?: object;
+  event?: AnyEventObject;
+  source: EntrySource;
+  error?: string;
+}
+
+export type EntrySource =
+  | { kind: 'request'; requestId?: string }
+  | { kind: 'message'; address: string; seq: number; index: number }
+  | { kind: 'effect' | 'timer'; id: string; seq: number };
+
+/** What a commit owes to others. */
+export interface Outbox {
+  messages: { to: string; event?: AnyEventObject; input?: object }[];
+  events: { topic: string; event: AnyEventObject }[];
+}
+
+export const encode = (value: Envelope | JournalEntry | Outbox): Encoded => JSON.stringify(value);
+
+export const encodeEnvelope = (envelope: Envelope): Encoded =>
+  `{"format":${format},${JSON.stringify(envelope).slice(1)}`;
+
+/** @throws Error saying what is wrong with the text */
+export function decodeEnvelope(text: Encoded): Envelope {
+  const parsed: unknown = JSON.parse(text);
+  if (!isObject(parsed)) throw new Error('the record is no object');
+  if (parsed['format'] !== format) throw new Error(`the record has format ${parsed['format']}, known is ${format}`);
+  const { machine, version, snapshot, effects, timers, received, answers } = parsed;
+  if (typeof machine !== 'string' || typeof version !== 'string') throw new Error('the record names no machine');
+  if (!Array.isArray(effects) || !Array.isArray(timers)) throw new Error('the record lacks its effects or timers');
+  if (!isObject(received) || !Array.isArray(answers)) throw new Error('the record lacks what was received or answered');
+  if (snapshot !== undefined && !isSnapshot(snapshot))
+    throw new Error('the record has a snapshot without state or context');
+  const whole: Envelope = { machine, version, effects, timers, received: received as Envelope['received'], answers };
+  if (snapshot !== undefined) whole.snapshot = snapshot;
+  return whole;
+}
+
+/** @throws SyntaxError if the text was damaged */
+export const decodeEntry = (text: Encoded): JournalEntry => JSON.parse(text);
+
+/** @throws SyntaxError if the text was damaged */
+export const decodeOutbox = (text: Encoded): Outbox => JSON.parse(text);
+
+const isObject = (value: unknown): value is Record<string, unknown> => value instanceof Object && !Array.isArray(value);
+
+const isSnapshot = (value: unknown): value is PersistedSnapshot =>
+  isObject(value) && isObject(value['context']) && (typeof value['value'] === 'string' || isObject(value['value']));
+
+/**
+ * The same value as plain JSON, so that what a machine sees now is what a replay will show it.
+ * @throws TypeError for what JSON can't hold: bigint, cycles
+ */
+export const asData = <T extends object>(value: T): T => (isPlain(value) ? value : JSON.parse(JSON.stringify(value)));
+
+function isPlain(value: unknown): boolean {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (Array.isArray(value)) return value.every(isPlain);
+  if (typeof value !== 'object' || Object.getPrototypeOf(value) !== Object.prototype) return false;
+  return Object.values(value).every(isPlain);
+}

@@ -1,0 +1,167 @@
+/**
+ * The port behind which every store stands. A store is dumb: it knows addresses, texts and sequence numbers,
+ * never a machine or a snapshot. What it must keep is said here; test/suites/store.ts proves it for each of them.
+ * Write order and why: docs/architecture.md#save-then-act
+ */
+
+/** Text that only the engine can read. */
+export type Encoded = string;
+
+/** The right to write some actors: an older epoch is refused, whoever holds it. */
+export interface Lease {
+  /** What is leased: `node/<id>` for the actors of a node. */
+  name: string;
+  /** Rises with every acquisition of the same name, for ever. */
+  epoch: number;
+  /** Random id of the holder's incarnation. */
+  owner: string;
+  /** On the store's side, milliseconds from grant to lapse. */
+  ttlMs: number;
+}
+
+export type LeaseResult =
+  | { status: 'granted'; lease: Lease }
+  /** Somebody else holds it; `holder` is the text that they gave. */
+  | { status: 'held'; holder: string };
+
+/** One actor's latest committed state. A tombstone (`gone`) is what a deleted actor leaves. */
+export interface StoredRecord {
+  address: string;
+  seq: number;
+  epoch: number;
+  owner: string;
+  commitId: string;
+  gone: boolean;
+  /** The earliest moment at which this actor has something to do, in milliseconds since the epoch. */
+  wakeAtMs?: number;
+  text: Encoded;
+}
+
+export interface Commit {
+  address: string;
+  /** Names this very write: a repeat after a lost answer is told `done`, never applied twice. */
+  commitId: string;
+  /** The stored seq that this commit builds on; 0 for an actor that was never there. It becomes `expectedSeq + 1`. */
+  expectedSeq: number;
+  epoch: number;
+  owner: string;
+  text: Encoded;
+  /** The actor is deleted: it is no longer listed or due; its seq goes on if it is made anew. */
+  gone?: boolean;
+  wakeAtMs?: number;
+  /** The journal entry of the new seq. */
+  journal: Encoded;
+  /** Messages and broadcast events owed to others; kept until `settle`. */
+  outbox?: Encoded;
+  /** Ids of stored inbox messages that this commit has applied. */
+  consumed?: number[];
+}
+
+export type CommitResult =
+  | { status: 'done' }
+  /** Nothing was written for this address. `stored` is absent where there is no record. */
+  | { status: 'conflict'; stored?: Pick<StoredRecord, 'seq' | 'epoch' | 'owner' | 'commitId'> };
+
+/** What a commit still owes to other actors and to topics. */
+export interface OutboxRow {
+  address: string;
+  seq: number;
+  text: Encoded;
+}
+
+export interface JournalRow {
+  seq: number;
+  text: Encoded;
+}
+
+export interface InboxRow {
+  id: number;
+  text: Encoded;
+}
+
+/** Position in one topic. 0 is before its first event. */
+export type Cursor = number;
+
+export interface TopicEntry {
+  source: string;
+  /** Of the commit that broadcast it. */
+  seq: number;
+  /** Among the events of that commit. */
+  index: number;
+  text: Encoded;
+}
+
+export interface TopicRow extends TopicEntry {
+  cursor: Cursor;
+}
+
+export interface TopicPage {
+  rows: TopicRow[];
+  /** The first cursor still kept; a reader that asks from before `oldest - 1` has missed something. */
+  oldest: Cursor;
+  /** The cursor of the newest event, 0 if there never was one. */
+  newest: Cursor;
+}
+
+export interface DueRow {
+  address: string;
+  wakeAtMs: number;
+}
+
+/** A page of a long listing; hand `next` back as `after` for the next one. */
+export interface StorePage<T> {
+  rows: T[];
+  next?: string;
+}
+
+export interface Range {
+  /** Addresses that begin with this. */
+  prefix: string;
+  after?: string;
+  limit: number;
+}
+
+/**
+ * All methods reject with an `Error` when the store can't be reached or fails; the engine then repeats or reports,
+ * and never assumes an outcome.
+ */
+export interface Store {
+  open(): Promise<void>;
+  close(): Promise<void>;
+
+  /** @param holder says who asks, in words for a person */
+  acquireLease(request: { name: string; owner: string; ttlMs: number; holder: string }): Promise<LeaseResult>;
+  /** Answers false where the lease was lost. */
+  renewLease(lease: Lease): Promise<boolean>;
+  releaseLease(lease: Lease): Promise<void>;
+
+  /** Tombstones included. */
+  load(address: string): Promise<StoredRecord | undefined>;
+  /** Without tombstones, ordered by address. */
+  list(range: Range): Promise<StorePage<StoredRecord>>;
+  /** Actors under `prefix` whose `wakeAtMs` is at or before `untilMs`, earliest first. */
+  due(query: { prefix: string; untilMs: number; limit: number }): Promise<DueRow[]>;
+
+  /** Atomic per item; one conflict fails no other item. Resolves, in the order given, once all is durable. */
+  commit(items: Commit[]): Promise<CommitResult[]>;
+
+  /** What commits still owe, ordered by address and seq. */
+  unsettled(range: Range): Promise<StorePage<OutboxRow>>;
+  /** Everything that these commits owed was delivered. A repeat changes nothing. */
+  settle(rows: { address: string; seq: number }[]): Promise<void>;
+
+  /** Appends in order; resolves with the new ids, which rise by one per address. */
+  appendInbox(address: string, texts: Encoded[]): Promise<number[]>;
+  readInbox(address: string, after: number, limit: number): Promise<InboxRow[]>;
+
+  /** Appends what is newer than the topic's last (seq, index) of the same source; the rest is there already. */
+  appendTopic(topic: string, entries: TopicEntry[]): Promise<void>;
+  readTopic(topic: string, after: Cursor, limit: number): Promise<TopicPage>;
+  /** Forgets events up to and with this cursor. */
+  trimTopic(topic: string, upTo: Cursor): Promise<void>;
+
+  /** Entries with a seq of at least `from`, in order. */
+  readJournal(address: string, from: number, limit: number): Promise<JournalRow[]>;
+  /** Forgets entries below this seq. */
+  trimJournal(address: string, below: number): Promise<void>;
+}

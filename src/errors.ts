@@ -1,0 +1,29 @@
+/** The one class of error that callers see. All codes, and what to do about each: docs/errors.md */
+
+export interface ErrorDetails {
+  /** The actor concerned. */
+  address?: string;
+  /** For STORE_UNAVAILABLE: whether the write is known not to have happened. */
+  outcome?: 'refused' | 'unknown';
+  /** Each fault of the input, by path. */
+  faults?: string[];
+  cause?: unknown;
+}
+
+/** Every rejection of the public surface: a stable `code`, and a message that says what to do. */
+export class StagecraftError extends Error {
+  override readonly name = 'StagecraftError';
+  readonly code: string;
+  readonly address?: string;
+  readonly outcome?: 'refused' | 'unknown';
+  readonly faults?: string[];
+
+  constructor(code: string, message: string, { cause, ...details }: ErrorDetails = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    Object.assign(this, details);
+  }
+}
+
+/** The text of anything that was thrown. */
+export const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));

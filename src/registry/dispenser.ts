@@ -1,0 +1,26 @@
+/** The port behind which a kind of plugin stands: how to connect to one, and how to look at it. */
+import type { Fingerprint, PluginBasics, PluginInfo } from '../../machines/plugin.js';
+
+export interface FingerprintRequest {
+  info: PluginInfo;
+  /** Aborted when the time of the round is over or the instance shuts down. */
+  signal: AbortSignal;
+  /** What an earlier round of this instance read; it need not be read again. */
+  basic?: PluginBasics;
+}
+
+/**
+ * A kind of plugin, e.g. `csi-node`. Add one by handing it to `createRuntime({ dispensers })`: registration, health,
+ * events and persistence work for it unchanged.
+ */
+export interface Dispenser<TClient = unknown> {
+  /** Makes the client of one instance; must not wait for the other side. Called once per instance. */
+  connect(info: PluginInfo): TClient;
+  /**
+   * Looks once. What it resolves with is kept; leave out what this round could not tell.
+   * A rejection is taken as unhealthy with its message.
+   */
+  fingerprint(client: TClient, request: FingerprintRequest): Promise<Fingerprint>;
+  /** Called once, when the instance shuts down; calls in flight end with an error. */
+  close(client: TClient): void;
+}

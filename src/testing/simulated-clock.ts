@@ -1,0 +1,61 @@
+/** Time that stands still until it is told to go on: the `Clock` port for tests. */
+import type { Clock } from '../engine/clock.js';
+
+export interface SimulatedClock extends Clock {
+  /**
+   * Lets this much time pass and runs what falls due, in order; between two timers everything that they set off
+   * in this process comes to rest first. Resolves when that is done.
+   * @param ms milliseconds, 0 to let present work come to rest only
+   */
+  advance(ms: number): Promise<void>;
+  /** How many timers are set. */
+  readonly pending: number;
+}
+
+interface Timer {
+  dueAtMs: number;
+  order: number;
+  callback: () => void;
+}
+
+/** @param startMs the wall clock at the beginning, milliseconds since the epoch */
+export function simulatedClock(startMs = Date.UTC(2026, 0, 1)): SimulatedClock {
+  let nowMs = startMs;
+  let order = 0;
+  const timers = new Set<Timer>();
+
+  const nextDue = (untilMs: number): Timer | undefined =>
+    [...timers]
+      .filter(({ dueAtMs }) => dueAtMs <= untilMs)
+      .sort((a, b) => a.dueAtMs - b.dueAtMs || a.order - b.order)[0];
+
+  return {
+    now: () => nowMs,
+    monotonicMs: () => nowMs - startMs,
+    after(delayMs, callback) {
+      order += 1;
+      const timer: Timer = { dueAtMs: nowMs + Math.max(delayMs, 0), order, callback };
+      timers.add(timer);
+      return () => timers.delete(timer);
+    },
+    async advance(ms) {
+      const untilMs = nowMs + ms;
+      await rest();
+      for (let timer = nextDue(untilMs); timer; timer = nextDue(untilMs)) {
+        timers.delete(timer);
+        nowMs = Math.max(nowMs, timer.dueAtMs);
+        timer.callback();
+        await rest();
+      }
+      nowMs = untilMs;
+    },
+    get pending() {
+      return timers.size;
+    },
+  };
+}
+
+/** A few turns of the event loop: enough for chains of promises and for a store that answers in a later turn. */
+async function rest(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
