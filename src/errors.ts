@@ -7,6 +7,12 @@ export interface ErrorDetails {
   outcome?: 'refused' | 'unknown';
   /** Each fault of the input, by path. */
   faults?: string[];
+  /** For CSI_ERROR: the RPC, e.g. `NodeStageVolume`. */
+  rpc?: string;
+  /** For CSI_ERROR: the name of the gRPC status, e.g. `UNAVAILABLE`. */
+  grpcCode?: string;
+  /** For CSI_ERROR: whether the same call is known to fail again. */
+  final?: boolean;
   cause?: unknown;
 }
 
@@ -17,6 +23,9 @@ export class StagecraftError extends Error {
   readonly address?: string;
   readonly outcome?: 'refused' | 'unknown';
   readonly faults?: string[];
+  readonly rpc?: string;
+  readonly grpcCode?: string;
+  readonly final?: boolean;
 
   constructor(code: string, message: string, { cause, ...details }: ErrorDetails = {}) {
     super(message, cause === undefined ? undefined : { cause });

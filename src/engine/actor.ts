@@ -150,7 +150,10 @@ export class Actor {
 
   /** Takes mail in order; what comes after `stop` is refused, and stays owed where its sender keeps it. */
   post(mail: Mail): void {
-    if (this.#state === 'stopped') return this.#refuse(mail);
+    if (this.#state === 'stopped') {
+      this.#refuse(mail);
+      return;
+    }
     this.#mail.push(mail);
     this.#next();
   }
@@ -276,7 +279,7 @@ export class Actor {
   #after(mail: Mail, step: Step, entry: JournalEntry): Pending {
     const { seq } = entry;
     const owes = step.messages.length + step.emitted.length > 0;
-    const outbox = owes ? { messages: step.messages, events: this.#broadcasts(step) } : undefined;
+    const outbox = owes ? { messages: step.messages, events: this.#broadcasts(step, entry.at) } : undefined;
     const gone = isGone(step.snapshot);
     const applied = this.#applied(mail, step.answer);
     const envelope: Envelope = gone
@@ -291,11 +294,11 @@ export class Actor {
     return { mail, snapshot, envelope, text: encodeEnvelope(envelope), outbox, answer: step.answer, entry };
   }
 
-  #broadcasts({ emitted }: Step): Outbox['events'] {
+  #broadcasts({ emitted }: Step, at: number): Outbox['events'] {
     if (emitted.length === 0) return [];
     const topic = this.#kind.topic?.(this.address);
     if (!topic) throw new Error(`${this.#machine.name} emits '${emitted[0]?.type}', but its kind has no topic`);
-    return emitted.map((event) => ({ topic, event }));
+    return emitted.map((event) => ({ topic, event: { ...event, at } }));
   }
 
   /** An effect lives as long as its state is active; entered anew, it is another one. */

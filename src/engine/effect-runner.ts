@@ -100,7 +100,7 @@ export class EffectRunner {
   }
 
   #deadline({ deadlineMs = defaultDeadlineMs }: Effect, live: LiveEffect, passed: () => void): () => void {
-    if (deadlineMs === 'loop') return () => {};
-    return this.#clock.after(typeof deadlineMs === 'number' ? deadlineMs : deadlineMs(live.input as never), passed);
+    const limitMs = typeof deadlineMs === 'function' ? deadlineMs(live.input as never) : deadlineMs;
+    return limitMs === 'loop' || limitMs === Number.POSITIVE_INFINITY ? () => {} : this.#clock.after(limitMs, passed);
   }
 }

@@ -23,7 +23,10 @@ export interface EffectCall<TInput = unknown> {
  */
 export interface Effect {
   run(call: EffectCall): Promise<unknown>;
-  /** Milliseconds until it is given up with a TIMEOUT error. `loop`: as long as its state lasts, its end is no event. */
+  /**
+   * Milliseconds until it is given up with a TIMEOUT error; default two minutes. Infinity only for what waits for
+   * the world to change. `loop`: as long as its state lasts, and its end is no event.
+   */
   deadlineMs?: number | 'loop' | ((input: never) => number);
 }
 

@@ -88,7 +88,12 @@ export class Engine {
    */
   async open(): Promise<void> {
     await this.#store.open();
-    await this.#leases.acquire(this.#leaseRequest);
+    try {
+      await this.#leases.acquire(this.#leaseRequest);
+    } catch (error) {
+      await this.#store.close();
+      throw error;
+    }
   }
 
   /**
@@ -137,6 +142,14 @@ export class Engine {
     const actor = this.#actors.get(address);
     if (!actor?.snapshot) return undefined;
     return { seq: actor.seq, state: actor.snapshot.value, context: actor.snapshot.context };
+  }
+
+  /** What is committed of each actor in memory whose address begins with the prefix. */
+  *views(prefix: string): Generator<[address: string, view: ActorView]> {
+    for (const address of this.#actors.keys()) {
+      const view = address.startsWith(prefix) ? this.peek(address) : undefined;
+      if (view) yield [address, view];
+    }
   }
 
   /** Calls back after each commit, in order per actor; the answer ends it. */
@@ -303,9 +316,9 @@ export class Engine {
     const stored = result.status === 'conflict' ? result.stored : undefined;
     const { name, epoch } = this.#leases.lease;
     if (stored && stored.epoch > epoch) {
-      return this.#fence(
-        new StagecraftError('FENCED', `${name} was taken over (epoch ${stored.epoch}, ours is ${epoch})`, { address }),
-      );
+      const why = `${name} was taken over (epoch ${stored.epoch}, ours is ${epoch})`;
+      this.#fence(new StagecraftError('FENCED', why, { address }));
+      return;
     }
     const actor = this.#actors.get(address);
     if (actor)

@@ -72,7 +72,7 @@ export const encodeEnvelope = (envelope: Envelope): Encoded =>
 export function decodeEnvelope(text: Encoded): Envelope {
   const parsed: unknown = JSON.parse(text);
   if (!isObject(parsed)) throw new Error('the record is no object');
-  if (parsed['format'] !== format) throw new Error(`the record has format ${parsed['format']}, known is ${format}`);
+  if (parsed.format !== format) throw new Error(`the record has format ${parsed.format}, known is ${format}`);
   const { machine, version, snapshot, effects, timers, received, answers } = parsed;
   if (typeof machine !== 'string' || typeof version !== 'string') throw new Error('the record names no machine');
   if (!Array.isArray(effects) || !Array.isArray(timers)) throw new Error('the record lacks its effects or timers');
@@ -93,7 +93,7 @@ export const decodeOutbox = (text: Encoded): Outbox => JSON.parse(text);
 const isObject = (value: unknown): value is Record<string, unknown> => value instanceof Object && !Array.isArray(value);
 
 const isSnapshot = (value: unknown): value is PersistedSnapshot =>
-  isObject(value) && isObject(value['context']) && (typeof value['value'] === 'string' || isObject(value['value']));
+  isObject(value) && isObject(value.context) && (typeof value.value === 'string' || isObject(value.value));
 
 /**
  * The same value as plain JSON, so that what a machine sees now is what a replay will show it.

@@ -9,6 +9,21 @@ import type { Cursor, Store, TopicEntry, TopicRow } from './store.js';
 const pageSize = 256;
 const retryMs = 200;
 
+/** How subscribers of the public surface ask for a topic. */
+export interface FollowOptions {
+  /** `now`, or the id of the last event that was seen. Default `now`. */
+  from?: string;
+  signal?: AbortSignal;
+}
+
+/** @throws StagecraftError INVALID_ARGUMENT for what is no event id */
+export function cursorOf(from: string): Cursor | 'now' {
+  if (from === 'now') return from;
+  const cursor = Number(from);
+  if (from !== '' && Number.isSafeInteger(cursor) && cursor >= 0) return cursor;
+  throw new StagecraftError('INVALID_ARGUMENT', `'${from}' is no event id: give 'now' or the id of an event`);
+}
+
 interface Topic {
   waiting: { entry: TopicEntry; appended: () => void }[];
   writing: boolean;

@@ -21,6 +21,11 @@ export interface Dispenser<TClient = unknown> {
    * A rejection is taken as unhealthy with its message.
    */
   fingerprint(client: TClient, request: FingerprintRequest): Promise<Fingerprint>;
+  /**
+   * Calls back when the connection was lost, so that the next look comes at once; the answer ends it.
+   * Without it a loss is seen at the next round.
+   */
+  onDisconnect?(client: TClient, lost: () => void): () => void;
   /** Called once, when the instance shuts down; calls in flight end with an error. */
   close(client: TClient): void;
 }

@@ -1,0 +1,16 @@
+/** Says whether the whole test suite can run here: it makes real bind mounts, which takes root. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const directory = mkdtempSync(join(tmpdir(), 'stagecraft-mount-'));
+const mount = spawnSync('mount', ['--bind', directory, directory], { encoding: 'utf8' });
+if (mount.status === 0) spawnSync('umount', [directory]);
+rmSync(directory, { recursive: true });
+if (mount.status !== 0) {
+  const why = (mount.stderr ?? mount.error?.message ?? '').trim();
+  console.error(`npm test makes real bind mounts, which is not possible here (${why}).`);
+  console.error('Run it as root, or run the part that needs none: npm run test:unit');
+  process.exit(1);
+}

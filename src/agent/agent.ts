@@ -1,0 +1,91 @@
+/**
+ * One process that runs everything of a node: the runtime, the tasks of its configuration, the HTTP API.
+ * Says in plain lines what it does; structured logs go to stderr.
+ */
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { messageOf } from '../errors.js';
+import { socketRootOf } from '../host/data-dir.js';
+import { packageVersion } from '../host/version.js';
+import { createRuntime, type Runtime } from '../runtime.js';
+import { serveApi } from './api.js';
+import type { AgentConfig } from './config.js';
+import { describePluginEvent, describeStatus, describeTaskUpdate } from './describe.js';
+
+export interface Agent {
+  /** Where its API listens. */
+  readonly socketPath: string;
+  /** Resolves once it has ended, however that was asked for; rejects if something could not be released. */
+  readonly ended: Promise<void>;
+  /** Ends it. Plugin processes stay unless they are released. Twice is once. */
+  stop(options?: { release?: boolean }): Promise<void>;
+}
+
+type Print = (line: string) => void;
+
+/** Where the agent of a data directory listens. */
+export const agentSocketPath = (dataDir: string): string => join(socketRootOf(dataDir), 'agent.sock');
+
+/**
+ * @param print takes one line for a person
+ * @throws StagecraftError as createRuntime
+ */
+export async function startAgent(config: AgentConfig, print: Print): Promise<Agent> {
+  const { nodeId, fingerprint, log } = config;
+  const logger = pino({ level: log.level }, pino.destination(2));
+  const runtime = await createRuntime({ nodeId, dataDir: config.dataDir, fingerprint, logger });
+  const socketPath = agentSocketPath(runtime.dataDir);
+  const version = packageVersion();
+
+  let ending: Promise<void> | undefined;
+  let end: (outcome: Promise<void>) => void = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const drain = (): Promise<void> => stop({ release: true });
+  const stop: Agent['stop'] = ({ release = false } = {}) => {
+    ending ??= (async () => {
+      print(release ? 'stopping, plugin processes too' : 'stopping; plugin processes stay');
+      await runtime.close({ release });
+    })();
+    end(ending.finally(closeApi));
+    return ending;
+  };
+  let closeApi: () => Promise<void> = async () => {};
+  try {
+    closeApi = await serveApi({ runtime, socketPath, version, drain });
+    print(`stagecraft agent ${version} on node ${nodeId}, pid ${process.pid}`);
+    print(`  data  ${runtime.dataDir} (embedded store; remove it to begin anew)`);
+    print(`  api   unix://${socketPath}`);
+    for (const address of runtime.quarantined) print(`  record of ${address} can't be read: left as it is`);
+    for (const { type, name } of runtime.plugins.list())
+      print(`  ${describeStatus(runtime.plugins.status(type, name))}`);
+    void tell(runtime.plugins.updates(), describePluginEvent, print);
+    void tell(runtime.tasks.updates(), describeTaskUpdate, print);
+    await applyTasks(runtime, config, print);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { socketPath, ended, stop };
+}
+
+/** Makes the running tasks those of the configuration. */
+async function applyTasks({ tasks }: Runtime, config: AgentConfig, print: Print): Promise<void> {
+  const wanted = new Set(config.tasks.map(({ id }) => id));
+  for (const { id, state } of tasks.list()) {
+    if (wanted.has(id) || state === 'stopped') continue;
+    print(`  task ${id} is no longer configured: stopping it`);
+    await tasks.stop(id);
+  }
+  for (const task of config.tasks) await tasks.start(task);
+  if (wanted.size === 0) print('  no tasks: name plugins to run in a configuration, and give it with --config');
+}
+
+async function tell<T>(events: AsyncIterable<T>, describe: (event: T) => string, print: Print): Promise<void> {
+  try {
+    for await (const event of events) print(describe(event));
+  } catch (error) {
+    print(`events can't be shown any more: ${messageOf(error)}`);
+  }
+}

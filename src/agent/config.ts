@@ -1,0 +1,113 @@
+/** The agent's configuration: a YAML file, every fault of it told with file, line and what is allowed. */
+import { readFileSync } from 'node:fs';
+import { homedir, hostname } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
+import { z } from 'zod';
+import { messageOf, StagecraftError } from '../errors.js';
+import { taskSchema } from '../tasks/spec.js';
+
+const ms = z.int().positive();
+
+const configSchema = z.strictObject({
+  nodeId: z
+    .string()
+    .refine((id) => Buffer.byteLength(id) >= 1 && Buffer.byteLength(id) <= 256, 'must be 1 to 256 bytes')
+    .default(hostname),
+  dataDir: z.string().min(1).default(defaultDataDir),
+  fingerprint: z.strictObject({ intervalMs: ms.default(30_000), timeoutMs: ms.default(30_000) }).prefault({}),
+  tasks: z
+    .array(taskSchema)
+    .superRefine((tasks, context) => {
+      for (const [index, { id }] of tasks.entries()) {
+        if (tasks.findIndex((task) => task.id === id) === index) continue;
+        context.addIssue({ code: 'custom', path: [index, 'id'], message: `another task has the id '${id}' already` });
+      }
+    })
+    .default([]),
+  log: z.strictObject({ level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('warn') }).prefault({}),
+});
+
+/** Complete: every key has its default filled in, `dataDir` is absolute. */
+export type AgentConfig = z.output<typeof configSchema>;
+
+/** For root the system's place, else the user's. */
+function defaultDataDir(): string {
+  if (process.getuid?.() === 0) return '/var/lib/stagecraft';
+  return join(process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state'), 'stagecraft');
+}
+
+/**
+ * @param file a YAML file, relative to the working directory; absent: all defaults. A relative `dataDir` in it is
+ *   relative to the file.
+ * @throws StagecraftError CONFIG_INVALID with every fault as `file:line: path: what is allowed`
+ */
+export function loadConfig(file?: string): AgentConfig {
+  if (file === undefined) return configSchema.parse({});
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new StagecraftError('CONFIG_INVALID', `can't read the configuration: ${messageOf(error)}`, { cause: error });
+  }
+  const config = parseConfig(text, file);
+  return { ...config, dataDir: resolve(dirname(file), config.dataDir) };
+}
+
+/** @throws StagecraftError CONFIG_INVALID, as loadConfig */
+export function parseConfig(text: string, file: string): AgentConfig {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  const lineOf = (offset: number): number => lines.linePos(offset).line;
+  if (document.errors.length > 0) {
+    throw invalid(document.errors.map(({ pos, message }) => `${file}:${lineOf(pos[0])}: ${message.split('\n')[0]}`));
+  }
+  const { data, error } = configSchema.safeParse(document.toJS() ?? {});
+  if (data) return data;
+  throw invalid(
+    error.issues.flatMap((issue) =>
+      faultsIn(issue).map(({ path, message }) => {
+        const offset = offsetOf(document, path);
+        return `${file}:${offset === undefined ? 1 : lineOf(offset)}: ${path.join('.') || 'the file'}: ${message}`;
+      }),
+    ),
+  );
+}
+
+const invalid = (faults: string[]): StagecraftError =>
+  new StagecraftError('CONFIG_INVALID', `the configuration can't be taken:\n  ${faults.join('\n  ')}`, { faults });
+
+interface Fault {
+  path: PropertyKey[];
+  message: string;
+}
+
+/** One fault per unknown key, each at its own place. */
+function faultsIn(issue: z.core.$ZodIssue): Fault[] {
+  if (issue.code !== 'unrecognized_keys') return [{ path: issue.path, message: issue.message }];
+  const allowed = allowedKeys(issue.path).join(', ');
+  return issue.keys.map((key) => ({ path: [...issue.path, key], message: `unknown key; allowed here: ${allowed}` }));
+}
+
+/** Where a path stands in the file: at its key where there is one, else at the nearest that encloses it. */
+function offsetOf(document: Document, path: PropertyKey[]): number | undefined {
+  for (let depth = path.length; depth > 0; depth -= 1) {
+    const parent = document.getIn(path.slice(0, depth - 1), true);
+    const key = path[depth - 1];
+    const pair = isMap(parent) ? parent.items.find((item) => isScalar(item.key) && item.key.value === key) : undefined;
+    const found = pair?.key ?? document.getIn(path.slice(0, depth), true);
+    if (isNode(found) && found.range) return found.range[0];
+  }
+  return undefined;
+}
+
+/** The keys that the schema has at a path. */
+function allowedKeys(path: PropertyKey[]): string[] {
+  let schema: z.core.JSONSchema.BaseSchema = z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' });
+  for (const part of path) {
+    const next = typeof part === 'number' ? schema.items : schema.properties?.[String(part)];
+    if (typeof next !== 'object' || Array.isArray(next)) return [];
+    schema = next;
+  }
+  return Object.keys(schema.properties ?? {});
+}

@@ -1,0 +1,40 @@
+/** What happens, in words for a person: one line each. */
+import type { PluginEvent } from '../registry/plugin-events.js';
+import type { PluginStatus } from '../registry/plugin-registry.js';
+import type { TaskUpdate } from '../tasks/task-supervisor.js';
+
+const timeOf = (at: number): string => new Date(at).toISOString().slice(11, 19);
+
+export function describePluginEvent({ at, kind, info, healthy, description }: PluginEvent): string {
+  const plugin = `${timeOf(at)} plugin ${info.name} (${info.type})`;
+  switch (kind) {
+    case 'health':
+      return `${plugin}: ${healthy ? 'healthy' : 'unhealthy'}: ${description}`;
+    case 'promoted':
+      return `${plugin}: ${info.allocId} is active now`;
+    default:
+      return `${plugin}: ${kind} ${info.allocId}`;
+  }
+}
+
+export function describeTaskUpdate({ at, change }: TaskUpdate): string {
+  const task = `${timeOf(at)} task ${change.id}`;
+  switch (change.type) {
+    case 'started':
+      return `${task}: process started for ${change.allocId}`;
+    case 'healthy':
+      return `${task}: ${change.allocId} answers`;
+    case 'exited': {
+      const { code, signal } = change.end;
+      return `${task}: process of ${change.allocId} ended${signal ? ` by ${signal}` : code === undefined ? '' : ` with code ${code}`}`;
+    }
+    case 'stopped':
+      return `${task}: stopped`;
+    default:
+      return `${task}: ${change.type}: ${change.reason}`;
+  }
+}
+
+/** The one-line summary of a plugin's state. */
+export const describeStatus = ({ info, state, description }: PluginStatus): string =>
+  `plugin ${info.name} (${info.type}): ${state}: ${description}`;

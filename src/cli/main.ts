@@ -1,0 +1,123 @@
+#!/usr/bin/env node
+/**
+ * The command line: arguments, printing, exit codes.
+ * 0 done, 1 failed, 2 usage, 3 no agent reached.
+ */
+import { Command, CommanderError } from 'commander';
+import { agentSocketPath, startAgent } from '../agent/agent.js';
+import type { PluginReport } from '../agent/api.js';
+import { loadConfig } from '../agent/config.js';
+import { startDriver } from '../driver/driver.js';
+import { messageOf, StagecraftError } from '../errors.js';
+import { packageVersion } from '../host/version.js';
+import { AgentError, askAgent } from './client.js';
+import { pluginDetails, pluginTable } from './print.js';
+
+const exitCodes = { failed: 1, usage: 2, notReachable: 3 };
+
+const print = (text: string): void => {
+  process.stdout.write(`${text}\n`);
+};
+
+interface ReachOptions {
+  config?: string;
+  socket?: string;
+}
+
+const socketOf = ({ config, socket }: ReachOptions): string => socket ?? agentSocketPath(loadConfig(config).dataDir);
+
+/** A first SIGTERM or SIGINT ends it in order, a second one at once. */
+function onSignals(stop: () => Promise<void>): void {
+  let asked = false;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (asked) process.exit(signal === 'SIGTERM' ? 143 : 130);
+      asked = true;
+      // Told by whoever awaits the end.
+      stop().catch(() => {});
+    });
+  }
+}
+
+async function runAgent({ config }: { config?: string }): Promise<void> {
+  const agent = await startAgent(loadConfig(config), print);
+  onSignals(() => agent.stop());
+  await agent.ended;
+}
+
+async function runDriver({ endpoint, nodeId }: { endpoint?: string; nodeId: string }): Promise<void> {
+  const target = endpoint ?? process.env.CSI_ENDPOINT;
+  if (!target) throw new CommanderError(exitCodes.usage, 'usage', 'error: give --endpoint, or set CSI_ENDPOINT');
+  const driver = await startDriver({ endpoint: target, nodeId });
+  print(`hostpath driver ${packageVersion()} serves ${target}`);
+  await new Promise<void>((resolve) => {
+    onSignals(async () => {
+      await driver.stop();
+      resolve();
+    });
+  });
+}
+
+async function listPlugins(options: ReachOptions & { json?: boolean }): Promise<void> {
+  const plugins = (await askAgent(socketOf(options), 'GET', '/v1/plugins')) as PluginReport[];
+  print(options.json ? JSON.stringify(plugins, null, 2) : pluginTable(plugins));
+}
+
+async function showPlugin(name: string, options: ReachOptions & { json?: boolean }): Promise<void> {
+  const query = new URLSearchParams({ name });
+  const plugins = (await askAgent(socketOf(options), 'GET', `/v1/plugins?${query}`)) as PluginReport[];
+  if (plugins.length === 0)
+    throw new AgentError('PLUGIN_NOT_FOUND', `there is no plugin '${name}': see stagecraft plugin list`);
+  print(options.json ? JSON.stringify(plugins, null, 2) : plugins.map(pluginDetails).join('\n\n'));
+}
+
+async function drain(options: ReachOptions): Promise<void> {
+  await askAgent(socketOf(options), 'POST', '/v1/drain');
+  print('drained: the plugin processes are stopped, and the agent has ended');
+}
+
+function makeProgram(): Command {
+  const program = new Command('stagecraft')
+    .description('Runs CSI storage plugins without Kubernetes.')
+    .version(packageVersion())
+    .exitOverride();
+  const reach = (command: Command): Command =>
+    command
+      .option('--config <file>', 'the configuration that the agent was started with')
+      .option('--socket <path>', "the agent's socket, instead of the one of the configuration");
+
+  program
+    .command('agent')
+    .description('run everything of this node in one process, until SIGTERM or SIGINT; plugin processes then stay')
+    .option('--config <file>', 'a YAML file; see docs/configuration.md')
+    .action(runAgent);
+  program
+    .command('driver')
+    .description('run the bundled host-path CSI driver')
+    .option('--endpoint <url>', 'unix:///path/of/csi.sock (default: CSI_ENDPOINT of the environment)')
+    .requiredOption('--node-id <id>', 'what NodeGetInfo answers')
+    .action(runDriver);
+  const plugin = program.command('plugin').description('look at plugins');
+  reach(plugin.command('list').description('all plugins and how they are'))
+    .option('--json', 'for programs')
+    .action(listPlugins);
+  reach(plugin.command('status <name>').description('all that is known of one plugin'))
+    .option('--json', 'for programs')
+    .action(showPlugin);
+  reach(program.command('drain').description('stop the plugin processes in order, then the agent')).action(drain);
+  return program;
+}
+
+function exitCodeFor(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
+  if (error instanceof StagecraftError && error.code === 'CONFIG_INVALID') return exitCodes.usage;
+  return error instanceof AgentError && error.code === 'NOT_REACHABLE' ? exitCodes.notReachable : exitCodes.failed;
+}
+
+try {
+  await makeProgram().parseAsync();
+} catch (error) {
+  // commander has told its own faults already
+  if (!(error instanceof CommanderError) || error.code === 'usage') process.stderr.write(`${messageOf(error)}\n`);
+  process.exitCode = exitCodeFor(error);
+}

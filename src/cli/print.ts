@@ -1,0 +1,67 @@
+/** Tables and details for people. For programs there is --json. */
+import type { PluginReport } from '../agent/api.js';
+
+/** Columns as wide as their widest cell, two spaces apart. */
+export function table(header: string[], rows: string[][]): string {
+  const lines = [header, ...rows];
+  const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+export const pluginTable = (plugins: PluginReport[]): string =>
+  plugins.length === 0
+    ? 'no plugins are registered'
+    : table(
+        ['NAME', 'TYPE', 'STATE', 'DRIVER', 'VERSION', 'INSTANCES', 'DESCRIPTION'],
+        plugins.map(({ info, state, fingerprint, instances, description }) => [
+          info.name,
+          info.type,
+          state,
+          fingerprint.pluginName ?? '-',
+          fingerprint.vendorVersion ?? '-',
+          String(instances),
+          description,
+        ]),
+      );
+
+export function pluginDetails({ info, state, description, fingerprint, checkedAt, instances }: PluginReport): string {
+  const {
+    pluginName = '-',
+    vendorVersion = '-',
+    capabilities,
+    pluginCapabilities,
+    nodeId,
+    maxVolumes,
+    topology,
+  } = fingerprint;
+  const listed = (items: string[] | undefined): string => (items ? items.join(', ') || 'none' : 'not known yet');
+  const facts: [string, string][] = [
+    ['plugin', `${info.name} (${info.type})`],
+    ['state', `${state}: ${description}`],
+    ['checked', checkedAt === undefined ? 'not since the agent started' : new Date(checkedAt).toISOString()],
+    ['driver', `${pluginName} ${vendorVersion}`],
+    ['plugin offers', listed(pluginCapabilities)],
+    ['service offers', listed(capabilities)],
+    ['node id', nodeId ?? '-'],
+    ['max volumes', maxVolumes === undefined ? 'no limit' : String(maxVolumes)],
+    [
+      'topology',
+      topology
+        ? Object.entries(topology)
+            .map(([key, value]) => `${key}=${value}`)
+            .join(', ')
+        : '-',
+    ],
+    ['socket', info.connection.socketPath],
+    ['instance', `${info.allocId}, of ${instances}`],
+  ];
+  const width = Math.max(...facts.map(([name]) => name.length));
+  return facts.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
+}

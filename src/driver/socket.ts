@@ -1,0 +1,91 @@
+/** The driver's socket: where it is, and how to get it from a driver that died without taking it from one that lives. */
+import { once } from 'node:events';
+import { lstatSync, rmSync } from 'node:fs';
+import { connect, createServer, type Server } from 'node:net';
+import { messageOf, StagecraftError } from '../errors.js';
+import { checkSocketPath } from '../host/socket-path.js';
+
+/** So that only the owner can connect: bind(2) makes sockets with 0777 less this. */
+const ownerOnlyUmask = 0o177;
+
+/**
+ * The path in a CSI endpoint: `unix:///abs/path`, `unix:/abs/path` or `/abs/path`.
+ * @throws {StagecraftError} INVALID_ARGUMENT: anything else, or a path that can't be that of a socket
+ */
+export function socketPathOf(endpoint: string): string {
+  const path = /^(?:unix:(?:\/\/)?)?(\/(?!\/).*)$/s.exec(endpoint)?.[1];
+  if (path === undefined) {
+    const message = `the endpoint ${JSON.stringify(endpoint)} must be unix:// and an absolute path, e.g. unix:///run/csi.sock`;
+    throw new StagecraftError('INVALID_ARGUMENT', message);
+  }
+  checkSocketPath(path);
+  return path;
+}
+
+/**
+ * Listens at the path; mode 0600 from the first moment on. Resolves before any connection comes in: the caller has
+ * this tick to say what becomes of them. The socket goes when the server is closed.
+ * @throws {StagecraftError} SOCKET_IN_USE: somebody answers there, or what is there is not a socket;
+ * INVALID_ARGUMENT: no such directory, or not ours to write to
+ */
+export async function listen(socketPath: string): Promise<Server> {
+  await removeStale(socketPath);
+  const server = createServer();
+  bindPrivately(server, socketPath);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw bindFailure(socketPath, error);
+  }
+  return server;
+}
+
+/**
+ * A chmod after bind(2) would come too late, and the umask is the whole process's: it is changed for just the bind,
+ * which `listen` makes before it returns. (grpc-js's own bindAsync makes it some ticks later.)
+ */
+function bindPrivately(server: Server, socketPath: string): void {
+  const before = process.umask(ownerOnlyUmask);
+  try {
+    server.listen(socketPath);
+  } finally {
+    process.umask(before);
+  }
+}
+
+function bindFailure(socketPath: string, cause: unknown): StagecraftError {
+  const why = messageOf(cause);
+  if (why.includes('EADDRINUSE')) return inUse(socketPath, 'somebody else just came there', cause);
+  const message = `can't listen at ${socketPath}: ${why}: is there such a directory, and may we write to it?`;
+  return new StagecraftError('INVALID_ARGUMENT', message, { cause });
+}
+
+async function removeStale(socketPath: string): Promise<void> {
+  const found = lstatSync(socketPath, { throwIfNoEntry: false });
+  if (!found) return;
+  if (!found.isSocket()) throw inUse(socketPath, 'what is there is not a socket: remove it, or choose another path');
+  const refusal = await tryConnecting(socketPath);
+  if (refusal?.code === 'ECONNREFUSED') return rmSync(socketPath, { force: true });
+  if (refusal?.code === 'ENOENT') return;
+  throw inUse(
+    socketPath,
+    refusal ? refusal.message : 'somebody answers there: stop it, or choose another path',
+    refusal,
+  );
+}
+
+/** @returns why nobody could be reached, or undefined if somebody was */
+function tryConnecting(socketPath: string): Promise<NodeJS.ErrnoException | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect(socketPath);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(undefined);
+    });
+    socket.once('error', resolve);
+  });
+}
+
+function inUse(socketPath: string, why: string, cause?: unknown): StagecraftError {
+  return new StagecraftError('SOCKET_IN_USE', `can't listen at ${socketPath}: ${why}`, cause ? { cause } : {});
+}

@@ -1,0 +1,105 @@
+/**
+ * The data directory: made, kept private, and locked for one runtime at a time.
+ * The lock is the kernel's and ends with the process, however it ends; the pid inside is for people.
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  ftruncateSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  symlinkSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+import { messageOf, StagecraftError } from '../errors.js';
+import { maxSocketPathBytes } from './socket-path.js';
+
+export interface DataDir {
+  /** Without symbolic links. */
+  path: string;
+  /** The same directory under a name that leaves room for every socket path below it. */
+  socketRoot: string;
+  /** Makes what belongs below it. Safe to repeat. */
+  prepare(): void;
+  unlock(): void;
+}
+
+/** `/plugins/<allocId>/csi.sock`, with the longest allocId that tasks make. */
+const longestSocketBelow = '/plugins//csi.sock'.length + 41;
+
+/**
+ * @throws StagecraftError INVALID_ARGUMENT for a relative path, DATA_DIR_UNUSABLE, DATA_DIR_LOCKED with the owner's pid
+ */
+export function openDataDir(path: string): DataDir {
+  if (!isAbsolute(path))
+    throw new StagecraftError('INVALID_ARGUMENT', `dataDir '${path}' is relative: give an absolute path`);
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    chmodSync(path, 0o700);
+  } catch (error) {
+    throw unusable(path, error);
+  }
+  const real = realpathSync(path);
+  const unlock = lock(real);
+  try {
+    const socketRoot = socketRootOf(real);
+    return { path: real, socketRoot, prepare: () => prepare(real, socketRoot), unlock };
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+function prepare(dataDir: string, socketRoot: string): void {
+  for (const part of ['plugins', 'logs']) mkdirSync(join(dataDir, part), { recursive: true, mode: 0o700 });
+  if (socketRoot === dataDir) return;
+  mkdirSync(dirname(socketRoot), { recursive: true, mode: 0o700 });
+  const present = lstatSync(socketRoot, { throwIfNoEntry: false });
+  if (present && readlinkSync(socketRoot) !== dataDir) unlinkSync(socketRoot);
+  if (!lstatSync(socketRoot, { throwIfNoEntry: false })) symlinkSync(dataDir, socketRoot);
+}
+
+const unusable = (path: string, cause: unknown): StagecraftError =>
+  new StagecraftError('DATA_DIR_UNUSABLE', `can't use the data directory ${path}: ${messageOf(cause)}`, { cause });
+
+function lock(dataDir: string): () => void {
+  const path = join(dataDir, 'lock');
+  const file = openSync(path, 'a+', 0o600);
+  // flock(1) locks the open file that it is handed; it stays locked for as long as we hold it open.
+  const { status, error } = spawnSync('flock', ['--exclusive', '--nonblock', '3'], {
+    stdio: ['ignore', 'ignore', 'ignore', file],
+  });
+  if (status !== 0) {
+    closeSync(file);
+    if (error) throw unusable(dataDir, new Error(`flock does not run (${error.message}): install util-linux`));
+    const owner = readFileSync(path, 'utf8').trim() || 'unknown';
+    const message = `${dataDir} is in use by the agent with pid ${owner}: stop that one, or choose another dataDir`;
+    throw new StagecraftError('DATA_DIR_LOCKED', message);
+  }
+  ftruncateSync(file, 0);
+  writeSync(file, `${process.pid}\n`);
+  return () => closeSync(file);
+}
+
+/**
+ * The directory below which sockets are made: the data directory itself, or the name of a short link to it where that
+ * is too long. @throws StagecraftError DATA_DIR_UNUSABLE
+ */
+export function socketRootOf(dataDir: string): string {
+  if (Buffer.byteLength(dataDir) + longestSocketBelow <= maxSocketPathBytes) return dataDir;
+  const run = process.getuid?.() === 0 ? '/run' : process.env.XDG_RUNTIME_DIR;
+  if (!run) {
+    const longest = maxSocketPathBytes - longestSocketBelow;
+    const message = `dataDir has ${Buffer.byteLength(dataDir)} bytes, sockets below it allow ${longest}: choose a shorter one, or set XDG_RUNTIME_DIR`;
+    throw new StagecraftError('DATA_DIR_UNUSABLE', message);
+  }
+  return join(run, 'stagecraft', createHash('sha256').update(dataDir).digest('hex').slice(0, 16));
+}

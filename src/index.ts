@@ -1,0 +1,19 @@
+/** Entry point `stagecraft`: the runtime, and the types of what it takes and gives. */
+
+export type { Fingerprint, PluginBasics, PluginInfo, TaskChanged, TaskSpec } from '../machines/index.js';
+export type { Clock } from './engine/clock.js';
+export type { EntrySource, JournalEntry } from './engine/envelope.js';
+export type { PersistedSnapshot } from './engine/hosted-machine.js';
+export type { Logger } from './engine/logger.js';
+export type { Random } from './engine/random.js';
+export type { Replayed } from './engine/replay.js';
+export type { Store } from './engine/store.js';
+export type { FollowOptions } from './engine/topics.js';
+export { type ErrorDetails, StagecraftError } from './errors.js';
+export type { Dispenser, FingerprintRequest } from './registry/dispenser.js';
+export type { FingerprintTimes } from './registry/fingerprint-loop.js';
+export type { PluginEvent } from './registry/plugin-events.js';
+export type { PluginRegistry, PluginStatus, WaitOptions } from './registry/plugin-registry.js';
+export { createRuntime, type Journal, type Runtime, type RuntimeOptions } from './runtime.js';
+export type { TaskOptions } from './tasks/spec.js';
+export type { TaskState, TaskStatus, TaskSupervisor, TaskUpdate } from './tasks/task-supervisor.js';

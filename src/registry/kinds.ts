@@ -1,0 +1,25 @@
+/** The registry's machines, bound to what they do here. */
+import { addressParts } from '../../machines/addresses.js';
+import { pluginMachine } from '../../machines/plugin.js';
+import { pluginsMachine } from '../../machines/plugins.js';
+import type { ActorKind } from '../engine/effects.js';
+import { type FingerprintLoopOptions, fingerprintLoop } from './fingerprint-loop.js';
+import { pluginsTopic } from './plugin-events.js';
+
+const topicOf = (address: string): string => pluginsTopic(nodeOf(address));
+
+const nodeOf = (address: string): string => {
+  const node = addressParts(address)[1];
+  if (node === undefined) throw new Error(`${address} names no node`);
+  return node;
+};
+
+export const pluginKinds = (options: FingerprintLoopOptions): ActorKind[] => [
+  {
+    machine: pluginsMachine,
+    effects: {},
+    begin: (address) => ({ node: nodeOf(address) }),
+    topic: topicOf,
+  },
+  { machine: pluginMachine, effects: { fingerprintLoop: fingerprintLoop(options) }, topic: topicOf },
+];

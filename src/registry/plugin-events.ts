@@ -1,0 +1,36 @@
+/** The registry's broadcast events, as subscribers get them. */
+
+import type { PluginInfo, RegistrationChanged } from '../../machines/index.js';
+import type { HealthChanged } from '../../machines/plugin.js';
+import type { TopicRow } from '../engine/store.js';
+
+/** One change of a plugin. `id` is its place in the topic: hand it back to go on from there. */
+export interface PluginEvent {
+  id: string;
+  /** Milliseconds since the epoch. */
+  at: number;
+  kind: 'registered' | 'updated' | 'promoted' | 'deregistered' | 'health';
+  info: PluginInfo;
+  /** For `promoted`, who was active before. */
+  from?: PluginInfo;
+  /** For `health`. */
+  healthy?: boolean;
+  description?: string;
+}
+
+export const pluginsTopic = (node: string): string => `plugins/${encodeURIComponent(node)}`;
+
+type Broadcast = (RegistrationChanged | HealthChanged) & { at: number };
+
+export function pluginEventOf({ cursor, text }: TopicRow): PluginEvent {
+  const broadcast: Broadcast = JSON.parse(text);
+  const common = { id: String(cursor), at: broadcast.at, info: broadcast.info };
+  switch (broadcast.type) {
+    case 'promoted':
+      return { ...common, kind: 'promoted', from: broadcast.from };
+    case 'health':
+      return { ...common, kind: 'health', healthy: broadcast.healthy, description: broadcast.description };
+    default:
+      return { ...common, kind: broadcast.type };
+  }
+}

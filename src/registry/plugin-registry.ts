@@ -1,0 +1,260 @@
+/**
+ * `runtime.plugins`: registers, lists and dispenses plugins of this node, and tells of their changes.
+ * Reads what is committed; every change goes through the mailbox of the name concerned (machines/plugins.ts).
+ */
+import { addressParts, nodeOwnedPrefix, pluginAddress, pluginsAddress } from '../../machines/addresses.js';
+import type { Fingerprint, PluginContext, PluginInfo } from '../../machines/plugin.js';
+import type { PluginsContext } from '../../machines/plugins.js';
+import type { Clock } from '../engine/clock.js';
+import type { Engine } from '../engine/engine.js';
+import type { TopicRow } from '../engine/store.js';
+import { cursorOf, type FollowOptions } from '../engine/topics.js';
+import { StagecraftError } from '../errors.js';
+import type { Clients } from './clients.js';
+import { type PluginEvent, pluginEventOf, pluginsTopic } from './plugin-events.js';
+import { checkKey, checkRegistration } from './validate.js';
+
+/** What is known of the active instance of a plugin. */
+export interface PluginStatus {
+  info: PluginInfo;
+  state: 'registering' | 'fingerprinting' | 'healthy' | 'unhealthy' | 'shutdown';
+  healthy: boolean;
+  /** Why it is as it is, in words. */
+  description: string;
+  fingerprint: {
+    pluginName?: string;
+    vendorVersion?: string;
+    /** Absent means not known yet, never none. */
+    capabilities: string[] | undefined;
+    pluginCapabilities?: string[];
+    nodeId?: string;
+    maxVolumes?: number;
+    topology?: Record<string, string>;
+  };
+  /** The end of the last look at it in this run of the runtime, milliseconds since the epoch. */
+  checkedAt?: number;
+}
+
+export interface WaitOptions {
+  /** Default `healthy`. */
+  until?: 'registered' | 'healthy';
+  /** Default 60,000. */
+  timeoutMs?: number;
+  signal?: AbortSignal;
+}
+
+export interface PluginRegistryOptions {
+  node: string;
+  engine: Engine;
+  clients: Clients;
+  clock: Clock;
+}
+
+const defaultWaitMs = 60_000;
+
+export class PluginRegistry {
+  readonly #node: string;
+  readonly #engine: Engine;
+  readonly #clients: Clients;
+  readonly #clock: Clock;
+  readonly #checkedAt = new Map<string, number>();
+  /** Called whenever a look at an instance has ended or an actor has committed. */
+  readonly #waiters = new Set<() => void>();
+  readonly #closed = new AbortController();
+
+  constructor({ node, engine, clients, clock }: PluginRegistryOptions) {
+    this.#node = node;
+    this.#engine = engine;
+    this.#clients = clients;
+    this.#clock = clock;
+    engine.observe(({ address, state }) => {
+      if (state === undefined) this.#checkedAt.delete(address);
+      this.#wake();
+    });
+  }
+
+  /**
+   * Registers an instance, in front of those of the same name. The same definition again changes nothing; another one
+   * under the same allocId replaces it and restarts the instance. Resolves after the commit.
+   * @throws StagecraftError PLUGIN_TYPE_MISSING, PLUGIN_NAME_MISSING, PLUGIN_ALLOC_ID_MISSING, SOCKET_PATH_MISSING,
+   *   SOCKET_PATH_RELATIVE, SOCKET_PATH_TOO_LONG, NO_DISPENSER, INVALID_ARGUMENT; nothing has changed then
+   */
+  async register(info: PluginInfo): Promise<void> {
+    this.#refuseIfClosed();
+    checkRegistration(info, this.#clients.types);
+    const { type, name, allocId, version, connection, options } = info;
+    const known: PluginInfo = { type, name, allocId, connection: { socketPath: connection.socketPath } };
+    if (version !== undefined) known.version = version;
+    if (options !== undefined) known.options = options;
+    await this.#engine.ask(pluginsAddress(this.#node, type, name), { type: 'plugins.register', info: known });
+  }
+
+  /**
+   * Takes an instance out; one that is not there is no fault and changes nothing. Resolves after the commit.
+   * @throws StagecraftError PLUGIN_NOT_FOUND for a type without a dispenser
+   */
+  async deregister(type: string, name: string, allocId: string): Promise<void> {
+    this.#refuseIfClosed();
+    checkKey(type, name, allocId);
+    if (!this.#clients.types.includes(type)) {
+      throw new StagecraftError(
+        'PLUGIN_NOT_FOUND',
+        `no plugin is of type '${type}': known are ${this.#clients.types.join(', ')}`,
+      );
+    }
+    const address = pluginsAddress(this.#node, type, name);
+    if (!this.#engine.peek(address)) return;
+    await this.#engine.ask(address, { type: 'plugins.deregister', allocId });
+  }
+
+  /** The active instance of each name. */
+  list(type?: string): PluginInfo[] {
+    const active: PluginInfo[] = [];
+    for (const [address, { context }] of this.#engine.views(nodeOwnedPrefix('plugins', this.#node))) {
+      const [first] = instancesIn(context);
+      if (first && (type === undefined || addressParts(address)[2] === type)) active.push(first);
+    }
+    return active;
+  }
+
+  /** All instances of a name, newest first. */
+  instances(type: string, name: string): PluginInfo[] {
+    const view = this.#engine.peek(pluginsAddress(this.#node, type, name));
+    return view ? [...instancesIn(view.context)] : [];
+  }
+
+  /** @throws StagecraftError PLUGIN_NOT_FOUND */
+  forAlloc(type: string, name: string, allocId: string): PluginInfo {
+    const info = this.instances(type, name).find((instance) => instance.allocId === allocId);
+    if (!info) throw notFound(`${type} plugin '${name}' has no instance ${allocId}`);
+    return info;
+  }
+
+  /** @throws StagecraftError PLUGIN_NOT_FOUND */
+  status(type: string, name: string): PluginStatus {
+    const info = this.#active(type, name);
+    const address = this.#addressOf(info);
+    const view = this.#engine.peek(address);
+    const fingerprint: Fingerprint = view
+      ? fingerprintIn(view.context)
+      : { healthy: false, description: 'being registered' };
+    const state = (view?.state ?? 'registering') as PluginStatus['state'];
+    const checkedAt = this.#checkedAt.get(address);
+    return {
+      info,
+      state,
+      healthy: state === 'healthy',
+      description: fingerprint.description,
+      fingerprint: { ...fingerprint.basic, capabilities: fingerprint.capabilities },
+      ...(checkedAt === undefined ? {} : { checkedAt }),
+    };
+  }
+
+  /**
+   * The connected client of the active instance.
+   * @throws StagecraftError NO_DISPENSER, then PLUGIN_NOT_FOUND
+   */
+  async dispense(type: string, name: string): Promise<unknown> {
+    this.#refuseIfClosed();
+    this.#clients.dispenser(type);
+    if (this.list(type).length === 0) throw notFound(`there is no plugin of type ${type}: register one first`);
+    const info = this.#active(type, name);
+    return this.#clients.get(this.#addressOf(info), info);
+  }
+
+  /**
+   * Resolves when the plugin is registered, or was seen healthy in this run of the runtime.
+   * @throws StagecraftError TIMEOUT, ABORTED or RUNTIME_CLOSED, each with what it waited for and the last health text
+   */
+  async waitFor(type: string, name: string, options: WaitOptions = {}): Promise<PluginStatus> {
+    this.#refuseIfClosed();
+    const { until = 'healthy', timeoutMs = defaultWaitMs, signal } = options;
+    const reached = (): PluginStatus | undefined => {
+      if (this.instances(type, name).length === 0) return undefined;
+      const status = this.status(type, name);
+      const seen = status.healthy && status.checkedAt !== undefined;
+      return until === 'registered' || seen ? status : undefined;
+    };
+    return new Promise((resolve, reject) => {
+      const end = (settle: () => void): void => {
+        this.#waiters.delete(look);
+        cancel();
+        signal?.removeEventListener('abort', aborted);
+        this.#closed.signal.removeEventListener('abort', closed);
+        settle();
+      };
+      const fail = (code: string, why: string): void => {
+        const last = this.instances(type, name).length > 0 ? this.status(type, name).description : 'not registered';
+        end(() =>
+          reject(
+            new StagecraftError(code, `${why} while waiting for ${type} plugin '${name}' to be ${until}: ${last}`),
+          ),
+        );
+      };
+      const look = (): void => {
+        const status = reached();
+        if (status) end(() => resolve(status));
+      };
+      const aborted = (): void => fail('ABORTED', 'the wait was given up');
+      const closed = (): void => fail('RUNTIME_CLOSED', 'the runtime was closed');
+      const cancel = this.#clock.after(timeoutMs, () => fail('TIMEOUT', `${timeoutMs} ms have passed`));
+      signal?.addEventListener('abort', aborted);
+      this.#closed.signal.addEventListener('abort', closed);
+      this.#waiters.add(look);
+      if (signal?.aborted) aborted();
+      else look();
+    });
+  }
+
+  /**
+   * Follows the changes of plugins, in one order, none left out, from now or from after an event's id.
+   * Ends with its signal, its iterator or the runtime.
+   * @throws StagecraftError CURSOR_EXPIRED, INVALID_ARGUMENT
+   */
+  updates(type?: string, { from = 'now', signal }: FollowOptions = {}): AsyncIterable<PluginEvent> {
+    this.#refuseIfClosed();
+    return eventsOf(this.#engine.follow(pluginsTopic(this.#node), cursorOf(from), signal), type);
+  }
+
+  /** Told by the fingerprint loop at the end of each round. */
+  checked(address: string, atMs: number): void {
+    this.#checkedAt.set(address, atMs);
+    this.#wake();
+  }
+
+  /** Ends all waiting; every later call is refused. */
+  close(): void {
+    this.#closed.abort();
+  }
+
+  #active(type: string, name: string): PluginInfo {
+    const [info] = this.instances(type, name);
+    if (!info) throw notFound(`there is no ${type} plugin '${name}': list them, or register it`);
+    return info;
+  }
+
+  #addressOf({ type, name, allocId }: PluginInfo): string {
+    return pluginAddress(this.#node, type, name, allocId);
+  }
+
+  #wake(): void {
+    for (const look of [...this.#waiters]) look();
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#closed.signal.aborted) throw new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed');
+  }
+}
+
+async function* eventsOf(rows: AsyncIterable<TopicRow>, type: string | undefined): AsyncGenerator<PluginEvent, void> {
+  for await (const row of rows) {
+    const event = pluginEventOf(row);
+    if (type === undefined || event.info.type === type) yield event;
+  }
+}
+
+const notFound = (message: string): StagecraftError => new StagecraftError('PLUGIN_NOT_FOUND', message);
+
+/** The engine keeps contexts as the machines made them, but does not know their types. */
+const instancesIn = (context: object): PluginInfo[] => (context as PluginsContext).instances;
+const fingerprintIn = (context: object): Fingerprint => (context as PluginContext).fingerprint;

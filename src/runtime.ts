@@ -1,0 +1,240 @@
+/**
+ * The one place where everything is put together: ports with their defaults, machines with their effects, and the
+ * order of coming up and going down. The walk of a call through the house: docs/architecture.md
+ */
+import { join } from 'node:path';
+import { addressParts, nodeOwnedPrefix, registryAddress } from '../machines/addresses.js';
+import { type RegistryContext, registryMachine } from '../machines/registry.js';
+import { csiDispensers } from './csi/dispenser.js';
+import { type Clock, systemClock } from './engine/clock.js';
+import type { ActorKind, EffectCall } from './engine/effects.js';
+import { Engine } from './engine/engine.js';
+import type { JournalEntry } from './engine/envelope.js';
+import { type Logger, silentLogger } from './engine/logger.js';
+import { type Random, systemRandom } from './engine/random.js';
+import type { Replayed } from './engine/replay.js';
+import type { Store } from './engine/store.js';
+import { StagecraftError } from './errors.js';
+import { type DataDir, openDataDir } from './host/data-dir.js';
+import { Clients } from './registry/clients.js';
+import type { Dispenser } from './registry/dispenser.js';
+import type { FingerprintTimes } from './registry/fingerprint-loop.js';
+import { pluginKinds } from './registry/kinds.js';
+import { PluginRegistry } from './registry/plugin-registry.js';
+import { lmdbStore } from './stores/lmdb.js';
+import type { ProbePlugin } from './tasks/await-ready.js';
+import { taskKind } from './tasks/kinds.js';
+import { TaskSupervisor } from './tasks/task-supervisor.js';
+
+export interface RuntimeOptions {
+  /** This host, 1 to 256 bytes. */
+  nodeId: string;
+  /** Absolute; made if it is not there, kept private, used by one runtime at a time. */
+  dataDir: string;
+  /** Default: the embedded store, in `state` below the data directory. */
+  store?: Store;
+  /** Default: every 30 s, each at most 30 s. */
+  fingerprint?: Partial<FingerprintTimes>;
+  /** Further kinds of plugin by type; `csi-controller` and `csi-node` are built in. */
+  dispensers?: Record<string, Dispenser>;
+  clock?: Clock;
+  random?: Random;
+  /** pino fits as it is; default: nothing is logged. */
+  logger?: Logger;
+}
+
+export interface Runtime {
+  readonly nodeId: string;
+  readonly dataDir: string;
+  readonly plugins: PluginRegistry;
+  readonly tasks: TaskSupervisor;
+  readonly journal: Journal;
+  /** Records that could not be read when the runtime came up; they are left as they are. */
+  readonly quarantined: string[];
+  /**
+   * Refuses new requests, finishes what is under way and leaves plugin processes running; with `release` it stops
+   * them too. Twice is once.
+   */
+  close(options?: { release?: boolean }): Promise<void>;
+}
+
+export interface Journal {
+  /** What the actor at this address was given, oldest first. */
+  entries(address: string, options?: { from?: number; to?: number }): AsyncIterable<JournalEntry>;
+  /** The actor as it was after entry `to`, rebuilt from its journal; no effect runs. */
+  replay(address: string, options?: { to?: number }): Promise<Replayed>;
+}
+
+const leaseTtlMs = 15_000;
+const defaultTimes: FingerprintTimes = { intervalMs: 30_000, timeoutMs: 30_000 };
+const maxNodeIdBytes = 256;
+
+/**
+ * Brings up a runtime: takes the data directory, restores every actor of this node, resumes what was under way.
+ * @throws StagecraftError INVALID_ARGUMENT, DATA_DIR_LOCKED (another runtime has it), DATA_DIR_UNUSABLE,
+ *   NODE_IN_USE (another runtime has this nodeId), START_FAILED
+ */
+export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
+  checkOptions(options);
+  const dataDir = openDataDir(options.dataDir);
+  try {
+    return await compose(options, dataDir);
+  } catch (error) {
+    dataDir.unlock();
+    throw error;
+  }
+}
+
+function checkOptions({ nodeId, fingerprint = {} }: RuntimeOptions): void {
+  const bytes = typeof nodeId === 'string' ? Buffer.byteLength(nodeId) : 0;
+  if (bytes < 1 || bytes > maxNodeIdBytes) {
+    throw new StagecraftError(
+      'INVALID_ARGUMENT',
+      `nodeId must be a string of 1 to ${maxNodeIdBytes} bytes, it has ${bytes}`,
+    );
+  }
+  for (const [name, value] of Object.entries(fingerprint)) {
+    if (!(typeof value === 'number' && value > 0)) {
+      throw new StagecraftError(
+        'INVALID_ARGUMENT',
+        `fingerprint.${name} must be a positive number of milliseconds, it is ${value}`,
+      );
+    }
+  }
+}
+
+async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runtime> {
+  const { nodeId, clock = systemClock, random = systemRandom, logger = silentLogger } = options;
+  const store = options.store ?? lmdbStore(join(dataDir.path, 'state'));
+  const clients = new Clients({ ...csiDispensers(), ...options.dispensers });
+  const times = { ...defaultTimes, ...options.fingerprint };
+  const checked = (address: string, atMs: number): void => plugins.checked(address, atMs);
+  const engine: Engine = new Engine({
+    store,
+    clock,
+    random,
+    logger,
+    lease: { name: `node/${nodeId}`, holder: `the runtime of ${dataDir.path}, pid ${process.pid}`, ttlMs: leaseTtlMs },
+    kinds: [
+      registryKind(dataDir, () => engine, { drain: (release) => (release ? tasks.stopAll() : Promise.resolve()) }),
+      ...pluginKinds({ ...times, clients, clock, checked }),
+      taskKind({ paths: { dataDir: dataDir.path, socketRoot: dataDir.socketRoot }, clock, probe: probeWith(clients) }),
+    ],
+  });
+  const plugins = new PluginRegistry({ node: nodeId, engine, clients, clock });
+  const tasks = new TaskSupervisor({ node: nodeId, engine });
+  const root = new Root(engine, registryAddress(nodeId));
+
+  await engine.open();
+  const { restored } = await root.start();
+  let closing: Promise<void> | undefined;
+  return {
+    nodeId,
+    dataDir: dataDir.path,
+    plugins,
+    tasks,
+    quarantined: restored.quarantined,
+    journal: {
+      entries: (address, { from, to } = {}) => upTo(engine.journal(address, from), to),
+      replay: (address, { to } = {}) => engine.replay(address, to),
+    },
+    close: ({ release = false } = {}) => {
+      closing ??= (async () => {
+        plugins.close();
+        tasks.close();
+        try {
+          await root.stop(release);
+        } finally {
+          await engine.stop();
+          dataDir.unlock();
+        }
+      })();
+      return closing;
+    },
+  };
+}
+
+/** The root actor: prepares, restores and drains this node. */
+function registryKind(
+  dataDir: DataDir,
+  engine: () => Engine,
+  { drain }: { drain(release: boolean): Promise<void> },
+): ActorKind {
+  const nodeOf = (address: string): string => addressParts(address)[1] ?? '';
+  return {
+    machine: registryMachine,
+    begin: () => ({}),
+    effects: {
+      prepareHost: { run: async () => dataDir.prepare() },
+      restoreActors: {
+        run: ({ address }) =>
+          engine().restore(['plugins', 'plugin', 'task'].map((machine) => nodeOwnedPrefix(machine, nodeOf(address)))),
+      },
+      drainActors: { run: ({ input }: EffectCall<{ release: boolean }>) => drain(input.release) },
+    },
+  };
+}
+
+/** Starts and stops the root actor, and waits until it has settled. */
+class Root {
+  readonly #engine: Engine;
+  readonly #address: string;
+
+  constructor(engine: Engine, address: string) {
+    this.#engine = engine;
+    this.#address = address;
+  }
+
+  async start(): Promise<RegistryContext> {
+    await this.#engine.ask(this.#address, { type: 'registry.start' });
+    const context = await this.#settled();
+    if (context.error === null) return context;
+    await this.#engine.stop();
+    throw new StagecraftError('START_FAILED', `the runtime could not start: ${context.error}`, {
+      address: this.#address,
+    });
+  }
+
+  async stop(release: boolean): Promise<void> {
+    await this.#engine.ask(this.#address, { type: 'registry.stop', release });
+    const { error } = await this.#settled();
+    if (error !== null)
+      throw new StagecraftError('DRAIN_FAILED', `not all could be released: ${error}`, { address: this.#address });
+  }
+
+  #settled(): Promise<RegistryContext> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        const view = this.#engine.peek(this.#address);
+        if (view?.state !== 'running' && view?.state !== 'stopped') return;
+        stopObserving();
+        resolve(view.context as RegistryContext);
+      };
+      const stopObserving = this.#engine.observe(look);
+      look();
+    });
+  }
+}
+
+/** Looks at a plugin that is not registered yet, with a client of its own. */
+const probeWith =
+  (clients: Clients): ProbePlugin =>
+  async (info, signal) => {
+    const dispenser = clients.dispenser(info.type);
+    const client = dispenser.connect(info);
+    try {
+      return await dispenser.fingerprint(client, { info, signal });
+    } finally {
+      dispenser.close(client);
+    }
+  };
+
+async function* upTo(
+  entries: AsyncIterable<JournalEntry>,
+  to = Number.POSITIVE_INFINITY,
+): AsyncGenerator<JournalEntry, void> {
+  for await (const entry of entries) {
+    if (entry.seq > to) return;
+    yield entry;
+  }
+}

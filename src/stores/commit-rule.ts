@@ -1,0 +1,36 @@
+/**
+ * When a commit may be written: the one decision that a store takes. Pure; each store asks it at the moment at
+ * which nobody else can write the same address.
+ */
+
+import type { Commit, CommitResult, StoredRecord } from '../engine/store.js';
+import { checkName } from './names.js';
+
+/** What the rule needs to know of the stored record. */
+export type Head = Pick<StoredRecord, 'seq' | 'epoch' | 'owner' | 'commitId'>;
+
+/** The answer to a commit that must not be written; undefined where it must. */
+export function refusal(stored: Head | undefined, commit: Commit): CommitResult | undefined {
+  if (stored === undefined) return commit.expectedSeq === 0 ? undefined : { status: 'conflict' };
+  if (isRepeat(stored, commit)) return { status: 'done' };
+  if (stored.seq === commit.expectedSeq && mayWrite(stored, commit)) return undefined;
+  const { seq, epoch, owner, commitId } = stored;
+  return { status: 'conflict', stored: { seq, epoch, owner, commitId } };
+}
+
+/** @throws {TypeError} for what no store could keep. Asked before anything is written, so that nothing is then. */
+export function checkCommit(commit: Commit): void {
+  checkName(commit.address);
+  for (const text of [commit.text, commit.journal, commit.outbox ?? '']) {
+    if (typeof text === 'string') continue;
+    throw new TypeError(`A commit to ${commit.address} must hold texts, not ${typeof text}.`);
+  }
+}
+
+function isRepeat(stored: Head, commit: Commit): boolean {
+  return stored.commitId === commit.commitId && stored.seq === commit.expectedSeq + 1;
+}
+
+function mayWrite(stored: Head, commit: Commit): boolean {
+  return commit.epoch > stored.epoch || (commit.epoch === stored.epoch && commit.owner === stored.owner);
+}

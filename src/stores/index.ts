@@ -1,0 +1,25 @@
+/** The stores that come with Stagecraft, and the port behind which they stand. */
+
+export type {
+  Commit,
+  CommitResult,
+  Cursor,
+  DueRow,
+  Encoded,
+  InboxRow,
+  JournalRow,
+  Lease,
+  LeaseResult,
+  OutboxRow,
+  Range,
+  Store,
+  StoredRecord,
+  StorePage,
+  TopicEntry,
+  TopicPage,
+  TopicRow,
+} from '../engine/store.js';
+export type { LmdbStoreOptions } from './lmdb.js';
+export { lmdbStore } from './lmdb.js';
+export type { MemoryStoreOptions } from './memory.js';
+export { memoryStore } from './memory.js';

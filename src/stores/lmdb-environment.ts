@@ -1,0 +1,121 @@
+/**
+ * Opens the LMDB environment of a store and names its databases. All of lmdb-js that Stagecraft depends on is
+ * here and in lmdb.ts. Where to read next: lmdb.ts, which says what is written into them.
+ */
+
+import { access, constants, type FileHandle, mkdir, open as openFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+// By the CommonJS door, since lmdb 3.5.6's types for the other one (`export =` in a module) don't compile.
+import type lmdb = require('lmdb');
+
+const { open }: Pick<typeof lmdb, 'open'> = createRequire(import.meta.url)('lmdb');
+
+type Database<Key extends lmdb.Key> = lmdb.Database<string, Key>;
+
+/**
+ * One named database per kind of row, all in one environment and so in one transaction: a listing then walks
+ * rows of one kind only, and a key needs no tag. Tuple keys sort by their first part, then by their second.
+ */
+export interface Environment {
+  root: lmdb.RootDatabase<string, string>;
+  /** address → live record */
+  records: Database<string>;
+  /** address → tombstone: apart, so that listings never walk over what is gone */
+  tombstones: Database<string>;
+  /** [wakeAtMs, address] */
+  wakes: Database<[number, string]>;
+  /** [address, seq] */
+  journal: Database<[string, number]>;
+  /** [address, seq] */
+  outbox: Database<[string, number]>;
+  /** [address, id] */
+  inbox: Database<[string, number]>;
+  /** [topic, cursor] */
+  topics: Database<[string, number]>;
+  /** [topic, source] → the last (seq, index) that the topic has of it */
+  marks: Database<[string, string]>;
+  /** The last number given: of epochs by lease name, of inbox ids by address, of cursors by topic. */
+  counters: Database<['epoch' | 'inbox' | 'topic', string]>;
+}
+
+/** @throws {Error} naming the path: no directory can be there, or what is there is no database */
+export async function openEnvironment(path: string): Promise<Environment> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    await checkOpenable(path);
+    const environment = openDatabases(path);
+    // A new file outlives a power cut only once the directories that name it are on disk; LMDB syncs the file alone.
+    for (const directory of [path, dirname(path)]) await syncDirectory(directory);
+    return environment;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`The store in ${path} can't be opened: ${reason}`, { cause });
+  }
+}
+
+function openDatabases(path: string): Environment {
+  const root = open<string, string>({
+    path,
+    // Else a directory whose name has a dot is taken for a file.
+    noSubdir: false,
+    // A commit then becomes visible only once it is on disk: nobody reads or repeats what a power cut could undo.
+    // Costs about 5 % in bursts. noSync and separateFlushed, which would break that promise too, are never set.
+    overlappingSync: false,
+    // lmdb-js would mark each turn's batch by a promise of its own that nobody can catch: a full disk would end the
+    // process. Transactions asked for in one turn share one LMDB transaction without it too.
+    eventTurnBatching: false,
+    compression: false,
+    encoding: 'string',
+    maxDbs: 16,
+    // mapSize is left alone: the map doubles by itself, also amid a transaction.
+  });
+  const named = <Key extends lmdb.Key>(name: string): Database<Key> =>
+    root.openDB<string, Key>({ name, encoding: 'string', compression: false });
+  return {
+    root,
+    records: named('records'),
+    tombstones: named('tombstones'),
+    wakes: named('wakes'),
+    journal: named('journal'),
+    outbox: named('outbox'),
+    inbox: named('inbox'),
+    topics: named('topics'),
+    marks: named('marks'),
+    counters: named('counters'),
+  };
+}
+
+function syncDirectory(path: string): Promise<void> {
+  return withFile(path, 'r', (directory) => directory.sync());
+}
+
+/** What LMDB would refuse is refused here: lmdb-js 3.5.6 frees twice when it can't open, which may end the process. */
+async function checkOpenable(path: string): Promise<void> {
+  await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  const file = join(path, 'data.mdb');
+  const exists = await access(file).then(
+    () => true,
+    () => false,
+  );
+  if (exists && !(await withFile(file, 'r+', isDatabase)))
+    throw new Error(`${file} is no LMDB database, or a damaged one`);
+}
+
+/** An empty file is one too: LMDB fills it. Else it begins with two meta pages, each with a magic and a version. */
+async function isDatabase(file: FileHandle): Promise<boolean> {
+  const { size } = await file.stat();
+  if (size === 0) return true;
+  const { buffer } = await file.read(Buffer.alloc(32), 0, 32, 0);
+  return size >= 8_192 && buffer.readUInt32LE(24) === 0xbeefc0de && buffer.readUInt16LE(28) === 2;
+}
+
+async function withFile<T>(path: string, flags: string, use: (file: FileHandle) => Promise<T>): Promise<T> {
+  const file = await openFile(path, flags);
+  try {
+    return await use(file);
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * Group commit: everything asked for while one transaction goes to disk is written by the next one, and all of it
+ * resolves with that. One transaction is in flight at a time, because lmdb-js never answers one that could not
+ * begin: what follows a failure is tried with an empty one first. What is written is in lmdb-rows.ts
+ */
+
+import type { Environment } from './lmdb-environment.js';
+
+interface Job {
+  /** Within the transaction; never throws. */
+  run(): void;
+  /** After the transaction: the caller gets what `run` came to. */
+  answer(): void;
+  reject(error: unknown): void;
+}
+
+export class LmdbWriter {
+  readonly #env: Environment;
+  readonly #path: string;
+  #waiting: Job[] = [];
+  #draining: Promise<void> | undefined;
+  #hasFailed = false;
+
+  constructor(env: Environment, path: string) {
+    this.#env = env;
+    this.#path = path;
+  }
+
+  /** Runs `work` in a write transaction. Resolves with its result once all of that transaction is on disk. */
+  write<T>(work: (env: Environment) => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      let answer: () => void;
+      const run = () => {
+        try {
+          const result = work(this.#env);
+          answer = () => resolve(result);
+        } catch (error) {
+          answer = () => reject(error);
+        }
+      };
+      this.#waiting.push({ run, answer: () => answer(), reject });
+      this.#draining ??= this.#drain();
+    });
+  }
+
+  /** Resolves when nothing waits or is under way. */
+  async idle(): Promise<void> {
+    await this.#draining;
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#waiting.length > 0) await this.#commitGroup();
+    this.#draining = undefined;
+  }
+
+  async #commitGroup(): Promise<void> {
+    let group: Job[] = [];
+    try {
+      if (this.#hasFailed) this.#probe();
+      await this.#env.root.transaction(() => {
+        // Only now, so that it takes along what came since the transaction was asked for.
+        group = this.#takeWaiting();
+        for (const job of group) job.run();
+      });
+      for (const job of group) job.answer();
+    } catch (error) {
+      this.#hasFailed = true;
+      const failure = await this.#explained(error);
+      for (const job of group.length > 0 ? group : this.#takeWaiting()) job.reject(failure);
+    }
+  }
+
+  #takeWaiting(): Job[] {
+    const jobs = this.#waiting;
+    this.#waiting = [];
+    return jobs;
+  }
+
+  /** @throws {Error} when LMDB gave the environment up, as it does after a failed write of its meta page */
+  #probe(): void {
+    try {
+      this.#env.root.transactionSync(() => undefined);
+    } catch (cause) {
+      throw new Error('it writes no more; close it and open it again', { cause });
+    }
+    this.#hasFailed = false;
+  }
+
+  async #explained(error: unknown): Promise<Error> {
+    const cause = await causeOf(error);
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    return new Error(`The store in ${this.#path} could not write: ${reason}`, { cause });
+  }
+}
+
+/** lmdb-js says "Commit failed" and hands the reason over in a promise that rejects. */
+async function causeOf(error: unknown): Promise<unknown> {
+  if (!(error instanceof Error && 'commitError' in error)) return error;
+  return Promise.resolve(error.commitError).catch((reason: unknown) => reason);
+}

@@ -1,0 +1,226 @@
+/**
+ * The embedded store: one LMDB environment in one directory, used by one process (the runtime locks its data
+ * directory). What resolves is on disk. Boundary: how calls share a transaction is in lmdb-writer.ts, which rows
+ * one writes in lmdb-rows.ts; here is what the port asks for, and what is read outside of transactions: always
+ * synchronously from first to last row, so that no read transaction outlives an await and holds back the reuse of
+ * pages.
+ */
+
+import type {
+  Commit,
+  CommitResult,
+  Cursor,
+  DueRow,
+  Encoded,
+  InboxRow,
+  JournalRow,
+  Lease,
+  LeaseResult,
+  OutboxRow,
+  Range,
+  Store,
+  StoredRecord,
+  StorePage,
+  TopicEntry,
+  TopicPage,
+} from '../engine/store.js';
+import { checkCommit } from './commit-rule.js';
+import { LeaseTable, type MonotonicMs } from './leases.js';
+import { type Environment, openEnvironment } from './lmdb-environment.js';
+import * as rows from './lmdb-rows.js';
+import { LmdbWriter } from './lmdb-writer.js';
+import { checkName } from './names.js';
+import { outboxPosition, outboxToken, pageOf } from './pages.js';
+
+export interface LmdbStoreOptions {
+  /** Against which leases lapse; `performance.now` unless told otherwise. */
+  monotonicMs?: MonotonicMs;
+}
+
+/**
+ * A store in the directory `path`, which open() makes (0700) where it is missing. Leases of former processes are
+ * void at open; their epochs count on.
+ */
+export function lmdbStore(path: string, options: LmdbStoreOptions = {}): Store {
+  return new LmdbStore(path, options.monotonicMs ?? (() => performance.now()));
+}
+
+/** Rows that one transaction forgets: a long trim must not hold up the event loop. */
+const trimStep = 1_000;
+const afterAll = Number.MAX_SAFE_INTEGER;
+
+type NumberedRows = Environment['journal'];
+
+/** From open() to close(). */
+interface Session {
+  env: Environment;
+  writer: LmdbWriter;
+}
+
+class LmdbStore implements Store {
+  readonly #path: string;
+  readonly #leases: LeaseTable;
+  #current: Session | undefined;
+
+  constructor(path: string, monotonicMs: MonotonicMs) {
+    this.#path = path;
+    this.#leases = new LeaseTable(monotonicMs);
+  }
+
+  async open(): Promise<void> {
+    if (this.#current !== undefined) return;
+    const env = await openEnvironment(this.#path);
+    this.#current = { env, writer: new LmdbWriter(env, this.#path) };
+  }
+
+  async close(): Promise<void> {
+    const session = this.#current;
+    this.#current = undefined;
+    this.#leases.clear();
+    await session?.writer.idle();
+    await session?.env.root.close();
+  }
+
+  async acquireLease(request: { name: string; owner: string; ttlMs: number; holder: string }): Promise<LeaseResult> {
+    const { name, owner, ttlMs, holder } = request;
+    checkName(name);
+    return this.#write((env) => {
+      const rival = this.#leases.rivalOf(name, owner);
+      if (rival !== undefined) return { status: 'held', holder: rival };
+      const lease = { name, epoch: rows.nextEpoch(env, name), owner, ttlMs };
+      this.#leases.grant(lease, holder);
+      return { status: 'granted', lease };
+    });
+  }
+
+  async renewLease(lease: Lease): Promise<boolean> {
+    this.#opened();
+    return this.#leases.renew(lease);
+  }
+
+  async releaseLease(lease: Lease): Promise<void> {
+    this.#opened();
+    this.#leases.release(lease);
+  }
+
+  async load(address: string): Promise<StoredRecord | undefined> {
+    return rows.readRecord(this.#opened(), address);
+  }
+
+  async list({ prefix, after, limit }: Range): Promise<StorePage<StoredRecord>> {
+    return pageOf(listed(this.#opened(), prefix, after), limit, (record) => record.address);
+  }
+
+  async due(query: { prefix: string; untilMs: number; limit: number }): Promise<DueRow[]> {
+    return pageOf(dueRows(this.#opened(), query.prefix, query.untilMs), query.limit, (row) => row.address).rows;
+  }
+
+  async commit(items: Commit[]): Promise<CommitResult[]> {
+    items.forEach(checkCommit);
+    return this.#write((env) => items.map((item) => rows.applyCommit(env, item)));
+  }
+
+  async unsettled({ prefix, after, limit }: Range): Promise<StorePage<OutboxRow>> {
+    return pageOf(owed(this.#opened(), prefix, after), limit, outboxToken);
+  }
+
+  async settle(settled: { address: string; seq: number }[]): Promise<void> {
+    await this.#write((env) => {
+      for (const { address, seq } of settled) env.outbox.removeSync([address, seq]);
+    });
+  }
+
+  async appendInbox(address: string, texts: Encoded[]): Promise<number[]> {
+    checkName(address);
+    return this.#write((env) => rows.appendInbox(env, address, texts));
+  }
+
+  async readInbox(address: string, after: number, limit: number): Promise<InboxRow[]> {
+    return numbered(this.#opened().inbox, address, after + 1, limit).map(([id, text]) => ({ id, text }));
+  }
+
+  async appendTopic(topic: string, entries: TopicEntry[]): Promise<void> {
+    for (const name of [topic, ...entries.map((entry) => entry.source)]) checkName(name);
+    await this.#write((env) => rows.appendTopic(env, topic, entries));
+  }
+
+  async readTopic(topic: string, after: Cursor, limit: number): Promise<TopicPage> {
+    const env = this.#opened();
+    const newest = rows.newestCursor(env, topic);
+    const [first] = numbered(env.topics, topic, 0, 1);
+    return {
+      rows: numbered(env.topics, topic, after + 1, limit).map(([cursor, value]) => ({
+        ...rows.decodeTopicEntry(value),
+        cursor,
+      })),
+      oldest: first?.[0] ?? newest + 1,
+      newest,
+    };
+  }
+
+  async trimTopic(topic: string, upTo: Cursor): Promise<void> {
+    await this.#trim((env) => env.topics, topic, upTo + 1);
+  }
+
+  async readJournal(address: string, from: number, limit: number): Promise<JournalRow[]> {
+    return numbered(this.#opened().journal, address, from, limit).map(([seq, text]) => ({ seq, text }));
+  }
+
+  async trimJournal(address: string, below: number): Promise<void> {
+    await this.#trim((env) => env.journal, address, below);
+  }
+
+  async #trim(rowsOf: (env: Environment) => NumberedRows, name: string, below: number): Promise<void> {
+    let removed: number;
+    do {
+      removed = await this.#write((env) => {
+        const keys = [...rowsOf(env).getKeys({ start: [name, 0], end: [name, below], limit: trimStep })];
+        for (const key of keys) rowsOf(env).removeSync(key);
+        return keys.length;
+      });
+    } while (removed === trimStep);
+  }
+
+  #opened(): Environment {
+    return this.#session().env;
+  }
+
+  /** Resolves once `work` and all that shared its transaction are on disk. */
+  #write<T>(work: (env: Environment) => T): Promise<T> {
+    return this.#session().writer.write(work);
+  }
+
+  #session(): Session {
+    if (this.#current === undefined) throw new Error(`The store in ${this.#path} is closed: open() it first.`);
+    return this.#current;
+  }
+}
+
+function* listed(env: Environment, prefix: string, after: string | undefined): Generator<StoredRecord> {
+  for (const { key, value } of env.records.getRange({ start: after ?? prefix })) {
+    if (!key.startsWith(prefix)) return;
+    if (key !== after) yield rows.decodeRecord(key, value);
+  }
+}
+
+function* dueRows(env: Environment, prefix: string, untilMs: number): Generator<DueRow> {
+  for (const [wakeAtMs, address] of env.wakes.getKeys()) {
+    if (wakeAtMs > untilMs) return;
+    if (address.startsWith(prefix)) yield { address, wakeAtMs };
+  }
+}
+
+function* owed(env: Environment, prefix: string, after: string | undefined): Generator<OutboxRow> {
+  const begin = after === undefined ? { address: prefix, seq: 0 } : outboxPosition(after);
+  for (const { key, value } of env.outbox.getRange({ start: [begin.address, begin.seq + 1] })) {
+    const [address, seq] = key;
+    if (!address.startsWith(prefix)) return;
+    yield { address, seq, text: value };
+  }
+}
+
+function numbered(table: NumberedRows, name: string, from: number, limit: number): [number, string][] {
+  if (limit <= 0) return [];
+  const found = [...table.getRange({ start: [name, from], end: [name, afterAll], limit })];
+  return found.map(({ key: [, number], value }) => [number, value]);
+}

@@ -1,0 +1,24 @@
+/** Pages of long listings, and the tokens that name where the next one begins. */
+
+import type { OutboxRow, StorePage } from '../engine/store.js';
+
+/** The first `limit` of `rows`. `next` names the last one taken, and is absent where none follows. */
+export function pageOf<T>(rows: Iterable<T>, limit: number, tokenOf: (row: T) => string): StorePage<T> {
+  const taken: T[] = [];
+  for (const row of rows) {
+    const last = taken.at(-1);
+    if (taken.length >= limit) return last === undefined ? { rows: taken } : { rows: taken, next: tokenOf(last) };
+    taken.push(row);
+  }
+  return { rows: taken };
+}
+
+/** `<seq>/<address>`: the seq first, since it holds no slash. */
+export function outboxToken(row: Pick<OutboxRow, 'address' | 'seq'>): string {
+  return `${row.seq}/${row.address}`;
+}
+
+export function outboxPosition(token: string): { address: string; seq: number } {
+  const slash = token.indexOf('/');
+  return { seq: Number(token.slice(0, slash)), address: token.slice(slash + 1) };
+}

@@ -1,0 +1,82 @@
+/** Waits until a started plugin answers on its socket, for every service that it is to serve. */
+import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import type { Fingerprint, PluginInfo } from '../../machines/plugin.js';
+import { pluginTypes, type ReadyReport, type SpawnedRun, type TaskSpec } from '../../machines/task.js';
+import { type Clock, pause } from '../engine/clock.js';
+import { messageOf, StagecraftError } from '../errors.js';
+import { logPathOf, type TaskPaths } from './paths.js';
+
+/** One look at a plugin that is not registered yet. Composed from the dispensers. */
+export type ProbePlugin = (info: PluginInfo, signal: AbortSignal) => Promise<Fingerprint>;
+
+export interface ReadyRequest {
+  spec: TaskSpec;
+  spawned: SpawnedRun;
+  signal: AbortSignal;
+}
+
+const probeMs = 5_000;
+/** Between looks for the socket file, then between probes. */
+const socketWaitMs = 20;
+const probeWaitMs = 500;
+const tailBytes = 4_096;
+const tailLines = 10;
+
+/** @throws StagecraftError NOT_READY with the last answer and the end of the log */
+export async function awaitReady(
+  paths: TaskPaths,
+  clock: Clock,
+  probe: ProbePlugin,
+  { spec, spawned, signal }: ReadyRequest,
+): Promise<ReadyReport> {
+  const untilMs = clock.monotonicMs() + spec.healthTimeoutMs;
+  let last = 'it was not asked yet';
+  while (clock.monotonicMs() < untilMs) {
+    signal.throwIfAborted();
+    if (!existsSync(spawned.socketPath)) {
+      last = `it has made no socket at ${spawned.socketPath} (the environment says CSI_ENDPOINT)`;
+      await pause(clock, socketWaitMs, signal);
+      continue;
+    }
+    const seen = await look(clock, probe, { spec, spawned, signal });
+    const unhealthy = seen.find(({ healthy }) => !healthy);
+    const basic = seen[0]?.basic;
+    if (!unhealthy && basic) return { pluginName: basic.pluginName, vendorVersion: basic.vendorVersion };
+    last = unhealthy?.description ?? 'it does not say who it is';
+    await pause(clock, probeWaitMs, signal);
+  }
+  signal.throwIfAborted();
+  const message = `not ready within ${spec.healthTimeoutMs} ms: ${last}; end of its log:\n${tailOf(logPathOf(paths, spec.id))}`;
+  throw new StagecraftError('NOT_READY', message);
+}
+
+async function look(clock: Clock, probe: ProbePlugin, { spec, spawned, signal }: ReadyRequest): Promise<Fingerprint[]> {
+  const limit = new AbortController();
+  const cancel = clock.after(probeMs, () => limit.abort(new Error(`no answer within ${probeMs} ms`)));
+  const { allocId, socketPath } = spawned;
+  try {
+    const infos = pluginTypes[spec.type].map((type) => ({ type, name: spec.id, allocId, connection: { socketPath } }));
+    return await Promise.all(infos.map((info) => probe(info, AbortSignal.any([signal, limit.signal]))));
+  } catch (error) {
+    return [{ healthy: false, description: messageOf(error) }];
+  } finally {
+    cancel();
+  }
+}
+
+/** The last lines of a log, or why there are none. */
+export function tailOf(path: string): string {
+  try {
+    const file = openSync(path, 'r');
+    try {
+      const { size } = fstatSync(file);
+      const buffer = Buffer.alloc(Math.min(size, tailBytes));
+      readSync(file, buffer, 0, buffer.length, size - buffer.length);
+      return buffer.toString('utf8').trimEnd().split('\n').slice(-tailLines).join('\n');
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    return `(${messageOf(error)})`;
+  }
+}

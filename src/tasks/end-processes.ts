@@ -1,0 +1,62 @@
+/** Ends processes of a task, whichever run they belong to, and removes what their sockets left. */
+import { type Dirent, readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Clock, pause } from '../engine/clock.js';
+import { isRunOf, pluginsDirectory, type TaskPaths, taskMark } from './paths.js';
+import { type FoundProcess, findProcesses, signalGroup } from './processes.js';
+
+export interface EndRequest {
+  id: string;
+  /** The run that stays; absent: none does. */
+  except?: { allocId: string; token: string };
+  signal: AbortSignal;
+}
+
+const graceMs = 10_000;
+const killedMs = 5_000;
+const lookEveryMs = 25;
+
+/**
+ * SIGTERM to each group, SIGKILL to what is left after 10 s; then their socket directories.
+ * Safe to repeat, from any point on.
+ * @throws Error if a process survives SIGKILL (it hangs in the kernel)
+ */
+export async function endProcesses(paths: TaskPaths, clock: Clock, { id, except, signal }: EndRequest): Promise<void> {
+  const living = (): FoundProcess[] =>
+    findProcesses(taskMark(paths, id)).filter(({ token }) => token !== except?.token);
+  const gone = async (withinMs: number): Promise<boolean> => {
+    const untilMs = clock.monotonicMs() + withinMs;
+    while (living().length > 0) {
+      if (signal.aborted || clock.monotonicMs() >= untilMs) return false;
+      await pause(clock, lookEveryMs, signal);
+    }
+    return true;
+  };
+  for (const { group } of living()) signalGroup(group, 'SIGTERM');
+  if (!(await gone(graceMs))) {
+    signal.throwIfAborted();
+    for (const { group } of living()) signalGroup(group, 'SIGKILL');
+    if (!(await gone(killedMs))) {
+      const pids = living().map(({ identity }) => identity.pid);
+      throw new Error(
+        `task ${id}: processes ${pids.join(', ')} survive SIGKILL; they may hang in a call to their storage`,
+      );
+    }
+  }
+  removeSockets(paths, id, except?.allocId);
+}
+
+/** Only what we know to be there: a driver's own files, or something that it mounted, are never touched. */
+function removeSockets(paths: TaskPaths, id: string, keep: string | undefined): void {
+  const directories = readdirSync(pluginsDirectory(paths), { withFileTypes: true });
+  const isOld = (entry: Dirent): boolean => entry.isDirectory() && isRunOf(id, entry.name) && entry.name !== keep;
+  for (const { name } of directories.filter(isOld)) {
+    const directory = join(pluginsDirectory(paths), name);
+    rmSync(join(directory, 'csi.sock'), { force: true });
+    try {
+      rmdirSync(directory);
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOTEMPTY')) throw error;
+    }
+  }
+}

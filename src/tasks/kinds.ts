@@ -1,0 +1,55 @@
+/** The task machine, bound to what it does on this host. */
+import { addressParts } from '../../machines/addresses.js';
+import { type SpawnedRun, type TaskRun, type TaskSpec, taskMachine } from '../../machines/task.js';
+import type { Clock } from '../engine/clock.js';
+import type { ActorKind, EffectCall } from '../engine/effects.js';
+import { awaitReady, type ProbePlugin } from './await-ready.js';
+import { endProcesses } from './end-processes.js';
+import type { TaskPaths } from './paths.js';
+import { type Children, spawnRun } from './spawn.js';
+import { watchProcess } from './watch-process.js';
+
+export interface TaskKindOptions {
+  paths: TaskPaths;
+  clock: Clock;
+  probe: ProbePlugin;
+}
+
+export const tasksTopic = (node: string): string => `tasks/${encodeURIComponent(node)}`;
+
+/** Beyond the health timeout: for a last probe and the end of the log. */
+const readySlackMs = 10_000;
+
+export function taskKind({ paths, clock, probe }: TaskKindOptions): ActorKind {
+  const children: Children = new Map();
+  return {
+    machine: taskMachine,
+    begin: (address) => ({ node: nodeOf(address) }),
+    topic: (address) => tasksTopic(nodeOf(address)),
+    effects: {
+      spawnProcess: {
+        async run({ input: { spec, run }, signal }: EffectCall<{ spec: TaskSpec; run: TaskRun }>) {
+          await endProcesses(paths, clock, { id: spec.id, except: run, signal });
+          signal.throwIfAborted(); // whoever has left the state looks for processes right now
+          return spawnRun(paths, children, { spec, run });
+        },
+      },
+      awaitReady: {
+        deadlineMs: ({ spec }: { spec: TaskSpec }) => spec.healthTimeoutMs + readySlackMs,
+        run: ({ input, signal }: EffectCall<{ spec: TaskSpec; spawned: SpawnedRun }>) =>
+          awaitReady(paths, clock, probe, { ...input, signal }),
+      },
+      watchProcess: {
+        deadlineMs: Number.POSITIVE_INFINITY,
+        run: ({ input, signal }: EffectCall<{ spawned: SpawnedRun }>) =>
+          watchProcess(clock, children, { identity: input.spawned.process, signal }),
+      },
+      endProcesses: {
+        run: ({ input, signal }: EffectCall<{ spec: TaskSpec }>) =>
+          endProcesses(paths, clock, { id: input.spec.id, signal }),
+      },
+    },
+  };
+}
+
+const nodeOf = (address: string): string => addressParts(address)[1] ?? '';

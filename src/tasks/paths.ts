@@ -1,0 +1,24 @@
+/** Where the files of a task are. */
+import { join } from 'node:path';
+
+export interface TaskPaths {
+  /** The data directory under the name that is short enough for sockets. */
+  socketRoot: string;
+  /** The data directory as the user named it. */
+  dataDir: string;
+}
+
+export const pluginsDirectory = ({ socketRoot }: TaskPaths): string => join(socketRoot, 'plugins');
+
+/** Of one run: an old and a new process never fight over one socket. */
+export const socketPathOf = (paths: TaskPaths, allocId: string): string =>
+  join(pluginsDirectory(paths), allocId, 'csi.sock');
+
+export const logPathOf = ({ dataDir }: TaskPaths, id: string): string => join(dataDir, 'logs', `${id}.log`);
+
+/** Marks the processes of a task of this data directory. */
+export const taskMark = ({ dataDir }: TaskPaths, id: string): string => `${dataDir}#${id}`;
+
+/** Whether a directory below plugins/ was made for a run of this task. */
+export const isRunOf = (id: string, directory: string): boolean =>
+  directory.startsWith(`${id}-`) && /^[0-9a-z]{8}$/.test(directory.slice(id.length + 1));

@@ -1,0 +1,80 @@
+/** Starts the process of a run, or finds it where an earlier incarnation of this runtime has started it already. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ProcessIdentity, SpawnedRun, TaskRun, TaskSpec } from '../../machines/task.js';
+import { messageOf } from '../errors.js';
+import { logPathOf, socketPathOf, type TaskPaths, taskMark } from './paths.js';
+import { findProcesses, identify, taskVariable, tokenVariable } from './processes.js';
+
+/** What a process gets of our environment: what programs need to run, none of what may be ours alone. */
+const inherited = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
+
+/** This installation, as a program with its first arguments. */
+function ownCommand(): string[] {
+  const source = import.meta.url.endsWith('.ts');
+  return [
+    process.execPath,
+    ...(source ? process.execArgv : []),
+    fileURLToPath(new URL(`../cli/main.${source ? 'ts' : 'js'}`, import.meta.url)),
+  ];
+}
+
+/** Processes that are our own children tell us themselves how they ended. */
+export type Children = Map<number, ChildProcess>;
+
+export interface SpawnRequest {
+  spec: TaskSpec;
+  run: TaskRun;
+}
+
+/** @throws Error naming the program, where it can't be started */
+export async function spawnRun(paths: TaskPaths, children: Children, { spec, run }: SpawnRequest): Promise<SpawnedRun> {
+  const running = findProcesses(taskMark(paths, spec.id)).find(({ token }) => token === run.token);
+  const identity = running?.identity ?? (await start(paths, children, { spec, run }));
+  return { ...run, process: identity, socketPath: socketPathOf(paths, run.allocId) };
+}
+
+async function start(paths: TaskPaths, children: Children, { spec, run }: SpawnRequest): Promise<ProcessIdentity> {
+  const socketPath = socketPathOf(paths, run.allocId);
+  mkdirSync(dirname(socketPath), { recursive: true, mode: 0o700 });
+  const [program = '', ...args] =
+    spec.command[0] === 'stagecraft' ? [...ownCommand(), ...spec.command.slice(1)] : spec.command;
+  const logPath = logPathOf(paths, spec.id);
+  mkdirSync(dirname(logPath), { recursive: true, mode: 0o700 });
+  // The process writes the file itself: a pipe to us would die with us.
+  const log = openSync(logPath, 'a', 0o600);
+  try {
+    const child = spawn(program, args, {
+      detached: true,
+      stdio: ['ignore', log, log],
+      env: {
+        ...Object.fromEntries(inherited.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []))),
+        CSI_ENDPOINT: `unix://${socketPath}`,
+        ...spec.env,
+        [taskVariable]: taskMark(paths, spec.id),
+        [tokenVariable]: run.token,
+      },
+    });
+    await started(child, program);
+    return adopt(child, children, program);
+  } finally {
+    closeSync(log);
+  }
+}
+
+const started = (child: ChildProcess, program: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    child.once('spawn', resolve);
+    child.once('error', (error) => reject(new Error(`can't start ${program}: ${messageOf(error)}`, { cause: error })));
+  });
+
+function adopt(child: ChildProcess, children: Children, program: string): ProcessIdentity {
+  child.unref(); // it may outlive us
+  const identity = child.pid === undefined ? undefined : identify(child.pid);
+  if (child.pid === undefined || !identity) throw new Error(`${program} ended as soon as it was started`);
+  const { pid } = child;
+  children.set(pid, child);
+  return identity;
+}

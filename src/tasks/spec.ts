@@ -1,0 +1,42 @@
+/** What a task may be: checked and completed before anything starts. */
+import { z } from 'zod';
+import type { TaskSpec } from '../../machines/task.js';
+import { StagecraftError } from '../errors.js';
+
+const ms = z.int().positive();
+
+/** As a user writes it; the same shape in the configuration file and in `runtime.tasks.start`. */
+export const taskSchema = z.strictObject({
+  id: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9._-]{0,31}$/, 'must be 1 to 32 of a-z, 0-9, . _ -, and begin with a letter or digit')
+    .describe('Names the task; its plugin is registered under this name.'),
+  type: z.enum(['node', 'controller', 'monolith']).describe('Which CSI services the process serves.'),
+  command: z
+    .array(z.string().min(1))
+    .min(1)
+    .describe('Program and arguments, run without a shell; `stagecraft` as the program is this installation.'),
+  env: z.record(z.string(), z.string()).default({}).describe('Added to the environment of the process.'),
+  healthTimeoutMs: ms.default(30_000).describe('How long a start may take until the plugin answers.'),
+  restart: z
+    .strictObject({
+      maxRestarts: z.int().nonnegative().default(5),
+      windowMs: ms.default(60_000),
+      backoff: z
+        .strictObject({ initialMs: ms.default(100), maxMs: ms.default(300_000) })
+        .prefault({})
+        .describe('Doubles from initialMs to maxMs, with full jitter.'),
+    })
+    .prefault({})
+    .describe('More ends than maxRestarts within windowMs fail the task.'),
+});
+
+export type TaskOptions = z.input<typeof taskSchema>;
+
+/** @throws StagecraftError INVALID_ARGUMENT with every fault and its path */
+export function completeTask(options: TaskOptions): TaskSpec {
+  const { data, error } = taskSchema.safeParse(options);
+  if (data) return data;
+  const faults = error.issues.map(({ path, message }) => `${path.join('.') || 'task'}: ${message}`);
+  throw new StagecraftError('INVALID_ARGUMENT', `the task can't be taken: ${faults.join('; ')}`, { faults });
+}

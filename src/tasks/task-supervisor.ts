@@ -1,0 +1,160 @@
+/**
+ * `runtime.tasks`: the plugin processes that this node keeps running.
+ * Reads what is committed; every change goes through the mailbox of the task concerned (machines/task.ts).
+ */
+import { nodeOwnedPrefix, taskAddress } from '../../machines/addresses.js';
+import type { TaskChanged, TaskContext, TaskSpec } from '../../machines/task.js';
+import type { ActorView, Engine } from '../engine/engine.js';
+import type { TopicRow } from '../engine/store.js';
+import { cursorOf, type FollowOptions } from '../engine/topics.js';
+import { StagecraftError } from '../errors.js';
+import { tasksTopic } from './kinds.js';
+import { completeTask, type TaskOptions } from './spec.js';
+
+export type TaskState = 'stopped' | 'starting' | 'waiting' | 'running' | 'backing-off' | 'stopping' | 'failed';
+
+export interface TaskStatus {
+  id: string;
+  state: TaskState;
+  /** Environment values may be secrets: only their names are told. */
+  spec: Omit<TaskSpec, 'env'> & { env: string[] };
+  /** Of the present run, under which its plugins are registered. */
+  allocId?: string;
+  pid?: number;
+  /** The driver's own name. */
+  pluginName?: string;
+  /** Why the last run ended, where it was not asked to. */
+  reason?: string;
+}
+
+/** One thing that happened to a task. `id` is its place in the topic: hand it back to go on from there. */
+export type TaskUpdate = { id: string; at: number; change: TaskChanged };
+
+async function* updatesOf(rows: AsyncIterable<TopicRow>): AsyncGenerator<TaskUpdate, void> {
+  for await (const { cursor, text } of rows) {
+    const { at, ...change }: TaskChanged & { at: number } = JSON.parse(text);
+    yield { id: String(cursor), at, change };
+  }
+}
+
+export class TaskSupervisor {
+  readonly #node: string;
+  readonly #engine: Engine;
+  /** Called after each commit. */
+  readonly #waiters = new Set<() => void>();
+  #closed = false;
+
+  constructor({ node, engine }: { node: string; engine: Engine }) {
+    this.#node = node;
+    this.#engine = engine;
+    engine.observe(() => {
+      for (const look of [...this.#waiters]) look();
+    });
+  }
+
+  /**
+   * Starts a task and keeps it running; the same one again changes nothing, another spec under its id restarts it.
+   * Resolves after the commit, not when the plugin is ready: see `plugins.waitFor`.
+   * @throws StagecraftError INVALID_ARGUMENT with every fault and its path
+   */
+  async start(options: TaskOptions): Promise<void> {
+    this.#refuseIfClosed();
+    const spec = completeTask(options);
+    await this.#engine.ask(taskAddress(this.#node, spec.id), { type: 'task.start', spec });
+  }
+
+  /**
+   * Deregisters the plugins of a task, ends its processes (SIGTERM, SIGKILL after 10 s) and removes their sockets.
+   * Resolves when that is done.
+   * @throws StagecraftError TASK_NOT_FOUND, TASK_STOP_FAILED
+   */
+  async stop(id: string): Promise<void> {
+    this.#refuseIfClosed();
+    await this.#stop(id);
+  }
+
+  list(): TaskStatus[] {
+    return [...this.#engine.views(nodeOwnedPrefix('task', this.#node))].flatMap(([, view]) => statusOf(view) ?? []);
+  }
+
+  /**
+   * Follows what happens to tasks, from now or from after an event's id. Ends with its signal, its iterator or the runtime.
+   * @throws StagecraftError CURSOR_EXPIRED, INVALID_ARGUMENT
+   */
+  updates({ from = 'now', signal }: FollowOptions = {}): AsyncIterable<TaskUpdate> {
+    this.#refuseIfClosed();
+    return updatesOf(this.#engine.follow(tasksTopic(this.#node), cursorOf(from), signal));
+  }
+
+  /** Stops every task, also while the runtime closes. @throws StagecraftError TASK_STOP_FAILED for the first that resists */
+  async stopAll(): Promise<void> {
+    await Promise.all(this.list().map(({ id }) => this.#stop(id)));
+  }
+
+  /** @throws StagecraftError TASK_NOT_FOUND */
+  status(id: string): TaskStatus {
+    const view = this.#engine.peek(this.#known(id));
+    const status = view && statusOf(view);
+    if (!status) throw notFound(id);
+    return status;
+  }
+
+  /** Every later call is refused. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  async #stop(id: string): Promise<void> {
+    const address = this.#known(id);
+    await this.#engine.ask(address, { type: 'task.stop' });
+    await this.#ended(address, id);
+  }
+
+  #known(id: string): string {
+    const address = taskAddress(this.#node, id);
+    if (!this.#engine.peek(address)) throw notFound(id);
+    return address;
+  }
+
+  #ended(address: string, id: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        const view = this.#engine.peek(address);
+        if (view?.state === 'stopping') return;
+        this.#waiters.delete(look);
+        if (view?.state !== 'failed') {
+          resolve();
+          return;
+        }
+        const reason = contextOf(view).reason;
+        reject(new StagecraftError('TASK_STOP_FAILED', `task ${id} could not be stopped: ${reason}`, { address }));
+      };
+      this.#waiters.add(look);
+      look();
+    });
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#closed) throw new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed');
+  }
+}
+
+const notFound = (id: string): StagecraftError =>
+  new StagecraftError('TASK_NOT_FOUND', `there is no task '${id}': list them, or start it with its spec`);
+
+/** The engine keeps contexts as the machines made them, but does not know their types. */
+const contextOf = ({ context }: ActorView): TaskContext => context as TaskContext;
+
+function statusOf(view: ActorView): TaskStatus | undefined {
+  const { spec, run, spawned, ready, reason } = contextOf(view);
+  if (!spec) return undefined;
+  return {
+    id: spec.id,
+    state: view.state as TaskState,
+    spec: { ...spec, env: Object.keys(spec.env) },
+    ...(run ? { allocId: run.allocId } : {}),
+    ...(spawned ? { pid: spawned.process.pid } : {}),
+    ...(ready ? { pluginName: ready.pluginName } : {}),
+    ...(reason === null ? {} : { reason }),
+  };
+}

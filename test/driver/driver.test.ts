@@ -1,0 +1,185 @@
+/** The bundled driver, over a real socket: what it answers, and how it takes and leaves its socket. */
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { openChannels } from '../../src/csi/channel.js';
+import { CsiClient } from '../../src/csi/client.js';
+import { csiDispensers } from '../../src/csi/dispenser.js';
+import { type DriverOptions, driverName, type RunningDriver, startDriver } from '../../src/driver/driver.js';
+import { StagecraftError } from '../../src/errors.js';
+import { checkSocketPath, maxSocketPathBytes } from '../../src/host/socket-path.js';
+import { FakePlugin, stopFakePlugins } from '../csi/fake-plugin.js';
+
+let folder: string;
+let socketPath: string;
+let drivers: RunningDriver[];
+let client: CsiClient;
+
+/** Each test in a folder of its own, where it leaves nothing open. */
+function isolated(): void {
+  let umask: number;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'driver-'));
+    socketPath = join(folder, 'csi.sock');
+    drivers = [];
+    client = new CsiClient({ socketPath });
+    umask = process.umask();
+  });
+
+  afterEach(async () => {
+    client.close();
+    await Promise.all(drivers.map((driver) => driver.stop()));
+    await stopFakePlugins();
+    rmSync(folder, { recursive: true });
+    expect(openChannels()).to.equal(0);
+    expect(process.umask()).to.equal(umask);
+  });
+}
+
+async function start(options: Partial<DriverOptions> = {}): Promise<RunningDriver> {
+  const driver = await startDriver({ endpoint: `unix://${socketPath}`, nodeId: 'node-1', ...options });
+  drivers.push(driver);
+  return driver;
+}
+
+async function refusalOf(promise: Promise<unknown>): Promise<StagecraftError> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof StagecraftError) return error;
+    throw error;
+  }
+  throw new Error('expected a rejection');
+}
+
+describe('bundled driver: answers', () => {
+  isolated();
+
+  it('says who it is, where, and that it is ready', async () => {
+    await start({ vendorVersion: '9.9' });
+    expect(await client.getPluginInfo()).to.deep.equal({ name: driverName, vendorVersion: '9.9', manifest: {} });
+    expect(await client.getPluginCapabilities()).to.deep.equal([]);
+    expect(await client.probe()).to.deep.equal({ ready: true });
+    expect(await client.nodeGetInfo()).to.deep.equal({ nodeId: 'node-1', maxVolumesPerNode: 0 });
+    expect(await client.nodeGetCapabilities()).to.deep.equal([]);
+  });
+
+  it('has the version of the package, unless told another', async () => {
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    await start();
+    expect((await client.getPluginInfo()).vendorVersion).to.equal(version);
+  });
+
+  it('answers UNIMPLEMENTED to what it does not offer', async () => {
+    await start();
+    expect(await refusalOf(client.controllerGetCapabilities())).to.include({ grpcCode: 'UNIMPLEMENTED', final: true });
+  });
+
+  it('I1 is a healthy csi-node plugin', async () => {
+    await start();
+    const dispenser = csiDispensers()['csi-node'];
+    const info = { type: 'csi-node', name: 'hostpath', allocId: 'a-1', connection: { socketPath } };
+    const seen = await dispenser.fingerprint(client, { info, signal: new AbortController().signal });
+    expect(seen).to.include({ healthy: true, description: 'ready' });
+  });
+
+  for (const nodeId of ['', 'n'.repeat(257)]) {
+    it(`refuses a node id of ${nodeId.length} bytes`, async () => {
+      expect((await refusalOf(start({ nodeId }))).code).to.equal('INVALID_ARGUMENT');
+    });
+  }
+});
+
+describe('bundled driver: its socket', () => {
+  isolated();
+
+  for (const prefix of ['unix://', 'unix:', '']) {
+    it(`listens at "${prefix}" and an absolute path`, async () => {
+      await start({ endpoint: `${prefix}${socketPath}` });
+      expect(await client.probe()).to.deep.equal({ ready: true });
+    });
+  }
+
+  for (const endpoint of ['csi.sock', 'unix:csi.sock', 'unix://csi.sock', 'tcp://127.0.0.1:1', '']) {
+    it(`refuses the endpoint "${endpoint}"`, async () => {
+      expect((await refusalOf(start({ endpoint }))).code).to.equal('INVALID_ARGUMENT');
+    });
+  }
+
+  it('refuses a path that the kernel would cut, and says what to do', async () => {
+    const refusal = await refusalOf(start({ endpoint: `unix:///${'x'.repeat(maxSocketPathBytes)}` }));
+    expect(refusal.code).to.equal('INVALID_ARGUMENT');
+    expect(refusal.message).to.contain('108 bytes').and.contain('shorter directory');
+  });
+
+  it('takes a path of 107 bytes, counted as bytes', () => {
+    expect(() => checkSocketPath(`/${'x'.repeat(106)}`)).not.to.throw();
+    expect(() => checkSocketPath(`/${'é'.repeat(54)}`)).to.throw(StagecraftError);
+  });
+
+  it('only its owner can connect', async () => {
+    await start();
+    expect(statSync(socketPath).mode & 0o777).to.equal(0o600);
+  });
+
+  it('takes the socket of a driver that died', async () => {
+    await (await FakePlugin.listen(socketPath)).kill();
+    await start();
+    expect(await client.probe()).to.deep.equal({ ready: true });
+  });
+
+  it('leaves a socket alone where somebody answers', async () => {
+    await FakePlugin.listen(socketPath, 'first');
+    const refusal = await refusalOf(start());
+    expect(refusal.code).to.equal('SOCKET_IN_USE');
+    expect(refusal.message).to.contain(socketPath).and.contain('somebody answers there');
+    expect((await client.getPluginInfo()).name).to.equal('first');
+  });
+
+  it('of two that start at once, one gets the socket and answers, and the umask is as before', async () => {
+    const results = await Promise.allSettled([start({ nodeId: 'a' }), start({ nodeId: 'b' })]);
+    expect(results.map(({ status }) => status)).to.have.members(['fulfilled', 'rejected']);
+    expect(await client.probe()).to.deep.equal({ ready: true });
+  });
+
+  it('leaves a file alone that is not a socket', async () => {
+    writeFileSync(socketPath, 'precious');
+    expect((await refusalOf(start())).code).to.equal('SOCKET_IN_USE');
+    expect(readFileSync(socketPath, 'utf8')).to.equal('precious');
+  });
+
+  it('leaves a symbolic link alone', async () => {
+    symlinkSync(join(folder, 'elsewhere'), socketPath);
+    expect((await refusalOf(start())).code).to.equal('SOCKET_IN_USE');
+  });
+
+  it('refuses a directory that is not there', async () => {
+    const refusal = await refusalOf(start({ endpoint: join(folder, 'nowhere', 'csi.sock') }));
+    expect(refusal.code).to.equal('INVALID_ARGUMENT');
+    expect(refusal.message).to.contain('is there such a directory');
+    expect(process.umask()).to.equal(before);
+  });
+
+  it('stops also while somebody is connected who never speaks', async () => {
+    const driver = await start();
+    const mute = connect(socketPath);
+    const closed = once(mute, 'close');
+    await once(mute, 'connect');
+    await driver.stop();
+    mute.resume(); // else the end stays unread
+    await closed;
+  });
+
+  it('stopped, it leaves no socket and can be started again; a second stop is the first', async () => {
+    const driver = await start();
+    await client.probe();
+    await Promise.all([driver.stop(), driver.stop()]);
+    expect(existsSync(socketPath)).to.equal(false);
+    expect((await refusalOf(client.probe())).message).to.contain('no socket at');
+    await start();
+    expect(await client.probe()).to.deep.equal({ ready: true });
+  });
+});

@@ -1,0 +1,10 @@
+import { connect } from 'node:net'; import { mkdtempSync } from 'node:fs'; import { once } from 'node:events';
+import { startDriver } from '/work/main/src/driver/driver.ts';
+const p = mkdtempSync('/tmp/mu-') + '/s';
+const d = await startDriver({ endpoint: p, nodeId: 'n' });
+const m = connect(p); m.on('close', () => console.log('mute closed')); m.on('error', (e) => console.log('mute err', e.message));
+await once(m, 'connect');
+if (process.argv[2]) await new Promise((r) => setTimeout(r, 50));
+console.time('stop'); await Promise.race([d.stop(), new Promise((r) => setTimeout(r, 8000))]); console.timeEnd('stop');
+m.resume(); await new Promise((r) => setTimeout(r, 100));
+process.exit();
