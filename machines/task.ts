@@ -156,8 +156,8 @@ export const taskMachine = setup({
     spawnProcess: unbound<SpawnedRun, { spec: TaskSpec; run: TaskRun }>(),
     awaitReady: unbound<ReadyReport, { spec: TaskSpec; spawned: SpawnedRun }>(),
     watchProcess: unbound<ProcessEnd, { spawned: SpawnedRun }>(),
-    /** Ends every process of the task and removes its sockets. */
-    endProcesses: unbound<void, { spec: TaskSpec }>(),
+    /** Waits until its instance has shut down, then ends every process of the task and removes its sockets. */
+    endProcesses: unbound<void, { spec: TaskSpec; registered: string | null }>(),
   },
   guards: {
     isAnotherSpec: ({ context }, spec: TaskSpec) => JSON.stringify(context.spec) !== JSON.stringify(spec),
@@ -312,7 +312,7 @@ export const taskMachine = setup({
       invoke: {
         id: 'endProcesses',
         src: 'endProcesses',
-        input: ({ context }) => ({ spec: mustSpec(context) }),
+        input: ({ context }) => ({ spec: mustSpec(context), registered: context.registered }),
         onDone: [
           { guard: 'hasReason', target: 'failed', actions: 'forgetRuns' },
           { target: 'stopped', actions: ['forgetRuns', 'emitStopped'] },

@@ -18,7 +18,7 @@ import { StagecraftError } from './errors.js';
 import { type DataDir, openDataDir } from './host/data-dir.js';
 import { Clients } from './registry/clients.js';
 import type { Dispenser } from './registry/dispenser.js';
-import type { FingerprintTimes } from './registry/fingerprint-loop.js';
+import type { FingerprintLoopOptions, FingerprintTimes } from './registry/fingerprint-loop.js';
 import { pluginKinds } from './registry/kinds.js';
 import { PluginRegistry } from './registry/plugin-registry.js';
 import { lmdbStore } from './stores/lmdb.js';
@@ -108,7 +108,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   const store = options.store ?? lmdbStore(join(dataDir.path, 'state'));
   const clients = new Clients({ ...csiDispensers(), ...options.dispensers });
   const times = { ...defaultTimes, ...options.fingerprint };
-  const checked = (address: string, atMs: number): void => plugins.checked(address, atMs);
+  const checked: FingerprintLoopOptions['checked'] = (address, atMs) => plugins.checked(address, atMs);
   const engine: Engine = new Engine({
     store,
     clock,
@@ -118,7 +118,12 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     kinds: [
       registryKind(dataDir, () => engine, { drain: (release) => (release ? tasks.stopAll() : Promise.resolve()) }),
       ...pluginKinds({ ...times, clients, clock, checked }),
-      taskKind({ paths: { dataDir: dataDir.path, socketRoot: dataDir.socketRoot }, clock, probe: probeWith(clients) }),
+      taskKind({
+        paths: { dataDir: dataDir.path, socketRoot: dataDir.socketRoot },
+        clock,
+        probe: probeWith(clients),
+        gone: (instance, signal) => plugins.gone(instance, signal),
+      }),
     ],
   });
   const plugins = new PluginRegistry({ node: nodeId, engine, clients, clock });

@@ -4,7 +4,7 @@
  * A program of its own: it shares nothing with the engine but the generated messages. Its socket: socket.ts.
  */
 import { once } from 'node:events';
-import type { Server as Listener } from 'node:net';
+import type { Server as Listener, Socket } from 'node:net';
 import { type handleUnaryCall, Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import { csi } from '../csi/generated/csi.js';
 import { google } from '../csi/generated/google/protobuf/wrappers.js';
@@ -22,16 +22,17 @@ export interface DriverOptions {
   nodeId: string;
   /** What GetPluginInfo answers; default: the version of this package. */
   vendorVersion?: string;
+  /** How long `stop` lets calls and connections end by themselves; default 5 s. */
+  stopGraceMs?: number;
 }
 
 export interface RunningDriver {
-  /** Lets calls in flight end (for 5 s at most) and removes the socket. A second call waits for the first. */
+  /** Removes the socket, lets calls in flight end, then cuts who is still connected. A second call is the first. */
   stop(): Promise<void>;
 }
 
 const maxNodeIdBytes = 256;
 const maxMessageBytes = 64 * 1024 * 1024;
-const stopGraceMs = 5_000;
 
 /**
  * Serves on the endpoint's socket (mode 0600), which it makes anew if a dead driver left it behind.
@@ -39,7 +40,7 @@ const stopGraceMs = 5_000;
  * @throws {StagecraftError} INVALID_ARGUMENT: the endpoint or the node id; SOCKET_IN_USE: somebody answers there
  */
 export async function startDriver(options: DriverOptions): Promise<RunningDriver> {
-  const { endpoint, nodeId, vendorVersion = packageVersion() } = options;
+  const { endpoint, nodeId, vendorVersion = packageVersion(), stopGraceMs = 5_000 } = options;
   checkNodeId(nodeId);
   const listener = await listen(socketPathOf(endpoint));
   const server = new Server({
@@ -48,15 +49,26 @@ export async function startDriver(options: DriverOptions): Promise<RunningDriver
   });
   server.addService(csi.v1.UnimplementedIdentityService.definition, identityService(vendorVersion));
   server.addService(csi.v1.UnimplementedNodeService.definition, nodeService(nodeId));
-  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
-  listener.on('connection', (connection) => injector.injectConnection(connection));
+  const connections = serveOn(listener, server);
   let stopped: Promise<void> | undefined;
   return {
     stop: () => {
-      stopped ??= stop(listener, server);
+      stopped ??= stop({ listener, server, connections, graceMs: stopGraceMs });
       return stopped;
     },
   };
+}
+
+/** @returns the connections that are open, at any time */
+function serveOn(listener: Listener, server: Server): ReadonlySet<Socket> {
+  const connections = new Set<Socket>();
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  listener.on('connection', (connection: Socket) => {
+    connections.add(connection);
+    connection.once('close', () => connections.delete(connection));
+    injector.injectConnection(connection);
+  });
+  return connections;
 }
 
 function identityService(vendorVersion: string): UntypedServiceImplementation {
@@ -87,11 +99,21 @@ function checkNodeId(nodeId: string): void {
   throw new StagecraftError('INVALID_ARGUMENT', `the node id must have 1 to ${maxNodeIdBytes} bytes, not ${bytes}`);
 }
 
-async function stop(listener: Listener, server: Server): Promise<void> {
+interface Serving {
+  listener: Listener;
+  server: Server;
+  connections: ReadonlySet<Socket>;
+  graceMs: number;
+}
+
+async function stop({ listener, server, connections, graceMs }: Serving): Promise<void> {
   const closed = once(listener, 'close');
   listener.close(); // removes the socket at once, so that nobody else comes
-  const timer = setTimeout(() => server.forceShutdown(), stopGraceMs);
+  // grpc-js's own forceShutdown waits for a peer that never reads.
+  const cut = setTimeout(() => {
+    for (const connection of connections) connection.destroy();
+  }, graceMs);
   await new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
   await closed;
-  clearTimeout(timer);
+  clearTimeout(cut);
 }

@@ -216,6 +216,24 @@ export class PluginRegistry {
     return eventsOf(this.#engine.follow(pluginsTopic(this.#node), cursorOf(from), signal), type);
   }
 
+  /** Resolves when an instance has shut down, or the signal is aborted. */
+  gone({ type, name, allocId }: Pick<PluginInfo, 'type' | 'name' | 'allocId'>, signal: AbortSignal): Promise<void> {
+    const isGone = (): boolean =>
+      !this.instances(type, name).some((instance) => instance.allocId === allocId) &&
+      !this.#engine.peek(pluginAddress(this.#node, type, name, allocId));
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (!signal.aborted && !isGone()) return;
+        this.#waiters.delete(look);
+        signal.removeEventListener('abort', look);
+        resolve();
+      };
+      this.#waiters.add(look);
+      signal.addEventListener('abort', look);
+      look();
+    });
+  }
+
   /** Told by the fingerprint loop at the end of each round. */
   checked(address: string, atMs: number): void {
     this.#checkedAt.set(address, atMs);

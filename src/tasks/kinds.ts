@@ -1,6 +1,6 @@
 /** The task machine, bound to what it does on this host. */
 import { addressParts } from '../../machines/addresses.js';
-import { type SpawnedRun, type TaskRun, type TaskSpec, taskMachine } from '../../machines/task.js';
+import { pluginTypes, type SpawnedRun, type TaskRun, type TaskSpec, taskMachine } from '../../machines/task.js';
 import type { Clock } from '../engine/clock.js';
 import type { ActorKind, EffectCall } from '../engine/effects.js';
 import { awaitReady, type ProbePlugin } from './await-ready.js';
@@ -13,6 +13,8 @@ export interface TaskKindOptions {
   paths: TaskPaths;
   clock: Clock;
   probe: ProbePlugin;
+  /** Resolves when an instance that was deregistered has shut down. */
+  gone(instance: { type: string; name: string; allocId: string }, signal: AbortSignal): Promise<void>;
 }
 
 export const tasksTopic = (node: string): string => `tasks/${encodeURIComponent(node)}`;
@@ -20,7 +22,7 @@ export const tasksTopic = (node: string): string => `tasks/${encodeURIComponent(
 /** Beyond the health timeout: for a last probe and the end of the log. */
 const readySlackMs = 10_000;
 
-export function taskKind({ paths, clock, probe }: TaskKindOptions): ActorKind {
+export function taskKind({ paths, clock, probe, gone }: TaskKindOptions): ActorKind {
   const children: Children = new Map();
   return {
     machine: taskMachine,
@@ -45,8 +47,11 @@ export function taskKind({ paths, clock, probe }: TaskKindOptions): ActorKind {
           watchProcess(clock, children, { identity: input.spawned.process, signal }),
       },
       endProcesses: {
-        run: ({ input, signal }: EffectCall<{ spec: TaskSpec }>) =>
-          endProcesses(paths, clock, { id: input.spec.id, signal }),
+        async run({ input: { spec, registered }, signal }: EffectCall<{ spec: TaskSpec; registered: string | null }>) {
+          const types = registered === null ? [] : pluginTypes[spec.type];
+          await Promise.all(types.map((type) => gone({ type, name: spec.id, allocId: registered ?? '' }, signal)));
+          await endProcesses(paths, clock, { id: spec.id, signal });
+        },
       },
     },
   };
