@@ -108,7 +108,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   const store = options.store ?? lmdbStore(join(dataDir.path, 'state'));
   const clients = new Clients({ ...csiDispensers(), ...options.dispensers });
   const times = { ...defaultTimes, ...options.fingerprint };
-  const checked: FingerprintLoopOptions['checked'] = (address, atMs) => plugins.checked(address, atMs);
+  const checked: FingerprintLoopOptions['checked'] = (address, seen) => plugins.checked(address, seen);
   const engine: Engine = new Engine({
     store,
     clock,

@@ -22,7 +22,7 @@ export interface FingerprintLoopOptions extends FingerprintTimes {
   clients: Clients;
   clock: Clock;
   /** Told at the end of each round, changed or not. */
-  checked(address: string, atMs: number): void;
+  checked(address: string, seen: { atMs: number; healthy: boolean }): void;
 }
 
 /** An unhealthy instance is looked at sooner, less and less so, until the interval is reached. */
@@ -58,7 +58,7 @@ async function rounds(options: FingerprintLoopOptions, call: EffectCall<Fingerpr
     const unhook = dispenser.onDisconnect?.(client, look);
     const seen = await round(options, { dispenser, client, info, signal, ...(basic ? { basic } : {}) });
     if (!signal.aborted) {
-      checked(address, clock.now());
+      checked(address, { atMs: clock.now(), healthy: seen.healthy });
       if (!isDeepStrictEqual(seen, last)) send({ type: 'fingerprint.changed', fingerprint: seen });
       last = seen;
       basic = seen.basic;

@@ -57,7 +57,8 @@ export class PluginRegistry {
   readonly #engine: Engine;
   readonly #clients: Clients;
   readonly #clock: Clock;
-  readonly #checkedAt = new Map<string, number>();
+  /** The end of the last look at an instance, and whether it was found healthy: its machine may not know yet. */
+  readonly #checked = new Map<string, { atMs: number; healthy: boolean }>();
   /** Called whenever a look at an instance has ended or an actor has committed. */
   readonly #waiters = new Set<() => void>();
   readonly #closed = new AbortController();
@@ -68,7 +69,7 @@ export class PluginRegistry {
     this.#clients = clients;
     this.#clock = clock;
     engine.observe(({ address, state }) => {
-      if (state === undefined) this.#checkedAt.delete(address);
+      if (state === undefined) this.#checked.delete(address);
       this.#wake();
     });
   }
@@ -139,7 +140,7 @@ export class PluginRegistry {
       ? fingerprintIn(view.context)
       : { healthy: false, description: 'being registered' };
     const state = (view?.state ?? 'registering') as PluginStatus['state'];
-    const checkedAt = this.#checkedAt.get(address);
+    const checkedAt = this.#checked.get(address)?.atMs;
     return {
       info,
       state,
@@ -172,8 +173,8 @@ export class PluginRegistry {
     const reached = (): PluginStatus | undefined => {
       if (this.instances(type, name).length === 0) return undefined;
       const status = this.status(type, name);
-      const seen = status.healthy && status.checkedAt !== undefined;
-      return until === 'registered' || seen ? status : undefined;
+      const seen = this.#checked.get(this.#addressOf(status.info))?.healthy;
+      return until === 'registered' || (status.healthy && seen) ? status : undefined;
     };
     return new Promise((resolve, reject) => {
       const end = (settle: () => void): void => {
@@ -235,8 +236,8 @@ export class PluginRegistry {
   }
 
   /** Told by the fingerprint loop at the end of each round. */
-  checked(address: string, atMs: number): void {
-    this.#checkedAt.set(address, atMs);
+  checked(address: string, seen: { atMs: number; healthy: boolean }): void {
+    this.#checked.set(address, seen);
     this.#wake();
   }
 
