@@ -1,5 +1,5 @@
 /** The agent's HTTP API, on its unix socket. JSON in and out; errors are `{code, message, address?}`. */
-import { rmSync } from 'node:fs';
+import { chmodSync, rmSync } from 'node:fs';
 import { fastify } from 'fastify';
 import { StagecraftError } from '../errors.js';
 import { checkSocketPath } from '../host/socket-path.js';
@@ -32,7 +32,15 @@ const statusOf: Record<string, number> = {
   PLUGIN_NOT_FOUND: 404,
   RUNTIME_CLOSED: 503,
   STORE_UNAVAILABLE: 503,
+  TIMEOUT: 504,
 };
+
+function timeoutIn(text: string | undefined): { timeoutMs?: number } {
+  if (text === undefined) return {};
+  const timeoutMs = Number(text);
+  if (Number.isSafeInteger(timeoutMs) && timeoutMs > 0) return { timeoutMs };
+  throw new StagecraftError('INVALID_ARGUMENT', `timeoutMs is a positive number of milliseconds, not '${text}'`);
+}
 
 /**
  * Listens; the caller holds the lock of the data directory, so that a socket file which is there already is stale.
@@ -40,7 +48,7 @@ const statusOf: Record<string, number> = {
  */
 export async function serveApi({ runtime, socketPath, version, drain }: ApiOptions): Promise<() => Promise<void>> {
   checkSocketPath(socketPath);
-  const server = fastify({ forceCloseConnections: true });
+  const server = fastify({ forceCloseConnections: 'idle' });
   const report = (status: PluginStatus): PluginReport => {
     const { type, name } = status.info;
     return { ...status, instances: runtime.plugins.instances(type, name).length };
@@ -56,8 +64,15 @@ export async function serveApi({ runtime, socketPath, version, drain }: ApiOptio
       .filter(({ name }) => query.name === undefined || name === query.name)
       .map(({ type, name }) => report(runtime.plugins.status(type, name))),
   );
-  server.get<{ Params: { type: string; name: string } }>('/v1/plugins/:type/:name', ({ params }) =>
-    report(runtime.plugins.status(params.type, params.name)),
+  server.get<{ Params: { type: string; name: string }; Querystring: { waitFor?: string; timeoutMs?: string } }>(
+    '/v1/plugins/:type/:name',
+    async ({ params: { type, name }, query: { waitFor: until, timeoutMs } }) => {
+      if (until === undefined) return report(runtime.plugins.status(type, name));
+      if (until !== 'registered' && until !== 'healthy') {
+        throw new StagecraftError('INVALID_ARGUMENT', `waitFor is 'registered' or 'healthy', not '${until}'`);
+      }
+      return report(await runtime.plugins.waitFor(type, name, { until, ...timeoutIn(timeoutMs) }));
+    },
   );
   server.post('/v1/drain', async (_, reply) => {
     await drain();
@@ -73,11 +88,7 @@ export async function serveApi({ runtime, socketPath, version, drain }: ApiOptio
   });
 
   rmSync(socketPath, { force: true });
-  const umask = process.umask(0o177); // the socket is ours alone from the moment it is there
-  try {
-    await server.listen({ path: socketPath });
-  } finally {
-    process.umask(umask);
-  }
+  await server.listen({ path: socketPath });
+  chmodSync(socketPath, 0o600); // the data directory, 0700, keeps others out until then
   return () => server.close();
 }

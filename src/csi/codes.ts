@@ -1,6 +1,6 @@
 /**
  * The codes of gRPC statuses by name, what they mean for a repeat, and the error that carries them.
- * What to do about an error is for callers to decide: the classes of answers in docs and machines.
+ * What to do about an error is for callers to decide.
  */
 import { StagecraftError } from '../errors.js';
 

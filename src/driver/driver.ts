@@ -9,8 +9,8 @@ import { type handleUnaryCall, Server, ServerCredentials, type UntypedServiceImp
 import { csi } from '../csi/generated/csi.js';
 import { google } from '../csi/generated/google/protobuf/wrappers.js';
 import { StagecraftError } from '../errors.js';
+import { packageVersion } from '../host/version.js';
 import { listen, socketPathOf } from './socket.js';
-import { packageVersion } from './version.js';
 
 /** The driver's own name, as GetPluginInfo gives it. */
 export const driverName = 'hostpath.csi.stagecraft';

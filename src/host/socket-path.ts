@@ -7,17 +7,17 @@ export const maxSocketPathBytes = 107;
 
 /**
  * Refuses what can't be the path of a unix socket.
- * @throws {StagecraftError} INVALID_ARGUMENT: relative, too long, or with a NUL in it; says what to do
+ * @throws {StagecraftError} SOCKET_PATH_RELATIVE, SOCKET_PATH_TOO_LONG, or INVALID_ARGUMENT for a NUL in it
  */
 export function checkSocketPath(path: string): void {
-  const fault = faultIn(path);
-  if (fault) throw new StagecraftError('INVALID_ARGUMENT', `the socket path ${JSON.stringify(path)} ${fault}`);
-}
-
-function faultIn(path: string): string | undefined {
-  if (!isAbsolute(path)) return 'is not absolute: give it from / on';
-  if (path.includes('\0')) return 'has a NUL character in it: take it out';
+  const refuse = (code: string, fault: string): never => {
+    throw new StagecraftError(code, `the socket path ${JSON.stringify(path)} ${fault}`);
+  };
+  if (!isAbsolute(path)) refuse('SOCKET_PATH_RELATIVE', 'is not absolute: give it from / on');
+  if (path.includes('\0')) refuse('INVALID_ARGUMENT', 'has a NUL character in it: take it out');
   const bytes = Buffer.byteLength(path);
-  if (bytes <= maxSocketPathBytes) return undefined;
-  return `is ${bytes} bytes long, but the kernel takes ${maxSocketPathBytes}: use a shorter directory, e.g. below /run`;
+  if (bytes > maxSocketPathBytes) {
+    const fault = `is ${bytes} bytes long, but the kernel takes ${maxSocketPathBytes}: use a shorter directory, e.g. below /run`;
+    refuse('SOCKET_PATH_TOO_LONG', fault);
+  }
 }

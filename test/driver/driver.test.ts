@@ -111,7 +111,7 @@ describe('bundled driver: its socket', () => {
 
   it('refuses a path that the kernel would cut, and says what to do', async () => {
     const refusal = await refusalOf(start({ endpoint: `unix:///${'x'.repeat(maxSocketPathBytes)}` }));
-    expect(refusal.code).to.equal('INVALID_ARGUMENT');
+    expect(refusal.code).to.equal('SOCKET_PATH_TOO_LONG');
     expect(refusal.message).to.contain('108 bytes').and.contain('shorter directory');
   });
 

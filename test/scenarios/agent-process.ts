@@ -1,0 +1,115 @@
+/** A real agent as a child process, driven and watched the way an operator would: its output, its API, its signals. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { stringify } from 'yaml';
+import type { PluginReport } from '../../src/agent/api.js';
+import { askAgent } from '../../src/cli/client.js';
+
+export const mainPath = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+
+/** A place for one agent: its configuration and its data. */
+export interface Place {
+  directory: string;
+  dataDir: string;
+  configPath: string;
+  socketPath: string;
+}
+
+/** A directory with a configuration for the bundled driver; `tasks` are merged over its task. */
+export function makePlace(task: object = {}, config: object = {}): Place {
+  const directory = mkdtempSync(join(tmpdir(), 'stagecraft-'));
+  const dataDir = join(directory, 'data');
+  const configPath = join(directory, 'agent.yaml');
+  const hostpath = { id: 'hostpath', type: 'node', command: ['stagecraft', 'driver', '--node-id', 'n1'], ...task };
+  writeFileSync(configPath, stringify({ nodeId: 'n1', dataDir, tasks: [hostpath], ...config }));
+  return { directory, dataDir, configPath, socketPath: join(dataDir, 'agent.sock') };
+}
+
+export class AgentProcess {
+  readonly child: ChildProcess;
+  readonly lines: string[] = [];
+  readonly #watchers = new Set<() => void>();
+  readonly #exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  #ended = false;
+
+  constructor(readonly place: Place) {
+    this.child = spawn(process.execPath, [mainPath, 'agent', '--config', place.configPath], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      if (stream) createInterface({ input: stream }).on('line', (line) => this.#take(line));
+    }
+    this.#exited = new Promise((resolve) => {
+      this.child.once('exit', (code, signal) => {
+        this.#ended = true;
+        this.#tell();
+        resolve({ code, signal });
+      });
+    });
+  }
+
+  /** Resolves with the first line after the given count of lines that matches. */
+  async line(pattern: RegExp, after = 0): Promise<string> {
+    for (;;) {
+      const found = this.lines.slice(after).find((line) => pattern.test(line));
+      if (found !== undefined) return found;
+      if (this.#ended) throw new Error(`the agent ended without ${pattern}; it said:\n${this.lines.join('\n')}`);
+      await new Promise<void>((resolve) => this.#watchers.add(resolve));
+    }
+  }
+
+  /** Resolves once its API answers. */
+  async ready(): Promise<void> {
+    await this.line(/^ {2}api /);
+  }
+
+  async healthy(): Promise<PluginReport> {
+    const path = '/v1/plugins/csi-node/hostpath?waitFor=healthy&timeoutMs=20000';
+    return (await askAgent(this.place.socketPath, 'GET', path)) as PluginReport;
+  }
+
+  async kill(signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+    this.child.kill(signal);
+    return this.#exited;
+  }
+
+  get exited(): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+    return this.#exited;
+  }
+
+  #take(line: string): void {
+    this.lines.push(line);
+    this.#tell();
+  }
+
+  #tell(): void {
+    for (const wake of this.#watchers) wake();
+    this.#watchers.clear();
+  }
+}
+
+/** Pids of the plugin processes of this place, by what is in their environment. */
+export function pluginPids({ dataDir }: Place): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => {
+      if (!Number.isInteger(pid)) return false;
+      try {
+        const dead = readFileSync(`/proc/${pid}/stat`, 'latin1').includes(') Z ');
+        return !dead && readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`STAGECRAFT_TASK=${dataDir}#`);
+      } catch {
+        return false; // it is gone
+      }
+    });
+}
+
+/** Ends what a failed test may have left, and removes the place. */
+export function removePlace(place: Place, agent?: AgentProcess): void {
+  agent?.child.kill('SIGKILL');
+  for (const pid of pluginPids(place)) process.kill(pid, 'SIGKILL');
+  rmSync(place.directory, { recursive: true, force: true });
+}
