@@ -9,8 +9,8 @@ import { createRuntime } from '../../src/index.js';
 import { seededRandom } from '../../src/testing/index.js';
 import { AgentProcess, makePlace, type Place, pluginPids, removePlace } from './agent-process.js';
 
-const rounds = Number(process.env['ROUNDS'] ?? 20);
-const seed = Number(process.env['SEED'] ?? 20261121);
+const rounds = Number(process.env.ROUNDS ?? 20);
+const seed = Number(process.env.SEED ?? 20261121);
 
 /** What a kill may come right after; a moment in words, for the report. */
 const moments = {

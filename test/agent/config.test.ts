@@ -1,0 +1,98 @@
+/** A3: the configuration file, as far as this version has keys. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { loadConfig, parseConfig } from '../../src/agent/config.js';
+import { StagecraftError } from '../../src/errors.js';
+
+function faultsOf(text: string): string[] {
+  try {
+    parseConfig(text, 'agent.yaml');
+  } catch (error) {
+    if (error instanceof StagecraftError && error.code === 'CONFIG_INVALID') return error.faults ?? [];
+    throw error;
+  }
+  return [];
+}
+
+describe('A3 configuration', () => {
+  it('A3 an empty file gives all defaults', () => {
+    const config = parseConfig('', 'agent.yaml');
+    expect(config.nodeId).to.not.equal('');
+    expect(config.fingerprint).to.deep.equal({ intervalMs: 30_000, timeoutMs: 30_000 });
+    expect(config.tasks).to.deep.equal([]);
+  });
+
+  it('A3 T1 a task gets the defaults of what it leaves out', () => {
+    const text = 'tasks:\n  - { id: hostpath, type: node, command: [stagecraft, driver] }\n';
+    expect(parseConfig(text, 'agent.yaml').tasks).to.deep.equal([
+      {
+        id: 'hostpath',
+        type: 'node',
+        command: ['stagecraft', 'driver'],
+        env: {},
+        healthTimeoutMs: 30_000,
+        restart: { maxRestarts: 5, windowMs: 60_000, backoff: { initialMs: 100, maxMs: 300_000 } },
+      },
+    ]);
+  });
+
+  it('A3 an unknown key is refused with its file and line, and with what is allowed there', () => {
+    expect(faultsOf('nodeId: n1\nstroe: lmdb\n')).to.deep.equal([
+      'agent.yaml:2: stroe: unknown key; allowed here: nodeId, dataDir, fingerprint, tasks, log',
+    ]);
+  });
+
+  it('A3 an unknown key of a task is refused at its own line', () => {
+    const text = 'tasks:\n  - id: a\n    type: node\n    command: [x]\n    restart:\n      maxRestart: 3\n';
+    expect(faultsOf(text)).to.deep.equal([
+      'agent.yaml:6: tasks.0.restart.maxRestart: unknown key; allowed here: maxRestarts, windowMs, backoff',
+    ]);
+  });
+
+  it('A3 all faults are told at once, each with its path', () => {
+    const text = 'nodeId: ""\nfingerprint: { intervalMs: -1 }\nlog: { level: loud }\n';
+    const faults = faultsOf(text);
+    expect(faults).to.have.length(3);
+    expect(faults[0]).to.match(/^agent\.yaml:1: nodeId: must be 1 to 256 bytes$/);
+    expect(faults[1]).to.match(/^agent\.yaml:2: fingerprint\.intervalMs: .*>0/);
+    expect(faults[2]).to.match(/^agent\.yaml:3: log\.level: .*"debug"\|"info"\|"warn"/);
+  });
+
+  it('A3 T1 wrong task values are refused by name', () => {
+    const bad = (task: string): string[] => faultsOf(`tasks:\n  - ${task}\n`);
+    expect(bad('{ type: node, command: [x] }')[0]).to.include('tasks.0.id');
+    expect(bad('{ id: Upper, type: node, command: [x] }')[0]).to.include('tasks.0.id: must be 1 to 32 of a-z');
+    expect(bad('{ id: a, type: both, command: [x] }')[0]).to.match(
+      /tasks\.0\.type: .*"node"\|"controller"\|"monolith"/,
+    );
+    expect(bad('{ id: a, type: node, command: [] }')[0]).to.include('tasks.0.command');
+    expect(bad('{ id: a, type: node }')[0]).to.include('tasks.0.command');
+    expect(bad('{ id: a, type: node, command: [x], env: { A: 1 } }')[0]).to.include('tasks.0.env.A');
+    expect(bad('{ id: a, type: node, command: [x], healthTimeoutMs: 0 }')[0]).to.include('tasks.0.healthTimeoutMs');
+  });
+
+  it('A3 two tasks of one id are refused at the second', () => {
+    const text = 'tasks:\n  - { id: a, type: node, command: [x] }\n  - { id: a, type: node, command: [y] }\n';
+    expect(faultsOf(text)).to.deep.equal(["agent.yaml:3: tasks.1.id: another task has the id 'a' already"]);
+  });
+
+  it('A3 what is no YAML is refused at its line', () => {
+    expect(faultsOf('nodeId: n1\ntasks: [\n')[0]).to.match(/^agent\.yaml:\d+: /);
+  });
+
+  it('A3 a file that is not there is named', () => {
+    expect(() => loadConfig('/nowhere/agent.yaml')).to.throw(StagecraftError, /nowhere\/agent\.yaml/);
+  });
+
+  it('A3 a relative dataDir is relative to its file', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'stagecraft-config-'));
+    try {
+      writeFileSync(join(directory, 'agent.yaml'), 'dataDir: state/here\n');
+      expect(loadConfig(join(directory, 'agent.yaml')).dataDir).to.equal(join(directory, 'state/here'));
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+});

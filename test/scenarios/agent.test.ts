@@ -1,0 +1,181 @@
+/** The agent as its operator sees it: processes, signals, exit codes, output. */
+import { spawnSync } from 'node:child_process';
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { stringify } from 'yaml';
+import { lmdbStore } from '../../src/stores/index.js';
+import { AgentProcess, mainPath, makePlace, type Place, pluginPids, removePlace } from './agent-process.js';
+
+function cli(...args: string[]): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync(process.execPath, [mainPath, ...args], { encoding: 'utf8' });
+}
+
+describe('agent', () => {
+  let place: Place;
+  let agent: AgentProcess;
+
+  beforeEach(() => {
+    place = makePlace();
+    agent = new AgentProcess(place);
+  });
+  afterEach(() => removePlace(place, agent));
+
+  it('A1 says where its data and its API are, and what becomes of its tasks', async () => {
+    await agent.line(/plugin hostpath \(csi-node\): healthy/);
+    const plain = agent.lines.map((line) =>
+      line
+        .replace(/^\d\d:\d\d:\d\d/, 'TIME')
+        .replace(/pid \d+/, 'pid PID')
+        .replace(/hostpath-\w{8}/, 'RUN')
+        .replaceAll(place.directory, 'DIR'),
+    );
+    expect(plain).to.deep.equal([
+      'stagecraft agent 0.1.0 on node n1, pid PID',
+      '  data  DIR/data (embedded store; remove it to begin anew)',
+      '  api   unix://DIR/data/agent.sock',
+      'TIME task hostpath: process started for RUN',
+      'TIME task hostpath: RUN answers',
+      'TIME plugin hostpath (csi-node): registered RUN',
+      'TIME plugin hostpath (csi-node): healthy: ready',
+    ]);
+  });
+
+  it('A1 ends by SIGTERM with 0 and leaves its plugin running; started again, it finds it', async () => {
+    await agent.ready();
+    await agent.healthy();
+    const before = pluginPids(place);
+    expect(await agent.kill('SIGTERM')).to.deep.equal({ code: 0, signal: null });
+    expect(agent.lines).to.include('stopping; plugin processes stay');
+    expect(pluginPids(place)).to.deep.equal(before);
+    agent = new AgentProcess(place);
+    await agent.ready();
+    await agent.healthy();
+    expect(pluginPids(place)).to.deep.equal(before);
+  });
+
+  it('A1 a drain stops the plugin, then the agent, and leaves no process, socket or file of theirs', async () => {
+    await agent.ready();
+    await agent.healthy();
+    const drained = cli('drain', '--config', place.configPath);
+    expect(drained).to.include({ status: 0, stderr: '' });
+    expect(await agent.exited).to.deep.equal({ code: 0, signal: null });
+    expect(pluginPids(place)).to.deep.equal([]);
+    expect(() => statSync(place.socketPath)).to.throw(/ENOENT/);
+  });
+
+  it('A9 a second agent on the same data is refused with the pid of the first', async () => {
+    await agent.ready();
+    const second = cli('agent', '--config', place.configPath);
+    expect(second.status).to.equal(1);
+    expect(second.stderr).to.include(`in use by the agent with pid ${agent.child.pid}`);
+  });
+
+  it('A3 a wrong configuration ends it with 2 before anything starts', () => {
+    const wrong = makePlace({ kind: 'node' });
+    try {
+      const { status, stderr } = cli('agent', '--config', wrong.configPath);
+      expect(status).to.equal(2);
+      expect(stderr).to.match(/agent\.yaml:\d+: tasks\.0\.kind: unknown key; allowed here: id, type, command/);
+      expect(() => statSync(wrong.dataDir)).to.throw(/ENOENT/);
+    } finally {
+      removePlace(wrong);
+    }
+  });
+
+  it('A5 plugin list and status are tables for people and JSON for programs', async () => {
+    await agent.ready();
+    const { info } = await agent.healthy();
+    const list = cli('plugin', 'list', '--config', place.configPath);
+    expect(list.status).to.equal(0);
+    expect(list.stdout.split('\n')[0]).to.match(/^NAME +TYPE +STATE +DRIVER +VERSION +INSTANCES +DESCRIPTION$/);
+    expect(list.stdout.split('\n')[1]).to.match(
+      /^hostpath +csi-node +healthy +hostpath\.csi\.stagecraft +0\.1\.0 +1 +ready$/,
+    );
+    const [plugin] = JSON.parse(cli('plugin', 'list', '--json', '--config', place.configPath).stdout);
+    expect(plugin).to.deep.include({ info, state: 'healthy', healthy: true, instances: 1 });
+    const status = cli('plugin', 'status', 'hostpath', '--socket', place.socketPath);
+    expect(status.stdout)
+      .to.match(/^state +healthy: ready$/m)
+      .and.to.match(/^node id +n1$/m);
+  });
+
+  it('A5 exit codes: 1 for a plugin that is not there, 2 for wrong usage, 3 where no agent answers', async () => {
+    await agent.ready();
+    const missing = cli('plugin', 'status', 'nobody', '--config', place.configPath);
+    expect(missing.status).to.equal(1);
+    expect(missing.stderr).to.include("no plugin 'nobody'");
+    expect(cli('plugin', 'lst').status).to.equal(2);
+    const unreachable = cli('plugin', 'list', '--socket', join(place.directory, 'none.sock'));
+    expect(unreachable.status).to.equal(3);
+    expect(unreachable.stderr).to.include('no agent answers');
+  });
+
+  it('A4 the API answers errors with their code, and is its owner’s only', async () => {
+    await agent.ready();
+    expect(statSync(place.socketPath).mode & 0o777).to.equal(0o600);
+    const ask = (path: string): unknown =>
+      JSON.parse(
+        spawnSync(
+          'node',
+          [
+            '-e',
+            `require('http').get({socketPath:process.argv[1],path:process.argv[2]},r=>r.pipe(process.stdout))`,
+            place.socketPath,
+            path,
+          ],
+          { encoding: 'utf8' },
+        ).stdout,
+      );
+    expect(ask('/v1/plugins/csi-node/nobody')).to.include({ code: 'PLUGIN_NOT_FOUND' });
+    expect(ask('/v1/nothing')).to.include({ code: 'NOT_FOUND' });
+    expect(ask('/v1/plugins/csi-node/nobody?waitFor=healthy&timeoutMs=1')).to.include({ code: 'TIMEOUT' });
+    expect(ask('/v1/plugins/csi-node/hostpath?waitFor=soon')).to.include({ code: 'INVALID_ARGUMENT' });
+  });
+
+  it('R11 a record that can’t be read is named and left as it is, and the rest runs', async () => {
+    await agent.ready();
+    await agent.healthy();
+    await agent.kill('SIGTERM');
+    const address = 'plugins/n1/csi-node/broken';
+    await damage(place, address);
+    const before = await textOf(place, address);
+    expect(before).to.equal('{ no JSON');
+    agent = new AgentProcess(place);
+    await agent.line(new RegExp(`record of ${address} can't be read: left as it is`));
+    await agent.healthy();
+    await agent.kill('SIGTERM');
+    expect(await textOf(place, address)).to.equal(before);
+  });
+
+  it('a task that is no longer configured is stopped', async () => {
+    await agent.ready();
+    await agent.healthy();
+    await agent.kill('SIGTERM');
+    const task = { id: 'other', type: 'node', command: ['stagecraft', 'driver', '--node-id', 'n1'] };
+    writeFileSync(place.configPath, stringify({ nodeId: 'n1', dataDir: place.dataDir, tasks: [task] }));
+    agent = new AgentProcess(place);
+    await agent.line(/task hostpath is no longer configured/);
+    await agent.line(/plugin other \(csi-node\): healthy/);
+    expect(pluginPids(place)).to.have.length(1);
+  });
+});
+
+/** Puts a record into the store that nothing can read. */
+async function damage(place: Place, address: string): Promise<void> {
+  const store = lmdbStore(join(place.dataDir, 'state'));
+  await store.open();
+  const [result] = await store.commit([
+    { address, commitId: 'c', expectedSeq: 0, epoch: 1, owner: 'o', text: '{ no JSON', journal: '{}' },
+  ]);
+  await store.close();
+  expect(result).to.deep.equal({ status: 'done' });
+}
+
+async function textOf(place: Place, address: string): Promise<string | undefined> {
+  const store = lmdbStore(join(place.dataDir, 'state'));
+  await store.open();
+  const record = await store.load(address);
+  await store.close();
+  return record?.text;
+}

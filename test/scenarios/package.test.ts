@@ -1,0 +1,104 @@
+/** The package as its users get it: packed, installed into an empty project, imported from JavaScript and TypeScript. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Uses every entry point, its types included. */
+const usage = `
+import { createRuntime, StagecraftError, type Dispenser, type Runtime } from 'stagecraft';
+import { pluginMachine, type Fingerprint } from 'stagecraft/machines';
+import { lmdbStore, memoryStore, type Store } from 'stagecraft/stores';
+import { CsiClient, csi } from 'stagecraft/csi';
+import { seededRandom, simulatedClock } from 'stagecraft/testing';
+
+const store: Store = memoryStore();
+const found: Fingerprint = { healthy: true, description: 'a device is always there' };
+const device: Dispenser<object> = { connect: () => ({}), fingerprint: async () => found, close: () => {} };
+const dataDir: string = process.argv[2] ?? '';
+const runtime: Runtime = await createRuntime({ nodeId: 'n1', dataDir, store, dispensers: { device } });
+await runtime.plugins.register({ type: 'device', name: 'd', allocId: 'a', connection: { socketPath: '/run/d.sock' } });
+const status = await runtime.plugins.waitFor('device', 'd');
+const refused: unknown = await runtime.plugins.dispense('csi-node', 'x').catch((error: unknown) => error);
+console.log(status.state, refused instanceof StagecraftError && refused.code, pluginMachine.id, typeof lmdbStore);
+console.log(typeof CsiClient, new csi.v1.ProbeRequest().serialize().length, seededRandom(1).next() < 1, simulatedClock().pending);
+await runtime.close();
+`;
+
+/** The same without its types: they are gone from a line each. */
+const plain = usage
+  .replaceAll(/, type \w+/g, '')
+  .replaceAll(/: (Store|Fingerprint|Dispenser<object>|string|Runtime|unknown)(?= =)/g, '')
+  .replaceAll('(error: unknown)', '(error)');
+
+describe('the packed package', function () {
+  this.timeout(240_000);
+  let project: string;
+  const run = (command: string, ...args: string[]): string =>
+    execFileSync(command, args, { cwd: project, encoding: 'utf8' });
+
+  before(() => {
+    project = mkdtempSync(join(tmpdir(), 'stagecraft-package-'));
+    execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', project], { cwd: root });
+    const [tarball = ''] = readdirSync(project);
+    writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'user', private: true, type: 'module' }));
+    run(
+      'npm',
+      'install',
+      '--silent',
+      '--no-audit',
+      '--no-fund',
+      join(project, tarball),
+      'typescript@7.0.2',
+      '@types/node@20',
+    );
+  });
+  after(() => rmSync(project, { recursive: true, force: true }));
+
+  const expected = 'healthy PLUGIN_NOT_FOUND plugin function\nfunction 0 true 0\n';
+
+  it('works from JavaScript', () => {
+    writeFileSync(join(project, 'usage.js'), plain);
+    expect(run('node', 'usage.js', join(project, 'data'))).to.equal(expected);
+  });
+
+  it('works from strict TypeScript, and what that compiles to runs', () => {
+    const options = {
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      module: 'nodenext',
+      target: 'es2023',
+      types: ['node'],
+      skipLibCheck: true,
+    };
+    writeFileSync(
+      join(project, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions: { ...options, outDir: 'out' }, files: ['usage.ts'] }),
+    );
+    writeFileSync(join(project, 'usage.ts'), usage);
+    run('npx', 'tsc');
+    expect(run('node', 'out/usage.js', join(project, 'data'))).to.equal(expected);
+  });
+
+  it('brings a command that says its version', () => {
+    expect(run('npx', 'stagecraft', '--version')).to.equal('0.1.0\n');
+  });
+
+  it('holds what is built, with types and source maps, and no test', () => {
+    const files: string[] = JSON.parse(
+      run('npm', 'pack', '--dry-run', '--json', '--ignore-scripts', root),
+    )[0].files.map(({ path }: { path: string }) => path);
+    expect(files).to.include.members([
+      'dist/src/index.js',
+      'dist/src/index.d.ts',
+      'dist/src/index.js.map',
+      'proto/csi.proto',
+      'LICENSE',
+    ]);
+    expect(files.filter((path) => path.startsWith('test/') || path.includes('tsbuildinfo'))).to.deep.equal([]);
+  });
+});

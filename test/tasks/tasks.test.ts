@@ -1,0 +1,274 @@
+/** T: tasks with real processes, through a runtime on real time; what waits, waits for events. */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { systemClock } from '../../src/engine/clock.js';
+import { createRuntime, type Runtime, StagecraftError, type TaskOptions, type TaskUpdate } from '../../src/index.js';
+import { awaitReady } from '../../src/tasks/await-ready.js';
+import { findProcesses, identify, isAlive } from '../../src/tasks/processes.js';
+
+const mainPath = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+const driver: TaskOptions = {
+  id: 'hostpath',
+  type: 'node',
+  command: [process.execPath, mainPath, 'driver', '--node-id', 'n1'],
+  restart: { maxRestarts: 3, windowMs: 600_000, backoff: { initialMs: 1, maxMs: 2 } },
+};
+
+/** Reads until one update matches, and gives all that came up to it. */
+async function until(
+  updates: AsyncIterator<TaskUpdate>,
+  type: TaskUpdate['change']['type'],
+): Promise<TaskUpdate['change'][]> {
+  const seen: TaskUpdate['change'][] = [];
+  for (;;) {
+    const { value, done } = await updates.next();
+    if (done) throw new Error(`the updates ended without '${type}', after ${JSON.stringify(seen)}`);
+    seen.push(value.change);
+    if (value.change.type === type) return seen;
+  }
+}
+
+describe('tasks', () => {
+  let dataDir: string;
+  let runtime: Runtime;
+  let updates: AsyncIterator<TaskUpdate>;
+
+  beforeEach(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), 'stagecraft-tasks-'));
+    runtime = await createRuntime({ nodeId: 'n1', dataDir });
+    updates = runtime.tasks.updates()[Symbol.asyncIterator]();
+  });
+  afterEach(async () => {
+    // A test may have closed it already: what is left is found by another one.
+    await runtime.close();
+    const sweeper = await createRuntime({ nodeId: 'n1', dataDir });
+    await sweeper.close({ release: true });
+    for (const { group } of findProcesses(`${dataDir}#hostpath`)) process.kill(-group, 'SIGKILL');
+    rmSync(dataDir, { recursive: true });
+  });
+
+  const pidOf = (): number => {
+    const { pid } = runtime.tasks.status('hostpath');
+    if (pid === undefined) throw new Error('the task has no process');
+    return pid;
+  };
+
+  it('T2 T3 a start gets a socket directory of its own, 0700, and registers the plugin under the id of the task', async () => {
+    await runtime.tasks.start(driver);
+    const { info, fingerprint } = await runtime.plugins.waitFor('csi-node', 'hostpath');
+    const { allocId } = runtime.tasks.status('hostpath');
+    expect(info).to.deep.include({ type: 'csi-node', name: 'hostpath', allocId });
+    expect(info.connection.socketPath).to.equal(join(dataDir, 'plugins', String(allocId), 'csi.sock'));
+    expect(statSync(join(dataDir, 'plugins', String(allocId))).mode & 0o777).to.equal(0o700);
+    expect(fingerprint.pluginName).to.equal('hostpath.csi.stagecraft');
+    expect(fingerprint.nodeId).to.equal('n1');
+  });
+
+  it('T2 the endpoint, the user’s environment and the marks are in the environment of the process, ours is not', async () => {
+    process.env.STAGECRAFT_TEST_SECRET = 'ours';
+    try {
+      await runtime.tasks.start({ ...driver, env: { GREETING: 'hello' } });
+      await until(updates, 'healthy');
+    } finally {
+      delete process.env.STAGECRAFT_TEST_SECRET;
+    }
+    const environment = readFileSync(`/proc/${pidOf()}/environ`, 'utf8').split('\0');
+    expect(environment).to.include('GREETING=hello');
+    expect(environment).to.include(
+      `CSI_ENDPOINT=unix://${runtime.plugins.instances('csi-node', 'hostpath')[0]?.connection.socketPath}`,
+    );
+    expect(environment.join('\n')).to.not.include('STAGECRAFT_TEST_SECRET');
+    expect(JSON.stringify(runtime.tasks.list()), 'values may be secrets').to.not.include('hello');
+  });
+
+  it('T5 a start is told as started, then healthy, once each', async () => {
+    await runtime.tasks.start(driver);
+    await runtime.tasks.start(driver);
+    expect((await until(updates, 'healthy')).map(({ type }) => type)).to.deep.equal(['started', 'healthy']);
+    expect(findProcesses(`${dataDir}#hostpath`)).to.have.length(1);
+  });
+
+  it('T6 a process that dies is started anew under the same name; the new instance takes the place of the dead one', async () => {
+    await runtime.tasks.start(driver);
+    await until(updates, 'healthy');
+    const [first] = runtime.plugins.instances('csi-node', 'hostpath');
+    process.kill(pidOf(), 'SIGKILL');
+    const seen = await until(updates, 'healthy');
+    expect(seen.map(({ type }) => type)).to.deep.equal(['exited', 'restarting', 'started', 'healthy']);
+    expect(seen[0]).to.deep.include({ end: { signal: 'SIGKILL' }, allocId: first?.allocId });
+    const { info } = await runtime.plugins.waitFor('csi-node', 'hostpath');
+    expect(info.allocId).to.not.equal(first?.allocId);
+    await runtime.tasks.stop('hostpath');
+    expect(runtime.plugins.list()).to.deep.equal([]);
+  });
+
+  it('T4 one that never makes its socket is restarted, then failed, with the reason and the end of its log', async () => {
+    const command = ['/bin/sh', '-c', 'echo no license >&2; sleep 600'];
+    await runtime.tasks.start({
+      ...driver,
+      command,
+      healthTimeoutMs: 100,
+      restart: { ...driver.restart, maxRestarts: 1 },
+    });
+    const seen = await until(updates, 'failed');
+    expect(seen.map(({ type }) => type)).to.deep.equal([
+      'started',
+      'unhealthy',
+      'restarting',
+      'started',
+      'unhealthy',
+      'failed',
+    ]);
+    expect(seen.at(-1)).to.have.property('reason').that.includes('no socket').and.includes('no license');
+  });
+
+  it('T4 a failed task has no process left, and starts again when it is asked to', async () => {
+    await runtime.tasks.start({ ...driver, command: ['/bin/false'], restart: { ...driver.restart, maxRestarts: 0 } });
+    await until(updates, 'failed');
+    await runtime.tasks.start(driver);
+    await until(updates, 'healthy');
+    expect(findProcesses(`${dataDir}#hostpath`)).to.have.length(1);
+  });
+
+  it('T4 a program that is not there fails the task by name', async () => {
+    await runtime.tasks.start({
+      ...driver,
+      command: ['/nowhere/driver'],
+      restart: { ...driver.restart, maxRestarts: 0 },
+    });
+    const seen = await until(updates, 'failed');
+    expect(seen.at(-1)).to.have.property('reason').that.includes('/nowhere/driver');
+  });
+
+  it('T7 a stop deregisters, ends the process and its children, and removes the socket directory', async () => {
+    const shell = `sleep 601 & exec "$0" "$@"`;
+    await runtime.tasks.start({ ...driver, command: ['/bin/sh', '-c', shell, ...driver.command] });
+    await until(updates, 'healthy');
+    expect(findProcesses(`${dataDir}#hostpath`)).to.have.length(2);
+    await runtime.tasks.stop('hostpath');
+    expect(findProcesses(`${dataDir}#hostpath`)).to.deep.equal([]);
+    expect(readdirSync(join(dataDir, 'plugins'))).to.deep.equal([]);
+    expect(runtime.plugins.list()).to.deep.equal([]);
+    expect(runtime.tasks.status('hostpath').state).to.equal('stopped');
+  });
+
+  it('T7 an instance is shut down before its process is signalled: its last word is that it was shut down', async () => {
+    const kinds: string[] = [];
+    const events = runtime.plugins.updates();
+    await runtime.tasks.start(driver);
+    await runtime.plugins.waitFor('csi-node', 'hostpath');
+    await runtime.tasks.stop('hostpath');
+    for await (const { kind, healthy, description } of events) {
+      kinds.push(kind === 'health' ? `${healthy ? 'healthy' : 'unhealthy'}: ${description}` : kind);
+      if (healthy === false) break;
+    }
+    expect(kinds).to.deep.equal(['registered', 'healthy: ready', 'deregistered', 'unhealthy: shut down']);
+  });
+
+  it('T9 the process outlives the runtime, and is found again, not started twice', async () => {
+    await runtime.tasks.start(driver);
+    await until(updates, 'healthy');
+    const before = runtime.tasks.status('hostpath');
+    await runtime.close();
+    runtime = await createRuntime({ nodeId: 'n1', dataDir });
+    await runtime.plugins.waitFor('csi-node', 'hostpath');
+    expect(runtime.tasks.status('hostpath')).to.deep.equal(before);
+    expect(findProcesses(`${dataDir}#hostpath`).map(({ identity }) => identity.pid)).to.deep.equal([before.pid]);
+  });
+
+  it('T9 a process that died while no runtime ran is started anew', async () => {
+    await runtime.tasks.start(driver);
+    await until(updates, 'healthy');
+    const before = pidOf();
+    await runtime.close();
+    process.kill(before, 'SIGKILL');
+    runtime = await createRuntime({ nodeId: 'n1', dataDir });
+    updates = runtime.tasks.updates(/* from the beginning: */ { from: '0' })[Symbol.asyncIterator]();
+    const seen = await until(updates, 'restarting');
+    expect(seen.at(-2)).to.deep.include({ type: 'exited', end: {} });
+    await until(updates, 'healthy');
+    expect(pidOf()).to.not.equal(before);
+  });
+
+  it('T9 a pid that belongs to another process by now is not taken for ours', () => {
+    const self = identify(process.pid);
+    if (!self) throw new Error('this process is not in /proc');
+    expect(isAlive(self)).to.equal(true);
+    expect(isAlive({ ...self, startTime: self.startTime - 1 })).to.equal(false);
+    expect(isAlive({ ...self, bootId: 'another' })).to.equal(false);
+  });
+
+  it('T10 the output of the process is in a file of its own, 0600, and goes on after the runtime', async () => {
+    await runtime.tasks.start(driver);
+    await until(updates, 'healthy');
+    const path = join(dataDir, 'logs', 'hostpath.log');
+    expect(statSync(path).mode & 0o777).to.equal(0o600);
+    expect(readFileSync(path, 'utf8')).to.include('hostpath driver');
+    expect(existsSync(`/proc/${pidOf()}/fd/1`)).to.equal(true);
+  });
+
+  it('T1 a wrong task is refused with every fault, and nothing is started', async () => {
+    const refused = await runtime.tasks
+      .start({ ...driver, id: 'Bad Id', command: [] })
+      .catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(StagecraftError).and.have.property('code', 'INVALID_ARGUMENT');
+    expect(refused).to.have.property('faults').with.length(2);
+    expect(runtime.tasks.list()).to.deep.equal([]);
+  });
+
+  it('a stop of what is not there is refused by name', async () => {
+    const refused = await runtime.tasks.stop('nobody').catch((error: unknown) => error);
+    expect(refused).to.have.property('code', 'TASK_NOT_FOUND');
+  });
+});
+
+describe('a process of a task', () => {
+  it('T9 is found by its mark, also where its command line has odd characters, and not by a mark that is longer', () => {
+    const mark = `/tmp/here#a)b ${process.pid}`;
+    const child = spawn('/bin/sleep', ['60'], {
+      env: { STAGECRAFT_TASK: mark, STAGECRAFT_TOKEN: 't' },
+      detached: true,
+    });
+    try {
+      expect(findProcesses(mark).map(({ identity, token }) => [identity.pid, token])).to.deep.equal([[child.pid, 't']]);
+      expect(findProcesses(mark.slice(0, -1))).to.deep.equal([]);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+
+  it('T3 that serves two types is ready once both answer', async () => {
+    const asked: string[] = [];
+    const ready = awaitReady(
+      { dataDir: '/nowhere', socketRoot: '/nowhere' },
+      systemClock,
+      async ({ type }) => {
+        asked.push(type);
+        const healthy = type === 'csi-node' || asked.length > 2;
+        return { healthy, description: type, basic: { pluginName: 'd', vendorVersion: '1' } };
+      },
+      {
+        spec: {
+          ...driver,
+          type: 'monolith',
+          env: {},
+          healthTimeoutMs: 30_000,
+          restart: { maxRestarts: 0, windowMs: 1, backoff: { initialMs: 1, maxMs: 1 } },
+        },
+        spawned: {
+          allocId: 'a',
+          token: 't',
+          socketPath: '/proc/self/stat',
+          process: { pid: 1, bootId: 'b', startTime: 1 },
+        },
+        signal: new AbortController().signal,
+      },
+    );
+    expect(await ready).to.deep.equal({ pluginName: 'd', vendorVersion: '1' });
+    expect(asked).to.deep.equal(['csi-controller', 'csi-node', 'csi-controller', 'csi-node']);
+  });
+});
