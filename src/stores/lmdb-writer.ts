@@ -8,7 +8,7 @@ import type { Environment } from './lmdb-environment.js';
 
 interface Job {
   /** Within the transaction; never throws. */
-  run(): void;
+  run(env: Environment): void;
   /** After the transaction: the caller gets what `run` came to. */
   answer(): void;
   reject(error: unknown): void;
@@ -29,16 +29,7 @@ export class LmdbWriter {
   /** Runs `work` in a write transaction. Resolves with its result once all of that transaction is on disk. */
   write<T>(work: (env: Environment) => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      let answer: () => void;
-      const run = () => {
-        try {
-          const result = work(this.#env);
-          answer = () => resolve(result);
-        } catch (error) {
-          answer = () => reject(error);
-        }
-      };
-      this.#waiting.push({ run, answer: () => answer(), reject });
+      this.#waiting.push(new Work(work, resolve, reject));
       this.#draining ??= this.#drain();
     });
   }
@@ -60,7 +51,7 @@ export class LmdbWriter {
       await this.#env.root.transaction(() => {
         // Only now, so that it takes along what came since the transaction was asked for.
         group = this.#takeWaiting();
-        for (const job of group) job.run();
+        for (const job of group) job.run(this.#env);
       });
       for (const job of group) job.answer();
     } catch (error) {
@@ -90,6 +81,33 @@ export class LmdbWriter {
     const cause = await causeOf(error);
     const reason = cause instanceof Error ? cause.message : String(cause);
     return new Error(`The store in ${this.#path} could not write: ${reason}`, { cause });
+  }
+}
+
+class Work<T> implements Job {
+  readonly #work: (env: Environment) => T;
+  readonly #resolve: (result: T) => void;
+  readonly reject: (error: unknown) => void;
+  #outcome: { result: T } | { error: unknown } | undefined;
+
+  constructor(work: (env: Environment) => T, resolve: (result: T) => void, reject: (error: unknown) => void) {
+    this.#work = work;
+    this.#resolve = resolve;
+    this.reject = reject;
+  }
+
+  run(env: Environment): void {
+    try {
+      this.#outcome = { result: this.#work(env) };
+    } catch (error) {
+      this.#outcome = { error };
+    }
+  }
+
+  answer(): void {
+    if (this.#outcome === undefined) throw new Error('A transaction ended without having run its work.');
+    if ('result' in this.#outcome) this.#resolve(this.#outcome.result);
+    else this.reject(this.#outcome.error);
   }
 }
 

@@ -21,6 +21,14 @@ function ownCommand(): string[] {
   ];
 }
 
+const scheme = 'unix://';
+/** In an argument of the command; drivers that want their endpoint as an option get it so. */
+const endpointPlaceholder = '${CSI_ENDPOINT}';
+
+/** Where the plugin listens: in a directory of its own, unless the user has said where. */
+const endpointOf = (paths: TaskPaths, { spec, run }: SpawnRequest): string =>
+  spec.env.CSI_ENDPOINT ?? `${scheme}${socketPathOf(paths, run.allocId)}`;
+
 /** Processes that are our own children tell us themselves how they ended. */
 export type Children = Map<number, ChildProcess>;
 
@@ -33,12 +41,12 @@ export interface SpawnRequest {
 export async function spawnRun(paths: TaskPaths, children: Children, { spec, run }: SpawnRequest): Promise<SpawnedRun> {
   const running = findProcesses(taskMark(paths, spec.id)).find(({ token }) => token === run.token);
   const identity = running?.identity ?? (await start(paths, children, { spec, run }));
-  return { ...run, process: identity, socketPath: socketPathOf(paths, run.allocId) };
+  return { ...run, process: identity, socketPath: endpointOf(paths, { spec, run }).slice(scheme.length) };
 }
 
 async function start(paths: TaskPaths, children: Children, { spec, run }: SpawnRequest): Promise<ProcessIdentity> {
-  const socketPath = socketPathOf(paths, run.allocId);
-  mkdirSync(dirname(socketPath), { recursive: true, mode: 0o700 });
+  const endpoint = endpointOf(paths, { spec, run });
+  mkdirSync(dirname(endpoint.slice(scheme.length)), { recursive: true, mode: 0o700 });
   const [program = '', ...args] =
     spec.command[0] === 'stagecraft' ? [...ownCommand(), ...spec.command.slice(1)] : spec.command;
   const logPath = logPathOf(paths, spec.id);
@@ -46,17 +54,21 @@ async function start(paths: TaskPaths, children: Children, { spec, run }: SpawnR
   // The process writes the file itself: a pipe to us would die with us.
   const log = openSync(logPath, 'a', 0o600);
   try {
-    const child = spawn(program, args, {
-      detached: true,
-      stdio: ['ignore', log, log],
-      env: {
-        ...Object.fromEntries(inherited.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []))),
-        CSI_ENDPOINT: `unix://${socketPath}`,
-        ...spec.env,
-        [taskVariable]: taskMark(paths, spec.id),
-        [tokenVariable]: run.token,
+    const child = spawn(
+      program,
+      args.map((arg) => arg.replaceAll(endpointPlaceholder, endpoint)),
+      {
+        detached: true,
+        stdio: ['ignore', log, log],
+        env: {
+          ...Object.fromEntries(inherited.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []))),
+          CSI_ENDPOINT: endpoint,
+          ...spec.env,
+          [taskVariable]: taskMark(paths, spec.id),
+          [tokenVariable]: run.token,
+        },
       },
-    });
+    );
     await started(child, program);
     return adopt(child, children, program);
   } finally {

@@ -15,8 +15,18 @@ export const taskSchema = z.strictObject({
   command: z
     .array(z.string().min(1))
     .min(1)
-    .describe('Program and arguments, run without a shell; `stagecraft` as the program is this installation.'),
-  env: z.record(z.string(), z.string()).default({}).describe('Added to the environment of the process.'),
+    .describe(
+      'Program and arguments, run without a shell. `stagecraft` as the program is this installation; ' +
+        '${CSI_ENDPOINT} in an argument is where the plugin is to listen.',
+    ),
+  env: z
+    .record(z.string(), z.string())
+    .refine(({ CSI_ENDPOINT: endpoint }) => endpoint === undefined || endpoint.startsWith('unix:///'), {
+      path: ['CSI_ENDPOINT'],
+      message: 'must be unix:///path/of/the.sock; leave it out to let the agent choose',
+    })
+    .default({})
+    .describe('Added to the environment of the process.'),
   healthTimeoutMs: ms.default(30_000).describe('How long a start may take until the plugin answers.'),
   restart: z
     .strictObject({

@@ -85,6 +85,15 @@ describe('tasks', () => {
     expect(JSON.stringify(runtime.tasks.list()), 'values may be secrets').to.not.include('hello');
   });
 
+  it('T2 the endpoint is put into arguments that ask for it, and is the user’s where they set one', async () => {
+    const command = [process.execPath, mainPath, 'driver', '--node-id', 'n1', '--endpoint', '${CSI_ENDPOINT}'];
+    const socketPath = join(dataDir, 'chosen.sock');
+    await runtime.tasks.start({ ...driver, command, env: { CSI_ENDPOINT: `unix://${socketPath}` } });
+    const { info } = await runtime.plugins.waitFor('csi-node', 'hostpath');
+    expect(info.connection.socketPath).to.equal(socketPath);
+    expect(readFileSync(`/proc/${pidOf()}/cmdline`, 'utf8').split('\0')).to.include(`unix://${socketPath}`);
+  });
+
   it('T5 a start is told as started, then healthy, once each', async () => {
     await runtime.tasks.start(driver);
     await runtime.tasks.start(driver);
