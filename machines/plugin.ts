@@ -53,7 +53,6 @@ export type PluginEvent = (
 
 export interface FingerprintInput {
   info: PluginInfo;
-  known: Fingerprint;
 }
 
 /** Broadcast when the health of an instance changes. */
@@ -68,6 +67,13 @@ export interface HealthChanged {
 const unknown: Fingerprint = { healthy: false, description: 'not yet fingerprinted' };
 const shutDown: Fingerprint = { healthy: false, description: 'shut down' };
 
+/** What a later, poorer round leaves out stays known: an unhealthy plugin has not lost its capabilities. */
+function together(known: Fingerprint, seen: Fingerprint): Fingerprint {
+  const all = { ...known, ...seen };
+  if (!seen.healthy && seen.basic) all.basic = { ...known.basic, ...seen.basic }; // a round may fail midway
+  return all;
+}
+
 export const pluginMachine = setup({
   types: {} as {
     context: PluginContext;
@@ -81,8 +87,7 @@ export const pluginMachine = setup({
     wasHealthy: ({ context }) => context.fingerprint.healthy,
   },
   actions: {
-    // What a later, poorer round leaves out stays known: an unhealthy plugin has not lost its capabilities.
-    remember: assign(({ context }, seen: Fingerprint) => ({ fingerprint: { ...context.fingerprint, ...seen } })),
+    remember: assign(({ context }, seen: Fingerprint) => ({ fingerprint: together(context.fingerprint, seen) })),
     redefine: assign((_, info: PluginInfo) => ({ info, fingerprint: unknown })),
     emitHealth: emit(({ context }, from: HealthChanged['from']) => ({
       type: 'health' as const,
@@ -100,7 +105,7 @@ export const pluginMachine = setup({
   invoke: {
     id: 'fingerprintLoop',
     src: 'fingerprintLoop',
-    input: ({ context }) => ({ info: context.info, known: context.fingerprint }),
+    input: ({ context }) => ({ info: context.info }),
   },
   on: {
     'plugin.restart': {

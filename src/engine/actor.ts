@@ -5,6 +5,7 @@
 import type { AnyEventObject, AnyMachineSnapshot, StateValue } from 'xstate';
 import type { AnswerParams } from '../../machines/host.js';
 import { messageOf, StagecraftError } from '../errors.js';
+import { asData } from './data.js';
 import type { ActorKind } from './effects.js';
 import {
   type EntrySource,
@@ -50,7 +51,8 @@ export interface ActorHost {
   /** Adds what only the engine knows and writes it; calls back once the outcome is known. */
   commit(commit: Omit<Commit, 'commitId' | 'epoch' | 'owner'>, outcome: CommitOutcome): void;
   startEffect(address: string, live: LiveEffect, recovered: boolean): void;
-  cancelEffect(address: string, live: LiveEffect): void;
+  /** @param reason why, where it is not that its state was left */
+  cancelEffect(address: string, live: LiveEffect, reason?: StagecraftError): void;
   startTimer(address: string, timer: LiveTimer): void;
   cancelTimer(address: string, timer: LiveTimer): void;
   deliver(address: string, seq: number, outbox: Outbox): void;
@@ -71,11 +73,11 @@ interface Pending {
   mail: Mail;
   snapshot: AnyMachineSnapshot | undefined;
   envelope: Envelope;
-  /** The envelope as text: what can't be written is a crash, before anything is. */
-  text: Encoded;
   outbox: Outbox | undefined;
   answer: AnswerParams | undefined;
   entry: JournalEntry;
+  /** All of it as text: what can't be written is a crash, before anything is. */
+  written: { text: Encoded; journal: Encoded; outbox?: Encoded };
 }
 
 /** Repeated requests are answered from the record as long as this many others have not come since. */
@@ -132,15 +134,15 @@ export class Actor {
    * @throws Error if the snapshot fits no state of the machine; then nothing has changed
    */
   restore(record?: StoredRecord, envelope?: Envelope): void {
+    const { name, version } = this.#machine;
     if (envelope?.snapshot) {
-      if (envelope.version !== this.#machine.version) {
-        throw new Error(
-          `it is of version ${envelope.version} of ${envelope.machine}, known is ${this.#machine.version}`,
-        );
+      if (envelope.machine !== name || envelope.version !== version) {
+        throw new Error(`it is of ${envelope.machine} ${envelope.version}, known is ${name} ${version}`);
       }
       this.#snapshot = this.#machine.restore(envelope.snapshot);
     }
-    if (envelope) this.#envelope = envelope;
+    // A tombstone may be of any version: who is made anew is of this one.
+    if (envelope) this.#envelope = { ...envelope, machine: name, version };
     this.#seq = record?.seq ?? 0;
     this.#state = 'ready';
     for (const timer of this.#envelope.timers) this.#host.startTimer(this.address, timer);
@@ -164,7 +166,7 @@ export class Actor {
     this.#state = 'stopped';
     this.#stopReason = reason;
     for (const timer of this.#envelope.timers) this.#host.cancelTimer(this.address, timer);
-    for (const effect of this.#envelope.effects) this.#host.cancelEffect(this.address, effect);
+    for (const effect of this.#envelope.effects) this.#host.cancelEffect(this.address, effect, reason);
     for (const mail of this.#mail.splice(0)) this.#refuse(mail);
   }
 
@@ -224,27 +226,19 @@ export class Actor {
 
   /** The mail counts as taken, the machine stays as it was. */
   #unmoved(mail: Mail, entry: JournalEntry, answer?: AnswerParams): Pending {
-    const envelope = this.#applied(mail, answer);
-    return {
-      mail,
-      snapshot: this.#snapshot,
-      envelope,
-      text: encodeEnvelope(envelope),
-      outbox: undefined,
-      answer,
-      entry,
-    };
+    return asWritten({ mail, snapshot: this.#snapshot, envelope: this.#applied(mail, answer), answer, entry });
   }
 
   /** Absent where there is nobody to take it. */
   #step(mail: Mail): Pending | undefined {
     const entry = this.#entry(mail, 'event');
     try {
-      const input = this.#snapshot ? undefined : (entry.input ?? this.#kind.begin?.(this.address));
-      if (input) entry.input = input;
-      else if (!this.#snapshot) return this.#nobody(mail);
-      const step = applyEntry(this.#machine, this.#snapshot, entry);
-      return this.#after(mail, step, entry);
+      if (!this.#snapshot && !entry.input) {
+        const input = this.#kind.begin?.(this.address);
+        if (!input) return this.#nobody(mail);
+        entry.input = asData(input);
+      }
+      return this.#after(mail, applyEntry(this.#machine, this.#snapshot, entry), entry);
     } catch (error) {
       const failure = { code: 'ACTOR_CRASHED', message: messageOf(error), final: true };
       return this.#unmoved(mail, { ...entry, kind: 'crash', error: failure.message }, { error: failure });
@@ -280,18 +274,19 @@ export class Actor {
     const { seq } = entry;
     const owes = step.messages.length + step.emitted.length > 0;
     const outbox = owes ? { messages: step.messages, events: this.#broadcasts(step, entry.at) } : undefined;
-    const gone = isGone(step.snapshot);
-    const applied = this.#applied(mail, step.answer);
-    const envelope: Envelope = gone
-      ? this.#emptyEnvelope(applied.received, applied.answers)
-      : {
-          ...applied,
-          snapshot: this.#machine.persist(step.snapshot),
-          effects: this.#effectsAfter(mail, step, seq),
-          timers: this.#timersAfter(mail, step, entry),
-        };
-    const snapshot = gone ? undefined : step.snapshot;
-    return { mail, snapshot, envelope, text: encodeEnvelope(envelope), outbox, answer: step.answer, entry };
+    const answer = step.answer && asData(step.answer);
+    const applied = this.#applied(mail, answer);
+    if (isGone(step.snapshot)) {
+      const tombstone = this.#emptyEnvelope(applied.received, applied.answers);
+      return asWritten({ mail, snapshot: undefined, envelope: tombstone, outbox, answer, entry });
+    }
+    const envelope: Envelope = {
+      ...applied,
+      snapshot: this.#machine.persist(step.snapshot),
+      effects: this.#effectsAfter(mail, step, seq),
+      timers: this.#timersAfter(mail, step, entry),
+    };
+    return asWritten({ mail, snapshot: step.snapshot, envelope, outbox, answer, entry });
   }
 
   #broadcasts({ emitted }: Step, at: number): Outbox['events'] {
@@ -306,20 +301,25 @@ export class Actor {
     const before = this.#envelope.effects;
     if (before.length === 0 && step.started.length === 0) return before;
     const active = this.#machine.activeInvokes(step.snapshot);
-    const started = step.started.filter(({ id }) => active.has(id)).map((effect) => ({ ...effect, seq }));
+    // Where a state was entered twice, the last entry counts.
+    const started = new Map(
+      step.started.filter(({ id }) => active.has(id)).map((effect) => [effect.id, { ...effect, seq }]),
+    );
     const ended = mail.kind === 'effect' && mail.ended ? mail.id : undefined;
-    const kept = before.filter(({ id }) => active.has(id) && id !== ended && !started.some((other) => other.id === id));
-    return [...kept, ...started];
+    const kept = before.filter(({ id }) => active.has(id) && id !== ended && !started.has(id));
+    return [...kept, ...started.values()];
   }
 
   #timersAfter(mail: Mail, step: Step, { seq, at }: JournalEntry): LiveTimer[] {
     const before = this.#envelope.timers;
     if (before.length === 0 && step.timers.length === 0) return before;
-    const fired = mail.kind === 'timer' ? mail.id : undefined;
-    const timers = new Map(before.filter(({ id }) => id !== fired).map((timer) => [timer.id, timer]));
-    for (const change of step.timers) {
+    const timers = new Map(withoutFired(before, mail).map((timer) => [timer.id, timer]));
+    for (const [index, change] of step.timers.entries()) {
       if ('cancelled' in change) timers.delete(change.id);
-      else timers.set(change.id, { id: change.id, seq, dueAtMs: at + change.delayMs, event: change.event });
+      else {
+        const id = change.id ?? `${seq}.${index}`;
+        timers.set(id, { id, seq, dueAtMs: at + change.delayMs, event: change.event });
+      }
     }
     return [...timers.values()];
   }
@@ -327,6 +327,7 @@ export class Actor {
   /** The present envelope, with what this mail leaves behind in any case. */
   #applied(mail: Mail, answer?: AnswerParams): Envelope {
     const envelope = { ...this.#envelope };
+    if (mail.kind === 'timer') envelope.timers = withoutFired(envelope.timers, mail);
     if (mail.kind === 'message') {
       const { address, seq, index } = mail.message.from;
       envelope.received = { ...envelope.received, [address]: [seq, index] };
@@ -343,17 +344,15 @@ export class Actor {
 
   #commit(pending: Pending): void {
     this.#state = 'committing';
-    const { envelope, text, outbox, entry, mail } = pending;
+    const { envelope, written, mail } = pending;
     const wakeAtMs = envelope.timers.reduce((earliest, { dueAtMs }) => Math.min(earliest, dueAtMs), Infinity);
     this.#host.commit(
       {
         address: this.address,
         expectedSeq: this.#seq,
-        text,
-        journal: encode(entry),
+        ...written,
         ...(pending.snapshot ? {} : { gone: true }),
         ...(wakeAtMs < Infinity ? { wakeAtMs } : {}),
-        ...(outbox ? { outbox: encode(outbox) } : {}),
       },
       {
         settled: (result) => {
@@ -414,6 +413,20 @@ export class Actor {
     for (const effect of after) if (!before.includes(effect)) this.#host.startEffect(this.address, effect, false);
   }
 }
+
+const asWritten = (step: Omit<Pending, 'written' | 'outbox'> & { outbox?: Outbox | undefined }): Pending => ({
+  ...step,
+  outbox: step.outbox,
+  written: {
+    text: encodeEnvelope(step.envelope),
+    journal: encode(step.entry),
+    ...(step.outbox ? { outbox: encode(step.outbox) } : {}),
+  },
+});
+
+/** A timer fires once, whatever its event leads to. */
+const withoutFired = (timers: LiveTimer[], mail: Mail): LiveTimer[] =>
+  mail.kind === 'timer' ? timers.filter(({ id, seq }) => id !== mail.id || seq !== mail.seq) : timers;
 
 /** Whether an actor in this snapshot is deleted: its machine has ended, or is in a state tagged `absent`. */
 export const isGone = (snapshot: AnyMachineSnapshot): boolean =>

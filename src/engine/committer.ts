@@ -2,7 +2,7 @@
  * Group commit: what actors commit in one turn of the event loop goes to the store in one call.
  * An answer that was lost is asked for again with the same commit, for as long as it takes: the store tells a repeat.
  */
-import type { Clock } from './clock.js';
+import { type Clock, pause } from './clock.js';
 import type { Commit, CommitResult, Store } from './store.js';
 
 export interface Submission {
@@ -21,7 +21,7 @@ export class Committer {
   #waiting: Submission[] = [];
   #inFlight = 0;
   #idle: (() => void)[] = [];
-  #stopped = false;
+  readonly #stop = new AbortController();
 
   constructor(store: Store, clock: Clock) {
     this.#store = store;
@@ -32,9 +32,9 @@ export class Committer {
     if (this.#waiting.push(submission) === 1) queueMicrotask(() => this.#flush());
   }
 
-  /** Resolves when nothing is on its way to the store; from then on a commit without an answer is not repeated. */
+  /** Resolves when nothing is on its way to the store; from now on a commit without an answer is not repeated. */
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#stop.abort();
     if (this.#waiting.length > 0 || this.#inFlight > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
@@ -51,15 +51,17 @@ export class Committer {
       results = await this.#store.commit(batch.map(({ commit }) => commit));
     } catch (error) {
       if (attempt === 1) for (const { unavailable } of batch) unavailable(error);
-      if (!this.#stopped) {
-        const delayMs = Math.min(firstRetryMs * 2 ** (attempt - 1), lastRetryMs);
-        this.#clock.after(delayMs, () => void this.#write(batch, attempt + 1));
-      }
+      void this.#repeat(batch, attempt);
       this.#done();
       return;
     }
     for (const [index, result] of results.entries()) batch[index]?.settled(result);
     this.#done();
+  }
+
+  async #repeat(batch: Submission[], attempt: number): Promise<void> {
+    await pause(this.#clock, Math.min(firstRetryMs * 2 ** (attempt - 1), lastRetryMs), this.#stop.signal);
+    if (!this.#stop.signal.aborted) await this.#write(batch, attempt + 1);
   }
 
   #done(): void {

@@ -2,8 +2,9 @@
  * Brings what commits owe to others where it belongs: messages to inboxes, broadcast events to topics; then settles.
  * Cut off anywhere, it begins again from what is unsettled: receivers and topics tell what they had before.
  */
-import type { Clock } from './clock.js';
-import { asData, decodeOutbox, type Outbox } from './envelope.js';
+import { type Clock, pause } from './clock.js';
+import { asData } from './data.js';
+import { decodeOutbox, type Outbox } from './envelope.js';
 import type { Inbox } from './inbox.js';
 import type { OutboxRow, Store } from './store.js';
 import type { Topics } from './topics.js';
@@ -17,7 +18,7 @@ export class Deliveries {
   readonly #inbox: Inbox;
   #delivered: { address: string; seq: number }[] = [];
   #settling: Promise<void> | undefined;
-  #stopped = false;
+  readonly #stop = new AbortController();
 
   constructor({ store, clock, topics, inbox }: { store: Store; clock: Clock; topics: Topics; inbox: Inbox }) {
     this.#store = store;
@@ -42,17 +43,15 @@ export class Deliveries {
     this.deliver(address, seq, decodeOutbox(text));
   }
 
-  /** Resolves when what was delivered so far is settled, or was tried; nothing is settled from then on. */
+  /** Resolves when what was delivered so far is settled, or was tried once more. */
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#stop.abort();
     await this.#settling;
   }
 
   #settle(row: { address: string; seq: number }): void {
     this.#delivered.push(row);
-    this.#settling ??= this.#settleAll().finally(() => {
-      this.#settling = undefined;
-    });
+    this.#settling ??= this.#settleAll();
   }
 
   async #settleAll(): Promise<void> {
@@ -63,10 +62,11 @@ export class Deliveries {
         await this.#store.settle(rows);
       } catch {
         // Not settled is only delivered once more after a restart: told apart there.
-        if (this.#stopped) return;
+        if (this.#stop.signal.aborted) break;
         this.#delivered.push(...rows);
-        await new Promise<void>((resolve) => this.#clock.after(retryMs, resolve));
+        await pause(this.#clock, retryMs, this.#stop.signal);
       }
     }
+    this.#settling = undefined;
   }
 }

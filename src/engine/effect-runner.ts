@@ -5,8 +5,9 @@
 import type { AnyEventObject } from 'xstate';
 import { messageOf, StagecraftError } from '../errors.js';
 import { type Clock, pause } from './clock.js';
+import { asData } from './data.js';
 import { defaultDeadlineMs, type Effect, type EffectCall } from './effects.js';
-import { asData, type LiveEffect } from './envelope.js';
+import type { LiveEffect } from './envelope.js';
 
 export interface EffectStart {
   address: string;
@@ -23,11 +24,20 @@ const nameOf = (address: string, { id, seq }: { id: string; seq: number }): stri
 export function flattened(error: unknown): { name: string; message: string; code: string; final: boolean } {
   const { code, final }: { code?: unknown; final?: unknown } = error instanceof Object ? error : {};
   return {
-    name: error instanceof Error ? error.name : 'Error',
-    message: messageOf(error),
-    code: code === undefined ? 'EFFECT_FAILED' : String(code),
+    name: textOf(() => (error instanceof Error ? error.name : 'Error')),
+    message: textOf(() => messageOf(error)),
+    code: code === undefined ? 'EFFECT_FAILED' : textOf(() => code),
     final: final === true,
   };
+}
+
+/** Anything can be thrown, also what has no text. */
+function textOf(part: () => unknown): string {
+  try {
+    return String(part());
+  } catch {
+    return 'unknown error';
+  }
 }
 
 export class EffectRunner {
@@ -40,11 +50,6 @@ export class EffectRunner {
     this.#clock = clock;
   }
 
-  /** How many effects run now. */
-  get size(): number {
-    return this.#running.size;
-  }
-
   start(request: EffectStart): void {
     const { address, live } = request;
     const controller = new AbortController();
@@ -53,18 +58,16 @@ export class EffectRunner {
     this.#runs.add(run);
   }
 
-  cancel(address: string, live: { id: string; seq: number }): void {
+  /** @param reason what its signal says; default: ABORTED, its state was left */
+  cancel(address: string, live: { id: string; seq: number }, reason?: StagecraftError): void {
     const name = nameOf(address, live);
-    this.#running.get(name)?.abort(new StagecraftError('ABORTED', `${name}: its state was left`, { address }));
+    const controller = this.#running.get(name);
     this.#running.delete(name);
+    controller?.abort(reason ?? new StagecraftError('ABORTED', `${name}: its state was left`, { address }));
   }
 
-  /** Cancels all; none of them delivers anything from now on. Resolves when they have ended, or have had their time. */
+  /** Resolves when all runs, cancelled by their actors, have come to an end, or have had their time. */
   async stop(graceMs: number): Promise<void> {
-    for (const controller of this.#running.values()) {
-      controller.abort(new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed'));
-    }
-    this.#running.clear();
     const ended = new AbortController();
     void Promise.allSettled(this.#runs).then(() => ended.abort());
     await pause(this.#clock, graceMs, ended.signal);
@@ -84,12 +87,15 @@ export class EffectRunner {
 
     const { signal } = controller;
     const send: EffectCall['send'] = (event) => runs() && deliver(asData(event), false);
-    const cancelDeadline = this.#deadline(effect, live, () => {
-      fail(new StagecraftError('TIMEOUT', `${src} took too long; it may still go on`, { address }));
-      controller.abort(new StagecraftError('TIMEOUT', `${src}: the deadline has passed`, { address }));
-    });
+    let cancelDeadline = (): void => {};
     try {
-      const output = await effect.run({ address, id, seq, input: live.input, signal, recovered, send });
+      const { input } = asData({ input: live.input });
+      cancelDeadline = this.#deadline(effect, input, () => {
+        fail(new StagecraftError('TIMEOUT', `${src} took too long; it may still go on`, { address }));
+        controller.abort(new StagecraftError('TIMEOUT', `${src}: the deadline has passed`, { address }));
+      });
+      signal.addEventListener('abort', cancelDeadline);
+      const output = await effect.run({ address, id, seq, input, signal, recovered, send });
       if (effect.deadlineMs === 'loop') this.#running.delete(name);
       else end(asData({ type: `xstate.done.actor.${id}`, output }));
     } catch (error) {
@@ -99,8 +105,8 @@ export class EffectRunner {
     }
   }
 
-  #deadline({ deadlineMs = defaultDeadlineMs }: Effect, live: LiveEffect, passed: () => void): () => void {
-    const limitMs = typeof deadlineMs === 'function' ? deadlineMs(live.input as never) : deadlineMs;
+  #deadline({ deadlineMs = defaultDeadlineMs }: Effect, input: unknown, passed: () => void): () => void {
+    const limitMs = typeof deadlineMs === 'function' ? deadlineMs(input as never) : deadlineMs;
     return limitMs === 'loop' || limitMs === Number.POSITIVE_INFINITY ? () => {} : this.#clock.after(limitMs, passed);
   }
 }

@@ -8,17 +8,18 @@ import { messageOf, StagecraftError } from '../errors.js';
 import { Actor, type ActorHost, type CommitNotice } from './actor.js';
 import { type Clock, pause } from './clock.js';
 import { Committer } from './committer.js';
+import { asData } from './data.js';
 import { Deliveries } from './deliveries.js';
 import { EffectRunner } from './effect-runner.js';
 import type { ActorKind } from './effects.js';
-import { asData, decodeEntry, decodeEnvelope, type JournalEntry, type LiveTimer } from './envelope.js';
+import { decodeEntry, decodeEnvelope, type JournalEntry, type LiveTimer } from './envelope.js';
 import { HostedMachine } from './hosted-machine.js';
 import type { ActorMessage, Inbox } from './inbox.js';
 import { LeaseKeeper, type LeaseRequest } from './lease-keeper.js';
 import type { Logger } from './logger.js';
 import type { Random } from './random.js';
 import { type Replayed, replay } from './replay.js';
-import type { CommitResult, Cursor, Store, StoredRecord, TopicRow } from './store.js';
+import type { CommitResult, Cursor, JournalRow, OutboxRow, Store, StoredRecord, TopicRow } from './store.js';
 import { Topics } from './topics.js';
 
 export interface EngineOptions {
@@ -45,6 +46,9 @@ interface HostedKind {
 const pageSize = 512;
 const loadRetryMs = 200;
 const effectGraceMs = 5_000;
+/** What every store can keep as a name: stores/names.ts. */
+const longestAddressBytes = 960;
+const unwritable = /[\p{Cc}\p{Cs}]/u;
 
 export class Engine {
   readonly #store: Store;
@@ -62,6 +66,11 @@ export class Engine {
   readonly #leases: LeaseKeeper;
   readonly #leaseRequest: LeaseRequest;
   readonly #host: ActorHost;
+  readonly #stop = new AbortController();
+  /** Per restore under way, the addresses that were dropped from memory meanwhile. */
+  readonly #droppedMeanwhile = new Set<Set<string>>();
+  /** Resolved where nothing that earlier runs owed waits to be delivered. */
+  #redelivered: Promise<unknown> = Promise.resolve();
   #commits = 0;
   /** Why nothing is taken any more. */
   #closed: StagecraftError | undefined;
@@ -98,38 +107,43 @@ export class Engine {
 
   /**
    * Brings back every actor under these address prefixes: delivers what was owed, resumes timers and effects.
-   * A record that can't be read is left as it is and named in the report.
+   * A record that can't be read is left as it is and named in the report. Call it before anything is asked of them.
    */
   async restore(prefixes: string[]): Promise<RestoreReport> {
-    const report: RestoreReport = { actors: 0, quarantined: [] };
-    for (const prefix of prefixes) {
-      for await (const row of this.#pages((after) => this.#store.unsettled({ prefix, limit: pageSize, ...after }))) {
-        this.#deliveries.redeliver(row);
+    if (this.#closed) throw this.#closed;
+    const quarantined = new Set<string>();
+    const redelivered = this.#redeliver(prefixes, quarantined);
+    this.#redelivered = Promise.allSettled([this.#redelivered, redelivered]);
+    await redelivered;
+    let actors = 0;
+    const dropped = new Set<string>();
+    this.#droppedMeanwhile.add(dropped);
+    try {
+      for (const prefix of prefixes) {
+        for await (const record of this.#pages((after) => this.#store.list({ prefix, limit: pageSize, ...after }))) {
+          // What it says may have been overtaken by one that was in memory and has ended since.
+          if (dropped.has(record.address)) continue;
+          if (this.#restoreListed(record)) actors += 1;
+          else quarantined.add(record.address);
+        }
       }
+    } finally {
+      this.#droppedMeanwhile.delete(dropped);
     }
-    for (const prefix of prefixes) {
-      for await (const record of this.#pages((after) => this.#store.list({ prefix, limit: pageSize, ...after }))) {
-        const actor = this.#actors.get(record.address) ?? this.#make(record.address);
-        if (actor.loading) this.#restoreRecord(actor, record);
-        if (actor.stopped) report.quarantined.push(record.address);
-        else report.actors += 1;
-      }
-    }
-    return report;
+    return { actors, quarantined: [...quarantined] };
   }
 
   /**
    * Sends an actor an event. Resolves with its answer once that is committed.
    * @param requestId a repeat under the same id gets the same answer, also after a restart
    * @throws StagecraftError what the machine answers; ACTOR_NOT_FOUND, ACTOR_CRASHED, ACTOR_QUARANTINED,
-   *   STORE_UNAVAILABLE, FENCED, RUNTIME_CLOSED
+   *   INVALID_ARGUMENT, STORE_UNAVAILABLE, FENCED, RUNTIME_CLOSED
    */
   async ask(address: string, event: AnyEventObject, { requestId }: { requestId?: string } = {}): Promise<unknown> {
     if (this.#closed) throw this.#closed;
-    if (event.type.startsWith('xstate.')) {
-      throw new StagecraftError('INVALID_ARGUMENT', `${event.type} is XState's own: send an event of the machine`, {
-        address,
-      });
+    if (event.type === '*' || event.type.startsWith('xstate.')) {
+      const message = `'${event.type}' is XState's own: send an event of the machine`;
+      throw new StagecraftError('INVALID_ARGUMENT', message, { address });
     }
     const actor = this.#actor(address);
     return new Promise((resolve, reject) => {
@@ -163,12 +177,15 @@ export class Engine {
     return this.#topics.follow(topic, from, signal);
   }
 
-  /** What an actor was given since it began, oldest first. */
+  /**
+   * What an actor was given since it began, oldest first.
+   * @throws StagecraftError JOURNAL_BROKEN where the text of an entry was damaged
+   */
   async *journal(address: string, from = 1): AsyncGenerator<JournalEntry, void> {
     for (let next = from; ; ) {
       const rows = await this.#store.readJournal(address, next, pageSize);
       for (const row of rows) {
-        yield decodeEntry(row.text);
+        yield readable(address, row);
         next = row.seq + 1;
       }
       if (rows.length < pageSize) return;
@@ -176,7 +193,7 @@ export class Engine {
   }
 
   /** @see replay */
-  replay(address: string, to?: number): Promise<Replayed> {
+  async replay(address: string, to?: number): Promise<Replayed> {
     return replay(this.#kindOf(address).machine, this.journal(address), to);
   }
 
@@ -185,25 +202,32 @@ export class Engine {
     this.#close(new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed'));
     await this.#effects.stop(effectGraceMs);
     await this.#committer.stop();
-    this.#topics.stop();
+    await this.#topics.stop();
     await this.#deliveries.stop();
     await this.#leases.release();
     await this.#store.close();
   }
 
+  /** Another one may run what was ours: from now on nothing of it is done or written here. */
   #fence(reason: StagecraftError): void {
+    if (this.#closed) return;
     this.#logger.error({ code: reason.code, lease: this.#leaseRequest.name }, reason.message);
     this.#close(reason);
-    void this.#effects.stop(effectGraceMs);
+    void this.#committer.stop();
   }
 
   #close(reason: StagecraftError): void {
     this.#closed ??= reason;
+    this.#stop.abort();
     for (const actor of this.#actors.values()) actor.stop(this.#closed);
   }
 
+  #hosted(address: string): HostedKind | undefined {
+    return this.#kinds.get(address.split('/', 1)[0] ?? '');
+  }
+
   #kindOf(address: string): HostedKind {
-    const hosted = this.#kinds.get(address.slice(0, address.indexOf('/')));
+    const hosted = this.#hosted(address);
     if (hosted) return hosted;
     throw new StagecraftError('ACTOR_NOT_FOUND', `${address}: no machine of that name is hosted here`, { address });
   }
@@ -217,21 +241,60 @@ export class Engine {
   }
 
   #make(address: string): Actor {
+    if (unwritable.test(address) || Buffer.byteLength(address) > longestAddressBytes) {
+      const message = `no store can keep this address: at most ${longestAddressBytes} bytes, no control characters`;
+      throw new StagecraftError('INVALID_ARGUMENT', message, { address });
+    }
     const actor = new Actor({ address, ...this.#kindOf(address), host: this.#host });
     this.#actors.set(address, actor);
+    // What arrives after the end stays owed where its sender keeps it.
+    if (this.#closed) actor.stop(this.#closed);
     return actor;
   }
 
   async #load(actor: Actor): Promise<void> {
+    // A message that it sends now must not overtake one that it owed before.
+    await this.#redelivered;
     while (actor.loading) {
       try {
         const record = await this.#store.load(actor.address);
         if (actor.loading) this.#restoreRecord(actor, record);
-        return;
       } catch (error) {
         this.#logger.warn({ address: actor.address }, `the store can't load an actor now: ${messageOf(error)}`);
-        await pause(this.#clock, loadRetryMs);
+        await pause(this.#clock, loadRetryMs, this.#stop.signal);
       }
+    }
+  }
+
+  /** All is read before anything is delivered: what that sets off would overtake the rest. */
+  async #redeliver(prefixes: string[], quarantined: Set<string>): Promise<void> {
+    const rows: OutboxRow[] = [];
+    for (const prefix of prefixes) {
+      for await (const row of this.#pages((after) => this.#store.unsettled({ prefix, limit: pageSize, ...after }))) {
+        rows.push(row);
+      }
+    }
+    for (const row of rows) {
+      if (quarantined.has(row.address)) continue; // its receivers would take what it owed before for old
+      try {
+        this.#deliveries.redeliver(row);
+      } catch (error) {
+        quarantined.add(row.address);
+        this.#quarantine(row.address, `what it owes since seq ${row.seq} can't be read: ${messageOf(error)}`);
+      }
+    }
+  }
+
+  /** Whether its actor runs. */
+  #restoreListed(record: StoredRecord): boolean {
+    const { address } = record;
+    try {
+      const actor = this.#actors.get(address) ?? this.#make(address);
+      if (actor.loading) this.#restoreRecord(actor, record);
+      return !actor.stopped;
+    } catch (error) {
+      this.#logger.error({ address, code: 'ACTOR_QUARANTINED' }, messageOf(error));
+      return false;
     }
   }
 
@@ -240,18 +303,25 @@ export class Engine {
     try {
       actor.restore(record, record && decodeEnvelope(record.text));
     } catch (error) {
-      this.#quarantine(actor, `its record can't be read: ${messageOf(error)}`);
+      this.#quarantine(actor.address, `its record can't be read: ${messageOf(error)}`);
     }
   }
 
-  #quarantine(actor: Actor, why: string): void {
-    const { address } = actor;
+  #quarantine(address: string, why: string): void {
     this.#logger.error({ address, code: 'ACTOR_QUARANTINED' }, `actor quarantined: ${why}`);
-    actor.stop(new StagecraftError('ACTOR_QUARANTINED', `${address} is out of service: ${why}`, { address }));
+    const actor = this.#actors.get(address) ?? (this.#hosted(address) && this.#make(address));
+    actor?.stop(new StagecraftError('ACTOR_QUARANTINED', `${address} is out of service: ${why}`, { address }));
   }
 
   #append(address: string, message: ActorMessage): Promise<void> {
-    return new Promise((applied) => this.#actor(address).post({ kind: 'message', message, applied }));
+    return new Promise((applied) => {
+      try {
+        this.#actor(address).post({ kind: 'message', message, applied });
+      } catch (error) {
+        // It stays owed: a runtime that hosts the address may come.
+        this.#logger.error({ address, from: message.from }, `a message can't be delivered: ${messageOf(error)}`);
+      }
+    });
   }
 
   #makeHost(): ActorHost {
@@ -278,7 +348,7 @@ export class Engine {
           deliver: (event, ended) => this.#actors.get(address)?.post({ ...mail, event, ended }),
         });
       },
-      cancelEffect: (address, live) => this.#effects.cancel(address, live),
+      cancelEffect: (address, live, reason) => this.#effects.cancel(address, live, reason),
       startTimer: (address, timer) => {
         const { id, seq, event } = timer;
         const fire = (): void => {
@@ -294,7 +364,10 @@ export class Engine {
       deliver: (address, seq, outbox) => this.#deliveries.deliver(address, seq, outbox),
       notify: (notice) => this.#notify(notice),
       conflicted: (address, result) => this.#conflicted(address, result),
-      idle: (address) => this.#actors.delete(address),
+      idle: (address) => {
+        this.#actors.delete(address);
+        for (const dropped of this.#droppedMeanwhile) dropped.add(address);
+      },
     };
   }
 
@@ -320,9 +393,8 @@ export class Engine {
       this.#fence(new StagecraftError('FENCED', why, { address }));
       return;
     }
-    const actor = this.#actors.get(address);
-    if (actor)
-      this.#quarantine(actor, `the store holds seq ${stored?.seq ?? 'none'} of it, not ours after ${actor.seq}`);
+    const ours = this.#actors.get(address)?.seq;
+    this.#quarantine(address, `the store holds seq ${stored?.seq ?? 'none'} of it, not ours after ${ours}`);
   }
 
   async *#pages<T>(
@@ -335,5 +407,14 @@ export class Engine {
       if (next === undefined) return;
       after = { after: next };
     }
+  }
+}
+
+function readable(address: string, { seq, text }: JournalRow): JournalEntry {
+  try {
+    return decodeEntry(text);
+  } catch (cause) {
+    const message = `entry ${seq} of ${address} can't be read: ${messageOf(cause)}`;
+    throw new StagecraftError('JOURNAL_BROKEN', message, { address, cause });
   }
 }

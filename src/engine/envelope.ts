@@ -75,11 +75,13 @@ export function decodeEnvelope(text: Encoded): Envelope {
   if (parsed.format !== format) throw new Error(`the record has format ${parsed.format}, known is ${format}`);
   const { machine, version, snapshot, effects, timers, received, answers } = parsed;
   if (typeof machine !== 'string' || typeof version !== 'string') throw new Error('the record names no machine');
-  if (!Array.isArray(effects) || !Array.isArray(timers)) throw new Error('the record lacks its effects or timers');
-  if (!isObject(received) || !Array.isArray(answers)) throw new Error('the record lacks what was received or answered');
+  if (!isListOf(effects, isEffect) || !isListOf(timers, isTimer))
+    throw new Error('the record lacks its effects or timers');
+  if (!isReceived(received) || !isListOf(answers, isAnswer))
+    throw new Error('the record lacks what was received or answered');
   if (snapshot !== undefined && !isSnapshot(snapshot))
     throw new Error('the record has a snapshot without state or context');
-  const whole: Envelope = { machine, version, effects, timers, received: received as Envelope['received'], answers };
+  const whole: Envelope = { machine, version, effects, timers, received, answers };
   if (snapshot !== undefined) whole.snapshot = snapshot;
   return whole;
 }
@@ -92,19 +94,25 @@ export const decodeOutbox = (text: Encoded): Outbox => JSON.parse(text);
 
 const isObject = (value: unknown): value is Record<string, unknown> => value instanceof Object && !Array.isArray(value);
 
+const isListOf = <T>(value: unknown, isItem: (item: unknown) => item is T): value is T[] =>
+  Array.isArray(value) && value.every(isItem);
+
 const isSnapshot = (value: unknown): value is PersistedSnapshot =>
   isObject(value) && isObject(value.context) && (typeof value.value === 'string' || isObject(value.value));
 
-/**
- * The same value as plain JSON, so that what a machine sees now is what a replay will show it.
- * @throws TypeError for what JSON can't hold: bigint, cycles
- */
-export const asData = <T extends object>(value: T): T => (isPlain(value) ? value : JSON.parse(JSON.stringify(value)));
+const isEffect = (value: unknown): value is LiveEffect =>
+  isObject(value) && typeof value.id === 'string' && typeof value.src === 'string' && typeof value.seq === 'number';
 
-function isPlain(value: unknown): boolean {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
-  if (typeof value === 'number') return Number.isFinite(value);
-  if (Array.isArray(value)) return value.every(isPlain);
-  if (typeof value !== 'object' || Object.getPrototypeOf(value) !== Object.prototype) return false;
-  return Object.values(value).every(isPlain);
-}
+const isTimer = (value: unknown): value is LiveTimer =>
+  isObject(value) &&
+  typeof value.id === 'string' &&
+  typeof value.seq === 'number' &&
+  typeof value.dueAtMs === 'number' &&
+  isObject(value.event) &&
+  typeof value.event.type === 'string';
+
+const isAnswer = (value: unknown): value is Envelope['answers'][number] =>
+  Array.isArray(value) && typeof value[0] === 'string' && (value[1] === null || isObject(value[1]));
+
+const isReceived = (value: unknown): value is Envelope['received'] =>
+  isObject(value) && Object.values(value).every((last) => Array.isArray(last) && last.every(Number.isInteger));

@@ -3,6 +3,7 @@
  * come out, as data; nothing runs. One scope per machine is built once and used for every actor of its kind.
  * Knows XState, but no store and no mailbox. What becomes of a step: actor.ts
  */
+import { isDeepStrictEqual } from 'node:util';
 import {
   type ActorScope,
   type AnyEventObject,
@@ -14,7 +15,8 @@ import {
   type ExecutableActionObject,
   type StateValue,
 } from 'xstate';
-import type { AnswerParams, MessageParams } from '../../machines/host.js';
+import { type AnswerParams, failureIn, type MessageParams } from '../../machines/host.js';
+import { asData, isData } from './data.js';
 
 /** The snapshot of a machine that has not ended, as it is stored: plain JSON, without children. */
 export interface PersistedSnapshot {
@@ -41,7 +43,10 @@ export interface StartedEffect {
   input: unknown;
 }
 
-export type TimerChange = { id: string; cancelled: true } | { id: string; delayMs: number; event: AnyEventObject };
+/** A delayed `raise` may come without an id; then nothing can cancel it. */
+export type TimerChange =
+  | { id: string; cancelled: true }
+  | { id: string | undefined; delayMs: number; event: AnyEventObject };
 
 /** Transitions that one event may cause before it counts as a loop without end. */
 const maxMicrosteps = 1_000;
@@ -54,8 +59,8 @@ interface InvokeDefinition {
 
 /** What XState 5.33 hands to an executor, and our own two; seen, not typed there. */
 type HostableAction = { info: ExecutableActionObject['info'] } & (
-  | { type: 'xstate.spawnChild'; params: { id: string } }
-  | { type: 'xstate.raise'; params: { id: string; delay: number | undefined; event: AnyEventObject } }
+  | { type: 'xstate.spawnChild'; params: { id: string; src: string } }
+  | { type: 'xstate.raise'; params: { id: string | undefined; delay: number | undefined; event: AnyEventObject } }
   | { type: 'xstate.cancel'; params: { sendId: string } }
   | { type: 'xstate.emit'; params: { event: AnyEventObject } }
   | { type: 'xstate.stopChild' }
@@ -78,6 +83,7 @@ const isHostable = (action: { type: string }): action is HostableAction => hosta
 export class HostedMachine {
   readonly #machine: AnyStateMachine;
   readonly #scope: ActorScope<AnyMachineSnapshot, AnyEventObject>;
+  /** By id and src. */
   readonly #invokes = new Map<string, InvokeDefinition>();
   #actions: ExecutableActionObject[] = [];
 
@@ -139,7 +145,13 @@ export class HostedMachine {
   restore(persisted: PersistedSnapshot): AnyMachineSnapshot {
     const ended = { output: undefined, error: undefined };
     const whole = { status: 'active' as const, ...ended, historyValue: {}, children: {}, ...persisted };
-    return this.#machine.restoreSnapshot(whole, this.#scope);
+    // XState forgets a history that it does not know, and takes half a state for a whole one.
+    for (const { id } of Object.values(persisted.historyValue ?? {}).flat()) this.#machine.getStateNodeById(id);
+    const restored = normal(this.#machine.restoreSnapshot(whole, this.#scope));
+    if (!isDeepStrictEqual(restored.value, persisted.value)) {
+      throw new Error(`${this.name} has no state ${JSON.stringify(persisted.value)}`);
+    }
+    return restored;
   }
 
   /** Ids of the invokes that this snapshot's states keep running. */
@@ -150,17 +162,22 @@ export class HostedMachine {
 
   #index(node: AnyStateNode): void {
     for (const { id, src, input } of node.invoke) {
-      if (typeof src !== 'string')
+      if (typeof src !== 'string' || src.startsWith('xstate.invoke.'))
         throw new Error(`${node.id}: name the actor of every invoke, so that it can be found`);
-      this.#invokes.set(id, { id, src, input });
+      const name = invokeName({ id, src });
+      const other = this.#invokes.get(name);
+      if (other && !isDeepStrictEqual(other.input, input)) {
+        throw new Error(`${node.id}: another invoke of '${src}' has the id '${id}': give each its own`);
+      }
+      this.#invokes.set(name, { id, src, input });
     }
     for (const child of Object.values(node.states)) this.#index(child);
   }
 
   #collect(transition: () => AnyMachineSnapshot): Step {
     this.#actions = [];
-    const snapshot = transition();
-    if (snapshot.status === 'error') throw snapshot.error;
+    const snapshot = normal(transition());
+    if (snapshot.status === 'error') throw errorOf(snapshot.error);
     const step: Step = { snapshot, started: [], timers: [], messages: [], emitted: [], answer: undefined };
     for (const action of this.#actions) {
       if (!isHostable(action)) {
@@ -174,12 +191,14 @@ export class HostedMachine {
   #sort(action: HostableAction, step: Step): void {
     switch (action.type) {
       case 'xstate.spawnChild':
-        step.started.push(this.#startedEffect(action.params.id, action.info));
+        step.started.push(this.#startedEffect(action.params, action.info));
         break;
       case 'xstate.raise': {
         const { id, delay, event } = action.params;
         // Without a delay XState has taken it within the same step already.
-        if (typeof delay === 'number') step.timers.push({ id, delayMs: delay, event });
+        if (typeof delay !== 'number') break;
+        if (!Number.isFinite(delay)) throw new Error(`the delay of '${event.type}' is ${delay}, no time to wait`);
+        step.timers.push({ id, delayMs: delay, event: asData(event) });
         break;
       }
       case 'xstate.cancel':
@@ -200,10 +219,29 @@ export class HostedMachine {
   }
 
   /** XState leaves the input of an actor without logic unresolved. */
-  #startedEffect(id: string, info: ExecutableActionObject['info']): StartedEffect {
-    const invoke = this.#invokes.get(id);
-    if (!invoke) throw new Error(`the machine spawns '${id}', which is no invoke of its states`);
+  #startedEffect(spawned: { id: string; src: string }, info: ExecutableActionObject['info']): StartedEffect {
+    const invoke = this.#invokes.get(invokeName(spawned));
+    if (!invoke) throw new Error(`the machine spawns '${spawned.id}', which is no invoke of its states`);
     const input = typeof invoke.input === 'function' ? invoke.input(info) : invoke.input;
-    return { id, src: invoke.src, input };
+    return { id: invoke.id, src: invoke.src, ...asData({ input }) };
   }
+}
+
+const invokeName = ({ id, src }: { id: string; src: string }): string => `${id} ${src}`;
+
+/** A machine ends in an error that none of its transitions takes; such an error is data, flattened by the engine. */
+const errorOf = (error: unknown): Error =>
+  error instanceof Error
+    ? error
+    : new Error(`no transition takes the error: ${failureIn({ type: '', error }).message}`);
+
+/**
+ * The snapshot as it would come back from a store: states in document order, which XState loses where parallel ones
+ * are left and entered, and a context of plain data. Else a machine could go on otherwise after a restart.
+ */
+function normal(snapshot: AnyMachineSnapshot): AnyMachineSnapshot {
+  const inOrder = snapshot._nodes.every(({ order }, at, nodes) => at === 0 || (nodes[at - 1]?.order ?? 0) < order);
+  if (inOrder && isData(snapshot.context)) return snapshot;
+  const nodes = snapshot._nodes.toSorted((one, other) => one.order - other.order);
+  return { ...snapshot, _nodes: nodes, context: asData(snapshot.context) };
 }

@@ -21,7 +21,10 @@ export class LeaseKeeper {
   readonly #lost: (reason: StagecraftError) => void;
   #lease: Lease | undefined;
   #heldUntilMs = 0;
+  /** Released or lost: what a renewal says from then on counts no more. */
+  #over = false;
   #cancelRenewal: () => void = () => {};
+  #cancelLapse: () => void = () => {};
 
   constructor(store: Store, clock: Clock, lost: (reason: StagecraftError) => void) {
     this.#store = store;
@@ -40,6 +43,7 @@ export class LeaseKeeper {
     this.#held(result.lease, askedAtMs);
   }
 
+  /** As acquired, even where it was lost since. */
   get lease(): Lease {
     if (!this.#lease) throw new Error('no lease was acquired');
     return this.#lease;
@@ -47,35 +51,46 @@ export class LeaseKeeper {
 
   /** Whether effects may be started now. */
   get held(): boolean {
-    return this.#lease !== undefined && this.#clock.monotonicMs() < this.#heldUntilMs;
+    return !this.#over && this.#clock.monotonicMs() < this.#heldUntilMs;
   }
 
+  /** Gives it back, so that the next one need not wait for its lapse. */
   async release(): Promise<void> {
-    this.#cancelRenewal();
-    const lease = this.#lease;
-    this.#lease = undefined;
-    if (lease) await this.#store.releaseLease(lease);
+    const { held } = this;
+    this.#end();
+    if (held) await this.#store.releaseLease(this.lease).catch(() => {});
   }
 
   #held(lease: Lease, askedAtMs: number): void {
     this.#lease = lease;
     this.#heldUntilMs = askedAtMs + lease.ttlMs;
-    this.#cancelRenewal = this.#clock.after(lease.ttlMs / 3, () => void this.#renew(lease));
+    this.#cancelLapse();
+    this.#cancelLapse = this.#clock.after(this.#heldUntilMs - this.#clock.monotonicMs(), () => this.#lose(lease));
+    this.#renewAfter(lease.ttlMs / 3, lease);
+  }
+
+  #renewAfter(delayMs: number, lease: Lease): void {
+    this.#cancelRenewal = this.#clock.after(delayMs, () => void this.#renew(lease));
   }
 
   async #renew(lease: Lease): Promise<void> {
     const askedAtMs = this.#clock.monotonicMs();
     const renewed = await this.#store.renewLease(lease).catch(() => undefined);
-    if (this.#lease !== lease) return;
-    if (renewed) return this.#held(lease, askedAtMs);
+    if (this.#over) return;
+    if (renewed) this.#held(lease, askedAtMs);
     // No answer is no loss yet: asked again until the lease has lapsed here.
-    if (renewed === undefined && this.held) {
-      this.#cancelRenewal = this.#clock.after(lease.ttlMs / 10, () => void this.#renew(lease));
-      return;
-    }
-    this.#lease = undefined;
-    this.#lost(
-      new StagecraftError('FENCED', `${lease.name} is no longer ours: another runtime may have taken it over`),
-    );
+    else if (renewed === undefined) this.#renewAfter(lease.ttlMs / 10, lease);
+    else this.#lose(lease);
+  }
+
+  #lose({ name }: Lease): void {
+    this.#end();
+    this.#lost(new StagecraftError('FENCED', `${name} is no longer ours: another runtime may have taken it over`));
+  }
+
+  #end(): void {
+    this.#over = true;
+    this.#cancelRenewal();
+    this.#cancelLapse();
   }
 }

@@ -31,9 +31,12 @@ export async function replay(
       throw broken(`entry ${entry.seq} is of version ${entry.version} of ${machine.name}, known is ${machine.version}`);
     }
     seq = entry.seq;
-    if (entry.kind !== 'event') continue; // the machine never moved
-    const step = applyEntry(machine, snapshot, entry);
-    snapshot = isGone(step.snapshot) ? undefined : step.snapshot;
+    // Where the kind is another, the machine never moved.
+    if (entry.kind === 'event') {
+      const step = applyEntry(machine, snapshot, entry);
+      snapshot = isGone(step.snapshot) ? undefined : step.snapshot;
+    }
+    if (seq >= to) break; // what comes later may be broken
   }
   return { seq, snapshot: snapshot && machine.persist(snapshot) };
 }

@@ -8,6 +8,9 @@ interface Connection {
   dispenser: Dispenser;
 }
 
+/** Defined anew, an instance needs another client: the old one speaks to the old socket. */
+const nameOf = (address: string, info: PluginInfo): string => `${address}#${JSON.stringify(info)}`;
+
 export class Clients {
   readonly #dispensers: Record<string, Dispenser>;
   readonly #connections = new Map<string, Connection>();
@@ -28,20 +31,27 @@ export class Clients {
     return dispenser;
   }
 
-  /** The client of the instance at this address, connected now if it is not. */
+  /** The client of the instance at this address, as defined by `info`; connected now if it is not. */
   get(address: string, info: PluginInfo): unknown {
-    let connection = this.#connections.get(address);
+    const name = nameOf(address, info);
+    let connection = this.#connections.get(name);
     if (!connection) {
       const dispenser = this.dispenser(info.type);
       connection = { client: dispenser.connect(info), dispenser };
-      this.#connections.set(address, connection);
+      this.#connections.set(name, connection);
     }
     return connection.client;
   }
 
-  close(address: string): void {
-    const connection = this.#connections.get(address);
-    this.#connections.delete(address);
-    connection?.dispenser.close(connection.client);
+  /** Never throws: a client that can't be closed is forgotten all the same. */
+  close(address: string, info: PluginInfo): void {
+    const name = nameOf(address, info);
+    const connection = this.#connections.get(name);
+    this.#connections.delete(name);
+    try {
+      connection?.dispenser.close(connection.client);
+    } catch {
+      // Nobody is left whom this could help.
+    }
   }
 }

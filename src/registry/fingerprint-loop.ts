@@ -3,13 +3,13 @@
  * an unchanged round is no event and no commit. Holds the instance's client. What looking means: dispenser.ts
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Fingerprint, FingerprintInput, PluginBasics } from '../../machines/plugin.js';
+import type { Fingerprint, FingerprintInput } from '../../machines/plugin.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Effect, EffectCall } from '../engine/effects.js';
 import { messageOf } from '../errors.js';
 import type { Clients } from './clients.js';
-import type { Dispenser, FingerprintRequest } from './dispenser.js';
 import { watchSocket } from './socket-watch.js';
+import { Wake } from './wake.js';
 
 export interface FingerprintTimes {
   /** Between two rounds of a healthy instance, in milliseconds. */
@@ -25,71 +25,101 @@ export interface FingerprintLoopOptions extends FingerprintTimes {
   checked(address: string, seen: { atMs: number; healthy: boolean }): void;
 }
 
+type LoopCall = EffectCall<FingerprintInput>;
+
 /** An unhealthy instance is looked at sooner, less and less so, until the interval is reached. */
 const firstRetryMs = 500;
+/** Between the beginnings of two rounds, whatever calls for one: a look may itself stir what is watched. */
+const shortestGapMs = 100;
+const failedInitially = 'failed initial fingerprint: ';
 
 export function fingerprintLoop(options: FingerprintLoopOptions): Effect {
   return {
     deadlineMs: 'loop',
-    async run(call: EffectCall<FingerprintInput>): Promise<void> {
-      try {
-        await rounds(options, call);
-      } finally {
-        options.clients.close(call.address);
-      }
+    run(call: LoopCall): Promise<void> {
+      const { address, input, signal } = call;
+      // At once, not when the round under way has ended: whoever comes after this loop connects anew.
+      signal.addEventListener('abort', () => options.clients.close(address, input.info), { once: true });
+      return rounds(options, call);
     },
   };
 }
 
-async function rounds(options: FingerprintLoopOptions, call: EffectCall<FingerprintInput>): Promise<void> {
-  const { clock, intervalMs, clients, checked } = options;
+async function rounds(options: FingerprintLoopOptions, call: LoopCall): Promise<void> {
+  const { clock, intervalMs } = options;
   const { address, input, signal, send } = call;
-  const { info } = input;
-  const dispenser = clients.dispenser(info.type);
-  const client = clients.get(address, info);
-  let basic: PluginBasics | undefined;
   let last: Fingerprint | undefined;
   let failures = 0;
   while (!signal.aborted) {
-    const wake = new AbortController();
-    const look = (): void => wake.abort();
+    const startedAtMs = clock.monotonicMs();
+    const wake = new Wake();
+    wake.onAbort(signal);
     // From before the round on: what happens while it runs leads to another one.
-    const unwatch = watchSocket(info.connection.socketPath, look);
-    const unhook = dispenser.onDisconnect?.(client, look);
-    const seen = await round(options, { dispenser, client, info, signal, ...(basic ? { basic } : {}) });
+    wake.on((look) => watchSocket(input.info.connection.socketPath, look));
+    const seen = await round(options, call, { last, wake });
     if (!signal.aborted) {
-      checked(address, { atMs: clock.now(), healthy: seen.healthy });
+      options.checked(address, { atMs: clock.now(), healthy: seen.healthy });
       if (!isDeepStrictEqual(seen, last)) send({ type: 'fingerprint.changed', fingerprint: seen });
       last = seen;
-      basic = seen.basic;
       failures = seen.healthy ? 0 : failures + 1;
-      const waitMs = seen.healthy ? intervalMs : Math.min(intervalMs, firstRetryMs * 2 ** Math.min(failures - 1, 20));
-      await pause(clock, waitMs, AbortSignal.any([signal, wake.signal]));
+      await pause(clock, waitMs(failures, intervalMs), wake.signal);
+      const earlyMs = startedAtMs + Math.min(shortestGapMs, intervalMs) - clock.monotonicMs();
+      if (earlyMs > 0) await pause(clock, earlyMs, signal);
     }
-    unwatch();
-    unhook?.();
+    wake.release();
   }
 }
 
-type Look = FingerprintRequest & { dispenser: Dispenser; client: unknown };
+const waitMs = (failures: number, intervalMs: number): number =>
+  failures === 0 ? intervalMs : Math.min(intervalMs, firstRetryMs * 2 ** Math.min(failures - 1, 20));
 
-/** One look, bounded; whatever goes wrong with it is what it found. */
+/** One look; whatever goes wrong with it is what it found. */
 async function round(
-  { clock, timeoutMs }: FingerprintLoopOptions,
-  { dispenser, client, ...look }: Look,
+  options: FingerprintLoopOptions,
+  { address, input: { info }, signal }: LoopCall,
+  { last, wake }: { last: Fingerprint | undefined; wake: Wake },
 ): Promise<Fingerprint> {
-  const limit = new AbortController();
-  const cancel = clock.after(timeoutMs, () => limit.abort());
-  const signal = AbortSignal.any([look.signal, limit.signal]);
-  const known = look.basic ? { basic: look.basic } : {};
+  const { clients } = options;
+  const known = last?.basic ? { basic: last.basic } : {};
   try {
-    const aborted = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(new Error(`no answer within ${timeoutMs} ms`)), { once: true });
+    const found = await bounded(options, signal, async (limit) => {
+      const dispenser = clients.dispenser(info.type);
+      const client = clients.get(address, info);
+      wake.on((look) => dispenser.onDisconnect?.(client, look));
+      return dispenser.fingerprint(client, { info, signal: limit, ...known });
     });
-    return { ...known, ...(await Promise.race([dispenser.fingerprint(client, { ...look, signal }), aborted])) };
+    return { ...known, ...asFound(found) };
   } catch (error) {
-    return { ...known, healthy: false, description: messageOf(error) };
+    const isInitial = !last || last.description.startsWith(failedInitially);
+    return { ...known, healthy: false, description: `${isInitial ? failedInitially : ''}${messageOf(error)}` };
+  }
+}
+
+/** What a dispenser answered, as data of our own: it may be less than its type says, and change under our hands. */
+function asFound(answer: Fingerprint): Fingerprint {
+  if (!(answer instanceof Object)) throw new Error('the look at it gave no result');
+  const { healthy, description, ...rest }: Partial<Fingerprint> = JSON.parse(JSON.stringify(answer));
+  const isHealthy = healthy === true;
+  return { ...rest, healthy: isHealthy, description: description ?? (isHealthy ? 'ready' : 'not healthy') };
+}
+
+/** Asks for as long as a round may take, then gives up, whether the asked one heeds its signal or not. */
+async function bounded<T>(
+  { clock, timeoutMs }: FingerprintLoopOptions,
+  signal: AbortSignal,
+  ask: (limit: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const limit = new AbortController();
+  const ended = (): void => limit.abort(signal.reason);
+  const cancel = clock.after(timeoutMs, () => limit.abort(new Error(`no answer within ${timeoutMs} ms`)));
+  signal.addEventListener('abort', ended);
+  try {
+    return await new Promise((resolve, reject) => {
+      limit.signal.addEventListener('abort', () => reject(limit.signal.reason));
+      ask(limit.signal).then(resolve, reject);
+    });
   } finally {
     cancel();
+    signal.removeEventListener('abort', ended);
   }
 }

@@ -13,7 +13,8 @@ export interface PluginEvent {
   info: PluginInfo;
   /** For `promoted`, who was active before. */
   from?: PluginInfo;
-  /** For `health`. */
+  /** For `health`: what it was before, and is now. */
+  was?: HealthChanged['from'];
   healthy?: boolean;
   description?: string;
 }
@@ -29,7 +30,13 @@ export function pluginEventOf({ cursor, text }: TopicRow): PluginEvent {
     case 'promoted':
       return { ...common, kind: 'promoted', from: broadcast.from };
     case 'health':
-      return { ...common, kind: 'health', healthy: broadcast.healthy, description: broadcast.description };
+      return {
+        ...common,
+        kind: 'health',
+        was: broadcast.from,
+        healthy: broadcast.healthy,
+        description: broadcast.description,
+      };
     default:
       return { ...common, kind: broadcast.type };
   }

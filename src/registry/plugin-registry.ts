@@ -12,7 +12,7 @@ import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { StagecraftError } from '../errors.js';
 import type { Clients } from './clients.js';
 import { type PluginEvent, pluginEventOf, pluginsTopic } from './plugin-events.js';
-import { checkKey, checkRegistration } from './validate.js';
+import { checkAddress, checkKey, checkRegistration } from './validate.js';
 
 /** What is known of the active instance of a plugin. */
 export interface PluginStatus {
@@ -59,17 +59,18 @@ export class PluginRegistry {
   readonly #clock: Clock;
   /** The end of the last look at an instance, and whether it was found healthy: its machine may not know yet. */
   readonly #checked = new Map<string, { atMs: number; healthy: boolean }>();
-  /** Called whenever a look at an instance has ended or an actor has committed. */
+  /** Called whenever a look at an instance has ended, an actor has committed, or all is over. */
   readonly #waiters = new Set<() => void>();
-  readonly #closed = new AbortController();
+  #closed = false;
 
   constructor({ node, engine, clients, clock }: PluginRegistryOptions) {
     this.#node = node;
     this.#engine = engine;
     this.#clients = clients;
     this.#clock = clock;
-    engine.observe(({ address, state }) => {
-      if (state === undefined) this.#checked.delete(address);
+    engine.observe(({ address, state, entry }) => {
+      // A look at what it was before says nothing of it any more.
+      if (state === undefined || entry.event?.type === 'plugin.restart') this.#checked.delete(address);
       this.#wake();
     });
   }
@@ -86,42 +87,35 @@ export class PluginRegistry {
     const { type, name, allocId, version, connection, options } = info;
     const known: PluginInfo = { type, name, allocId, connection: { socketPath: connection.socketPath } };
     if (version !== undefined) known.version = version;
-    if (options !== undefined) known.options = options;
+    if (options !== undefined) known.options = { ...options };
+    checkAddress(this.#addressOf(known));
     await this.#engine.ask(pluginsAddress(this.#node, type, name), { type: 'plugins.register', info: known });
   }
 
   /**
    * Takes an instance out; one that is not there is no fault and changes nothing. Resolves after the commit.
-   * @throws StagecraftError PLUGIN_NOT_FOUND for a type without a dispenser
+   * @throws StagecraftError PLUGIN_NOT_FOUND for a type that has neither a dispenser nor this name
    */
   async deregister(type: string, name: string, allocId: string): Promise<void> {
     this.#refuseIfClosed();
     checkKey(type, name, allocId);
-    if (!this.#clients.types.includes(type)) {
-      throw new StagecraftError(
-        'PLUGIN_NOT_FOUND',
-        `no plugin is of type '${type}': known are ${this.#clients.types.join(', ')}`,
-      );
-    }
     const address = pluginsAddress(this.#node, type, name);
-    if (!this.#engine.peek(address)) return;
-    await this.#engine.ask(address, { type: 'plugins.deregister', allocId });
+    if (this.#engine.peek(address)) await this.#engine.ask(address, { type: 'plugins.deregister', allocId });
+    else if (!this.#clients.types.includes(type)) {
+      throw notFound(`no plugin is of type '${type}': known are ${this.#clients.types.join(', ')}`);
+    }
   }
 
-  /** The active instance of each name. */
+  /** The active instance of each name. @throws StagecraftError RUNTIME_CLOSED, as all that follow */
   list(type?: string): PluginInfo[] {
-    const active: PluginInfo[] = [];
-    for (const [address, { context }] of this.#engine.views(nodeOwnedPrefix('plugins', this.#node))) {
-      const [first] = instancesIn(context);
-      if (first && (type === undefined || addressParts(address)[2] === type)) active.push(first);
-    }
-    return active;
+    this.#refuseIfClosed();
+    return structuredClone(this.#list(type));
   }
 
   /** All instances of a name, newest first. */
   instances(type: string, name: string): PluginInfo[] {
-    const view = this.#engine.peek(pluginsAddress(this.#node, type, name));
-    return view ? [...instancesIn(view.context)] : [];
+    this.#refuseIfClosed();
+    return structuredClone(this.#instances(type, name));
   }
 
   /** @throws StagecraftError PLUGIN_NOT_FOUND */
@@ -133,22 +127,8 @@ export class PluginRegistry {
 
   /** @throws StagecraftError PLUGIN_NOT_FOUND */
   status(type: string, name: string): PluginStatus {
-    const info = this.#active(type, name);
-    const address = this.#addressOf(info);
-    const view = this.#engine.peek(address);
-    const fingerprint: Fingerprint = view
-      ? fingerprintIn(view.context)
-      : { healthy: false, description: 'being registered' };
-    const state = (view?.state ?? 'registering') as PluginStatus['state'];
-    const checkedAt = this.#checked.get(address)?.atMs;
-    return {
-      info,
-      state,
-      healthy: state === 'healthy',
-      description: fingerprint.description,
-      fingerprint: { ...fingerprint.basic, capabilities: fingerprint.capabilities },
-      ...(checkedAt === undefined ? {} : { checkedAt }),
-    };
+    this.#refuseIfClosed();
+    return structuredClone(this.#status(this.#active(type, name)));
   }
 
   /**
@@ -158,7 +138,6 @@ export class PluginRegistry {
   async dispense(type: string, name: string): Promise<unknown> {
     this.#refuseIfClosed();
     this.#clients.dispenser(type);
-    if (this.list(type).length === 0) throw notFound(`there is no plugin of type ${type}: register one first`);
     const info = this.#active(type, name);
     return this.#clients.get(this.#addressOf(info), info);
   }
@@ -170,22 +149,25 @@ export class PluginRegistry {
   async waitFor(type: string, name: string, options: WaitOptions = {}): Promise<PluginStatus> {
     this.#refuseIfClosed();
     const { until = 'healthy', timeoutMs = defaultWaitMs, signal } = options;
+    const address = pluginsAddress(this.#node, type, name);
+    const active = (): PluginInfo | undefined => this.#instancesAt(address)[0];
     const reached = (): PluginStatus | undefined => {
-      if (this.instances(type, name).length === 0) return undefined;
-      const status = this.status(type, name);
-      const seen = this.#checked.get(this.#addressOf(status.info))?.healthy;
-      return until === 'registered' || (status.healthy && seen) ? status : undefined;
+      const info = active();
+      if (!info) return undefined;
+      const status = this.#status(info);
+      const seen = this.#checked.get(this.#addressOf(info))?.healthy;
+      return until === 'registered' || (status.healthy && seen) ? structuredClone(status) : undefined;
     };
     return new Promise((resolve, reject) => {
       const end = (settle: () => void): void => {
         this.#waiters.delete(look);
         cancel();
         signal?.removeEventListener('abort', aborted);
-        this.#closed.signal.removeEventListener('abort', closed);
         settle();
       };
       const fail = (code: string, why: string): void => {
-        const last = this.instances(type, name).length > 0 ? this.status(type, name).description : 'not registered';
+        const info = active();
+        const last = info ? this.#status(info).description : 'not registered';
         end(() =>
           reject(
             new StagecraftError(code, `${why} while waiting for ${type} plugin '${name}' to be ${until}: ${last}`),
@@ -195,12 +177,11 @@ export class PluginRegistry {
       const look = (): void => {
         const status = reached();
         if (status) end(() => resolve(status));
+        else if (this.#closed) fail('RUNTIME_CLOSED', 'the runtime was closed');
       };
       const aborted = (): void => fail('ABORTED', 'the wait was given up');
-      const closed = (): void => fail('RUNTIME_CLOSED', 'the runtime was closed');
       const cancel = this.#clock.after(timeoutMs, () => fail('TIMEOUT', `${timeoutMs} ms have passed`));
       signal?.addEventListener('abort', aborted);
-      this.#closed.signal.addEventListener('abort', closed);
       this.#waiters.add(look);
       if (signal?.aborted) aborted();
       else look();
@@ -214,13 +195,16 @@ export class PluginRegistry {
    */
   updates(type?: string, { from = 'now', signal }: FollowOptions = {}): AsyncIterable<PluginEvent> {
     this.#refuseIfClosed();
-    return eventsOf(this.#engine.follow(pluginsTopic(this.#node), cursorOf(from), signal), type);
+    const ended = new AbortController();
+    const signals = signal ? [signal, ended.signal] : [ended.signal];
+    const rows = this.#engine.follow(pluginsTopic(this.#node), cursorOf(from), AbortSignal.any(signals));
+    return endedBy(eventsOf(rows, type), ended);
   }
 
   /** Resolves when an instance has shut down, or the signal is aborted. */
   gone({ type, name, allocId }: Pick<PluginInfo, 'type' | 'name' | 'allocId'>, signal: AbortSignal): Promise<void> {
     const isGone = (): boolean =>
-      !this.instances(type, name).some((instance) => instance.allocId === allocId) &&
+      !this.#instances(type, name).some((instance) => instance.allocId === allocId) &&
       !this.#engine.peek(pluginAddress(this.#node, type, name, allocId));
     return new Promise((resolve) => {
       const look = (): void => {
@@ -243,13 +227,51 @@ export class PluginRegistry {
 
   /** Ends all waiting; every later call is refused. */
   close(): void {
-    this.#closed.abort();
+    this.#closed = true;
+    this.#wake();
+  }
+
+  #list(type?: string): PluginInfo[] {
+    const active: PluginInfo[] = [];
+    for (const [address, { context }] of this.#engine.views(nodeOwnedPrefix('plugins', this.#node))) {
+      const [first] = instancesIn(context);
+      if (first && (type === undefined || addressParts(address)[2] === type)) active.push(first);
+    }
+    return active;
+  }
+
+  #instances(type: string, name: string): PluginInfo[] {
+    return this.#instancesAt(pluginsAddress(this.#node, type, name));
+  }
+
+  #instancesAt(address: string): PluginInfo[] {
+    const view = this.#engine.peek(address);
+    return view ? instancesIn(view.context) : [];
   }
 
   #active(type: string, name: string): PluginInfo {
-    const [info] = this.instances(type, name);
-    if (!info) throw notFound(`there is no ${type} plugin '${name}': list them, or register it`);
-    return info;
+    const [info] = this.#instances(type, name);
+    if (info) return info;
+    if (this.#list(type).length === 0) throw notFound(`there is no plugin of type ${type}: register one first`);
+    throw notFound(`there is no ${type} plugin '${name}': list them, or register it`);
+  }
+
+  #status(info: PluginInfo): PluginStatus {
+    const address = this.#addressOf(info);
+    const view = this.#engine.peek(address);
+    const fingerprint: Fingerprint = view
+      ? fingerprintIn(view.context)
+      : { healthy: false, description: 'being registered' };
+    const state = (view?.state ?? 'registering') as PluginStatus['state'];
+    const checkedAt = this.#checked.get(address)?.atMs;
+    return {
+      info,
+      state,
+      healthy: state === 'healthy',
+      description: fingerprint.description,
+      fingerprint: { ...fingerprint.basic, capabilities: fingerprint.capabilities },
+      ...(checkedAt === undefined ? {} : { checkedAt }),
+    };
   }
 
   #addressOf({ type, name, allocId }: PluginInfo): string {
@@ -261,7 +283,7 @@ export class PluginRegistry {
   }
 
   #refuseIfClosed(): void {
-    if (this.#closed.signal.aborted) throw new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed');
+    if (this.#closed) throw new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed');
   }
 }
 
@@ -270,6 +292,19 @@ async function* eventsOf(rows: AsyncIterable<TopicRow>, type: string | undefined
     const event = pluginEventOf(row);
     if (type === undefined || event.info.type === type) yield event;
   }
+}
+
+/** `return()` ends a `next()` that still waits; an async generator by itself would answer it only after that. */
+function endedBy<T>(items: AsyncGenerator<T, void>, ended: AbortController): AsyncIterableIterator<T, void> {
+  const iterator: AsyncIterableIterator<T, void> = {
+    [Symbol.asyncIterator]: () => iterator,
+    next: () => items.next(),
+    return: () => {
+      ended.abort();
+      return items.return();
+    },
+  };
+  return iterator;
 }
 
 const notFound = (message: string): StagecraftError => new StagecraftError('PLUGIN_NOT_FOUND', message);

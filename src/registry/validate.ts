@@ -3,18 +3,21 @@ import type { PluginInfo } from '../../machines/plugin.js';
 import { StagecraftError } from '../errors.js';
 import { checkSocketPath } from '../host/socket-path.js';
 
-/** The CSI specification's limit for strings; it also keeps an address below what stores take as a key. */
+/** The CSI specification's limit for strings. */
 const maxBytes = 128;
+/** What every store takes as a name. */
+const maxAddressBytes = 960;
 
 const missing = (code: string, what: string): StagecraftError =>
   new StagecraftError(code, `the registration has no ${what}: give one that is not empty`);
 
+const invalid = (message: string): StagecraftError => new StagecraftError('INVALID_ARGUMENT', message);
+
 function checkPart(value: unknown, what: 'type' | 'name' | 'allocId', code: string): void {
   if (typeof value !== 'string' || value === '') throw missing(code, what);
   const bytes = Buffer.byteLength(value);
-  if (bytes > maxBytes) {
-    throw new StagecraftError('INVALID_ARGUMENT', `the ${what} has ${bytes} bytes: at most ${maxBytes} are allowed`);
-  }
+  if (bytes > maxBytes) throw invalid(`the ${what} has ${bytes} bytes: at most ${maxBytes} are allowed`);
+  if (/\p{Cs}/u.test(value)) throw invalid(`the ${what} has half of a surrogate pair in it: give whole characters`);
 }
 
 /** @throws StagecraftError PLUGIN_TYPE_MISSING, PLUGIN_NAME_MISSING, PLUGIN_ALLOC_ID_MISSING, INVALID_ARGUMENT */
@@ -30,10 +33,25 @@ export function checkKey(type: string, name: string, allocId: string): void {
  */
 export function checkRegistration(info: PluginInfo, types: string[]): void {
   checkKey(info.type, info.name, info.allocId);
-  const socketPath = info.connection?.socketPath;
-  if (!socketPath) throw missing('SOCKET_PATH_MISSING', 'connection.socketPath');
+  const socketPath: unknown = info.connection?.socketPath;
+  if (typeof socketPath !== 'string' || socketPath === '') {
+    throw missing('SOCKET_PATH_MISSING', 'connection.socketPath');
+  }
   checkSocketPath(socketPath);
   if (!types.includes(info.type)) throw noDispenser(info.type, types);
+}
+
+/**
+ * Addresses are percent-encoded, so that short names of other scripts may make long ones.
+ * @throws StagecraftError INVALID_ARGUMENT
+ */
+export function checkAddress(address: string): void {
+  const bytes = Buffer.byteLength(address);
+  if (bytes <= maxAddressBytes) return;
+  throw invalid(
+    `node, type, name and allocId make an address of ${bytes} bytes, percent-encoded: at most ${maxAddressBytes} are ` +
+      'allowed, so choose a shorter name or allocId',
+  );
 }
 
 export const noDispenser = (type: string, types: string[]): StagecraftError =>

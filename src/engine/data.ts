@@ -1,0 +1,19 @@
+/**
+ * Plain JSON: what enters a machine or leaves it is data, so that a replay and a restart show it the same as it was.
+ * Where it is made so: at every door of the engine, and in each snapshot (hosted-machine.ts).
+ */
+
+/**
+ * The same value as plain JSON, and nobody else's: what its giver does with it later changes nothing here.
+ * @throws TypeError for what JSON can't hold: bigint, cycles
+ */
+export const asData = <T extends object>(value: T): T => JSON.parse(JSON.stringify(value));
+
+/** Whether JSON gives back the same value. */
+export function isData(value: unknown): boolean {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
+  if (Array.isArray(value)) return value.every(isData);
+  if (typeof value !== 'object' || Object.getPrototypeOf(value) !== Object.prototype) return false;
+  return Object.values(value).every(isData);
+}

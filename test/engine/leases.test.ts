@@ -1,0 +1,193 @@
+/** Ownership: one runtime at a time, refused by name; who lost the lease does nothing more. */
+import { expect } from 'chai';
+import type { Engine } from '../../src/engine/engine.js';
+import type { Store } from '../../src/engine/store.js';
+import { deskKind, deskTopic, note, noteTo, say, tell } from './desk.js';
+import { failureOf, Lab, type Life, leaseTtlMs, topicOf, watched } from './lab.js';
+import { type ManualEffect, manualEffect } from './manual-effect.js';
+import { napMs, workerKind } from './worker.js';
+
+/** The store of several runtimes at once: none of them closes it for the others. */
+const shared = (store: Store): Store => ({ ...store, close: async () => {} });
+
+describe('leases', () => {
+  let lab: Lab;
+  let life: Life;
+  let work: ManualEffect;
+
+  beforeEach(async () => {
+    lab = new Lab();
+    work = manualEffect();
+    life = await lab.start([deskKind, workerKind({ work })]);
+  });
+
+  /** Another runtime of the same node, beside the first. */
+  const rival = (): Engine => lab.engine([deskKind, workerKind({ work })], lab.store(shared));
+
+  it('a second runtime of the same node is refused, the holder named; the first goes on', async () => {
+    const error = await failureOf(rival().open());
+    expect(error).to.include({ code: 'NODE_IN_USE' });
+    expect(error.message).to.include('node/n1 is run by runtime 1');
+    await life.engine.ask('desk/a', note('still here'));
+  });
+
+  it('a lease is renewed for as long as the runtime lives', async () => {
+    await lab.clock.advance(100 * leaseTtlMs);
+    await life.engine.ask('desk/a', note('still here'));
+    expect(await failureOf(rival().open())).to.include({ code: 'NODE_IN_USE' });
+  });
+
+  it('a stopped runtime gives its lease back at once', async () => {
+    await lab.stop(life.engine);
+    await rival().open();
+  });
+
+  it('each new owner has a higher epoch and another name', async () => {
+    await life.engine.ask('desk/a', note('x'));
+    const first = await lab.data.load('desk/a');
+    life = await lab.start([deskKind]);
+    await life.engine.ask('desk/a', note('y'));
+    const second = await lab.data.load('desk/a');
+    expect(second?.epoch).to.be.greaterThan(first?.epoch ?? 0);
+    expect(second?.owner).to.not.equal(first?.owner);
+  });
+
+  describe('the store does not answer to renewals', () => {
+    for (const moment of ['before', 'after'] as const) {
+      it(`renewals fail for a while (${moment} they are written), then all goes on`, async () => {
+        life.store.fail('renewLease', moment, 4);
+        await lab.clock.advance(leaseTtlMs * 3);
+        await life.engine.ask('desk/a', note('still here'));
+      });
+    }
+
+    for (const [how, break_] of [
+      ['fail', (): void => life.store.fail('renewLease', 'before', 1_000)],
+      ['hang', (): void => void life.store.hold('renewLease')],
+    ] as const) {
+      it(`renewals ${how} until the lease has lapsed, then at that moment everything stops, with FENCED`, async () => {
+        await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
+        await life.engine.ask('worker/b', { type: 'nap' });
+        break_();
+        await lab.clock.advance(leaseTtlMs - 1);
+        await life.engine.ask('desk/a', note('still here'));
+        expect(work.last.signal.aborted).to.equal(false);
+        await lab.clock.advance(1);
+        expect(work.last.signal.aborted).to.equal(true);
+        expect(await failureOf(life.engine.ask('desk/a', note('too late')))).to.include({ code: 'FENCED' });
+        work.last.finish('too late');
+        await lab.clock.advance(napMs);
+        expect(await lab.data.load('worker/a')).to.include({ seq: 1 });
+        expect(await lab.data.load('worker/b')).to.include({ seq: 1 });
+      });
+    }
+
+    it('the answer of a renewal comes after the lease has lapsed, then that changes nothing any more', async () => {
+      const release = life.store.hold('renewLease');
+      await lab.clock.advance(leaseTtlMs);
+      release();
+      await lab.clock.advance(leaseTtlMs);
+      expect(await failureOf(life.engine.ask('desk/a', note('too late')))).to.include({ code: 'FENCED' });
+    });
+  });
+
+  it('the lease lapses while a commit is under way, then what it asked for does not start here', async () => {
+    life.store.hold('renewLease');
+    await lab.clock.advance(leaseTtlMs - 1);
+    const release = life.store.hold('commit', 'after');
+    const asked = watched(life.engine.ask('worker/a', { type: 'work', job: 'dig' }));
+    await lab.clock.advance(1);
+    release();
+    await lab.rest();
+    expect(asked.state).to.equal('answered');
+    expect(work.calls).to.have.length(0);
+    life = await lab.start([workerKind({ work })]);
+    expect(work.last).to.include({ recovered: true, seq: 1 });
+  });
+
+  it('the lease is said to be lost, then actors stop, and waiting callers hear FENCED', async () => {
+    await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
+    life.store.hold('load');
+    const waiting = watched(life.engine.ask('desk/a', note('x')));
+    await lab.data.close();
+    await lab.data.open();
+    await lab.clock.advance(leaseTtlMs);
+    expect(waiting.error).to.include({ code: 'FENCED' });
+    expect(work.last.signal.aborted).to.equal(true);
+    expect(lab.logged.filter(({ message }) => message.includes('no longer ours'))).to.have.length(1);
+  });
+
+  describe('another runtime took over', () => {
+    let successor: Engine;
+
+    beforeEach(async () => {
+      life = await lab.start([deskKind, workerKind({ work })], { through: shared });
+      await life.engine.ask('desk/a', note('one'));
+      await life.engine.ask('desk/b', note('one'));
+      await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
+      await lab.data.close();
+      successor = rival();
+      await successor.open();
+      await successor.restore(['desk/']);
+      await successor.ask('desk/a', note('by the successor'));
+      await successor.ask('desk/b', note('by the successor'));
+    });
+
+    it('the old one commits, then it is refused, stops all its actors, and its callers hear FENCED', async () => {
+      const outcomes = [
+        watched(life.engine.ask('desk/a', note('by the old one'))),
+        watched(life.engine.ask('desk/a', note('by the old one, waiting'))),
+        watched(life.engine.ask('desk/b', note('by the old one, in the same commit'))),
+      ];
+      await lab.rest();
+      expect(outcomes.map(({ error }) => error?.code)).to.deep.equal(['FENCED', 'FENCED', 'FENCED']);
+      expect(work.last.signal.aborted).to.equal(true);
+      expect(await successor.ask('desk/a', { type: 'read' })).to.deep.equal(['one', 'by the successor']);
+      expect(await failureOf(life.engine.ask('desk/c', note('x')))).to.include({ code: 'FENCED' });
+      expect(lab.logged.filter(({ level }) => level === 'error')).to.have.length(1);
+    });
+
+    it('the old one learns of it from its renewal while a commit is under way, then that is refused as well', async () => {
+      const release = life.store.hold('commit');
+      const asked = watched(life.engine.ask('desk/a', note('by the old one')));
+      await lab.clock.advance(leaseTtlMs / 3);
+      release();
+      await lab.rest();
+      expect(asked.error).to.include({ code: 'FENCED' });
+    });
+
+    it('a commit of the old one had no answer, then it is not repeated once the lease is lost', async () => {
+      life.store.fail('commit', 'before', 1_000);
+      const asked = watched(life.engine.ask('worker/a', { type: 'leave' }));
+      await lab.clock.advance(leaseTtlMs);
+      const attempts = life.store.commits.length;
+      life.store.fail('commit', 'before', 0);
+      await lab.clock.advance(10 * leaseTtlMs);
+      expect(life.store.commits).to.have.length(attempts);
+      expect(asked.error).to.include({ code: 'STORE_UNAVAILABLE', outcome: 'unknown' });
+      expect(await lab.data.load('worker/a')).to.include({ seq: 1 });
+    });
+
+    it('the old one is stopped, then the successor keeps its lease', async () => {
+      await failureOf(life.engine.ask('desk/a', note('by the old one')));
+      await lab.stop(life.engine);
+      expect(await failureOf(rival().open())).to.include({ code: 'NODE_IN_USE' });
+      await successor.ask('desk/a', note('still here'));
+    });
+  });
+
+  it('messages and broadcasts of a commit that the lease outlived not, then the successor delivers them once', async () => {
+    await life.engine.ask('desk/b', note('x'));
+    const release = life.store.hold('commit', 'after');
+    void life.engine.ask('desk/a', tell(noteTo('desk/b', 'hello')));
+    void life.engine.ask('desk/c', say('hello'));
+    life.store.hold('renewLease');
+    await lab.clock.advance(leaseTtlMs);
+    release();
+    await lab.rest();
+    expect(await lab.data.load('desk/b')).to.include({ seq: 1 });
+    life = await lab.start([deskKind]);
+    expect(life.engine.peek('desk/b')?.context).to.deep.include({ notes: ['x', 'hello'] });
+    expect(await topicOf(lab, deskTopic)).to.have.length(1);
+  });
+});

@@ -1,0 +1,31 @@
+/** An effect that ends when the test says so, and tells what it was called with. */
+import type { Effect, EffectCall } from '../../src/engine/effects.js';
+
+export interface ManualCall extends EffectCall {
+  finish(output?: unknown): void;
+  fail(error: unknown): void;
+}
+
+export interface ManualEffect extends Effect {
+  readonly calls: ManualCall[];
+  /** The latest call; throws where there is none. */
+  readonly last: ManualCall;
+}
+
+/** @param deadlineMs as in Effect; default: none */
+export function manualEffect(deadlineMs: number | 'loop' = Number.POSITIVE_INFINITY): ManualEffect {
+  const calls: ManualCall[] = [];
+  return {
+    calls,
+    deadlineMs,
+    get last() {
+      const call = calls.at(-1);
+      if (!call) throw new Error('the effect was not called');
+      return call;
+    },
+    run: (call) =>
+      new Promise((finish, fail) => {
+        calls.push({ ...call, finish, fail });
+      }),
+  };
+}

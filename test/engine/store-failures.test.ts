@@ -1,0 +1,227 @@
+/** A store that fails: nothing is assumed, nothing is taken meanwhile, the same commit is repeated until it is answered. */
+import { expect } from 'chai';
+import { deskKind, deskTopic, note, noteTo, say, tell } from './desk.js';
+import { failureOf, historyOf, Lab, type Life, topicOf, watched } from './lab.js';
+import { type ManualEffect, manualEffect } from './manual-effect.js';
+import { napMs, workerKind } from './worker.js';
+
+describe('store failures', () => {
+  let lab: Lab;
+  let life: Life;
+  let work: ManualEffect;
+
+  beforeEach(async () => {
+    lab = new Lab();
+    work = manualEffect();
+    await start();
+  });
+
+  const start = async (): Promise<void> => {
+    life = await lab.start([deskKind, workerKind({ work })]);
+  };
+  const commitIds = (): string[] => life.store.commits.flat().map(({ commitId }) => commitId);
+  const notes = (address = 'desk/a'): Promise<unknown> => life.engine.ask(address, { type: 'read' });
+
+  for (const moment of ['before', 'after'] as const) {
+    describe(`a commit fails ${moment} it was written`, () => {
+      it('the caller hears STORE_UNAVAILABLE with unknown outcome, at once', async () => {
+        life.store.fail('commit', moment);
+        const error = await failureOf(life.engine.ask('desk/a', note('one')));
+        expect(error).to.include({ code: 'STORE_UNAVAILABLE', outcome: 'unknown', address: 'desk/a' });
+        expect(error.cause).to.be.instanceOf(Error);
+      });
+
+      it('the same commit is repeated until it is answered, and counts once', async () => {
+        life.store.fail('commit', moment, 5);
+        await failureOf(life.engine.ask('desk/a', note('one')));
+        await lab.clock.advance(60_000);
+        expect(new Set(commitIds()).size).to.equal(1);
+        expect(life.store.commits).to.have.length(6);
+        expect(await notes()).to.deep.equal(['one']);
+        expect(await historyOf(life.engine, 'desk/a')).to.deep.equal(['event note', 'event read']);
+      });
+
+      it('the actor takes nothing meanwhile; then its mail goes on, in order', async () => {
+        life.store.fail('commit', moment, 3);
+        await failureOf(life.engine.ask('desk/a', note('one')));
+        const asked = [
+          watched(life.engine.ask('desk/a', note('two'))),
+          watched(life.engine.ask('desk/a', note('three'))),
+        ];
+        await lab.rest();
+        expect(new Set(commitIds()).size).to.equal(1);
+        expect(asked.map(({ state }) => state)).to.deep.equal(['open', 'open']);
+        await lab.clock.advance(60_000);
+        expect(asked.map(({ state }) => state)).to.deep.equal(['answered', 'answered']);
+        expect(await notes()).to.deep.equal(['one', 'two', 'three']);
+      });
+
+      it('what the step asked for happens once the store answers, not before', async () => {
+        life.store.fail('commit', moment, 3);
+        await failureOf(life.engine.ask('worker/a', { type: 'work', job: 'dig' }));
+        await lab.rest();
+        expect(work.calls).to.have.length(0);
+        await lab.clock.advance(60_000);
+        expect(work.calls).to.have.length(1);
+        work.last.finish('gold');
+        await lab.rest();
+        expect(life.engine.peek('worker/a')?.context).to.deep.include({ results: ['gold'] });
+      });
+
+      it('an effect ends or a timer fires meanwhile, then neither is lost', async () => {
+        await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
+        await life.engine.ask('worker/b', { type: 'nap' });
+        await lab.clock.advance(napMs - 10);
+        life.store.fail('commit', moment, 8);
+        work.last.finish('gold');
+        await lab.clock.advance(60_000);
+        expect(life.engine.peek('worker/a')?.context).to.deep.include({ results: ['gold'] });
+        expect(life.engine.peek('worker/b')?.context).to.deep.include({ naps: 1 });
+      });
+
+      it('messages and broadcasts of it go out once', async () => {
+        life.store.fail('commit', moment, 2);
+        await failureOf(life.engine.ask('desk/a', tell(noteTo('desk/b', 'hello'))));
+        await lab.clock.advance(60_000);
+        life.store.fail('commit', moment, 2);
+        await failureOf(life.engine.ask('desk/a', say('hello')));
+        await lab.clock.advance(60_000);
+        expect(await notes('desk/b')).to.deep.equal(['hello']);
+        expect(await topicOf(lab, deskTopic)).to.have.length(1);
+      });
+
+      it('the request is repeated under its id meanwhile, then it gets the answer of the first, and counts once', async () => {
+        life.store.fail('commit', moment, 2);
+        await failureOf(life.engine.ask('desk/a', note('one'), { requestId: 'r1' }));
+        const again = watched(life.engine.ask('desk/a', note('one'), { requestId: 'r1' }));
+        await lab.clock.advance(60_000);
+        expect(again.state).to.equal('answered');
+        expect(await notes()).to.deep.equal(['one']);
+      });
+
+      it('the runtime dies before the store answers, then the repeat under its id counts once', async () => {
+        life.store.fail('commit', moment, 1_000);
+        await failureOf(life.engine.ask('desk/a', note('one'), { requestId: 'r1' }));
+        await start();
+        await life.engine.ask('desk/a', note('one'), { requestId: 'r1' });
+        expect(await notes()).to.deep.equal(['one']);
+      });
+
+      it('the runtime stops before the store answers, then it does not repeat it, and leaves no timer', async () => {
+        life.store.fail('commit', moment, 1_000);
+        await failureOf(life.engine.ask('desk/a', note('one')));
+        await lab.clock.advance(1_000);
+        const attempts = life.store.commits.length;
+        await lab.stop(life.engine);
+        expect(lab.clock.pending).to.equal(0);
+        await lab.clock.advance(60_000);
+        expect(life.store.commits).to.have.length(attempts);
+      });
+    });
+  }
+
+  it('repeats come at growing distances, at most five seconds', async () => {
+    life.store.fail('commit', 'before', 1_000);
+    const began = lab.clock.now();
+    const attempts: number[] = [];
+    await failureOf(life.engine.ask('desk/a', note('one')));
+    for (let known = 1; attempts.length < 10; ) {
+      await lab.clock.advance(10);
+      if (life.store.commits.length > known) attempts.push(lab.clock.now() - began);
+      known = life.store.commits.length;
+    }
+    const distances = attempts.map((at, index) => at - (attempts[index - 1] ?? 0));
+    expect(distances).to.deep.equal([50, 100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000, 5_000]);
+  });
+
+  it('one batch has no answer, then actors outside it go on', async () => {
+    await life.engine.ask('desk/b', note('begin'));
+    life.store.fail('commit', 'before', 1);
+    await failureOf(life.engine.ask('desk/a', note('one')));
+    await life.engine.ask('desk/b', note('quick'));
+    expect(await notes('desk/b')).to.deep.equal(['begin', 'quick']);
+  });
+
+  it('a load fails for a while, then mail waits and is taken in order once it succeeds', async () => {
+    life.store.fail('load', 'before', 5);
+    const asked = [watched(life.engine.ask('desk/a', note('one'))), watched(life.engine.ask('desk/a', note('two')))];
+    await lab.clock.advance(900);
+    expect(asked.map(({ state }) => state)).to.deep.equal(['open', 'open']);
+    await lab.clock.advance(100);
+    expect(asked.map(({ state }) => state)).to.deep.equal(['answered', 'answered']);
+    expect(await notes()).to.deep.equal(['one', 'two']);
+    expect(lab.logged).to.have.length(5);
+  });
+
+  it('a load fails until the runtime stops, then its callers hear RUNTIME_CLOSED', async () => {
+    life.store.fail('load', 'before', 1_000);
+    const asked = watched(life.engine.ask('desk/a', note('one')));
+    await lab.clock.advance(1_000);
+    await lab.stop(life.engine);
+    expect(asked.error).to.include({ code: 'RUNTIME_CLOSED' });
+    expect(lab.clock.pending).to.equal(0);
+  });
+
+  describe('the store holds something else than the actor knows', () => {
+    beforeEach(async () => {
+      await life.engine.ask('desk/a', note('one'));
+      await life.engine.ask('desk/b', note('one'));
+      const stored = await lab.data.load('desk/a');
+      if (!stored) throw new Error('nothing is stored');
+      await lab.data.commit([{ ...stored, commitId: 'foreign', expectedSeq: stored.seq, journal: '{}' }]);
+    });
+
+    it('its next commit is a conflict, then it is quarantined, and its callers hear of it', async () => {
+      const outcomes = [
+        watched(life.engine.ask('desk/a', note('two'))),
+        watched(life.engine.ask('desk/a', note('three'))),
+      ];
+      await lab.rest();
+      expect(outcomes.map(({ error }) => error?.code)).to.deep.equal(['ACTOR_QUARANTINED', 'ACTOR_QUARANTINED']);
+      const error = await failureOf(life.engine.ask('desk/a', note('four')));
+      expect(error).to.include({ code: 'ACTOR_QUARANTINED' });
+      expect(error.message).to.include('the store holds seq 2 of it, not ours after 1');
+      expect(await lab.data.load('desk/a')).to.include({ seq: 2, commitId: 'foreign' });
+    });
+
+    it('another actor in the same commit call goes on', async () => {
+      const outcomes = [
+        watched(life.engine.ask('desk/a', note('two'))),
+        watched(life.engine.ask('desk/b', note('two'))),
+      ];
+      await lab.rest();
+      expect(life.store.commits.at(-1)).to.have.length(2);
+      expect(outcomes.map(({ state }) => state)).to.deep.equal(['rejected', 'answered']);
+      expect(await notes('desk/b')).to.deep.equal(['one', 'two']);
+    });
+
+    it('a message was what it committed, then that stays owed', async () => {
+      await life.engine.ask('desk/b', tell(noteTo('desk/a', 'hello')));
+      await lab.rest();
+      expect((await lab.data.unsettled({ prefix: '', limit: 9 })).rows).to.have.length(1);
+    });
+
+    it('its effects and timers end, and nothing that comes of them is written', async () => {
+      await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
+      const stored = await lab.data.load('worker/a');
+      if (!stored) throw new Error('nothing is stored');
+      await lab.data.commit([{ ...stored, commitId: 'foreign', expectedSeq: stored.seq, journal: '{}' }]);
+      await failureOf(life.engine.ask('worker/a', { type: 'again' }));
+      expect(work.last.signal.aborted).to.equal(true);
+      work.last.finish('gold');
+      await lab.rest();
+      expect(await lab.data.load('worker/a')).to.include({ commitId: 'foreign' });
+    });
+  });
+
+  it('the record is gone from the store, then the actor is quarantined, not made anew', async () => {
+    await life.engine.ask('desk/a', note('one'));
+    const other = new Lab();
+    const elsewhere = other.engine([deskKind], {
+      ...other.store(),
+      commit: async (items) => items.map(() => ({ status: 'conflict' })),
+    });
+    await elsewhere.open();
+    expect(await failureOf(elsewhere.ask('desk/a', note('two')))).to.include({ code: 'ACTOR_QUARANTINED' });
+  });
+});

@@ -1,0 +1,176 @@
+/** Timers: due at moments, not after waits; each fires once, and none of a state that was left. */
+import { expect } from 'chai';
+import { assign, raise, setup } from 'xstate';
+import { hostActions, type Stamped } from '../../machines/host.js';
+import type { ActorKind } from '../../src/engine/effects.js';
+import { historyOf, journalOf, Lab, type Life } from './lab.js';
+import { napMs, workerKind } from './worker.js';
+
+const address = 'worker/a';
+const kinds = [workerKind({})];
+const woke = 'event xstate.after.nap.worker.napping';
+
+describe('timers', () => {
+  let lab: Lab;
+  let life: Life;
+
+  beforeEach(async () => {
+    lab = new Lab();
+    life = await lab.start(kinds);
+  });
+
+  const restart = async (): Promise<void> => {
+    life = await lab.start(kinds);
+  };
+  const ask = (type: string): Promise<unknown> => life.engine.ask(address, { type });
+  const history = (): Promise<string[]> => historyOf(life.engine, address);
+  const naps = (): unknown => life.engine.peek(address)?.context;
+
+  it('the time comes, then the timer fires: not a millisecond before, and once', async () => {
+    await ask('nap');
+    await lab.clock.advance(napMs - 1);
+    expect(life.engine.peek(address)).to.include({ state: 'napping' });
+    await lab.clock.advance(1);
+    expect(life.engine.peek(address)).to.include({ state: 'idle' });
+    await lab.clock.advance(10 * napMs);
+    expect(naps()).to.deep.include({ naps: 1 });
+  });
+
+  it('a restart before the time comes, then it fires at the moment that it was due at', async () => {
+    await ask('nap');
+    await lab.clock.advance(napMs / 2);
+    await restart();
+    await lab.clock.advance(napMs / 2 - 1);
+    expect(life.engine.peek(address)).to.include({ state: 'napping' });
+    await lab.clock.advance(1);
+    expect(naps()).to.deep.include({ naps: 1 });
+  });
+
+  it('the time comes while nothing runs, then it fires at once after the restart, once', async () => {
+    await ask('nap');
+    await lab.crash();
+    await lab.clock.advance(5 * napMs);
+    await restart();
+    expect(naps()).to.deep.include({ naps: 1 });
+    await restart();
+    await lab.clock.advance(5 * napMs);
+    expect(await history()).to.deep.equal(['event nap', woke]);
+  });
+
+  it('the runtime dies between the firing and its commit, then it fires again after the restart, and counts once', async () => {
+    await ask('nap');
+    life.store.hold('commit');
+    await lab.clock.advance(napMs);
+    await restart();
+    expect(naps()).to.deep.include({ naps: 1 });
+    expect(await history()).to.deep.equal(['event nap', woke]);
+  });
+
+  it('the state is left, then its timer never fires', async () => {
+    await ask('nap');
+    const before = lab.clock.pending;
+    await ask('leave');
+    expect(lab.clock.pending).to.equal(before - 1);
+    await lab.clock.advance(10 * napMs);
+    await restart();
+    await lab.clock.advance(10 * napMs);
+    expect(await history()).to.deep.equal(['event nap', 'event leave']);
+  });
+
+  it('the state is entered again, then the time counts anew', async () => {
+    await ask('nap');
+    await lab.clock.advance(napMs - 1);
+    await ask('again');
+    await lab.clock.advance(napMs - 1);
+    expect(naps()).to.deep.include({ naps: 0 });
+    await lab.clock.advance(1);
+    expect(naps()).to.deep.include({ naps: 1 });
+  });
+
+  for (const leave of ['leave', 'again']) {
+    it(`a timer waits in the mailbox behind '${leave}', then it is journalled as stale`, async () => {
+      await ask('nap');
+      await lab.clock.advance(napMs - 1);
+      const release = life.store.hold('commit');
+      void ask(leave);
+      await lab.clock.advance(1);
+      release();
+      await lab.rest();
+      expect(naps()).to.deep.include({ naps: 0 });
+      expect(await history()).to.deep.equal(['event nap', `event ${leave}`, woke.replace('event', 'stale')]);
+    });
+  }
+
+  it('an event of a timer carries the moment at which it was taken', async () => {
+    await ask('nap');
+    await lab.clock.advance(napMs);
+    const [nap, after] = await journalOf(life.engine, address);
+    expect(after?.at).to.equal((nap?.at ?? 0) + napMs);
+    expect(after?.event).to.include({ at: after?.at });
+  });
+
+  it('the record names the earliest moment, and none when nothing is due', async () => {
+    await ask('nap');
+    expect(await lab.data.due({ prefix: '', untilMs: lab.clock.now() + napMs, limit: 9 })).to.deep.equal([
+      { address, wakeAtMs: lab.clock.now() + napMs },
+    ]);
+    await ask('leave');
+    expect(await lab.data.due({ prefix: '', untilMs: Number.MAX_SAFE_INTEGER, limit: 9 })).to.deep.equal([]);
+  });
+
+  it('a stopped runtime leaves its timers to the next one', async () => {
+    await ask('nap');
+    await lab.stop(life.engine);
+    expect(lab.clock.pending).to.equal(0);
+    await restart();
+    await lab.clock.advance(napMs);
+    expect(naps()).to.deep.include({ naps: 1 });
+  });
+
+  describe('of raised events', () => {
+    const alarmMachine = setup({
+      types: {} as { context: { heard: string[] }; events: { type: 'set' | 'ring' | 'buzz' | 'hush' } & Stamped },
+      actions: {
+        ...hostActions,
+        hear: assign(({ context, event }) => ({ heard: [...context.heard, event.type] })),
+        ringLater: raise({ type: 'ring', at: 0, random: 0 }, { delay: 100 }),
+        buzzLater: raise({ type: 'buzz', at: 0, random: 0 }, { delay: 50 }),
+        breakDown: assign(() => {
+          throw new Error('broken bell');
+        }),
+      },
+    }).createMachine({
+      id: 'alarm',
+      context: { heard: [] },
+      on: {
+        set: { actions: ['ringLater', 'buzzLater', 'ringLater'] },
+        ring: { actions: 'hear' },
+        buzz: { actions: 'breakDown' },
+      },
+    });
+    const alarmKind: ActorKind = { machine: alarmMachine, effects: {}, begin: () => ({}) };
+
+    beforeEach(async () => {
+      life = await lab.start([alarmKind]);
+      await life.engine.ask('alarm/a', { type: 'set' });
+    });
+
+    it('several delayed raises without a name, then each of them comes', async () => {
+      await lab.clock.advance(100);
+      expect(life.engine.peek('alarm/a')?.context).to.deep.equal({ heard: ['ring', 'ring'] });
+    });
+
+    it('the event of a timer makes its machine throw, then it does not fire again, nor after a restart', async () => {
+      await lab.clock.advance(50);
+      life = await lab.start([alarmKind]);
+      await lab.clock.advance(100);
+      expect(await historyOf(life.engine, 'alarm/a')).to.deep.equal([
+        'event set',
+        'crash buzz',
+        'event ring',
+        'event ring',
+      ]);
+      expect(await lab.data.due({ prefix: '', untilMs: Number.MAX_SAFE_INTEGER, limit: 9 })).to.deep.equal([]);
+    });
+  });
+});

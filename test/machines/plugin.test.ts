@@ -1,0 +1,226 @@
+/** The machine of one plugin instance under plain XState, its fingerprint loop played by the test. */
+import { expect } from 'chai';
+import { type Actor, createActor, fromCallback } from 'xstate';
+import {
+  type Fingerprint,
+  type FingerprintInput,
+  type HealthChanged,
+  type PluginBasics,
+  type PluginInfo,
+  pluginMachine,
+} from '../../machines/plugin.js';
+import { anyStamp } from './stamped.js';
+
+const info: PluginInfo = {
+  type: 'csi-node',
+  name: 'ebs',
+  allocId: 'a1',
+  connection: { socketPath: '/run/ebs/csi.sock' },
+};
+const moved: PluginInfo = { ...info, version: '2', connection: { socketPath: '/run/other/csi.sock' } };
+const basic: PluginBasics = {
+  pluginName: 'ebs.csi.aws.com',
+  vendorVersion: '1.2.3',
+  nodeId: 'i-1',
+  pluginCapabilities: ['CONTROLLER_SERVICE'],
+};
+const good: Fingerprint = { healthy: true, description: 'ready', basic, capabilities: ['STAGE_UNSTAGE_VOLUME'] };
+const bad: Fingerprint = { healthy: false, description: 'no socket' };
+
+interface Loop {
+  input: FingerprintInput;
+  send(event: { type: 'fingerprint.changed'; fingerprint: Fingerprint }): void;
+  stopped: boolean;
+}
+
+/** A started machine, its loops and what it has emitted. */
+class Scene {
+  readonly loops: Loop[] = [];
+  readonly emitted: HealthChanged[] = [];
+  readonly actor: Actor<typeof pluginMachine>;
+
+  constructor() {
+    const fingerprintLoop = fromCallback<Parameters<Loop['send']>[0], FingerprintInput>(({ input, sendBack }) => {
+      const loop: Loop = { input, send: sendBack, stopped: false };
+      this.loops.push(loop);
+      return () => {
+        loop.stopped = true;
+      };
+    });
+    this.actor = createActor(pluginMachine.provide({ actors: { fingerprintLoop } }), { input: { info } });
+    this.actor.on('health', (event) => this.emitted.push(event));
+    this.actor.start();
+  }
+
+  get state(): string {
+    return this.actor.getSnapshot().value;
+  }
+
+  get fingerprint(): Fingerprint {
+    return this.actor.getSnapshot().context.fingerprint;
+  }
+
+  /** Each emitted event in short. */
+  get health(): string[] {
+    return this.emitted.map(({ from, healthy, description }) => `${from} → ${healthy}: ${description}`);
+  }
+
+  seen(...fingerprints: Fingerprint[]): this {
+    for (const fingerprint of fingerprints) this.loops.at(-1)?.send({ type: 'fingerprint.changed', fingerprint });
+    return this;
+  }
+
+  restart(definition: PluginInfo): this {
+    this.actor.send({ type: 'plugin.restart', info: definition, ...anyStamp });
+    return this;
+  }
+
+  shutdown(): this {
+    this.actor.send({ type: 'plugin.shutdown', ...anyStamp });
+    return this;
+  }
+}
+
+describe('plugin machine', () => {
+  it('I1 begun, it fingerprints at once, one loop for the instance, and is not healthy yet', () => {
+    const scene = new Scene();
+    expect(scene.state).to.equal('fingerprinting');
+    expect(scene.loops.map(({ input }) => input)).to.deep.equal([{ info }]);
+    expect(scene.fingerprint).to.deep.equal({ healthy: false, description: 'not yet fingerprinted' });
+    expect(scene.emitted).to.deep.equal([]);
+  });
+
+  describe('transitions: first rounds, then where they lead, and what is told', () => {
+    const again: Fingerprint = { ...good, description: 'still ready' };
+    const worse: Fingerprint = { ...bad, description: 'worse' };
+    const table: [title: string, rounds: Fingerprint[], state: string, health: string[]][] = [
+      ['I1 a good first round: healthy', [good], 'healthy', ['unknown → true: ready']],
+      ['I3 a bad first round: unhealthy', [bad], 'unhealthy', ['unknown → false: no socket']],
+      ['I9 good twice: told once', [good, again], 'healthy', ['unknown → true: ready']],
+      ['I9 bad twice: told once', [bad, worse], 'unhealthy', ['unknown → false: no socket']],
+      [
+        'I9 good, bad: both told, the old state beside the new',
+        [good, bad],
+        'unhealthy',
+        ['unknown → true: ready', 'healthy → false: no socket'],
+      ],
+      ['I9 bad, good: both told', [bad, good], 'healthy', ['unknown → false: no socket', 'unhealthy → true: ready']],
+      [
+        'I9 good, bad, worse, good, again: three changes told',
+        [good, bad, worse, good, again],
+        'healthy',
+        ['unknown → true: ready', 'healthy → false: no socket', 'unhealthy → true: ready'],
+      ],
+    ];
+    for (const [title, rounds, state, health] of table) {
+      it(title, () => {
+        const scene = new Scene().seen(...rounds);
+        expect(scene.state).to.equal(state);
+        expect(scene.health).to.deep.equal(health);
+        expect(scene.fingerprint.description).to.equal(rounds.at(-1)?.description);
+        expect(scene.loops, 'the loop goes on').to.have.lengthOf(1);
+        expect(scene.loops[0]?.stopped).to.equal(false);
+      });
+    }
+  });
+
+  it('I9 a health event names the instance whole', () => {
+    const scene = new Scene().seen(good);
+    expect(scene.emitted).to.deep.equal([
+      { type: 'health', info, from: 'unknown', healthy: true, description: 'ready' },
+    ]);
+  });
+
+  describe('what stays known', () => {
+    it('I6 an unhealthy round keeps the capabilities and the basic information that it could not read', () => {
+      const { fingerprint } = new Scene().seen(good, bad);
+      expect(fingerprint).to.deep.equal({ ...good, ...bad });
+    });
+
+    it('I6 capabilities that were never read stay unknown, and are no empty list', () => {
+      expect(new Scene().seen(bad).fingerprint).to.deep.equal(bad);
+      expect(new Scene().seen({ ...bad, basic }, bad).fingerprint).to.not.have.property('capabilities');
+    });
+
+    it('I6 an empty list is what the plugin said, and takes the place of what was known', () => {
+      expect(new Scene().seen(good, { ...good, capabilities: [] }).fingerprint.capabilities).to.deep.equal([]);
+    });
+
+    it('I3 a round that failed midway adds what it has read to what is known', () => {
+      const name = { pluginName: 'ebs.csi.aws.com', vendorVersion: '1.2.4' };
+      const { fingerprint } = new Scene().seen(good, { ...bad, basic: name });
+      expect(fingerprint.basic).to.deep.equal({ ...basic, ...name });
+    });
+
+    it('I8 a good round that read the basic information again replaces all of it', () => {
+      const fresh: PluginBasics = { pluginName: 'ebs.csi.aws.com', vendorVersion: '2.0.0', nodeId: 'i-2' };
+      expect(new Scene().seen(good, { ...good, basic: fresh }).fingerprint.basic).to.deep.equal(fresh);
+    });
+  });
+
+  describe('restart', () => {
+    for (const [title, rounds] of [
+      ['while fingerprinting', []],
+      ['while healthy', [good]],
+      ['while unhealthy', [bad]],
+      ['while unhealthy after it was healthy', [good, bad]],
+    ] satisfies [string, Fingerprint[]][]) {
+      it(`R4 restarted ${title}: the loop ends, a new one begins on the new definition, nothing of the old is known`, () => {
+        const scene = new Scene().seen(...rounds);
+        const told = scene.emitted.length;
+        scene.restart(moved);
+        expect(scene.state).to.equal('fingerprinting');
+        expect(scene.loops.map(({ stopped }) => stopped)).to.deep.equal([true, false]);
+        expect(scene.loops[1]?.input).to.deep.equal({ info: moved });
+        expect(scene.actor.getSnapshot().context).to.deep.equal({
+          info: moved,
+          fingerprint: { healthy: false, description: 'not yet fingerprinted' },
+        });
+        scene.seen(good);
+        expect(scene.emitted.slice(told)).to.deep.equal([
+          { type: 'health', info: moved, from: 'unknown', healthy: true, description: 'ready' },
+        ]);
+      });
+    }
+
+    it('R4 restarted twice: the last definition counts, one loop runs', () => {
+      const scene = new Scene().restart(moved).restart(info).seen(good);
+      expect(scene.loops.map(({ stopped }) => stopped)).to.deep.equal([true, true, false]);
+      expect(scene.actor.getSnapshot().context).to.deep.equal({ info, fingerprint: good });
+    });
+  });
+
+  describe('shutdown', () => {
+    for (const [title, rounds, told] of [
+      ['while fingerprinting: ends, with no health to take back', [], []],
+      ['while healthy: ends with a last unhealthy report', [good], ['healthy → false: shut down']],
+      ['while unhealthy: ends, with no change to tell', [bad], []],
+      ['while unhealthy after healthy: ends, with no change to tell', [good, bad], []],
+    ] satisfies [string, Fingerprint[], string[]][]) {
+      it(`I11 shut down ${title}`, () => {
+        const scene = new Scene().seen(...rounds);
+        const before = scene.health.length;
+        scene.shutdown();
+        expect(scene.state).to.equal('shutdown');
+        expect(scene.actor.getSnapshot().status).to.equal('done');
+        expect(scene.health.slice(before)).to.deep.equal(told);
+        expect(scene.loops.map(({ stopped }) => stopped)).to.deep.equal([true]);
+        expect(scene.fingerprint).to.include({ healthy: false, description: 'shut down' });
+      });
+    }
+
+    it('I11 shut down: the last report keeps what was known', () => {
+      const { fingerprint } = new Scene().seen(good).shutdown();
+      expect(fingerprint).to.include({ capabilities: good.capabilities, basic });
+    });
+
+    it('I11 shut down: a round that comes after it changes nothing', () => {
+      const scene = new Scene().seen(good).shutdown();
+      const told = [...scene.emitted];
+      scene.seen(good, bad);
+      expect(scene.state).to.equal('shutdown');
+      expect(scene.emitted).to.deep.equal(told);
+      expect(scene.loops).to.have.lengthOf(1);
+    });
+  });
+});

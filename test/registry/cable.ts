@@ -1,0 +1,71 @@
+/** A store behind a cable that is cut at a certain write: for whoever holds this end, all is over from then on. */
+import type { Store } from '../../src/engine/store.js';
+
+export interface Cut {
+  /** How many writes go through before. */
+  afterWrites: number;
+  /** Whether the write at which it is cut was still done; its answer is lost in any case. */
+  done: boolean;
+}
+
+export class Cable implements Store {
+  readonly #inner: Store;
+  readonly #cut: Cut;
+  #writes = 0;
+  #isCut = false;
+  #tellCut: () => void = () => {};
+  /** Resolves when it is cut. */
+  readonly whenCut = new Promise<void>((resolve) => {
+    this.#tellCut = resolve;
+  });
+
+  constructor(inner: Store, cut: Cut) {
+    this.#inner = inner;
+    this.#cut = cut;
+  }
+
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
+  /** A process that dies gives nothing back: the next one finds the data as they are. */
+  close: Store['close'] = async () => {
+    if (!this.#isCut) await this.#inner.close();
+  };
+  open: Store['open'] = () => this.#inner.open();
+  acquireLease: Store['acquireLease'] = (request) => this.#read(() => this.#inner.acquireLease(request));
+  renewLease: Store['renewLease'] = (lease) => this.#read(() => this.#inner.renewLease(lease));
+  releaseLease: Store['releaseLease'] = async (lease) => {
+    if (!this.#isCut) await this.#inner.releaseLease(lease);
+  };
+  load: Store['load'] = (address) => this.#read(() => this.#inner.load(address));
+  list: Store['list'] = (range) => this.#read(() => this.#inner.list(range));
+  due: Store['due'] = (query) => this.#read(() => this.#inner.due(query));
+  commit: Store['commit'] = (items) => this.#write(() => this.#inner.commit(items));
+  unsettled: Store['unsettled'] = (range) => this.#read(() => this.#inner.unsettled(range));
+  settle: Store['settle'] = (rows) => this.#write(() => this.#inner.settle(rows));
+  appendInbox: Store['appendInbox'] = (address, texts) => this.#write(() => this.#inner.appendInbox(address, texts));
+  readInbox: Store['readInbox'] = (address, after, limit) =>
+    this.#read(() => this.#inner.readInbox(address, after, limit));
+  appendTopic: Store['appendTopic'] = (topic, entries) => this.#write(() => this.#inner.appendTopic(topic, entries));
+  readTopic: Store['readTopic'] = (topic, after, limit) => this.#read(() => this.#inner.readTopic(topic, after, limit));
+  trimTopic: Store['trimTopic'] = (topic, upTo) => this.#write(() => this.#inner.trimTopic(topic, upTo));
+  readJournal: Store['readJournal'] = (address, from, limit) =>
+    this.#read(() => this.#inner.readJournal(address, from, limit));
+  trimJournal: Store['trimJournal'] = (address, below) => this.#write(() => this.#inner.trimJournal(address, below));
+
+  async #read<T>(read: () => Promise<T>): Promise<T> {
+    if (this.#isCut) throw new Error('the store is out of reach');
+    return read();
+  }
+
+  async #write<T>(write: () => Promise<T>): Promise<T> {
+    if (!this.#isCut && this.#writes === this.#cut.afterWrites) {
+      this.#isCut = true;
+      if (this.#cut.done) await write();
+      this.#tellCut();
+    }
+    this.#writes += 1;
+    return this.#read(write);
+  }
+}

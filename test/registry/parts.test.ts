@@ -1,0 +1,186 @@
+/** The registry's parts by themselves: clients, the loop's hold on its signal, what ends a pause. */
+import { getEventListeners } from 'node:events';
+import { expect } from 'chai';
+import type { AnyEventObject } from 'xstate';
+import type { Clock } from '../../src/engine/clock.js';
+import { Clients } from '../../src/registry/clients.js';
+import { fingerprintLoop } from '../../src/registry/fingerprint-loop.js';
+import { pluginEventOf } from '../../src/registry/plugin-events.js';
+import { Wake } from '../../src/registry/wake.js';
+import { simulatedClock } from '../../src/testing/simulated-clock.js';
+import { FakeKind, unhealthy } from './fake-kind.js';
+import { device, refusal } from './house.js';
+
+const address = 'plugin/worker-1/device/gpu/a1';
+
+describe('clients', () => {
+  it('R9 one for an address and its definition: asked for again, it is the same', () => {
+    const kind = new FakeKind();
+    const clients = new Clients({ device: kind });
+    const first = clients.get(address, device('a1'));
+    expect(clients.get(address, device('a1'))).to.equal(first);
+    expect(clients.get(address, device('a1', { version: '2' }))).to.not.equal(first);
+    expect(clients.get(`${address}2`, device('a1'))).to.not.equal(first);
+    expect(kind.clients).to.have.lengthOf(3);
+  });
+
+  it('I11 closed once, however often it is asked for; then a new one is made', () => {
+    const kind = new FakeKind();
+    const clients = new Clients({ device: kind });
+    const first = clients.get(address, device('a1'));
+    clients.close(address, device('a1'));
+    clients.close(address, device('a1'));
+    expect(kind.closes).to.deep.equal([1]);
+    expect(clients.get(address, device('a1'))).to.not.equal(first);
+  });
+
+  it('R9 no dispenser for a type, also for one named like something of every object: NO_DISPENSER, naming those there are', async () => {
+    const clients = new Clients({ device: new FakeKind() });
+    for (const type of ['printer', 'constructor', '__proto__', '']) {
+      const error = await refusal(() => clients.dispenser(type));
+      expect(error.code).to.equal('NO_DISPENSER');
+      expect(error.message).to.include('known are device');
+    }
+  });
+});
+
+describe('fingerprint loop', () => {
+  /** A loop on a signal of the test's own. */
+  function run(
+    kind: FakeKind,
+    clock: Clock,
+  ): { stop: AbortController; sent: AnyEventObject[]; ended: Promise<unknown> } {
+    const stop = new AbortController();
+    const sent: AnyEventObject[] = [];
+    const options = {
+      intervalMs: 1_000,
+      timeoutMs: 100,
+      clients: new Clients({ device: kind }),
+      clock,
+      checked: () => {},
+    };
+    const ended = fingerprintLoop(options).run({
+      address,
+      id: 'fingerprintLoop',
+      seq: 1,
+      input: { info: device('a1') },
+      signal: stop.signal,
+      recovered: false,
+      send: (event) => sent.push(event),
+    });
+    return { stop, sent, ended };
+  }
+
+  const ways: [title: string, prepare: (kind: FakeKind) => void][] = [
+    ['good', () => {}],
+    ['bad', (kind) => kind.hold()],
+    [
+      'thrown',
+      (kind) => {
+        kind.find = () => {
+          throw new Error('no');
+        };
+      },
+    ],
+    [
+      'without a client',
+      (kind) => {
+        kind.connecting = () => {
+          throw new Error('no');
+        };
+      },
+    ],
+  ];
+  for (const [title, prepare] of ways) {
+    it(`I11 many rounds, each ${title}, hold on to its signal no more than one, and to nothing once it has ended`, async () => {
+      const [kind, clock] = [new FakeKind(), simulatedClock()];
+      prepare(kind);
+      const { stop, ended } = run(kind, clock);
+      await clock.advance(0);
+      const held = getEventListeners(stop.signal, 'abort').length;
+      await clock.advance(100_000);
+      expect(getEventListeners(stop.signal, 'abort').length).to.be.at.most(held);
+      stop.abort();
+      await ended;
+      expect(getEventListeners(stop.signal, 'abort')).to.have.lengthOf(0);
+      expect(clock.pending).to.equal(0);
+    });
+  }
+
+  it('I1 tells only what differs from the round before', async () => {
+    const [kind, clock] = [new FakeKind(), simulatedClock()];
+    const { stop, sent, ended } = run(kind, clock);
+    await clock.advance(10_000);
+    kind.find = () => unhealthy;
+    await clock.advance(10_000);
+    stop.abort();
+    await ended;
+    expect(sent).to.deep.equal([
+      { type: 'fingerprint.changed', fingerprint: { healthy: true, description: 'ready' } },
+      { type: 'fingerprint.changed', fingerprint: unhealthy },
+    ]);
+  });
+
+  it('I11 ended while it looks, it tells nothing of that look and says it was not checked', async () => {
+    const [kind, clock] = [new FakeKind(), simulatedClock()];
+    const release = kind.hold();
+    const { stop, sent, ended } = run(kind, clock);
+    await clock.advance(0);
+    stop.abort();
+    release(unhealthy);
+    await ended;
+    expect(sent).to.deep.equal([]);
+    expect(kind.closes).to.deep.equal([1]);
+  });
+});
+
+describe('wake', () => {
+  it('I10 the first cause aborts it, later ones change nothing, all are let go of together', () => {
+    const wake = new Wake();
+    const calls: (() => void)[] = [];
+    const ended: number[] = [];
+    for (const n of [1, 2]) {
+      wake.on((call) => {
+        calls.push(call);
+        return () => ended.push(n);
+      });
+    }
+    wake.on(() => undefined);
+    expect(wake.signal.aborted).to.equal(false);
+    for (const call of calls) call();
+    expect(wake.signal.aborted).to.equal(true);
+    wake.release();
+    wake.release();
+    expect(ended).to.deep.equal([1, 2]);
+  });
+
+  it('I11 released, it listens to its signal no more', () => {
+    const stop = new AbortController();
+    const wake = new Wake();
+    wake.onAbort(stop.signal);
+    wake.release();
+    stop.abort();
+    expect(wake.signal.aborted).to.equal(false);
+  });
+});
+
+describe('plugin events', () => {
+  it('R10 every kind of broadcast has its event, with the cursor as its id', () => {
+    const [info, from] = [device('a2'), device('a1')];
+    const eventOf = (broadcast: object): unknown =>
+      pluginEventOf({ cursor: 7, source: 's', seq: 1, index: 0, text: JSON.stringify({ ...broadcast, at: 5 }) });
+    for (const kind of ['registered', 'updated', 'deregistered']) {
+      expect(eventOf({ type: kind, info })).to.deep.equal({ id: '7', at: 5, kind, info });
+    }
+    expect(eventOf({ type: 'promoted', info, from })).to.deep.equal({ id: '7', at: 5, kind: 'promoted', info, from });
+    expect(eventOf({ type: 'health', info, from: 'healthy', healthy: false, description: 'x' })).to.deep.equal({
+      id: '7',
+      at: 5,
+      kind: 'health',
+      info,
+      was: 'healthy',
+      healthy: false,
+      description: 'x',
+    });
+  });
+});
