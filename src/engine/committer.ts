@@ -2,14 +2,13 @@
  * Group commit: what actors commit in one turn of the event loop goes to the store in one call.
  * An answer that was lost is asked for again with the same commit, for as long as it takes: the store tells a repeat.
  */
+import type { CommitOutcome } from './actor.js';
 import { type Clock, pause } from './clock.js';
 import type { Commit, CommitResult, Store } from './store.js';
 
 export interface Submission {
   commit: Commit;
-  settled(result: CommitResult): void;
-  /** The store gave no answer; the same commit will be repeated. Called once. */
-  unavailable(error: unknown): void;
+  outcome: CommitOutcome;
 }
 
 const firstRetryMs = 50;
@@ -50,12 +49,12 @@ export class Committer {
     try {
       results = await this.#store.commit(batch.map(({ commit }) => commit));
     } catch (error) {
-      if (attempt === 1) for (const { unavailable } of batch) unavailable(error);
+      if (attempt === 1) for (const { outcome } of batch) outcome.unavailable(error);
       void this.#repeat(batch, attempt);
       this.#done();
       return;
     }
-    for (const [index, result] of results.entries()) batch[index]?.settled(result);
+    for (const [index, result] of results.entries()) batch[index]?.outcome.settled(result);
     this.#done();
   }
 

@@ -327,14 +327,12 @@ export class Engine {
   #makeHost(): ActorHost {
     return {
       stamp: () => ({ at: this.#clock.now(), random: this.#random.next() }),
-      commit: (commit, outcome) => {
+      claim: () => {
         this.#commits += 1;
         const { epoch, owner } = this.#leases.lease;
-        this.#committer.submit({
-          commit: { ...commit, epoch, owner, commitId: `${owner}.${this.#commits}` },
-          ...outcome,
-        });
+        return { commitId: `${owner}.${this.#commits}`, epoch, owner };
       },
+      commit: (commit, outcome) => this.#committer.submit({ commit, outcome }),
       startEffect: (address, live, recovered) => {
         // A lapsed lease is somebody else's: they take the effect up.
         if (!this.#leases.held) return;

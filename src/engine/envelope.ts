@@ -24,6 +24,7 @@ export interface LiveTimer {
 
 /** An actor between two commits. */
 export interface Envelope {
+  format: number;
   machine: string;
   version: string;
   /** Absent in the tombstone of a deleted actor. */
@@ -39,11 +40,13 @@ export interface Envelope {
 /** One input of an actor, as it was applied. Same entries in, same states out. */
 export interface JournalEntry {
   seq: number;
-  /** Milliseconds since the epoch, as stamped on the event. */
+  /** Stamped on the event: milliseconds since the epoch. */
   at: number;
+  /** Stamped on the event: uniform in [0, 1). */
+  random: number;
   /** `stale`: known to be no longer asked for, so the machine never saw it. `crash`: the machine threw. */
   kind: 'event' | 'stale' | 'crash';
-  machine: string;
+  /** Of the machine that took it. */
   version: string;
   /** The actor began here, with this input, before the event. */
   input?: object;
@@ -65,8 +68,16 @@ export interface Outbox {
 
 export const encode = (value: Envelope | JournalEntry | Outbox): Encoded => JSON.stringify(value);
 
-export const encodeEnvelope = (envelope: Envelope): Encoded =>
-  `{"format":${format},${JSON.stringify(envelope).slice(1)}`;
+/** The envelope of an actor that was never there. */
+export const emptyEnvelope = ({ name, version }: { name: string; version: string }): Envelope => ({
+  format,
+  machine: name,
+  version,
+  effects: [],
+  timers: [],
+  received: {},
+  answers: [],
+});
 
 /** @throws Error saying what is wrong with the text */
 export function decodeEnvelope(text: Encoded): Envelope {
@@ -81,7 +92,7 @@ export function decodeEnvelope(text: Encoded): Envelope {
     throw new Error('the record lacks what was received or answered');
   if (snapshot !== undefined && !isSnapshot(snapshot))
     throw new Error('the record has a snapshot without state or context');
-  const whole: Envelope = { machine, version, effects, timers, received, answers };
+  const whole: Envelope = { format, machine, version, effects, timers, received, answers };
   if (snapshot !== undefined) whole.snapshot = snapshot;
   return whole;
 }

@@ -1,9 +1,9 @@
 /** Rebuilds an actor's past from its journal: same inputs in, same states out. No effect runs. */
 import type { AnyMachineSnapshot } from 'xstate';
 import { StagecraftError } from '../errors.js';
-import { applyEntry, isGone } from './actor.js';
 import type { JournalEntry } from './envelope.js';
 import type { HostedMachine, PersistedSnapshot } from './hosted-machine.js';
+import { applyEntry, isGone } from './take.js';
 
 export interface Replayed {
   /** Of the last entry that was applied; 0 if there was none. */

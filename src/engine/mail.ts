@@ -1,0 +1,30 @@
+/** What reaches an actor, and how its journal names where that came from. */
+import type { AnyEventObject } from 'xstate';
+import type { EntrySource } from './envelope.js';
+import type { ActorMessage } from './inbox.js';
+
+export type Mail =
+  | {
+      kind: 'request';
+      event: AnyEventObject;
+      requestId?: string;
+      resolve(value: unknown): void;
+      reject(error: unknown): void;
+    }
+  | { kind: 'message'; message: ActorMessage; applied(): void }
+  /** `ended`: the one result of the effect, not something that it sent on its way. */
+  | { kind: 'effect'; id: string; seq: number; event: AnyEventObject; ended: boolean }
+  | { kind: 'timer'; id: string; seq: number; event: AnyEventObject };
+
+export type Request = Extract<Mail, { kind: 'request' }>;
+
+export function sourceOf(mail: Mail): EntrySource {
+  switch (mail.kind) {
+    case 'request':
+      return mail.requestId ? { kind: 'request', requestId: mail.requestId } : { kind: 'request' };
+    case 'message':
+      return { kind: 'message', ...mail.message.from };
+    default:
+      return { kind: mail.kind, id: mail.id, seq: mail.seq };
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * What one mail does to an actor, as data: its next state, and everything that is to be written and done for it.
+ * Pure: nothing is written and nothing happens here. Who writes it and then does it: actor.ts
+ */
+import type { AnyMachineSnapshot } from 'xstate';
+import type { AnswerParams } from '../../machines/host.js';
+import { messageOf } from '../errors.js';
+import { asData } from './data.js';
+import type { ActorKind } from './effects.js';
+import {
+  type Envelope,
+  emptyEnvelope,
+  encode,
+  type JournalEntry,
+  type LiveEffect,
+  type LiveTimer,
+  type Outbox,
+} from './envelope.js';
+import type { HostedMachine, Step } from './hosted-machine.js';
+import { type Mail, sourceOf } from './mail.js';
+import type { Encoded } from './store.js';
+
+/** An actor as it was committed last. */
+export interface ActorState {
+  seq: number;
+  /** Absent before it was begun and after it ended. */
+  snapshot: AnyMachineSnapshot | undefined;
+  envelope: Envelope;
+}
+
+/** A mail that was taken, but is not committed yet. */
+export interface Taken {
+  mail: Mail;
+  entry: JournalEntry;
+  next: ActorState;
+  outbox: Outbox | undefined;
+  answer: AnswerParams | undefined;
+  /** All of it as text: what can't be written is a crash, before anything is. */
+  written: { text: Encoded; journal: Encoded; outbox: Encoded | undefined };
+}
+
+/** What the engine stamps on everything that an actor takes. */
+export interface Stamp {
+  at: number;
+  random: number;
+}
+
+export interface Taker {
+  address: string;
+  kind: ActorKind;
+  machine: HostedMachine;
+}
+
+/** Repeated requests are answered from the record as long as this many others have not come since. */
+const answersKept = 32;
+
+/** Absent where there is nobody to take it. */
+export function take(taker: Taker, state: ActorState, mail: Mail, { at, random }: Stamp): Taken | undefined {
+  const { machine, kind, address } = taker;
+  const entry: JournalEntry = {
+    seq: state.seq + 1,
+    at,
+    random,
+    kind: isStale(state, mail) ? 'stale' : 'event',
+    version: machine.version,
+    source: sourceOf(mail),
+    ...contentOf(mail),
+  };
+  if (entry.kind === 'stale') return unmoved(state, mail, entry);
+  try {
+    if (!state.snapshot && !entry.input) {
+      const input = kind.begin?.(address);
+      if (!input) return undefined;
+      entry.input = asData(input);
+    }
+    return moved(taker, state, { mail, entry, step: applyEntry(machine, state.snapshot, entry) });
+  } catch (error) {
+    const failure = { code: 'ACTOR_CRASHED', message: messageOf(error), final: true };
+    return unmoved(state, mail, { ...entry, kind: 'crash', error: failure.message }, { error: failure });
+  }
+}
+
+/** One journalled input, applied: the same function in life and in replay. Throws what the machine throws. */
+export function applyEntry(
+  machine: HostedMachine,
+  snapshot: AnyMachineSnapshot | undefined,
+  { seq, at, random, input, event }: JournalEntry,
+): Step {
+  const begun = input ? machine.begin(input) : undefined;
+  const present = begun?.snapshot ?? snapshot;
+  if (!present) throw new Error(`the entry ${seq} finds no actor`);
+  if (!event) return begun ?? machine.step(present, { type: 'xstate.none', at, random });
+  const step = machine.step(present, Object.assign({}, event, { at, random }));
+  if (!begun) return step;
+  return {
+    ...step,
+    started: [...begun.started, ...step.started],
+    timers: [...begun.timers, ...step.timers],
+    messages: [...begun.messages, ...step.messages],
+    emitted: [...begun.emitted, ...step.emitted],
+  };
+}
+
+/** Whether an actor in this snapshot is deleted: its machine has ended, or is in a state tagged `absent`. */
+export const isGone = (snapshot: AnyMachineSnapshot): boolean =>
+  snapshot.status === 'done' || snapshot.hasTag('absent');
+
+const contentOf = (mail: Mail): Pick<JournalEntry, 'event' | 'input'> => {
+  if (mail.kind !== 'message') return { event: mail.event };
+  const { event, input } = mail.message;
+  return event ? { event } : input ? { input } : {};
+};
+
+/** Whether nobody waits for this any more; XState itself would take it. */
+function isStale({ snapshot, envelope }: ActorState, mail: Mail): boolean {
+  switch (mail.kind) {
+    case 'request':
+      return false;
+    case 'message':
+      return mail.message.input !== undefined && snapshot !== undefined; // begun already
+    case 'effect':
+      return !envelope.effects.some(({ id, seq }) => id === mail.id && seq === mail.seq);
+    case 'timer':
+      return !envelope.timers.some(({ id, seq }) => id === mail.id && seq === mail.seq);
+  }
+}
+
+/** The mail counts as taken, the machine stays as it was. */
+function unmoved({ snapshot, envelope }: ActorState, mail: Mail, entry: JournalEntry, answer?: AnswerParams): Taken {
+  const next = { seq: entry.seq, snapshot, envelope: marked(envelope, mail, answer) };
+  return written({ mail, entry, next, outbox: undefined, answer });
+}
+
+interface Move {
+  mail: Mail;
+  entry: JournalEntry;
+  step: Step;
+}
+
+function moved(taker: Taker, { envelope }: ActorState, { mail, entry, step }: Move): Taken {
+  const { seq, at } = entry;
+  const answer = step.answer && asData(step.answer);
+  const outbox = outboxOf(taker, step, at);
+  const next = marked(envelope, mail, answer);
+  if (isGone(step.snapshot)) {
+    const tombstone = { ...emptyEnvelope(taker.machine), received: next.received, answers: next.answers };
+    return written({ mail, entry, next: { seq, snapshot: undefined, envelope: tombstone }, outbox, answer });
+  }
+  next.snapshot = taker.machine.persist(step.snapshot);
+  next.effects = effectsAfter(taker.machine, next.effects, { mail, entry, step });
+  next.timers = timersAfter(next.timers, { mail, entry, step });
+  return written({ mail, entry, next: { seq, snapshot: step.snapshot, envelope: next }, outbox, answer });
+}
+
+function written({ mail, entry, next, outbox, answer }: Omit<Taken, 'written'>): Taken {
+  const texts = { text: encode(next.envelope), journal: encode(entry), outbox: outbox && encode(outbox) };
+  return { mail, entry, next, outbox, answer, written: texts };
+}
+
+function outboxOf({ machine, kind, address }: Taker, { messages, emitted }: Step, at: number): Outbox | undefined {
+  if (messages.length + emitted.length === 0) return undefined;
+  if (emitted.length === 0) return { messages, events: [] };
+  const topic = kind.topic?.(address);
+  if (!topic) throw new Error(`${machine.name} emits '${emitted[0]?.type}', but its kind has no topic`);
+  return { messages, events: emitted.map((event) => ({ topic, event: { ...event, at } })) };
+}
+
+/** A copy of the envelope with what this mail leaves behind in any case. */
+function marked(envelope: Envelope, mail: Mail, answer: AnswerParams | undefined): Envelope {
+  const next = { ...envelope };
+  if (mail.kind === 'timer') {
+    // It fires once, whatever its event leads to.
+    next.timers = next.timers.filter(({ id, seq }) => id !== mail.id || seq !== mail.seq);
+  }
+  if (mail.kind === 'message') {
+    const { address, seq, index } = mail.message.from;
+    next.received = { ...next.received, [address]: [seq, index] };
+  }
+  if (mail.kind === 'request' && mail.requestId) {
+    next.answers = [...next.answers.slice(1 - answersKept), [mail.requestId, answer ?? null]];
+  }
+  return next;
+}
+
+/** An effect lives as long as its state is active; entered anew, it is another one. */
+function effectsAfter(machine: HostedMachine, before: LiveEffect[], { mail, entry, step }: Move): LiveEffect[] {
+  if (before.length === 0 && step.started.length === 0) return before;
+  const active = machine.activeInvokes(step.snapshot);
+  // Where a state was entered twice, the last entry counts.
+  const started = new Map(
+    step.started.filter(({ id }) => active.has(id)).map((effect) => [effect.id, { ...effect, seq: entry.seq }]),
+  );
+  const ended = mail.kind === 'effect' && mail.ended ? mail.id : undefined;
+  const kept = before.filter(({ id }) => active.has(id) && id !== ended && !started.has(id));
+  return [...kept, ...started.values()];
+}
+
+function timersAfter(before: LiveTimer[], { entry: { seq, at }, step }: Move): LiveTimer[] {
+  if (before.length === 0 && step.timers.length === 0) return before;
+  const timers = new Map(before.map((timer) => [timer.id, timer]));
+  for (const [index, change] of step.timers.entries()) {
+    if ('cancelled' in change) {
+      timers.delete(change.id);
+      continue;
+    }
+    const id = change.id ?? `${seq}.${index}`;
+    timers.set(id, { id, seq, dueAtMs: at + change.delayMs, event: change.event });
+  }
+  return [...timers.values()];
+}
