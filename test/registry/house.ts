@@ -67,8 +67,11 @@ export class House {
   }
 
   async dispose(): Promise<void> {
-    await this.#runtime?.close();
-    rmSync(this.directory, { recursive: true, force: true });
+    try {
+      await this.#runtime?.close();
+    } finally {
+      rmSync(this.directory, { recursive: true, force: true });
+    }
   }
 
   get runtime(): Runtime {

@@ -173,6 +173,14 @@ describe('waiting for a plugin', () => {
       expect(message).to.match(/device plugin 'gpu'.*healthy: worn out/);
     });
 
+    it('R12 the same while the store does not answer: nothing is committed any more, who waits is told all the same', async () => {
+      const cutOff = await new House().open();
+      const failed = refusal(() => cutOff.plugins.waitFor('device', 'gpu'));
+      cutOff.store.commit = () => Promise.reject(new Error('out of reach'));
+      expect((await refusal(() => cutOff.dispose())).code).to.equal('STORE_UNAVAILABLE');
+      expect((await failed).code).to.equal('RUNTIME_CLOSED');
+    });
+
     it('R13 two shutdowns are one', async () => {
       const [first, second] = [house.runtime.close(), house.runtime.close({ release: true })];
       expect(first).to.equal(second);
