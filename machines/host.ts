@@ -20,6 +20,9 @@ export interface Stamped {
   random: number;
 }
 
+/** The stamp of an event; a fixed one where nobody has stamped it, as under a plain `createActor`. */
+export const stampOf = ({ at = 0, random = 0.5 }: Partial<Stamped>): Stamped => ({ at, random });
+
 /** Sends `event` to the actor at `to`, or begins that actor with `input`; after the commit, once, in order per pair. */
 export type MessageParams = { to: string; event: AnyEventObject } | { to: string; input: object };
 

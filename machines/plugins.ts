@@ -3,6 +3,7 @@ import { assign, emit, setup } from 'xstate';
 import { pluginAddress } from './addresses.js';
 import { hostActions, type MessageParams, type Stamped } from './host.js';
 import type { PluginInfo } from './plugin.js';
+import { isSameData } from './same-data.js';
 
 export interface PluginsInput {
   node: string;
@@ -24,19 +25,6 @@ export type PluginsEvent = (
 export type RegistrationChanged =
   | { type: 'registered' | 'updated' | 'deregistered'; info: PluginInfo }
   | { type: 'promoted'; info: PluginInfo; from: PluginInfo };
-
-const inOrder = (value: unknown): unknown =>
-  value !== null && typeof value === 'object'
-    ? Object.fromEntries(
-        Object.entries(value)
-          .sort(([a], [b]) => (a < b ? -1 : 1))
-          .map(([key, inner]) => [key, inOrder(inner)]),
-      )
-    : value;
-
-/** Whether two registrations define the same instance, whatever the order of their keys. */
-export const sameDefinition = (a: PluginInfo, b: PluginInfo): boolean =>
-  JSON.stringify(inOrder(a)) === JSON.stringify(inOrder(b));
 
 const instanceOf = (context: PluginsContext, allocId: string): PluginInfo | undefined =>
   context.instances.find((instance) => instance.allocId === allocId);
@@ -73,7 +61,7 @@ export const pluginsMachine = setup({
     isNew: ({ context }, info: PluginInfo) => !instanceOf(context, info.allocId),
     isChanged: ({ context }, info: PluginInfo) => {
       const present = instanceOf(context, info.allocId);
-      return present !== undefined && !sameDefinition(present, info);
+      return present !== undefined && !isSameData(present, info);
     },
     isActive: ({ context }, allocId: string) => context.instances[0]?.allocId === allocId,
     isPresent: ({ context }, allocId: string) => instanceOf(context, allocId) !== undefined,

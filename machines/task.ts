@@ -2,7 +2,8 @@
 import { assign, emit, setup } from 'xstate';
 import { pluginsAddress } from './addresses.js';
 import { type BackoffPolicy, jittered } from './backoff.js';
-import { failureIn, hostActions, type MessageParams, type Stamped, unbound } from './host.js';
+import { failureIn, hostActions, type MessageParams, type Stamped, stampOf, unbound } from './host.js';
+import { isSameData } from './same-data.js';
 
 export type TaskType = 'node' | 'controller' | 'monolith';
 
@@ -57,6 +58,12 @@ export interface ReadyReport {
   vendorVersion: string;
 }
 
+/** The instances that a run is registered as. */
+export interface Registered {
+  allocId: string;
+  types: string[];
+}
+
 export interface TaskInput {
   node: string;
 }
@@ -66,8 +73,8 @@ export interface TaskContext {
   spec: TaskSpec | null;
   run: TaskRun | null;
   spawned: SpawnedRun | null;
-  /** The allocId that is registered as a plugin, until another one took its place. */
-  registered: string | null;
+  /** What is registered as plugins, until another run took its place. */
+  registered: Registered | null;
   ready: ReadyReport | null;
   /** When the ends within the restart window happened, milliseconds since the epoch. */
   endedAtMs: number[];
@@ -117,17 +124,11 @@ const newRun = (id: string, { at, random }: Stamped): TaskRun => {
 const endsInWindow = (context: TaskContext, nowMs: number): number[] =>
   context.endedAtMs.filter((endedAt) => endedAt > nowMs - mustSpec(context).restart.windowMs);
 
-const deregistrations = (context: TaskContext): MessageParams[] =>
-  pluginTypes[mustSpec(context).type].flatMap((type) =>
-    context.registered
-      ? [
-          {
-            to: pluginsAddress(context.node, type, mustSpec(context).id),
-            event: { type: 'plugins.deregister', allocId: context.registered },
-          },
-        ]
-      : [],
-  );
+const deregistrations = ({ node, registered, spec }: TaskContext): MessageParams[] =>
+  (registered?.types ?? []).map((type) => ({
+    to: pluginsAddress(node, type, spec?.id ?? ''),
+    event: { type: 'plugins.deregister', allocId: registered?.allocId },
+  }));
 
 /** The new instances go in front before the dead ones go: nobody is promoted in between. */
 const registrations = (context: TaskContext): MessageParams[] => {
@@ -157,10 +158,10 @@ export const taskMachine = setup({
     awaitReady: unbound<ReadyReport, { spec: TaskSpec; spawned: SpawnedRun }>(),
     watchProcess: unbound<ProcessEnd, { spawned: SpawnedRun }>(),
     /** Waits until its instance has shut down, then ends every process of the task and removes its sockets. */
-    endProcesses: unbound<void, { spec: TaskSpec; registered: string | null }>(),
+    endProcesses: unbound<void, { spec: TaskSpec; registered: Registered | null }>(),
   },
   guards: {
-    isAnotherSpec: ({ context }, spec: TaskSpec) => JSON.stringify(context.spec) !== JSON.stringify(spec),
+    isAnotherSpec: ({ context }, spec: TaskSpec) => !isSameData(context.spec, spec),
     mayRestart: ({ context }) => context.endedAtMs.length <= mustSpec(context).restart.maxRestarts,
     hasReason: ({ context }) => context.reason !== null,
   },
@@ -168,19 +169,22 @@ export const taskMachine = setup({
     ...hostActions,
     takeSpec: assign((_, spec: TaskSpec) => ({ spec, endedAtMs: [], reason: null })),
     beginRun: assign(({ context, event }) => ({
-      run: newRun(mustSpec(context).id, event),
+      run: newRun(mustSpec(context).id, stampOf(event)),
       spawned: null,
       ready: null,
     })),
     keepSpawned: assign((_, spawned: SpawnedRun) => ({ spawned })),
     keepReady: assign((_, ready: ReadyReport) => ({ ready })),
-    keepRegistered: assign(({ context }) => ({ registered: mustSpawned(context).allocId, reason: null })),
+    keepRegistered: assign(({ context }) => ({
+      registered: { allocId: mustSpawned(context).allocId, types: [...pluginTypes[mustSpec(context).type]] },
+      reason: null,
+    })),
     forgetRuns: assign({ run: null, spawned: null, ready: null, registered: null }),
     clearReason: assign({ reason: null }),
-    countEnd: assign(({ context, event }, reason: string) => ({
-      endedAtMs: [...endsInWindow(context, event.at), event.at],
-      reason,
-    })),
+    countEnd: assign(({ context, event }, reason: string) => {
+      const { at } = stampOf(event);
+      return { endedAtMs: [...endsInWindow(context, at), at], reason };
+    }),
     emitRun: emit(({ context }, type: 'started' | 'healthy') => ({
       type,
       id: mustSpec(context).id,
@@ -201,7 +205,7 @@ export const taskMachine = setup({
   },
   delays: {
     backoff: ({ context, event }) =>
-      jittered(mustSpec(context).restart.backoff, context.endedAtMs.length, event.random),
+      jittered(mustSpec(context).restart.backoff, context.endedAtMs.length, stampOf(event).random),
   },
 }).createMachine({
   id: 'task',
@@ -282,6 +286,7 @@ export const taskMachine = setup({
               { type: 'countEnd', params: ({ event }) => exitText(event.output) },
             ],
           },
+          onError: { target: 'ended', actions: { type: 'countEnd', params: ({ event }) => failureIn(event).message } },
         },
       ],
     },
@@ -297,6 +302,7 @@ export const taskMachine = setup({
             { type: 'countEnd', params: ({ event }) => exitText(event.output) },
           ],
         },
+        onError: { target: 'ended', actions: { type: 'countEnd', params: ({ event }) => failureIn(event).message } },
       },
     },
     ended: {
@@ -317,7 +323,13 @@ export const taskMachine = setup({
           { guard: 'hasReason', target: 'failed', actions: 'forgetRuns' },
           { target: 'stopped', actions: ['forgetRuns', 'emitStopped'] },
         ],
-        onError: { target: 'failed', actions: { type: 'countEnd', params: ({ event }) => failureIn(event).message } },
+        onError: {
+          target: 'failed',
+          actions: [
+            { type: 'countEnd', params: ({ event }) => failureIn(event).message },
+            { type: 'emitReason', params: 'failed' },
+          ],
+        },
       },
     },
     failed: {

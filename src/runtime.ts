@@ -17,7 +17,7 @@ import type { Store } from './engine/store.js';
 import { StagecraftError } from './errors.js';
 import { type DataDir, openDataDir } from './host/data-dir.js';
 import { Clients } from './registry/clients.js';
-import type { Dispenser } from './registry/dispenser.js';
+import { type Dispenser, fingerprintOf } from './registry/dispenser.js';
 import type { FingerprintLoopOptions, FingerprintTimes } from './registry/fingerprint-loop.js';
 import { pluginKinds } from './registry/kinds.js';
 import { PluginRegistry } from './registry/plugin-registry.js';
@@ -68,6 +68,9 @@ export interface Journal {
 const leaseTtlMs = 15_000;
 const defaultTimes: FingerprintTimes = { intervalMs: 30_000, timeoutMs: 30_000 };
 const maxNodeIdBytes = 256;
+/** Longer than the deadlines of the root's effects: past it nothing is to be heard any more. */
+const startLimitMs = 150_000;
+const drainLimitMs = 150_000;
 
 /**
  * Brings up a runtime: takes the data directory, restores every actor of this node, resumes what was under way.
@@ -106,7 +109,7 @@ function checkOptions({ nodeId, fingerprint = {} }: RuntimeOptions): void {
 async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runtime> {
   const { nodeId, clock = systemClock, random = systemRandom, logger = silentLogger } = options;
   const store = options.store ?? lmdbStore(join(dataDir.path, 'state'));
-  const clients = new Clients({ ...csiDispensers(), ...options.dispensers });
+  const clients = new Clients({ ...csiDispensers(), ...options.dispensers }, logger);
   const times = { ...defaultTimes, ...options.fingerprint };
   const checked: FingerprintLoopOptions['checked'] = (address, seen) => plugins.checked(address, seen);
   const engine: Engine = new Engine({
@@ -128,10 +131,13 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   });
   const plugins = new PluginRegistry({ node: nodeId, engine, clients, clock });
   const tasks = new TaskSupervisor({ node: nodeId, engine });
-  const root = new Root(engine, registryAddress(nodeId));
+  const root = new Root(engine, registryAddress(nodeId), clock);
 
   await engine.open();
-  const { restored } = await root.start();
+  const { restored } = await root.start().catch(async (error: unknown) => {
+    await engine.stop();
+    throw error;
+  });
   let closing: Promise<void> | undefined;
   return {
     nodeId,
@@ -148,9 +154,8 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
         plugins.close();
         tasks.close();
         try {
-          await root.stop(release);
+          await root.stop(release).finally(() => engine.stop());
         } finally {
-          await engine.stop();
           dataDir.unlock();
         }
       })();
@@ -184,40 +189,48 @@ function registryKind(
 class Root {
   readonly #engine: Engine;
   readonly #address: string;
+  readonly #clock: Clock;
 
-  constructor(engine: Engine, address: string) {
+  constructor(engine: Engine, address: string, clock: Clock) {
     this.#engine = engine;
     this.#address = address;
+    this.#clock = clock;
   }
 
   async start(): Promise<RegistryContext> {
     await this.#engine.ask(this.#address, { type: 'registry.start' });
-    const context = await this.#settled();
-    if (context.error === null) return context;
-    await this.#engine.stop();
-    throw new StagecraftError('START_FAILED', `the runtime could not start: ${context.error}`, {
-      address: this.#address,
-    });
+    const context = await this.#settled(startLimitMs);
+    if (context?.error === null) return context;
+    throw this.#failure('START_FAILED', `the runtime could not start: ${context?.error ?? 'it took too long'}`);
   }
 
   async stop(release: boolean): Promise<void> {
     await this.#engine.ask(this.#address, { type: 'registry.stop', release });
-    const { error } = await this.#settled();
-    if (error !== null)
-      throw new StagecraftError('DRAIN_FAILED', `not all could be released: ${error}`, { address: this.#address });
+    const context = await this.#settled(drainLimitMs);
+    if (context?.error === null) return;
+    throw this.#failure('DRAIN_FAILED', `not all could be released: ${context?.error ?? 'it took too long'}`);
   }
 
-  #settled(): Promise<RegistryContext> {
+  /** Absent where it takes longer than the limit: the store may be gone, and its answer with it. */
+  #settled(limitMs: number): Promise<RegistryContext | undefined> {
     return new Promise((resolve) => {
+      const end = (context?: RegistryContext): void => {
+        stopObserving();
+        cancel();
+        resolve(context);
+      };
       const look = (): void => {
         const view = this.#engine.peek(this.#address);
-        if (view?.state !== 'running' && view?.state !== 'stopped') return;
-        stopObserving();
-        resolve(view.context as RegistryContext);
+        if (view?.state === 'running' || view?.state === 'stopped') end(view.context as RegistryContext);
       };
+      const cancel = this.#clock.after(limitMs, () => end());
       const stopObserving = this.#engine.observe(look);
       look();
     });
+  }
+
+  #failure(code: string, message: string): StagecraftError {
+    return new StagecraftError(code, message, { address: this.#address });
   }
 }
 
@@ -228,7 +241,7 @@ const probeWith =
     const dispenser = clients.dispenser(info.type);
     const client = dispenser.connect(info);
     try {
-      return await dispenser.fingerprint(client, { info, signal });
+      return fingerprintOf(await dispenser.fingerprint(client, { info, signal }));
     } finally {
       dispenser.close(client);
     }

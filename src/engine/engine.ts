@@ -158,6 +158,11 @@ export class Engine {
     return { seq: actor.seq, state: actor.snapshot.value, context: actor.snapshot.context };
   }
 
+  /** Whether an actor is in memory, be it on its way from the store or out of service. */
+  has(address: string): boolean {
+    return this.#actors.has(address);
+  }
+
   /** What is committed of each actor in memory whose address begins with the prefix. */
   *views(prefix: string): Generator<[address: string, view: ActorView]> {
     for (const address of this.#actors.keys()) {

@@ -1,5 +1,7 @@
 /** The client of each instance: connected once, closed once. */
 import type { PluginInfo } from '../../machines/plugin.js';
+import type { Logger } from '../engine/logger.js';
+import { messageOf } from '../errors.js';
 import type { Dispenser } from './dispenser.js';
 import { noDispenser } from './validate.js';
 
@@ -13,10 +15,12 @@ const nameOf = (address: string, info: PluginInfo): string => `${address}#${JSON
 
 export class Clients {
   readonly #dispensers: Record<string, Dispenser>;
+  readonly #logger: Logger;
   readonly #connections = new Map<string, Connection>();
 
-  constructor(dispensers: Record<string, Dispenser>) {
+  constructor(dispensers: Record<string, Dispenser>, logger: Logger) {
     this.#dispensers = dispensers;
+    this.#logger = logger;
   }
 
   /** The types of plugin that can be spoken to. */
@@ -50,8 +54,8 @@ export class Clients {
     this.#connections.delete(name);
     try {
       connection?.dispenser.close(connection.client);
-    } catch {
-      // Nobody is left whom this could help.
+    } catch (error) {
+      this.#logger.warn({ address }, `a client could not be closed: ${messageOf(error)}`);
     }
   }
 }

@@ -9,6 +9,20 @@ export interface FingerprintRequest {
   basic?: PluginBasics;
 }
 
+/** What one look found. Without a description it gets a plain one. */
+export type Looked = Omit<Fingerprint, 'description'> & Partial<Pick<Fingerprint, 'description'>>;
+
+/**
+ * What a dispenser answered, as data of our own: it may be less than its type says, and change under our hands.
+ * @throws Error where it is no object
+ */
+export function fingerprintOf(answer: Looked): Fingerprint {
+  if (!(answer instanceof Object)) throw new Error('the look at it gave no result');
+  const { healthy, description, ...rest }: Partial<Fingerprint> = JSON.parse(JSON.stringify(answer));
+  const isHealthy = healthy === true;
+  return { ...rest, healthy: isHealthy, description: description ?? (isHealthy ? 'ready' : 'not healthy') };
+}
+
 /**
  * A kind of plugin, e.g. `csi-node`. Add one by handing it to `createRuntime({ dispensers })`: registration, health,
  * events and persistence work for it unchanged.
@@ -20,7 +34,7 @@ export interface Dispenser<TClient = unknown> {
    * Looks once. What it resolves with is kept; leave out what this round could not tell.
    * A rejection is taken as unhealthy with its message.
    */
-  fingerprint(client: TClient, request: FingerprintRequest): Promise<Fingerprint>;
+  fingerprint(client: TClient, request: FingerprintRequest): Promise<Looked>;
   /**
    * Calls back when the connection was lost, so that the next look comes at once; the answer ends it.
    * Without it a loss is seen at the next round.

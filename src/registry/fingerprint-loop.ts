@@ -8,6 +8,7 @@ import { type Clock, pause } from '../engine/clock.js';
 import type { Effect, EffectCall } from '../engine/effects.js';
 import { messageOf } from '../errors.js';
 import type { Clients } from './clients.js';
+import { fingerprintOf } from './dispenser.js';
 import { watchSocket } from './socket-watch.js';
 import { Wake } from './wake.js';
 
@@ -88,19 +89,11 @@ async function round(
       wake.on((look) => dispenser.onDisconnect?.(client, look));
       return dispenser.fingerprint(client, { info, signal: limit, ...known });
     });
-    return { ...known, ...asFound(found) };
+    return { ...known, ...fingerprintOf(found) };
   } catch (error) {
     const isInitial = !last || last.description.startsWith(failedInitially);
     return { ...known, healthy: false, description: `${isInitial ? failedInitially : ''}${messageOf(error)}` };
   }
-}
-
-/** What a dispenser answered, as data of our own: it may be less than its type says, and change under our hands. */
-function asFound(answer: Fingerprint): Fingerprint {
-  if (!(answer instanceof Object)) throw new Error('the look at it gave no result');
-  const { healthy, description, ...rest }: Partial<Fingerprint> = JSON.parse(JSON.stringify(answer));
-  const isHealthy = healthy === true;
-  return { ...rest, healthy: isHealthy, description: description ?? (isHealthy ? 'ready' : 'not healthy') };
 }
 
 /** Asks for as long as a round may take, then gives up, whether the asked one heeds its signal or not. */

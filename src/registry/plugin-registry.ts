@@ -100,7 +100,7 @@ export class PluginRegistry {
     this.#refuseIfClosed();
     checkKey(type, name, allocId);
     const address = pluginsAddress(this.#node, type, name);
-    if (this.#engine.peek(address)) await this.#engine.ask(address, { type: 'plugins.deregister', allocId });
+    if (this.#engine.has(address)) await this.#engine.ask(address, { type: 'plugins.deregister', allocId });
     else if (!this.#clients.types.includes(type)) {
       throw notFound(`no plugin is of type '${type}': known are ${this.#clients.types.join(', ')}`);
     }

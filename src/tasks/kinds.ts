@@ -1,6 +1,6 @@
 /** The task machine, bound to what it does on this host. */
 import { addressParts } from '../../machines/addresses.js';
-import { pluginTypes, type SpawnedRun, type TaskRun, type TaskSpec, taskMachine } from '../../machines/task.js';
+import { type Registered, type SpawnedRun, type TaskRun, type TaskSpec, taskMachine } from '../../machines/task.js';
 import type { Clock } from '../engine/clock.js';
 import type { ActorKind, EffectCall } from '../engine/effects.js';
 import { awaitReady, type ProbePlugin } from './await-ready.js';
@@ -47,9 +47,12 @@ export function taskKind({ paths, clock, probe, gone }: TaskKindOptions): ActorK
           watchProcess(clock, children, { identity: input.spawned.process, signal }),
       },
       endProcesses: {
-        async run({ input: { spec, registered }, signal }: EffectCall<{ spec: TaskSpec; registered: string | null }>) {
-          const types = registered === null ? [] : pluginTypes[spec.type];
-          await Promise.all(types.map((type) => gone({ type, name: spec.id, allocId: registered ?? '' }, signal)));
+        async run({
+          input: { spec, registered },
+          signal,
+        }: EffectCall<{ spec: TaskSpec; registered: Registered | null }>) {
+          const { types, allocId } = registered ?? { types: [], allocId: '' };
+          await Promise.all(types.map((type) => gone({ type, name: spec.id, allocId }, signal)));
           await endProcesses(paths, clock, { id: spec.id, signal });
         },
       },

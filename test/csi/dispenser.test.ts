@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { expect } from 'chai';
-import type { Fingerprint, PluginBasics, PluginInfo } from '../../machines/plugin.js';
+import type { PluginBasics, PluginInfo } from '../../machines/plugin.js';
 import { openChannels } from '../../src/csi/channel.js';
 import { type CsiPluginType, csiDispensers } from '../../src/csi/dispenser.js';
 import { csi } from '../../src/csi/generated/csi.js';
 import { google } from '../../src/csi/generated/google/protobuf/wrappers.js';
 import { StagecraftError } from '../../src/errors.js';
+import type { Looked } from '../../src/registry/dispenser.js';
 import { FakePlugin, type Script, stopFakePlugins } from './fake-plugin.js';
 
 const dispensers = csiDispensers({ timeoutMs: 10_000 });
@@ -49,7 +50,7 @@ interface LookOptions {
 }
 
 /** One instance; each call is one round. */
-function instance(type: CsiPluginType): (options?: LookOptions) => Promise<Fingerprint> {
+function instance(type: CsiPluginType): (options?: LookOptions) => Promise<Looked> {
   const info: PluginInfo = { type, name: 'fake', allocId: 'a-1', connection: { socketPath } };
   const dispenser = dispensers[type];
   const client = dispenser.connect(info);

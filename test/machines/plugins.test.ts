@@ -5,7 +5,8 @@ import { type Actor, createActor } from 'xstate';
 import { pluginAddress } from '../../machines/addresses.js';
 import type { MessageParams } from '../../machines/host.js';
 import type { PluginInfo } from '../../machines/plugin.js';
-import { pluginsMachine, type RegistrationChanged, sameDefinition } from '../../machines/plugins.js';
+import { pluginsMachine, type RegistrationChanged } from '../../machines/plugins.js';
+import { isSameData } from '../../machines/same-data.js';
 import { anyStamp } from './stamped.js';
 
 const node = 'worker-1';
@@ -133,7 +134,7 @@ describe('plugins machine', () => {
     it('R4 an option that is named like something of every object is an option as any other', () => {
       const odd = instance('a1', { options: { constructor: 'x' } });
       expect(new Scene().register(a1).register(odd).told).to.deep.equal([{ type: 'updated', info: odd }]);
-      expect(sameDefinition(a1, odd)).to.equal(false);
+      expect(isSameData(a1, odd)).to.equal(false);
     });
   });
 

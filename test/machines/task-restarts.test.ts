@@ -26,7 +26,10 @@ describe('task restarts', () => {
     const scene = await endTimes(new TaskScene().start(), maxRestarts + 1);
     expect(scene.state).to.equal('stopping');
     expect(scene.told.at(-1)).to.deep.equal({ type: 'failed', id: 'ebs', reason: 'the process exited with code 1' });
-    expect(scene.endings.last.input).to.deep.equal({ spec, registered: scene.allocId(maxRestarts) });
+    expect(scene.endings.last.input).to.deep.equal({
+      spec,
+      registered: { allocId: scene.allocId(maxRestarts), types: ['csi-node'] },
+    });
     await scene.ended();
     expect(scene.state).to.equal('failed');
     expect(scene.context.reason).to.equal('the process exited with code 1');

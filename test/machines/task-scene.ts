@@ -4,6 +4,7 @@ import type { MessageParams } from '../../machines/host.js';
 import {
   type ProcessEnd,
   type ReadyReport,
+  type Registered,
   type SpawnedRun,
   type TaskChanged,
   type TaskContext,
@@ -33,7 +34,7 @@ export class TaskScene {
   readonly spawns = new Runs<{ spec: TaskSpec; run: TaskRun }, SpawnedRun>();
   readonly readies = new Runs<{ spec: TaskSpec; spawned: SpawnedRun }, ReadyReport>();
   readonly watches = new Runs<{ spawned: SpawnedRun }, ProcessEnd>();
-  readonly endings = new Runs<{ spec: TaskSpec; registered: string | null }, void>();
+  readonly endings = new Runs<{ spec: TaskSpec; registered: Registered | null }, void>();
   readonly told: TaskChanged[] = [];
   readonly messages: MessageParams[] = [];
   readonly #clock = new SimulatedClock();

@@ -1,6 +1,6 @@
 /** The task machine under plain XState: one run after another, what is told and what is asked for. Policy: task-restarts.test.ts */
 import { expect } from 'chai';
-import type { TaskSpec, TaskType } from '../../machines/task.js';
+import { pluginTypes, type TaskSpec, type TaskType } from '../../machines/task.js';
 import { node, ready, spec, TaskScene } from './task-scene.js';
 
 const controller = `plugins/${node}/csi-controller/ebs`;
@@ -50,7 +50,7 @@ describe('task machine', () => {
     };
     expect(scene.messages).to.deep.equal([{ to: nodePlugin, event: { type: 'plugins.register', info } }]);
     expect(scene.told.slice(1)).to.deep.equal([{ type: 'healthy', id: 'ebs', allocId }]);
-    expect(scene.context).to.deep.include({ ready, registered: allocId, reason: null });
+    expect(scene.context).to.deep.include({ ready, registered: { allocId, types: ['csi-node'] }, reason: null });
   });
 
   it('T3 a plugin without a vendor version is registered without one', async () => {
@@ -87,7 +87,10 @@ describe('task machine', () => {
       scene.stop();
       expect(scene.state).to.equal('stopping');
       expect(scene.takeMessages()).to.deep.equal(places.map((to) => `${to} plugins.deregister ${scene.allocId(0)}`));
-      expect(scene.endings.last.input).to.deep.equal({ spec: { ...spec, type }, registered: scene.allocId(0) });
+      expect(scene.endings.last.input).to.deep.equal({
+        spec: { ...spec, type },
+        registered: { allocId: scene.allocId(0), types: pluginTypes[type] },
+      });
     });
   }
 
@@ -135,7 +138,8 @@ describe('task machine', () => {
       const [first, second] = scene.spawns.all.map(({ input }) => input.run);
       expect(first?.allocId).to.not.equal(second?.allocId);
       expect(first?.token).to.not.equal(second?.token);
-      expect(scene.context).to.include({ spawned: null, ready: null, registered: first?.allocId });
+      expect(scene.context).to.deep.include({ spawned: null, ready: null });
+      expect(scene.context.registered?.allocId).to.equal(first?.allocId);
     });
 
     it('T6 it answers again: the reason is forgotten', async () => {
@@ -207,6 +211,22 @@ describe('task machine', () => {
         `${nodePlugin} plugins.register ${scene.allocId(1)}`,
         `${nodePlugin} plugins.deregister ${scene.allocId(0)}`,
       ]);
+    });
+
+    it('T1 another type while it runs: what it was registered as goes, whatever it is now', async () => {
+      const scene = await new TaskScene().start().run();
+      scene.takeMessages();
+      await scene.start({ ...spec, type: 'controller' }).run();
+      expect(scene.takeMessages()).to.deep.equal([
+        `${controller} plugins.register ${scene.allocId(1)}`,
+        `${nodePlugin} plugins.deregister ${scene.allocId(0)}`,
+      ]);
+    });
+
+    it('T1 the same spec with its keys in another order changes nothing', async () => {
+      const scene = await new TaskScene().start({ ...spec, env: { A: '1', B: '2' } }).run();
+      scene.start({ ...spec, env: { B: '2', A: '1' } });
+      expect([scene.state, scene.spawns.all.length]).to.deep.equal(['running', 1]);
     });
 
     it('T1 after it has stopped, also the same spec: a run anew', async () => {

@@ -3,6 +3,7 @@ import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import type { AnyEventObject } from 'xstate';
 import type { Clock } from '../../src/engine/clock.js';
+import { silentLogger } from '../../src/engine/logger.js';
 import { Clients } from '../../src/registry/clients.js';
 import { fingerprintLoop } from '../../src/registry/fingerprint-loop.js';
 import { pluginEventOf } from '../../src/registry/plugin-events.js';
@@ -16,7 +17,7 @@ const address = 'plugin/worker-1/device/gpu/a1';
 describe('clients', () => {
   it('R9 one for an address and its definition: asked for again, it is the same', () => {
     const kind = new FakeKind();
-    const clients = new Clients({ device: kind });
+    const clients = new Clients({ device: kind }, silentLogger);
     const first = clients.get(address, device('a1'));
     expect(clients.get(address, device('a1'))).to.equal(first);
     expect(clients.get(address, device('a1', { version: '2' }))).to.not.equal(first);
@@ -26,7 +27,7 @@ describe('clients', () => {
 
   it('I11 closed once, however often it is asked for; then a new one is made', () => {
     const kind = new FakeKind();
-    const clients = new Clients({ device: kind });
+    const clients = new Clients({ device: kind }, silentLogger);
     const first = clients.get(address, device('a1'));
     clients.close(address, device('a1'));
     clients.close(address, device('a1'));
@@ -35,7 +36,7 @@ describe('clients', () => {
   });
 
   it('R9 no dispenser for a type, also for one named like something of every object: NO_DISPENSER, naming those there are', async () => {
-    const clients = new Clients({ device: new FakeKind() });
+    const clients = new Clients({ device: new FakeKind() }, silentLogger);
     for (const type of ['printer', 'constructor', '__proto__', '']) {
       const error = await refusal(() => clients.dispenser(type));
       expect(error.code).to.equal('NO_DISPENSER');
@@ -55,7 +56,7 @@ describe('fingerprint loop', () => {
     const options = {
       intervalMs: 1_000,
       timeoutMs: 100,
-      clients: new Clients({ device: kind }),
+      clients: new Clients({ device: kind }, silentLogger),
       clock,
       checked: () => {},
     };
