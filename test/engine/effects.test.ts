@@ -152,6 +152,7 @@ describe('effects', () => {
   it('an effect that changes its input changes neither the record nor its next run', async () => {
     await ask('work');
     Object.assign(work.last.input ?? {}, { job: 'spoiled' });
+    await ask('nothing to it');
     await restart();
     expect(work.last.input).to.deep.equal({ job: 'dig' });
   });
@@ -228,6 +229,24 @@ describe('effects', () => {
     });
     life = await lab.start([{ machine: eager, effects: { work }, begin: () => ({}) }]);
     await life.engine.ask('eager/a', { type: 'go' });
+    expect(work.calls).to.have.length(1);
+  });
+
+  it('an effect ends and its state stays, then it does not run again after a restart', async () => {
+    const contented = setup({
+      actors: { work: unbound<void, object>() },
+      actions: { note: assign({}) },
+    }).createMachine({
+      id: 'contented',
+      invoke: { id: 'work', src: 'work', input: {}, onDone: { actions: 'note' } },
+    });
+    const kind: ActorKind = { machine: contented, effects: { work }, begin: () => ({}) };
+    life = await lab.start([kind]);
+    await life.engine.ask('contented/a', { type: 'go' });
+    work.last.finish();
+    await lab.rest();
+    life = await lab.start([kind]);
+    expect(life.engine.peek('contented/a')).to.include({ seq: 2 });
     expect(work.calls).to.have.length(1);
   });
 

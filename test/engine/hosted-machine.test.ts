@@ -16,6 +16,7 @@ import {
 } from 'xstate';
 import { hostActions, unbound } from '../../machines/host.js';
 import { HostedMachine, type Step } from '../../src/engine/hosted-machine.js';
+import './quiet-xstate.js';
 
 const go: AnyEventObject = { type: 'go' };
 

@@ -15,6 +15,7 @@ import { memoryStore } from '../../src/stores/memory.js';
 import { type SimulatedClock, seededRandom, simulatedClock } from '../../src/testing/index.js';
 import { interceptedStore } from './intercepted-store.js';
 import { type MoodyStore, moodyStore } from './moody-store.js';
+import './quiet-xstate.js';
 
 export const leaseTtlMs = 15_000;
 

@@ -1,5 +1,7 @@
 /** Ownership: one runtime at a time, refused by name; who lost the lease does nothing more. */
 import { expect } from 'chai';
+import { setup } from 'xstate';
+import { unbound } from '../../machines/host.js';
 import type { Engine } from '../../src/engine/engine.js';
 import type { Store } from '../../src/engine/store.js';
 import { deskKind, deskTopic, note, noteTo, say, tell } from './desk.js';
@@ -103,6 +105,24 @@ describe('leases', () => {
     expect(work.calls).to.have.length(0);
     life = await lab.start([workerKind({ work })]);
     expect(work.last).to.include({ recovered: true, seq: 1 });
+  });
+
+  it('a state is entered in the very moment of the lapse, then its effect does not start here', async () => {
+    const punctual = setup({ actors: { work: unbound<void, object>() } }).createMachine({
+      id: 'punctual',
+      initial: 'waiting',
+      states: {
+        waiting: { after: { [leaseTtlMs * 2]: 'working' } },
+        working: { invoke: { id: 'work', src: 'work', input: {} } },
+      },
+    });
+    life = await lab.start([{ machine: punctual, effects: { work }, begin: () => ({}) }]);
+    await life.engine.ask('punctual/a', { type: 'go' });
+    await lab.clock.advance(leaseTtlMs + 1);
+    life.store.hold('renewLease');
+    await lab.clock.advance(leaseTtlMs);
+    expect(life.engine.peek('punctual/a')).to.include({ state: 'working' });
+    expect(work.calls).to.have.length(0);
   });
 
   it('the lease is said to be lost, then actors stop, and waiting callers hear FENCED', async () => {

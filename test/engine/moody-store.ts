@@ -38,8 +38,8 @@ export function moodyStore(inner: Store): MoodyStore {
     async pass(method, proceed) {
       calls.push(method);
       const failure = failing(method);
-      if (failure === 'before') throw new Error(`${method}: no connection`);
       await waitFor(method, 'before');
+      if (failure === 'before') throw new Error(`${method}: no connection`);
       const result = await proceed();
       await waitFor(method, 'after');
       if (failure === 'after') throw new Error(`${method}: the answer was lost`);

@@ -89,8 +89,9 @@ describe('restore', () => {
   it('a record is being loaded when its listing comes, then the actor is restored once', async () => {
     await life.engine.ask('desk/a', note('one'));
     life = await lab.start([deskKind], { prefixes: [] });
-    const release = life.store.hold('load');
+    const release = life.store.hold('load', 'after');
     const asked = life.engine.ask('desk/a', { type: 'read' });
+    await lab.rest();
     expect(await life.engine.restore([''])).to.deep.equal({ actors: 1, quarantined: [] });
     expect(await asked).to.deep.equal(['one']);
     await life.engine.ask('desk/a', note('two'));

@@ -1,7 +1,7 @@
 /** Stopping: what is on its way to the store finishes, all else is refused or left to the next life; nothing lingers. */
 import { expect } from 'chai';
 import { deskKind, deskTopic, note, noteTo, say, tell } from './desk.js';
-import { failureOf, Lab, type Life, textsOf, topicOf, watched } from './lab.js';
+import { failureOf, Lab, type Life, leaseTtlMs, textsOf, topicOf, watched } from './lab.js';
 import { type ManualEffect, manualEffect } from './manual-effect.js';
 import { workerKind } from './worker.js';
 
@@ -132,15 +132,46 @@ describe('stopping', () => {
 
   for (const method of ['settle', 'appendTopic', 'releaseLease', 'renewLease'] as const) {
     it(`the store fails at ${method} meanwhile, then it stops all the same, and leaves no timer`, async () => {
-      life.store.fail(method, 'before', 1_000);
+      life.store.fail(method, 'before', Number.POSITIVE_INFINITY);
       await life.engine.ask('desk/a', say('hello'));
       await life.engine.ask('desk/a', tell(noteTo('desk/b', 'hello')));
       await lab.clock.advance(1_000);
-      await lab.stop(life.engine);
+      await life.engine.stop();
       expect(life.store.calls.at(-1)).to.equal('close');
       expect(lab.clock.pending).to.equal(0);
     });
   }
+
+  for (const method of ['appendTopic', 'settle'] as const) {
+    it(`${method} is under way, then the store is closed after it`, async () => {
+      const release = life.store.hold(method);
+      await life.engine.ask('desk/a', say('hello'));
+      await lab.rest();
+      const stopped = life.engine.stop();
+      await lab.rest();
+      expect(life.store.calls).to.not.include('close');
+      release();
+      await stopped;
+      expect(life.store.calls.at(-1)).to.equal('close');
+    });
+  }
+
+  it('a renewal of the lease is under way, then its late answer begins nothing', async () => {
+    const release = life.store.hold('renewLease', 'after');
+    await lab.clock.advance(leaseTtlMs / 3);
+    await life.engine.stop();
+    release();
+    await lab.rest();
+    expect(lab.clock.pending).to.equal(0);
+  });
+
+  it('the store answers neither renewals nor the return of a lapsed lease, then it stops all the same', async () => {
+    life.store.hold('renewLease');
+    life.store.hold('releaseLease');
+    await lab.clock.advance(leaseTtlMs);
+    await life.engine.stop();
+    expect(lab.clock.pending).to.equal(0);
+  });
 
   it('twice is once', async () => {
     await life.engine.ask('desk/a', note('one'));

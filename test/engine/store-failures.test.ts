@@ -112,7 +112,7 @@ describe('store failures', () => {
         await failureOf(life.engine.ask('desk/a', note('one')));
         await lab.clock.advance(1_000);
         const attempts = life.store.commits.length;
-        await lab.stop(life.engine);
+        await life.engine.stop();
         expect(lab.clock.pending).to.equal(0);
         await lab.clock.advance(60_000);
         expect(life.store.commits).to.have.length(attempts);
@@ -157,7 +157,7 @@ describe('store failures', () => {
     life.store.fail('load', 'before', 1_000);
     const asked = watched(life.engine.ask('desk/a', note('one')));
     await lab.clock.advance(1_000);
-    await lab.stop(life.engine);
+    await life.engine.stop();
     expect(asked.error).to.include({ code: 'RUNTIME_CLOSED' });
     expect(lab.clock.pending).to.equal(0);
   });

@@ -77,6 +77,17 @@ describe('topics', () => {
       });
     }
 
+    it('an event comes while the one before it fails to be written, then it waits its turn', async () => {
+      const release = life.store.hold('appendTopic', 'before', 1);
+      life.store.fail('appendTopic', 'before');
+      await speak('1');
+      await lab.rest();
+      await speak('2');
+      release();
+      await lab.clock.advance(1_000);
+      expect(await said()).to.deep.equal(['1', '2']);
+    });
+
     it('many speak at once, then one write of the topic carries what has gathered', async () => {
       const addresses = Array.from({ length: 50 }, (_, index) => `desk/${index}`);
       await Promise.all(addresses.map((address) => speak(address, address)));
@@ -174,6 +185,21 @@ describe('topics', () => {
       await lab.rest();
       expect(stuck.said).to.deep.equal(['1']);
       expect(other.said).to.deep.equal(['1', '2', '3']);
+    });
+
+    it('an event comes while a read that missed it is under way, then the follower gets it all the same', async () => {
+      let release = (): void => {};
+      const follower = reader(life.engine.follow(deskTopic, 0), async () => {
+        if (follower.said.length === 1) release = life.store.hold('readTopic', 'after', 1);
+      });
+      await speak('1');
+      await lab.rest();
+      await speak('2');
+      await lab.rest();
+      expect(follower.said).to.deep.equal(['1']);
+      release();
+      await lab.rest();
+      expect(follower.said).to.deep.equal(['1', '2']);
     });
 
     it('the store fails to read, then the follower hears STORE_UNAVAILABLE', async () => {
