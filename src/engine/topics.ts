@@ -152,6 +152,33 @@ export class Topics {
   }
 }
 
+/**
+ * A followed topic as its subscribers know it: each row as `read` makes it; where that answers nothing, none.
+ * Unlike an async generator it ends at once, also while a `next()` waits.
+ */
+export function reading<T>(
+  rows: AsyncIterable<TopicRow>,
+  read: (row: TopicRow) => T | undefined,
+): AsyncIterableIterator<T, void> {
+  const source = rows[Symbol.asyncIterator]();
+  const iterator: AsyncIterableIterator<T, void> = {
+    [Symbol.asyncIterator]: () => iterator,
+    async next() {
+      for (;;) {
+        const { value, done } = await source.next();
+        if (done) return { value: undefined, done };
+        const item = read(value);
+        if (item !== undefined) return { value: item };
+      }
+    },
+    async return() {
+      await source.return?.();
+      return { value: undefined, done: true };
+    },
+  };
+  return iterator;
+}
+
 const expired = (oldest: Cursor): StagecraftError =>
   new StagecraftError('CURSOR_EXPIRED', `events before ${oldest} are gone: list the present state, go on from there`);
 

@@ -7,8 +7,7 @@ import type { Fingerprint, PluginContext, PluginInfo } from '../../machines/plug
 import type { PluginsContext } from '../../machines/plugins.js';
 import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
-import type { TopicRow } from '../engine/store.js';
-import { cursorOf, type FollowOptions } from '../engine/topics.js';
+import { cursorOf, type FollowOptions, reading } from '../engine/topics.js';
 import { StagecraftError } from '../errors.js';
 import type { Clients } from './clients.js';
 import { type PluginEvent, pluginEventOf, pluginsTopic } from './plugin-events.js';
@@ -195,10 +194,10 @@ export class PluginRegistry {
    */
   updates(type?: string, { from = 'now', signal }: FollowOptions = {}): AsyncIterable<PluginEvent> {
     this.#refuseIfClosed();
-    const ended = new AbortController();
-    const signals = signal ? [signal, ended.signal] : [ended.signal];
-    const rows = this.#engine.follow(pluginsTopic(this.#node), cursorOf(from), AbortSignal.any(signals));
-    return endedBy(eventsOf(rows, type), ended);
+    return reading(this.#engine.follow(pluginsTopic(this.#node), cursorOf(from), signal), (row) => {
+      const event = pluginEventOf(row);
+      return type === undefined || event.info.type === type ? event : undefined;
+    });
   }
 
   /** Resolves when an instance has shut down, or the signal is aborted. */
@@ -285,26 +284,6 @@ export class PluginRegistry {
   #refuseIfClosed(): void {
     if (this.#closed) throw new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed');
   }
-}
-
-async function* eventsOf(rows: AsyncIterable<TopicRow>, type: string | undefined): AsyncGenerator<PluginEvent, void> {
-  for await (const row of rows) {
-    const event = pluginEventOf(row);
-    if (type === undefined || event.info.type === type) yield event;
-  }
-}
-
-/** `return()` ends a `next()` that still waits; an async generator by itself would answer it only after that. */
-function endedBy<T>(items: AsyncGenerator<T, void>, ended: AbortController): AsyncIterableIterator<T, void> {
-  const iterator: AsyncIterableIterator<T, void> = {
-    [Symbol.asyncIterator]: () => iterator,
-    next: () => items.next(),
-    return: () => {
-      ended.abort();
-      return items.return();
-    },
-  };
-  return iterator;
 }
 
 const notFound = (message: string): StagecraftError => new StagecraftError('PLUGIN_NOT_FOUND', message);
