@@ -7,7 +7,15 @@
  * The same value as plain JSON, and nobody else's: what its giver does with it later changes nothing here.
  * @throws TypeError for what JSON can't hold: bigint, cycles
  */
-export const asData = <T extends object>(value: T): T => JSON.parse(JSON.stringify(value));
+export const asData = <T>(value: T): T => (isData(value) ? copied(value) : JSON.parse(JSON.stringify(value)));
+
+/** Several times faster than by way of text. */
+function copied<T>(value: T): T;
+function copied(value: unknown): unknown {
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map((item) => copied(item));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, copied(inner)]));
+}
 
 /** Whether JSON gives back the same value. */
 export function isData(value: unknown): boolean {

@@ -40,6 +40,9 @@ function textOf(part: () => unknown): string {
   }
 }
 
+/** One for all: an error of its own for each, with its stack, would cost more than the step that left the state. */
+const stateLeft = new StagecraftError('ABORTED', 'the state that asked for this effect was left');
+
 export class EffectRunner {
   readonly #clock: Clock;
   readonly #running = new Map<string, AbortController>();
@@ -63,7 +66,7 @@ export class EffectRunner {
     const name = nameOf(address, live);
     const controller = this.#running.get(name);
     this.#running.delete(name);
-    controller?.abort(reason ?? new StagecraftError('ABORTED', `${name}: its state was left`, { address }));
+    controller?.abort(reason ?? stateLeft);
   }
 
   /** Resolves when all runs, cancelled by their actors, have come to an end, or have had their time. */
