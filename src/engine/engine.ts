@@ -12,7 +12,7 @@ import { asData } from './data.js';
 import { Deliveries } from './deliveries.js';
 import { EffectRunner } from './effect-runner.js';
 import type { ActorKind } from './effects.js';
-import { decodeEntry, decodeEnvelope, type JournalEntry, type LiveTimer } from './envelope.js';
+import { decodeEntry, decodeEnvelope, type JournalEntry, type LiveEffect, type LiveTimer } from './envelope.js';
 import { HostedMachine } from './hosted-machine.js';
 import type { ActorMessage, Inbox } from './inbox.js';
 import { LeaseKeeper, type LeaseRequest } from './lease-keeper.js';
@@ -46,6 +46,7 @@ interface HostedKind {
 const pageSize = 512;
 const loadRetryMs = 200;
 const effectGraceMs = 5_000;
+const storeGraceMs = 10_000;
 /** What every store can keep as a name: stores/names.ts. */
 const longestAddressBytes = 960;
 const unwritable = /[\p{Cc}\p{Cs}]/u;
@@ -71,6 +72,11 @@ export class Engine {
   readonly #droppedMeanwhile = new Set<Set<string>>();
   /** Resolved where nothing that earlier runs owed waits to be delivered. */
   #redelivered: Promise<unknown> = Promise.resolve();
+  /** Effects that wait for the lease to be held again. */
+  readonly #postponed = new Map<LiveEffect, () => void>();
+  #tellLost: (reason: StagecraftError) => void = () => {};
+  /** Resolves if another runtime has taken over what was ours; nothing is done here from then on. */
+  readonly lost: Promise<StagecraftError>;
   #commits = 0;
   /** Why nothing is taken any more. */
   #closed: StagecraftError | undefined;
@@ -86,7 +92,13 @@ export class Engine {
     this.#topics = new Topics(store, clock);
     const inbox: Inbox = { append: (address, message) => this.#append(address, message) };
     this.#deliveries = new Deliveries({ store, clock, topics: this.#topics, inbox });
-    this.#leases = new LeaseKeeper(store, clock, (reason) => this.#fence(reason));
+    this.#leases = new LeaseKeeper(store, clock, {
+      regained: () => this.#startPostponed(),
+      lost: (reason) => this.#fence(reason),
+    });
+    this.lost = new Promise((resolve) => {
+      this.#tellLost = resolve;
+    });
     this.#leaseRequest = { ...lease, owner: random.id() };
     this.#host = this.#makeHost();
   }
@@ -206,11 +218,19 @@ export class Engine {
   async stop(): Promise<void> {
     this.#close(new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed'));
     await this.#effects.stop(effectGraceMs);
+    // A store that hangs holds nobody up: what it was to write is repeated, or taken up, by the next runtime.
+    const written = new AbortController();
+    void this.#settle().finally(() => written.abort());
+    await pause(this.#clock, storeGraceMs, written.signal);
+    await this.#store.close();
+  }
+
+  /** Resolves when nothing is on its way to the store any more, the lease given back last. */
+  async #settle(): Promise<void> {
     await this.#committer.stop();
     await this.#topics.stop();
     await this.#deliveries.stop();
     await this.#leases.release();
-    await this.#store.close();
   }
 
   /** Another one may run what was ours: from now on nothing of it is done or written here. */
@@ -219,6 +239,13 @@ export class Engine {
     this.#logger.error({ code: reason.code, lease: this.#leaseRequest.name }, reason.message);
     this.#close(reason);
     void this.#committer.stop();
+    this.#tellLost(reason);
+  }
+
+  #startPostponed(): void {
+    const starts = [...this.#postponed.values()];
+    this.#postponed.clear();
+    for (const start of starts) start();
   }
 
   #close(reason: StagecraftError): void {
@@ -339,8 +366,11 @@ export class Engine {
       },
       commit: (commit, outcome) => this.#committer.submit({ commit, outcome }),
       startEffect: (address, live, recovered) => {
-        // A lapsed lease is somebody else's: they take the effect up.
-        if (!this.#leases.held) return;
+        // A lapsed lease may be somebody else's by now: they take the effect up, or we do once it is ours again.
+        if (!this.#leases.held) {
+          this.#postponed.set(live, () => this.#host.startEffect(address, live, recovered));
+          return;
+        }
         const effect = this.#kindOf(address).kind.effects[live.src];
         const mail = { kind: 'effect' as const, id: live.id, seq: live.seq };
         this.#effects.start({
@@ -351,7 +381,10 @@ export class Engine {
           deliver: (event, ended) => this.#actors.get(address)?.post({ ...mail, event, ended }),
         });
       },
-      cancelEffect: (address, live, reason) => this.#effects.cancel(address, live, reason),
+      cancelEffect: (address, live, reason) => {
+        this.#postponed.delete(live);
+        this.#effects.cancel(address, live, reason);
+      },
       startTimer: (address, timer) => {
         const { id, seq, event } = timer;
         const fire = (): void => {

@@ -1,6 +1,8 @@
 /**
- * Holds the lease that allows this runtime to write its actors, and says at once when it is lost.
+ * Holds the lease that allows this runtime to write its actors, and says when it is lost.
  * A lease counts from before it was asked for, on the monotonic clock: never longer here than in the store.
+ * One that has lapsed (this process was stopped for a while, or the store) is asked for again: with the very next epoch
+ * nobody has acted in between, and work goes on.
  */
 import { StagecraftError } from '../errors.js';
 import type { Clock } from './clock.js';
@@ -15,10 +17,19 @@ export interface LeaseRequest {
   holder: string;
 }
 
+/** Who is told what becomes of the lease. */
+export interface LeaseEvents {
+  /** It had lapsed, and is held again. */
+  regained(): void;
+  /** Somebody else may write these actors. */
+  lost(reason: StagecraftError): void;
+}
+
 export class LeaseKeeper {
   readonly #store: Store;
   readonly #clock: Clock;
-  readonly #lost: (reason: StagecraftError) => void;
+  readonly #events: LeaseEvents;
+  #request: LeaseRequest | undefined;
   #lease: Lease | undefined;
   #heldUntilMs = 0;
   /** Released or lost: what a renewal says from then on counts no more. */
@@ -26,10 +37,10 @@ export class LeaseKeeper {
   #cancelRenewal: () => void = () => {};
   #cancelLapse: () => void = () => {};
 
-  constructor(store: Store, clock: Clock, lost: (reason: StagecraftError) => void) {
+  constructor(store: Store, clock: Clock, events: LeaseEvents) {
     this.#store = store;
     this.#clock = clock;
-    this.#lost = lost;
+    this.#events = events;
   }
 
   /** @throws StagecraftError NODE_IN_USE, naming the holder */
@@ -40,6 +51,7 @@ export class LeaseKeeper {
       const message = `${request.name} is run by ${result.holder}: stop that one first, or choose another nodeId`;
       throw new StagecraftError('NODE_IN_USE', message);
     }
+    this.#request = request;
     this.#held(result.lease, askedAtMs);
   }
 
@@ -65,27 +77,56 @@ export class LeaseKeeper {
     this.#lease = lease;
     this.#heldUntilMs = askedAtMs + lease.ttlMs;
     this.#cancelLapse();
-    this.#cancelLapse = this.#clock.after(this.#heldUntilMs - this.#clock.monotonicMs(), () => this.#lose(lease));
+    const leftMs = this.#heldUntilMs - this.#clock.monotonicMs();
+    this.#cancelLapse = this.#clock.after(leftMs, () => this.#lapse(lease));
     this.#renewAfter(lease.ttlMs / 3, lease);
   }
 
   #renewAfter(delayMs: number, lease: Lease): void {
+    this.#cancelRenewal();
     this.#cancelRenewal = this.#clock.after(delayMs, () => void this.#renew(lease));
   }
 
   async #renew(lease: Lease): Promise<void> {
     const askedAtMs = this.#clock.monotonicMs();
     const renewed = await this.#store.renewLease(lease).catch(() => undefined);
-    if (this.#over) return;
+    if (this.#over || this.#lease !== lease || !this.held) return; // asked for again by now
     if (renewed) this.#held(lease, askedAtMs);
     // No answer is no loss yet: asked again until the lease has lapsed here.
     else if (renewed === undefined) this.#renewAfter(lease.ttlMs / 10, lease);
-    else this.#lose(lease);
+    else this.#lapse(lease);
+  }
+
+  /** What comes of it must be known within one more term. */
+  #lapse(lease: Lease): void {
+    this.#heldUntilMs = this.#clock.monotonicMs();
+    this.#cancelRenewal();
+    this.#cancelLapse();
+    this.#cancelLapse = this.#clock.after(lease.ttlMs, () => this.#lose(lease));
+    void this.#reclaim(lease);
+  }
+
+  async #reclaim(lease: Lease): Promise<void> {
+    if (!this.#request) return;
+    const askedAtMs = this.#clock.monotonicMs();
+    const result = await this.#store.acquireLease(this.#request).catch(() => undefined);
+    if (this.#over) return;
+    if (!result) {
+      this.#cancelRenewal = this.#clock.after(lease.ttlMs / 10, () => void this.#reclaim(lease));
+    } else if (result.status === 'granted' && result.lease.epoch === lease.epoch + 1) {
+      this.#held(result.lease, askedAtMs);
+      this.#events.regained();
+    } else {
+      if (result.status === 'granted') void this.#store.releaseLease(result.lease).catch(() => {});
+      this.#lose(lease);
+    }
   }
 
   #lose({ name }: Lease): void {
     this.#end();
-    this.#lost(new StagecraftError('FENCED', `${name} is no longer ours: another runtime may have taken it over`));
+    this.#events.lost(
+      new StagecraftError('FENCED', `${name} is no longer ours: another runtime may have taken it over`),
+    );
   }
 
   #end(): void {

@@ -26,6 +26,45 @@ describe('leases', () => {
   /** Another runtime of the same node, beside the first. */
   const rival = (): Engine => lab.engine([deskKind, workerKind({ work })], lab.store(shared));
 
+  /** Nothing is heard of the lease any more. */
+  const silence = (break_: (method: 'renewLease' | 'acquireLease') => void): void => {
+    break_('renewLease');
+    break_('acquireLease');
+  };
+
+  it('a lease has lapsed, but nobody took it, then it is held again, and what waited for it starts', async () => {
+    const release = life.store.hold('acquireLease');
+    life.store.hold('renewLease');
+    await lab.clock.advance(leaseTtlMs);
+    await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
+    expect(work.calls).to.have.length(0);
+    release();
+    await lab.rest();
+    expect(work.calls).to.have.length(1);
+    await life.engine.ask('desk/a', note('still here'));
+  });
+
+  it('a lease has lapsed, and what waited for it was left meanwhile, then that never starts', async () => {
+    const release = life.store.hold('acquireLease');
+    life.store.hold('renewLease');
+    await lab.clock.advance(leaseTtlMs);
+    await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
+    await life.engine.ask('worker/a', { type: 'leave' });
+    release();
+    await lab.rest();
+    expect(work.calls).to.have.length(0);
+  });
+
+  it('another had the lease for a while after the lapse, then it is lost, though it is free again', async () => {
+    await lab.data.close();
+    await lab.data.open();
+    const another = { name: 'node/n1', owner: 'another', ttlMs: 1, holder: 'another' };
+    await lab.data.acquireLease(another);
+    await lab.clock.advance(leaseTtlMs);
+    expect(await failureOf(life.engine.ask('desk/a', note('too late')))).to.include({ code: 'FENCED' });
+    expect(await life.engine.lost).to.include({ code: 'FENCED' });
+  });
+
   it('a second runtime of the same node is refused, the holder named; the first goes on', async () => {
     const error = await failureOf(rival().open());
     expect(error).to.include({ code: 'NODE_IN_USE' });
@@ -64,15 +103,17 @@ describe('leases', () => {
     }
 
     for (const [how, break_] of [
-      ['fail', (): void => life.store.fail('renewLease', 'before', 1_000)],
-      ['hang', (): void => void life.store.hold('renewLease')],
+      ['fail', (): void => silence((method) => life.store.fail(method, 'before', 1_000))],
+      ['hang', (): void => silence((method) => life.store.hold(method))],
     ] as const) {
-      it(`renewals ${how} until the lease has lapsed, then at that moment everything stops, with FENCED`, async () => {
+      it(`renewals ${how} until the lease has lapsed, and asking for it anew as long, then everything stops, with FENCED`, async () => {
         await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
         await life.engine.ask('worker/b', { type: 'nap' });
         break_();
         await lab.clock.advance(leaseTtlMs - 1);
         await life.engine.ask('desk/a', note('still here'));
+        expect(work.last.signal.aborted).to.equal(false);
+        await lab.clock.advance(leaseTtlMs);
         expect(work.last.signal.aborted).to.equal(false);
         await lab.clock.advance(1);
         expect(work.last.signal.aborted).to.equal(true);
@@ -85,6 +126,7 @@ describe('leases', () => {
     }
 
     it('the answer of a renewal comes after the lease has lapsed, then that changes nothing any more', async () => {
+      life.store.hold('acquireLease');
       const release = life.store.hold('renewLease');
       await lab.clock.advance(leaseTtlMs);
       release();
@@ -94,7 +136,7 @@ describe('leases', () => {
   });
 
   it('the lease lapses while a commit is under way, then what it asked for does not start here', async () => {
-    life.store.hold('renewLease');
+    silence((method) => life.store.hold(method));
     await lab.clock.advance(leaseTtlMs - 1);
     const release = life.store.hold('commit', 'after');
     const asked = watched(life.engine.ask('worker/a', { type: 'work', job: 'dig' }));
@@ -119,7 +161,7 @@ describe('leases', () => {
     life = await lab.start([{ machine: punctual, effects: { work }, begin: () => ({}) }]);
     await life.engine.ask('punctual/a', { type: 'go' });
     await lab.clock.advance(leaseTtlMs + 1);
-    life.store.hold('renewLease');
+    silence((method) => life.store.hold(method));
     await lab.clock.advance(leaseTtlMs);
     expect(life.engine.peek('punctual/a')).to.include({ state: 'working' });
     expect(work.calls).to.have.length(0);
@@ -131,6 +173,7 @@ describe('leases', () => {
     const waiting = watched(life.engine.ask('desk/a', note('x')));
     await lab.data.close();
     await lab.data.open();
+    await lab.data.acquireLease({ name: 'node/n1', owner: 'another', ttlMs: leaseTtlMs, holder: 'another' });
     await lab.clock.advance(leaseTtlMs);
     expect(waiting.error).to.include({ code: 'FENCED' });
     expect(work.last.signal.aborted).to.equal(true);
@@ -201,8 +244,8 @@ describe('leases', () => {
     const release = life.store.hold('commit', 'after');
     void life.engine.ask('desk/a', tell(noteTo('desk/b', 'hello')));
     void life.engine.ask('desk/c', say('hello'));
-    life.store.hold('renewLease');
-    await lab.clock.advance(leaseTtlMs);
+    silence((method) => life.store.hold(method));
+    await lab.clock.advance(2 * leaseTtlMs);
     release();
     await lab.rest();
     expect(await lab.data.load('desk/b')).to.include({ seq: 1 });

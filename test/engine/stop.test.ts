@@ -167,11 +167,23 @@ describe('stopping', () => {
 
   it('the store answers neither renewals nor the return of a lapsed lease, then it stops all the same', async () => {
     life.store.hold('renewLease');
+    life.store.hold('acquireLease');
     life.store.hold('releaseLease');
     await lab.clock.advance(leaseTtlMs);
     await life.engine.stop();
     expect(lab.clock.pending).to.equal(0);
   });
+
+  for (const method of ['commit', 'releaseLease'] as const) {
+    it(`the store hangs at ${method}, then it stops without that after its grace`, async () => {
+      life.store.hold(method);
+      void life.engine.ask('desk/a', note('one')).catch(() => {});
+      await lab.rest();
+      const stopped = watched(life.engine.stop());
+      await lab.clock.advance(60_000);
+      expect(stopped.state).to.equal('answered');
+    });
+  }
 
   it('twice is once', async () => {
     await life.engine.ask('desk/a', note('one'));
@@ -191,6 +203,7 @@ describe('stopping', () => {
   it('it was fenced before, then it stops all the same, and says FENCED to those who come', async () => {
     await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
     life.store.hold('renewLease');
+    life.store.hold('acquireLease');
     await lab.clock.advance(60_000);
     await lab.stop(life.engine);
     expect(await failureOf(life.engine.ask('desk/a', note('x')))).to.include({ code: 'FENCED' });
