@@ -7,7 +7,7 @@ import { addressParts, nodeOwnedPrefix, registryAddress } from '../machines/addr
 import { type RegistryContext, registryMachine } from '../machines/registry.js';
 import { csiDispensers } from './csi/dispenser.js';
 import { type Clock, systemClock } from './engine/clock.js';
-import type { ActorKind, EffectCall } from './engine/effects.js';
+import type { ActorKind, Effect, EffectCall } from './engine/effects.js';
 import { Engine } from './engine/engine.js';
 import type { JournalEntry } from './engine/envelope.js';
 import { type Logger, silentLogger } from './engine/logger.js';
@@ -43,17 +43,25 @@ export interface RuntimeOptions {
   logger?: Logger;
 }
 
+/** `runtime.plugins`: what is left out belongs to the runtime itself. */
+export type Plugins = Omit<PluginRegistry, 'close' | 'checked' | 'gone'>;
+/** `runtime.tasks`. */
+export type Tasks = Omit<TaskSupervisor, 'close' | 'stopAll'>;
+
 export interface Runtime {
   readonly nodeId: string;
   readonly dataDir: string;
-  readonly plugins: PluginRegistry;
-  readonly tasks: TaskSupervisor;
+  readonly plugins: Plugins;
+  readonly tasks: Tasks;
   readonly journal: Journal;
   /** Records that could not be read when the runtime came up; they are left as they are. */
   readonly quarantined: string[];
+  /** Resolves, with FENCED, if another runtime has taken over this node: nothing happens here from then on. Close it. */
+  readonly lost: Promise<StagecraftError>;
   /**
    * Refuses new requests, finishes what is under way and leaves plugin processes running; with `release` it stops
    * them too. Twice is once.
+   * @throws StagecraftError DRAIN_FAILED where not all could be released; RUNTIME_CLOSED where a release comes too late
    */
   close(options?: { release?: boolean }): Promise<void>;
 }
@@ -112,6 +120,13 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   const clients = new Clients({ ...csiDispensers(), ...options.dispensers }, logger);
   const times = { ...defaultTimes, ...options.fingerprint };
   const checked: FingerprintLoopOptions['checked'] = (address, seen) => plugins.checked(address, seen);
+  let released = false;
+  let drained: 'kept' | 'released' | undefined;
+  // Read when it comes to it: until then a close may still become one that releases.
+  const drain = async (asked: boolean): Promise<void> => {
+    drained = released || asked ? 'released' : 'kept';
+    if (drained === 'released') await tasks.stopAll();
+  };
   const engine: Engine = new Engine({
     store,
     clock,
@@ -119,7 +134,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     logger,
     lease: { name: `node/${nodeId}`, holder: `the runtime of ${dataDir.path}, pid ${process.pid}`, ttlMs: leaseTtlMs },
     kinds: [
-      registryKind(dataDir, () => engine, { drain: (release) => (release ? tasks.stopAll() : Promise.resolve()) }),
+      registryKind(dataDir, () => engine, { drain }),
       ...pluginKinds({ ...times, clients, clock, checked }),
       taskKind({
         paths: { dataDir: dataDir.path, socketRoot: dataDir.socketRoot },
@@ -139,6 +154,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     throw error;
   });
   let closing: Promise<void> | undefined;
+  void engine.lost.then((reason) => plugins.close(reason));
   return {
     nodeId,
     dataDir: dataDir.path,
@@ -147,9 +163,12 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     quarantined: restored.quarantined,
     journal: {
       entries: (address, { from, to } = {}) => upTo(engine.journal(address, from), to),
-      replay: (address, { to } = {}) => engine.replay(address, to),
+      replay: async (address, { to } = {}) => withoutEnvironment(await engine.replay(address, to)),
     },
+    lost: engine.lost,
     close: ({ release = false } = {}) => {
+      if (release && drained === 'kept') return Promise.reject(tooLate());
+      released ||= release;
       closing ??= (async () => {
         plugins.close();
         tasks.close();
@@ -164,6 +183,9 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   };
 }
 
+const tooLate = (): StagecraftError =>
+  new StagecraftError('RUNTIME_CLOSED', 'it was closed without releasing: create it again, then close it with release');
+
 /** The root actor: prepares, restores and drains this node. */
 function registryKind(
   dataDir: DataDir,
@@ -175,15 +197,25 @@ function registryKind(
     machine: registryMachine,
     begin: () => ({}),
     effects: {
-      prepareHost: { run: async () => dataDir.prepare() },
-      restoreActors: {
-        run: ({ address }) =>
-          engine().restore(['plugins', 'plugin', 'task'].map((machine) => nodeOwnedPrefix(machine, nodeOf(address)))),
-      },
-      drainActors: { run: ({ input }: EffectCall<{ release: boolean }>) => drain(input.release) },
+      prepareHost: anew(async () => dataDir.prepare()),
+      restoreActors: anew(({ address }) =>
+        engine().restore(['plugins', 'plugin', 'task'].map((machine) => nodeOwnedPrefix(machine, nodeOf(address)))),
+      ),
+      drainActors: anew(({ input }: EffectCall<{ release: boolean }>) => drain(input.release)),
     },
   };
 }
+
+/** What an earlier run was at counts no more: `registry.start` is on its way, and begins from the beginning. */
+const anew = (run: Effect['run']): Effect => ({
+  run: (call) => (call.recovered ? untilAborted(call.signal) : run(call)),
+});
+
+const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve());
+  });
 
 /** Starts and stops the root actor, and waits until it has settled. */
 class Root {
@@ -224,6 +256,7 @@ class Root {
         if (view?.state === 'running' || view?.state === 'stopped') end(view.context as RegistryContext);
       };
       const cancel = this.#clock.after(limitMs, () => end());
+      void this.#engine.lost.then(() => end());
       const stopObserving = this.#engine.observe(look);
       look();
     });
@@ -253,6 +286,14 @@ async function* upTo(
 ): AsyncGenerator<JournalEntry, void> {
   for await (const entry of entries) {
     if (entry.seq > to) return;
-    yield entry;
+    yield withoutEnvironment(entry);
   }
 }
+
+/** Values of a task's `env` may be secrets: only their names are shown. */
+const withoutEnvironment = <T extends object>(value: T): T =>
+  JSON.parse(JSON.stringify(value), (key, inner) =>
+    key === 'env' && inner instanceof Object
+      ? Object.fromEntries(Object.keys(inner).map((name) => [name, '***']))
+      : inner,
+  );

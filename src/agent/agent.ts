@@ -44,13 +44,17 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
   });
   const drain = (): Promise<void> => stop({ release: true });
   const stop: Agent['stop'] = ({ release = false } = {}) => {
-    ending ??= (async () => {
-      print(release ? 'stopping, plugin processes too' : 'stopping; plugin processes stay');
-      await runtime.close({ release });
-    })();
+    if (!ending) print(release ? 'stopping, plugin processes too' : 'stopping; plugin processes stay');
+    const closed = runtime.close({ release });
+    ending ??= closed;
     end(ending.finally(closeApi));
-    return ending;
+    return closed;
   };
+  void runtime.lost.then(async (reason) => {
+    print(`${reason.message}: ending; plugin processes stay`);
+    await stop().catch(() => {});
+    end(Promise.reject(reason));
+  });
   let closeApi: () => Promise<void> = async () => {};
   try {
     closeApi = await serveApi({ runtime, socketPath, version, drain });
@@ -73,12 +77,13 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
 /** Makes the running tasks those of the configuration. */
 async function applyTasks({ tasks }: Runtime, config: AgentConfig, print: Print): Promise<void> {
   const wanted = new Set(config.tasks.map(({ id }) => id));
-  for (const { id, state } of tasks.list()) {
-    if (wanted.has(id) || state === 'stopped') continue;
-    print(`  task ${id} is no longer configured: stopping it`);
-    await tasks.stop(id);
-  }
-  for (const task of config.tasks) await tasks.start(task);
+  // One that can't be started or stopped is told, and holds up no other.
+  const tried = (what: string, change: Promise<void>): Promise<void> =>
+    change.catch((error: unknown) => print(`  task ${what}: ${messageOf(error)}`));
+  const unwanted = tasks.list().filter(({ id, state }) => !wanted.has(id) && state !== 'stopped');
+  for (const { id } of unwanted) print(`  task ${id} is no longer configured: stopping it`);
+  await Promise.all(config.tasks.map((task) => tried(`${task.id} can't be started`, tasks.start(task))));
+  for (const { id } of unwanted) void tried(`${id} can't be stopped`, tasks.stop(id));
   if (wanted.size === 0) print('  no tasks: name plugins to run in a configuration, and give it with --config');
 }
 

@@ -35,6 +35,8 @@ const statusOf: Record<string, number> = {
   TIMEOUT: 504,
 };
 
+const closeGraceMs = 1_000;
+
 function timeoutIn(text: string | undefined): { timeoutMs?: number } {
   if (text === undefined) return {};
   const timeoutMs = Number(text);
@@ -48,7 +50,7 @@ function timeoutIn(text: string | undefined): { timeoutMs?: number } {
  */
 export async function serveApi({ runtime, socketPath, version, drain }: ApiOptions): Promise<() => Promise<void>> {
   checkSocketPath(socketPath);
-  const server = fastify({ forceCloseConnections: 'idle' });
+  const server = fastify({ forceCloseConnections: 'idle', routerOptions: { maxParamLength: 1_024 } });
   const report = (status: PluginStatus): PluginReport => {
     const { type, name } = status.info;
     return { ...status, instances: runtime.plugins.instances(type, name).length };
@@ -90,5 +92,11 @@ export async function serveApi({ runtime, socketPath, version, drain }: ApiOptio
   rmSync(socketPath, { force: true });
   await server.listen({ path: socketPath });
   chmodSync(socketPath, 0o600); // the data directory, 0700, keeps others out until then
-  return () => server.close();
+  return async () => {
+    const closed = server.close();
+    // Whoever has not got an answer by then, or never asked for one, holds up nothing.
+    const cut = setTimeout(() => server.server.closeAllConnections(), closeGraceMs);
+    await closed;
+    clearTimeout(cut);
+  };
 }

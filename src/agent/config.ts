@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
+import { type Alias, type Document, isMap, isNode, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
 import { messageOf, StagecraftError } from '../errors.js';
 import { taskSchema } from '../tasks/spec.js';
@@ -13,8 +13,13 @@ const configSchema = z.strictObject({
   nodeId: z
     .string()
     .refine((id) => Buffer.byteLength(id) >= 1 && Buffer.byteLength(id) <= 256, 'must be 1 to 256 bytes')
+    .refine((id) => !/[\p{Cc}\p{Cs}]/u.test(id), 'must have no control characters or broken surrogate pairs')
     .default(hostname),
-  dataDir: z.string().min(1).default(defaultDataDir),
+  dataDir: z
+    .string()
+    .min(1)
+    .refine((path) => !path.includes('\0'), 'must have no NUL character')
+    .default(defaultDataDir),
   fingerprint: z.strictObject({ intervalMs: ms.default(30_000), timeoutMs: ms.default(30_000) }).prefault({}),
   tasks: z
     .array(taskSchema)
@@ -62,7 +67,7 @@ export function parseConfig(text: string, file: string): AgentConfig {
   if (document.errors.length > 0) {
     throw invalid(document.errors.map(({ pos, message }) => `${file}:${lineOf(pos[0])}: ${message.split('\n')[0]}`));
   }
-  const { data, error } = configSchema.safeParse(document.toJS() ?? {});
+  const { data, error } = configSchema.safeParse(valueIn(document, (offset) => `${file}:${lineOf(offset)}`));
   if (data) return data;
   throw invalid(
     error.issues.flatMap((issue) =>
@@ -72,6 +77,22 @@ export function parseConfig(text: string, file: string): AgentConfig {
       }),
     ),
   );
+}
+
+/** Throws for aliases alone: one without an anchor before it, or so many that they would fill the memory. */
+function valueIn(document: Document, placeOf: (offset: number) => string): unknown {
+  try {
+    return document.toJS() ?? {};
+  } catch (error) {
+    const aliases: Alias[] = [];
+    visit(document, {
+      Alias: (_, alias) => {
+        aliases.push(alias);
+      },
+    });
+    const culprit = aliases.find((alias) => alias.resolve(document) === undefined) ?? aliases.at(-1);
+    throw invalid([`${placeOf(culprit?.range?.[0] ?? 0)}: ${messageOf(error)}`]);
+  }
 }
 
 const invalid = (faults: string[]): StagecraftError =>

@@ -1,7 +1,7 @@
 /** Asks a running agent over its unix socket. */
 import { request } from 'node:http';
 
-/** The agent could not be reached, or answered with an error. */
+/** The agent could not be reached, was lost, or answered with an error. */
 export class AgentError extends Error {
   override readonly name = 'AgentError';
 
@@ -15,17 +15,19 @@ export class AgentError extends Error {
 
 /**
  * @returns the parsed JSON, absent for an empty answer
- * @throws AgentError NOT_REACHABLE, or the agent's own code and message
+ * @throws AgentError NOT_REACHABLE, AGENT_LOST (it was reached, and the connection broke before its answer), or the
+ *   agent's own code and message
  */
 export function askAgent(socketPath: string, method: 'GET' | 'POST', path: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
+    const fail = (error: NodeJS.ErrnoException): void => reject(failureAt(socketPath, error));
     const call = request({ socketPath, method, path }, (response) => {
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (part: string) => {
         text += part;
       });
-      response.on('error', reject);
+      response.on('error', fail);
       response.on('end', () => {
         try {
           const body = text === '' ? undefined : JSON.parse(text);
@@ -39,10 +41,16 @@ export function askAgent(socketPath: string, method: 'GET' | 'POST', path: strin
         }
       });
     });
-    call.on('error', (error) => {
-      const message = `no agent answers at ${socketPath} (${error.message}): start one, or name its --config or --socket`;
-      reject(new AgentError('NOT_REACHABLE', message));
-    });
+    call.on('error', fail);
     call.end();
   });
+}
+
+function failureAt(socketPath: string, { message, syscall }: NodeJS.ErrnoException): AgentError {
+  if (syscall === 'connect') {
+    const advice = 'start one, or name its --config or --socket';
+    return new AgentError('NOT_REACHABLE', `no agent answers at ${socketPath} (${message}): ${advice}`);
+  }
+  const advice = 'it may have ended, and what was asked may have been done: see its output';
+  return new AgentError('AGENT_LOST', `the connection to the agent at ${socketPath} was lost (${message}): ${advice}`);
 }

@@ -3,6 +3,7 @@
  * The command line: arguments, printing, exit codes.
  * 0 done, 1 failed, 2 usage, 3 no agent reached.
  */
+import { existsSync, realpathSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { agentSocketPath, startAgent } from '../agent/agent.js';
 import type { PluginReport } from '../agent/api.js';
@@ -11,7 +12,8 @@ import { startDriver } from '../driver/driver.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { packageVersion } from '../host/version.js';
 import { AgentError, askAgent } from './client.js';
-import { pluginDetails, pluginTable } from './print.js';
+import { oneLine, pluginDetails, pluginTable } from './print.js';
+import { firstSignal } from './signals.js';
 
 const exitCodes = { failed: 1, usage: 2, notReachable: 3 };
 
@@ -24,38 +26,29 @@ interface ReachOptions {
   socket?: string;
 }
 
-const socketOf = ({ config, socket }: ReachOptions): string => socket ?? agentSocketPath(loadConfig(config).dataDir);
-
-/** A first SIGTERM or SIGINT ends it in order, a second one at once. */
-function onSignals(stop: () => Promise<void>): void {
-  let asked = false;
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      if (asked) process.exit(signal === 'SIGTERM' ? 143 : 130);
-      asked = true;
-      // Told by whoever awaits the end.
-      stop().catch(() => {});
-    });
-  }
+function socketOf({ config, socket }: ReachOptions): string {
+  if (socket !== undefined) return socket;
+  const { dataDir } = loadConfig(config);
+  // The agent goes by the name without symbolic links.
+  return agentSocketPath(existsSync(dataDir) ? realpathSync(dataDir) : dataDir);
 }
 
 async function runAgent({ config }: { config?: string }): Promise<void> {
-  const agent = await startAgent(loadConfig(config), print);
-  onSignals(() => agent.stop());
+  const asked = firstSignal(); // before the start, which a signal doesn't cut short: its end follows at once
+  const agent = await startAgent(loadConfig(config), (line) => print(oneLine(line)));
+  // A failure is told by `ended`.
+  asked.then(() => agent.stop()).catch(() => {});
   await agent.ended;
 }
 
 async function runDriver({ endpoint, nodeId }: { endpoint?: string; nodeId: string }): Promise<void> {
   const target = endpoint ?? process.env.CSI_ENDPOINT;
   if (!target) throw new CommanderError(exitCodes.usage, 'usage', 'error: give --endpoint, or set CSI_ENDPOINT');
+  const asked = firstSignal();
   const driver = await startDriver({ endpoint: target, nodeId });
   print(`hostpath driver ${packageVersion()} serves ${target}`);
-  await new Promise<void>((resolve) => {
-    onSignals(async () => {
-      await driver.stop();
-      resolve();
-    });
-  });
+  await asked;
+  await driver.stop();
 }
 
 async function listPlugins(options: ReachOptions & { json?: boolean }): Promise<void> {
@@ -112,6 +105,13 @@ function exitCodeFor(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
   if (error instanceof StagecraftError && error.code === 'CONFIG_INVALID') return exitCodes.usage;
   return error instanceof AgentError && error.code === 'NOT_REACHABLE' ? exitCodes.notReachable : exitCodes.failed;
+}
+
+for (const stream of [process.stdout, process.stderr]) {
+  // Whoever read along is gone; that is no reason to end.
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
 }
 
 try {

@@ -1,9 +1,12 @@
 /** Tables and details for people. For programs there is --json. */
 import type { PluginReport } from '../agent/api.js';
 
+/** Without line breaks and control characters: what drivers say of themselves must not steer the terminal. */
+export const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
+
 /** Columns as wide as their widest cell, two spaces apart. */
 export function table(header: string[], rows: string[][]): string {
-  const lines = [header, ...rows];
+  const lines = [header, ...rows].map((line) => line.map(oneLine));
   const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   return lines
     .map((line) =>
@@ -63,5 +66,5 @@ export function pluginDetails({ info, state, description, fingerprint, checkedAt
     ['instance', `${info.allocId}, of ${instances}`],
   ];
   const width = Math.max(...facts.map(([name]) => name.length));
-  return facts.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
+  return facts.map(([name, value]) => `${name.padEnd(width)}  ${oneLine(value)}`).join('\n');
 }

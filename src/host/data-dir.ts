@@ -11,6 +11,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   realpathSync,
@@ -18,6 +19,7 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { messageOf, StagecraftError } from '../errors.js';
 import { maxSocketPathBytes } from './socket-path.js';
@@ -42,8 +44,7 @@ export function openDataDir(path: string): DataDir {
   if (!isAbsolute(path))
     throw new StagecraftError('INVALID_ARGUMENT', `dataDir '${path}' is relative: give an absolute path`);
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-    chmodSync(path, 0o700);
+    takeDirectory(path);
   } catch (error) {
     throw unusable(path, error);
   }
@@ -56,6 +57,21 @@ export function openDataDir(path: string): DataDir {
     unlock();
     throw error;
   }
+}
+
+/** Makes it private, but never what belongs to somebody else, as /tmp does. */
+function takeDirectory(path: string): void {
+  const isNew = mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined;
+  if (!isNew && !isOurs(path)) {
+    throw new Error('it is not empty and not a data directory of Stagecraft: name a directory of its own');
+  }
+  chmodSync(path, 0o700);
+}
+
+/** What is empty may become ours; the lock is the first file in every data directory. */
+function isOurs(path: string): boolean {
+  const present = readdirSync(path);
+  return present.length === 0 || (present.includes('lock') && lstatSync(join(path, 'lock')).isFile());
 }
 
 function prepare(dataDir: string, socketRoot: string): void {
@@ -73,8 +89,8 @@ const unusable = (path: string, cause: unknown): StagecraftError =>
 function lock(dataDir: string): () => void {
   const path = join(dataDir, 'lock');
   const file = openSync(path, 'a+', 0o600);
-  // flock(1) locks the open file that it is handed; it stays locked for as long as we hold it open.
-  const { status, error } = spawnSync('flock', ['--exclusive', '--nonblock', '3'], {
+  // flock(1), busybox's too, locks the open file that it is handed; it stays locked for as long as we hold it open.
+  const { status, error } = spawnSync('flock', ['-x', '-n', '3'], {
     stdio: ['ignore', 'ignore', 'ignore', file],
   });
   if (status !== 0) {
@@ -94,12 +110,29 @@ function lock(dataDir: string): () => void {
  * is too long. @throws StagecraftError DATA_DIR_UNUSABLE
  */
 export function socketRootOf(dataDir: string): string {
-  if (Buffer.byteLength(dataDir) + longestSocketBelow <= maxSocketPathBytes) return dataDir;
+  if (fitsSockets(dataDir)) return dataDir;
   const run = process.getuid?.() === 0 ? '/run' : process.env.XDG_RUNTIME_DIR;
-  if (!run) {
-    const longest = maxSocketPathBytes - longestSocketBelow;
-    const message = `dataDir has ${Buffer.byteLength(dataDir)} bytes, sockets below it allow ${longest}: choose a shorter one, or set XDG_RUNTIME_DIR`;
-    throw new StagecraftError('DATA_DIR_UNUSABLE', message);
+  const folder = run ? join(run, 'stagecraft') : privateFolder();
+  const link = join(folder, createHash('sha256').update(dataDir).digest('hex').slice(0, 16));
+  if (fitsSockets(link)) return link;
+  const longest = maxSocketPathBytes - longestSocketBelow;
+  const message = `dataDir has ${Buffer.byteLength(dataDir)} bytes, sockets below it allow ${longest}, and ${folder} is too long for a link: choose a shorter one`;
+  throw new StagecraftError('DATA_DIR_UNUSABLE', message);
+}
+
+const fitsSockets = (path: string): boolean => Buffer.byteLength(path) + longestSocketBelow <= maxSocketPathBytes;
+
+/** Below /tmp, where anybody may have made that name first: to be ours alone, or not used. */
+function privateFolder(): string {
+  const uid = process.getuid?.();
+  const folder = join(tmpdir(), `stagecraft-${uid}`);
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch {
+    // It is there, or can't be: seen next.
   }
-  return join(run, 'stagecraft', createHash('sha256').update(dataDir).digest('hex').slice(0, 16));
+  const found = lstatSync(folder, { throwIfNoEntry: false });
+  if (found?.isDirectory() && found.uid === uid && (found.mode & 0o077) === 0) return folder;
+  const message = `${folder}, for short socket paths, is not a directory of yours alone: remove it, or set XDG_RUNTIME_DIR`;
+  throw new StagecraftError('DATA_DIR_UNUSABLE', message);
 }

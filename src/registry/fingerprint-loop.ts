@@ -3,7 +3,7 @@
  * an unchanged round is no event and no commit. Holds the instance's client. What looking means: dispenser.ts
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Fingerprint, FingerprintInput } from '../../machines/plugin.js';
+import type { Fingerprint, FingerprintInput, PluginBasics } from '../../machines/plugin.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Effect, EffectCall } from '../engine/effects.js';
 import { messageOf } from '../errors.js';
@@ -51,19 +51,23 @@ async function rounds(options: FingerprintLoopOptions, call: LoopCall): Promise<
   const { address, input, signal, send } = call;
   let last: Fingerprint | undefined;
   let failures = 0;
+  let woken = false;
   while (!signal.aborted) {
     const startedAtMs = clock.monotonicMs();
     const wake = new Wake();
     wake.onAbort(signal);
     // From before the round on: what happens while it runs leads to another one.
     wake.on((look) => watchSocket(input.info.connection.socketPath, look));
-    const seen = await round(options, call, { last, wake });
+    // Behind a new connection there may be another driver: who it is, is asked again.
+    const basic = woken ? undefined : last?.basic;
+    const seen = await round(options, call, { last, basic, wake });
     if (!signal.aborted) {
       options.checked(address, { atMs: clock.now(), healthy: seen.healthy });
       if (!isDeepStrictEqual(seen, last)) send({ type: 'fingerprint.changed', fingerprint: seen });
       last = seen;
       failures = seen.healthy ? 0 : failures + 1;
       await pause(clock, waitMs(failures, intervalMs), wake.signal);
+      woken = wake.signal.aborted;
       const earlyMs = startedAtMs + Math.min(shortestGapMs, intervalMs) - clock.monotonicMs();
       if (earlyMs > 0) await pause(clock, earlyMs, signal);
     }
@@ -78,10 +82,10 @@ const waitMs = (failures: number, intervalMs: number): number =>
 async function round(
   options: FingerprintLoopOptions,
   { address, input: { info }, signal }: LoopCall,
-  { last, wake }: { last: Fingerprint | undefined; wake: Wake },
+  { last, basic, wake }: { last: Fingerprint | undefined; basic: PluginBasics | undefined; wake: Wake },
 ): Promise<Fingerprint> {
   const { clients } = options;
-  const known = last?.basic ? { basic: last.basic } : {};
+  const known = basic ? { basic } : {};
   try {
     const found = await bounded(options, signal, async (limit) => {
       const dispenser = clients.dispenser(info.type);

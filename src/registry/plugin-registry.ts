@@ -60,7 +60,8 @@ export class PluginRegistry {
   readonly #checked = new Map<string, { atMs: number; healthy: boolean }>();
   /** Called whenever a look at an instance has ended, an actor has committed, or all is over. */
   readonly #waiters = new Set<() => void>();
-  #closed = false;
+  /** Why every call is refused. */
+  #closed: StagecraftError | undefined;
 
   constructor({ node, engine, clients, clock }: PluginRegistryOptions) {
     this.#node = node;
@@ -134,11 +135,12 @@ export class PluginRegistry {
    * The connected client of the active instance.
    * @throws StagecraftError NO_DISPENSER, then PLUGIN_NOT_FOUND
    */
-  async dispense(type: string, name: string): Promise<unknown> {
+  async dispense<TClient = unknown>(type: string, name: string): Promise<TClient> {
     this.#refuseIfClosed();
     this.#clients.dispenser(type);
     const info = this.#active(type, name);
-    return this.#clients.get(this.#addressOf(info), info);
+    // What a type's dispenser connects is for the caller to know: CsiClient for the built-in ones.
+    return this.#clients.get(this.#addressOf(info), info) as TClient;
   }
 
   /**
@@ -176,7 +178,7 @@ export class PluginRegistry {
       const look = (): void => {
         const status = reached();
         if (status) end(() => resolve(status));
-        else if (this.#closed) fail('RUNTIME_CLOSED', 'the runtime was closed');
+        else if (this.#closed) fail(this.#closed.code, this.#closed.message);
       };
       const aborted = (): void => fail('ABORTED', 'the wait was given up');
       const cancel = this.#clock.after(timeoutMs, () => fail('TIMEOUT', `${timeoutMs} ms have passed`));
@@ -225,8 +227,8 @@ export class PluginRegistry {
   }
 
   /** Ends all waiting; every later call is refused. */
-  close(): void {
-    this.#closed = true;
+  close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
+    this.#closed ??= reason;
     this.#wake();
   }
 
@@ -282,7 +284,7 @@ export class PluginRegistry {
   }
 
   #refuseIfClosed(): void {
-    if (this.#closed) throw new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed');
+    if (this.#closed) throw this.#closed;
   }
 }
 

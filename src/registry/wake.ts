@@ -22,7 +22,14 @@ export class Wake {
     });
   }
 
+  /** Whatever a hook has to say against it. */
   release(): void {
-    for (const unhook of this.#unhooks.splice(0)) unhook();
+    for (const unhook of this.#unhooks.splice(0)) {
+      try {
+        unhook();
+      } catch {
+        // It hooked into a client that is being given up: there is nothing left to end.
+      }
+    }
   }
 }

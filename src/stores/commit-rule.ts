@@ -14,8 +14,12 @@ export function refusal(stored: Head | undefined, commit: Commit): CommitResult 
   if (stored === undefined) return commit.expectedSeq === 0 ? undefined : { status: 'conflict' };
   if (isRepeat(stored, commit)) return { status: 'done' };
   if (stored.seq === commit.expectedSeq && mayWrite(stored, commit)) return undefined;
-  const { seq, epoch, owner, commitId } = stored;
-  return { status: 'conflict', stored: { seq, epoch, owner, commitId } };
+  return { status: 'conflict', stored: headOf(stored) };
+}
+
+/** What a conflict tells of the stored record. */
+export function headOf({ seq, epoch, owner, commitId }: Head): Head {
+  return { seq, epoch, owner, commitId };
 }
 
 /** @throws {TypeError} for what no store could keep. Asked before anything is written, so that nothing is then. */

@@ -3,45 +3,55 @@
  * write transaction, so that what it checks still holds when it writes. Who calls it: lmdb.ts
  */
 
-import type { Commit, CommitResult, StoredRecord, TopicEntry } from '../engine/store.js';
-import { refusal } from './commit-rule.js';
+import type { Commit, CommitResult, StoredRecord, TopicEntry, TopicRow } from '../engine/store.js';
+import { headOf, refusal } from './commit-rule.js';
 import type { Environment } from './lmdb-environment.js';
 import { isNewer, type TopicMark } from './topic-rule.js';
 
 /** A record without the parts that its key and its text hold. */
 type RecordHead = Omit<StoredRecord, 'address' | 'text'>;
 
+/** No commit makes seq 0. */
+const unreadableHead: RecordHead = { seq: 0, epoch: 0, owner: '', commitId: '', gone: false };
+
 export function readRecord(env: Environment, address: string): StoredRecord | undefined {
   const value = env.records.get(address) ?? env.tombstones.get(address);
   return value === undefined ? undefined : decodeRecord(address, value);
 }
 
+/** A row with an unreadable head is handed on as a record whose text nobody can decode: it harms itself alone. */
 export function decodeRecord(address: string, value: string): StoredRecord {
-  const [head, text] = split<RecordHead>(value);
+  const [head, text] = split(value, isRecordHead) ?? [unreadableHead, `unreadable row: ${value}`];
   return { address, ...head, text };
 }
 
 /**
  * Writes one commit, or tells why not. The record goes last: should a put fail half-way, the commit hasn't
- * happened, and its repeat overwrites the rows it left, which stand under the same keys.
+ * happened, `isOwed` hides the outbox row it left, and the next commit of that seq replaces what it left.
  */
 export function applyCommit(env: Environment, commit: Commit): CommitResult {
   const { address } = commit;
   const stored = readRecord(env, address);
+  if (stored?.seq === 0) return { status: 'conflict', stored: headOf(stored) };
   const refused = refusal(stored, commit);
   if (refused !== undefined) return refused;
   const seq = commit.expectedSeq + 1;
   env.journal.putSync([address, seq], commit.journal);
-  if (commit.outbox !== undefined) env.outbox.putSync([address, seq], commit.outbox);
+  if (commit.outbox === undefined) env.outbox.removeSync([address, seq]);
+  else env.outbox.putSync([address, seq], commit.outbox);
   for (const id of commit.consumed ?? []) env.inbox.removeSync([address, id]);
   moveWake(env, address, stored?.wakeAtMs, wakeOf(commit));
   putRecord(env, stored, commit);
   return { status: 'done' };
 }
 
+/** Whether the commit that an outbox row belongs to has happened. */
+export function isOwed(env: Environment, address: string, seq: number): boolean {
+  return seq <= (readRecord(env, address)?.seq ?? 0);
+}
+
 export function appendInbox(env: Environment, address: string, texts: string[]): number[] {
-  const last = env.counters.get(['inbox', address]);
-  let id = Number(last ?? 0);
+  let id = lastGiven(env, 'inbox', address);
   const ids = texts.map((text) => {
     id += 1;
     env.inbox.putSync([address, id], text);
@@ -53,8 +63,11 @@ export function appendInbox(env: Environment, address: string, texts: string[]):
 
 export function appendTopic(env: Environment, topic: string, entries: TopicEntry[]): void {
   let cursor = newestCursor(env, topic);
+  // All before the first write: an unreadable one must not leave half of the entries behind.
+  const marks = new Map(entries.map(({ source }) => [source, readMark(env, topic, source)]));
   for (const { source, seq, index, text } of entries) {
-    if (!isNewer({ seq, index }, readMark(env, topic, source))) continue;
+    if (!isNewer({ seq, index }, marks.get(source))) continue;
+    marks.set(source, { seq, index });
     cursor += 1;
     env.topics.putSync([topic, cursor], join({ source, seq, index }, text));
     env.marks.putSync([topic, source], JSON.stringify({ seq, index }));
@@ -62,17 +75,20 @@ export function appendTopic(env: Environment, topic: string, entries: TopicEntry
   env.counters.putSync(['topic', topic], String(cursor));
 }
 
-export function decodeTopicEntry(value: string): TopicEntry {
-  const [head, text] = split<Omit<TopicEntry, 'text'>>(value);
-  return { ...head, text };
+/** @throws {Error} naming topic and cursor of a row that can't be read */
+export function decodeTopicRow(topic: string, cursor: number, value: string): TopicRow {
+  const parts = split(value, isTopicHead);
+  if (parts === undefined) throw new Error(`The event at cursor ${cursor} of topic ${topic} can't be read.`);
+  const [head, text] = parts;
+  return { ...head, text, cursor };
 }
 
 export function newestCursor(env: Environment, topic: string): number {
-  return Number(env.counters.get(['topic', topic]) ?? 0);
+  return lastGiven(env, 'topic', topic);
 }
 
 export function nextEpoch(env: Environment, lease: string): number {
-  const epoch = Number(env.counters.get(['epoch', lease]) ?? 0) + 1;
+  const epoch = lastGiven(env, 'epoch', lease) + 1;
   env.counters.putSync(['epoch', lease], String(epoch));
   return epoch;
 }
@@ -80,8 +96,16 @@ export function nextEpoch(env: Environment, lease: string): number {
 function readMark(env: Environment, topic: string, source: string): TopicMark | undefined {
   const value = env.marks.get([topic, source]);
   if (value === undefined) return undefined;
-  const mark: TopicMark = JSON.parse(value);
-  return mark;
+  const mark = parsed(value);
+  if (isTopicMark(mark)) return mark;
+  const cursor = newestCursor(env, topic);
+  throw new Error(`What topic ${topic} has of ${source}, up to cursor ${cursor}, can't be read.`);
+}
+
+function lastGiven(env: Environment, kind: 'epoch' | 'inbox' | 'topic', name: string): number {
+  const value = env.counters.get([kind, name]) ?? '0';
+  if (/^\d+$/.test(value)) return Number(value);
+  throw new Error(`The last number given (${kind}) of ${name} can't be read.`);
 }
 
 function putRecord(env: Environment, stored: StoredRecord | undefined, commit: Commit): void {
@@ -110,8 +134,32 @@ function join(head: object, text: string): string {
   return `${JSON.stringify(head)}\n${text}`;
 }
 
-function split<Head>(value: string): [Head, string] {
+/** Absent where the head can't be read. */
+function split<Head>(value: string, isHead: (head: unknown) => head is Head): [Head, string] | undefined {
   const end = value.indexOf('\n');
-  const head: Head = JSON.parse(value.slice(0, end));
-  return [head, value.slice(end + 1)];
+  const head = end < 0 ? undefined : parsed(value.slice(0, end));
+  return isHead(head) ? [head, value.slice(end + 1)] : undefined;
 }
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+const isRecordHead = (head: unknown): head is RecordHead =>
+  isObject(head) &&
+  [head.seq, head.epoch, head.wakeAtMs ?? 0].every(Number.isFinite) &&
+  typeof head.owner === 'string' &&
+  typeof head.commitId === 'string' &&
+  typeof head.gone === 'boolean';
+
+const isTopicMark = (mark: unknown): mark is TopicMark =>
+  isObject(mark) && [mark.seq, mark.index].every(Number.isFinite);
+
+const isTopicHead = (head: unknown): head is Omit<TopicEntry, 'text'> =>
+  isTopicMark(head) && 'source' in head && typeof head.source === 'string';

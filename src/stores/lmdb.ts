@@ -149,10 +149,9 @@ class LmdbStore implements Store {
     const newest = rows.newestCursor(env, topic);
     const [first] = numbered(env.topics, topic, 0, 1);
     return {
-      rows: numbered(env.topics, topic, after + 1, limit).map(([cursor, value]) => ({
-        ...rows.decodeTopicEntry(value),
-        cursor,
-      })),
+      rows: numbered(env.topics, topic, after + 1, limit).map(([cursor, value]) =>
+        rows.decodeTopicRow(topic, cursor, value),
+      ),
       oldest: first?.[0] ?? newest + 1,
       newest,
     };
@@ -215,7 +214,7 @@ function* owed(env: Environment, prefix: string, after: string | undefined): Gen
   for (const { key, value } of env.outbox.getRange({ start: [begin.address, begin.seq + 1] })) {
     const [address, seq] = key;
     if (!address.startsWith(prefix)) return;
-    yield { address, seq, text: value };
+    if (rows.isOwed(env, address, seq)) yield { address, seq, text: value };
   }
 }
 

@@ -78,6 +78,24 @@ describe('A3 configuration', () => {
     expect(faultsOf(text)).to.deep.equal(["agent.yaml:3: tasks.1.id: another task has the id 'a' already"]);
   });
 
+  it('A3 a value that no store or path can hold is refused', () => {
+    const unwritable = 'nodeId: must have no control characters or broken surrogate pairs';
+    expect(faultsOf('nodeId: "a\\nb"')).to.deep.equal([`agent.yaml:1: ${unwritable}`]);
+    expect(faultsOf('nodeId: "a\\uD800"')).to.deep.equal([`agent.yaml:1: ${unwritable}`]);
+    expect(faultsOf('nodeId: n1\ndataDir: "/a\\0b"')).to.deep.equal([
+      'agent.yaml:2: dataDir: must have no NUL character',
+    ]);
+  });
+
+  it('A3 an alias without its anchor, and aliases that would fill the memory, are refused at their line', () => {
+    expect(faultsOf('nodeId: n1\ndataDir: *nowhere\n')[0]).to.match(/^agent\.yaml:2: .*nowhere/);
+    const levels = [...'abcdefghi'].map((name, level, names) => {
+      const below = level === 0 ? 'x' : `*${names[level - 1]}`;
+      return `${name}: &${name} [${Array(10).fill(below).join(', ')}]`;
+    });
+    expect(faultsOf(levels.join('\n'))[0]).to.match(/^agent\.yaml:\d+: .*alias/i);
+  });
+
   it('A3 what is no YAML is refused at its line', () => {
     expect(faultsOf('nodeId: n1\ntasks: [\n')[0]).to.match(/^agent\.yaml:\d+: /);
   });

@@ -1,5 +1,6 @@
 /** The data directory: private, locked for one, with sockets that fit. */
 import {
+  chownSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -7,13 +8,14 @@ import {
   realpathSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { StagecraftError } from '../../src/errors.js';
-import { openDataDir } from '../../src/host/data-dir.js';
+import { openDataDir, socketRootOf } from '../../src/host/data-dir.js';
 
 describe('data directory', () => {
   let directory: string;
@@ -59,6 +61,69 @@ describe('data directory', () => {
     expect(() => openDataDir(path))
       .to.throw(StagecraftError, path)
       .with.property('code', 'DATA_DIR_UNUSABLE');
+  });
+
+  it('one that holds other things is refused and left as it is, an empty one is taken', () => {
+    const path = join(directory, 'others');
+    mkdirSync(path, { mode: 0o755 });
+    writeFileSync(join(path, 'letter'), '');
+    expect(() => openDataDir(path))
+      .to.throw(StagecraftError, /others: it is not empty and not a data directory of Stagecraft/)
+      .with.property('code', 'DATA_DIR_UNUSABLE');
+    expect(statSync(path).mode & 0o777).to.equal(0o755);
+    rmSync(join(path, 'letter'));
+    openDataDir(path).unlock();
+    expect(statSync(path).mode & 0o777).to.equal(0o700);
+    writeFileSync(join(path, 'letter'), '');
+    openDataDir(path).unlock();
+  });
+
+  describe('without a run directory', () => {
+    // Root can be anybody.
+    const uid = process.getuid?.() || 4242;
+    const { getuid } = process;
+    const { XDG_RUNTIME_DIR, TMPDIR } = process.env;
+    const long = `/${'x'.repeat(100)}`;
+    let short: string;
+    let folder: string;
+
+    beforeEach(() => {
+      short = mkdtempSync(join(tmpdir(), 's-'));
+      folder = join(short, `stagecraft-${uid}`);
+      process.getuid = () => uid;
+      delete process.env.XDG_RUNTIME_DIR;
+      process.env.TMPDIR = short;
+    });
+    afterEach(() => {
+      if (getuid) process.getuid = getuid;
+      if (XDG_RUNTIME_DIR !== undefined) process.env.XDG_RUNTIME_DIR = XDG_RUNTIME_DIR;
+      if (TMPDIR === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = TMPDIR;
+      rmSync(short, { recursive: true });
+    });
+
+    function makeFolder(mode: number): void {
+      mkdirSync(folder, { mode });
+      chownSync(folder, uid, process.getegid?.() ?? 0);
+    }
+
+    it('the link for a path that is too long is below a private directory of the user', () => {
+      makeFolder(0o700);
+      expect(dirname(socketRootOf(long))).to.equal(folder);
+    });
+
+    it('a directory that others may enter, a link or a file in its place are refused by name', () => {
+      const elsewhere = join(directory, 'elsewhere');
+      mkdirSync(elsewhere);
+      const fakes = [() => makeFolder(0o755), () => symlinkSync(elsewhere, folder), () => writeFileSync(folder, '')];
+      for (const fake of fakes) {
+        fake();
+        expect(() => socketRootOf(long))
+          .to.throw(StagecraftError, folder)
+          .with.property('code', 'DATA_DIR_UNUSABLE');
+        rmSync(folder, { recursive: true });
+      }
+    });
   });
 
   it('one that is too long for sockets gets a short link, made anew where it was lost or led elsewhere', () => {

@@ -1,6 +1,8 @@
 /** The agent as its operator sees it: processes, signals, exit codes, output. */
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { statSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
@@ -148,6 +150,38 @@ describe('agent', () => {
     expect(await textOf(place, address)).to.equal(before);
   });
 
+  it('R11 the record of a configured task can’t be read: it is named, and the other tasks run', async () => {
+    await agent.ready();
+    await agent.healthy();
+    await agent.kill('SIGTERM');
+    await damage(place, 'task/n1/other');
+    const command = ['stagecraft', 'driver', '--node-id', 'n1'];
+    const tasks = ['other', 'hostpath'].map((id) => ({ id, type: 'node', command }));
+    writeFileSync(place.configPath, stringify({ nodeId: 'n1', dataDir: place.dataDir, tasks }));
+    agent = new AgentProcess(place);
+    await agent.line(/task other can't be started: .*out of service/);
+    await agent.healthy();
+  });
+
+  it('R11 the record of the root can’t be read: the agent says so, ends with 1, and holds nothing', async () => {
+    await agent.ready();
+    await agent.kill('SIGTERM');
+    await damage(place, 'registry/n1');
+    agent = new AgentProcess(place);
+    expect(await agent.exited).to.deep.equal({ code: 1, signal: null });
+    expect(agent.lines.join()).to.include('registry/n1 is out of service');
+    expect(await textOf(place, 'registry/n1')).to.equal('{ no JSON');
+  });
+
+  it('A1 a client that is connected and silent does not hold up its end', async () => {
+    await agent.ready();
+    const silent = connect(place.socketPath);
+    await once(silent, 'connect');
+    silent.on('error', () => {}); // it is cut off
+    expect(await agent.kill('SIGTERM')).to.deep.equal({ code: 0, signal: null });
+    silent.destroy();
+  });
+
   it('a task that is no longer configured is stopped', async () => {
     await agent.ready();
     await agent.healthy();
@@ -165,8 +199,9 @@ describe('agent', () => {
 async function damage(place: Place, address: string): Promise<void> {
   const store = lmdbStore(join(place.dataDir, 'state'));
   await store.open();
+  const expectedSeq = (await store.load(address))?.seq ?? 0;
   const [result] = await store.commit([
-    { address, commitId: 'c', expectedSeq: 0, epoch: 1, owner: 'o', text: '{ no JSON', journal: '{}' },
+    { address, commitId: 'c', expectedSeq, epoch: 1_000, owner: 'o', text: '{ no JSON', journal: '{}' },
   ]);
   await store.close();
   expect(result).to.deep.equal({ status: 'done' });

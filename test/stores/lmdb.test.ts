@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { CommitResult, Store } from '../../src/engine/store.js';
 import { lmdbStore } from '../../src/stores/lmdb.js';
+import { type Environment, openEnvironment } from '../../src/stores/lmdb-environment.js';
 import { commitOf, failureOf } from '../suites/store/subject.js';
 import { type StoreHarness, storeSuite } from '../suites/store.js';
 
@@ -99,6 +100,87 @@ describe('lmdb store', () => {
       expect(await store.renewLease(first.lease)).to.equal(false);
       const second = await store.acquireLease({ ...request, owner: 'b' });
       expect(second).to.have.nested.property('lease.epoch', 2);
+    });
+  });
+
+  /** Writes a raw row into one of the databases, past the store. */
+  async function damage<Row extends 'records' | 'tombstones' | 'outbox' | 'topics' | 'marks' | 'counters'>(
+    name: Row,
+    key: Parameters<Environment[Row]['putSync']>[0],
+    value: string,
+  ): Promise<void> {
+    const env = await openEnvironment(path);
+    const table: { putSync(key: unknown, value: string): unknown } = env[name];
+    table.putSync(key, value);
+    await env.root.close();
+  }
+
+  it('a record whose head is damaged is handed on unreadable, never overwritten, and hides no other', async () => {
+    const envelope = '{"format":1}';
+    for (const value of ['no head', `{"seq":\n${envelope}`, `{}\n${envelope}`, `null\n${envelope}`, envelope, '']) {
+      await rm(path, { recursive: true, force: true });
+      await withStore((store) => store.commit([commitOf('a', 0), commitOf('b', 0), commitOf('c', 0)]));
+      await damage('records', 'b', value);
+      await withStore(async (store) => {
+        const { rows } = await store.list({ prefix: '', limit: 10 });
+        expect(rows.map(({ address, seq }) => [address, seq])).to.deep.equal(Object.entries({ a: 1, b: 0, c: 1 }));
+        const found = await store.load('b');
+        expect(found).to.deep.equal(rows[1]);
+        expect(found?.text).to.satisfy((text: string) => text.endsWith(value));
+        expect(() => JSON.parse(found?.text ?? '{}')).to.throw(SyntaxError);
+        const results = await store.commit([0, 1].map((seq) => commitOf('b', seq, { epoch: 9 })));
+        expect(results.map(({ status }) => status)).to.deep.equal(['conflict', 'conflict']);
+        expect(await store.load('b')).to.deep.equal(found);
+      });
+    }
+  });
+
+  it('a damaged tombstone is never overwritten', async () => {
+    await damage('tombstones', 'a', 'no head');
+    await withStore(async (store) => {
+      expect(await store.commit([commitOf('a', 0)])).to.have.nested.property('0.status', 'conflict');
+      expect(await store.load('a')).to.include({ seq: 0, text: 'unreadable row: no head' });
+    });
+  });
+
+  it('what a commit that never happened would owe is not owed, nor is it after another commit of that seq', async () => {
+    await withStore((store) => store.commit([commitOf('a', 0, { outbox: 'first' })]));
+    await damage('outbox', ['a', 2], 'never');
+    await damage('outbox', ['b', 1], 'never');
+    const first = [{ address: 'a', seq: 1, text: 'first' }];
+    await withStore(async (store) => {
+      expect((await store.unsettled({ prefix: '', limit: 10 })).rows).to.deep.equal(first);
+      await store.commit([commitOf('a', 1), commitOf('b', 0)]);
+      expect((await store.unsettled({ prefix: '', limit: 10 })).rows).to.deep.equal(first);
+    });
+  });
+
+  it('a damaged event is refused by topic and cursor, and other pages and topics are read', async () => {
+    const entries = [1, 2, 3].map((seq) => ({ source: 'a', seq, index: 0, text: `e${seq}` }));
+    await withStore(async (store) => {
+      for (const topic of ['news', 'weather']) await store.appendTopic(topic, entries);
+    });
+    await damage('topics', ['news', 2], '{"source":"a"}\ne2');
+    await withStore(async (store) => {
+      expect((await failureOf(store.readTopic('news', 0, 10))).message).to.include('cursor 2 of topic news');
+      expect((await store.readTopic('news', 2, 10)).rows).to.have.lengthOf(1);
+      expect((await store.readTopic('weather', 0, 10)).rows).to.have.lengthOf(3);
+    });
+  });
+
+  it('a damaged mark or counter refuses what would be appended, whole, and nothing else', async () => {
+    const entryOf = (source: string, seq: number) => ({ source, seq, index: 0, text: `${source}${seq}` });
+    await withStore((store) => store.appendTopic('news', [entryOf('a', 1), entryOf('b', 1)]));
+    await damage('marks', ['news', 'b'], '{}');
+    await damage('counters', ['topic', 'weather'], 'many');
+    await withStore(async (store) => {
+      const error = await failureOf(store.appendTopic('news', [entryOf('a', 2), entryOf('b', 2)]));
+      expect(error.message).to.include('topic news').and.to.include('of b').and.to.include('cursor 2');
+      await store.appendTopic('news', [entryOf('a', 2)]);
+      const { rows, newest } = await store.readTopic('news', 0, 10);
+      expect(rows.map(({ text }) => text)).to.deep.equal(['a1', 'b1', 'a2']);
+      expect(newest).to.equal(3);
+      expect((await failureOf(store.appendTopic('weather', [entryOf('a', 1)]))).message).to.include('weather');
     });
   });
 

@@ -1,0 +1,136 @@
+/** The command line's own parts: signals, the connection to the agent, what is printed. */
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect } from 'chai';
+import { AgentError, askAgent } from '../../src/cli/client.js';
+import { oneLine, table } from '../../src/cli/print.js';
+import { firstSignal } from '../../src/cli/signals.js';
+import { AgentProcess, mainPath, makePlace, type Place, removePlace } from '../scenarios/agent-process.js';
+
+describe('A5 the client', () => {
+  let directory: string;
+  let server: Server | undefined;
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'stagecraft-cli-'));
+  });
+  afterEach(() => {
+    server?.close();
+    rmSync(directory, { recursive: true });
+  });
+
+  async function codeOf(ask: Promise<unknown>): Promise<string> {
+    const error: unknown = await ask.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    return error instanceof AgentError ? error.code : String(error);
+  }
+
+  it('A5 nobody who listens is not reachable, for want of a socket or of a process behind it', async () => {
+    expect(await codeOf(askAgent(join(directory, 'none.sock'), 'GET', '/'))).to.equal('NOT_REACHABLE');
+  });
+
+  it('A5 a connection that breaks before or amid the answer is an agent lost', async () => {
+    const socketPath = join(directory, 'agent.sock');
+    for (const said of ['', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n[']) {
+      server = createServer((socket) => {
+        socket.once('data', () => socket.write(said, () => socket.destroy()));
+      }).listen(socketPath);
+      await once(server, 'listening');
+      expect(await codeOf(askAgent(socketPath, 'GET', '/'))).to.equal('AGENT_LOST');
+      server.close();
+      await once(server, 'close');
+    }
+  });
+});
+
+describe('A1 signals', () => {
+  const { exit } = process;
+  const { now } = performance;
+  const signals = ['SIGTERM', 'SIGINT'] as const;
+  let exits: (number | string | null | undefined)[];
+  let nowMs: number;
+  let others: [NodeJS.Signals, NodeJS.SignalsListener[]][];
+
+  beforeEach(() => {
+    exits = [];
+    nowMs = 1_000;
+    // Mocha listens too, and would end the run.
+    others = signals.map((signal) => [signal, process.listeners(signal)]);
+    for (const signal of signals) process.removeAllListeners(signal);
+    process.exit = ((code) => exits.push(code)) as typeof process.exit;
+    performance.now = () => nowMs;
+  });
+  afterEach(() => {
+    process.exit = exit;
+    performance.now = now;
+    for (const [signal, listeners] of others) {
+      process.removeAllListeners(signal);
+      for (const listener of listeners) process.on(signal, listener);
+    }
+  });
+
+  it('A1 the first is remembered until it is awaited, one right after it is the same, a later one exits', async () => {
+    const asked = firstSignal();
+    process.emit('SIGINT');
+    nowMs += 249;
+    process.emit('SIGINT');
+    process.emit('SIGTERM');
+    await asked;
+    expect(exits).to.deep.equal([]);
+    nowMs += 1;
+    process.emit('SIGINT');
+    process.emit('SIGTERM');
+    expect(exits).to.deep.equal([130, 143]);
+  });
+});
+
+describe('A1 the agent process', () => {
+  let place: Place;
+  let agent: AgentProcess;
+
+  beforeEach(() => {
+    place = makePlace({}, { tasks: [] });
+    agent = new AgentProcess(place);
+  });
+  afterEach(() => removePlace(place, agent));
+
+  it('A1 a SIGTERM while it starts ends it in order once it has started', async () => {
+    while (!existsSync(join(place.dataDir, 'lock'))) await nextTurn();
+    expect(agent.lines).to.deep.equal([]);
+    expect(await agent.kill('SIGTERM')).to.deep.equal({ code: 0, signal: null });
+    expect(agent.lines.at(-1)).to.equal('stopping; plugin processes stay');
+  });
+
+  it('A1 it runs on when nobody reads its output any more', async () => {
+    await agent.ready();
+    agent.child.stdout?.destroy();
+    agent.child.stderr?.destroy();
+    expect(await agent.kill('SIGTERM')).to.deep.equal({ code: 0, signal: null });
+  });
+
+  it('A5 it is found by a data directory named through a symbolic link', async () => {
+    await agent.ready();
+    const link = join(place.directory, 'link');
+    symlinkSync(place.dataDir, link);
+    const configPath = join(place.directory, 'linked.yaml');
+    writeFileSync(configPath, `dataDir: ${link}\n`);
+    const { status, stdout } = spawnSync(process.execPath, [mainPath, 'plugin', 'list', '--config', configPath], {
+      encoding: 'utf8',
+    });
+    expect({ status, stdout }).to.deep.equal({ status: 0, stdout: 'no plugins are registered\n' });
+  });
+});
+
+describe('A5 printing', () => {
+  it('A5 what a driver says of itself stays in its row and steers no terminal', () => {
+    expect(oneLine('a\r\n\u001b[31mred\u0007\u0085b\u2028c')).to.equal('a [31mred b c');
+    expect(table(['A', 'B'], [['x\ny', 'z']])).to.equal('A    B\nx y  z');
+  });
+});
