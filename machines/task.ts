@@ -46,10 +46,12 @@ export interface SpawnedRun extends TaskRun {
   socketPath: string;
 }
 
-/** How a process ended; both are absent where only its absence was seen. */
+/** How a process ended; code and signal are absent where only its absence was seen. */
 export interface ProcessEnd {
   code?: number;
   signal?: string;
+  /** The end of its log, where it ended before it was ready. */
+  tail?: string;
 }
 
 export interface ReadyReport {
@@ -73,6 +75,8 @@ export interface TaskContext {
   spec: TaskSpec | null;
   run: TaskRun | null;
   spawned: SpawnedRun | null;
+  /** The last process that was spawned, of this run or one before it, until it is known to be ended. */
+  process: ProcessIdentity | null;
   /** What is registered as plugins, until another run took its place. */
   registered: Registered | null;
   ready: ReadyReport | null;
@@ -145,20 +149,23 @@ const registrations = (context: TaskContext): MessageParams[] => {
   return [...added, ...deregistrations(context)];
 };
 
-const exitText = ({ code, signal }: ProcessEnd): string => {
+const howEnded = ({ code, signal }: ProcessEnd): string => {
   if (signal !== undefined) return `the process was ended by ${signal}`;
   return code === undefined ? 'the process is gone' : `the process exited with code ${code}`;
 };
+
+const exitText = (end: ProcessEnd): string =>
+  end.tail === undefined ? howEnded(end) : `${howEnded(end)}; end of its log:\n${end.tail}`;
 
 export const taskMachine = setup({
   types: {} as { context: TaskContext; events: TaskEvent; input: TaskInput; emitted: TaskChanged },
   actors: {
     /** Ends whatever is left of earlier runs, then spawns this one; finds it where it runs already. */
-    spawnProcess: unbound<SpawnedRun, { spec: TaskSpec; run: TaskRun }>(),
+    spawnProcess: unbound<SpawnedRun, { spec: TaskSpec; run: TaskRun; previous: ProcessIdentity | null }>(),
     awaitReady: unbound<ReadyReport, { spec: TaskSpec; spawned: SpawnedRun }>(),
-    watchProcess: unbound<ProcessEnd, { spawned: SpawnedRun }>(),
+    watchProcess: unbound<ProcessEnd, { spec: TaskSpec; spawned: SpawnedRun; withTail: boolean }>(),
     /** Waits until its instance has shut down, then ends every process of the task and removes its sockets. */
-    endProcesses: unbound<void, { spec: TaskSpec; registered: Registered | null }>(),
+    endProcesses: unbound<void, { spec: TaskSpec; registered: Registered | null; process: ProcessIdentity | null }>(),
   },
   guards: {
     isAnotherSpec: ({ context }, spec: TaskSpec) => !isSameData(context.spec, spec),
@@ -173,13 +180,13 @@ export const taskMachine = setup({
       spawned: null,
       ready: null,
     })),
-    keepSpawned: assign((_, spawned: SpawnedRun) => ({ spawned })),
+    keepSpawned: assign((_, spawned: SpawnedRun) => ({ spawned, process: spawned.process })),
     keepReady: assign((_, ready: ReadyReport) => ({ ready })),
     keepRegistered: assign(({ context }) => ({
       registered: { allocId: mustSpawned(context).allocId, types: [...pluginTypes[mustSpec(context).type]] },
       reason: null,
     })),
-    forgetRuns: assign({ run: null, spawned: null, ready: null, registered: null }),
+    forgetRuns: assign({ run: null, spawned: null, process: null, ready: null, registered: null }),
     clearReason: assign({ reason: null }),
     countEnd: assign(({ context, event }, reason: string) => {
       const { at } = stampOf(event);
@@ -215,6 +222,7 @@ export const taskMachine = setup({
     spec: null,
     run: null,
     spawned: null,
+    process: null,
     registered: null,
     ready: null,
     endedAtMs: [],
@@ -241,7 +249,7 @@ export const taskMachine = setup({
       invoke: {
         id: 'spawnProcess',
         src: 'spawnProcess',
-        input: ({ context }) => ({ spec: mustSpec(context), run: mustRun(context) }),
+        input: ({ context }) => ({ spec: mustSpec(context), run: mustRun(context), previous: context.process }),
         onDone: {
           target: 'waiting',
           actions: [
@@ -278,7 +286,7 @@ export const taskMachine = setup({
         {
           id: 'watchStart',
           src: 'watchProcess',
-          input: ({ context }) => ({ spawned: mustSpawned(context) }),
+          input: ({ context }) => ({ spec: mustSpec(context), spawned: mustSpawned(context), withTail: true }),
           onDone: {
             target: 'ended',
             actions: [
@@ -294,7 +302,7 @@ export const taskMachine = setup({
       invoke: {
         id: 'watchProcess',
         src: 'watchProcess',
-        input: ({ context }) => ({ spawned: mustSpawned(context) }),
+        input: ({ context }) => ({ spec: mustSpec(context), spawned: mustSpawned(context), withTail: false }),
         onDone: {
           target: 'ended',
           actions: [
@@ -311,14 +319,23 @@ export const taskMachine = setup({
         { target: 'stopping', actions: { type: 'emitReason', params: 'failed' } },
       ],
     },
-    'backing-off': { after: { backoff: 'starting' } },
+    'backing-off': {
+      // A process that was given up must not run on unwatched; what is registered stays so until the next run.
+      invoke: {
+        id: 'endLeftovers',
+        src: 'endProcesses',
+        input: ({ context }) => ({ spec: mustSpec(context), registered: null, process: context.process }),
+        onError: {}, // the next run tries again, before it spawns
+      },
+      after: { backoff: 'starting' },
+    },
     stopping: {
       entry: { type: 'messages', params: ({ context }) => deregistrations(context) },
       on: { 'task.start': { target: 'starting', actions: { type: 'takeSpec', params: ({ event }) => event.spec } } },
       invoke: {
         id: 'endProcesses',
         src: 'endProcesses',
-        input: ({ context }) => ({ spec: mustSpec(context), registered: context.registered }),
+        input: ({ context }) => ({ spec: mustSpec(context), registered: context.registered, process: context.process }),
         onDone: [
           { guard: 'hasReason', target: 'failed', actions: 'forgetRuns' },
           { target: 'stopped', actions: ['forgetRuns', 'emitStopped'] },

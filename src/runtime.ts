@@ -44,7 +44,7 @@ export interface RuntimeOptions {
 }
 
 /** `runtime.plugins`: what is left out belongs to the runtime itself. */
-export type Plugins = Omit<PluginRegistry, 'close' | 'checked' | 'gone'>;
+export type Plugins = Omit<PluginRegistry, 'close' | 'checked'>;
 /** `runtime.tasks`. */
 export type Tasks = Omit<TaskSupervisor, 'close' | 'stopAll'>;
 
@@ -103,6 +103,9 @@ function checkOptions({ nodeId, fingerprint = {} }: RuntimeOptions): void {
       'INVALID_ARGUMENT',
       `nodeId must be a string of 1 to ${maxNodeIdBytes} bytes, it has ${bytes}`,
     );
+  }
+  if (/[\p{Cc}\p{Cs}]/u.test(nodeId)) {
+    throw new StagecraftError('INVALID_ARGUMENT', 'nodeId has a control character or half of a surrogate pair in it');
   }
   for (const [name, value] of Object.entries(fingerprint)) {
     if (!(typeof value === 'number' && value > 0)) {

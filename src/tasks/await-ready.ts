@@ -1,9 +1,10 @@
 /** Waits until a started plugin answers on its socket, for every service that it is to serve. */
-import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { Fingerprint, PluginInfo } from '../../machines/plugin.js';
 import { pluginTypes, type ReadyReport, type SpawnedRun, type TaskSpec } from '../../machines/task.js';
 import { type Clock, pause } from '../engine/clock.js';
 import { messageOf, StagecraftError } from '../errors.js';
+import { tailOf } from './log-tail.js';
 import { logPathOf, type TaskPaths } from './paths.js';
 
 /** One look at a plugin that is not registered yet. Composed from the dispensers. */
@@ -19,8 +20,6 @@ const probeMs = 5_000;
 /** Between looks for the socket file, then between probes. */
 const socketWaitMs = 20;
 const probeWaitMs = 500;
-const tailBytes = 4_096;
-const tailLines = 10;
 
 /** @throws StagecraftError NOT_READY with the last answer and the end of the log */
 export async function awaitReady(
@@ -61,22 +60,5 @@ async function look(clock: Clock, probe: ProbePlugin, { spec, spawned, signal }:
     return [{ healthy: false, description: messageOf(error) }];
   } finally {
     cancel();
-  }
-}
-
-/** The last lines of a log, or why there are none. */
-export function tailOf(path: string): string {
-  try {
-    const file = openSync(path, 'r');
-    try {
-      const { size } = fstatSync(file);
-      const buffer = Buffer.alloc(Math.min(size, tailBytes));
-      readSync(file, buffer, 0, buffer.length, size - buffer.length);
-      return buffer.toString('utf8').trimEnd().split('\n').slice(-tailLines).join('\n');
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    return `(${messageOf(error)})`;
   }
 }

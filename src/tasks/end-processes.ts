@@ -1,12 +1,15 @@
 /** Ends processes of a task, whichever run they belong to, and removes what their sockets left. */
 import { type Dirent, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ProcessIdentity } from '../../machines/task.js';
 import { type Clock, pause } from '../engine/clock.js';
 import { isRunOf, pluginsDirectory, type TaskPaths, taskMark } from './paths.js';
-import { type FoundProcess, findProcesses, signalGroup } from './processes.js';
+import { type FoundProcess, findProcesses, groupOf, signalGroup } from './processes.js';
 
 export interface EndRequest {
   id: string;
+  /** The last one that was recorded: ended with its group also where it has overwritten the environment with our mark. */
+  known: ProcessIdentity | null;
   /** The run that stays; absent: none does. */
   except?: { allocId: string; token: string };
   signal: AbortSignal;
@@ -19,11 +22,17 @@ const lookEveryMs = 25;
 /**
  * SIGTERM to each group, SIGKILL to what is left after 10 s; then their socket directories.
  * Safe to repeat, from any point on.
- * @throws Error if a process survives SIGKILL (it hangs in the kernel)
+ * @throws the signal's reason once it is aborted; Error if a process survives SIGKILL (it hangs in the kernel)
  */
-export async function endProcesses(paths: TaskPaths, clock: Clock, { id, except, signal }: EndRequest): Promise<void> {
+export async function endProcesses(
+  paths: TaskPaths,
+  clock: Clock,
+  { id, known, except, signal }: EndRequest,
+): Promise<void> {
+  // Asked for once, while its leader can be told from another: as long as a member lives, the number is given to nobody.
+  const group = known ? groupOf(known) : undefined;
   const living = (): FoundProcess[] =>
-    findProcesses(taskMark(paths, id)).filter(({ token }) => token !== except?.token);
+    findProcesses(taskMark(paths, id), group).filter(({ token }) => !except || token !== except.token);
   const gone = async (withinMs: number): Promise<boolean> => {
     const untilMs = clock.monotonicMs() + withinMs;
     while (living().length > 0) {
@@ -32,17 +41,23 @@ export async function endProcesses(paths: TaskPaths, clock: Clock, { id, except,
     }
     return true;
   };
-  for (const { group } of living()) signalGroup(group, 'SIGTERM');
-  if (!(await gone(graceMs))) {
+  /** Whoever cancels this may have begun another run: it is not ours to signal. */
+  const signalAll = (name: NodeJS.Signals): void => {
     signal.throwIfAborted();
-    for (const { group } of living()) signalGroup(group, 'SIGKILL');
+    for (const found of living()) signalGroup(found.group, name);
+  };
+  signalAll('SIGTERM');
+  if (!(await gone(graceMs))) {
+    signalAll('SIGKILL');
     if (!(await gone(killedMs))) {
+      signal.throwIfAborted();
       const pids = living().map(({ identity }) => identity.pid);
       throw new Error(
         `task ${id}: processes ${pids.join(', ')} survive SIGKILL; they may hang in a call to their storage`,
       );
     }
   }
+  signal.throwIfAborted();
   removeSockets(paths, id, except?.allocId);
 }
 

@@ -1,6 +1,13 @@
 /** The task machine, bound to what it does on this host. */
 import { addressParts } from '../../machines/addresses.js';
-import { type Registered, type SpawnedRun, type TaskRun, type TaskSpec, taskMachine } from '../../machines/task.js';
+import {
+  type ProcessIdentity,
+  type Registered,
+  type SpawnedRun,
+  type TaskRun,
+  type TaskSpec,
+  taskMachine,
+} from '../../machines/task.js';
 import type { Clock } from '../engine/clock.js';
 import type { ActorKind, EffectCall } from '../engine/effects.js';
 import { awaitReady, type ProbePlugin } from './await-ready.js';
@@ -30,8 +37,11 @@ export function taskKind({ paths, clock, probe, gone }: TaskKindOptions): ActorK
     topic: (address) => tasksTopic(nodeOf(address)),
     effects: {
       spawnProcess: {
-        async run({ input: { spec, run }, signal }: EffectCall<{ spec: TaskSpec; run: TaskRun }>) {
-          await endProcesses(paths, clock, { id: spec.id, except: run, signal });
+        async run({
+          input: { spec, run, previous },
+          signal,
+        }: EffectCall<{ spec: TaskSpec; run: TaskRun; previous: ProcessIdentity | null }>) {
+          await endProcesses(paths, clock, { id: spec.id, known: previous, except: run, signal });
           signal.throwIfAborted(); // whoever has left the state looks for processes right now
           return spawnRun(paths, children, { spec, run });
         },
@@ -43,17 +53,19 @@ export function taskKind({ paths, clock, probe, gone }: TaskKindOptions): ActorK
       },
       watchProcess: {
         deadlineMs: Number.POSITIVE_INFINITY,
-        run: ({ input, signal }: EffectCall<{ spawned: SpawnedRun }>) =>
-          watchProcess(clock, children, { identity: input.spawned.process, signal }),
+        run: ({ input, signal }: EffectCall<{ spec: TaskSpec; spawned: SpawnedRun; withTail: boolean }>) =>
+          watchProcess(paths, clock, children, { ...input, signal }),
       },
       endProcesses: {
         async run({
-          input: { spec, registered },
+          input: { spec, registered, process },
           signal,
-        }: EffectCall<{ spec: TaskSpec; registered: Registered | null }>) {
+        }: EffectCall<{ spec: TaskSpec; registered: Registered | null; process: ProcessIdentity | null }>) {
           const { types, allocId } = registered ?? { types: [], allocId: '' };
           await Promise.all(types.map((type) => gone({ type, name: spec.id, allocId }, signal)));
-          await endProcesses(paths, clock, { id: spec.id, signal });
+          signal.throwIfAborted();
+          await endProcesses(paths, clock, { id: spec.id, known: process, signal });
+          children.delete(spec.id);
         },
       },
     },

@@ -14,7 +14,8 @@ export interface FoundProcess {
   identity: ProcessIdentity;
   /** The process group: what a stop signals. */
   group: number;
-  token: string;
+  /** Absent where its environment can't be read, or was overwritten. */
+  token?: string;
 }
 
 let bootId: string | undefined;
@@ -49,20 +50,25 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return present !== undefined && present.startTime === identity.startTime && present.bootId === identity.bootId;
 }
 
-/** All living processes of a task, group leaders first. */
-export function findProcesses(task: string): FoundProcess[] {
+/** The process group of this very process; absent where it does not live. */
+export const groupOf = (identity: ProcessIdentity): number | undefined =>
+  isAlive(identity) ? readStat(identity.pid)?.group : undefined;
+
+/** All living processes that bear the mark of a task, or are in a group that is known to be its own; leaders first. */
+export function findProcesses(task: string, group?: number): FoundProcess[] {
   const mark = `${taskVariable}=${task}`;
   const found: FoundProcess[] = [];
   for (const entry of readdirSync('/proc')) {
     const pid = Number(entry);
-    const variables = Number.isInteger(pid) ? readEnvironment(pid) : [];
-    if (!variables.includes(mark)) continue;
+    if (!Number.isInteger(pid)) continue;
+    const variables = readEnvironment(pid);
     const stat = readStat(pid);
+    if (!variables.includes(mark) && (group === undefined || stat?.group !== group)) continue;
     const identity = identify(pid);
     const token = variables
       .find((variable) => variable.startsWith(`${tokenVariable}=`))
       ?.slice(tokenVariable.length + 1);
-    if (stat && identity && token !== undefined) found.push({ identity, group: stat.group, token });
+    if (stat && identity) found.push({ identity, group: stat.group, ...(token === undefined ? {} : { token }) });
   }
   return found.sort((a, b) => Number(b.group === b.identity.pid) - Number(a.group === a.identity.pid));
 }

@@ -3,8 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ProcessIdentity, SpawnedRun, TaskRun, TaskSpec } from '../../machines/task.js';
+import type { ProcessEnd, ProcessIdentity, SpawnedRun, TaskRun, TaskSpec } from '../../machines/task.js';
 import { messageOf } from '../errors.js';
+import { tailOf } from './log-tail.js';
 import { logPathOf, socketPathOf, type TaskPaths, taskMark } from './paths.js';
 import { findProcesses, identify, taskVariable, tokenVariable } from './processes.js';
 
@@ -29,8 +30,11 @@ const endpointPlaceholder = '${CSI_ENDPOINT}';
 const endpointOf = (paths: TaskPaths, { spec, run }: SpawnRequest): string =>
   spec.env.CSI_ENDPOINT ?? `${scheme}${socketPathOf(paths, run.allocId)}`;
 
-/** Processes that are our own children tell us themselves how they ended. */
-export type Children = Map<number, ChildProcess>;
+/**
+ * Processes that are our own children tell us themselves how they ended. One for each task id: that of its last run,
+ * until it is ended.
+ */
+export type Children = Map<string, { token: string; ended: Promise<ProcessEnd> }>;
 
 export interface SpawnRequest {
   spec: TaskSpec;
@@ -69,8 +73,13 @@ async function start(paths: TaskPaths, children: Children, { spec, run }: SpawnR
         },
       },
     );
+    const ended = endOf(child);
     await started(child, program);
-    return adopt(child, children, program);
+    child.unref(); // it may outlive us
+    children.set(spec.id, { token: run.token, ended });
+    const identity = child.pid === undefined ? undefined : identify(child.pid);
+    if (identity) return identity;
+    throw new Error(`${program} ended as soon as it was started; end of its log:\n${tailOf(logPath)}`);
   } finally {
     closeSync(log);
   }
@@ -82,11 +91,7 @@ const started = (child: ChildProcess, program: string): Promise<void> =>
     child.once('error', (error) => reject(new Error(`can't start ${program}: ${messageOf(error)}`, { cause: error })));
   });
 
-function adopt(child: ChildProcess, children: Children, program: string): ProcessIdentity {
-  child.unref(); // it may outlive us
-  const identity = child.pid === undefined ? undefined : identify(child.pid);
-  if (child.pid === undefined || !identity) throw new Error(`${program} ended as soon as it was started`);
-  const { pid } = child;
-  children.set(pid, child);
-  return identity;
-}
+const endOf = (child: ChildProcess): Promise<ProcessEnd> =>
+  new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve(signal === null ? { code: code ?? 0 } : { signal }));
+  });

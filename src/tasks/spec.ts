@@ -1,9 +1,38 @@
 /** What a task may be: checked and completed before anything starts. */
 import { z } from 'zod';
 import type { TaskSpec } from '../../machines/task.js';
-import { StagecraftError } from '../errors.js';
+import { messageOf, StagecraftError } from '../errors.js';
+import { checkSocketPath } from '../host/socket-path.js';
 
 const ms = z.int().positive();
+
+const hasNul = (text: string): boolean => text.includes('\0');
+const nulFault = 'must not have a NUL character in it';
+const endpointScheme = 'unix://';
+
+/** Each variable that a process can't be given, and why. */
+function* environmentFaults(env: Record<string, string>): Generator<[name: string, fault: string]> {
+  for (const [name, value] of Object.entries(env)) {
+    if (name === '' || name.includes('=') || hasNul(name)) yield [name, 'is no name of a variable'];
+    if (name.startsWith('STAGECRAFT_')) yield [name, 'is reserved: names that begin with STAGECRAFT_ are ours'];
+    if (hasNul(value)) yield [name, nulFault];
+  }
+  const fault = env.CSI_ENDPOINT === undefined ? undefined : endpointFault(env.CSI_ENDPOINT);
+  if (fault) yield ['CSI_ENDPOINT', fault];
+}
+
+function endpointFault(endpoint: string): string | undefined {
+  if (!endpoint.startsWith(`${endpointScheme}/`)) {
+    return 'must be unix:///path/of/the.sock; leave it out to let the agent choose';
+  }
+  if (hasNul(endpoint)) return undefined; // said already
+  try {
+    checkSocketPath(endpoint.slice(endpointScheme.length));
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
 
 /** As a user writes it; the same shape in the configuration file and in `runtime.tasks.start`. */
 export const taskSchema = z.strictObject({
@@ -13,7 +42,12 @@ export const taskSchema = z.strictObject({
     .describe('Names the task; its plugin is registered under this name.'),
   type: z.enum(['node', 'controller', 'monolith']).describe('Which CSI services the process serves.'),
   command: z
-    .array(z.string().min(1))
+    .array(
+      z
+        .string()
+        .min(1)
+        .refine((argument) => !hasNul(argument), nulFault),
+    )
     .min(1)
     .describe(
       'Program and arguments, run without a shell. `stagecraft` as the program is this installation; ' +
@@ -21,9 +55,10 @@ export const taskSchema = z.strictObject({
     ),
   env: z
     .record(z.string(), z.string())
-    .refine(({ CSI_ENDPOINT: endpoint }) => endpoint === undefined || endpoint.startsWith('unix:///'), {
-      path: ['CSI_ENDPOINT'],
-      message: 'must be unix:///path/of/the.sock; leave it out to let the agent choose',
+    .superRefine((env, context) => {
+      for (const [name, message] of environmentFaults(env)) {
+        context.addIssue({ code: 'custom', path: [name], message });
+      }
     })
     .default({})
     .describe('Added to the environment of the process.'),
@@ -34,6 +69,10 @@ export const taskSchema = z.strictObject({
       windowMs: ms.default(60_000),
       backoff: z
         .strictObject({ initialMs: ms.default(100), maxMs: ms.default(300_000) })
+        .refine(({ initialMs, maxMs }) => initialMs <= maxMs, {
+          path: ['initialMs'],
+          message: 'must not be more than maxMs',
+        })
         .prefault({})
         .describe('Doubles from initialMs to maxMs, with full jitter.'),
     })

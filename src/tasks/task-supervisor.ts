@@ -7,7 +7,7 @@ import type { TaskChanged, TaskContext, TaskSpec } from '../../machines/task.js'
 import type { ActorView, Engine } from '../engine/engine.js';
 import type { TopicRow } from '../engine/store.js';
 import { cursorOf, type FollowOptions, reading } from '../engine/topics.js';
-import { StagecraftError } from '../errors.js';
+import { messageOf, StagecraftError } from '../errors.js';
 import { tasksTopic } from './kinds.js';
 import { completeTask, type TaskOptions } from './spec.js';
 
@@ -45,9 +45,7 @@ export class TaskSupervisor {
   constructor({ node, engine }: { node: string; engine: Engine }) {
     this.#node = node;
     this.#engine = engine;
-    engine.observe(() => {
-      for (const look of [...this.#waiters]) look();
-    });
+    engine.observe(() => this.#lookAgain());
   }
 
   /**
@@ -64,7 +62,7 @@ export class TaskSupervisor {
   /**
    * Deregisters the plugins of a task, ends its processes (SIGTERM, SIGKILL after 10 s) and removes their sockets.
    * Resolves when that is done.
-   * @throws StagecraftError TASK_NOT_FOUND, TASK_STOP_FAILED
+   * @throws StagecraftError TASK_NOT_FOUND, TASK_STOP_FAILED, ABORTED (it was started again meanwhile), RUNTIME_CLOSED
    */
   async stop(id: string): Promise<void> {
     this.#refuseIfClosed();
@@ -84,61 +82,76 @@ export class TaskSupervisor {
     return reading(this.#engine.follow(tasksTopic(this.#node), cursorOf(from), signal), updateOf);
   }
 
-  /** Stops every task, also while the runtime closes. @throws StagecraftError TASK_STOP_FAILED for the first that resists */
+  /** Stops every task, also while the runtime closes. @throws StagecraftError TASK_STOP_FAILED naming all that resisted */
   async stopAll(): Promise<void> {
-    await Promise.all(this.list().map(({ id }) => this.#stop(id)));
+    const ids = this.list().map(({ id }) => id);
+    const stops = await Promise.allSettled(ids.map((id) => this.#stop(id)));
+    const faults = stops.flatMap((stop, n) =>
+      stop.status === 'rejected' ? [`${ids[n]}: ${messageOf(stop.reason)}`] : [],
+    );
+    if (faults.length > 0) throw new StagecraftError('TASK_STOP_FAILED', faults.join('; '), { faults });
   }
 
   /** @throws StagecraftError TASK_NOT_FOUND */
   status(id: string): TaskStatus {
-    const view = this.#engine.peek(this.#known(id));
+    const view = this.#engine.peek(taskAddress(this.#node, id));
     const status = view && statusOf(view);
     if (!status) throw notFound(id);
     return status;
   }
 
-  /** Every later call is refused. */
+  /** Every later call is refused, but for `stopAll`; stops that were pending end with RUNTIME_CLOSED. */
   close(): void {
     this.#closed = true;
+    this.#lookAgain();
   }
 
   async #stop(id: string): Promise<void> {
-    const address = this.#known(id);
-    await this.#engine.ask(address, { type: 'task.stop' });
-    await this.#ended(address, id);
-  }
-
-  #known(id: string): string {
     const address = taskAddress(this.#node, id);
-    if (!this.#engine.peek(address)) throw notFound(id);
-    return address;
+    // Not whether it can be read: one that just begins will be stopped, one out of service says so itself.
+    if (!this.#engine.has(address)) throw notFound(id);
+    const endsWithClose = !this.#closed;
+    await this.#engine.ask(address, { type: 'task.stop' });
+    await this.#ended(address, { id, endsWithClose });
   }
 
-  #ended(address: string, id: string): Promise<void> {
+  #ended(address: string, { id, endsWithClose }: { id: string; endsWithClose: boolean }): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = (): void => {
         const view = this.#engine.peek(address);
-        if (view?.state === 'stopping') return;
+        const closed = endsWithClose && this.#closed;
+        if (view?.state === 'stopping' && !closed) return;
         this.#waiters.delete(look);
-        if (view?.state !== 'failed') {
-          resolve();
-          return;
-        }
-        const reason = contextOf(view).reason;
-        reject(new StagecraftError('TASK_STOP_FAILED', `task ${id} could not be stopped: ${reason}`, { address }));
+        if (view?.state === 'stopped') resolve();
+        else if (closed) reject(runtimeClosed());
+        else reject(notStopped(id, address, view));
       };
       this.#waiters.add(look);
       look();
     });
   }
 
+  #lookAgain(): void {
+    for (const look of [...this.#waiters]) look();
+  }
+
   #refuseIfClosed(): void {
-    if (this.#closed) throw new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed');
+    if (this.#closed) throw runtimeClosed();
   }
 }
 
+const runtimeClosed = (): StagecraftError => new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed');
+
 const notFound = (id: string): StagecraftError =>
   new StagecraftError('TASK_NOT_FOUND', `there is no task '${id}': list them, or start it with its spec`);
+
+function notStopped(id: string, address: string, view: ActorView | undefined): StagecraftError {
+  if (view && view.state !== 'failed') {
+    return new StagecraftError('ABORTED', `task ${id} was started again before its stop was done`, { address });
+  }
+  const reason = view ? contextOf(view).reason : 'it is out of service';
+  return new StagecraftError('TASK_STOP_FAILED', `task ${id} could not be stopped: ${reason}`, { address });
+}
 
 /** The engine keeps contexts as the machines made them, but does not know their types. */
 const contextOf = ({ context }: ActorView): TaskContext => context as TaskContext;

@@ -1,28 +1,36 @@
 /** Waits for the end of a process, our own child or one that an earlier incarnation of this runtime has started. */
-import type { ProcessEnd, ProcessIdentity } from '../../machines/task.js';
+import type { ProcessEnd, SpawnedRun, TaskSpec } from '../../machines/task.js';
 import { type Clock, pause } from '../engine/clock.js';
+import { tailOf } from './log-tail.js';
+import { logPathOf, type TaskPaths } from './paths.js';
 import { isAlive } from './processes.js';
 import type { Children } from './spawn.js';
+
+export interface WatchRequest {
+  spec: TaskSpec;
+  spawned: SpawnedRun;
+  /** Whether the end of the log belongs to how it ended. */
+  withTail: boolean;
+  signal: AbortSignal;
+}
 
 /** A process that is not our child can only be looked at. */
 const lookEveryMs = 250;
 
 export async function watchProcess(
+  paths: TaskPaths,
   clock: Clock,
   children: Children,
-  { identity, signal }: { identity: ProcessIdentity; signal: AbortSignal },
+  { spec, spawned, withTail, signal }: WatchRequest,
 ): Promise<ProcessEnd> {
-  const child = children.get(identity.pid);
+  const child = children.get(spec.id);
+  const ended = child?.token === spawned.token ? child.ended : undefined;
   const look = new AbortController();
-  const wake = (): void => look.abort();
-  child?.once('exit', wake);
-  while (isAlive(identity) && !signal.aborted) {
+  void ended?.then(() => look.abort());
+  while (isAlive(spawned.process) && !signal.aborted) {
     await pause(clock, lookEveryMs, AbortSignal.any([signal, look.signal]));
   }
-  child?.off('exit', wake);
   signal.throwIfAborted();
-  children.delete(identity.pid);
-  if (!child) return {};
-  if (child.exitCode === null && child.signalCode === null) await new Promise((resolve) => child.once('exit', resolve));
-  return child.signalCode === null ? { code: child.exitCode ?? 0 } : { signal: child.signalCode };
+  const end = (await ended) ?? {};
+  return withTail ? { ...end, tail: tailOf(logPathOf(paths, spec.id)) } : end;
 }

@@ -29,6 +29,7 @@ describe('task restarts', () => {
     expect(scene.endings.last.input).to.deep.equal({
       spec,
       registered: { allocId: scene.allocId(maxRestarts), types: ['csi-node'] },
+      process: scene.context.process,
     });
     await scene.ended();
     expect(scene.state).to.equal('failed');

@@ -3,6 +3,7 @@ import { createActor, fromPromise, SimulatedClock, waitFor } from 'xstate';
 import type { MessageParams } from '../../machines/host.js';
 import {
   type ProcessEnd,
+  type ProcessIdentity,
   type ReadyReport,
   type Registered,
   type SpawnedRun,
@@ -31,10 +32,13 @@ export const ready: ReadyReport = { pluginName: 'ebs.csi.aws.com', vendorVersion
 type State = 'stopped' | 'starting' | 'waiting' | 'running' | 'backing-off' | 'stopping' | 'failed';
 
 export class TaskScene {
-  readonly spawns = new Runs<{ spec: TaskSpec; run: TaskRun }, SpawnedRun>();
+  readonly spawns = new Runs<{ spec: TaskSpec; run: TaskRun; previous: ProcessIdentity | null }, SpawnedRun>();
   readonly readies = new Runs<{ spec: TaskSpec; spawned: SpawnedRun }, ReadyReport>();
-  readonly watches = new Runs<{ spawned: SpawnedRun }, ProcessEnd>();
-  readonly endings = new Runs<{ spec: TaskSpec; registered: Registered | null }, void>();
+  readonly watches = new Runs<{ spec: TaskSpec; spawned: SpawnedRun; withTail: boolean }, ProcessEnd>();
+  readonly endings = new Runs<
+    { spec: TaskSpec; registered: Registered | null; process: ProcessIdentity | null },
+    void
+  >();
   readonly told: TaskChanged[] = [];
   readonly messages: MessageParams[] = [];
   readonly #clock = new SimulatedClock();

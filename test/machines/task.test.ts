@@ -17,7 +17,7 @@ describe('task machine', () => {
     const scene = new TaskScene().start();
     expect(scene.state).to.equal('starting');
     const { run } = scene.spawns.last.input;
-    expect(scene.spawns.last.input).to.deep.equal({ spec, run: scene.context.run });
+    expect(scene.spawns.last.input).to.deep.equal({ spec, run: scene.context.run, previous: null });
     expect(run.allocId).to.match(/^ebs-[0-9a-z]{8}$/);
     expect(run.token).to.match(/^ebs-[0-9a-z]{8}\./);
   });
@@ -34,7 +34,7 @@ describe('task machine', () => {
     const { spawned } = scene.context;
     expect(scene.told).to.deep.equal([{ type: 'started', id: 'ebs', allocId: scene.allocId(0) }]);
     expect(scene.readies.last.input).to.deep.equal({ spec, spawned });
-    expect(scene.watches.last.input).to.deep.equal({ spawned });
+    expect(scene.watches.last.input).to.deep.equal({ spec, spawned, withTail: true });
     expect(scene.messages).to.deep.equal([]);
   });
 
@@ -90,6 +90,7 @@ describe('task machine', () => {
       expect(scene.endings.last.input).to.deep.equal({
         spec: { ...spec, type },
         registered: { allocId: scene.allocId(0), types: pluginTypes[type] },
+        process: scene.context.spawned?.process,
       });
     });
   }
@@ -142,6 +143,15 @@ describe('task machine', () => {
       expect(scene.context.registered?.allocId).to.equal(first?.allocId);
     });
 
+    it('T10 before it was ready: the end of its log belongs to the reason; while it runs it is not asked for', async () => {
+      const scene = await new TaskScene().start().spawn();
+      await scene.exit({ code: 2, tail: 'panic: no region' });
+      const reason = 'the process exited with code 2; end of its log:\npanic: no region';
+      expect(scene.told.at(-1)).to.deep.equal({ type: 'restarting', id: 'ebs', reason });
+      await (await scene.backOff()).run();
+      expect(scene.watches.last.input.withTail).to.equal(false);
+    });
+
     it('T6 it answers again: the reason is forgotten', async () => {
       const scene = await new TaskScene().start().run();
       await (await scene.exit()).backOff();
@@ -161,6 +171,31 @@ describe('task machine', () => {
       { type: 'restarting', id: 'ebs', reason },
     ]);
     expect(scene.watches.last.signal.aborted, 'the watch').to.equal(true);
+  });
+
+  it('T4 not ready in time: its processes are ended while it backs off, whether that succeeds or not', async () => {
+    const scene = await new TaskScene().start().run();
+    const { registered } = (await (await scene.exit()).backOff()).context;
+    expect(scene.endings.last.signal.aborted, 'of the backoff before').to.equal(true);
+    const { process } = (await scene.spawn()).context;
+    scene.readies.last.reject(new Error('not ready'));
+    await scene.reaches('backing-off');
+    expect(scene.endings.last.input).to.deep.equal({ spec, registered: null, process });
+    scene.endings.last.reject(new Error('pid 102 does not end'));
+    await Promise.resolve();
+    expect([scene.state, scene.context.registered]).to.deep.equal(['backing-off', registered]);
+  });
+
+  it('T6 the last process is known to each run after it until one takes its place, also where runs between had none', async () => {
+    const scene = await new TaskScene().start().spawn();
+    const { process } = scene.context;
+    scene.start({ ...spec, command: ['other'] });
+    expect(scene.spawns.last.input.previous).to.deep.equal(process);
+    scene.spawns.last.reject(new Error('ENOENT'));
+    await (await scene.reaches('backing-off')).backOff();
+    expect(scene.spawns.last.input.previous).to.deep.equal(process);
+    await scene.spawn();
+    expect(scene.context.process).to.deep.equal(scene.context.spawned?.process).and.not.deep.equal(process);
   });
 
   it("T4 it can't be spawned: restarting, with the reason, and never told as started or unhealthy", async () => {
@@ -265,7 +300,7 @@ describe('task machine', () => {
         await scene.ended();
         expect(scene.state).to.equal('stopped');
         expect(scene.told.at(-1)).to.deep.equal({ type: 'stopped', id: 'ebs' });
-        expect(scene.context).to.include({ run: null, spawned: null, ready: null, registered: null, reason: null });
+        expect(scene.context).to.include({ run: null, spawned: null, process: null, registered: null, reason: null });
         scene.elapse(1_000_000);
         expect(scene.state).to.equal('stopped');
         expect(scene.spawns.all).to.have.lengthOf(1);

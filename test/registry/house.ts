@@ -8,8 +8,7 @@ import type { JournalEntry } from '../../src/engine/envelope.js';
 import type { Commit, Store } from '../../src/engine/store.js';
 import { StagecraftError } from '../../src/errors.js';
 import type { PluginEvent } from '../../src/registry/plugin-events.js';
-import type { PluginRegistry } from '../../src/registry/plugin-registry.js';
-import { createRuntime, type Runtime, type RuntimeOptions } from '../../src/runtime.js';
+import { createRuntime, type Plugins, type Runtime, type RuntimeOptions } from '../../src/runtime.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
@@ -79,7 +78,7 @@ export class House {
     return this.#runtime;
   }
 
-  get plugins(): PluginRegistry {
+  get plugins(): Plugins {
     return this.runtime.plugins;
   }
 

@@ -135,6 +135,26 @@ describe('tasks', () => {
     expect(seen.at(-1)).to.have.property('reason').that.includes('no socket').and.includes('no license');
   });
 
+  it('T4 one that is never ready does not run on while its restart is waited for', async () => {
+    await runtime.tasks.start({
+      ...driver,
+      command: ['/bin/sleep', '604'],
+      healthTimeoutMs: 100,
+      restart: { ...driver.restart, backoff: { initialMs: 600_000, maxMs: 600_000 } },
+    });
+    await until(updates, 'restarting');
+    while (findProcesses(`${dataDir}#hostpath`).length > 0) await new Promise(setImmediate);
+    expect(runtime.tasks.status('hostpath').state).to.equal('backing-off');
+  });
+
+  it('T10 one that exits before it is ready: the end of its log is in the reason', async () => {
+    const command = ['/bin/sh', '-c', 'echo no region >&2; sleep 0.1; exit 3'];
+    await runtime.tasks.start({ ...driver, command, restart: { ...driver.restart, maxRestarts: 0 } });
+    const seen = await until(updates, 'failed');
+    expect(seen[1]).to.deep.include({ type: 'exited', end: { code: 3, tail: 'no region' } });
+    expect(seen.at(-1)).to.have.property('reason').that.includes('code 3').and.includes('no region');
+  });
+
   it('T4 a failed task has no process left, and starts again when it is asked to', async () => {
     await runtime.tasks.start({ ...driver, command: ['/bin/false'], restart: { ...driver.restart, maxRestarts: 0 } });
     await until(updates, 'failed');

@@ -1,0 +1,38 @@
+/** T5: how a process ended is told as its parent knows it, also after it is gone. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { ProcessEnd } from '../../machines/task.js';
+import { systemClock } from '../../src/engine/clock.js';
+import { type Children, spawnRun } from '../../src/tasks/spawn.js';
+import { completeTask } from '../../src/tasks/spec.js';
+import { watchProcess } from '../../src/tasks/watch-process.js';
+
+const spec = completeTask({ id: 'ebs', type: 'node', command: ['/bin/sh', '-c', 'echo bye; sleep 0.05; exit 3'] });
+
+describe('watching a process', () => {
+  let dataDir: string;
+  beforeEach(() => {
+    dataDir = mkdtempSync(join(tmpdir(), 'stagecraft-watch-'));
+    mkdirSync(join(dataDir, 'plugins'));
+  });
+  afterEach(() => rmSync(dataDir, { recursive: true }));
+
+  it('T5 its code is told to whoever asks, however late; of each task only the last run is kept', async () => {
+    const paths = { dataDir, socketRoot: dataDir };
+    const children: Children = new Map();
+    const { signal } = new AbortController();
+    for (const allocId of ['ebs-1', 'ebs-2']) {
+      const spawned = await spawnRun(paths, children, { spec, run: { allocId, token: allocId } });
+      const watch = (withTail: boolean): Promise<ProcessEnd> =>
+        watchProcess(paths, systemClock, children, { spec, spawned, withTail, signal });
+      expect(await watch(false)).to.deep.equal({ code: 3 });
+      expect(await watch(true))
+        .to.deep.include({ code: 3 })
+        .and.have.property('tail')
+        .that.includes('bye');
+    }
+    expect([...children.values()].map(({ token }) => token)).to.deep.equal(['ebs-2']);
+  });
+});
