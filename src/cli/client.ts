@@ -14,11 +14,17 @@ export class AgentError extends Error {
 }
 
 /**
+ * @param timeoutMs for a connection that stays silent; default none
  * @returns the parsed JSON, absent for an empty answer
  * @throws AgentError NOT_REACHABLE, AGENT_LOST (it was reached, and the connection broke before its answer), or the
  *   agent's own code and message
  */
-export function askAgent(socketPath: string, method: 'GET' | 'POST', path: string): Promise<unknown> {
+export function askAgent(
+  socketPath: string,
+  method: 'GET' | 'POST',
+  path: string,
+  { timeoutMs }: { timeoutMs?: number } = {},
+): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException): void => reject(failureAt(socketPath, error));
     const call = request({ socketPath, method, path }, (response) => {
@@ -42,9 +48,13 @@ export function askAgent(socketPath: string, method: 'GET' | 'POST', path: strin
       });
     });
     call.on('error', fail);
+    if (timeoutMs !== undefined) call.setTimeout(timeoutMs, () => call.destroy(silence(timeoutMs)));
     call.end();
   });
 }
+
+const silence = (timeoutMs: number): Error =>
+  Object.assign(new Error(`no answer within ${timeoutMs} ms`), { syscall: 'connect' });
 
 function failureAt(socketPath: string, { message, syscall }: NodeJS.ErrnoException): AgentError {
   if (syscall === 'connect') {

@@ -51,14 +51,17 @@ async function runDriver({ endpoint, nodeId }: { endpoint?: string; nodeId: stri
   await driver.stop();
 }
 
+/** What the agent knows already it tells at once. */
+const soon = { timeoutMs: 10_000 };
+
 async function listPlugins(options: ReachOptions & { json?: boolean }): Promise<void> {
-  const plugins = (await askAgent(socketOf(options), 'GET', '/v1/plugins')) as PluginReport[];
+  const plugins = (await askAgent(socketOf(options), 'GET', '/v1/plugins', soon)) as PluginReport[];
   print(options.json ? JSON.stringify(plugins, null, 2) : pluginTable(plugins));
 }
 
 async function showPlugin(name: string, options: ReachOptions & { json?: boolean }): Promise<void> {
   const query = new URLSearchParams({ name });
-  const plugins = (await askAgent(socketOf(options), 'GET', `/v1/plugins?${query}`)) as PluginReport[];
+  const plugins = (await askAgent(socketOf(options), 'GET', `/v1/plugins?${query}`, soon)) as PluginReport[];
   if (plugins.length === 0)
     throw new AgentError('PLUGIN_NOT_FOUND', `there is no plugin '${name}': see stagecraft plugin list`);
   print(options.json ? JSON.stringify(plugins, null, 2) : plugins.map(pluginDetails).join('\n\n'));

@@ -5,7 +5,10 @@ import { messageOf } from '../errors.js';
 const tailBytes = 4_096;
 const tailLines = 10;
 
-/** The last lines of a log, or why there are none. */
+/** What stands above the output of a run. */
+export const runHeader = (allocId: string): string => `--- ${allocId} ${new Date().toISOString()}\n`;
+
+/** The last lines of the last run in a log, or why there are none. */
 export function tailOf(path: string): string {
   try {
     const file = openSync(path, 'r');
@@ -13,7 +16,9 @@ export function tailOf(path: string): string {
       const { size } = fstatSync(file);
       const buffer = Buffer.alloc(Math.min(size, tailBytes));
       readSync(file, buffer, 0, buffer.length, size - buffer.length);
-      return buffer.toString('utf8').trimEnd().split('\n').slice(-tailLines).join('\n');
+      const lines = buffer.toString('utf8').trimEnd().split('\n');
+      const output = lines.slice(lines.findLastIndex((line) => line.startsWith('--- ')) + 1);
+      return output.slice(-tailLines).join('\n') || '(it wrote nothing)';
     } finally {
       closeSync(file);
     }

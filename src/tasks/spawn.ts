@@ -1,11 +1,11 @@
 /** Starts the process of a run, or finds it where an earlier incarnation of this runtime has started it already. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ProcessEnd, ProcessIdentity, SpawnedRun, TaskRun, TaskSpec } from '../../machines/task.js';
 import { messageOf } from '../errors.js';
-import { tailOf } from './log-tail.js';
+import { runHeader, tailOf } from './log-tail.js';
 import { logPathOf, socketPathOf, type TaskPaths, taskMark } from './paths.js';
 import { findProcesses, identify, taskVariable, tokenVariable } from './processes.js';
 
@@ -58,6 +58,7 @@ async function start(paths: TaskPaths, children: Children, { spec, run }: SpawnR
   // The process writes the file itself: a pipe to us would die with us.
   const log = openSync(logPath, 'a', 0o600);
   try {
+    writeSync(log, runHeader(run.allocId));
     const child = spawn(
       program,
       args.map((arg) => arg.replaceAll(endpointPlaceholder, endpoint)),
