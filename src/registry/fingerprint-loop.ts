@@ -86,6 +86,7 @@ async function round(
 ): Promise<Fingerprint> {
   const { clients } = options;
   const known = basic ? { basic } : {};
+  const isInitial = !last || last.description.startsWith(failedInitially);
   try {
     const found = await bounded(options, signal, async (limit) => {
       const dispenser = clients.dispenser(info.type);
@@ -93,9 +94,10 @@ async function round(
       wake.on((look) => dispenser.onDisconnect?.(client, look));
       return dispenser.fingerprint(client, { info, signal: limit, ...known });
     });
-    return { ...known, ...fingerprintOf(found) };
+    const seen = { ...known, ...fingerprintOf(found) };
+    // A dispenser that is asked anew takes it for the first time; here it is known better.
+    return isInitial ? seen : { ...seen, description: seen.description.replace(failedInitially, '') };
   } catch (error) {
-    const isInitial = !last || last.description.startsWith(failedInitially);
     return { ...known, healthy: false, description: `${isInitial ? failedInitially : ''}${messageOf(error)}` };
   }
 }

@@ -1,7 +1,7 @@
 /** The agent as its operator sees it: processes, signals, exit codes, output. */
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -41,6 +41,26 @@ describe('agent', () => {
       'TIME plugin hostpath (csi-node): registered RUN',
       'TIME plugin hostpath (csi-node): healthy: ready',
     ]);
+  });
+
+  it('A2 the configuration of npm start brings the bundled driver to health, with all data in one directory', async () => {
+    const text = readFileSync(new URL('../../docs/quickstart.yaml', import.meta.url), 'utf8');
+    const directory = join(place.directory, 'clone');
+    mkdirSync(join(directory, 'docs'), { recursive: true });
+    const configPath = join(directory, 'docs', 'quickstart.yaml');
+    writeFileSync(configPath, text);
+    const dataDir = join(directory, '.stagecraft');
+    const clone: Place = { directory, dataDir, configPath, socketPath: join(dataDir, 'agent.sock') };
+    const started = new AgentProcess(clone);
+    try {
+      await started.line(/plugin hostpath \(csi-node\): healthy/);
+      expect(cli('drain', '--config', configPath).status).to.equal(0);
+      await started.exited;
+      expect(readdirSync(directory).sort()).to.deep.equal(['.stagecraft', 'docs']);
+      expect(pluginPids(clone)).to.deep.equal([]);
+    } finally {
+      removePlace(clone, started);
+    }
   });
 
   it('A1 ends by SIGTERM with 0 and leaves its plugin running; started again, it finds it', async () => {
