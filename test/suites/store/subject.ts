@@ -5,8 +5,8 @@ import type { Commit, CommitResult, Store, StorePage } from '../../../src/engine
 export interface Subject {
   readonly store: Store;
   reopen(): Promise<void>;
-  /** Answers false where this store's clock can't be moved. */
-  elapse(ms: number): boolean;
+  /** Lets time pass on the clock of the store. */
+  elapse(ms: number): void;
 }
 
 /** A commit that is fine unless `more` makes it otherwise. */
