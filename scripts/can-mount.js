@@ -1,4 +1,4 @@
-/** Says whether the whole test suite can run here: it makes real bind mounts, which takes root. */
+/** Says whether the whole test suite can run here: as root, where bind mounts can be made. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,8 +9,8 @@ const mount = spawnSync('mount', ['--bind', directory, directory], { encoding: '
 if (mount.status === 0) spawnSync('umount', [directory]);
 rmSync(directory, { recursive: true });
 if (mount.status !== 0) {
-  const why = (mount.stderr ?? mount.error?.message ?? '').trim();
-  console.error(`npm test makes real bind mounts, which is not possible here (${why}).`);
+  const [why] = (mount.stderr || mount.error?.message || 'mount failed').trim().split('\n');
+  console.error(`npm test runs where bind mounts can be made, which is not so here (${why}).`);
   console.error('Run it as root, or run the part that needs none: npm run test:unit');
   process.exit(1);
 }
