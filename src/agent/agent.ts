@@ -44,16 +44,20 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
   });
   const drain = (): Promise<void> => stop({ release: true });
   const stop: Agent['stop'] = ({ release = false } = {}) => {
-    if (!ending) print(release ? 'stopping, plugin processes too' : 'stopping; plugin processes stay');
     const closed = runtime.close({ release });
-    ending ??= closed;
-    end(ending.finally(closeApi));
+    if (!ending) {
+      print(release ? 'stopping, plugin processes too' : 'stopping; plugin processes stay');
+      ending = closed;
+      end(closed.finally(closeApi));
+    }
     return closed;
   };
-  void runtime.lost.then(async (reason) => {
+  // Told by whoever awaits the end; an agent that never came up has nobody who does.
+  ended.catch(() => {});
+  void runtime.lost.then((reason) => {
     print(`${reason.message}: ending; plugin processes stay`);
-    await stop().catch(() => {});
-    end(Promise.reject(reason));
+    // Its rejection, with the same reason, is what `ended` tells.
+    stop().catch(() => {});
   });
   let closeApi: () => Promise<void> = async () => {};
   try {
@@ -68,7 +72,8 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
     void tell(runtime.tasks.updates(), describeTaskUpdate, print);
     await applyTasks(runtime, config, print);
   } catch (error) {
-    await stop();
+    // What kept it from coming up is what counts; that it did not go down well either is logged.
+    await stop().catch((stopError: unknown) => logger.error({}, `not stopped in order: ${messageOf(stopError)}`));
     throw error;
   }
   return { socketPath, ended, stop };

@@ -1,7 +1,7 @@
 /** The agent as its operator sees it: processes, signals, exit codes, output. */
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -191,6 +191,18 @@ describe('agent', () => {
     expect(await agent.exited).to.deep.equal({ code: 1, signal: null });
     expect(agent.lines.join()).to.include('registry/n1 is out of service');
     expect(await textOf(place, 'registry/n1')).to.equal('{ no JSON');
+  });
+
+  it('A1 the path of its API is taken: the agent says so, ends with 1, and lets go of its data', async () => {
+    await agent.ready();
+    await agent.kill('SIGTERM');
+    mkdirSync(place.socketPath);
+    agent = new AgentProcess(place);
+    expect(await agent.exited).to.deep.equal({ code: 1, signal: null });
+    expect(agent.lines.at(-1)).to.include(place.socketPath);
+    rmdirSync(place.socketPath);
+    agent = new AgentProcess(place);
+    await agent.ready();
   });
 
   it('A1 a client that is connected and silent does not hold up its end', async () => {
