@@ -13,6 +13,10 @@ export interface ErrorDetails {
   grpcCode?: string;
   /** For CSI_ERROR: whether the same call is known to fail again. */
   final?: boolean;
+  /** For CURSOR_EXPIRED: the event id to follow from to get all that is still kept. */
+  oldest?: string;
+  /** For CURSOR_EXPIRED: the id of the newest event. */
+  newest?: string;
   cause?: unknown;
 }
 
@@ -26,6 +30,8 @@ export class StagecraftError extends Error {
   readonly rpc?: string;
   readonly grpcCode?: string;
   readonly final?: boolean;
+  readonly oldest?: string;
+  readonly newest?: string;
 
   constructor(code: string, message: string, { cause, ...details }: ErrorDetails = {}) {
     super(message, cause === undefined ? undefined : { cause });

@@ -6,7 +6,7 @@
 import type { AnyMachineSnapshot, StateValue } from 'xstate';
 import type { AnswerParams } from '../../machines/host.js';
 import { messageOf, StagecraftError } from '../errors.js';
-import type { ActorKind } from './effects.js';
+import { type Change, isCounted } from './changes.js';
 import {
   type Envelope,
   emptyEnvelope,
@@ -15,10 +15,11 @@ import {
   type LiveTimer,
   type Outbox,
 } from './envelope.js';
-import type { HostedMachine } from './hosted-machine.js';
 import type { Mail, Request } from './mail.js';
+import { readable } from './migrate.js';
+import { forgettable } from './policy.js';
 import type { Commit, CommitResult, StoredRecord } from './store.js';
-import { type ActorState, type Stamp, type Taken, take } from './take.js';
+import { type ActorState, type Stamp, type Taken, type Taker, take } from './take.js';
 
 /** Told to observers after each commit. */
 export interface CommitNotice {
@@ -34,21 +35,34 @@ export interface CommitNotice {
 export interface ActorHost {
   stamp(): Stamp;
   /** A name for one more commit, and the right to write it. */
-  claim(): Pick<Commit, 'commitId' | 'epoch' | 'owner'>;
+  claim(): Claim;
+  /** Whether that right is known to be ours now. */
+  holdsLease(): boolean;
   /** Writes it, and tells the outcome once it is known. */
   commit(commit: Commit, outcome: CommitOutcome): void;
+  /** What is stored now; asked for until the store answers. */
+  load(address: string): Promise<StoredRecord | undefined>;
+  after(delayMs: number, callback: () => void): void;
   startEffect(address: string, live: LiveEffect, recovered: boolean): void;
   /** @param reason why, where it is not that its state was left */
-  cancelEffect(address: string, live: LiveEffect, reason?: StagecraftError): void;
+  cancelEffect(live: LiveEffect, reason?: StagecraftError): void;
   startTimer(address: string, timer: LiveTimer): void;
-  cancelTimer(address: string, timer: LiveTimer): void;
+  cancelTimer(timer: LiveTimer): void;
   deliver(address: string, seq: number, outbox: Outbox): void;
+  /** Its journal entries below this seq may go. */
+  forget(address: string, below: number): void;
   notify(notice: CommitNotice): void;
-  /** The store holds something else than this actor knows: it takes nothing any more. */
-  conflicted(address: string, result: CommitResult): void;
-  /** Nothing is left to do for this address: it may be dropped from memory. */
-  idle(address: string): void;
+  /** Another runtime has written what is ours. */
+  fenced(address: string, epoch: number): void;
+  /** The store holds what was thought not to be written: the actor is to be taken up again from there. */
+  outdated(actor: Actor): void;
+  /** It takes nothing until it is released. */
+  quarantined(address: string, reason: string): void;
+  /** It has nothing to do now. */
+  rested(actor: Actor): void;
 }
+
+export type Claim = Required<Pick<Commit, 'commitId' | 'lease' | 'epoch' | 'owner'>>;
 
 /** Who waits for a commit. */
 export interface CommitOutcome {
@@ -57,29 +71,58 @@ export interface CommitOutcome {
   unavailable(error: unknown): void;
 }
 
-export interface ActorOptions {
-  address: string;
-  kind: ActorKind;
-  machine: HostedMachine;
-  host: ActorHost;
-}
+/** What actors of one kind have in common. */
+export type ActorSite = Omit<Taker, 'address'> & { host: ActorHost };
+
+type Phase =
+  | 'loading'
+  | 'ready'
+  | 'committing'
+  /** For the store to take writes again. */
+  | 'waiting'
+  /** Whether the store still has what it took. */
+  | 'verifying'
+  | 'quarantined'
+  | 'stopped';
+
+/** How soon what the store refused is tried again. */
+const retryMs = 200;
+/** How long requests wait for a store that gives no answer. */
+const patienceMs = 5_000;
 
 export class Actor implements CommitOutcome {
   readonly address: string;
-  readonly #options: ActorOptions;
+  readonly site: ActorSite;
+  readonly #taker: Taker;
   readonly #host: ActorHost;
   readonly #mail: Mail[] = [];
-  #phase: 'loading' | 'ready' | 'committing' | 'stopped' = 'loading';
+  /** What the engine has to do to it before it takes mail. */
+  readonly #changes: Change[] = [];
+  #phase: Phase = 'loading';
+  /** Who waits until it is in service, or known not to come into it. */
+  #expecting: (() => void)[] | undefined;
   #state: ActorState;
-  /** What is being committed. */
-  #taken: Taken | undefined;
+  /** Of the record as it was written last. */
+  #commitId = '';
+  #bytes = 0;
+  /** Effects up to this seq were begun by an earlier runtime. */
+  #restoredSeq = 0;
+  /** Whether the timers and effects of its state have been started. */
+  #isLive = false;
+  /** `isInDoubt`: it may have been written. */
+  #committing: { taken: Taken; commit: Commit; isInDoubt: boolean } | undefined;
+  /** The store doesn't take what is to be written: for a while requests wait, then they are refused. */
+  #stall: { cause: unknown; isLong: boolean } | undefined;
+  /** The store may have lost what it took. */
+  #verified: (() => void)[] = [];
   #stopReason: StagecraftError | undefined;
 
-  constructor(options: ActorOptions) {
-    this.address = options.address;
-    this.#options = options;
-    this.#host = options.host;
-    this.#state = { seq: 0, snapshot: undefined, envelope: emptyEnvelope(options.machine) };
+  constructor(address: string, site: ActorSite) {
+    this.address = address;
+    this.site = site;
+    this.#taker = { address, kind: site.kind, machine: site.machine, policy: site.policy };
+    this.#host = site.host;
+    this.#state = { seq: 0, snapshot: undefined, envelope: emptyEnvelope(site.machine) };
   }
 
   get seq(): number {
@@ -93,7 +136,12 @@ export class Actor implements CommitOutcome {
 
   /** Whether it takes nothing any more. */
   get stopped(): boolean {
-    return this.#phase === 'stopped';
+    return this.#phase === 'stopped' || this.#phase === 'quarantined';
+  }
+
+  /** Why it takes nothing until it is released. */
+  get quarantine(): string | undefined {
+    return this.#phase === 'quarantined' ? this.#stopReason?.message : undefined;
   }
 
   /** The committed snapshot; absent before it was begun and after it ended. */
@@ -101,87 +149,220 @@ export class Actor implements CommitOutcome {
     return this.#state.snapshot;
   }
 
+  /** What its record takes, as text. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Whether nothing but a message or a timer can move it. */
+  get isIdle(): boolean {
+    return (
+      this.#phase === 'ready' &&
+      this.#mail.length + this.#changes.length + this.#verified.length + this.#state.envelope.effects.length === 0
+    );
+  }
+
+  /** When its next timer is due, in milliseconds since the epoch. */
+  get wakeAtMs(): number | undefined {
+    const { timers } = this.#state.envelope;
+    return timers.length > 0 ? Math.min(...timers.map(({ dueAtMs }) => dueAtMs)) : undefined;
+  }
+
   /**
    * Takes up from what is stored; absent where nothing is. Call once; mail that came before is kept.
+   * @param released whether one that crashed too often is taken back into service
    * @throws Error if the snapshot fits no state of the machine; then nothing has changed
    */
-  restore(record?: StoredRecord, envelope?: Envelope): void {
+  restore(record?: StoredRecord, envelope?: Envelope, released = false): void {
     if (record && envelope) {
-      const { name, version } = this.#options.machine;
+      const { machine, kind } = this.site;
+      const { snapshot, migrations } = readable(machine, envelope, kind.migrations);
       // A tombstone may be of any version: who is made anew is of this one.
-      const present = { ...envelope, machine: name, version };
-      this.#state = { seq: record.seq, snapshot: this.#snapshotOf(envelope), envelope: present };
+      const present = { ...envelope, machine: machine.name, version: machine.version };
+      this.#commitId = record.commitId;
+      this.#restoredSeq = record.seq;
+      this.#bytes = record.text.length;
+      if (snapshot && migrations.length > 0) {
+        this.#changes.push({ kind: 'migrated', migrations, snapshot });
+        this.#state = { seq: record.seq, snapshot: undefined, envelope };
+      } else {
+        this.#state = { seq: record.seq, snapshot, envelope: present };
+      }
+      if (envelope.quarantined && !released) {
+        this.enterQuarantine(envelope.quarantined.reason);
+        return;
+      }
+      if (envelope.quarantined) this.#changes.push({ kind: 'released' });
+      if (envelope.effects.some((effect) => isCounted(this.#taker, effect))) this.#changes.push({ kind: 'recovered' });
+      if (record.gone && (record.wakeAtMs ?? Number.POSITIVE_INFINITY) <= this.#host.stamp().at) {
+        this.#changes.push({ kind: 'forgotten' });
+      }
     }
     this.#phase = 'ready';
-    const { timers, effects } = this.#state.envelope;
-    for (const timer of timers) this.#host.startTimer(this.address, timer);
-    for (const effect of effects) this.#host.startEffect(this.address, effect, true);
+    this.#stall = undefined;
+    if (this.#changes.length === 0) this.#goLive();
     this.#next();
   }
 
   /** Takes mail in order; what comes after `stop` is refused, and stays owed where its sender keeps it. */
   post(mail: Mail): void {
-    if (this.stopped) {
+    if (this.#phase === 'stopped') {
       this.#refuse(mail);
-      return;
+    } else if (this.#phase === 'quarantined') {
+      if (mail.kind === 'message') this.#mail.push(mail);
+      else this.#refuse(mail);
+    } else if (this.#stall?.isLong && mail.kind === 'request') {
+      this.#refuseForNow(mail);
+    } else {
+      this.#mail.push(mail);
+      this.#next();
     }
-    this.#mail.push(mail);
-    this.#next();
+  }
+
+  /** Resolves when it is in service, or known not to come into it. */
+  ready(): Promise<void> {
+    if (this.#isLive || this.stopped) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#expecting ??= [];
+      this.#expecting.push(resolve);
+    });
+  }
+
+  /** The store can't say now what it holds of this actor: requests are not kept waiting. */
+  unreachable(error: unknown): void {
+    this.#hold(error);
   }
 
   /** Takes nothing any more. */
   stop(reason: StagecraftError): void {
-    if (this.stopped) return;
-    this.#phase = 'stopped';
-    this.#stopReason = reason;
-    const { timers, effects } = this.#state.envelope;
-    for (const timer of timers) this.#host.cancelTimer(this.address, timer);
-    for (const effect of effects) this.#host.cancelEffect(this.address, effect, reason);
+    if (this.#phase === 'stopped') return;
+    this.#end('stopped', reason);
     for (const mail of this.#mail.splice(0)) this.#refuse(mail);
   }
 
+  /** Takes nothing until it is released; messages wait for that, requests are refused. */
+  enterQuarantine(reason: string): void {
+    if (this.stopped) return;
+    const { address } = this;
+    const message = `${address} is out of service: ${reason}; 'stagecraft actor release' takes it back`;
+    this.#end('quarantined', new StagecraftError('ACTOR_QUARANTINED', message, { address }));
+    const mail = this.#mail.splice(0);
+    this.#mail.push(...mail.filter(({ kind }) => kind === 'message'));
+    for (const other of mail) if (other.kind !== 'message') this.#refuse(other);
+    this.#host.quarantined(address, reason);
+  }
+
+  /** Gives up its mail for another one that takes its place. */
+  giveUp(): Mail[] {
+    const mail = this.#mail.splice(0);
+    const { address } = this;
+    this.stop(new StagecraftError('ABORTED', `${address} is taken up again from its record`, { address }));
+    return mail;
+  }
+
+  /** The store may have lost what it took: resolves when that is known, and made good where it can be. */
+  verify(): Promise<void> {
+    if (this.stopped) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#verified.push(resolve);
+      this.#next();
+    });
+  }
+
   settled(result: CommitResult): void {
-    const taken = this.#taken;
-    this.#taken = undefined;
-    if (!taken) return;
-    if (result.status === 'done') {
+    const { taken, commit, isInDoubt } = this.#committing ?? {};
+    if (!taken || !commit) return;
+    if (result.status === 'done' && this.#verified.length > 0) {
+      // It may be lost again: a repeat tells.
+      this.#tellVerified();
+      this.#host.commit(commit, this);
+    } else if (result.status === 'done') {
+      this.#stall = undefined;
+      this.#committing = undefined;
+      this.#commitId = commit.commitId;
       this.#act(taken);
-      return;
+    } else if (result.status === 'refused' && isInDoubt) {
+      // An earlier attempt may have been written all the same.
+      this.#host.after(retryMs, () => this.#committing && this.#host.commit(commit, this));
+    } else if (result.status === 'refused') {
+      this.#committing = undefined;
+      this.#refused(taken, result.reason);
+    } else if (result.status === 'fenced') {
+      this.#fenced(commit, result.epoch);
+    } else {
+      this.#stall = undefined;
+      this.#committing = undefined;
+      this.#reconcile(result.stored, taken);
     }
-    this.#host.conflicted(this.address, result);
-    this.#refuse(taken.mail);
   }
 
   unavailable(error: unknown): void {
-    const mail = this.#taken?.mail;
-    if (mail?.kind === 'request') mail.reject(storeUnavailable(this.address, error));
+    if (!this.#committing) return;
+    const { mail } = this.#committing.taken;
+    this.#committing.isInDoubt = true;
+    if (mail.kind === 'request') mail.reject(storeUnavailable(this.address, 'unknown', error));
+    this.#hold(error);
   }
 
-  #snapshotOf({ snapshot, version, machine }: Envelope): AnyMachineSnapshot | undefined {
-    if (!snapshot) return undefined;
-    const known = this.#options.machine;
-    if (machine !== known.name || version !== known.version) {
-      throw new Error(`it is of ${machine} ${version}, known is ${known.name} ${known.version}`);
-    }
-    return known.restore(snapshot);
+  #end(phase: 'stopped' | 'quarantined', reason: StagecraftError): void {
+    this.#phase = phase;
+    this.#stopReason = reason;
+    this.#tellVerified();
+    this.#tellReady();
+    if (!this.#isLive) return;
+    this.#isLive = false;
+    const { timers, effects } = this.#state.envelope;
+    for (const timer of timers) this.#host.cancelTimer(timer);
+    for (const effect of effects) this.#host.cancelEffect(effect, reason);
   }
 
   #refuse(mail: Mail): void {
     if (mail.kind === 'request') mail.reject(this.#stopReason);
   }
 
+  #hold(cause: unknown): void {
+    if (this.#stall) return;
+    const stall = { cause, isLong: false };
+    this.#stall = stall;
+    this.#host.after(patienceMs, () => {
+      if (this.#stall !== stall) return;
+      stall.isLong = true;
+      const mail = this.#mail.splice(0);
+      for (const each of mail) {
+        if (each.kind === 'request') this.#refuseForNow(each);
+        else this.#mail.push(each);
+      }
+    });
+  }
+
+  #refuseForNow(request: Request): void {
+    const inDoubt = this.#committing?.taken.mail;
+    // A repeat of what may have been written is not known to have changed nothing.
+    const isRepeat = inDoubt?.kind === 'request' && inDoubt.requestId && inDoubt.requestId === request.requestId;
+    request.reject(storeUnavailable(this.address, isRepeat ? 'unknown' : 'refused', this.#stall?.cause));
+  }
+
   #next(): void {
     while (this.#phase === 'ready') {
-      const mail = this.#mail.shift();
+      if (this.#verified.length > 0) {
+        void this.#compare();
+        return;
+      }
+      const mail = this.#nextMail();
       if (!mail) {
-        if (!this.snapshot) this.#host.idle(this.address);
+        this.#host.rested(this);
         return;
       }
       if (this.#isRepeat(mail)) continue;
-      const taken = take(this.#options, this.#state, mail, this.#host.stamp());
+      const taken = take(this.#taker, this.#state, mail, this.#host.stamp());
       if (taken) this.#commit(taken);
       else this.#nobody(mail);
     }
+  }
+
+  #nextMail(): Mail | undefined {
+    const change = this.#changes.shift();
+    return change ? { kind: 'engine', change } : this.#mail.shift();
   }
 
   /** True where it was applied before; then its sender is told so. */
@@ -209,41 +390,53 @@ export class Actor implements CommitOutcome {
 
   #commit(taken: Taken): void {
     this.#phase = 'committing';
-    this.#taken = taken;
-    const { commitId, epoch, owner } = this.#host.claim();
+    const { commitId, lease, epoch, owner } = this.#host.claim();
     const { text, journal, outbox } = taken.written;
+    const { mail, next, entry } = taken;
     const { address, seq: expectedSeq } = this;
-    const commit: Commit = { address, commitId, expectedSeq, epoch, owner, text, journal };
-    const { snapshot, envelope } = taken.next;
-    if (!snapshot) commit.gone = true;
+    const commit: Commit = { address, commitId, expectedSeq, lease, epoch, owner, text, journal };
+    if (mail.kind === 'engine' && mail.change.kind === 'rolled-back') {
+      commit.expectedSeq = mail.change.storedSeq;
+      commit.seq = next.seq;
+    }
+    if (!next.snapshot) commit.gone = true;
     if (outbox !== undefined) commit.outbox = outbox;
-    if (envelope.timers.length > 0) commit.wakeAtMs = Math.min(...envelope.timers.map(({ dueAtMs }) => dueAtMs));
+    const wakeAtMs = this.#wakeAfter(next, entry);
+    if (wakeAtMs !== undefined) commit.wakeAtMs = wakeAtMs;
+    this.#committing = { taken, commit, isInDoubt: false };
     this.#host.commit(commit, this);
   }
 
+  /** When something is to be done for it, should this runtime be gone by then. */
+  #wakeAfter({ snapshot, envelope }: ActorState, { at, kind }: JournalEntry): number | undefined {
+    if (envelope.quarantined) return undefined;
+    if (!snapshot) return kind === 'forgotten' ? undefined : at + this.site.policy.journal.goneMs;
+    if (envelope.effects.length > 0) return at;
+    const { timers } = envelope;
+    return timers.length > 0 ? Math.min(...timers.map(({ dueAtMs }) => dueAtMs)) : undefined;
+  }
+
   /** The commit is done: from here on all that it asked for happens. */
-  #act({ mail, entry, next, outbox, answer }: Taken): void {
+  #act({ mail, entry, next, outbox, answer, written }: Taken): void {
     const before = this.#state.envelope;
     const { seq, snapshot, envelope } = next;
+    this.#bytes = written.text.length;
     this.#state = next;
     // A stop that came meanwhile has cancelled what was live before; what is live now starts after a restore.
     if (!this.stopped) {
       this.#phase = 'ready';
-      this.#actOnTimers(before.timers, envelope.timers);
-      this.#actOnEffects(before.effects, envelope.effects);
+      if (this.#isLive) this.#actOn(before, envelope);
+      else if (this.#changes.length === 0) this.#goLive();
     }
     if (outbox) this.#host.deliver(this.address, seq, outbox);
     if (mail.kind === 'message') mail.applied();
     if (mail.kind === 'request') this.#answer(mail, answer);
-    const machine = this.#options.machine.name;
-    this.#host.notify({
-      address: this.address,
-      seq,
-      machine,
-      entry,
-      state: snapshot?.value,
-      context: snapshot?.context,
-    });
+    const machine = this.site.machine.name;
+    const { value: state, context } = snapshot ?? {};
+    this.#host.notify({ address: this.address, seq, machine, entry, state, context });
+    const below = entry.kind === 'forgotten' ? seq : forgettable(seq, this.site.policy.journal);
+    if (below) this.#host.forget(this.address, below);
+    if (envelope.quarantined) this.enterQuarantine(envelope.quarantined.reason);
     this.#next();
   }
 
@@ -255,22 +448,118 @@ export class Actor implements CommitOutcome {
     }
   }
 
-  #actOnTimers(before: LiveTimer[], after: LiveTimer[]): void {
-    if (before === after) return;
-    for (const timer of before) if (!after.includes(timer)) this.#host.cancelTimer(this.address, timer);
-    for (const timer of after) if (!before.includes(timer)) this.#host.startTimer(this.address, timer);
+  #goLive(): void {
+    this.#isLive = true;
+    this.#tellReady();
+    const { timers, effects } = this.#state.envelope;
+    for (const timer of timers) this.#host.startTimer(this.address, timer);
+    for (const effect of effects) {
+      this.#host.startEffect(this.address, effect, effect.seq <= this.#restoredSeq);
+    }
   }
 
-  #actOnEffects(before: LiveEffect[], after: LiveEffect[]): void {
-    if (before === after) return;
-    for (const effect of before) if (!after.includes(effect)) this.#host.cancelEffect(this.address, effect);
-    for (const effect of after) if (!before.includes(effect)) this.#host.startEffect(this.address, effect, false);
+  #actOn(before: Envelope, after: Envelope): void {
+    const { address } = this;
+    if (before.timers !== after.timers) {
+      for (const timer of before.timers) if (!after.timers.includes(timer)) this.#host.cancelTimer(timer);
+      for (const timer of after.timers) if (!before.timers.includes(timer)) this.#host.startTimer(address, timer);
+    }
+    if (before.effects === after.effects) return;
+    for (const effect of before.effects) if (!after.effects.includes(effect)) this.#host.cancelEffect(effect);
+    for (const effect of after.effects) {
+      if (!before.effects.includes(effect)) this.#host.startEffect(address, effect, false);
+    }
+  }
+
+  /** Nothing was written, and that is known: a caller is told so, everything else is tried again. */
+  #refused({ mail }: Taken, reason: string): void {
+    if (this.stopped) {
+      this.#refuse(mail);
+      return;
+    }
+    if (mail.kind === 'request') {
+      this.#phase = 'ready';
+      mail.reject(storeUnavailable(this.address, 'refused', reason));
+      this.#next();
+      return;
+    }
+    this.#phase = 'waiting';
+    this.#putBack(mail);
+    this.#hold(reason);
+    this.#host.after(retryMs, () => {
+      if (this.#phase !== 'waiting') return;
+      this.#phase = 'ready';
+      this.#next();
+    });
+  }
+
+  /** The lease has a newer epoch: if that is ours by now, it is written under that one. */
+  #fenced(commit: Commit, epoch: number): void {
+    const claim = this.#host.claim();
+    const again = (): void => {
+      if (this.#committing) this.#host.commit({ ...commit, epoch: this.#host.claim().epoch }, this);
+    };
+    if (claim.epoch >= epoch) again();
+    else if (this.#host.holdsLease()) this.#host.fenced(this.address, epoch);
+    else this.#host.after(retryMs, again); // it is being asked for again: that tells
+  }
+
+  #putBack(mail: Mail): void {
+    if (mail.kind === 'engine') this.#changes.unshift(mail.change);
+    else this.#mail.unshift(mail);
+  }
+
+  async #compare(): Promise<void> {
+    this.#phase = 'verifying';
+    const stored = await this.#host.load(this.address);
+    if (this.#phase === 'verifying') this.#reconcile(stored);
+  }
+
+  /** The store holds something else than it should, or may do so. */
+  #reconcile(stored: Pick<StoredRecord, 'seq' | 'epoch' | 'owner' | 'commitId'> | undefined, taken?: Taken): void {
+    if (taken) {
+      this.#putBack(taken.mail);
+      if (this.stopped) for (const mail of this.#mail.splice(0)) this.#refuse(mail);
+    }
+    if (this.stopped) return;
+    const { epoch, owner } = this.#host.claim();
+    const storedSeq = stored?.seq ?? 0;
+    const isOurs = !stored || stored.owner === owner || stored.epoch < epoch;
+    if (stored && stored.epoch > epoch) {
+      this.#host.fenced(this.address, stored.epoch);
+    } else if (!taken && storedSeq === this.seq && (stored?.commitId ?? '') === this.#commitId) {
+      this.#goOn();
+    } else if (isOurs && storedSeq < this.seq) {
+      this.#changes.unshift({ kind: 'rolled-back', storedSeq });
+      this.#goOn();
+    } else if (stored?.owner === owner && storedSeq > this.seq) {
+      this.#host.outdated(this);
+    } else {
+      this.enterQuarantine(`the store holds seq ${stored?.seq ?? 'none'} of it, not ours after ${this.seq}`);
+    }
+  }
+
+  #goOn(): void {
+    this.#phase = 'ready';
+    this.#tellVerified();
+    this.#next();
+  }
+
+  #tellReady(): void {
+    for (const tell of this.#expecting ?? []) tell();
+    this.#expecting = undefined;
+  }
+
+  #tellVerified(): void {
+    for (const tell of this.#verified.splice(0)) tell();
   }
 }
 
-const storeUnavailable = (address: string, cause: unknown): StagecraftError =>
+const storeUnavailable = (address: string, outcome: 'refused' | 'unknown', cause: unknown): StagecraftError =>
   new StagecraftError(
     'STORE_UNAVAILABLE',
-    `the store gave no answer (${messageOf(cause)}); the change may have happened, and is tried until the store answers`,
-    { address, outcome: 'unknown', cause },
+    outcome === 'refused'
+      ? `the store takes nothing now (${messageOf(cause)}); nothing has changed: ask again later`
+      : `the store gave no answer (${messageOf(cause)}); the change may have happened, and is tried until the store answers`,
+    { address, outcome, cause },
   );

@@ -60,7 +60,9 @@ export class Committer {
 
   async #repeat(batch: Submission[], attempt: number): Promise<void> {
     await pause(this.#clock, Math.min(firstRetryMs * 2 ** (attempt - 1), lastRetryMs), this.#stop.signal);
-    if (!this.#stop.signal.aborted) await this.#write(batch, attempt + 1);
+    if (this.#stop.signal.aborted) return;
+    // One by one: if it is one of them that the store chokes on, the others need not suffer.
+    await Promise.all(batch.map((submission) => this.#write([submission], attempt + 1)));
   }
 
   #done(): void {

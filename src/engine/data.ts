@@ -14,14 +14,18 @@ function copied<T>(value: T): T;
 function copied(value: unknown): unknown {
   if (value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) return value.map((item) => copied(item));
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, copied(inner)]));
+  const copy: Record<string, unknown> = {};
+  for (const key in value) copy[key] = copied(value[key as keyof typeof value]);
+  return copy;
 }
 
-/** Whether JSON gives back the same value. */
+/** Whether JSON gives back the same value, and `copied` too. */
 export function isData(value: unknown): boolean {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
   if (Array.isArray(value)) return value.every(isData);
   if (typeof value !== 'object' || Object.getPrototypeOf(value) !== Object.prototype) return false;
-  return Object.values(value).every(isData);
+  // A plain object inherits nothing that shows here, and a list of its values would cost several times as much.
+  for (const key in value) if (key === '__proto__' || !isData(value[key as keyof typeof value])) return false;
+  return true;
 }

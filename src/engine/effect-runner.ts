@@ -6,19 +6,19 @@ import type { AnyEventObject } from 'xstate';
 import { messageOf, StagecraftError } from '../errors.js';
 import { type Clock, pause } from './clock.js';
 import { asData } from './data.js';
-import { defaultDeadlineMs, type Effect, type EffectCall } from './effects.js';
+import { deadlineOf, type Effect, type EffectCall } from './effects.js';
 import type { LiveEffect } from './envelope.js';
+import type { Timer, TimerHeap } from './timer-heap.js';
 
 export interface EffectStart {
   address: string;
   live: LiveEffect;
   effect: Effect | undefined;
   recovered: boolean;
-  /** `ended` tells the effect's one result from what a loop sends on its way. */
-  deliver(event: AnyEventObject, ended: boolean): void;
 }
 
-const nameOf = (address: string, { id, seq }: { id: string; seq: number }): string => `${address}#${id}#${seq}`;
+/** Takes what comes of an effect; `ended` tells its one result from what a loop sends on its way. */
+export type Deliver = (address: string, live: LiveEffect, event: AnyEventObject, ended: boolean) => void;
 
 /** Errors don't survive JSON: what a machine gets is `{ name, message, code, final }`. */
 export function flattened(error: unknown): { name: string; message: string; code: string; final: boolean } {
@@ -45,71 +45,139 @@ const stateLeft = new StagecraftError('ABORTED', 'the state that asked for this 
 
 export class EffectRunner {
   readonly #clock: Clock;
-  readonly #running = new Map<string, AbortController>();
+  readonly #timers: TimerHeap;
+  readonly #deliver: Deliver;
+  readonly #running = new Map<LiveEffect, Run>();
   /** Cancelled ones too, until they have come to an end. */
-  readonly #runs = new Set<Promise<void>>();
+  readonly #unended = new Set<Run>();
+  #allEnded = (): void => {};
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, timers: TimerHeap, deliver: Deliver) {
     this.#clock = clock;
+    this.#timers = timers;
+    this.#deliver = deliver;
   }
 
-  start(request: EffectStart): void {
-    const { address, live } = request;
-    const controller = new AbortController();
-    this.#running.set(nameOf(address, live), controller);
-    const run = this.#run(request, controller).finally(() => this.#runs.delete(run));
-    this.#runs.add(run);
+  start({ address, live, effect, recovered }: EffectStart): void {
+    const run = new Run(address, live, recovered, (event, ended) => {
+      if (this.#running.get(live) !== run) return;
+      if (ended) this.#running.delete(live);
+      this.#deliver(address, live, event, ended);
+    });
+    this.#running.set(live, run);
+    this.#unended.add(run);
+    try {
+      if (!effect) throw new StagecraftError('NO_EFFECT', `nothing here runs the effect '${live.src}'`, { address });
+      this.#setDeadline(run, deadlineOf(effect, run.input), live.src);
+      Promise.resolve(effect.run(run)).then(
+        (output) => {
+          this.#ended(run);
+          if (effect.deadlineMs === 'loop') this.#running.delete(live);
+          else run.finish(output);
+        },
+        (error) => this.#failed(run, error),
+      );
+    } catch (error) {
+      this.#failed(run, error);
+    }
   }
 
   /** @param reason what its signal says; default: ABORTED, its state was left */
-  cancel(address: string, live: { id: string; seq: number }, reason?: StagecraftError): void {
-    const name = nameOf(address, live);
-    const controller = this.#running.get(name);
-    this.#running.delete(name);
-    controller?.abort(reason ?? stateLeft);
+  cancel(live: LiveEffect, reason = stateLeft): void {
+    const run = this.#running.get(live);
+    if (!run) return;
+    this.#running.delete(live);
+    this.#clearDeadline(run);
+    run.abort(reason);
   }
 
   /** Resolves when all runs, cancelled by their actors, have come to an end, or have had their time. */
   async stop(graceMs: number): Promise<void> {
+    if (this.#unended.size === 0) return;
     const ended = new AbortController();
-    void Promise.allSettled(this.#runs).then(() => ended.abort());
+    this.#allEnded = () => ended.abort();
     await pause(this.#clock, graceMs, ended.signal);
   }
 
-  async #run({ address, live, effect, recovered, deliver }: EffectStart, controller: AbortController): Promise<void> {
-    const { id, seq, src } = live;
-    const name = nameOf(address, live);
-    const runs = (): boolean => this.#running.get(name) === controller;
-    const end = (event: AnyEventObject): void => {
-      if (!runs()) return;
-      this.#running.delete(name);
-      deliver({ ...event, actorId: id }, true);
-    };
-    const fail = (error: unknown): void => end({ type: `xstate.error.actor.${id}`, error: flattened(error) });
-    if (!effect) return fail(new StagecraftError('NO_EFFECT', `nothing here runs the effect '${src}'`, { address }));
+  #failed(run: Run, error: unknown): void {
+    this.#ended(run);
+    run.fail(error);
+  }
 
-    const { signal } = controller;
-    const send: EffectCall['send'] = (event) => runs() && deliver(asData(event), false);
-    let cancelDeadline = (): void => {};
+  #ended(run: Run): void {
+    this.#clearDeadline(run);
+    this.#unended.delete(run);
+    if (this.#unended.size === 0) this.#allEnded();
+  }
+
+  #setDeadline(run: Run, limitMs: number, src: string): void {
+    if (limitMs === Number.POSITIVE_INFINITY) return;
+    const { address } = run;
+    run.deadline = this.#timers.after(limitMs, () => {
+      run.fail(new StagecraftError('TIMEOUT', `${src} took too long; it may still go on`, { address }));
+      run.abort(new StagecraftError('TIMEOUT', `${src}: the deadline has passed`, { address }));
+    });
+  }
+
+  #clearDeadline({ deadline }: Run): void {
+    if (deadline) this.#timers.cancel(deadline);
+  }
+}
+
+/** One run of an effect, until it has come to an end, be it cancelled meanwhile; what the effect knows of it. */
+class Run implements EffectCall {
+  readonly address: string;
+  readonly id: string;
+  readonly seq: number;
+  readonly input: unknown;
+  readonly recovered: boolean;
+  readonly attempt: number;
+  readonly send: EffectCall['send'];
+  deadline: Timer | undefined;
+  readonly #deliver: (event: AnyEventObject, ended: boolean) => void;
+  #controller: AbortController | undefined;
+  #reason: StagecraftError | undefined;
+
+  /** @param deliver drops what comes after the end, or after the run was cancelled */
+  constructor(
+    address: string,
+    { id, seq, attempt = 1, input }: LiveEffect,
+    recovered: boolean,
+    deliver: (event: AnyEventObject, ended: boolean) => void,
+  ) {
+    this.address = address;
+    this.id = id;
+    this.seq = seq;
+    this.input = asData({ input }).input;
+    this.recovered = recovered;
+    this.attempt = attempt;
+    this.send = (event) => deliver(asData(event), false);
+    this.#deliver = deliver;
+  }
+
+  /** Made when it is first asked for: it costs more than the commit that asked for the run. */
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#reason) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason: StagecraftError): void {
+    this.#reason ??= reason;
+    this.#controller?.abort(reason);
+  }
+
+  finish(output: unknown): void {
     try {
-      const { input } = asData({ input: live.input });
-      cancelDeadline = this.#deadline(effect, input, () => {
-        fail(new StagecraftError('TIMEOUT', `${src} took too long; it may still go on`, { address }));
-        controller.abort(new StagecraftError('TIMEOUT', `${src}: the deadline has passed`, { address }));
-      });
-      signal.addEventListener('abort', cancelDeadline);
-      const output = await effect.run({ address, id, seq, input, signal, recovered, send });
-      if (effect.deadlineMs === 'loop') this.#running.delete(name);
-      else end(asData({ type: `xstate.done.actor.${id}`, output }));
+      this.#deliver({ ...asData({ type: `xstate.done.actor.${this.id}`, output }), actorId: this.id }, true);
     } catch (error) {
-      fail(error);
-    } finally {
-      cancelDeadline();
+      this.fail(error); // its output is no data
     }
   }
 
-  #deadline({ deadlineMs = defaultDeadlineMs }: Effect, input: unknown, passed: () => void): () => void {
-    const limitMs = typeof deadlineMs === 'function' ? deadlineMs(input as never) : deadlineMs;
-    return limitMs === 'loop' || limitMs === Number.POSITIVE_INFINITY ? () => {} : this.#clock.after(limitMs, passed);
+  fail(error: unknown): void {
+    this.#deliver({ type: `xstate.error.actor.${this.id}`, error: flattened(error), actorId: this.id }, true);
   }
 }

@@ -1,5 +1,6 @@
 /** What the engine does for machines once they are committed: the port that effects stand behind. */
 import type { AnyEventObject, AnyStateMachine } from 'xstate';
+import type { PersistedSnapshot } from './hosted-machine.js';
 
 /** One run of an effect: an `invoke` of a committed snapshot. */
 export interface EffectCall<TInput = unknown> {
@@ -13,6 +14,8 @@ export interface EffectCall<TInput = unknown> {
   signal: AbortSignal;
   /** True where the run was asked for by an earlier incarnation of this runtime: it may have happened already. */
   recovered: boolean;
+  /** 1, and one more for each incarnation that took it up again. Committed before the run. */
+  attempt: number;
   /** Sends the machine an event; dropped as stale once its state was left. */
   send(event: AnyEventObject): void;
 }
@@ -28,9 +31,20 @@ export interface Effect {
    * the world to change. `loop`: as long as its state lasts, and its end is no event.
    */
   deadlineMs?: number | 'loop' | ((input: never) => number);
+  /**
+   * It undoes what another effect of its kind does. It waits where a runtime before this one may have left such a
+   * call under way, until the deadline of that call has passed: it must not be overtaken by what it undoes.
+   */
+  negates?: boolean;
 }
 
 export const defaultDeadlineMs = 120_000;
+
+/** The time that an effect is given, in milliseconds; Infinity for one that stands for as long as its state does. */
+export function deadlineOf({ deadlineMs = defaultDeadlineMs }: Effect, input: unknown): number {
+  if (deadlineMs === 'loop') return Number.POSITIVE_INFINITY;
+  return typeof deadlineMs === 'function' ? deadlineMs(input as never) : deadlineMs;
+}
 
 /** One kind of actor: what is hosted under addresses that begin with the machine's id. */
 export interface ActorKind {
@@ -41,4 +55,21 @@ export interface ActorKind {
   begin?: (address: string) => object;
   /** Where its broadcast events go; absent: it has none. */
   topic?: (address: string) => string;
+  /**
+   * Its actors live in the store, and in memory only while they have something to do or there is room for them.
+   * Default: all of them stay in memory, where `peek` and `views` find them.
+   */
+  onDemand?: boolean;
+  /** From each older version of the machine that may be stored to the next one. */
+  migrations?: Migration[];
+}
+
+/** Brings the snapshots of one version of a machine to a later one. Pure. */
+export interface Migration {
+  /** Kept in the journal. */
+  name: string;
+  from: string;
+  to: string;
+  /** The effects and timers of the states that it answers are kept where they run already, and else begun. */
+  migrate(snapshot: PersistedSnapshot): PersistedSnapshot;
 }

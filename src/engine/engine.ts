@@ -1,26 +1,33 @@
 /**
- * Hosts actors: finds or loads them, hands them their mail, and is the host that each of them needs.
+ * Hosts actors: the one door by which the rest of the house asks them, watches them and reads their past.
  * Knows stores, effects and time through their ports; nothing of CSI. The contract: docs/architecture.md#save-then-act
  */
 import type { AnyEventObject, StateValue } from 'xstate';
 import type { RestoreReport } from '../../machines/registry.js';
 import { messageOf, StagecraftError } from '../errors.js';
-import { Actor, type ActorHost, type CommitNotice } from './actor.js';
+import type { CommitNotice } from './actor.js';
+import { actorHost } from './actor-host.js';
+import { Actors, type QuarantinedActor } from './actors.js';
 import { type Clock, pause } from './clock.js';
 import { Committer } from './committer.js';
 import { asData } from './data.js';
 import { Deliveries } from './deliveries.js';
+import { EffectGate } from './effect-gate.js';
 import { EffectRunner } from './effect-runner.js';
 import type { ActorKind } from './effects.js';
-import { decodeEntry, decodeEnvelope, type JournalEntry, type LiveEffect, type LiveTimer } from './envelope.js';
-import { HostedMachine } from './hosted-machine.js';
+import { decodeEntry, type JournalEntry } from './envelope.js';
 import type { ActorMessage, Inbox } from './inbox.js';
 import { LeaseKeeper, type LeaseRequest } from './lease-keeper.js';
 import type { Logger } from './logger.js';
+import { pages } from './pages.js';
+import { type ActorPolicy, defaultPolicy } from './policy.js';
 import type { Random } from './random.js';
 import { type Replayed, replay } from './replay.js';
-import type { CommitResult, Cursor, JournalRow, OutboxRow, Store, StoredRecord, TopicRow } from './store.js';
-import { Topics } from './topics.js';
+import type { Cursor, JournalRow, OutboxRow, Store, TopicRow } from './store.js';
+import { timedStore } from './timed-store.js';
+import { TimerHeap } from './timer-heap.js';
+import type { TopicReader } from './topic-reader.js';
+import { Topics, type TopicsOptions } from './topics.js';
 
 export interface EngineOptions {
   store: Store;
@@ -29,6 +36,10 @@ export interface EngineOptions {
   logger: Logger;
   kinds: ActorKind[];
   lease: Omit<LeaseRequest, 'owner'>;
+  policy?: Partial<ActorPolicy>;
+  /** What the records of idle actors that stay in memory may take as text, for kinds on demand; default 64 MiB. */
+  idleBytes?: number;
+  topics?: TopicsOptions;
 }
 
 /** An actor as committed last. */
@@ -38,69 +49,91 @@ export interface ActorView {
   context: object;
 }
 
-interface HostedKind {
-  kind: ActorKind;
-  machine: HostedMachine;
-}
-
 const pageSize = 512;
-const loadRetryMs = 200;
 const effectGraceMs = 5_000;
 const storeGraceMs = 10_000;
-/** What every store can keep as a name: stores/names.ts. */
-const longestAddressBytes = 960;
-const unwritable = /[\p{Cc}\p{Cs}]/u;
+/** A store that has given no answer by then has failed that call. */
+const storeLimitMs = 10_000;
+const defaultIdleBytes = 64 * 2 ** 20;
 
 export class Engine {
   readonly #store: Store;
   readonly #clock: Clock;
-  readonly #random: Random;
   readonly #logger: Logger;
-  readonly #kinds = new Map<string, HostedKind>();
-  readonly #actors = new Map<string, Actor>();
-  readonly #timers = new Map<LiveTimer, () => void>();
   readonly #observers = new Set<(notice: CommitNotice) => void>();
+  readonly #timers: TimerHeap;
   readonly #committer: Committer;
   readonly #effects: EffectRunner;
+  readonly #gate: EffectGate;
   readonly #topics: Topics;
   readonly #deliveries: Deliveries;
   readonly #leases: LeaseKeeper;
   readonly #leaseRequest: LeaseRequest;
-  readonly #host: ActorHost;
+  readonly #actors: Actors;
   readonly #stop = new AbortController();
-  /** Per restore under way, the addresses that were dropped from memory meanwhile. */
-  readonly #droppedMeanwhile = new Set<Set<string>>();
   /** Resolved where nothing that earlier runs owed waits to be delivered. */
   #redelivered: Promise<unknown> = Promise.resolve();
-  /** Effects that wait for the lease to be held again. */
-  readonly #postponed = new Map<LiveEffect, () => void>();
+  /** How many checks of what the store still has are under way. */
+  #checks = 0;
   #tellLost: (reason: StagecraftError) => void = () => {};
   /** Resolves if another runtime has taken over what was ours; nothing is done here from then on. */
   readonly lost: Promise<StagecraftError>;
-  #commits = 0;
   /** Why nothing is taken any more. */
   #closed: StagecraftError | undefined;
 
-  constructor({ store, clock, random, logger, kinds, lease }: EngineOptions) {
+  constructor({ clock, random, logger, kinds, lease, ...options }: EngineOptions) {
+    const timers = new TimerHeap(clock);
+    const store = timedStore(options.store, timers, storeLimitMs);
     this.#store = store;
     this.#clock = clock;
-    this.#random = random;
     this.#logger = logger;
-    for (const kind of kinds) this.#kinds.set(kind.machine.id, { kind, machine: new HostedMachine(kind.machine) });
+    this.#timers = timers;
     this.#committer = new Committer(store, clock);
-    this.#effects = new EffectRunner(clock);
-    this.#topics = new Topics(store, clock);
+    this.#effects = new EffectRunner(clock, timers, (address, { id, seq }, event, ended) =>
+      this.#actors.post(address, { kind: 'effect', id, seq, event, ended }),
+    );
+    this.#topics = new Topics(store, clock, options.topics);
     const inbox: Inbox = { append: (address, message) => this.#append(address, message) };
     this.#deliveries = new Deliveries({ store, clock, topics: this.#topics, inbox });
     this.#leases = new LeaseKeeper(store, clock, {
-      regained: () => this.#startPostponed(),
+      regained: () => this.#gate.reopen(),
       lost: (reason) => this.#fence(reason),
     });
+    // A lapsed lease may be somebody else's by now, and a store that forgot may have forgotten why an effect was asked for.
+    this.#gate = new EffectGate(clock, timers, () => this.#leases.held && this.#checks === 0);
     this.lost = new Promise((resolve) => {
       this.#tellLost = resolve;
     });
     this.#leaseRequest = { ...lease, owner: random.id() };
-    this.#host = this.#makeHost();
+    const host = actorHost({
+      store,
+      clock,
+      random,
+      logger,
+      timers,
+      committer: this.#committer,
+      effects: this.#effects,
+      gate: this.#gate,
+      deliveries: this.#deliveries,
+      leases: this.#leases,
+      observers: this.#observers,
+      actors: () => this.#actors,
+      fence: (reason) => this.#fence(reason),
+      redeliver: (address) => void this.#redeliver([address], new Set()).catch(() => {}),
+      stopped: this.#stop.signal,
+    });
+    this.#actors = new Actors({
+      store,
+      clock,
+      timers,
+      logger,
+      kinds,
+      policy: { ...defaultPolicy, ...options.policy },
+      host,
+      idleBytes: options.idleBytes ?? defaultIdleBytes,
+      // A message that it sends as it comes up must not overtake one that it owed before.
+      mayLoad: () => this.#redelivered,
+    });
   }
 
   /**
@@ -108,7 +141,10 @@ export class Engine {
    * @throws StagecraftError NODE_IN_USE, naming the holder
    */
   async open(): Promise<void> {
-    await this.#store.open();
+    await this.#store.open({
+      warn: (message) => this.#logger.warn({ code: 'STORE_UNSAFE' }, message),
+      suspect: (reason) => void this.#check(reason),
+    });
     try {
       await this.#leases.acquire(this.#leaseRequest);
     } catch (error) {
@@ -118,8 +154,9 @@ export class Engine {
   }
 
   /**
-   * Brings back every actor under these address prefixes: delivers what was owed, resumes timers and effects.
-   * A record that can't be read is left as it is and named in the report. Call it before anything is asked of them.
+   * Brings back the actors under these address prefixes: delivers what was owed, resumes timers and effects. Those of
+   * kinds on demand come only if they have something to do. A record that can't be read is left as it is and named in
+   * the report. Call it before anything is asked of them.
    */
   async restore(prefixes: string[]): Promise<RestoreReport> {
     if (this.#closed) throw this.#closed;
@@ -127,22 +164,7 @@ export class Engine {
     const redelivered = this.#redeliver(prefixes, quarantined);
     this.#redelivered = Promise.allSettled([this.#redelivered, redelivered]);
     await redelivered;
-    let actors = 0;
-    const dropped = new Set<string>();
-    this.#droppedMeanwhile.add(dropped);
-    try {
-      for (const prefix of prefixes) {
-        for await (const record of this.#pages((after) => this.#store.list({ prefix, limit: pageSize, ...after }))) {
-          // What it says may have been overtaken by one that was in memory and has ended since.
-          if (dropped.has(record.address)) continue;
-          if (this.#restoreListed(record)) actors += 1;
-          else quarantined.add(record.address);
-        }
-      }
-    } finally {
-      this.#droppedMeanwhile.delete(dropped);
-    }
-    return { actors, quarantined: [...quarantined] };
+    return this.#actors.restore(prefixes, quarantined);
   }
 
   /**
@@ -157,7 +179,7 @@ export class Engine {
       const message = `'${event.type}' is XState's own: send an event of the machine`;
       throw new StagecraftError('INVALID_ARGUMENT', message, { address });
     }
-    const actor = this.#actor(address);
+    const actor = this.#actors.demand(address);
     return new Promise((resolve, reject) => {
       actor.post({ kind: 'request', event: asData(event), resolve, reject, ...(requestId ? { requestId } : {}) });
     });
@@ -172,15 +194,29 @@ export class Engine {
 
   /** Whether an actor is in memory, be it on its way from the store or out of service. */
   has(address: string): boolean {
-    return this.#actors.has(address);
+    return this.#actors.get(address) !== undefined;
   }
 
   /** What is committed of each actor in memory whose address begins with the prefix. */
   *views(prefix: string): Generator<[address: string, view: ActorView]> {
-    for (const address of this.#actors.keys()) {
+    for (const { address } of this.#actors) {
       const view = address.startsWith(prefix) ? this.peek(address) : undefined;
       if (view) yield [address, view];
     }
+  }
+
+  /** Actors that take nothing until they are released: they crashed too often, or their record can't be read. */
+  quarantined(): QuarantinedActor[] {
+    return this.#actors.quarantined();
+  }
+
+  /**
+   * Takes an actor back into service: what is owed to it comes, its effects and timers run. Nothing where it is.
+   * @throws StagecraftError ACTOR_QUARANTINED if its record still can't be read; ACTOR_NOT_FOUND, RUNTIME_CLOSED
+   */
+  async release(address: string): Promise<void> {
+    if (this.#closed) throw this.#closed;
+    await this.#actors.release(address);
   }
 
   /** Calls back after each commit, in order per actor; the answer ends it. */
@@ -190,19 +226,19 @@ export class Engine {
   }
 
   /** @see Topics.follow */
-  follow(topic: string, from: Cursor | 'now', signal?: AbortSignal): AsyncIterable<TopicRow> {
+  follow(topic: string, from: Cursor | 'now', signal?: AbortSignal): TopicReader<TopicRow> {
     return this.#topics.follow(topic, from, signal);
   }
 
   /**
-   * What an actor was given since it began, oldest first.
+   * What an actor was given as far back as its journal goes, oldest first.
    * @throws StagecraftError JOURNAL_BROKEN where the text of an entry was damaged
    */
   async *journal(address: string, from = 1): AsyncGenerator<JournalEntry, void> {
     for (let next = from; ; ) {
       const rows = await this.#store.readJournal(address, next, pageSize);
       for (const row of rows) {
-        yield readable(address, row);
+        yield readableEntry(address, row);
         next = row.seq + 1;
       }
       if (rows.length < pageSize) return;
@@ -211,7 +247,7 @@ export class Engine {
 
   /** @see replay */
   async replay(address: string, to?: number): Promise<Replayed> {
-    return replay(this.#kindOf(address).machine, this.journal(address), to);
+    return replay(this.#actors.kindOf(address).machine, this.journal(address), to);
   }
 
   /** Takes nothing any more, ends effects, waits for what is on its way to the store, gives the lease back. */
@@ -222,6 +258,7 @@ export class Engine {
     const written = new AbortController();
     void this.#settle().finally(() => written.abort());
     await pause(this.#clock, storeGraceMs, written.signal);
+    this.#timers.clear();
     await this.#store.close();
   }
 
@@ -242,67 +279,26 @@ export class Engine {
     this.#tellLost(reason);
   }
 
-  #startPostponed(): void {
-    const starts = [...this.#postponed.values()];
-    this.#postponed.clear();
-    for (const start of starts) start();
-  }
-
   #close(reason: StagecraftError): void {
     this.#closed ??= reason;
     this.#stop.abort();
-    for (const actor of this.#actors.values()) actor.stop(this.#closed);
+    this.#actors.close(this.#closed);
   }
 
-  #hosted(address: string): HostedKind | undefined {
-    return this.#kinds.get(address.split('/', 1)[0] ?? '');
-  }
-
-  #kindOf(address: string): HostedKind {
-    const hosted = this.#hosted(address);
-    if (hosted) return hosted;
-    throw new StagecraftError('ACTOR_NOT_FOUND', `${address}: no machine of that name is hosted here`, { address });
-  }
-
-  #actor(address: string): Actor {
-    const present = this.#actors.get(address);
-    if (present) return present;
-    const actor = this.#make(address);
-    void this.#load(actor);
-    return actor;
-  }
-
-  #make(address: string): Actor {
-    if (unwritable.test(address) || Buffer.byteLength(address) > longestAddressBytes) {
-      const message = `no store can keep this address: at most ${longestAddressBytes} bytes, no control characters`;
-      throw new StagecraftError('INVALID_ARGUMENT', message, { address });
-    }
-    const actor = new Actor({ address, ...this.#kindOf(address), host: this.#host });
-    this.#actors.set(address, actor);
-    // What arrives after the end stays owed where its sender keeps it.
-    if (this.#closed) actor.stop(this.#closed);
-    return actor;
-  }
-
-  async #load(actor: Actor): Promise<void> {
-    // A message that it sends now must not overtake one that it owed before.
-    await this.#redelivered;
-    while (actor.loading) {
-      try {
-        const record = await this.#store.load(actor.address);
-        if (actor.loading) this.#restoreRecord(actor, record);
-      } catch (error) {
-        this.#logger.warn({ address: actor.address }, `the store can't load an actor now: ${messageOf(error)}`);
-        await pause(this.#clock, loadRetryMs, this.#stop.signal);
-      }
-    }
+  /** The store may have lost what it took: no effect starts until each actor in memory is known to be there. */
+  async #check(reason: string): Promise<void> {
+    this.#logger.warn({ code: 'STORE_SUSPECT' }, `the store may have lost writes (${reason}): each actor is compared`);
+    this.#checks += 1;
+    await Promise.all([...this.#actors].map((actor) => actor.verify()));
+    this.#checks -= 1;
+    this.#gate.reopen();
   }
 
   /** All is read before anything is delivered: what that sets off would overtake the rest. */
   async #redeliver(prefixes: string[], quarantined: Set<string>): Promise<void> {
     const rows: OutboxRow[] = [];
     for (const prefix of prefixes) {
-      for await (const row of this.#pages((after) => this.#store.unsettled({ prefix, limit: pageSize, ...after }))) {
+      for await (const row of pages((after) => this.#store.unsettled({ prefix, limit: pageSize, ...after }))) {
         rows.push(row);
       }
     }
@@ -312,141 +308,24 @@ export class Engine {
         this.#deliveries.redeliver(row);
       } catch (error) {
         quarantined.add(row.address);
-        this.#quarantine(row.address, `what it owes since seq ${row.seq} can't be read: ${messageOf(error)}`);
+        this.#actors.quarantine(row.address, `what it owes since seq ${row.seq} can't be read: ${messageOf(error)}`);
       }
     }
-  }
-
-  /** Whether its actor runs. */
-  #restoreListed(record: StoredRecord): boolean {
-    const { address } = record;
-    try {
-      const actor = this.#actors.get(address) ?? this.#make(address);
-      if (actor.loading) this.#restoreRecord(actor, record);
-      return !actor.stopped;
-    } catch (error) {
-      this.#logger.error({ address, code: 'ACTOR_QUARANTINED' }, messageOf(error));
-      return false;
-    }
-  }
-
-  /** Leaves a record that can't be read as it is, says so, and refuses what comes for its actor. */
-  #restoreRecord(actor: Actor, record: StoredRecord | undefined): void {
-    try {
-      actor.restore(record, record && decodeEnvelope(record.text));
-    } catch (error) {
-      this.#quarantine(actor.address, `its record can't be read: ${messageOf(error)}`);
-    }
-  }
-
-  #quarantine(address: string, why: string): void {
-    this.#logger.error({ address, code: 'ACTOR_QUARANTINED' }, `actor quarantined: ${why}`);
-    const actor = this.#actors.get(address) ?? (this.#hosted(address) && this.#make(address));
-    actor?.stop(new StagecraftError('ACTOR_QUARANTINED', `${address} is out of service: ${why}`, { address }));
   }
 
   #append(address: string, message: ActorMessage): Promise<void> {
     return new Promise((applied) => {
       try {
-        this.#actor(address).post({ kind: 'message', message, applied });
+        this.#actors.demand(address).post({ kind: 'message', message, applied });
       } catch (error) {
         // It stays owed: a runtime that hosts the address may come.
         this.#logger.error({ address, from: message.from }, `a message can't be delivered: ${messageOf(error)}`);
       }
     });
   }
-
-  #makeHost(): ActorHost {
-    return {
-      stamp: () => ({ at: this.#clock.now(), random: this.#random.next() }),
-      claim: () => {
-        this.#commits += 1;
-        const { epoch, owner } = this.#leases.lease;
-        return { commitId: `${owner}.${this.#commits}`, epoch, owner };
-      },
-      commit: (commit, outcome) => this.#committer.submit({ commit, outcome }),
-      startEffect: (address, live, recovered) => {
-        // A lapsed lease may be somebody else's by now: they take the effect up, or we do once it is ours again.
-        if (!this.#leases.held) {
-          this.#postponed.set(live, () => this.#host.startEffect(address, live, recovered));
-          return;
-        }
-        const effect = this.#kindOf(address).kind.effects[live.src];
-        const mail = { kind: 'effect' as const, id: live.id, seq: live.seq };
-        this.#effects.start({
-          address,
-          live,
-          effect,
-          recovered,
-          deliver: (event, ended) => this.#actors.get(address)?.post({ ...mail, event, ended }),
-        });
-      },
-      cancelEffect: (address, live, reason) => {
-        this.#postponed.delete(live);
-        this.#effects.cancel(address, live, reason);
-      },
-      startTimer: (address, timer) => {
-        const { id, seq, event } = timer;
-        const fire = (): void => {
-          this.#timers.delete(timer);
-          this.#actors.get(address)?.post({ kind: 'timer', id, seq, event });
-        };
-        this.#timers.set(timer, this.#clock.after(timer.dueAtMs - this.#clock.now(), fire));
-      },
-      cancelTimer: (_, timer) => {
-        this.#timers.get(timer)?.();
-        this.#timers.delete(timer);
-      },
-      deliver: (address, seq, outbox) => this.#deliveries.deliver(address, seq, outbox),
-      notify: (notice) => this.#notify(notice),
-      conflicted: (address, result) => this.#conflicted(address, result),
-      idle: (address) => {
-        this.#actors.delete(address);
-        for (const dropped of this.#droppedMeanwhile) dropped.add(address);
-      },
-    };
-  }
-
-  #notify(notice: CommitNotice): void {
-    const { address, seq, entry, state } = notice;
-    if (entry.kind === 'crash')
-      this.#logger.error({ address, seq, code: 'ACTOR_CRASHED' }, `actor crashed: ${entry.error}`);
-    else this.#logger.debug({ address, seq, state, event: entry.event?.type }, 'transition');
-    for (const observer of this.#observers) {
-      try {
-        observer(notice);
-      } catch (error) {
-        this.#logger.error({ address, seq }, `an observer threw: ${messageOf(error)}`);
-      }
-    }
-  }
-
-  #conflicted(address: string, result: CommitResult): void {
-    const stored = result.status === 'conflict' ? result.stored : undefined;
-    const { name, epoch } = this.#leases.lease;
-    if (stored && stored.epoch > epoch) {
-      const why = `${name} was taken over (epoch ${stored.epoch}, ours is ${epoch})`;
-      this.#fence(new StagecraftError('FENCED', why, { address }));
-      return;
-    }
-    const ours = this.#actors.get(address)?.seq;
-    this.#quarantine(address, `the store holds seq ${stored?.seq ?? 'none'} of it, not ours after ${ours}`);
-  }
-
-  async *#pages<T>(
-    read: (after: { after?: string }) => Promise<{ rows: T[]; next?: string }>,
-  ): AsyncGenerator<T, void> {
-    let after: { after?: string } = {};
-    for (;;) {
-      const { rows, next } = await read(after);
-      yield* rows;
-      if (next === undefined) return;
-      after = { after: next };
-    }
-  }
 }
 
-function readable(address: string, { seq, text }: JournalRow): JournalEntry {
+function readableEntry(address: string, { seq, text }: JournalRow): JournalEntry {
   try {
     return decodeEntry(text);
   } catch (cause) {

@@ -13,6 +13,10 @@ const format = 1;
 /** An effect that a committed snapshot waits for. Its name is address + id + seq. */
 export interface LiveEffect extends StartedEffect {
   seq: number;
+  /** Above 1 where it was taken up again after the end of a runtime. */
+  attempt?: number;
+  /** Not to be started before this moment. */
+  notBeforeMs?: number;
 }
 
 export interface LiveTimer {
@@ -35,6 +39,16 @@ export interface Envelope {
   received: Record<string, [seq: number, index: number]>;
   /** Answers by request id, oldest first: a repeated request gets the same one. */
   answers: [requestId: string, answer: AnswerParams | null][];
+  /** When the machine threw, oldest first, as long as it counts. */
+  crashes?: number[];
+  /** Out of service since it crashed too often, until it is released. */
+  quarantined?: Quarantine;
+}
+
+export interface Quarantine {
+  /** Milliseconds since the epoch. */
+  at: number;
+  reason: string;
 }
 
 /** One input of an actor, as it was applied. Same entries in, same states out. */
@@ -44,8 +58,11 @@ export interface JournalEntry {
   at: number;
   /** Stamped on the event: uniform in [0, 1). */
   random: number;
-  /** `stale`: known to be no longer asked for, so the machine never saw it. `crash`: the machine threw. */
-  kind: 'event' | 'stale' | 'crash';
+  /**
+   * `stale`: known to be no longer asked for, so the machine never saw it. `crash`: the machine threw.
+   * The others are the engine's own: see changes.ts.
+   */
+  kind: 'event' | 'stale' | 'crash' | ChangeKind;
   /** Of the machine that took it. */
   version: string;
   /** The actor began here, with this input, before the event. */
@@ -53,9 +70,17 @@ export interface JournalEntry {
   event?: AnyEventObject;
   source: EntrySource;
   error?: string;
+  /** Names of the migrations that brought the snapshot to this version. */
+  migrations?: string[];
+  /** The state after this entry, now and then: a replay can begin here, so that what came before may be forgotten. */
+  snapshot?: PersistedSnapshot;
 }
 
+/** What the engine does to an actor by itself. */
+export type ChangeKind = 'migrated' | 'recovered' | 'rolled-back' | 'released' | 'forgotten';
+
 export type EntrySource =
+  | { kind: 'engine' }
   | { kind: 'request'; requestId?: string }
   | { kind: 'message'; address: string; seq: number; index: number }
   | { kind: 'effect' | 'timer'; id: string; seq: number };
@@ -92,8 +117,13 @@ export function decodeEnvelope(text: Encoded): Envelope {
     throw new Error('the record lacks what was received or answered');
   if (snapshot !== undefined && !isSnapshot(snapshot))
     throw new Error('the record has a snapshot without state or context');
+  const { crashes, quarantined } = parsed;
+  if (crashes !== undefined && !isListOf(crashes, isNumber)) throw new Error('the record lacks its crashes');
+  if (quarantined !== undefined && !isQuarantine(quarantined)) throw new Error('the record lacks its quarantine');
   const whole: Envelope = { format, machine, version, effects, timers, received, answers };
   if (snapshot !== undefined) whole.snapshot = snapshot;
+  if (crashes !== undefined) whole.crashes = crashes;
+  if (quarantined !== undefined) whole.quarantined = quarantined;
   return whole;
 }
 
@@ -107,6 +137,11 @@ const isObject = (value: unknown): value is Record<string, unknown> => value ins
 
 const isListOf = <T>(value: unknown, isItem: (item: unknown) => item is T): value is T[] =>
   Array.isArray(value) && value.every(isItem);
+
+const isNumber = (value: unknown): value is number => typeof value === 'number';
+
+const isQuarantine = (value: unknown): value is Quarantine =>
+  isObject(value) && isNumber(value.at) && typeof value.reason === 'string';
 
 const isSnapshot = (value: unknown): value is PersistedSnapshot =>
   isObject(value) && isObject(value.context) && (typeof value.value === 'string' || isObject(value.value));

@@ -48,6 +48,12 @@ export type TimerChange =
   | { id: string; cancelled: true }
   | { id: string | undefined; delayMs: number; event: AnyEventObject };
 
+export interface StandingTimer {
+  id: string;
+  delayMs: number;
+  event: AnyEventObject;
+}
+
 /** Transitions that one event may cause before it counts as a loop without end. */
 const maxMicrosteps = 1_000;
 
@@ -160,6 +166,30 @@ export class HostedMachine {
     return new Set(snapshot._nodes.flatMap((node) => node.invoke.map((invoke) => invoke.id)));
   }
 
+  /** What the states of a snapshot would have begun as they were entered: for one that was made otherwise. */
+  standing(
+    snapshot: AnyMachineSnapshot,
+    stamp: { at: number; random: number },
+  ): { started: StartedEffect[]; timers: StandingTimer[] } {
+    if (snapshot.status !== 'active') return { started: [], timers: [] };
+    const info = { context: snapshot.context, event: { type: 'xstate.init', ...stamp } };
+    const started = snapshot._nodes.flatMap(({ invoke }) =>
+      invoke.map(({ id, src }) => this.#startedEffect({ id, src: String(src) }, info)),
+    );
+    const timers = new Map<string, StandingTimer>();
+    for (const { delay, eventType: id } of snapshot._nodes.flatMap(({ after }) => after)) {
+      timers.set(id, { id, delayMs: this.#delayOf(delay, info), event: { type: id } });
+    }
+    return { started, timers: [...timers.values()] };
+  }
+
+  #delayOf(delay: unknown, info: { context: object; event: AnyEventObject }): number {
+    const named = typeof delay === 'string' ? this.#machine.implementations.delays[delay] : delay;
+    const delayMs: unknown = typeof named === 'function' ? named(info, undefined) : named;
+    if (typeof delayMs === 'number' && Number.isFinite(delayMs)) return delayMs;
+    throw new Error(`the delay '${String(delay)}' is ${String(delayMs)}, no time to wait`);
+  }
+
   #index(node: AnyStateNode): void {
     for (const { id, src, input } of node.invoke) {
       if (typeof src !== 'string' || src.startsWith('xstate.invoke.'))
@@ -219,7 +249,10 @@ export class HostedMachine {
   }
 
   /** XState leaves the input of an actor without logic unresolved. */
-  #startedEffect(spawned: { id: string; src: string }, info: ExecutableActionObject['info']): StartedEffect {
+  #startedEffect(
+    spawned: { id: string; src: string },
+    info: Pick<ExecutableActionObject['info'], 'context' | 'event'>,
+  ): StartedEffect {
     const invoke = this.#invokes.get(invokeName(spawned));
     if (!invoke) throw new Error(`the machine spawns '${spawned.id}', which is no invoke of its states`);
     const input = typeof invoke.input === 'function' ? invoke.input(info) : invoke.input;

@@ -109,7 +109,8 @@ export class LeaseKeeper {
   async #reclaim(lease: Lease): Promise<void> {
     if (!this.#request) return;
     const askedAtMs = this.#clock.monotonicMs();
-    const result = await this.#store.acquireLease(this.#request).catch(() => undefined);
+    const asked = { ...this.#request, above: lease.epoch };
+    const result = await this.#store.acquireLease(asked).catch(() => undefined);
     if (this.#over) return;
     if (!result) {
       this.#cancelRenewal = this.#clock.after(lease.ttlMs / 10, () => void this.#reclaim(lease));

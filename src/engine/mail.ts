@@ -1,5 +1,6 @@
 /** What reaches an actor, and how its journal names where that came from. */
 import type { AnyEventObject } from 'xstate';
+import type { Change } from './changes.js';
 import type { EntrySource } from './envelope.js';
 import type { ActorMessage } from './inbox.js';
 
@@ -14,7 +15,8 @@ export type Mail =
   | { kind: 'message'; message: ActorMessage; applied(): void }
   /** `ended`: the one result of the effect, not something that it sent on its way. */
   | { kind: 'effect'; id: string; seq: number; event: AnyEventObject; ended: boolean }
-  | { kind: 'timer'; id: string; seq: number; event: AnyEventObject };
+  | { kind: 'timer'; id: string; seq: number; event: AnyEventObject }
+  | { kind: 'engine'; change: Change };
 
 export type Request = Extract<Mail, { kind: 'request' }>;
 
@@ -24,6 +26,8 @@ export function sourceOf(mail: Mail): EntrySource {
       return mail.requestId ? { kind: 'request', requestId: mail.requestId } : { kind: 'request' };
     case 'message':
       return { kind: 'message', ...mail.message.from };
+    case 'engine':
+      return { kind: 'engine' };
     default:
       return { kind: mail.kind, id: mail.id, seq: mail.seq };
   }

@@ -1,6 +1,7 @@
 /** Rebuilds an actor's past from its journal: same inputs in, same states out. No effect runs. */
 import type { AnyMachineSnapshot } from 'xstate';
 import { StagecraftError } from '../errors.js';
+import { asData } from './data.js';
 import type { JournalEntry } from './envelope.js';
 import type { HostedMachine, PersistedSnapshot } from './hosted-machine.js';
 import { applyEntry, isGone } from './take.js';
@@ -13,9 +14,10 @@ export interface Replayed {
 }
 
 /**
- * @param entries from the first one of the actor on, in order
+ * @param entries of the actor, oldest first: from its first one on, or from one that holds the whole state
  * @param to the last seq to apply; default all
- * @throws StagecraftError JOURNAL_BROKEN where an entry is missing or was made by another version of the machine
+ * @throws StagecraftError JOURNAL_BROKEN where an entry is missing, was made by another version of the machine, or
+ *   was forgotten since
  */
 export async function replay(
   machine: HostedMachine,
@@ -24,21 +26,34 @@ export async function replay(
 ): Promise<Replayed> {
   let seq = 0;
   let snapshot: AnyMachineSnapshot | undefined;
+  /** Why the state after `seq` is not known. */
+  let unknown: string | undefined;
   for await (const entry of entries) {
     if (entry.seq > to) break;
-    if (entry.seq !== seq + 1) throw broken(`entry ${seq + 1} is missing: ${entry.seq} follows ${seq}`);
-    if (entry.version !== machine.version) {
-      throw broken(`entry ${entry.seq} is of version ${entry.version} of ${machine.name}, known is ${machine.version}`);
+    if (entry.snapshot && entry.version === machine.version) {
+      snapshot = machine.restore(asData(entry.snapshot));
+      unknown = undefined;
+    } else {
+      unknown ??= gapBefore(entry, seq, machine);
+      if (!unknown && entry.kind === 'event') {
+        const step = applyEntry(machine, snapshot, entry);
+        snapshot = isGone(step.snapshot) ? undefined : step.snapshot;
+      }
     }
     seq = entry.seq;
-    // Where the kind is another, the machine never moved.
-    if (entry.kind === 'event') {
-      const step = applyEntry(machine, snapshot, entry);
-      snapshot = isGone(step.snapshot) ? undefined : step.snapshot;
-    }
     if (seq >= to) break; // what comes later may be broken
   }
+  if (unknown) throw new StagecraftError('JOURNAL_BROKEN', unknown);
   return { seq, snapshot: snapshot && machine.persist(snapshot) };
 }
 
-const broken = (message: string): StagecraftError => new StagecraftError('JOURNAL_BROKEN', message);
+/** Why an entry can't be applied after the one at `seq`; undefined where it can. */
+function gapBefore(entry: JournalEntry, seq: number, machine: HostedMachine): string | undefined {
+  if (entry.seq !== seq + 1) {
+    return seq === 0
+      ? `what came before entry ${entry.seq} was forgotten`
+      : `entry ${seq + 1} is missing: ${entry.seq} follows ${seq}`;
+  }
+  if (entry.version === machine.version) return undefined;
+  return `entry ${entry.seq} is of version ${entry.version} of ${machine.name}, known is ${machine.version}`;
+}

@@ -1,6 +1,6 @@
 /**
  * The port behind which every store stands. A store is dumb: it knows addresses, texts and sequence numbers,
- * never a machine or a snapshot. What it must keep is said here; test/suites/store.ts proves it for each of them.
+ * never a machine or a snapshot. What it must keep is said here; src/testing/store-suite proves it for each of them.
  * Write order and why: docs/architecture.md#save-then-act
  */
 
@@ -19,8 +19,19 @@ export interface Lease {
   ttlMs: number;
 }
 
+export interface LeaseAsked {
+  name: string;
+  owner: string;
+  ttlMs: number;
+  /** Who asks, in words for a person. */
+  holder: string;
+  /** The new epoch is higher than this one too: a store that lost writes may count from too low. */
+  above?: number;
+}
+
 export type LeaseResult =
-  | { status: 'granted'; lease: Lease }
+  /** `clean`: whoever held it before gave it back, so that nothing that they began is still under way. */
+  | { status: 'granted'; lease: Lease; clean: boolean }
   /** Somebody else holds it; `holder` is the text that they gave. */
   | { status: 'held'; holder: string };
 
@@ -32,7 +43,7 @@ export interface StoredRecord {
   owner: string;
   commitId: string;
   gone: boolean;
-  /** The earliest moment at which this actor has something to do, in milliseconds since the epoch. */
+  /** The earliest moment at which something is to be done for this actor, in milliseconds since the epoch. */
   wakeAtMs?: number;
   text: Encoded;
 }
@@ -41,12 +52,16 @@ export interface Commit {
   address: string;
   /** Names this very write: a repeat after a lost answer is told `done`, never applied twice. */
   commitId: string;
-  /** The stored seq that this commit builds on; 0 for an actor that was never there. It becomes `expectedSeq + 1`. */
+  /** The stored seq that this commit builds on; 0 for an actor that was never there. */
   expectedSeq: number;
+  /** The seq that it becomes; default `expectedSeq + 1`. Higher only where the store has lost what came between. */
+  seq?: number;
+  /** The lease that allows this write: refused once a newer epoch of it was issued, whatever is stored. */
+  lease?: string;
   epoch: number;
   owner: string;
   text: Encoded;
-  /** The actor is deleted: it is no longer listed or due; its seq goes on if it is made anew. */
+  /** The actor is deleted: it is no longer listed; its seq goes on if it is made anew. */
   gone?: boolean;
   wakeAtMs?: number;
   /** The journal entry of the new seq. */
@@ -60,7 +75,11 @@ export interface Commit {
 export type CommitResult =
   | { status: 'done' }
   /** Nothing was written for this address. `stored` is absent where there is no record. */
-  | { status: 'conflict'; stored?: Pick<StoredRecord, 'seq' | 'epoch' | 'owner' | 'commitId'> };
+  | { status: 'conflict'; stored?: Pick<StoredRecord, 'seq' | 'epoch' | 'owner' | 'commitId'> }
+  /** Nothing was written: `epoch` of the commit's lease was issued since. A repeat of what was written is `done`. */
+  | { status: 'fenced'; epoch: number }
+  /** Nothing was written for this address, and that is known: the store takes no writes now, or not this one. */
+  | { status: 'refused'; reason: string };
 
 /** What a commit still owes to other actors and to topics. */
 export interface OutboxRow {
@@ -121,16 +140,26 @@ export interface Range {
   limit: number;
 }
 
+/** What a store has to say to whoever opened it, at any time until it is closed. */
+export interface StoreEvents {
+  /** It works, but can't keep all that this port promises: what is wrong and what to do, in words for a person. */
+  warn(message: string): void;
+  /**
+   * Writes that were acknowledged may be gone: another server answers now, or the same one with older data.
+   * Called before anything that this server answers is handed on.
+   */
+  suspect(reason: string): void;
+}
+
 /**
  * All methods reject with an `Error` when the store can't be reached or fails; the engine then repeats or reports,
  * and never assumes an outcome.
  */
 export interface Store {
-  open(): Promise<void>;
+  open(events?: StoreEvents): Promise<void>;
   close(): Promise<void>;
 
-  /** @param holder says who asks, in words for a person */
-  acquireLease(request: { name: string; owner: string; ttlMs: number; holder: string }): Promise<LeaseResult>;
+  acquireLease(request: LeaseAsked): Promise<LeaseResult>;
   /** Answers false where the lease was lost. */
   renewLease(lease: Lease): Promise<boolean>;
   releaseLease(lease: Lease): Promise<void>;
@@ -139,10 +168,10 @@ export interface Store {
   load(address: string): Promise<StoredRecord | undefined>;
   /** Without tombstones, ordered by address. */
   list(range: Range): Promise<StorePage<StoredRecord>>;
-  /** Actors under `prefix` whose `wakeAtMs` is at or before `untilMs`, earliest first. */
-  due(query: { prefix: string; untilMs: number; limit: number }): Promise<DueRow[]>;
+  /** Actors whose `wakeAtMs` is at or before `untilMs`, tombstones included, earliest first, then by address. */
+  due(query: Range & { untilMs: number }): Promise<StorePage<DueRow>>;
 
-  /** Atomic per item; one conflict fails no other item. Resolves, in the order given, once all is durable. */
+  /** Atomic per item; what becomes of one harms no other. Resolves, in the order given, once all is durable. */
   commit(items: Commit[]): Promise<CommitResult[]>;
 
   /** What commits still owe, ordered by address and seq. */
@@ -154,8 +183,11 @@ export interface Store {
   appendInbox(address: string, texts: Encoded[]): Promise<number[]>;
   readInbox(address: string, after: number, limit: number): Promise<InboxRow[]>;
 
-  /** Appends what is newer than the topic's last (seq, index) of the same source; the rest is there already. */
-  appendTopic(topic: string, entries: TopicEntry[]): Promise<void>;
+  /**
+   * Appends what is newer than the topic's last (seq, index) of the same source; the rest is there already.
+   * Resolves with the cursor of the newest event.
+   */
+  appendTopic(topic: string, entries: TopicEntry[]): Promise<Cursor>;
   readTopic(topic: string, after: Cursor, limit: number): Promise<TopicPage>;
   /** Forgets events up to and with this cursor. */
   trimTopic(topic: string, upTo: Cursor): Promise<void>;

@@ -5,6 +5,7 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import type { AnswerParams } from '../../machines/host.js';
 import { messageOf } from '../errors.js';
+import { takeChange } from './changes.js';
 import { asData } from './data.js';
 import type { ActorKind } from './effects.js';
 import {
@@ -18,6 +19,7 @@ import {
 } from './envelope.js';
 import type { HostedMachine, Step } from './hosted-machine.js';
 import { type Mail, sourceOf } from './mail.js';
+import type { ActorPolicy } from './policy.js';
 import type { Encoded } from './store.js';
 
 /** An actor as it was committed last. */
@@ -49,14 +51,17 @@ export interface Taker {
   address: string;
   kind: ActorKind;
   machine: HostedMachine;
+  policy: ActorPolicy;
 }
 
 /** Repeated requests are answered from the record as long as this many others have not come since. */
 const answersKept = 32;
 
 /** Absent where there is nobody to take it. */
-export function take(taker: Taker, state: ActorState, mail: Mail, { at, random }: Stamp): Taken | undefined {
+export function take(taker: Taker, state: ActorState, mail: Mail, stamp: Stamp): Taken | undefined {
+  if (mail.kind === 'engine') return takeChange(taker, state, mail.change, stamp);
   const { machine, kind, address } = taker;
+  const { at, random } = stamp;
   const entry: JournalEntry = {
     seq: state.seq + 1,
     at,
@@ -75,10 +80,30 @@ export function take(taker: Taker, state: ActorState, mail: Mail, { at, random }
     }
     return moved(taker, state, { mail, entry, step: applyEntry(machine, state.snapshot, entry) });
   } catch (error) {
-    const failure = { code: 'ACTOR_CRASHED', message: messageOf(error), final: true };
-    return unmoved(state, mail, { ...entry, kind: 'crash', error: failure.message }, { error: failure });
+    return crashed(taker, state, mail, { ...entry, kind: 'crash', error: messageOf(error) });
   }
 }
+
+/** The machine stays as it was; if it crashes too often, it is out of service from here on. */
+function crashed(taker: Taker, { snapshot, envelope }: ActorState, mail: Mail, entry: JournalEntry): Taken {
+  const { most, withinMs } = taker.policy.crashes;
+  const { seq, at, error: reason = '' } = entry;
+  const answer = { error: { code: 'ACTOR_CRASHED', message: reason, final: true } };
+  const next = { seq, snapshot, envelope: marked(envelope, mail, answer) };
+  const crashes = [...(envelope.crashes ?? []).filter((crashedAt) => crashedAt > at - withinMs), at];
+  next.envelope.crashes = crashes;
+  if (crashes.length <= most) return written({ mail, entry, next, outbox: undefined, answer });
+  next.envelope.quarantined = { at, reason: `it crashed ${crashes.length} times in ${withinMs} ms, last: ${reason}` };
+  const event = { type: 'actor.quarantined', address: taker.address, reason: next.envelope.quarantined.reason };
+  return written({ mail, entry, next, outbox: engineEvent(taker, at, event), answer });
+}
+
+/** An event of the engine's own. */
+export const engineEvent = (
+  { policy }: Taker,
+  at: number,
+  event: { type: string; address: string; reason?: string },
+): Outbox => ({ messages: [], events: [{ topic: policy.topic, event: { ...event, at } }] });
 
 /** One journalled input, applied: the same function in life and in replay. Throws what the machine throws. */
 export function applyEntry(
@@ -98,6 +123,7 @@ export function applyEntry(
     timers: [...begun.timers, ...step.timers],
     messages: [...begun.messages, ...step.messages],
     emitted: [...begun.emitted, ...step.emitted],
+    answer: step.answer ?? begun.answer,
   };
 }
 
@@ -105,7 +131,7 @@ export function applyEntry(
 export const isGone = (snapshot: AnyMachineSnapshot): boolean =>
   snapshot.status === 'done' || snapshot.hasTag('absent');
 
-const contentOf = (mail: Mail): Pick<JournalEntry, 'event' | 'input'> => {
+const contentOf = (mail: Exclude<Mail, { kind: 'engine' }>): Pick<JournalEntry, 'event' | 'input'> => {
   if (mail.kind !== 'message') return { event: mail.event };
   const { event, input } = mail.message;
   return event ? { event } : input ? { input } : {};
@@ -115,6 +141,7 @@ const contentOf = (mail: Mail): Pick<JournalEntry, 'event' | 'input'> => {
 function isStale({ snapshot, envelope }: ActorState, mail: Mail): boolean {
   switch (mail.kind) {
     case 'request':
+    case 'engine':
       return false;
     case 'message':
       return mail.message.input !== undefined && snapshot !== undefined; // begun already
@@ -126,9 +153,9 @@ function isStale({ snapshot, envelope }: ActorState, mail: Mail): boolean {
 }
 
 /** The mail counts as taken, the machine stays as it was. */
-function unmoved({ snapshot, envelope }: ActorState, mail: Mail, entry: JournalEntry, answer?: AnswerParams): Taken {
-  const next = { seq: entry.seq, snapshot, envelope: marked(envelope, mail, answer) };
-  return written({ mail, entry, next, outbox: undefined, answer });
+function unmoved({ snapshot, envelope }: ActorState, mail: Mail, entry: JournalEntry): Taken {
+  const next = { seq: entry.seq, snapshot, envelope: marked(envelope, mail, undefined) };
+  return written({ mail, entry, next, outbox: undefined, answer: undefined });
 }
 
 interface Move {
@@ -147,12 +174,13 @@ function moved(taker: Taker, { envelope }: ActorState, { mail, entry, step }: Mo
     return written({ mail, entry, next: { seq, snapshot: undefined, envelope: tombstone }, outbox, answer });
   }
   next.snapshot = taker.machine.persist(step.snapshot);
+  if (seq % taker.policy.journal.snapshotEvery === 0) entry.snapshot = next.snapshot;
   next.effects = effectsAfter(taker.machine, next.effects, { mail, entry, step });
   next.timers = timersAfter(next.timers, { mail, entry, step });
   return written({ mail, entry, next: { seq, snapshot: step.snapshot, envelope: next }, outbox, answer });
 }
 
-function written({ mail, entry, next, outbox, answer }: Omit<Taken, 'written'>): Taken {
+export function written({ mail, entry, next, outbox, answer }: Omit<Taken, 'written'>): Taken {
   const texts = { text: encode(next.envelope), journal: encode(entry), outbox: outbox && encode(outbox) };
   return { mail, entry, next, outbox, answer, written: texts };
 }

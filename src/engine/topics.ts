@@ -1,13 +1,24 @@
 /**
- * Broadcast events: appends them to the store's topics in groups, and lets followers read them by cursor.
- * A follower reads pages from the store; nothing is queued for it here, so a slow one delays nobody.
+ * Broadcast events: appends them to the store's topics in groups, forgets the oldest, and lets followers read them by
+ * cursor. Followers share what is read for them: topic-feed.ts. What each of them is: topic-reader.ts
  */
-import { messageOf, StagecraftError } from '../errors.js';
+import { StagecraftError } from '../errors.js';
 import { type Clock, pause } from './clock.js';
 import type { Cursor, Store, TopicEntry, TopicRow } from './store.js';
+import { TopicFeed } from './topic-feed.js';
+import { TopicReader } from './topic-reader.js';
 
-const pageSize = 256;
 const retryMs = 200;
+const longestRetryMs = 5_000;
+/** What one append carries at most. */
+const batchSize = 1_000;
+
+export interface TopicsOptions {
+  /** How many of its newest events a topic keeps at least; default 100,000. */
+  keep?: number;
+  /** How often a topic that is followed is looked at for what other processes append, in ms; default 1,000. */
+  pollMs?: number;
+}
 
 /** How subscribers of the public surface ask for a topic. */
 export interface FollowOptions {
@@ -25,21 +36,26 @@ export function cursorOf(from: string): Cursor | 'now' {
 }
 
 interface Topic {
+  feed: TopicFeed;
   waiting: { entry: TopicEntry; appended: () => void }[];
   writing: Promise<void> | undefined;
-  /** Called at each append. */
-  followers: Set<() => void>;
+  /** Up to where the store was told to forget. */
+  trimmed: Cursor;
 }
 
 export class Topics {
   readonly #store: Store;
   readonly #clock: Clock;
+  readonly #keep: number;
+  readonly #pollMs: number;
   readonly #topics = new Map<string, Topic>();
   readonly #stop = new AbortController();
 
-  constructor(store: Store, clock: Clock) {
+  constructor(store: Store, clock: Clock, { keep = 100_000, pollMs = 1_000 }: TopicsOptions = {}) {
     this.#store = store;
     this.#clock = clock;
+    this.#keep = keep;
+    this.#pollMs = pollMs;
   }
 
   /** Resolves when the entry is in the topic. Entries of one source must come in the order of their (seq, index). */
@@ -54,136 +70,95 @@ export class Topics {
   /**
    * Yields what comes after the cursor, in order, until the signal is aborted, the iteration ended or the engine stopped.
    * `now` is the moment of this call, not of the first `next()`.
-   * @throws StagecraftError CURSOR_EXPIRED, naming the oldest cursor there is; STORE_UNAVAILABLE
+   * @throws StagecraftError CURSOR_EXPIRED, telling from where it can be followed; STORE_UNAVAILABLE: follow it again
+   *   from the last row
    */
-  follow(topic: string, from: Cursor | 'now', signal?: AbortSignal): AsyncIterable<TopicRow> {
-    const ended = new AbortController();
-    const start = from === 'now' ? this.#store.readTopic(topic, 0, 0).then(({ newest }) => newest) : from;
-    // Handled where it is awaited; a follower that is never read must not take the process down.
-    Promise.resolve(start).catch(() => {});
-    const signals = [this.#stop.signal, ended.signal, ...(signal ? [signal] : [])];
-    const rows = this.#rows(topic, start, AbortSignal.any(signals));
-    const iterator: AsyncIterator<TopicRow, void> = {
-      next: () => rows.next(),
-      return: () => {
-        ended.abort(); // a generator that waits for news would not hear of it
-        return rows.return();
-      },
-    };
-    return { [Symbol.asyncIterator]: () => iterator };
+  follow(topic: string, from: Cursor | 'now', signal?: AbortSignal): TopicReader<TopicRow> {
+    const { feed } = this.#topic(topic);
+    const start = from === 'now' ? this.#newest(feed) : from;
+    return new TopicReader({ feed, start, signal, read: (row) => row });
   }
 
   /** Ends all followers. Resolves when what waits is appended, or was tried once more. */
   async stop(): Promise<void> {
     this.#stop.abort();
+    for (const { feed } of this.#topics.values()) feed.stop();
     await Promise.all([...this.#topics.keys()].map((name) => this.#write(name)));
-  }
-
-  async *#rows(name: string, start: Cursor | Promise<Cursor>, signal: AbortSignal): AsyncGenerator<TopicRow, void> {
-    const { followers } = this.#topic(name);
-    let hasNews = true;
-    let wake = (): void => {};
-    const notice = (): void => {
-      hasNews = true;
-      wake();
-    };
-    followers.add(notice);
-    signal.addEventListener('abort', notice);
-    try {
-      let cursor = await start;
-      while (!signal.aborted) {
-        hasNews = false; // before the read, so that nothing is appended unseen in between
-        const { rows, oldest } = await this.#store.readTopic(name, cursor, pageSize);
-        if (cursor < oldest - 1) throw expired(oldest);
-        for (const row of rows) {
-          if (signal.aborted) return;
-          yield row;
-          cursor = row.cursor;
-        }
-        if (rows.length > 0 || hasNews || signal.aborted) continue;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-    } catch (error) {
-      if (!signal.aborted) throw error instanceof StagecraftError ? error : unreadable(name, error);
-    } finally {
-      followers.delete(notice);
-      signal.removeEventListener('abort', notice);
-    }
   }
 
   #topic(name: string): Topic {
     let topic = this.#topics.get(name);
     if (!topic) {
-      topic = { waiting: [], writing: undefined, followers: new Set() };
+      const feed = new TopicFeed({ store: this.#store, clock: this.#clock, name, pollMs: this.#pollMs });
+      if (this.#stop.signal.aborted) feed.stop();
+      topic = { feed, waiting: [], writing: undefined, trimmed: 0 };
       this.#topics.set(name, topic);
     }
     return topic;
   }
 
+  #newest(feed: TopicFeed): Promise<Cursor> {
+    const known = feed.newest;
+    const asked = this.#store.readTopic(feed.name, 0, 0).then(({ newest }) => {
+      feed.learn(newest, known);
+      return newest;
+    });
+    // Handled where it is awaited; a follower that is never read must not take the process down.
+    asked.catch(() => {});
+    return asked;
+  }
+
   /** One write at a time: the store drops what is older than the newest of its source, so order is all. */
   #write(name: string): Promise<void> | undefined {
     const topic = this.#topic(name);
-    if (topic.waiting.length > 0) topic.writing ??= this.#writeAll(name, topic);
+    if (topic.waiting.length > 0) topic.writing ??= this.#writeAll(topic);
     return topic.writing;
   }
 
-  async #writeAll(name: string, topic: Topic): Promise<void> {
+  async #writeAll(topic: Topic): Promise<void> {
+    const { feed } = topic;
+    let delayMs = retryMs;
     while (topic.waiting.length > 0) {
-      const batch = topic.waiting;
+      const batch = topic.waiting.splice(0, batchSize);
+      const entries = batch.map(({ entry }) => entry);
+      const known = feed.newest;
+      let newest: Cursor;
       try {
-        topic.waiting = [];
-        await this.#store.appendTopic(
-          name,
-          batch.map(({ entry }) => entry),
-        );
+        newest = await this.#store.appendTopic(feed.name, entries);
       } catch {
         // What was committed stays owed: the outbox keeps it beyond this process too.
-        topic.waiting = [...batch, ...topic.waiting];
+        topic.waiting.unshift(...batch);
         if (this.#stop.signal.aborted) break;
-        await pause(this.#clock, retryMs, this.#stop.signal);
+        await pause(this.#clock, delayMs, this.#stop.signal);
+        delayMs = Math.min(delayMs * 2, longestRetryMs);
         continue;
       }
+      delayMs = retryMs;
       for (const { appended } of batch) appended();
-      for (const notice of topic.followers) notice();
+      feed.learn(newest, known);
+      this.#trim(topic, newest);
     }
     topic.writing = undefined;
   }
+
+  /** Now and then, and not awaited: where it fails or is cut off, the next time does what this one left. */
+  #trim(topic: Topic, newest: Cursor): void {
+    const upTo = newest - this.#keep;
+    if (upTo - topic.trimmed < this.#keep / 10) return;
+    topic.trimmed = upTo;
+    this.#store.trimTopic(topic.feed.name, upTo).catch(() => {});
+  }
 }
 
-/**
- * A followed topic as its subscribers know it: each row as `read` makes it; where that answers nothing, none.
- * Unlike an async generator it ends at once, also while a `next()` waits.
- */
-export function reading<T>(
-  rows: AsyncIterable<TopicRow>,
-  read: (row: TopicRow) => T | undefined,
-): AsyncIterableIterator<T, void> {
-  const source = rows[Symbol.asyncIterator]();
-  const iterator: AsyncIterableIterator<T, void> = {
-    [Symbol.asyncIterator]: () => iterator,
-    async next() {
-      for (;;) {
-        const { value, done } = await source.next();
-        if (done) return { value: undefined, done };
-        const item = read(value);
-        if (item !== undefined) return { value: item };
-      }
-    },
-    async return() {
-      await source.return?.();
-      return { value: undefined, done: true };
-    },
-  };
-  return iterator;
+const events = new WeakMap<TopicRow, unknown>();
+
+/** The event in a row: parsed once for all who follow, hence frozen through and through. */
+export function eventOf<Event>(row: TopicRow): Event;
+export function eventOf(row: TopicRow): unknown {
+  let event = events.get(row);
+  if (event === undefined) {
+    event = JSON.parse(row.text, (_, value) => Object.freeze(value));
+    events.set(row, event);
+  }
+  return event;
 }
-
-const expired = (oldest: Cursor): StagecraftError =>
-  new StagecraftError('CURSOR_EXPIRED', `events before ${oldest} are gone: list the present state, go on from there`);
-
-const unreadable = (name: string, cause: unknown): StagecraftError =>
-  new StagecraftError('STORE_UNAVAILABLE', `the store can't read ${name} now (${messageOf(cause)}): follow it again`, {
-    outcome: 'refused',
-    cause,
-  });

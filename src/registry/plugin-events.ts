@@ -3,6 +3,7 @@
 import type { PluginInfo, RegistrationChanged } from '../../machines/index.js';
 import type { HealthChanged } from '../../machines/plugin.js';
 import type { TopicRow } from '../engine/store.js';
+import { eventOf } from '../engine/topics.js';
 
 /** One change of a plugin. `id` is its place in the topic: hand it back to go on from there. */
 export interface PluginEvent {
@@ -23,9 +24,9 @@ export const pluginsTopic = (node: string): string => `plugins/${encodeURICompon
 
 type Broadcast = (RegistrationChanged | HealthChanged) & { at: number };
 
-export function pluginEventOf({ cursor, text }: TopicRow): PluginEvent {
-  const broadcast: Broadcast = JSON.parse(text);
-  const common = { id: String(cursor), at: broadcast.at, info: broadcast.info };
+export function pluginEventOf(row: TopicRow): PluginEvent {
+  const broadcast = eventOf<Broadcast>(row);
+  const common = { id: String(row.cursor), at: broadcast.at, info: broadcast.info };
   switch (broadcast.type) {
     case 'promoted':
       return { ...common, kind: 'promoted', from: broadcast.from };

@@ -7,7 +7,7 @@ import type { Fingerprint, PluginContext, PluginInfo } from '../../machines/plug
 import type { PluginsContext } from '../../machines/plugins.js';
 import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
-import { cursorOf, type FollowOptions, reading } from '../engine/topics.js';
+import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { StagecraftError } from '../errors.js';
 import type { Clients } from './clients.js';
 import { type PluginEvent, pluginEventOf, pluginsTopic } from './plugin-events.js';
@@ -196,7 +196,7 @@ export class PluginRegistry {
    */
   updates(type?: string, { from = 'now', signal }: FollowOptions = {}): AsyncIterable<PluginEvent> {
     this.#refuseIfClosed();
-    return reading(this.#engine.follow(pluginsTopic(this.#node), cursorOf(from), signal), (row) => {
+    return this.#engine.follow(pluginsTopic(this.#node), cursorOf(from), signal).reading((row) => {
       const event = pluginEventOf(row);
       return type === undefined || event.info.type === type ? event : undefined;
     });

@@ -9,6 +9,11 @@ import { checkName } from './names.js';
 /** What the rule needs to know of the stored record. */
 export type Head = Pick<StoredRecord, 'seq' | 'epoch' | 'owner' | 'commitId'>;
 
+/** The seq that a commit becomes. */
+export function seqOf(commit: Commit): number {
+  return commit.seq ?? commit.expectedSeq + 1;
+}
+
 /** The answer to a commit that must not be written; undefined where it must. */
 export function refusal(stored: Head | undefined, commit: Commit): CommitResult | undefined {
   if (stored === undefined) return commit.expectedSeq === 0 ? undefined : { status: 'conflict' };
@@ -29,10 +34,14 @@ export function checkCommit(commit: Commit): void {
     if (typeof text === 'string') continue;
     throw new TypeError(`A commit to ${commit.address} must hold texts, not ${typeof text}.`);
   }
+  const { address, expectedSeq } = commit;
+  const seq = seqOf(commit);
+  if (Number.isSafeInteger(seq) && seq > expectedSeq) return;
+  throw new TypeError(`A commit to ${address} on seq ${expectedSeq} must become a higher one, not ${seq}.`);
 }
 
 function isRepeat(stored: Head, commit: Commit): boolean {
-  return stored.commitId === commit.commitId && stored.seq === commit.expectedSeq + 1;
+  return stored.commitId === commit.commitId && stored.seq === seqOf(commit);
 }
 
 function mayWrite(stored: Head, commit: Commit): boolean {

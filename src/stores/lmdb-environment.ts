@@ -36,6 +36,8 @@ export interface Environment {
   topics: Database<[string, number]>;
   /** [topic, source] → the last (seq, index) that the topic has of it */
   marks: Database<[string, string]>;
+  /** lease name → who held it last, and whether they gave it back */
+  holders: Database<string>;
   /** The last number given: of epochs by lease name, of inbox ids by address, of cursors by topic. */
   counters: Database<['epoch' | 'inbox' | 'topic', string]>;
 }
@@ -83,6 +85,7 @@ function openDatabases(path: string): Environment {
     inbox: named('inbox'),
     topics: named('topics'),
     marks: named('marks'),
+    holders: named('holders'),
     counters: named('counters'),
   };
 }

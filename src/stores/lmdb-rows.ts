@@ -3,8 +3,9 @@
  * write transaction, so that what it checks still holds when it writes. Who calls it: lmdb.ts
  */
 
-import type { Commit, CommitResult, StoredRecord, TopicEntry, TopicRow } from '../engine/store.js';
-import { headOf, refusal } from './commit-rule.js';
+import type { Commit, CommitResult, Lease, LeaseAsked, StoredRecord, TopicEntry, TopicRow } from '../engine/store.js';
+import { headOf, refusal, seqOf } from './commit-rule.js';
+import { isClean, type LastHolder, nextEpoch } from './leases.js';
 import type { Environment } from './lmdb-environment.js';
 import { isNewer, type TopicMark } from './topic-rule.js';
 
@@ -35,12 +36,12 @@ export function applyCommit(env: Environment, commit: Commit): CommitResult {
   if (stored?.seq === 0) return { status: 'conflict', stored: headOf(stored) };
   const refused = refusal(stored, commit);
   if (refused !== undefined) return refused;
-  const seq = commit.expectedSeq + 1;
+  const seq = seqOf(commit);
   env.journal.putSync([address, seq], commit.journal);
   if (commit.outbox === undefined) env.outbox.removeSync([address, seq]);
   else env.outbox.putSync([address, seq], commit.outbox);
   for (const id of commit.consumed ?? []) env.inbox.removeSync([address, id]);
-  moveWake(env, address, stored?.wakeAtMs, wakeOf(commit));
+  moveWake(env, address, stored?.wakeAtMs, commit.wakeAtMs);
   putRecord(env, stored, commit);
   return { status: 'done' };
 }
@@ -61,7 +62,8 @@ export function appendInbox(env: Environment, address: string, texts: string[]):
   return ids;
 }
 
-export function appendTopic(env: Environment, topic: string, entries: TopicEntry[]): void {
+/** Answers with the cursor of the topic's newest event. */
+export function appendTopic(env: Environment, topic: string, entries: TopicEntry[]): number {
   let cursor = newestCursor(env, topic);
   // All before the first write: an unreadable one must not leave half of the entries behind.
   const marks = new Map(entries.map(({ source }) => [source, readMark(env, topic, source)]));
@@ -73,6 +75,7 @@ export function appendTopic(env: Environment, topic: string, entries: TopicEntry
     env.marks.putSync([topic, source], JSON.stringify({ seq, index }));
   }
   env.counters.putSync(['topic', topic], String(cursor));
+  return cursor;
 }
 
 /** @throws {Error} naming topic and cursor of a row that can't be read */
@@ -87,10 +90,31 @@ export function newestCursor(env: Environment, topic: string): number {
   return lastGiven(env, 'topic', topic);
 }
 
-export function nextEpoch(env: Environment, lease: string): number {
-  const epoch = lastGiven(env, 'epoch', lease) + 1;
-  env.counters.putSync(['epoch', lease], String(epoch));
-  return epoch;
+/** Grants a lease that nobody else holds now. */
+export function grantLease(env: Environment, asked: LeaseAsked): { lease: Lease; clean: boolean } {
+  const { name, owner, ttlMs } = asked;
+  const lastEpoch = lastGiven(env, 'epoch', name);
+  const clean = isClean(lastEpoch, lastHolder(env, name), owner);
+  const epoch = nextEpoch(lastEpoch, asked);
+  env.counters.putSync(['epoch', name], String(epoch));
+  putLastHolder(env, name, { owner, gaveBack: false });
+  return { lease: { name, epoch, owner, ttlMs }, clean };
+}
+
+/** A lease that lapsed meanwhile is given back too, unless somebody has taken it. */
+export function giveBackLease(env: Environment, { name, epoch, owner }: Lease): void {
+  const isLast = epoch === lastGiven(env, 'epoch', name) && owner === lastHolder(env, name)?.owner;
+  if (isLast) putLastHolder(env, name, { owner, gaveBack: true });
+}
+
+function putLastHolder(env: Environment, lease: string, last: LastHolder): void {
+  env.holders.putSync(lease, JSON.stringify(last));
+}
+
+/** Absent too where it can't be read: an epoch without a last holder was not given back. */
+function lastHolder(env: Environment, lease: string): LastHolder | undefined {
+  const last = parsed(env.holders.get(lease) ?? '');
+  return isLastHolder(last) ? last : undefined;
 }
 
 function readMark(env: Environment, topic: string, source: string): TopicMark | undefined {
@@ -109,9 +133,8 @@ function lastGiven(env: Environment, kind: 'epoch' | 'inbox' | 'topic', name: st
 }
 
 function putRecord(env: Environment, stored: StoredRecord | undefined, commit: Commit): void {
-  const { address, epoch, owner, commitId, gone = false } = commit;
-  const wakeAtMs = wakeOf(commit);
-  const head: RecordHead = { seq: commit.expectedSeq + 1, epoch, owner, commitId, gone };
+  const { address, epoch, owner, commitId, gone = false, wakeAtMs } = commit;
+  const head: RecordHead = { seq: seqOf(commit), epoch, owner, commitId, gone };
   const value = join(wakeAtMs === undefined ? head : { ...head, wakeAtMs }, commit.text);
   const [home, other] = gone ? [env.tombstones, env.records] : [env.records, env.tombstones];
   home.putSync(address, value);
@@ -122,11 +145,6 @@ function moveWake(env: Environment, address: string, from: number | undefined, t
   if (from === to) return;
   if (from !== undefined) env.wakes.removeSync([from, address]);
   if (to !== undefined) env.wakes.putSync([to, address], '');
-}
-
-/** What is gone has nothing to do. */
-function wakeOf(commit: Commit): number | undefined {
-  return commit.gone ? undefined : commit.wakeAtMs;
 }
 
 /** JSON holds no bare line feed: the first one ends the head, and the text is kept as it came. */
@@ -157,6 +175,9 @@ const isRecordHead = (head: unknown): head is RecordHead =>
   typeof head.owner === 'string' &&
   typeof head.commitId === 'string' &&
   typeof head.gone === 'boolean';
+
+const isLastHolder = (last: unknown): last is LastHolder =>
+  isObject(last) && typeof last.owner === 'string' && typeof last.gaveBack === 'boolean';
 
 const isTopicMark = (mark: unknown): mark is TopicMark =>
   isObject(mark) && [mark.seq, mark.index].every(Number.isFinite);

@@ -15,6 +15,7 @@ import type {
   InboxRow,
   JournalRow,
   Lease,
+  LeaseAsked,
   LeaseResult,
   OutboxRow,
   Range,
@@ -30,7 +31,7 @@ import { type Environment, openEnvironment } from './lmdb-environment.js';
 import * as rows from './lmdb-rows.js';
 import { LmdbWriter } from './lmdb-writer.js';
 import { checkName } from './names.js';
-import { outboxPosition, outboxToken, pageOf } from './pages.js';
+import { numberedPosition, numberedToken, pageOf } from './pages.js';
 
 export interface LmdbStoreOptions {
   /** Against which leases lapse; `performance.now` unless told otherwise. */
@@ -76,20 +77,21 @@ class LmdbStore implements Store {
   async close(): Promise<void> {
     const session = this.#current;
     this.#current = undefined;
-    this.#leases.clear();
     await session?.writer.idle();
+    // Now only: what was waiting may have been granted.
+    this.#leases.clear();
     await session?.env.root.close();
   }
 
-  async acquireLease(request: { name: string; owner: string; ttlMs: number; holder: string }): Promise<LeaseResult> {
-    const { name, owner, ttlMs, holder } = request;
+  async acquireLease(asked: LeaseAsked): Promise<LeaseResult> {
+    const { name, owner, holder } = asked;
     checkName(name);
     return this.#write((env) => {
       const rival = this.#leases.rivalOf(name, owner);
       if (rival !== undefined) return { status: 'held', holder: rival };
-      const lease = { name, epoch: rows.nextEpoch(env, name), owner, ttlMs };
+      const { lease, clean } = rows.grantLease(env, asked);
       this.#leases.grant(lease, holder);
-      return { status: 'granted', lease };
+      return { status: 'granted', lease, clean };
     });
   }
 
@@ -99,8 +101,10 @@ class LmdbStore implements Store {
   }
 
   async releaseLease(lease: Lease): Promise<void> {
-    this.#opened();
-    this.#leases.release(lease);
+    await this.#write((env) => {
+      rows.giveBackLease(env, lease);
+      this.#leases.release(lease);
+    });
   }
 
   async load(address: string): Promise<StoredRecord | undefined> {
@@ -111,8 +115,8 @@ class LmdbStore implements Store {
     return pageOf(listed(this.#opened(), prefix, after), limit, (record) => record.address);
   }
 
-  async due(query: { prefix: string; untilMs: number; limit: number }): Promise<DueRow[]> {
-    return pageOf(dueRows(this.#opened(), query.prefix, query.untilMs), query.limit, (row) => row.address).rows;
+  async due(query: Range & { untilMs: number }): Promise<StorePage<DueRow>> {
+    return pageOf(dueRows(this.#opened(), query), query.limit, (row) => numberedToken(row.wakeAtMs, row.address));
   }
 
   async commit(items: Commit[]): Promise<CommitResult[]> {
@@ -121,7 +125,7 @@ class LmdbStore implements Store {
   }
 
   async unsettled({ prefix, after, limit }: Range): Promise<StorePage<OutboxRow>> {
-    return pageOf(owed(this.#opened(), prefix, after), limit, outboxToken);
+    return pageOf(owed(this.#opened(), prefix, after), limit, (row) => numberedToken(row.seq, row.address));
   }
 
   async settle(settled: { address: string; seq: number }[]): Promise<void> {
@@ -139,9 +143,9 @@ class LmdbStore implements Store {
     return numbered(this.#opened().inbox, address, after + 1, limit).map(([id, text]) => ({ id, text }));
   }
 
-  async appendTopic(topic: string, entries: TopicEntry[]): Promise<void> {
+  async appendTopic(topic: string, entries: TopicEntry[]): Promise<Cursor> {
     for (const name of [topic, ...entries.map((entry) => entry.source)]) checkName(name);
-    await this.#write((env) => rows.appendTopic(env, topic, entries));
+    return this.#write((env) => rows.appendTopic(env, topic, entries));
   }
 
   async readTopic(topic: string, after: Cursor, limit: number): Promise<TopicPage> {
@@ -202,16 +206,21 @@ function* listed(env: Environment, prefix: string, after: string | undefined): G
   }
 }
 
-function* dueRows(env: Environment, prefix: string, untilMs: number): Generator<DueRow> {
-  for (const [wakeAtMs, address] of env.wakes.getKeys()) {
+function* dueRows(
+  env: Environment,
+  { prefix, after, untilMs }: { prefix: string; after?: string; untilMs: number },
+): Generator<DueRow> {
+  const begin = after === undefined ? undefined : numberedPosition(after);
+  for (const [wakeAtMs, address] of env.wakes.getKeys(begin && { start: [begin.number, begin.address] })) {
     if (wakeAtMs > untilMs) return;
-    if (address.startsWith(prefix)) yield { address, wakeAtMs };
+    const isBegin = wakeAtMs === begin?.number && address === begin.address;
+    if (!isBegin && address.startsWith(prefix)) yield { address, wakeAtMs };
   }
 }
 
 function* owed(env: Environment, prefix: string, after: string | undefined): Generator<OutboxRow> {
-  const begin = after === undefined ? { address: prefix, seq: 0 } : outboxPosition(after);
-  for (const { key, value } of env.outbox.getRange({ start: [begin.address, begin.seq + 1] })) {
+  const begin = after === undefined ? { address: prefix, number: 0 } : numberedPosition(after);
+  for (const { key, value } of env.outbox.getRange({ start: [begin.address, begin.number + 1] })) {
     const [address, seq] = key;
     if (!address.startsWith(prefix)) return;
     if (rows.isOwed(env, address, seq)) yield { address, seq, text: value };

@@ -13,6 +13,7 @@ import type {
   InboxRow,
   JournalRow,
   Lease,
+  LeaseAsked,
   LeaseResult,
   OutboxRow,
   Range,
@@ -22,10 +23,10 @@ import type {
   TopicEntry,
   TopicPage,
 } from '../engine/store.js';
-import { checkCommit, refusal } from './commit-rule.js';
-import { LeaseTable, type MonotonicMs } from './leases.js';
+import { checkCommit, refusal, seqOf } from './commit-rule.js';
+import { isClean, type LastHolder, LeaseTable, type MonotonicMs, nextEpoch } from './leases.js';
 import { checkName, compareNames, indexFrom } from './names.js';
-import { outboxPosition, outboxToken, pageOf } from './pages.js';
+import { numberedPosition, numberedToken, pageOf } from './pages.js';
 import { isNewer, type TopicMark } from './topic-rule.js';
 import { TrimmedLog } from './trimmed-log.js';
 
@@ -59,6 +60,7 @@ class MemoryStore implements Store {
   readonly #inboxes = new Map<string, Inbox>();
   readonly #topics = new Map<string, Topic>();
   readonly #epochs = new Map<string, number>();
+  readonly #lastHolders = new Map<string, LastHolder>();
   readonly #leases: LeaseTable;
   #isOpen = false;
 
@@ -75,17 +77,19 @@ class MemoryStore implements Store {
     this.#leases.clear();
   }
 
-  async acquireLease(request: { name: string; owner: string; ttlMs: number; holder: string }): Promise<LeaseResult> {
+  async acquireLease(asked: LeaseAsked): Promise<LeaseResult> {
     this.#checkOpen();
-    checkName(request.name);
-    const { name, owner, ttlMs } = request;
+    const { name, owner, ttlMs, holder } = asked;
+    checkName(name);
     const rival = this.#leases.rivalOf(name, owner);
     if (rival !== undefined) return { status: 'held', holder: rival };
-    const epoch = (this.#epochs.get(name) ?? 0) + 1;
-    this.#epochs.set(name, epoch);
-    const lease = { name, epoch, owner, ttlMs };
-    this.#leases.grant(lease, request.holder);
-    return { status: 'granted', lease };
+    const lastEpoch = this.#epochs.get(name) ?? 0;
+    const clean = isClean(lastEpoch, this.#lastHolders.get(name), owner);
+    const lease = { name, epoch: nextEpoch(lastEpoch, asked), owner, ttlMs };
+    this.#epochs.set(name, lease.epoch);
+    this.#lastHolders.set(name, { owner, gaveBack: false });
+    this.#leases.grant(lease, holder);
+    return { status: 'granted', lease, clean };
   }
 
   async renewLease(lease: Lease): Promise<boolean> {
@@ -96,6 +100,10 @@ class MemoryStore implements Store {
   async releaseLease(lease: Lease): Promise<void> {
     this.#checkOpen();
     this.#leases.release(lease);
+    const { name, epoch, owner } = lease;
+    if (epoch === this.#epochs.get(name) && owner === this.#lastHolders.get(name)?.owner) {
+      this.#lastHolders.set(name, { owner, gaveBack: true });
+    }
   }
 
   async load(address: string): Promise<StoredRecord | undefined> {
@@ -109,14 +117,17 @@ class MemoryStore implements Store {
     return pageOf(this.#listed(prefix, after), limit, (record) => record.address);
   }
 
-  async due(query: { prefix: string; untilMs: number; limit: number }): Promise<DueRow[]> {
+  async due({ prefix, untilMs, after, limit }: Range & { untilMs: number }): Promise<StorePage<DueRow>> {
     this.#checkOpen();
+    const begin = after === undefined ? undefined : duePosition(after);
     const rows: DueRow[] = [];
     for (const [address, wakeAtMs] of this.#wakes) {
-      if (wakeAtMs <= query.untilMs && address.startsWith(query.prefix)) rows.push({ address, wakeAtMs });
+      const row = { address, wakeAtMs };
+      const isAsked = wakeAtMs <= untilMs && address.startsWith(prefix);
+      if (isAsked && (begin === undefined || compareDue(row, begin) > 0)) rows.push(row);
     }
-    rows.sort((a, b) => a.wakeAtMs - b.wakeAtMs || compareNames(a.address, b.address));
-    return rows.slice(0, query.limit);
+    rows.sort(compareDue);
+    return pageOf(rows, limit, (row) => numberedToken(row.wakeAtMs, row.address));
   }
 
   async commit(items: Commit[]): Promise<CommitResult[]> {
@@ -127,7 +138,7 @@ class MemoryStore implements Store {
 
   async unsettled({ prefix, after, limit }: Range): Promise<StorePage<OutboxRow>> {
     this.#checkOpen();
-    return pageOf(this.#owed(prefix, after), limit, outboxToken);
+    return pageOf(this.#owed(prefix, after), limit, (row) => numberedToken(row.seq, row.address));
   }
 
   async settle(rows: { address: string; seq: number }[]): Promise<void> {
@@ -160,7 +171,7 @@ class MemoryStore implements Store {
     return rows;
   }
 
-  async appendTopic(topic: string, entries: TopicEntry[]): Promise<void> {
+  async appendTopic(topic: string, entries: TopicEntry[]): Promise<Cursor> {
     this.#checkOpen();
     for (const name of [topic, ...entries.map((entry) => entry.source)]) checkName(name);
     const { log, marks } = entryOf(this.#topics, topic, newTopic);
@@ -169,6 +180,7 @@ class MemoryStore implements Store {
       marks.set(entry.source, { seq: entry.seq, index: entry.index });
       log.push({ ...entry });
     }
+    return log.newest;
   }
 
   async readTopic(topic: string, after: Cursor, limit: number): Promise<TopicPage> {
@@ -206,7 +218,7 @@ class MemoryStore implements Store {
     if (stored === undefined) this.#addresses = undefined;
     this.#records.set(commit.address, record);
     this.#setWake(stored, record);
-    entryOf(this.#journals, commit.address, newJournal).push(commit.journal);
+    entryOf(this.#journals, commit.address, newJournal).push(commit.journal, record.seq);
     this.#owe(commit.address, record.seq, commit.outbox);
     this.#consume(commit.address, commit.consumed);
     return { status: 'done' };
@@ -239,12 +251,12 @@ class MemoryStore implements Store {
   }
 
   *#owed(prefix: string, after: string | undefined): Generator<OutboxRow> {
-    const begin = after === undefined ? { address: prefix, seq: 0 } : outboxPosition(after);
+    const begin = after === undefined ? { address: prefix, number: 0 } : numberedPosition(after);
     const addresses = [...this.#outboxes.keys()].filter((address) => address.startsWith(prefix)).sort(compareNames);
     for (const address of addresses.slice(indexFrom(addresses, begin.address))) {
       // A Map keeps the order of insertion, and seqs only rise.
       for (const [seq, text] of this.#outboxes.get(address) ?? []) {
-        if (address !== begin.address || seq > begin.seq) yield { address, seq, text };
+        if (address !== begin.address || seq > begin.number) yield { address, seq, text };
       }
     }
   }
@@ -252,8 +264,17 @@ class MemoryStore implements Store {
 
 function recordOf(commit: Commit): StoredRecord {
   const { address, epoch, owner, commitId, text, gone = false, wakeAtMs } = commit;
-  const record = { address, seq: commit.expectedSeq + 1, epoch, owner, commitId, gone, text };
-  return gone || wakeAtMs === undefined ? record : { ...record, wakeAtMs };
+  const record = { address, seq: seqOf(commit), epoch, owner, commitId, gone, text };
+  return wakeAtMs === undefined ? record : { ...record, wakeAtMs };
+}
+
+function duePosition(token: string): DueRow {
+  const { number, address } = numberedPosition(token);
+  return { wakeAtMs: number, address };
+}
+
+function compareDue(a: DueRow, b: DueRow): number {
+  return a.wakeAtMs - b.wakeAtMs || compareNames(a.address, b.address);
 }
 
 function entryOf<T>(map: Map<string, T>, key: string, create: () => T): T {

@@ -1,6 +1,6 @@
 /** Pages of long listings, and the tokens that name where the next one begins. */
 
-import type { OutboxRow, StorePage } from '../engine/store.js';
+import type { StorePage } from '../engine/store.js';
 
 /** The first `limit` of `rows`. `next` names the last one taken, and is absent where none follows. */
 export function pageOf<T>(rows: Iterable<T>, limit: number, tokenOf: (row: T) => string): StorePage<T> {
@@ -13,12 +13,12 @@ export function pageOf<T>(rows: Iterable<T>, limit: number, tokenOf: (row: T) =>
   return { rows: taken };
 }
 
-/** `<seq>/<address>`: the seq first, since it holds no slash. */
-export function outboxToken(row: Pick<OutboxRow, 'address' | 'seq'>): string {
-  return `${row.seq}/${row.address}`;
+/** `<number>/<address>`, for rows told apart by both: the number first, since it holds no slash. */
+export function numberedToken(number: number, address: string): string {
+  return `${number}/${address}`;
 }
 
-export function outboxPosition(token: string): { address: string; seq: number } {
+export function numberedPosition(token: string): { number: number; address: string } {
   const slash = token.indexOf('/');
-  return { seq: Number(token.slice(0, slash)), address: token.slice(slash + 1) };
+  return { number: Number(token.slice(0, slash)), address: token.slice(slash + 1) };
 }

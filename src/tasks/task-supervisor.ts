@@ -6,7 +6,7 @@ import { nodeOwnedPrefix, taskAddress } from '../../machines/addresses.js';
 import type { TaskChanged, TaskContext, TaskSpec } from '../../machines/task.js';
 import type { ActorView, Engine } from '../engine/engine.js';
 import type { TopicRow } from '../engine/store.js';
-import { cursorOf, type FollowOptions, reading } from '../engine/topics.js';
+import { cursorOf, eventOf, type FollowOptions } from '../engine/topics.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { tasksTopic } from './kinds.js';
 import { completeTask, type TaskOptions } from './spec.js';
@@ -30,9 +30,9 @@ export interface TaskStatus {
 /** One thing that happened to a task. `id` is its place in the topic: hand it back to go on from there. */
 export type TaskUpdate = { id: string; at: number; change: TaskChanged };
 
-function updateOf({ cursor, text }: TopicRow): TaskUpdate {
-  const { at, ...change }: TaskChanged & { at: number } = JSON.parse(text);
-  return { id: String(cursor), at, change };
+function updateOf(row: TopicRow): TaskUpdate {
+  const { at, ...change } = eventOf<TaskChanged & { at: number }>(row);
+  return { id: String(row.cursor), at, change };
 }
 
 export class TaskSupervisor {
@@ -79,7 +79,7 @@ export class TaskSupervisor {
    */
   updates({ from = 'now', signal }: FollowOptions = {}): AsyncIterable<TaskUpdate> {
     this.#refuseIfClosed();
-    return reading(this.#engine.follow(tasksTopic(this.#node), cursorOf(from), signal), updateOf);
+    return this.#engine.follow(tasksTopic(this.#node), cursorOf(from), signal).reading(updateOf);
   }
 
   /** Stops every task, also while the runtime closes. @throws StagecraftError TASK_STOP_FAILED naming all that resisted */

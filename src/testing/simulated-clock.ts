@@ -14,27 +14,29 @@ export interface SimulatedClock extends Clock {
 
 interface Timer {
   dueAtMs: number;
-  order: number;
   callback: () => void;
 }
 
 /** @param startMs the wall clock at the beginning, milliseconds since the epoch */
 export function simulatedClock(startMs = Date.UTC(2026, 0, 1)): SimulatedClock {
   let nowMs = startMs;
-  let order = 0;
   const timers = new Set<Timer>();
 
-  const nextDue = (untilMs: number): Timer | undefined =>
-    [...timers]
-      .filter(({ dueAtMs }) => dueAtMs <= untilMs)
-      .sort((a, b) => a.dueAtMs - b.dueAtMs || a.order - b.order)[0];
+  const nextDue = (untilMs: number): Timer | undefined => {
+    let next: Timer | undefined;
+    for (const timer of timers) {
+      if (timer.dueAtMs > untilMs) continue;
+      // Those of the same moment in the order in which they were set, which a Set keeps.
+      if (!next || timer.dueAtMs < next.dueAtMs) next = timer;
+    }
+    return next;
+  };
 
   return {
     now: () => nowMs,
     monotonicMs: () => nowMs - startMs,
     after(delayMs, callback) {
-      order += 1;
-      const timer: Timer = { dueAtMs: nowMs + Math.max(delayMs, 0), order, callback };
+      const timer: Timer = { dueAtMs: nowMs + Math.max(delayMs, 0), callback };
       timers.add(timer);
       return () => timers.delete(timer);
     },

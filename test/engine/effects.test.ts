@@ -178,6 +178,7 @@ describe('effects', () => {
     life = await lab.start([kind]);
     await life.engine.ask('dated/a', { type: 'go' });
     await lab.start([kind]);
+    await lab.clock.advance(100);
     expect(seen).to.deep.equal([{ on: '1970-01-01T00:00:00.000Z' }, { on: '1970-01-01T00:00:00.000Z' }]);
   });
 

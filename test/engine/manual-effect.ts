@@ -25,7 +25,7 @@ export function manualEffect(deadlineMs: number | 'loop' = Number.POSITIVE_INFIN
     },
     run: (call) =>
       new Promise((finish, fail) => {
-        calls.push({ ...call, finish, fail });
+        calls.push({ ...call, signal: call.signal, finish, fail });
       }),
   };
 }

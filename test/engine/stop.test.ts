@@ -99,8 +99,9 @@ describe('stopping', () => {
     await stopped;
     expect(lab.clock.pending).to.equal(0);
     await start();
-    expect(work.last).to.include({ recovered: true });
-    expect(life.engine.peek('worker/a')).to.deep.include({ seq: 1, state: 'working' });
+    await lab.clock.advance(100);
+    expect(work.last).to.include({ recovered: true, attempt: 2 });
+    expect(life.engine.peek('worker/a')).to.deep.include({ seq: 2, state: 'working' });
   });
 
   it('an effect does not listen, then it stops without it after its grace, and leaves no timer', async () => {

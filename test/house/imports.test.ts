@@ -38,6 +38,8 @@ describe('import direction', () => {
     ['src/driver', '../engine/clock.js'],
     ['src/agent', '../engine/engine.js'],
     ['src/cli', '../runtime.js'],
+    ['src/testing', '../stores/memory.js'],
+    ['src/testing/store-suite', '../../stores/memory.js'],
   ];
   for (const [folder, imported] of violations) {
     it(`${folder} that imports ${imported} fails the lint`, () => {
@@ -53,6 +55,7 @@ describe('import direction', () => {
     ['src/stores', '../engine/store.js'],
     ['src/csi', '../registry/dispenser.js'],
     ['src/registry', '../engine/engine.js'],
+    ['src/testing/store-suite', '../../engine/store.js'],
   ] as const) {
     it(`${folder} may import ${imported}`, () => {
       const { status, output } = lint(folder, imported);

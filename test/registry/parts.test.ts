@@ -67,6 +67,7 @@ describe('fingerprint loop', () => {
       input: { info: device('a1') },
       signal: stop.signal,
       recovered: false,
+      attempt: 1,
       send: (event) => sent.push(event),
     });
     return { stop, sent, ended };

@@ -13,8 +13,8 @@ import { expect } from 'chai';
 import type { CommitResult, Store } from '../../src/engine/store.js';
 import { lmdbStore } from '../../src/stores/lmdb.js';
 import { type Environment, openEnvironment } from '../../src/stores/lmdb-environment.js';
-import { commitOf, failureOf } from '../suites/store/subject.js';
-import { type StoreHarness, storeSuite } from '../suites/store.js';
+import { type StoreHarness, storeSuite } from '../../src/testing/store-suite/store-suite.js';
+import { commitOf, failureOf } from '../../src/testing/store-suite/subject.js';
 
 async function harness(): Promise<StoreHarness> {
   const path = await mkdtemp(join(tmpdir(), 'stagecraft-lmdb-'));
@@ -103,8 +103,36 @@ describe('lmdb store', () => {
     });
   });
 
+  it('a lease is void once its store was closed, also where the same object opens it again', async () => {
+    const asked = { name: 'node/n1', ttlMs: 60_000, holder: 'a' };
+    const store = lmdbStore(path);
+    await store.open();
+    const waiting = store.acquireLease({ ...asked, owner: 'a' });
+    await store.close();
+    expect(await waiting).to.include({ status: 'granted' });
+    await store.open();
+    expect(await store.acquireLease({ ...asked, owner: 'b' })).to.include({ status: 'granted', clean: false });
+    await store.close();
+  });
+
+  it('who held a lease last is damaged, or was never noted, then it is not clean, and its epoch counts on', async () => {
+    const asked = { name: 'node/n1', owner: 'a', ttlMs: 60_000, holder: 'a' };
+    for (const value of ['no json', '{"owner":"a"}', 'null']) {
+      await damage('counters', ['epoch', 'node/n1'], '7');
+      await damage('holders', 'node/n1', value);
+      await withStore(async (store) => {
+        const lease = { name: 'node/n1', epoch: 8, owner: 'a', ttlMs: 60_000 };
+        expect(await store.acquireLease(asked)).to.deep.equal({ status: 'granted', lease, clean: false });
+      });
+    }
+    await damage('counters', ['epoch', 'node/n2'], '7');
+    await withStore(async (store) => {
+      expect(await store.acquireLease({ ...asked, name: 'node/n2' })).to.include({ clean: false });
+    });
+  });
+
   /** Writes a raw row into one of the databases, past the store. */
-  async function damage<Row extends 'records' | 'tombstones' | 'outbox' | 'topics' | 'marks' | 'counters'>(
+  async function damage<Row extends 'records' | 'tombstones' | 'outbox' | 'topics' | 'marks' | 'holders' | 'counters'>(
     name: Row,
     key: Parameters<Environment[Row]['putSync']>[0],
     value: string,
@@ -197,7 +225,7 @@ describe('lmdb store', () => {
     await withStore(async (store) => expect(await store.load('a')).to.include({ seq: 100 }));
   });
 
-  it('a process killed amid a burst of commits loses nothing that it was told is done', async function () {
+  it('a process killed amid a burst of commits loses nothing that it was told is done, and its lease is not clean', async function () {
     this.timeout(30_000);
     const child = startWriter(path);
     const acknowledged = await collect(child, (lines) => {
@@ -205,6 +233,11 @@ describe('lmdb store', () => {
     });
     expect(child.signalCode).to.equal('SIGKILL');
     await expectKept(acknowledged);
+    await withStore(async (store) => {
+      const lease = { name: 'node/writer', epoch: 2, owner: 'next', ttlMs: 60_000 };
+      const asked = { name: 'node/writer', owner: 'next', ttlMs: 60_000, holder: 'next' };
+      expect(await store.acquireLease(asked)).to.deep.equal({ status: 'granted', lease, clean: false });
+    });
   });
 
   it('a file that may not grow any more is a failure with a reason, and what was done stays', async function () {

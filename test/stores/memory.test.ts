@@ -3,8 +3,8 @@
 import { expect } from 'chai';
 import type { Store } from '../../src/engine/store.js';
 import { memoryStore } from '../../src/stores/memory.js';
-import { commitOf } from '../suites/store/subject.js';
-import { type StoreHarness, storeSuite } from '../suites/store.js';
+import { type StoreHarness, storeSuite } from '../../src/testing/store-suite/store-suite.js';
+import { commitOf } from '../../src/testing/store-suite/subject.js';
 
 async function harness(): Promise<StoreHarness> {
   let nowMs = 0;
@@ -40,6 +40,20 @@ describe('memory store', () => {
     expect(await store.renewLease(first.lease)).to.equal(false);
     const second = await store.acquireLease({ ...request, owner: 'b' });
     expect(second).to.have.nested.property('lease.epoch', 2);
+  });
+
+  it('a lease is held until the last millisecond of its term, and then no more', async () => {
+    const { store, elapse } = await harness();
+    const request = { name: 'node/n1', ttlMs: 1_000, holder: 'a' };
+    const first = await store.acquireLease({ ...request, owner: 'a' });
+    if (first.status !== 'granted') throw new Error('not granted');
+    await elapse(999);
+    expect(await store.acquireLease({ ...request, owner: 'b' })).to.include({ status: 'held' });
+    expect(await store.renewLease(first.lease)).to.equal(true);
+    await elapse(999);
+    expect(await store.acquireLease({ ...request, owner: 'b' })).to.include({ status: 'held' });
+    await elapse(1);
+    expect(await store.acquireLease({ ...request, owner: 'b' })).to.include({ status: 'granted' });
   });
 
   it('a record that its reader changes stays as it was', async () => {

@@ -1,0 +1,154 @@
+/**
+ * What a runtime does for its actors: writes their commits, and once those are done starts effects and timers,
+ * delivers what they owe and tells observers. The order of these things is the actor's: actor.ts
+ */
+import { messageOf, StagecraftError } from '../errors.js';
+import type { ActorHost, CommitNotice } from './actor.js';
+import type { Actors } from './actors.js';
+import { type Clock, pause } from './clock.js';
+import type { Committer } from './committer.js';
+import type { Deliveries } from './deliveries.js';
+import type { EffectGate } from './effect-gate.js';
+import type { EffectRunner } from './effect-runner.js';
+import { deadlineOf, type Effect } from './effects.js';
+import type { LiveEffect, LiveTimer } from './envelope.js';
+import type { LeaseKeeper } from './lease-keeper.js';
+import type { Logger } from './logger.js';
+import type { Random } from './random.js';
+import type { Store } from './store.js';
+import type { Timer, TimerHeap } from './timer-heap.js';
+
+export interface EngineParts {
+  store: Store;
+  clock: Clock;
+  random: Random;
+  logger: Logger;
+  timers: TimerHeap;
+  committer: Committer;
+  effects: EffectRunner;
+  gate: EffectGate;
+  deliveries: Deliveries;
+  leases: LeaseKeeper;
+  observers: Set<(notice: CommitNotice) => void>;
+  actors(): Actors;
+  fence(reason: StagecraftError): void;
+  redeliver(address: string): void;
+  /** Aborted when nothing is done any more. */
+  stopped: AbortSignal;
+}
+
+const retryMs = 200;
+
+export function actorHost(parts: EngineParts): ActorHost {
+  const { store, clock, random, logger, timers, committer, effects, gate, leases, stopped } = parts;
+  const live = new Map<LiveTimer, Timer>();
+  /** Until when a call of a former runtime may still be under way, by address, on the monotonic clock. */
+  const uncertainUntilMs = new Map<string, number>();
+  let commits = 0;
+
+  const effectOf = (address: string, { src }: LiveEffect): Effect | undefined =>
+    parts.actors().kindOf(address).kind.effects[src];
+
+  const doubt = (address: string, effect: Effect, input: unknown): void => {
+    const limitMs = deadlineOf(effect, input);
+    if (limitMs === Number.POSITIVE_INFINITY) return;
+    const untilMs = clock.monotonicMs() + limitMs;
+    uncertainUntilMs.set(address, Math.max(untilMs, uncertainUntilMs.get(address) ?? 0));
+  };
+
+  /** When one that undoes may start at the earliest, in milliseconds since the epoch. */
+  const undoableAtMs = (address: string): number => {
+    const leftMs = (uncertainUntilMs.get(address) ?? 0) - clock.monotonicMs();
+    if (leftMs <= 0) uncertainUntilMs.delete(address);
+    return leftMs <= 0 ? 0 : clock.now() + leftMs;
+  };
+
+  const host: ActorHost = {
+    stamp: () => ({ at: clock.now(), random: random.next() }),
+    claim: () => {
+      commits += 1;
+      const { name: lease, epoch, owner } = leases.lease;
+      return { commitId: `${owner}.${commits}`, lease, epoch, owner };
+    },
+    holdsLease: () => leases.held,
+    commit: (commit, outcome) => committer.submit({ commit, outcome }),
+    load: async (address) => {
+      for (;;) {
+        try {
+          return await store.load(address);
+        } catch (error) {
+          if (stopped.aborted) return undefined;
+          logger.warn({ address }, `the store can't say what it holds of an actor: ${messageOf(error)}`);
+          await pause(clock, retryMs, stopped);
+        }
+      }
+    },
+    after: (delayMs, callback) => {
+      timers.after(delayMs, callback);
+    },
+    startEffect: (address, asked, recovered) => {
+      const effect = effectOf(address, asked);
+      if (effect && recovered) doubt(address, effect, asked.input);
+      const notBeforeMs = Math.max(asked.notBeforeMs ?? 0, effect?.negates ? undoableAtMs(address) : 0);
+      const start = (): void => effects.start({ address, live: asked, effect, recovered });
+      gate.admit(asked, { recovered, notBeforeMs, start });
+    },
+    cancelEffect: (asked, reason) => {
+      gate.withdraw(asked);
+      effects.cancel(asked, reason);
+    },
+    startTimer: (address, timer) => {
+      const { id, seq, event } = timer;
+      const fire = (): void => {
+        live.delete(timer);
+        parts.actors().post(address, { kind: 'timer', id, seq, event });
+      };
+      live.set(timer, timers.after(timer.dueAtMs - clock.now(), fire));
+    },
+    cancelTimer: (timer) => {
+      const set = live.get(timer);
+      if (set) timers.cancel(set);
+      live.delete(timer);
+    },
+    deliver: (address, seq, outbox) => parts.deliveries.deliver(address, seq, outbox),
+    forget: (address, below) => {
+      // Tried again with the next one that may go.
+      store.trimJournal(address, below).catch((error: unknown) => {
+        logger.debug({ address, below }, `the store can't forget journal entries now: ${messageOf(error)}`);
+      });
+    },
+    notify: (notice) => {
+      const { address, seq, entry, state } = notice;
+      if (entry.kind === 'crash') {
+        logger.error({ address, seq, code: 'ACTOR_CRASHED' }, `actor crashed: ${entry.error}`);
+      } else if (entry.kind === 'rolled-back') {
+        logger.error({ address, seq, code: 'STORE_ROLLED_BACK' }, `written again: ${entry.error}`);
+      } else {
+        logger.debug({ address, seq, state, event: entry.event?.type ?? entry.kind }, 'transition');
+      }
+      for (const observer of parts.observers) {
+        try {
+          observer(notice);
+        } catch (error) {
+          logger.error({ address, seq }, `an observer threw: ${messageOf(error)}`);
+        }
+      }
+    },
+    fenced: (address, epoch) => {
+      const ours = leases.lease;
+      const why = `${ours.name} was taken over (epoch ${epoch}, ours is ${ours.epoch})`;
+      parts.fence(new StagecraftError('FENCED', why, { address }));
+    },
+    outdated: (actor) => {
+      const { address } = actor;
+      logger.warn({ address }, 'the store holds more of an actor than it said: taken up again from there');
+      parts.actors().takeUp(actor);
+      parts.redeliver(address);
+    },
+    quarantined: (address, reason) => {
+      logger.error({ address, code: 'ACTOR_QUARANTINED' }, `actor quarantined: ${reason}`);
+    },
+    rested: (actor) => parts.actors().rested(actor),
+  };
+  return host;
+}

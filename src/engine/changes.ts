@@ -1,0 +1,91 @@
+/**
+ * What the engine does to an actor by itself, each as a commit of its own and an entry of its journal: its machine is
+ * not asked. Pure, as take.ts is; when each is due is for actor.ts to say.
+ */
+import type { AnyMachineSnapshot } from 'xstate';
+import { defaultBackoff, jittered } from '../../machines/backoff.js';
+import { deadlineOf } from './effects.js';
+import { type Envelope, emptyEnvelope, type JournalEntry, type LiveEffect, type Outbox } from './envelope.js';
+import type { HostedMachine } from './hosted-machine.js';
+import { type ActorState, engineEvent, type Stamp, type Taken, type Taker, written } from './take.js';
+
+export type Change =
+  /** Its record was of an older version of the machine; `snapshot` is what it has become. */
+  | { kind: 'migrated'; migrations: string[]; snapshot: AnyMachineSnapshot }
+  /** A runtime ended while its effects ran: they are taken up again, as further attempts. */
+  | { kind: 'recovered' }
+  /** The store has lost what was committed after `storedSeq`. */
+  | { kind: 'rolled-back'; storedSeq: number }
+  /** It was out of service, and is taken back. */
+  | { kind: 'released' }
+  /** It was deleted so long ago that its journal goes. */
+  | { kind: 'forgotten' };
+
+export function takeChange(taker: Taker, state: ActorState, change: Change, stamp: Stamp): Taken {
+  const { machine } = taker;
+  const seq = state.seq + 1;
+  const entry: JournalEntry = {
+    seq,
+    at: stamp.at,
+    random: stamp.random,
+    kind: change.kind,
+    version: machine.version,
+    source: { kind: 'engine' },
+  };
+  const next = { ...state, seq, envelope: { ...state.envelope, machine: machine.name, version: machine.version } };
+  let outbox: Outbox | undefined;
+  switch (change.kind) {
+    case 'migrated':
+      entry.migrations = change.migrations;
+      next.snapshot = change.snapshot;
+      next.envelope = { ...next.envelope, ...standingIn(machine, change.snapshot, { ...next.envelope, ...entry }) };
+      break;
+    case 'recovered':
+      next.envelope.effects = next.envelope.effects.map((effect) => takenUp(taker, effect, stamp));
+      break;
+    case 'rolled-back':
+      entry.error = `the store had lost what came after seq ${change.storedSeq}`;
+      break;
+    case 'released':
+      delete next.envelope.quarantined;
+      delete next.envelope.crashes;
+      outbox = engineEvent(taker, stamp.at, { type: 'actor.released', address: taker.address });
+      break;
+    case 'forgotten':
+      next.envelope = { ...emptyEnvelope(machine), received: next.envelope.received };
+      break;
+  }
+  if (next.envelope.snapshot) entry.snapshot = next.envelope.snapshot;
+  return written({ mail: { kind: 'engine', change }, entry, next, outbox, answer: undefined });
+}
+
+/** Whether a restart counts as another attempt: not for what stands as long as its state does. */
+export const isCounted = ({ kind }: Taker, { src, input }: LiveEffect): boolean => {
+  const effect = kind.effects[src];
+  return effect !== undefined && Number.isFinite(deadlineOf(effect, input));
+};
+
+/** Effects and timers of a migrated snapshot: those that its states know go on, the others begin. */
+function standingIn(
+  machine: HostedMachine,
+  snapshot: AnyMachineSnapshot,
+  { effects, timers, seq, at, random }: Pick<Envelope, 'effects' | 'timers'> & Stamp & { seq: number },
+): Pick<Envelope, 'snapshot' | 'effects' | 'timers'> {
+  const standing = machine.standing(snapshot, { at, random });
+  const known = new Set(standing.timers.map(({ id }) => id));
+  const kept = timers.filter(({ id }) => known.has(id) || !id.startsWith('xstate.after.'));
+  const begun = standing.timers.filter(({ id }) => !kept.some((timer) => timer.id === id));
+  return {
+    snapshot: machine.persist(snapshot),
+    effects: standing.started.map(
+      (effect) => effects.find(({ id, src }) => id === effect.id && src === effect.src) ?? { ...effect, seq },
+    ),
+    timers: [...kept, ...begun.map(({ id, delayMs, event }) => ({ id, seq, dueAtMs: at + delayMs, event }))],
+  };
+}
+
+function takenUp(taker: Taker, effect: LiveEffect, { at, random }: Stamp): LiveEffect {
+  if (!isCounted(taker, effect)) return effect;
+  const attempt = (effect.attempt ?? 1) + 1;
+  return { ...effect, attempt, notBeforeMs: at + jittered(defaultBackoff, attempt - 1, random) };
+}

@@ -1,0 +1,37 @@
+/** Actors that could leave memory, the one that rested longest first: they stay as long as there is room. */
+import type { Actor } from './actor.js';
+
+export class IdleActors {
+  readonly #limitBytes: number;
+  readonly #leave: (actor: Actor) => void;
+  /** In the order in which they came to rest. */
+  readonly #bytes = new Map<Actor, number>();
+  #total = 0;
+
+  /** @param limitBytes what the records of those that stay may take as text */
+  constructor(limitBytes: number, leave: (actor: Actor) => void) {
+    this.#limitBytes = limitBytes;
+    this.#leave = leave;
+  }
+
+  add(actor: Actor): void {
+    this.delete(actor);
+    this.#bytes.set(actor, actor.bytes);
+    this.#total += actor.bytes;
+    if (this.#total > this.#limitBytes) this.#makeRoom();
+  }
+
+  delete(actor: Actor): void {
+    this.#total -= this.#bytes.get(actor) ?? 0;
+    this.#bytes.delete(actor);
+  }
+
+  #makeRoom(): void {
+    for (const actor of this.#bytes.keys()) {
+      if (this.#total <= this.#limitBytes) return;
+      this.delete(actor);
+      // Else it has got something to do since, and comes here again when it rests.
+      if (actor.isIdle) this.#leave(actor);
+    }
+  }
+}

@@ -1,0 +1,36 @@
+/** Brings a record of an older version of its machine to the present one. Pure. */
+import type { AnyMachineSnapshot } from 'xstate';
+import { asData } from './data.js';
+import type { Migration } from './effects.js';
+import type { Envelope } from './envelope.js';
+import type { HostedMachine } from './hosted-machine.js';
+
+/** A snapshot of the present version, and the names of the migrations that led there: none where it was of it. */
+export interface Readable {
+  snapshot: AnyMachineSnapshot | undefined;
+  migrations: string[];
+}
+
+/** @throws Error if no migrations lead from its version to the machine's, or if one of them answers no state of it */
+export function readable(
+  machine: HostedMachine,
+  { snapshot, ...envelope }: Envelope,
+  known: Migration[] = [],
+): Readable {
+  if (!snapshot) return { snapshot, migrations: [] };
+  if (envelope.machine !== machine.name) throw new Error(`it is of ${envelope.machine}, known is ${machine.name}`);
+  const migrations: string[] = [];
+  let migrated = snapshot;
+  for (let version = envelope.version; version !== machine.version; ) {
+    const migration = known.find(({ from }) => from === version);
+    if (!migration || migrations.includes(migration.name)) {
+      throw new Error(
+        `it is of ${machine.name} ${envelope.version}, known is ${machine.version}, and no migration leads from ${version}`,
+      );
+    }
+    migrated = asData(migration.migrate(migrated));
+    migrations.push(migration.name);
+    version = migration.to;
+  }
+  return { snapshot: machine.restore(migrated), migrations };
+}

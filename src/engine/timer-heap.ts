@@ -1,0 +1,136 @@
+/**
+ * All timers of one runtime in one heap, with a single timer of the clock for the earliest: setting and cancelling
+ * cost next to nothing. Times count on the monotonic clock, so that a clock that is set back holds nothing up.
+ */
+import type { Clock } from './clock.js';
+
+/** One timer that was set; for `cancel`. */
+export interface Timer {
+  readonly dueAtMs: number;
+  /** Among timers of the same moment: first set, first fired. */
+  readonly order: number;
+  /** Absent once it fired or was cancelled. */
+  fire: (() => void) | undefined;
+}
+
+/** Cancelled timers stay in the heap until they come up, or until they are most of it. */
+const fewTimers = 1_024;
+
+export class TimerHeap {
+  readonly #clock: Clock;
+  #heap: Timer[] = [];
+  #cancelled = 0;
+  #order = 0;
+  /** When the clock calls next; Infinity: it doesn't. */
+  #armedForMs = Number.POSITIVE_INFINITY;
+  #disarm: () => void = () => {};
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** How many are set. */
+  get size(): number {
+    return this.#heap.length - this.#cancelled;
+  }
+
+  /** Calls `fire` once the delay has passed, in a turn of its own. */
+  after(delayMs: number, fire: () => void): Timer {
+    this.#order += 1;
+    const timer: Timer = { dueAtMs: this.#clock.monotonicMs() + Math.max(delayMs, 0), order: this.#order, fire };
+    this.#push(timer);
+    if (timer.dueAtMs < this.#armedForMs) this.#arm(timer.dueAtMs);
+    return timer;
+  }
+
+  /** Twice is once; one that has fired stays so. */
+  cancel(timer: Timer): void {
+    if (!timer.fire) return;
+    timer.fire = undefined;
+    this.#cancelled += 1;
+    if (this.#cancelled === this.#heap.length) this.clear();
+    else if (this.#cancelled > fewTimers && this.#cancelled > this.#heap.length / 2) this.#sweep();
+  }
+
+  /** Cancels all. */
+  clear(): void {
+    this.#disarm();
+    this.#armedForMs = Number.POSITIVE_INFINITY;
+    for (const timer of this.#heap.splice(0)) timer.fire = undefined;
+    this.#cancelled = 0;
+  }
+
+  #arm(atMs: number): void {
+    this.#disarm();
+    this.#armedForMs = atMs;
+    this.#disarm = this.#clock.after(atMs - this.#clock.monotonicMs(), () => this.#run());
+  }
+
+  /** Runs what is due; what is set meanwhile waits for the next turn. */
+  #run(): void {
+    this.#armedForMs = Number.POSITIVE_INFINITY;
+    const nowMs = this.#clock.monotonicMs();
+    const newest = this.#order;
+    try {
+      for (let first = this.#heap[0]; first; first = this.#heap[0]) {
+        const { fire } = first;
+        if (fire && (first.dueAtMs > nowMs || first.order > newest)) return;
+        this.#pop();
+        if (!fire) {
+          this.#cancelled -= 1;
+          continue;
+        }
+        first.fire = undefined;
+        fire();
+      }
+    } finally {
+      const [next] = this.#heap;
+      if (next && next.dueAtMs < this.#armedForMs) this.#arm(next.dueAtMs);
+    }
+  }
+
+  #push(timer: Timer): void {
+    const heap = this.#heap;
+    let at = heap.push(timer) - 1;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      const above = heap[parent];
+      if (!above || isBefore(above, timer)) break;
+      heap[at] = above;
+      at = parent;
+    }
+    heap[at] = timer;
+  }
+
+  #pop(): void {
+    const last = this.#heap.pop();
+    if (last && this.#heap.length > 0) this.#sink(last, 0);
+  }
+
+  #sink(timer: Timer, from: number): void {
+    const heap = this.#heap;
+    let at = from;
+    for (;;) {
+      let child = 2 * at + 1;
+      let below = heap[child];
+      const right = heap[child + 1];
+      if (below && right && isBefore(right, below)) {
+        child += 1;
+        below = right;
+      }
+      if (!below || isBefore(timer, below)) break;
+      heap[at] = below;
+      at = child;
+    }
+    heap[at] = timer;
+  }
+
+  #sweep(): void {
+    // In order is a heap.
+    this.#heap = this.#heap.filter(({ fire }) => fire).sort((a, b) => (isBefore(a, b) ? -1 : 1));
+    this.#cancelled = 0;
+  }
+}
+
+const isBefore = (a: Timer, b: Timer): boolean =>
+  a.dueAtMs < b.dueAtMs || (a.dueAtMs === b.dueAtMs && a.order < b.order);

@@ -1,0 +1,273 @@
+/** Leases: one holder at a time, epochs that rise for ever, and whether the last holder gave back what it held. */
+
+import assert from 'node:assert/strict';
+import type { Lease, LeaseAsked } from '../../engine/store.js';
+import type { TestRunner } from './runner.js';
+import { assertHas, type Subject } from './subject.js';
+
+export function leaseSection({ describe, it }: TestRunner, subject: Subject): void {
+  const ask = (owner: string, more: Partial<LeaseAsked> = {}) =>
+    subject.store.acquireLease({
+      name: 'node/n1',
+      owner,
+      ttlMs: subject.leaseTtlMs,
+      holder: `agent ${owner}`,
+      ...more,
+    });
+
+  const grant = async (owner: string, more?: Partial<LeaseAsked>): Promise<{ lease: Lease; clean: boolean }> => {
+    const result = await ask(owner, more);
+    if (result.status === 'granted') return result;
+    throw new Error(`held by ${result.holder}`);
+  };
+
+  const acquire = async (owner: string, more?: Partial<LeaseAsked>): Promise<Lease> => (await grant(owner, more)).lease;
+  const isClean = async (owner: string, more?: Partial<LeaseAsked>): Promise<boolean> =>
+    (await grant(owner, more)).clean;
+  const renews = (lease: Lease) => subject.store.renewLease(lease);
+  const giveBack = (lease: Lease) => subject.store.releaseLease(lease);
+  const lapse = () => subject.elapse(subject.leaseTtlMs);
+
+  describe('lease', () => {
+    it('a free one is granted at epoch 1, as asked for', async () => {
+      assert.deepEqual(await ask('a'), {
+        status: 'granted',
+        lease: { name: 'node/n1', epoch: 1, owner: 'a', ttlMs: subject.leaseTtlMs },
+        clean: true,
+      });
+    });
+
+    it('one that another holds is refused, and the holder named', async () => {
+      await acquire('a');
+      assert.deepEqual(await ask('b'), { status: 'held', holder: 'agent a' });
+    });
+
+    it('two who ask at once: one is granted, the other is told who', async () => {
+      const results = await Promise.all([ask('a'), ask('b')]);
+      assert.deepEqual(results.map(({ status }) => status).sort(), ['granted', 'held']);
+    });
+
+    it('those of other names are free, each with epochs of its own', async () => {
+      await acquire('a');
+      assertHas(await acquire('b', { name: 'node/n2' }), { epoch: 1 });
+      assertHas(await acquire('b', { name: 'node/n' }), { epoch: 1 });
+    });
+
+    it('a holder who asks again gets a new epoch, and loses the old one', async () => {
+      const first = await acquire('a');
+      const second = await acquire('a');
+      assert.equal(second.epoch, 2);
+      assert.equal(await renews(first), false);
+      await giveBack(first);
+      assert.equal(await renews(second), true);
+      assertHas(await ask('b'), { status: 'held' });
+    });
+
+    it('one that was never granted is not renewed', async () => {
+      const lease = await acquire('a');
+      assert.equal(await renews(lease), true);
+      assert.equal(await renews({ ...lease, owner: 'b' }), false);
+      assert.equal(await renews({ ...lease, epoch: 2 }), false);
+      assert.equal(await renews({ ...lease, name: 'node/n2' }), false);
+    });
+
+    it('one given back is free at once, at a higher epoch, and is not renewed', async () => {
+      const lease = await acquire('a');
+      await giveBack(lease);
+      assert.equal(await renews(lease), false);
+      assertHas(await acquire('b'), { epoch: 2 });
+    });
+
+    it('one given back twice, or late, or by a stranger, is not taken from its holder', async () => {
+      const lease = await acquire('a');
+      await giveBack(lease);
+      const next = await acquire('b');
+      await giveBack(lease);
+      await giveBack({ ...next, owner: 'a' });
+      assert.equal(await renews(next), true);
+      assertHas(await ask('a'), { status: 'held' });
+    });
+
+    it('one that was never granted is given back, then nothing changes', async () => {
+      await giveBack({ name: 'node/n1', epoch: 5, owner: 'a', ttlMs: 1_000 });
+      assertHas(await grant('a'), { clean: true });
+      assert.equal((await acquire('a')).epoch, 2);
+    });
+
+    it('epochs go on over a reopen', async () => {
+      await acquire('a');
+      await giveBack(await acquire('a'));
+      await subject.reopen();
+      assertHas(await acquire('a'), { epoch: 3 });
+    });
+  });
+
+  describe('lease, as time passes', () => {
+    it('it is held and renewed within its term', async () => {
+      const lease = await acquire('a');
+      await subject.elapse(subject.leaseTtlMs / 2);
+      assertHas(await ask('b'), { status: 'held' });
+      assert.equal(await renews(lease), true);
+    });
+
+    it('once renewed, it is held for its term from then on', async () => {
+      const lease = await acquire('a');
+      await subject.elapse(subject.leaseTtlMs * 0.6);
+      await renews(lease);
+      await subject.elapse(subject.leaseTtlMs * 0.6);
+      assertHas(await ask('b'), { status: 'held' });
+    });
+
+    it('one that lapsed may be taken at a higher epoch, and its former holder lost it', async () => {
+      const lease = await acquire('a');
+      await lapse();
+      const next = await acquire('b');
+      assert.equal(next.epoch, 2);
+      assert.equal(await renews(lease), false);
+      await giveBack(lease);
+      assert.equal(await renews(next), true);
+    });
+
+    it('one that lapsed and that nobody took is lost as well', async () => {
+      const lease = await acquire('a');
+      await lapse();
+      assert.equal(await renews(lease), false);
+      assertHas(await acquire('a'), { epoch: 2 });
+    });
+
+    it('a term is that of its own lease', async () => {
+      await acquire('a', { name: 'node/n2', ttlMs: 60_000 });
+      await acquire('a');
+      await lapse();
+      assertHas(await ask('b', { name: 'node/n2' }), { status: 'held' });
+      assertHas(await ask('b'), { status: 'granted' });
+    });
+  });
+
+  describe('lease asked for above an epoch', () => {
+    it('the new epoch is higher than that one, and later ones go on from there, also after a reopen', async () => {
+      const lease = await acquire('a', { above: 41 });
+      assert.equal(lease.epoch, 42);
+      assert.equal(await renews(lease), true);
+      await giveBack(lease);
+      assertHas(await acquire('b'), { epoch: 43 });
+      await subject.reopen();
+      await lapse();
+      assertHas(await acquire('c'), { epoch: 44 });
+    });
+
+    it('an epoch that the store has given, or passed, changes nothing', async () => {
+      for (const [above, epoch] of [
+        [0, 1],
+        [1, 2],
+        [1, 3],
+        [2, 4],
+      ] as const) {
+        assertHas(await acquire('a', { above }), { epoch });
+      }
+    });
+
+    it('one that another holds is refused, and its epochs stay', async () => {
+      const lease = await acquire('a');
+      assertHas(await ask('b', { above: 41 }), { status: 'held' });
+      assert.equal(await renews(lease), true);
+      assertHas(await acquire('a'), { epoch: 2 });
+    });
+
+    it('epochs are compared as numbers: 9 is not above 10', async () => {
+      await acquire('a', { above: 9 });
+      assertHas(await acquire('a', { above: 9 }), { epoch: 11 });
+    });
+  });
+
+  describe('lease, whether it is clean', () => {
+    it('one that nobody ever held is', async () => {
+      assert.equal(await isClean('a'), true);
+      assert.equal(await isClean('b', { name: 'node/n2' }), true);
+    });
+
+    it('one that its holder gave back is, also after a reopen', async () => {
+      await giveBack(await acquire('a'));
+      const { lease, clean } = await grant('b');
+      assert.equal(clean, true);
+      await giveBack(lease);
+      await subject.reopen();
+      assert.equal(await isClean('c'), true);
+    });
+
+    it('one that its holder asks for again is, while it is held and when it has lapsed', async () => {
+      await acquire('a');
+      assert.equal(await isClean('a'), true);
+      await lapse();
+      assert.equal(await isClean('a'), true);
+    });
+
+    it('one that lapsed is not', async () => {
+      await acquire('a');
+      await lapse();
+      assert.equal(await isClean('b'), false);
+    });
+
+    it('one that was held at a reopen is not, but for its own holder', async () => {
+      await acquire('a');
+      await subject.reopen();
+      assert.equal(await isClean('a'), true);
+      await subject.reopen();
+      await lapse();
+      assert.equal(await isClean('b'), false);
+    });
+
+    it('one that lapsed and was then given back, before anybody took it, is', async () => {
+      const lease = await acquire('a');
+      await lapse();
+      await giveBack(lease);
+      assert.equal(await isClean('b'), true);
+    });
+
+    it('what a former holder gives back late does not clean what its successor held', async () => {
+      const lease = await acquire('a');
+      await lapse();
+      await acquire('b');
+      await giveBack(lease);
+      await lapse();
+      assert.equal(await isClean('c'), false);
+    });
+
+    it('an older epoch given back by the holder does not count as giving back', async () => {
+      const first = await acquire('a');
+      await acquire('a');
+      await giveBack(first);
+      await lapse();
+      assert.equal(await isClean('b'), false);
+    });
+
+    it('what a stranger gives back does not count as giving back', async () => {
+      await giveBack({ ...(await acquire('a')), owner: 'b' });
+      await lapse();
+      assert.equal(await isClean('b'), false);
+    });
+
+    it('a renewal does not make it so', async () => {
+      await renews(await acquire('a'));
+      await lapse();
+      assert.equal(await isClean('b'), false);
+    });
+
+    it('it is again once a holder who took it over gives it back', async () => {
+      await acquire('a');
+      await lapse();
+      await giveBack(await acquire('b'));
+      assert.equal(await isClean('c'), true);
+    });
+
+    it('who was refused meanwhile plays no part', async () => {
+      const lease = await acquire('a');
+      await ask('b');
+      await giveBack(lease);
+      assert.equal(await isClean('c'), true);
+      await ask('b');
+      await lapse();
+      assert.equal(await isClean('b'), false);
+    });
+  });
+}

@@ -1,0 +1,124 @@
+/** Commits that become a seq above the next one, as where a store has lost what came between. */
+
+import assert from 'node:assert/strict';
+import type { TestRunner } from './runner.js';
+import {
+  assertHas,
+  commitOf,
+  commitOne,
+  commitTimes,
+  conflictWithA,
+  done,
+  failureOf,
+  journalSeqs,
+  listed,
+  owed,
+  type Subject,
+} from './subject.js';
+
+export function seqJumpSection({ describe, it, beforeEach }: TestRunner, subject: Subject): void {
+  describe('commit that becomes a higher seq than the next', () => {
+    const jump = () => commitOne(subject, commitOf('a', 2, { seq: 7, outbox: 'o' }));
+
+    beforeEach(() => commitTimes(subject, 'a', 2));
+
+    it('it is done, and the record has that seq, also after a reopen', async () => {
+      assert.deepEqual(await jump(), done);
+      assertHas(await subject.store.load('a'), { seq: 7, text: 't7', commitId: 'a@7' });
+      await subject.reopen();
+      assertHas(await subject.store.load('a'), { seq: 7, text: 't7', commitId: 'a@7' });
+    });
+
+    it('the journal has a gap, and is read and trimmed from within it', async () => {
+      await jump();
+      assert.deepEqual(await subject.store.readJournal('a', 2, 10), [
+        { seq: 2, text: 'j2' },
+        { seq: 7, text: 'j7' },
+      ]);
+      assert.deepEqual(await journalSeqs(subject, 'a', 1, 2), [1, 2]);
+      assert.deepEqual(await journalSeqs(subject, 'a', 4), [7]);
+      await subject.store.trimJournal('a', 4);
+      assert.deepEqual(await journalSeqs(subject, 'a'), [7]);
+      await subject.store.trimJournal('a', 8);
+      assert.deepEqual(await journalSeqs(subject, 'a'), []);
+    });
+
+    it('what it owes is owed and settled under that seq', async () => {
+      await jump();
+      assert.deepEqual(await owed(subject), ['a 7 o']);
+      await subject.store.settle([{ address: 'a', seq: 3 }]);
+      assert.deepEqual(await owed(subject), ['a 7 o']);
+      await subject.store.settle([{ address: 'a', seq: 7 }]);
+      assert.deepEqual(await owed(subject), []);
+    });
+
+    it('later commits go on from that seq, and none from within the gap', async () => {
+      await jump();
+      for (const expectedSeq of [2, 3, 6]) {
+        const inGap = commitOf('a', expectedSeq, { commitId: 'other' });
+        assert.deepEqual(await commitOne(subject, inGap), conflictWithA(7));
+      }
+      assert.deepEqual(await commitOne(subject, commitOf('a', 7)), done);
+      assert.deepEqual(await journalSeqs(subject, 'a'), [1, 2, 7, 8]);
+    });
+
+    it('the same one again is done and writes nothing twice', async () => {
+      await jump();
+      assert.deepEqual(await jump(), done);
+      await subject.reopen();
+      assert.deepEqual(await jump(), done);
+      assert.deepEqual(await journalSeqs(subject, 'a'), [1, 2, 7]);
+      assert.deepEqual(await owed(subject), ['a 7 o']);
+    });
+
+    it('its commitId with another seq is no repeat', async () => {
+      await jump();
+      for (const seq of [3, 6, 8]) {
+        const other = commitOf('a', 2, { seq, commitId: 'a@7' });
+        assert.deepEqual(await commitOne(subject, other), conflictWithA(7));
+      }
+    });
+
+    it('on the wrong seq, or of an older epoch, it is refused as any other', async () => {
+      assert.deepEqual(await commitOne(subject, commitOf('a', 1, { seq: 9 })), conflictWithA(2));
+      assert.deepEqual(await commitOne(subject, commitOf('a', 3, { seq: 9 })), conflictWithA(2));
+      assert.deepEqual(await commitOne(subject, commitOf('a', 2, { seq: 9, epoch: 0 })), conflictWithA(2));
+      assert.deepEqual(await journalSeqs(subject, 'a'), [1, 2]);
+    });
+
+    it('an actor that the store has never seen may begin at any seq', async () => {
+      assert.deepEqual(await commitOne(subject, commitOf('b', 0, { seq: 1_000_000 })), done);
+      assertHas(await subject.store.load('b'), { seq: 1_000_000 });
+      assert.deepEqual(await journalSeqs(subject, 'b'), [1_000_000]);
+    });
+
+    it('several in one call build on each other', async () => {
+      const items = [commitOf('a', 2, { seq: 5 }), commitOf('a', 5), commitOf('a', 6, { seq: 10 }), commitOf('a', 7)];
+      assert.deepEqual(await subject.store.commit(items), [done, done, done, conflictWithA(10)]);
+      assert.deepEqual(await journalSeqs(subject, 'a'), [1, 2, 5, 6, 10]);
+    });
+
+    it('a tombstone with a jump, and an actor made anew with another, are kept so', async () => {
+      await commitOne(subject, commitOf('a', 2, { seq: 5, gone: true }));
+      assertHas(await subject.store.load('a'), { seq: 5, gone: true });
+      assert.deepEqual(await listed(subject), []);
+      await commitOne(subject, commitOf('a', 5, { seq: 12 }));
+      assertHas(await subject.store.load('a'), { seq: 12, gone: false });
+      assert.deepEqual(await listed(subject), ['a']);
+    });
+
+    it('the next seq named outright is no jump', async () => {
+      assert.deepEqual(await commitOne(subject, commitOf('a', 2, { seq: 3 })), done);
+      assertHas(await subject.store.load('a'), { seq: 3 });
+    });
+
+    for (const seq of [2, 1, 0, -1, 2.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+      it(`a seq of ${seq} on 2 is a TypeError, and nothing of its call is written`, async () => {
+        const call = subject.store.commit([commitOf('b', 0), commitOf('a', 2, { seq })]);
+        assert.ok((await failureOf(call)) instanceof TypeError);
+        assert.equal(await subject.store.load('b'), undefined);
+        assertHas(await subject.store.load('a'), { seq: 2 });
+      });
+    }
+  });
+}

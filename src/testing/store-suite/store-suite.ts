@@ -1,0 +1,119 @@
+/**
+ * The contract of a store as tests: every sentence of src/engine/store.ts, for every store alike. It needs nothing
+ * but Node and the functions of a test runner. One section per file; the last one compares random calls with a
+ * simple model. What a store keeps over the death of its process or its server is for its own tests.
+ */
+
+import type { Store } from '../../engine/store.js';
+import { batchSection } from './batches.js';
+import { commitSection } from './commits.js';
+import { conflictSection } from './conflicts.js';
+import { dueSection } from './due.js';
+import { inboxSection } from './inbox.js';
+import { journalSection } from './journal.js';
+import { leaseSection } from './leases.js';
+import { listSection } from './lists.js';
+import { modelSection } from './model.js';
+import { nameSection } from './names.js';
+import { openingSection } from './opening.js';
+import { outboxSection } from './outbox.js';
+import { globalRunner, type TestRunner } from './runner.js';
+import { seqJumpSection } from './seq-jumps.js';
+import type { Subject } from './subject.js';
+import { tombstoneSection } from './tombstones.js';
+import { topicSection } from './topics.js';
+
+/** One store under test, and what the suite can't do to it through the port. */
+export interface StoreHarness {
+  /** Open and empty. */
+  store: Store;
+  /** Closes the store and opens the same data again, as the next process would. */
+  reopen(): Promise<Store>;
+  /** Closes the store, if it is open, and removes its data. */
+  dispose(): Promise<void>;
+  /**
+   * Lets at least this much time pass for the store's leases. Where they lapse on a clock that nobody can turn, as
+   * on a Redis server, it really waits: then give a short `leaseTtlMs`.
+   */
+  elapse(ms: number): void | Promise<void>;
+  /** Term of the leases that the suite asks for; default 1,000. A tenth of it must be enough for a few calls. */
+  leaseTtlMs?: number;
+  /** One random run each; default 1 to 200. A failure names its seed: give that one alone to see it again. */
+  modelSeeds?: readonly number[];
+}
+
+const sections = [
+  openingSection,
+  commitSection,
+  conflictSection,
+  seqJumpSection,
+  batchSection,
+  nameSection,
+  tombstoneSection,
+  listSection,
+  dueSection,
+  journalSection,
+  outboxSection,
+  inboxSection,
+  topicSection,
+  leaseSection,
+  modelSection,
+];
+
+/**
+ * Declares the tests that a store must pass. With mocha or jest nothing more is needed than:
+ * ```ts
+ * storeSuite('my store', async () => {
+ *   const path = await mkdtemp(join(tmpdir(), 'my-store-'));
+ *   let nowMs = 0;
+ *   let store: Store;
+ *   const open = async () => {
+ *     store = myStore(path, { monotonicMs: () => nowMs });
+ *     await store.open();
+ *     return store;
+ *   };
+ *   return {
+ *     store: await open(),
+ *     reopen: () => store.close().then(open),
+ *     dispose: () => store.close().then(() => rm(path, { recursive: true })),
+ *     elapse: (ms) => void (nowMs += ms),
+ *   };
+ * });
+ * ```
+ * Allow each test 30 seconds: some write thousands of rows.
+ * @param make called before each test; what it made is disposed of after it
+ * @param runner default: the globals, as mocha and jest have them; else for instance `await import('node:test')`
+ */
+export function storeSuite(name: string, make: () => Promise<StoreHarness>, runner: TestRunner = globalRunner()): void {
+  runner.describe(`store contract: ${name}`, () => {
+    let harness: StoreHarness;
+    let store: Store;
+
+    runner.beforeEach(async () => {
+      harness = await make();
+      store = harness.store;
+    });
+
+    runner.afterEach(() => harness.dispose());
+
+    const subject: Subject = {
+      get store() {
+        return store;
+      },
+      get leaseTtlMs() {
+        return harness.leaseTtlMs ?? 1_000;
+      },
+      get modelSeeds() {
+        return harness.modelSeeds ?? Array.from({ length: 200 }, (_, i) => i + 1);
+      },
+      async reopen() {
+        store = await harness.reopen();
+      },
+      async elapse(ms) {
+        await harness.elapse(ms);
+      },
+    };
+
+    for (const section of sections) section(runner, subject);
+  });
+}

@@ -1,0 +1,92 @@
+/** A store with one topic, the runtimes that append to it, and those who follow it; no actors. */
+
+import type { Random } from '../../src/engine/random.js';
+import type { Store, TopicRow } from '../../src/engine/store.js';
+import { TopicFeed } from '../../src/engine/topic-feed.js';
+import { TopicReader } from '../../src/engine/topic-reader.js';
+import { Topics, type TopicsOptions } from '../../src/engine/topics.js';
+import { memoryStore } from '../../src/stores/memory.js';
+import { type SimulatedClock, simulatedClock } from '../../src/testing/index.js';
+import { interceptedStore } from './intercepted-store.js';
+import { type MoodyStore, moodyStore } from './moody-store.js';
+
+export const topic = 'news';
+
+export class TopicLab {
+  readonly clock: SimulatedClock = simulatedClock();
+  readonly data = memoryStore();
+  readonly store: MoodyStore;
+  #said = 0;
+
+  /** @param through what the runtimes see of the store */
+  constructor(through: (store: Store) => Store = (store) => store) {
+    this.store = moodyStore(through(this.data));
+  }
+
+  async open(): Promise<this> {
+    await this.data.open();
+    return this;
+  }
+
+  /** A runtime on the store. */
+  topics(options?: TopicsOptions): Topics {
+    return new Topics(this.store, this.clock, options);
+  }
+
+  feed(): TopicFeed {
+    return new TopicFeed({ store: this.store, clock: this.clock, name: topic, pollMs: 1_000 });
+  }
+
+  /** Says so many things through a runtime; each text is its own cursor. Resolves when they are in the topic. */
+  async say(topics: Topics, count = 1): Promise<void> {
+    await Promise.all(this.#entries(count).map((entry) => topics.append(topic, entry)));
+  }
+
+  /** The same, past every runtime here: as another process does. */
+  async sayElsewhere(count = 1, padding = ''): Promise<void> {
+    await this.data.appendTopic(topic, this.#entries(count, padding));
+  }
+
+  get said(): number {
+    return this.#said;
+  }
+
+  get reads(): number {
+    return this.store.calls.filter((method) => method === 'readTopic').length;
+  }
+
+  rest(): Promise<void> {
+    return this.clock.advance(0);
+  }
+
+  #entries(count: number, padding = '') {
+    return Array.from({ length: count }, () => {
+      this.#said += 1;
+      const text = JSON.stringify({ text: this.#said, padding });
+      return { source: 'speaker', seq: this.#said, index: 0, text };
+    });
+  }
+}
+
+/** One who follows through this very feed. */
+export const readerOf = (feed: TopicFeed, start: number): TopicReader<TopicRow> =>
+  new TopicReader({ feed, start, signal: undefined, read: (row) => row });
+
+/** The numbers from the one up to and with the other. */
+export const run = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, n) => from + n);
+
+/** A store whose answers take a few turns of the event loop, and come in another order than the questions. */
+export const lateStore = (inner: Store, random: Random): Store =>
+  interceptedStore(inner, {
+    async pass(_, proceed) {
+      const result = await proceed();
+      await turns(random);
+      return result;
+    },
+  });
+
+async function turns(random: Random): Promise<void> {
+  for (let left = Math.floor(random.next() * 4); left > 0; left -= 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
