@@ -111,12 +111,15 @@ export function actorHost(parts: EngineParts): ActorHost {
       live.delete(timer);
     },
     deliver: (address, seq, outbox) => parts.deliveries.deliver(address, seq, outbox),
-    forget: (address, below) => {
-      // Tried again with the next one that may go.
-      store.trimJournal(address, below).catch((error: unknown) => {
-        logger.debug({ address, below }, `the store can't forget journal entries now: ${messageOf(error)}`);
-      });
-    },
+    forget: (address, below) =>
+      store.trimJournal(address, below).then(
+        () => true,
+        (error: unknown) => {
+          // Tried again with the next one that may go.
+          logger.debug({ address, below }, `the store can't forget journal entries now: ${messageOf(error)}`);
+          return false;
+        },
+      ),
     notify: (notice) => {
       const { address, seq, entry, state } = notice;
       if (entry.kind === 'crash') {

@@ -49,8 +49,8 @@ export interface ActorHost {
   startTimer(address: string, timer: LiveTimer): void;
   cancelTimer(timer: LiveTimer): void;
   deliver(address: string, seq: number, outbox: Outbox): void;
-  /** Its journal entries below this seq may go. */
-  forget(address: string, below: number): void;
+  /** Drops its journal entries below this seq; false where the store can't now. */
+  forget(address: string, below: number): Promise<boolean>;
   notify(notice: CommitNotice): void;
   /** Another runtime has written what is ours. */
   fenced(address: string, epoch: number): void;
@@ -110,6 +110,8 @@ export class Actor implements CommitOutcome {
   /** Whether the timers and effects of its state have been started. */
   #isLive = false;
   /** `isInDoubt`: it may have been written. */
+  /** Deleted long ago: its journal is being forgotten. */
+  #isFading = false;
   #committing: { taken: Taken; commit: Commit; isInDoubt: boolean } | undefined;
   /** The store doesn't take what is to be written: for a while requests wait, then they are refused. */
   #stall: { cause: unknown; isLong: boolean } | undefined;
@@ -193,13 +195,16 @@ export class Actor implements CommitOutcome {
         return;
       }
       if (envelope.quarantined) this.#changes.push({ kind: 'released' });
-      if (envelope.effects.some((effect) => isCounted(this.#taker, effect))) this.#changes.push({ kind: 'recovered' });
-      if (record.gone && (record.wakeAtMs ?? Number.POSITIVE_INFINITY) <= this.#host.stamp().at) {
-        this.#changes.push({ kind: 'forgotten' });
-      }
+      if (envelope.effects.some((effect) => isCounted(this.#taker, effect)))
+        this.#changes.push({
+          kind: 'recovered',
+          seq: record.seq,
+        });
     }
     this.#phase = 'ready';
     this.#stall = undefined;
+    if (record?.gone && (record.wakeAtMs ?? Number.POSITIVE_INFINITY) <= this.#host.stamp().at)
+      void this.#fade(record.seq);
     if (this.#changes.length === 0) this.#goLive();
     this.#next();
   }
@@ -350,7 +355,7 @@ export class Actor implements CommitOutcome {
       }
       const mail = this.#nextMail();
       if (!mail) {
-        this.#host.rested(this);
+        if (!this.#isFading) this.#host.rested(this);
         return;
       }
       if (this.#isRepeat(mail)) continue;
@@ -358,6 +363,15 @@ export class Actor implements CommitOutcome {
       if (taken) this.#commit(taken);
       else this.#nobody(mail);
     }
+  }
+
+  /** Its journal goes first, then what reminds of it. */
+  async #fade(seq: number): Promise<void> {
+    this.#isFading = true;
+    const isForgotten = await this.#host.forget(this.address, seq + 1);
+    this.#isFading = false;
+    if (isForgotten && this.seq === seq && !this.stopped) this.#changes.push({ kind: 'forgotten' });
+    this.#next();
   }
 
   #nextMail(): Mail | undefined {
@@ -399,7 +413,7 @@ export class Actor implements CommitOutcome {
       commit.expectedSeq = mail.change.storedSeq;
       commit.seq = next.seq;
     }
-    if (!next.snapshot) commit.gone = true;
+    if (!next.envelope.snapshot) commit.gone = true;
     if (outbox !== undefined) commit.outbox = outbox;
     const wakeAtMs = this.#wakeAfter(next, entry);
     if (wakeAtMs !== undefined) commit.wakeAtMs = wakeAtMs;
@@ -408,9 +422,10 @@ export class Actor implements CommitOutcome {
   }
 
   /** When something is to be done for it, should this runtime be gone by then. */
-  #wakeAfter({ snapshot, envelope }: ActorState, { at, kind }: JournalEntry): number | undefined {
-    if (envelope.quarantined) return undefined;
-    if (!snapshot) return kind === 'forgotten' ? undefined : at + this.site.policy.journal.goneMs;
+  #wakeAfter({ envelope }: ActorState, { at, kind }: JournalEntry): number | undefined {
+    // So that the next runtime knows of it.
+    if (envelope.quarantined) return at;
+    if (!envelope.snapshot) return kind === 'forgotten' ? undefined : at + this.site.policy.journal.goneMs;
     if (envelope.effects.length > 0) return at;
     const { timers } = envelope;
     return timers.length > 0 ? Math.min(...timers.map(({ dueAtMs }) => dueAtMs)) : undefined;
@@ -434,9 +449,9 @@ export class Actor implements CommitOutcome {
     const machine = this.site.machine.name;
     const { value: state, context } = snapshot ?? {};
     this.#host.notify({ address: this.address, seq, machine, entry, state, context });
-    const below = entry.kind === 'forgotten' ? seq : forgettable(seq, this.site.policy.journal);
-    if (below) this.#host.forget(this.address, below);
-    if (envelope.quarantined) this.enterQuarantine(envelope.quarantined.reason);
+    const below = forgettable(seq, this.site.policy.journal);
+    if (below) void this.#host.forget(this.address, below);
+    if (entry.kind === 'crash' && envelope.quarantined) this.enterQuarantine(envelope.quarantined.reason);
     this.#next();
   }
 
@@ -511,8 +526,11 @@ export class Actor implements CommitOutcome {
 
   async #compare(): Promise<void> {
     this.#phase = 'verifying';
+    // What is suspected from here on may not be in the answer.
+    const asked = this.#verified.splice(0);
     const stored = await this.#host.load(this.address);
     if (this.#phase === 'verifying') this.#reconcile(stored);
+    for (const tell of asked) tell();
   }
 
   /** The store holds something else than it should, or may do so. */
@@ -541,7 +559,6 @@ export class Actor implements CommitOutcome {
 
   #goOn(): void {
     this.#phase = 'ready';
-    this.#tellVerified();
     this.#next();
   }
 

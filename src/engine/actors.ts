@@ -59,6 +59,7 @@ export class Actors {
   readonly #leftMeanwhile = new Set<Set<string>>();
   /** Those that are to be taken back into service as they are loaded. */
   readonly #released = new Set<string>();
+  readonly #releases = new Map<string, Promise<void>>();
   /** Why nothing is taken any more. */
   #closed: StagecraftError | undefined;
 
@@ -140,7 +141,13 @@ export class Actors {
    * Takes one back into service. Resolves when it is.
    * @throws StagecraftError ACTOR_QUARANTINED if its record still can't be read
    */
-  async release(address: string): Promise<void> {
+  release(address: string): Promise<void> {
+    const under = this.#releases.get(address) ?? this.#release(address).finally(() => this.#releases.delete(address));
+    this.#releases.set(address, under);
+    return under;
+  }
+
+  async #release(address: string): Promise<void> {
     const before = this.demand(address);
     await before.ready();
     if (!before.quarantine) return;
@@ -148,6 +155,7 @@ export class Actors {
     const actor = this.takeUp(before);
     await actor.ready();
     this.#released.delete(address);
+    if (this.#closed) throw this.#closed;
     const reason = actor.quarantine;
     if (reason) throw new StagecraftError('ACTOR_QUARANTINED', reason, { address });
   }
@@ -164,7 +172,7 @@ export class Actors {
   /** It has nothing to do: does it stay? */
   rested(actor: Actor): void {
     if (!actor.snapshot) this.#forget(actor);
-    else if (actor.site.kind.onDemand && actor.isIdle) this.#idle.add(actor);
+    else if (actor.site.kind.onDemand && this.#mayLeave(actor)) this.#idle.add(actor);
   }
 
   post(address: string, mail: Mail): void {
@@ -175,6 +183,7 @@ export class Actors {
   close(reason: StagecraftError): void {
     this.#closed ??= reason;
     this.#stop.abort();
+    this.#waker.stop();
     for (const actor of this.#actors.values()) actor.stop(this.#closed);
   }
 
@@ -203,7 +212,14 @@ export class Actors {
     for (const left of this.#leftMeanwhile) left.add(actor.address);
   }
 
+  /** A timer that is due fires in its own turn: it must find its actor. */
+  #mayLeave({ isIdle, wakeAtMs = Number.POSITIVE_INFINITY }: Actor): boolean {
+    return isIdle && wakeAtMs > this.#options.clock.now();
+  }
+
   #passivate(actor: Actor): void {
+    // Else it has got something to do since, and comes to rest again.
+    if (!this.#mayLeave(actor)) return;
     const { address, wakeAtMs } = actor;
     this.#forget(actor);
     actor.stop(new StagecraftError('ABORTED', `${address} has left memory`, { address }));

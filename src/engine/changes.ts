@@ -7,13 +7,22 @@ import { defaultBackoff, jittered } from '../../machines/backoff.js';
 import { deadlineOf } from './effects.js';
 import { type Envelope, emptyEnvelope, type JournalEntry, type LiveEffect, type Outbox } from './envelope.js';
 import type { HostedMachine } from './hosted-machine.js';
-import { type ActorState, engineEvent, type Stamp, type Taken, type Taker, written } from './take.js';
+import {
+  type ActorState,
+  engineEvent,
+  isGone,
+  type Stamp,
+  type Taken,
+  type Taker,
+  tombstone,
+  written,
+} from './take.js';
 
 export type Change =
   /** Its record was of an older version of the machine; `snapshot` is what it has become. */
   | { kind: 'migrated'; migrations: string[]; snapshot: AnyMachineSnapshot }
-  /** A runtime ended while its effects ran: they are taken up again, as further attempts. */
-  | { kind: 'recovered' }
+  /** A runtime ended while the effects that were begun up to `seq` ran: they are taken up again, as further attempts. */
+  | { kind: 'recovered'; seq: number }
   /** The store has lost what was committed after `storedSeq`. */
   | { kind: 'rolled-back'; storedSeq: number }
   /** It was out of service, and is taken back. */
@@ -24,27 +33,37 @@ export type Change =
 export function takeChange(taker: Taker, state: ActorState, change: Change, stamp: Stamp): Taken {
   const { machine } = taker;
   const seq = state.seq + 1;
+  // Where a migration is due, what comes before it is still of the version before.
+  const { machine: name, version } = change.kind === 'migrated' ? emptyEnvelope(machine) : state.envelope;
   const entry: JournalEntry = {
     seq,
     at: stamp.at,
     random: stamp.random,
     kind: change.kind,
-    version: machine.version,
+    version,
     source: { kind: 'engine' },
   };
-  const next = { ...state, seq, envelope: { ...state.envelope, machine: machine.name, version: machine.version } };
+  const next: ActorState = { ...state, seq, envelope: { ...state.envelope, machine: name, version } };
   let outbox: Outbox | undefined;
   switch (change.kind) {
     case 'migrated':
       entry.migrations = change.migrations;
-      next.snapshot = change.snapshot;
-      next.envelope = { ...next.envelope, ...standingIn(machine, change.snapshot, { ...next.envelope, ...entry }) };
+      if (isGone(change.snapshot)) {
+        next.envelope = tombstone(machine, next.envelope);
+      } else {
+        next.snapshot = change.snapshot;
+        next.envelope = { ...next.envelope, ...standingIn(machine, change.snapshot, { ...next.envelope, ...entry }) };
+      }
+      entry.snapshot = next.envelope.snapshot ?? null;
       break;
     case 'recovered':
-      next.envelope.effects = next.envelope.effects.map((effect) => takenUp(taker, effect, stamp));
+      next.envelope.effects = next.envelope.effects.map((effect) =>
+        effect.seq <= change.seq ? takenUp(taker, effect, stamp) : effect,
+      );
       break;
     case 'rolled-back':
       entry.error = `the store had lost what came after seq ${change.storedSeq}`;
+      entry.snapshot = next.envelope.snapshot ?? null;
       break;
     case 'released':
       delete next.envelope.quarantined;
@@ -53,10 +72,10 @@ export function takeChange(taker: Taker, state: ActorState, change: Change, stam
       break;
     case 'forgotten':
       next.envelope = { ...emptyEnvelope(machine), received: next.envelope.received };
+      entry.snapshot = null;
       break;
   }
-  if (next.envelope.snapshot) entry.snapshot = next.envelope.snapshot;
-  return written({ mail: { kind: 'engine', change }, entry, next, outbox, answer: undefined });
+  return written(taker, { mail: { kind: 'engine', change }, entry, next, outbox, answer: undefined });
 }
 
 /** Whether a restart counts as another attempt: not for what stands as long as its state does. */

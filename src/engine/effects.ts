@@ -70,6 +70,9 @@ export interface Migration {
   name: string;
   from: string;
   to: string;
-  /** The effects and timers of the states that it answers are kept where they run already, and else begun. */
+  /**
+   * Of the states that it answers, effects and `after` timers are kept where they are under way, and else begun: also
+   * those that had come to their end before in a state that went on.
+   */
   migrate(snapshot: PersistedSnapshot): PersistedSnapshot;
 }

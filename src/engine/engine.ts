@@ -119,7 +119,12 @@ export class Engine {
       observers: this.#observers,
       actors: () => this.#actors,
       fence: (reason) => this.#fence(reason),
-      redeliver: (address) => void this.#redeliver([address], new Set()).catch(() => {}),
+      redeliver: (address) => {
+        this.#redeliver([address], new Set(), (owing) => owing === address).catch((error: unknown) => {
+          // It stays owed: the next start delivers it.
+          logger.error({ address }, `what an actor owes can't be read now: ${messageOf(error)}`);
+        });
+      },
       stopped: this.#stop.signal,
     });
     this.#actors = new Actors({
@@ -216,6 +221,10 @@ export class Engine {
    */
   async release(address: string): Promise<void> {
     if (this.#closed) throw this.#closed;
+    const quarantined = new Set<string>();
+    await this.#redeliver([address], quarantined, (owing) => owing === address);
+    const reason = `what ${address} owes still can't be read`;
+    if (quarantined.has(address)) throw new StagecraftError('ACTOR_QUARANTINED', reason, { address });
     await this.#actors.release(address);
   }
 
@@ -295,11 +304,15 @@ export class Engine {
   }
 
   /** All is read before anything is delivered: what that sets off would overtake the rest. */
-  async #redeliver(prefixes: string[], quarantined: Set<string>): Promise<void> {
+  async #redeliver(
+    prefixes: string[],
+    quarantined: Set<string>,
+    concerns: (address: string) => boolean = () => true,
+  ): Promise<void> {
     const rows: OutboxRow[] = [];
     for (const prefix of prefixes) {
       for await (const row of pages((after) => this.#store.unsettled({ prefix, limit: pageSize, ...after }))) {
-        rows.push(row);
+        if (concerns(row.address)) rows.push(row);
       }
     }
     for (const row of rows) {

@@ -72,8 +72,8 @@ export interface JournalEntry {
   error?: string;
   /** Names of the migrations that brought the snapshot to this version. */
   migrations?: string[];
-  /** The state after this entry, now and then: a replay can begin here, so that what came before may be forgotten. */
-  snapshot?: PersistedSnapshot;
+  /** The state after this entry (null: absent), now and then: a replay can begin here, what came before may be forgotten. */
+  snapshot?: PersistedSnapshot | null;
 }
 
 /** What the engine does to an actor by itself. */
@@ -143,7 +143,7 @@ const isNumber = (value: unknown): value is number => typeof value === 'number';
 const isQuarantine = (value: unknown): value is Quarantine =>
   isObject(value) && isNumber(value.at) && typeof value.reason === 'string';
 
-const isSnapshot = (value: unknown): value is PersistedSnapshot =>
+export const isSnapshot = (value: unknown): value is PersistedSnapshot =>
   isObject(value) && isObject(value.context) && (typeof value.value === 'string' || isObject(value.value));
 
 const isEffect = (value: unknown): value is LiveEffect =>

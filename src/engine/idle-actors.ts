@@ -8,7 +8,10 @@ export class IdleActors {
   readonly #bytes = new Map<Actor, number>();
   #total = 0;
 
-  /** @param limitBytes what the records of those that stay may take as text */
+  /**
+   * @param limitBytes what the records of those that stay may take as text
+   * @param leave called for those that there is no room for
+   */
   constructor(limitBytes: number, leave: (actor: Actor) => void) {
     this.#limitBytes = limitBytes;
     this.#leave = leave;
@@ -30,8 +33,7 @@ export class IdleActors {
     for (const actor of this.#bytes.keys()) {
       if (this.#total <= this.#limitBytes) return;
       this.delete(actor);
-      // Else it has got something to do since, and comes here again when it rests.
-      if (actor.isIdle) this.#leave(actor);
+      this.#leave(actor);
     }
   }
 }

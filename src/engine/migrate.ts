@@ -2,7 +2,7 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import { asData } from './data.js';
 import type { Migration } from './effects.js';
-import type { Envelope } from './envelope.js';
+import { type Envelope, isSnapshot } from './envelope.js';
 import type { HostedMachine } from './hosted-machine.js';
 
 /** A snapshot of the present version, and the names of the migrations that led there: none where it was of it. */
@@ -20,15 +20,18 @@ export function readable(
   if (!snapshot) return { snapshot, migrations: [] };
   if (envelope.machine !== machine.name) throw new Error(`it is of ${envelope.machine}, known is ${machine.name}`);
   const migrations: string[] = [];
+  const passed = new Set<string>();
   let migrated = snapshot;
   for (let version = envelope.version; version !== machine.version; ) {
     const migration = known.find(({ from }) => from === version);
-    if (!migration || migrations.includes(migration.name)) {
+    if (!migration || passed.has(version)) {
       throw new Error(
         `it is of ${machine.name} ${envelope.version}, known is ${machine.version}, and no migration leads from ${version}`,
       );
     }
+    passed.add(version);
     migrated = asData(migration.migrate(migrated));
+    if (!isSnapshot(migrated)) throw new Error(`the migration '${migration.name}' answers no snapshot`);
     migrations.push(migration.name);
     version = migration.to;
   }

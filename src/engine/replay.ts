@@ -29,16 +29,20 @@ export async function replay(
   /** Why the state after `seq` is not known. */
   let unknown: string | undefined;
   for await (const entry of entries) {
-    if (entry.seq > to) break;
-    if (entry.snapshot && entry.version === machine.version) {
-      snapshot = machine.restore(asData(entry.snapshot));
+    if (entry.seq > to) {
+      if (seq === 0 && to > 0) unknown = gapBefore(entry, seq, machine);
+      break;
+    }
+    const gap = gapBefore(entry, seq, machine);
+    if (entry.snapshot !== undefined && entry.version === machine.version && (unknown || gap || isChange(entry))) {
+      snapshot = entry.snapshot ? machine.restore(asData(entry.snapshot)) : undefined;
+      unknown = undefined;
+    } else if (entry.input && entry.kind === 'event' && entry.version === machine.version) {
+      snapshot = stateAfter(machine, undefined, entry);
       unknown = undefined;
     } else {
-      unknown ??= gapBefore(entry, seq, machine);
-      if (!unknown && entry.kind === 'event') {
-        const step = applyEntry(machine, snapshot, entry);
-        snapshot = isGone(step.snapshot) ? undefined : step.snapshot;
-      }
+      unknown ??= gap;
+      if (!unknown && entry.kind === 'event') snapshot = stateAfter(machine, snapshot, entry);
     }
     seq = entry.seq;
     if (seq >= to) break; // what comes later may be broken
@@ -46,6 +50,18 @@ export async function replay(
   if (unknown) throw new StagecraftError('JOURNAL_BROKEN', unknown);
   return { seq, snapshot: snapshot && machine.persist(snapshot) };
 }
+
+function stateAfter(
+  machine: HostedMachine,
+  before: AnyMachineSnapshot | undefined,
+  entry: JournalEntry,
+): AnyMachineSnapshot | undefined {
+  const { snapshot } = applyEntry(machine, before, entry);
+  return isGone(snapshot) ? undefined : snapshot;
+}
+
+/** Whether the engine made the state what it is then, and not the machine. */
+const isChange = ({ kind }: JournalEntry): boolean => kind !== 'event' && kind !== 'stale' && kind !== 'crash';
 
 /** Why an entry can't be applied after the one at `seq`; undefined where it can. */
 function gapBefore(entry: JournalEntry, seq: number, machine: HostedMachine): string | undefined {

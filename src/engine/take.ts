@@ -71,7 +71,7 @@ export function take(taker: Taker, state: ActorState, mail: Mail, stamp: Stamp):
     source: sourceOf(mail),
     ...contentOf(mail),
   };
-  if (entry.kind === 'stale') return unmoved(state, mail, entry);
+  if (entry.kind === 'stale') return unmoved(taker, state, mail, entry);
   try {
     if (!state.snapshot && !entry.input) {
       const input = kind.begin?.(address);
@@ -90,12 +90,12 @@ function crashed(taker: Taker, { snapshot, envelope }: ActorState, mail: Mail, e
   const { seq, at, error: reason = '' } = entry;
   const answer = { error: { code: 'ACTOR_CRASHED', message: reason, final: true } };
   const next = { seq, snapshot, envelope: marked(envelope, mail, answer) };
-  const crashes = [...(envelope.crashes ?? []).filter((crashedAt) => crashedAt > at - withinMs), at];
+  const crashes = [...(envelope.crashes ?? []).filter((crashedAt) => crashedAt > at - withinMs && crashedAt <= at), at];
   next.envelope.crashes = crashes;
-  if (crashes.length <= most) return written({ mail, entry, next, outbox: undefined, answer });
+  if (crashes.length <= most) return written(taker, { mail, entry, next, outbox: undefined, answer });
   next.envelope.quarantined = { at, reason: `it crashed ${crashes.length} times in ${withinMs} ms, last: ${reason}` };
   const event = { type: 'actor.quarantined', address: taker.address, reason: next.envelope.quarantined.reason };
-  return written({ mail, entry, next, outbox: engineEvent(taker, at, event), answer });
+  return written(taker, { mail, entry, next, outbox: engineEvent(taker, at, event), answer });
 }
 
 /** An event of the engine's own. */
@@ -153,9 +153,9 @@ function isStale({ snapshot, envelope }: ActorState, mail: Mail): boolean {
 }
 
 /** The mail counts as taken, the machine stays as it was. */
-function unmoved({ snapshot, envelope }: ActorState, mail: Mail, entry: JournalEntry): Taken {
+function unmoved(taker: Taker, { snapshot, envelope }: ActorState, mail: Mail, entry: JournalEntry): Taken {
   const next = { seq: entry.seq, snapshot, envelope: marked(envelope, mail, undefined) };
-  return written({ mail, entry, next, outbox: undefined, answer: undefined });
+  return written(taker, { mail, entry, next, outbox: undefined, answer: undefined });
 }
 
 interface Move {
@@ -170,17 +170,24 @@ function moved(taker: Taker, { envelope }: ActorState, { mail, entry, step }: Mo
   const outbox = outboxOf(taker, step, at);
   const next = marked(envelope, mail, answer);
   if (isGone(step.snapshot)) {
-    const tombstone = { ...emptyEnvelope(taker.machine), received: next.received, answers: next.answers };
-    return written({ mail, entry, next: { seq, snapshot: undefined, envelope: tombstone }, outbox, answer });
+    const gone = { seq, snapshot: undefined, envelope: tombstone(taker.machine, next) };
+    return written(taker, { mail, entry, next: gone, outbox, answer });
   }
   next.snapshot = taker.machine.persist(step.snapshot);
-  if (seq % taker.policy.journal.snapshotEvery === 0) entry.snapshot = next.snapshot;
   next.effects = effectsAfter(taker.machine, next.effects, { mail, entry, step });
   next.timers = timersAfter(next.timers, { mail, entry, step });
-  return written({ mail, entry, next: { seq, snapshot: step.snapshot, envelope: next }, outbox, answer });
+  return written(taker, { mail, entry, next: { seq, snapshot: step.snapshot, envelope: next }, outbox, answer });
 }
 
-export function written({ mail, entry, next, outbox, answer }: Omit<Taken, 'written'>): Taken {
+/** What a deleted actor leaves. */
+export const tombstone = (machine: HostedMachine, { received, answers }: Envelope): Envelope => ({
+  ...emptyEnvelope(machine),
+  received,
+  answers,
+});
+
+export function written({ policy }: Taker, { mail, entry, next, outbox, answer }: Omit<Taken, 'written'>): Taken {
+  if (entry.seq % policy.journal.snapshotEvery === 0) entry.snapshot = next.envelope.snapshot ?? null;
   const texts = { text: encode(next.envelope), journal: encode(entry), outbox: outbox && encode(outbox) };
   return { mail, entry, next, outbox, answer, written: texts };
 }

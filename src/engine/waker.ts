@@ -4,7 +4,7 @@
  */
 
 import { messageOf } from '../errors.js';
-import type { Clock } from './clock.js';
+import { type Clock, pause } from './clock.js';
 import type { Logger } from './logger.js';
 import { pages } from './pages.js';
 import type { Store } from './store.js';
@@ -15,6 +15,8 @@ const windowMs = 300_000;
 /** How soon it is looked again where the store could not say. */
 const retryMs = 5_000;
 const pageSize = 512;
+/** How long it waits for what it wakes before it goes on. */
+const patienceMs = 5_000;
 
 export interface WakerOptions {
   store: Store;
@@ -32,6 +34,7 @@ export class Waker {
   readonly #armed = new Map<string, Timer>();
   /** Up to which moment all that is due is known. */
   #knownUntilMs = 0;
+  #isStopped = false;
 
   constructor(options: WakerOptions) {
     this.#options = options;
@@ -56,6 +59,11 @@ export class Waker {
     this.#armed.delete(address);
   }
 
+  /** Nothing is woken any more. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
   /** Wakes what is due under these prefixes, and goes on doing so. Resolves when all is awake that is due now. */
   async watch(prefixes: string[]): Promise<void> {
     const { clock, timers, logger } = this.#options;
@@ -64,8 +72,9 @@ export class Waker {
       for (const prefix of prefixes) await this.#look(prefix, clock.now() + 2 * windowMs);
     } catch (error) {
       nextMs = retryMs;
-      logger.warn({}, `the store can't say now what is due: ${messageOf(error)}`);
+      if (!this.#isStopped) logger.warn({}, `the store can't say now what is due: ${messageOf(error)}`);
     }
+    if (this.#isStopped) return;
     timers.after(nextMs, () => void this.watch(prefixes));
   }
 
@@ -76,13 +85,22 @@ export class Waker {
     for await (const { address, wakeAtMs } of pages((after) =>
       store.due({ prefix, untilMs, limit: pageSize, ...after }),
     )) {
-      if (isAwake(address)) continue;
+      if (this.#isStopped) return;
+      // What it armed as it left memory is newer than this page.
+      if (isAwake(address) || this.#armed.has(address)) continue;
       if (wakeAtMs > clock.now()) this.arm(address, wakeAtMs);
       else waking.push(wake(address));
       if (waking.length < pageSize) continue;
-      await Promise.all(waking);
+      await this.#awaited(waking);
       waking = [];
     }
-    await Promise.all(waking);
+    await this.#awaited(waking);
+  }
+
+  /** Those that can't come, since the store doesn't let them, hold the others up for a while only. */
+  async #awaited(waking: Promise<void>[]): Promise<void> {
+    const awake = new AbortController();
+    void Promise.all(waking).then(() => awake.abort());
+    await pause(this.#options.clock, patienceMs, awake.signal);
   }
 }

@@ -23,3 +23,5 @@ export type { LmdbStoreOptions } from './lmdb.js';
 export { lmdbStore } from './lmdb.js';
 export type { MemoryStoreOptions } from './memory.js';
 export { memoryStore } from './memory.js';
+export { redisStore } from './redis.js';
+export type { RedisDurability, RedisStoreOptions } from './redis-options.js';

@@ -1,0 +1,166 @@
+/**
+ * The scripts besides that of commits. Each is atomic, keeps to one bucket and names every key that it touches.
+ * The one that reads while it writes is guarded in its first write: see redis-commit-script.ts
+ */
+
+import { script } from './redis-script.js';
+
+/** KEYS: meta. ARGV: format, buckets. Answers whether it is new, and what it says. */
+export const metaScript = script(`
+local isNew = redis.call('EXISTS', KEYS[1]) == 0 and 1 or 0
+if isNew == 1 then redis.call('HSET', KEYS[1], 'format', ARGV[1], 'buckets', ARGV[2]) end
+local meta = redis.call('HMGET', KEYS[1], 'format', 'buckets')
+return {isNew, meta[1], meta[2]}
+`);
+
+/** KEYS: a key that nothing else uses. Does all that the others do, so that a right that lacks is seen beforehand. */
+export const probeScript = script(`
+local key = KEYS[1]
+redis.call('DEL', key)
+redis.call('XDEL', key, redis.call('XADD', key, '0-*', 't', ''))
+redis.call('XTRIM', key, 'MINID', '0-1')
+redis.call('XRANGE', key, '-', '+')
+redis.call('XINFO', 'STREAM', key)
+redis.call('XLEN', key)
+redis.call('DEL', key)
+redis.call('HSET', key, 'n', '1')
+redis.call('HINCRBY', key, 'n', 1)
+redis.call('HGET', key, 'n')
+redis.call('HMGET', key, 'n')
+redis.call('DEL', key)
+redis.call('ZADD', key, 0, 'n')
+redis.call('ZRANGE', key, 0, -1)
+redis.call('ZCARD', key)
+redis.call('ZREM', key, 'n')
+redis.call('DEL', key)
+redis.call('SET', key, '', 'PX', 1000)
+redis.call('PEXPIRE', key, 1000)
+redis.call('GET', key)
+redis.call('EXISTS', key)
+redis.call('DEL', key)
+`);
+
+/** KEYS: owed, counts, then each outbox. ARGV: per outbox its address, how many seqs, the seqs. */
+export const settleScript = script(`
+local a, k = 1, 3
+while ARGV[a] do
+  local address, count = ARGV[a], tonumber(ARGV[a + 1])
+  for i = a + 2, a + 1 + count do redis.call('XDEL', KEYS[k], ARGV[i] .. '-0') end
+  if redis.call('XLEN', KEYS[k]) == 0 then
+    redis.call('DEL', KEYS[k])
+    if redis.call('ZREM', KEYS[1], address) == 1 then redis.call('HINCRBY', KEYS[2], 'owed', -1) end
+  end
+  a, k = a + 2 + count, k + 1
+end
+`);
+
+/** KEYS: inbox. ARGV: texts. Answers with their ids. */
+export const inboxScript = script(`
+local ids = {}
+for i, text in ipairs(ARGV) do ids[i] = string.sub(redis.call('XADD', KEYS[1], '0-*', 't', text), 3) end
+return ids
+`);
+
+/** What scripts on topics share. */
+const topicReader = `
+local function state(key)
+  local info, found = redis.pcall('XINFO', 'STREAM', key), {}
+  for i = 1, #info, 2 do found[info[i]] = info[i + 1] end
+  local newest = string.sub(found['last-generated-id'] or '0-0', 3)
+  return newest, found['first-entry'] and found['first-entry'][1]
+end
+`;
+
+/**
+ * KEYS: topic, marks. ARGV: source, seq, index, text of each event. Answers with the newest cursor. Marks are written
+ * also where nothing is newer, so that WAIT, on whatever connection, waits for what the first answer's write left.
+ */
+export const appendTopicScript = script(`${topicReader}
+local marks = {}
+for i = 1, #ARGV, 4 do
+  local source, seq, index = ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
+  local mark = marks[source] or redis.call('HGET', KEYS[2], source) or '-1 -1'
+  marks[source] = mark
+  local lastSeq, lastIndex = string.match(mark, '^(%S+) (%S+)$')
+  lastSeq, lastIndex = tonumber(lastSeq), tonumber(lastIndex)
+  if seq > lastSeq or (seq == lastSeq and index > lastIndex) then
+    redis.call('XADD', KEYS[1], '0-*', 's', source, 'q', ARGV[i + 1], 'i', ARGV[i + 2], 't', ARGV[i + 3])
+    marks[source] = ARGV[i + 1] .. ' ' .. ARGV[i + 2]
+  end
+end
+for source, mark in pairs(marks) do
+  if mark ~= '-1 -1' then redis.call('HSET', KEYS[2], source, mark) end
+end
+return (state(KEYS[1]))
+`);
+
+/** KEYS: topic. ARGV: first cursor, limit. Answers with events, oldest id (or nil), newest cursor. */
+export const readTopicScript = script(`${topicReader}
+local newest, oldest = state(KEYS[1])
+local rows = redis.call('XRANGE', KEYS[1], '0-' .. ARGV[1], '+', 'COUNT', ARGV[2])
+return {rows, newest, oldest}
+`);
+
+/** KEYS: lease, held. ARGV: owner, ttlMs, holder, above. Answers {epoch, clean} or who holds it. */
+export const acquireScript = script(`
+local last = redis.call('HMGET', KEYS[1], 'epoch', 'owner', 'holder', 'gaveBack')
+if last[2] and last[2] ~= ARGV[1] and redis.call('EXISTS', KEYS[2]) == 1 then return last[3] end
+local clean = (not last[1] or last[4] == '1' or last[2] == ARGV[1]) and 1 or 0
+local epoch = string.format('%.0f', math.max(tonumber(last[1] or '0'), tonumber(ARGV[4])) + 1)
+redis.call('HSET', KEYS[1], 'epoch', epoch, 'owner', ARGV[1], 'holder', ARGV[3], 'gaveBack', '0')
+redis.call('SET', KEYS[2], epoch, 'PX', ARGV[2])
+return {epoch, clean}
+`);
+
+/** KEYS: lease, held. ARGV: owner, epoch, ttlMs. */
+export const renewScript = script(`
+if redis.call('GET', KEYS[2]) ~= ARGV[2] or redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
+return redis.call('PEXPIRE', KEYS[2], ARGV[3])
+`);
+
+/** KEYS: lease, held. ARGV: owner, epoch. A lease that lapsed is given back too, unless somebody has taken it. */
+export const releaseScript = script(`
+local last = redis.call('HMGET', KEYS[1], 'owner', 'epoch')
+if last[1] ~= ARGV[1] or last[2] ~= ARGV[2] then return end
+redis.call('HSET', KEYS[1], 'gaveBack', '1')
+redis.call('DEL', KEYS[2])
+`);
+
+/** KEYS: index, due, owed, counts. Answers 1 where all hold as many as counted, 0 where not. */
+export const tallyScript = script(`
+local counts = redis.call('HMGET', KEYS[4], 'index', 'due', 'owed')
+for i = 1, 3 do
+  if tonumber(counts[i] or '0') ~= redis.call('ZCARD', KEYS[i]) then return 0 end
+end
+return 1
+`);
+
+/** KEYS: index, due, owed, then record and outbox of each address. ARGV: addresses. Enlists what is missing. */
+export const enlistScript = script(`
+for i, address in ipairs(ARGV) do
+  local record, outbox = KEYS[2 + 2 * i], KEYS[3 + 2 * i]
+  local stored = redis.call('HMGET', record, 'gone', 'wake')
+  if stored[1] == '0' then redis.call('ZADD', KEYS[1], 0, address) end
+  if stored[2] and stored[2] ~= '' then redis.call('ZADD', KEYS[2], 0, stored[2] .. '/' .. address) end
+  if redis.call('EXISTS', outbox) == 1 then redis.call('ZADD', KEYS[3], 0, address) end
+end
+`);
+
+/**
+ * KEYS: index, due, owed, counts. ARGV: what keys of records and of outboxes begin with. Strikes what is listed
+ * without reason, and counts anew.
+ */
+export const sweepScript = script(`
+for _, address in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
+  if redis.call('HGET', ARGV[1] .. address, 'gone') ~= '0' then redis.call('ZREM', KEYS[1], address) end
+end
+for _, member in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do
+  local wake = redis.call('HGET', ARGV[1] .. string.sub(member, 18), 'wake')
+  if wake ~= string.sub(member, 1, 16) then redis.call('ZREM', KEYS[2], member) end
+end
+for _, address in ipairs(redis.call('ZRANGE', KEYS[3], 0, -1)) do
+  if redis.call('EXISTS', ARGV[2] .. address) == 0 then redis.call('ZREM', KEYS[3], address) end
+end
+redis.call('HSET', KEYS[4], 'index', redis.call('ZCARD', KEYS[1]), 'due', redis.call('ZCARD', KEYS[2]),
+  'owed', redis.call('ZCARD', KEYS[3]))
+`);

@@ -1,0 +1,162 @@
+/** The Redis store while its server dies, hangs, loses writes or loses its connections. */
+
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { commitOf, failureOf } from '../../src/testing/store-suite/subject.js';
+import { commitOne, insist, RedisLab, Writer } from '../redis/lab.js';
+import { CuttingProxy } from '../redis/proxy.js';
+import { until } from '../redis/servers.js';
+
+const durable = { config: ['appendonly yes', 'appendfsync always'] };
+
+describe('redis store, faults', () => {
+  const lab = new RedisLab();
+
+  afterEach(() => lab.clear());
+
+  it('the server is killed amid commits and comes back: nothing acknowledged is lost, each is written once, and it is suspected', async () => {
+    const server = await lab.server(durable);
+    const { store, heard } = await lab.store(server.url);
+    const writer = new Writer(store, 8);
+    await writer.writeUpTo(20);
+    const writing = writer.writeUpTo(150);
+    await until(async () => writer.acknowledged.every((seq) => seq > 30));
+    await server.kill();
+    const before = [...writer.acknowledged];
+    await server.run();
+    const [first] = await Promise.all(before.map((_, actor) => insist(() => store.load(writer.address(actor)))));
+    expect(first?.seq).to.be.at.least(before[0] ?? 0);
+    await writing;
+    await writer.check();
+    expect(heard).to.have.lengthOf(1);
+    expect(heard[0])
+      .to.include(server.where)
+      .and.match(/another process answers/);
+  });
+
+  it('an older dump is restored under a live store: suspect comes before any answer, and what it lost can be written again', async () => {
+    const server = await lab.server();
+    const { store, heard } = await lab.store(server.url);
+    const dump = join(server.dir, 'dump.rdb');
+    for (const seq of [0, 1, 2]) await commitOne(store, commitOf('a', seq));
+    await server.client().save();
+    copyFileSync(dump, `${dump}.old`);
+    for (const seq of [3, 4, 5]) await commitOne(store, commitOf('a', seq));
+    await server.kill();
+    copyFileSync(`${dump}.old`, dump);
+    await server.run();
+    const record = await insist(() => store.load('a'));
+    heard.push(`loaded ${record?.seq}`);
+    expect(heard).to.have.lengthOf(2);
+    expect(heard[0]).to.match(/^suspect: /);
+    expect(heard[1]).to.equal('loaded 3');
+    expect(await commitOne(store, commitOf('a', 6))).to.have.nested.property('stored.seq', 3);
+    expect(await commitOne(store, commitOf('a', 3, { seq: 7 }))).to.deep.equal({ status: 'done' });
+    expect(await store.load('a')).to.include({ seq: 7 });
+  });
+
+  it('the answer to a commit is lost with its connection: the call rejects, the repeat is done and nothing is written twice', async () => {
+    const server = await lab.server();
+    const proxy = await CuttingProxy.to(server.port);
+    try {
+      const { store, heard } = await lab.store({ host: '127.0.0.1', port: proxy.port });
+      const commit = commitOf('a', 0, { outbox: 'o' });
+      proxy.cutNextAnswer();
+      expect((await failureOf(commitOne(store, commit))).message).to.match(/gave no answer/);
+      expect(await insist(() => commitOne(store, commit))).to.deep.equal({ status: 'done' });
+      expect(await store.load('a')).to.include({ seq: 1 });
+      expect(await store.readJournal('a', 0, 10)).to.have.lengthOf(1);
+      expect(heard).to.deep.equal([]);
+      await store.close();
+    } finally {
+      proxy.close();
+    }
+  });
+
+  it('the server hangs: calls reject when their time is up, and the work goes on once it wakes', async () => {
+    const server = await lab.server();
+    const { store } = await lab.store({ url: server.url, commandTimeoutMs: 200 });
+    server.signal('SIGSTOP');
+    const commit = commitOf('a', 0);
+    expect((await failureOf(commitOne(store, commit))).message).to.match(/no answer within 200 ms/);
+    server.signal('SIGCONT');
+    expect(await insist(() => commitOne(store, commit))).to.deep.equal({ status: 'done' });
+    expect(await store.readJournal('a', 0, 10)).to.have.lengthOf(1);
+  });
+
+  it('the server is gone: calls reject at once with its address and the reason', async () => {
+    const server = await lab.server();
+    const { store } = await lab.store(server.url);
+    await server.kill();
+    await until(async () => /ECONNREFUSED/.test((await failureOf(store.load('a'))).message));
+    const { message } = await failureOf(commitOne(store, commitOf('a', 0)));
+    expect(message).to.include(server.where).and.include('not connected');
+  });
+
+  it('the server has forgotten the scripts: they are sent again', async () => {
+    const server = await lab.server();
+    const { store } = await lab.store(server.url);
+    await server.client().script('FLUSH');
+    const results = await store.commit([0, 1, 2].map((seq) => commitOf('a', seq)));
+    expect(results.map(({ status }) => status)).to.deep.equal(['done', 'done', 'done']);
+  });
+
+  it('a store that is closed while its server is gone stays closed', async () => {
+    const server = await lab.server();
+    const { store } = await lab.store(server.url);
+    const pending = commitOne(store, commitOf('a', 0)).catch(() => undefined);
+    await server.kill();
+    await store.close();
+    await pending;
+    expect((await failureOf(store.load('a'))).message).to.match(/closed/);
+  });
+});
+
+describe('redis store, indexes that an operator deleted', () => {
+  const lab = new RedisLab();
+
+  afterEach(() => lab.clear());
+
+  for (const [what, patterns] of [
+    ['the indexes', ['*:index', '*:due', '*:owed']],
+    ['the indexes and their counts', ['*:index', '*:due', '*:owed', '*:counts']],
+    ['the indexes of one bucket', ['*{5}:index']],
+    ['the counts', ['*:counts']],
+  ] as const) {
+    it(`${what} are made again at the next open`, async () => {
+      const server = await lab.server();
+      const { store } = await lab.store(server.url);
+      const addresses = Array.from({ length: 300 }, (_, i) => `actor/${String(i).padStart(3, '0')}`);
+      await store.commit(addresses.map((address) => commitOf(address, 0, { wakeAtMs: 5, outbox: 'o' })));
+      await store.commit([commitOf('actor/007', 1, { gone: true })]);
+      await store.close();
+      const client = server.client();
+      for (const pattern of patterns) await client.del(...(await client.keys(pattern)));
+      await store.open();
+      const rest = addresses.filter((address) => address !== 'actor/007');
+      const all = { prefix: '', limit: 1_000 };
+      expect((await store.list(all)).rows.map(({ address }) => address)).to.deep.equal(rest);
+      expect((await store.due({ ...all, untilMs: 5 })).rows.map(({ address }) => address)).to.deep.equal(rest);
+      expect((await store.unsettled(all)).rows.map(({ address }) => address)).to.deep.equal(addresses);
+    });
+  }
+
+  it('what is listed without a record is struck', async () => {
+    const server = await lab.server();
+    const { store } = await lab.store(server.url);
+    await store.commit([
+      commitOf('a', 0, { wakeAtMs: 1, outbox: 'o' }),
+      commitOf('b', 0, { wakeAtMs: 1, outbox: 'o' }),
+    ]);
+    await store.close();
+    const client = server.client();
+    await client.del(...(await client.keys('*:?:a')));
+    await client.hset((await client.keys('*:counts'))[0] ?? '', 'index', '9');
+    await store.open();
+    const all = { prefix: '', limit: 10 };
+    expect((await store.list(all)).rows.map(({ address }) => address)).to.deep.equal(['b']);
+    expect(await store.due({ ...all, untilMs: 5 })).to.deep.equal({ rows: [{ address: 'b', wakeAtMs: 1 }] });
+    expect((await store.unsettled(all)).rows).to.have.lengthOf(1);
+  });
+});

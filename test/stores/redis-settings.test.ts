@@ -1,0 +1,237 @@
+/** What the Redis store says of servers that refuse, or that are set up otherwise than it needs. */
+
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { redisStore } from '../../src/stores/redis.js';
+import type { RedisStoreOptions } from '../../src/stores/redis-options.js';
+import { commitOf, done, failureOf } from '../../src/testing/store-suite/subject.js';
+import { commitOne, RedisLab } from '../redis/lab.js';
+import { freePort, RedisProcess } from '../redis/servers.js';
+
+/** As documented at redisStore. */
+const rights =
+  '~stagecraft:* +evalsha +eval +script|load +hmget +hget +hset +hincrby +xadd +xdel +xtrim +xrange +xlen ' +
+  '+xinfo|stream +zadd +zrem +zrange +zcard +get +set +del +exists +pexpire +scan +info +wait +config|get';
+
+const allKinds = { outbox: 'o', wakeAtMs: 1, consumed: [1] };
+
+describe('redis store, servers that refuse', () => {
+  const lab = new RedisLab();
+  let server: RedisProcess;
+
+  before(async () => {
+    server = await RedisProcess.start();
+  });
+
+  after(() => server.remove());
+  beforeEach(() => server.client().flushall());
+  afterEach(() => lab.clear());
+
+  for (const protocol of [2, 3] as const) {
+    it(`memory is full: commits are refused with the reason, reads go on; with room again they are done (RESP${protocol})`, async () => {
+      const { store } = await lab.store({ url: server.url, protocol });
+      await commitOne(store, commitOf('a', 0));
+      await server.client().config('SET', 'maxmemory', '1');
+      const items = ['a', 'b'].map((address) => commitOf(address, address === 'a' ? 1 : 0, allKinds));
+      const refused = await store.commit(items);
+      await server.client().config('SET', 'maxmemory', '0');
+      expect(refused.map(({ status }) => status)).to.deep.equal(['refused', 'refused']);
+      expect(refused[0]).to.have.property('reason').that.matches(/^OOM/);
+      expect(await store.load('a')).to.include({ seq: 1 });
+      expect(await store.load('b')).to.equal(undefined);
+      expect(await store.commit(items)).to.deep.equal([done, done]);
+    });
+  }
+
+  it('memory is full: the repeat of what was written is done all the same', async () => {
+    const { store } = await lab.store(server.url);
+    await commitOne(store, commitOf('a', 0));
+    await server.client().config('SET', 'maxmemory', '1');
+    const repeated = await commitOne(store, commitOf('a', 0));
+    await server.client().config('SET', 'maxmemory', '0');
+    expect(repeated).to.deep.equal(done);
+  });
+
+  it('a server that becomes a replica refuses commits; once promoted it is suspected, and takes them', async () => {
+    const { store, heard } = await lab.store(server.url);
+    await commitOne(store, commitOf('a', 0));
+    await server.client().replicaof('127.0.0.1', await freePort());
+    const refused = await commitOne(store, commitOf('a', 1));
+    expect(refused)
+      .to.have.property('reason')
+      .that.matches(/^READONLY/);
+    expect(await store.load('a')).to.include({ seq: 1 });
+    await server.client().replicaof('NO', 'ONE');
+    expect(await commitOne(store, commitOf('a', 1))).to.deep.equal(done);
+    expect(heard).to.have.lengthOf(1);
+    expect(heard[0]).to.match(/another history/);
+  });
+
+  it('too few replicas confirm: the call rejects, and so does its repeat', async () => {
+    const { store } = await lab.store({ url: server.url, durability: { replicas: 1, timeoutMs: 20 } });
+    for (const _ of ['first', 'repeat']) {
+      const { message } = await failureOf(commitOne(store, commitOf('a', 0)));
+      expect(message).to.match(/1 replicas are to confirm .* got 0 within 20 ms/);
+    }
+    expect(await store.load('a')).to.include({ seq: 1 });
+  });
+
+  it('stores of two prefixes on one server share nothing', async () => {
+    const [one, other] = await Promise.all(['one[*]:', 'two:'].map((prefix) => lab.store({ url: server.url, prefix })));
+    await one?.store.commit([commitOf('a', 0, allKinds)]);
+    await one?.store.appendTopic('t', [{ source: 'a', seq: 1, index: 0, text: 'x' }]);
+    expect(await other?.store.load('a')).to.equal(undefined);
+    const all = { prefix: '', limit: 10 };
+    expect(await other?.store.list(all)).to.deep.equal({ rows: [] });
+    expect(await other?.store.unsettled(all)).to.deep.equal({ rows: [] });
+    expect(await other?.store.readTopic('t', 0, 10)).to.include({ newest: 0 });
+    expect(await other?.store.acquireLease({ name: 'l', owner: 'b', ttlMs: 1_000, holder: 'b' })).to.include({
+      status: 'granted',
+    });
+  });
+
+  it('two stores race for one address and one lease: each is won once', async () => {
+    const rivals = await Promise.all(['x', 'y'].map(async (owner) => ({ owner, ...(await lab.store(server.url)) })));
+    for (let seq = 0; seq < 20; seq += 1) {
+      const results = await Promise.all(
+        rivals.map(({ owner, store }) => commitOne(store, commitOf('a', seq, { commitId: `${owner}${seq}` }))),
+      );
+      expect(results.map((result) => result?.status).sort()).to.deep.equal(['conflict', 'done']);
+    }
+    const leases = await Promise.all(
+      rivals.map(({ owner, store }) => store.acquireLease({ name: 'l', owner, ttlMs: 9_000, holder: owner })),
+    );
+    expect(leases.map(({ status }) => status).sort()).to.deep.equal(['granted', 'held']);
+  });
+
+  it('a lease is held on the server for its term and no longer', async () => {
+    const { store } = await lab.store(server.url);
+    await store.acquireLease({ name: 'l', owner: 'x', ttlMs: 9_000, holder: 'x' });
+    const [key = ''] = await server.client().keys('*:h:l');
+    expect(await server.client().pttl(key)).to.be.within(1, 9_000);
+  });
+
+  it('what another version wrote is refused', async () => {
+    const { store } = await lab.store(server.url);
+    await store.close();
+    await server.client().hset('stagecraft:{0}:meta', 'format', '2');
+    expect((await failureOf(store.open())).message).to.match(/has format 2 .* reads format 1/);
+  });
+});
+
+describe('redis store, settings', () => {
+  const lab = new RedisLab();
+
+  afterEach(() => lab.clear());
+
+  const warningsOf = async (config: string[]) => {
+    const server = await lab.server({ config });
+    return (await lab.store(server.url)).warnings.join('\n');
+  };
+
+  it('a server without append-only file, which may evict, is warned of with what to set', async () => {
+    const warnings = await warningsOf(['maxmemory-policy allkeys-lru', 'maxmemory 100mb']);
+    expect(warnings).to.match(/allkeys-lru.*set maxmemory-policy noeviction/);
+    expect(warnings).to.match(/set appendonly yes/);
+  });
+
+  it('a file that is synced every second is warned of; one that always is, is not', async () => {
+    expect(await warningsOf(['appendonly yes'])).to.match(/last second .* set appendfsync always/);
+    expect(await warningsOf(['appendonly yes', 'appendfsync always'])).to.equal('');
+  });
+
+  it('a user with the documented rights can do all; one that lacks some is refused at open, and told where they are named', async () => {
+    const server = await lab.server({
+      config: [
+        `user sc on >secret ${rights}`,
+        'user reader on >secret ~* +@read +info +script +evalsha +wait',
+        'user half on >secret ~* +@all -zadd',
+      ],
+    });
+    const { store } = await lab.store({ url: server.url, username: 'sc', password: 'secret' });
+    await store.appendInbox('a', ['x']);
+    expect(await commitOne(store, commitOf('a', 0, allKinds))).to.deep.equal(done);
+    expect(await commitOne(store, commitOf('a', 1, { gone: true }))).to.deep.equal(done);
+    await store.settle([{ address: 'a', seq: 1 }]);
+    await store.appendTopic('t', [{ source: 'a', seq: 1, index: 0, text: 'x' }]);
+    await store.readTopic('t', 0, 10);
+    await store.trimTopic('t', 1);
+    await store.trimJournal('a', 1);
+    await store.readJournal('a', 0, 10);
+    const granted = await store.acquireLease({ name: 'l', owner: 'x', ttlMs: 1_000, holder: 'x' });
+    if (granted.status !== 'granted') throw new Error('not granted');
+    await store.renewLease(granted.lease);
+    await store.releaseLease(granted.lease);
+    await store.due({ prefix: '', limit: 10, untilMs: 5 });
+    await store.unsettled({ prefix: '', limit: 10 });
+    await store.close();
+    await server.client().del('stagecraft:{0}:counts');
+    await store.open();
+    const reader = redisStore({ url: server.url, username: 'reader', password: 'secret', prefix: 'other:' });
+    expect((await failureOf(reader.open())).message).to.match(/redisStore names the commands that it needs/);
+    const halfWriter = redisStore({ url: server.url, username: 'half', password: 'secret', prefix: 'other:' });
+    expect((await failureOf(halfWriter.open())).message).to.match(/redisStore names the commands that it needs/);
+  });
+
+  it('no password, or a wrong one, is said at open', async () => {
+    const server = await lab.server({ config: ['requirepass secret'], client: { password: 'secret' } });
+    for (const given of [{}, { password: 'wrong' }]) {
+      const { message } = await failureOf(redisStore({ url: server.url, ...given }).open());
+      expect(message)
+        .to.include(server.where)
+        .and.match(/Check `username` and `password`/);
+    }
+    await lab.store(`redis://:secret@${server.where}`);
+  });
+
+  it('nobody listening is said at open', async () => {
+    const port = await freePort();
+    const { message } = await failureOf(redisStore(`redis://127.0.0.1:${port}`).open());
+    expect(message)
+      .to.include(`127.0.0.1:${port}`)
+      .and.match(/ECONNREFUSED.*is the server running/);
+  });
+
+  it('TLS with the right authority works; without it, and without TLS at all, what to check is said', async () => {
+    const port = await freePort();
+    const dir = (await lab.server()).dir;
+    const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')];
+    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+    const request = [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-days',
+      '2',
+    ];
+    execFileSync('openssl', [...request, '-keyout', key, '-out', cert, ...subject], { stdio: 'ignore' });
+    const files = [`tls-cert-file ${cert}`, `tls-key-file ${key}`, `tls-ca-cert-file ${cert}`, 'tls-auth-clients no'];
+    await lab.server({ config: [`tls-port ${port}`, ...files] });
+    const url = `rediss://127.0.0.1:${port}`;
+    const { store } = await lab.store({ url, tls: { ca: readFileSync(cert) } });
+    expect(await commitOne(store, commitOf('a', 0))).to.deep.equal(done);
+    expect((await failureOf(redisStore(url).open())).message).to.match(/certificate.*Check `tls`/);
+    const plain = redisStore({ url: `redis://127.0.0.1:${port}`, commandTimeoutMs: 300 });
+    expect((await failureOf(plain.open())).message).to.include(`127.0.0.1:${port}`);
+  });
+
+  const useless: [string, string | RedisStoreOptions][] = [
+    ['a url of another kind', 'http://127.0.0.1:6379'],
+    ['no url', 'localhost'],
+    ['a path that is no database', 'redis://localhost/one'],
+    ['a prefix with braces', { prefix: 'a{b}:' }],
+    ['sentinels without a name', { sentinels: [{ host: 'a', port: 1 }] }],
+    ['a cluster of no nodes', { cluster: [] }],
+  ];
+  for (const [what, options] of useless) {
+    it(`${what} is a TypeError`, () => {
+      expect(() => redisStore(options)).to.throw(TypeError);
+    });
+  }
+});
