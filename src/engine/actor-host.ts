@@ -32,6 +32,7 @@ export interface EngineParts {
   observers: Set<(notice: CommitNotice) => void>;
   actors(): Actors;
   fence(reason: StagecraftError): void;
+  /** Delivers what is owed at this address, before its actor is loaded. */
   redeliver(address: string): void;
   /** Aborted when nothing is done any more. */
   stopped: AbortSignal;
@@ -72,12 +73,13 @@ export function actorHost(parts: EngineParts): ActorHost {
     },
     holdsLease: () => leases.held,
     commit: (commit, outcome) => committer.submit({ commit, outcome }),
-    load: async (address) => {
+    load: async (address, failed) => {
       for (;;) {
         try {
           return await store.load(address);
         } catch (error) {
           if (stopped.aborted) return undefined;
+          failed(error);
           logger.warn({ address }, `the store can't say what it holds of an actor: ${messageOf(error)}`);
           await pause(clock, retryMs, stopped);
         }
@@ -145,8 +147,8 @@ export function actorHost(parts: EngineParts): ActorHost {
     outdated: (actor) => {
       const { address } = actor;
       logger.warn({ address }, 'the store holds more of an actor than it said: taken up again from there');
-      parts.actors().takeUp(actor);
       parts.redeliver(address);
+      parts.actors().takeUp(actor);
     },
     quarantined: (address, reason) => {
       logger.error({ address, code: 'ACTOR_QUARANTINED' }, `actor quarantined: ${reason}`);

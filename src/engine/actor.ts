@@ -40,8 +40,8 @@ export interface ActorHost {
   holdsLease(): boolean;
   /** Writes it, and tells the outcome once it is known. */
   commit(commit: Commit, outcome: CommitOutcome): void;
-  /** What is stored now; asked for until the store answers. */
-  load(address: string): Promise<StoredRecord | undefined>;
+  /** What is stored now; asked for until the store answers. `failed` hears of each time that it doesn't. */
+  load(address: string, failed: (error: unknown) => void): Promise<StoredRecord | undefined>;
   after(delayMs: number, callback: () => void): void;
   startEffect(address: string, live: LiveEffect, recovered: boolean): void;
   /** @param reason why, where it is not that its state was left */
@@ -85,6 +85,15 @@ type Phase =
   | 'quarantined'
   | 'stopped';
 
+interface Committing {
+  taken: Taken;
+  commit: Commit;
+  /** It may have been written. */
+  isInDoubt: boolean;
+  /** It is not on its way to the store now, but will be tried again. */
+  isWaiting: boolean;
+}
+
 /** How soon what the store refused is tried again. */
 const retryMs = 200;
 /** How long requests wait for a store that gives no answer. */
@@ -109,13 +118,14 @@ export class Actor implements CommitOutcome {
   #restoredSeq = 0;
   /** Whether the timers and effects of its state have been started. */
   #isLive = false;
-  /** `isInDoubt`: it may have been written. */
   /** Deleted long ago: its journal is being forgotten. */
   #isFading = false;
-  #committing: { taken: Taken; commit: Commit; isInDoubt: boolean } | undefined;
+  #committing: Committing | undefined;
   /** The store doesn't take what is to be written: for a while requests wait, then they are refused. */
   #stall: { cause: unknown; isLong: boolean } | undefined;
-  /** The store may have lost what it took. */
+  /** The store may have lost what it took: to be compared before anything else. */
+  #isSuspect = false;
+  /** Who waits until it is known that the store has the present state. */
   #verified: (() => void)[] = [];
   #stopReason: StagecraftError | undefined;
 
@@ -160,7 +170,8 @@ export class Actor implements CommitOutcome {
   get isIdle(): boolean {
     return (
       this.#phase === 'ready' &&
-      this.#mail.length + this.#changes.length + this.#verified.length + this.#state.envelope.effects.length === 0
+      !this.#isSuspect &&
+      this.#mail.length + this.#changes.length + this.#state.envelope.effects.length === 0
     );
   }
 
@@ -243,6 +254,9 @@ export class Actor implements CommitOutcome {
     if (this.#phase === 'stopped') return;
     this.#end('stopped', reason);
     for (const mail of this.#mail.splice(0)) this.#refuse(mail);
+    if (!this.#committing?.isWaiting) return;
+    this.#refuse(this.#committing.taken.mail);
+    this.#committing = undefined;
   }
 
   /** Takes nothing until it is released; messages wait for that, requests are refused. */
@@ -268,6 +282,7 @@ export class Actor implements CommitOutcome {
   /** The store may have lost what it took: resolves when that is known, and made good where it can be. */
   verify(): Promise<void> {
     if (this.stopped) return Promise.resolve();
+    this.#isSuspect = true;
     return new Promise((resolve) => {
       this.#verified.push(resolve);
       this.#next();
@@ -275,25 +290,28 @@ export class Actor implements CommitOutcome {
   }
 
   settled(result: CommitResult): void {
-    const { taken, commit, isInDoubt } = this.#committing ?? {};
-    if (!taken || !commit) return;
-    if (result.status === 'done' && this.#verified.length > 0) {
+    const committing = this.#committing;
+    if (!committing) return;
+    const { taken, commit } = committing;
+    if (result.status === 'done' && this.#isSuspect) {
       // It may be lost again: a repeat tells.
-      this.#tellVerified();
+      this.#isSuspect = false;
+      committing.isInDoubt = true;
       this.#host.commit(commit, this);
     } else if (result.status === 'done') {
       this.#stall = undefined;
       this.#committing = undefined;
       this.#commitId = commit.commitId;
       this.#act(taken);
-    } else if (result.status === 'refused' && isInDoubt) {
+    } else if (result.status === 'refused' && committing.isInDoubt) {
       // An earlier attempt may have been written all the same.
-      this.#host.after(retryMs, () => this.#committing && this.#host.commit(commit, this));
+      this.unavailable(result.reason);
+      this.#commitLater(committing);
     } else if (result.status === 'refused') {
       this.#committing = undefined;
       this.#refused(taken, result.reason);
     } else if (result.status === 'fenced') {
-      this.#fenced(commit, result.epoch);
+      this.#fenced(committing, result.epoch);
     } else {
       this.#stall = undefined;
       this.#committing = undefined;
@@ -349,7 +367,7 @@ export class Actor implements CommitOutcome {
 
   #next(): void {
     while (this.#phase === 'ready') {
-      if (this.#verified.length > 0) {
+      if (this.#isSuspect) {
         void this.#compare();
         return;
       }
@@ -417,7 +435,7 @@ export class Actor implements CommitOutcome {
     if (outbox !== undefined) commit.outbox = outbox;
     const wakeAtMs = this.#wakeAfter(next, entry);
     if (wakeAtMs !== undefined) commit.wakeAtMs = wakeAtMs;
-    this.#committing = { taken, commit, isInDoubt: false };
+    this.#committing = { taken, commit, isInDoubt: false, isWaiting: false };
     this.#host.commit(commit, this);
   }
 
@@ -440,6 +458,7 @@ export class Actor implements CommitOutcome {
     // A stop that came meanwhile has cancelled what was live before; what is live now starts after a restore.
     if (!this.stopped) {
       this.#phase = 'ready';
+      if (!this.#isSuspect) this.#tellVerified();
       if (this.#isLive) this.#actOn(before, envelope);
       else if (this.#changes.length === 0) this.#goLive();
     }
@@ -509,14 +528,26 @@ export class Actor implements CommitOutcome {
   }
 
   /** The lease has a newer epoch: if that is ours by now, it is written under that one. */
-  #fenced(commit: Commit, epoch: number): void {
-    const claim = this.#host.claim();
-    const again = (): void => {
-      if (this.#committing) this.#host.commit({ ...commit, epoch: this.#host.claim().epoch }, this);
-    };
-    if (claim.epoch >= epoch) again();
-    else if (this.#host.holdsLease()) this.#host.fenced(this.address, epoch);
-    else this.#host.after(retryMs, again); // it is being asked for again: that tells
+  #fenced(committing: Committing, epoch: number): void {
+    const isOurs = this.#host.claim().epoch >= epoch;
+    if (!this.stopped && (isOurs || !this.#host.holdsLease())) {
+      this.#commitLater(committing); // where it is being asked for again, that tells
+      return;
+    }
+    this.#committing = undefined;
+    if (!this.stopped) this.#host.fenced(this.address, epoch);
+    this.#refuse(committing.taken.mail);
+  }
+
+  /** The very same commit, under the lease as it is by then. */
+  #commitLater(committing: Committing): void {
+    committing.isWaiting = true;
+    this.#host.after(retryMs, () => {
+      if (this.#committing !== committing) return;
+      committing.isWaiting = false;
+      committing.commit = { ...committing.commit, epoch: this.#host.claim().epoch };
+      this.#host.commit(committing.commit, this);
+    });
   }
 
   #putBack(mail: Mail): void {
@@ -527,10 +558,10 @@ export class Actor implements CommitOutcome {
   async #compare(): Promise<void> {
     this.#phase = 'verifying';
     // What is suspected from here on may not be in the answer.
-    const asked = this.#verified.splice(0);
-    const stored = await this.#host.load(this.address);
+    this.#isSuspect = false;
+    const stored = await this.#host.load(this.address, (error) => this.#hold(error));
+    this.#stall = undefined;
     if (this.#phase === 'verifying') this.#reconcile(stored);
-    for (const tell of asked) tell();
   }
 
   /** The store holds something else than it should, or may do so. */
@@ -543,9 +574,11 @@ export class Actor implements CommitOutcome {
     const { epoch, owner } = this.#host.claim();
     const storedSeq = stored?.seq ?? 0;
     const isOurs = !stored || stored.owner === owner || stored.epoch < epoch;
+    const wasLost = this.#changes[0]?.kind === 'rolled-back' && this.#changes.shift() !== undefined;
     if (stored && stored.epoch > epoch) {
       this.#host.fenced(this.address, stored.epoch);
-    } else if (!taken && storedSeq === this.seq && (stored?.commitId ?? '') === this.#commitId) {
+    } else if ((!taken || wasLost) && storedSeq === this.seq && (stored?.commitId ?? '') === this.#commitId) {
+      if (!this.#isSuspect) this.#tellVerified();
       this.#goOn();
     } else if (isOurs && storedSeq < this.seq) {
       this.#changes.unshift({ kind: 'rolled-back', storedSeq });

@@ -50,6 +50,7 @@ export interface ActorView {
 }
 
 const pageSize = 512;
+const retryMs = 200;
 const effectGraceMs = 5_000;
 const storeGraceMs = 10_000;
 /** A store that has given no answer by then has failed that call. */
@@ -120,10 +121,7 @@ export class Engine {
       actors: () => this.#actors,
       fence: (reason) => this.#fence(reason),
       redeliver: (address) => {
-        this.#redeliver([address], new Set(), (owing) => owing === address).catch((error: unknown) => {
-          // It stays owed: the next start delivers it.
-          logger.error({ address }, `what an actor owes can't be read now: ${messageOf(error)}`);
-        });
+        this.#redelivered = Promise.allSettled([this.#redelivered, this.#redeliverAll(address)]);
       },
       stopped: this.#stop.signal,
     });
@@ -284,6 +282,7 @@ export class Engine {
     if (this.#closed) return;
     this.#logger.error({ code: reason.code, lease: this.#leaseRequest.name }, reason.message);
     this.#close(reason);
+    this.#leases.giveUp();
     void this.#committer.stop();
     this.#tellLost(reason);
   }
@@ -322,6 +321,19 @@ export class Engine {
       } catch (error) {
         quarantined.add(row.address);
         this.#actors.quarantine(row.address, `what it owes since seq ${row.seq} can't be read: ${messageOf(error)}`);
+      }
+    }
+  }
+
+  /** Tried until the store can say what is owed. */
+  async #redeliverAll(address: string): Promise<void> {
+    while (!this.#closed) {
+      try {
+        await this.#redeliver([address], new Set(), (owing) => owing === address);
+        return;
+      } catch (error) {
+        this.#logger.warn({ address }, `the store can't say now what an actor owes: ${messageOf(error)}`);
+        await pause(this.#clock, retryMs, this.#stop.signal);
       }
     }
   }

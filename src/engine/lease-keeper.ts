@@ -66,6 +66,11 @@ export class LeaseKeeper {
     return !this.#over && this.#clock.monotonicMs() < this.#heldUntilMs;
   }
 
+  /** Somebody else has it: it is neither renewed nor given back. */
+  giveUp(): void {
+    this.#end();
+  }
+
   /** Gives it back, so that the next one need not wait for its lapse. */
   async release(): Promise<void> {
     const { held } = this;
@@ -114,7 +119,7 @@ export class LeaseKeeper {
     if (this.#over) return;
     if (!result) {
       this.#cancelRenewal = this.#clock.after(lease.ttlMs / 10, () => void this.#reclaim(lease));
-    } else if (result.status === 'granted' && result.lease.epoch === lease.epoch + 1) {
+    } else if (result.status === 'granted' && (result.continued || result.lease.epoch === lease.epoch + 1)) {
       this.#held(result.lease, askedAtMs);
       this.#events.regained();
     } else {

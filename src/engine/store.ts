@@ -30,8 +30,8 @@ export interface LeaseAsked {
 }
 
 export type LeaseResult =
-  /** `clean`: whoever held it before gave it back, so that nothing that they began is still under way. */
-  | { status: 'granted'; lease: Lease; clean: boolean }
+  /** `continued`: the same owner was the last one to hold it, so that nobody can have acted in between. */
+  | { status: 'granted'; lease: Lease; continued: boolean }
   /** Somebody else holds it; `holder` is the text that they gave. */
   | { status: 'held'; holder: string };
 

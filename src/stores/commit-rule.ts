@@ -14,10 +14,14 @@ export function seqOf(commit: Commit): number {
   return commit.seq ?? commit.expectedSeq + 1;
 }
 
-/** The answer to a commit that must not be written; undefined where it must. */
-export function refusal(stored: Head | undefined, commit: Commit): CommitResult | undefined {
+/**
+ * The answer to a commit that must not be written; undefined where it must.
+ * @param issued the newest epoch of the commit's lease, 0 where it names none
+ */
+export function refusal(stored: Head | undefined, commit: Commit, issued: number): CommitResult | undefined {
+  if (stored !== undefined && isRepeat(stored, commit)) return { status: 'done' };
+  if (commit.epoch < issued) return { status: 'fenced', epoch: issued };
   if (stored === undefined) return commit.expectedSeq === 0 ? undefined : { status: 'conflict' };
-  if (isRepeat(stored, commit)) return { status: 'done' };
   if (stored.seq === commit.expectedSeq && mayWrite(stored, commit)) return undefined;
   return { status: 'conflict', stored: headOf(stored) };
 }

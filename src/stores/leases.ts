@@ -1,7 +1,6 @@
 /**
  * The live leases of a store that one process uses: in memory, on the monotonic clock, void when the store closes.
- * What outlives them (epochs, and whether the last holder gave back what it held) is the store's to keep; how the
- * next grant follows from it is said here.
+ * What outlives them (epochs, and who held each of them last) is the store's to keep.
  */
 
 import type { Lease, LeaseAsked } from '../engine/store.js';
@@ -9,20 +8,9 @@ import type { Lease, LeaseAsked } from '../engine/store.js';
 /** Milliseconds that never go back, from any start. */
 export type MonotonicMs = () => number;
 
-/** Who held a lease last, and how that ended. Kept for ever. */
-export interface LastHolder {
-  owner: string;
-  gaveBack: boolean;
-}
-
 /** Higher than every epoch before, also than those that only the caller still knows of. */
 export function nextEpoch(lastEpoch: number, asked: LeaseAsked): number {
   return Math.max(lastEpoch, asked.above ?? 0) + 1;
-}
-
-/** Whether nobody else can have begun anything that is still under way. */
-export function isClean(lastEpoch: number, last: LastHolder | undefined, owner: string): boolean {
-  return last === undefined ? lastEpoch === 0 : last.gaveBack || last.owner === owner;
 }
 
 interface Held {

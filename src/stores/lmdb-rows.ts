@@ -5,7 +5,7 @@
 
 import type { Commit, CommitResult, Lease, LeaseAsked, StoredRecord, TopicEntry, TopicRow } from '../engine/store.js';
 import { headOf, refusal, seqOf } from './commit-rule.js';
-import { isClean, type LastHolder, nextEpoch } from './leases.js';
+import { nextEpoch } from './leases.js';
 import type { Environment } from './lmdb-environment.js';
 import { isNewer, type TopicMark } from './topic-rule.js';
 
@@ -34,7 +34,8 @@ export function applyCommit(env: Environment, commit: Commit): CommitResult {
   const { address } = commit;
   const stored = readRecord(env, address);
   if (stored?.seq === 0) return { status: 'conflict', stored: headOf(stored) };
-  const refused = refusal(stored, commit);
+  const issued = commit.lease === undefined ? 0 : lastGiven(env, 'epoch', commit.lease);
+  const refused = refusal(stored, commit, issued);
   if (refused !== undefined) return refused;
   const seq = seqOf(commit);
   env.journal.putSync([address, seq], commit.journal);
@@ -91,30 +92,14 @@ export function newestCursor(env: Environment, topic: string): number {
 }
 
 /** Grants a lease that nobody else holds now. */
-export function grantLease(env: Environment, asked: LeaseAsked): { lease: Lease; clean: boolean } {
+export function grantLease(env: Environment, asked: LeaseAsked): { lease: Lease; continued: boolean } {
   const { name, owner, ttlMs } = asked;
   const lastEpoch = lastGiven(env, 'epoch', name);
-  const clean = isClean(lastEpoch, lastHolder(env, name), owner);
+  const continued = env.holders.get(name) === owner;
   const epoch = nextEpoch(lastEpoch, asked);
   env.counters.putSync(['epoch', name], String(epoch));
-  putLastHolder(env, name, { owner, gaveBack: false });
-  return { lease: { name, epoch, owner, ttlMs }, clean };
-}
-
-/** A lease that lapsed meanwhile is given back too, unless somebody has taken it. */
-export function giveBackLease(env: Environment, { name, epoch, owner }: Lease): void {
-  const isLast = epoch === lastGiven(env, 'epoch', name) && owner === lastHolder(env, name)?.owner;
-  if (isLast) putLastHolder(env, name, { owner, gaveBack: true });
-}
-
-function putLastHolder(env: Environment, lease: string, last: LastHolder): void {
-  env.holders.putSync(lease, JSON.stringify(last));
-}
-
-/** Absent too where it can't be read: an epoch without a last holder was not given back. */
-function lastHolder(env: Environment, lease: string): LastHolder | undefined {
-  const last = parsed(env.holders.get(lease) ?? '');
-  return isLastHolder(last) ? last : undefined;
+  env.holders.putSync(name, owner);
+  return { lease: { name, epoch, owner, ttlMs }, continued };
 }
 
 function readMark(env: Environment, topic: string, source: string): TopicMark | undefined {
@@ -175,9 +160,6 @@ const isRecordHead = (head: unknown): head is RecordHead =>
   typeof head.owner === 'string' &&
   typeof head.commitId === 'string' &&
   typeof head.gone === 'boolean';
-
-const isLastHolder = (last: unknown): last is LastHolder =>
-  isObject(last) && typeof last.owner === 'string' && typeof last.gaveBack === 'boolean';
 
 const isTopicMark = (mark: unknown): mark is TopicMark =>
   isObject(mark) && [mark.seq, mark.index].every(Number.isFinite);

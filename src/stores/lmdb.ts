@@ -89,9 +89,9 @@ class LmdbStore implements Store {
     return this.#write((env) => {
       const rival = this.#leases.rivalOf(name, owner);
       if (rival !== undefined) return { status: 'held', holder: rival };
-      const { lease, clean } = rows.grantLease(env, asked);
+      const { lease, continued } = rows.grantLease(env, asked);
       this.#leases.grant(lease, holder);
-      return { status: 'granted', lease, clean };
+      return { status: 'granted', lease, continued };
     });
   }
 
@@ -101,10 +101,8 @@ class LmdbStore implements Store {
   }
 
   async releaseLease(lease: Lease): Promise<void> {
-    await this.#write((env) => {
-      rows.giveBackLease(env, lease);
-      this.#leases.release(lease);
-    });
+    this.#opened();
+    this.#leases.release(lease);
   }
 
   async load(address: string): Promise<StoredRecord | undefined> {

@@ -24,7 +24,7 @@ import type {
   TopicPage,
 } from '../engine/store.js';
 import { checkCommit, refusal, seqOf } from './commit-rule.js';
-import { isClean, type LastHolder, LeaseTable, type MonotonicMs, nextEpoch } from './leases.js';
+import { LeaseTable, type MonotonicMs, nextEpoch } from './leases.js';
 import { checkName, compareNames, indexFrom } from './names.js';
 import { numberedPosition, numberedToken, pageOf } from './pages.js';
 import { isNewer, type TopicMark } from './topic-rule.js';
@@ -60,7 +60,7 @@ class MemoryStore implements Store {
   readonly #inboxes = new Map<string, Inbox>();
   readonly #topics = new Map<string, Topic>();
   readonly #epochs = new Map<string, number>();
-  readonly #lastHolders = new Map<string, LastHolder>();
+  readonly #lastOwners = new Map<string, string>();
   readonly #leases: LeaseTable;
   #isOpen = false;
 
@@ -84,12 +84,12 @@ class MemoryStore implements Store {
     const rival = this.#leases.rivalOf(name, owner);
     if (rival !== undefined) return { status: 'held', holder: rival };
     const lastEpoch = this.#epochs.get(name) ?? 0;
-    const clean = isClean(lastEpoch, this.#lastHolders.get(name), owner);
+    const continued = this.#lastOwners.get(name) === owner;
     const lease = { name, epoch: nextEpoch(lastEpoch, asked), owner, ttlMs };
     this.#epochs.set(name, lease.epoch);
-    this.#lastHolders.set(name, { owner, gaveBack: false });
+    this.#lastOwners.set(name, owner);
     this.#leases.grant(lease, holder);
-    return { status: 'granted', lease, clean };
+    return { status: 'granted', lease, continued };
   }
 
   async renewLease(lease: Lease): Promise<boolean> {
@@ -100,10 +100,6 @@ class MemoryStore implements Store {
   async releaseLease(lease: Lease): Promise<void> {
     this.#checkOpen();
     this.#leases.release(lease);
-    const { name, epoch, owner } = lease;
-    if (epoch === this.#epochs.get(name) && owner === this.#lastHolders.get(name)?.owner) {
-      this.#lastHolders.set(name, { owner, gaveBack: true });
-    }
   }
 
   async load(address: string): Promise<StoredRecord | undefined> {
@@ -212,7 +208,7 @@ class MemoryStore implements Store {
 
   #apply(commit: Commit): CommitResult {
     const stored = this.#records.get(commit.address);
-    const refused = refusal(stored, commit);
+    const refused = refusal(stored, commit, this.#epochs.get(commit.lease ?? '') ?? 0);
     if (refused !== undefined) return refused;
     const record = recordOf(commit);
     if (stored === undefined) this.#addresses = undefined;

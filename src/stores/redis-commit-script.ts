@@ -14,9 +14,10 @@ import { type Call, call, script } from './redis-script.js';
  * of a script, and nothing has happened then. Numbers stay texts, since Lua would write 1.8e+12.
  */
 const commitScript = script(`
-local function outcome(stored, expected, seq, epoch, owner, commitId)
+local function outcome(stored, issued, expected, seq, epoch, owner, commitId)
+  if stored[1] == seq and stored[4] == commitId then return 1 end
+  if issued and tonumber(epoch) < tonumber(issued) then return {issued} end
   if not stored[1] then return expected ~= '0' and 0 or nil end
-  if stored[4] == commitId and stored[1] == seq then return 1 end
   local mine, its = tonumber(epoch), tonumber(stored[2])
   if stored[1] == expected and (mine > its or (mine == its and owner == stored[3])) then return nil end
   return {stored[1], stored[2], stored[3], stored[4]}
@@ -32,13 +33,13 @@ end
 
 local results, a, k = {}, 2, tonumber(ARGV[1])
 while ARGV[a] do
-  local base, address, commitId, expected, seq, epoch, owner, gone, wake, text, journal, owes, consumed =
-    unpack(ARGV, a, a + 12)
+  local base, address, commitId, expected, seq, lease, epoch, owner, gone, wake, text, journal, owes, consumed =
+    unpack(ARGV, a, a + 13)
   base, consumed = tonumber(base), tonumber(consumed)
-  local index, due, owed, counts = KEYS[base], KEYS[base + 1], KEYS[base + 2], KEYS[base + 3]
+  local index, due, owed, counts, fences = unpack(KEYS, base, base + 4)
   local record, log = KEYS[k + 1], KEYS[k + 2]
   k = k + 2
-  a = a + 13
+  a = a + 14
   local outbox, outboxText, inbox, firstId
   if owes == '1' then
     outbox, outboxText = KEYS[k + 1], ARGV[a]
@@ -50,7 +51,8 @@ while ARGV[a] do
   end
 
   local stored = redis.call('HMGET', record, 'seq', 'epoch', 'owner', 'commitId', 'gone', 'wake')
-  local result = outcome(stored, expected, seq, epoch, owner, commitId)
+  local issued = lease ~= '' and redis.call('HGET', fences, lease)
+  local result = outcome(stored, issued, expected, seq, epoch, owner, commitId)
   if result == 1 then
     -- So that WAIT, on whatever connection, waits for more than the first answer's write.
     redis.pcall('HSET', record, 'commitId', commitId)
@@ -94,17 +96,18 @@ export function commitCall(keys: RedisKeys, commits: readonly Commit[]): Call {
   const itemKeys: string[] = [];
   const args: string[] = [];
   for (const commit of commits) {
-    const { address, commitId, expectedSeq, epoch, owner, text, journal, outbox, wakeAtMs, consumed = [] } = commit;
+    const { address, commitId, expectedSeq, lease = '', epoch, owner, wakeAtMs } = commit;
+    const { text, journal, outbox, consumed = [] } = commit;
     const bucket = bucketOf(address);
     let base = bases.get(bucket);
     if (base === undefined) {
       base = bucketKeys.length + 1;
       bases.set(bucket, base);
-      bucketKeys.push(...keys.indexes(bucket));
+      bucketKeys.push(...keys.indexes(bucket), keys.fences(bucket));
     }
     itemKeys.push(keys.record(address), keys.journal(address));
     args.push(
-      ...[String(base), address, commitId, String(expectedSeq), String(seqOf(commit)), String(epoch), owner],
+      ...[String(base), address, commitId, String(expectedSeq), String(seqOf(commit)), lease, String(epoch), owner],
       ...[commit.gone ? '1' : '0', wakeAtMs === undefined ? '' : sortable(wakeAtMs), text, journal],
       ...[outbox === undefined ? '0' : '1', String(consumed.length)],
     );
@@ -131,6 +134,7 @@ function commitResult(reply: unknown): CommitResult {
   if (reply === 0) return { status: 'conflict' };
   if (reply instanceof Error) return { status: 'refused', reason: reply.message };
   const [seq, epoch, owner, commitId] = rowOf(reply);
+  if (epoch === undefined) return { status: 'fenced', epoch: numberOf(seq) };
   const stored = { seq: numberOf(seq), epoch: numberOf(epoch), owner: textOf(owner), commitId: textOf(commitId) };
   return { status: 'conflict', stored };
 }

@@ -45,6 +45,8 @@ export class RedisKeys {
   due = (bucket: number): string => this.#of(bucket, 'due');
   owed = (bucket: number): string => this.#of(bucket, 'owed');
   counts = (bucket: number): string => this.#of(bucket, 'counts');
+  /** Hash: lease → its newest epoch. In each bucket, since a script of a cluster sees no other. */
+  fences = (bucket: number): string => this.#of(bucket, 'fences');
 
   indexes(bucket: number): string[] {
     return [this.index(bucket), this.due(bucket), this.owed(bucket), this.counts(bucket)];

@@ -101,15 +101,20 @@ local rows = redis.call('XRANGE', KEYS[1], '0-' .. ARGV[1], '+', 'COUNT', ARGV[2
 return {rows, newest, oldest}
 `);
 
-/** KEYS: lease, held. ARGV: owner, ttlMs, holder, above. Answers {epoch, clean} or who holds it. */
+/** KEYS: lease, held. ARGV: owner, ttlMs, holder, above. Answers {epoch, continued} or who holds it. */
 export const acquireScript = script(`
-local last = redis.call('HMGET', KEYS[1], 'epoch', 'owner', 'holder', 'gaveBack')
+local last = redis.call('HMGET', KEYS[1], 'epoch', 'owner', 'holder')
 if last[2] and last[2] ~= ARGV[1] and redis.call('EXISTS', KEYS[2]) == 1 then return last[3] end
-local clean = (not last[1] or last[4] == '1' or last[2] == ARGV[1]) and 1 or 0
 local epoch = string.format('%.0f', math.max(tonumber(last[1] or '0'), tonumber(ARGV[4])) + 1)
-redis.call('HSET', KEYS[1], 'epoch', epoch, 'owner', ARGV[1], 'holder', ARGV[3], 'gaveBack', '0')
+redis.call('HSET', KEYS[1], 'epoch', epoch, 'owner', ARGV[1], 'holder', ARGV[3])
 redis.call('SET', KEYS[2], epoch, 'PX', ARGV[2])
-return {epoch, clean}
+return {epoch, last[2] == ARGV[1] and 1 or 0}
+`);
+
+/** KEYS: fences. ARGV: lease, epoch. Commits of the bucket under an older epoch are refused from here on. */
+export const fenceScript = script(`
+local epoch = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '0')
+if epoch < tonumber(ARGV[2]) then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end
 `);
 
 /** KEYS: lease, held. ARGV: owner, epoch, ttlMs. */
@@ -122,7 +127,6 @@ return redis.call('PEXPIRE', KEYS[2], ARGV[3])
 export const releaseScript = script(`
 local last = redis.call('HMGET', KEYS[1], 'owner', 'epoch')
 if last[1] ~= ARGV[1] or last[2] ~= ARGV[2] then return end
-redis.call('HSET', KEYS[1], 'gaveBack', '1')
 redis.call('DEL', KEYS[2])
 `);
 

@@ -29,11 +29,11 @@ import { checkName } from './names.js';
 import { numberedPosition, numberedToken, pageOf } from './pages.js';
 import { RedisCluster } from './redis-cluster.js';
 import { commitAll, slices } from './redis-commits.js';
-import { bucketOf, RedisKeys, sortable } from './redis-keys.js';
+import { allBuckets, bucketOf, RedisKeys, sortable } from './redis-keys.js';
 import { type NameRange, namesInOrder, prefixBounds } from './redis-listing.js';
 import { checkStored, openFailure } from './redis-opening.js';
 import { type RedisSettings, type RedisStoreOptions, redisSettings } from './redis-options.js';
-import { entriesOf, numberOf, rowOf, type StreamEntry } from './redis-replies.js';
+import { entriesOf, numberOf, rowOf, type StreamEntry, textOf } from './redis-replies.js';
 import { dueRow, entryText, outboxRow, recordFields, recordRow, topicRow } from './redis-rows.js';
 import { type Call, call, command } from './redis-script.js';
 import * as scripts from './redis-scripts.js';
@@ -89,8 +89,14 @@ class RedisStore implements Store {
     const args = [owner, String(ttlMs), holder, String(above)];
     const reply = await this.#write(call(scripts.acquireScript, bucketOf(name), this.#leaseKeys(name), args));
     if (typeof reply === 'string') return { status: 'held', holder: reply };
-    const [epoch, clean] = rowOf(reply);
-    return { status: 'granted', lease: { name, epoch: numberOf(epoch), owner, ttlMs }, clean: clean === 1 };
+    const [epoch, continued] = rowOf(reply);
+    // Before it is granted: whoever held it before must not get anything written any more.
+    const fences = allBuckets.map((bucket) =>
+      call(scripts.fenceScript, bucket, [this.#keys.fences(bucket)], [name, textOf(epoch)]),
+    );
+    await this.#ask(fences, true);
+    const lease = { name, epoch: numberOf(epoch), owner, ttlMs };
+    return { status: 'granted', lease, continued: continued === 1 };
   }
 
   async renewLease({ name, owner, epoch, ttlMs }: Lease): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** Leases: one holder at a time, epochs that rise for ever, and whether the last holder gave back what it held. */
+/** Leases: one holder at a time, epochs that rise for ever, and whether a holder has held it all along. */
 
 import assert from 'node:assert/strict';
 import type { Lease, LeaseAsked } from '../../engine/store.js';
@@ -15,15 +15,15 @@ export function leaseSection({ describe, it }: TestRunner, subject: Subject): vo
       ...more,
     });
 
-  const grant = async (owner: string, more?: Partial<LeaseAsked>): Promise<{ lease: Lease; clean: boolean }> => {
+  const grant = async (owner: string, more?: Partial<LeaseAsked>): Promise<{ lease: Lease; continued: boolean }> => {
     const result = await ask(owner, more);
     if (result.status === 'granted') return result;
     throw new Error(`held by ${result.holder}`);
   };
 
   const acquire = async (owner: string, more?: Partial<LeaseAsked>): Promise<Lease> => (await grant(owner, more)).lease;
-  const isClean = async (owner: string, more?: Partial<LeaseAsked>): Promise<boolean> =>
-    (await grant(owner, more)).clean;
+  const continues = async (owner: string, more?: Partial<LeaseAsked>): Promise<boolean> =>
+    (await grant(owner, more)).continued;
   const renews = (lease: Lease) => subject.store.renewLease(lease);
   const giveBack = (lease: Lease) => subject.store.releaseLease(lease);
   const lapse = () => subject.elapse(subject.leaseTtlMs);
@@ -33,7 +33,7 @@ export function leaseSection({ describe, it }: TestRunner, subject: Subject): vo
       assert.deepEqual(await ask('a'), {
         status: 'granted',
         lease: { name: 'node/n1', epoch: 1, owner: 'a', ttlMs: subject.leaseTtlMs },
-        clean: true,
+        continued: false,
       });
     });
 
@@ -90,7 +90,7 @@ export function leaseSection({ describe, it }: TestRunner, subject: Subject): vo
 
     it('one that was never granted is given back, then nothing changes', async () => {
       await giveBack({ name: 'node/n1', epoch: 5, owner: 'a', ttlMs: 1_000 });
-      assertHas(await grant('a'), { clean: true });
+      assertHas(await grant('a'), { continued: false });
       assert.equal((await acquire('a')).epoch, 2);
     });
 
@@ -180,94 +180,35 @@ export function leaseSection({ describe, it }: TestRunner, subject: Subject): vo
     });
   });
 
-  describe('lease, whether it is clean', () => {
-    it('one that nobody ever held is', async () => {
-      assert.equal(await isClean('a'), true);
-      assert.equal(await isClean('b', { name: 'node/n2' }), true);
+  describe('lease, whether it is continued', () => {
+    it('one that nobody ever held is not', async () => {
+      assert.equal(await continues('a'), false);
     });
 
-    it('one that its holder gave back is, also after a reopen', async () => {
+    it('one that its holder asks for again is: while it is held, lapsed, given back, and after a reopen', async () => {
+      const lease = await acquire('a');
+      assert.equal(await continues('a'), true);
+      await lapse();
+      assert.equal(await continues('a'), true);
+      await giveBack(lease);
+      assert.equal(await continues('a'), true);
+      await subject.reopen();
+      assert.equal(await continues('a'), true);
+    });
+
+    it('one that another held before is not, be it given back, lapsed, or of another name', async () => {
       await giveBack(await acquire('a'));
-      const { lease, clean } = await grant('b');
-      assert.equal(clean, true);
-      await giveBack(lease);
-      await subject.reopen();
-      assert.equal(await isClean('c'), true);
-    });
-
-    it('one that its holder asks for again is, while it is held and when it has lapsed', async () => {
-      await acquire('a');
-      assert.equal(await isClean('a'), true);
+      assert.equal(await continues('b'), false);
       await lapse();
-      assert.equal(await isClean('a'), true);
-    });
-
-    it('one that lapsed is not', async () => {
-      await acquire('a');
-      await lapse();
-      assert.equal(await isClean('b'), false);
-    });
-
-    it('one that was held at a reopen is not, but for its own holder', async () => {
-      await acquire('a');
-      await subject.reopen();
-      assert.equal(await isClean('a'), true);
-      await subject.reopen();
-      await lapse();
-      assert.equal(await isClean('b'), false);
-    });
-
-    it('one that lapsed and was then given back, before anybody took it, is', async () => {
-      const lease = await acquire('a');
-      await lapse();
-      await giveBack(lease);
-      assert.equal(await isClean('b'), true);
-    });
-
-    it('what a former holder gives back late does not clean what its successor held', async () => {
-      const lease = await acquire('a');
-      await lapse();
-      await acquire('b');
-      await giveBack(lease);
-      await lapse();
-      assert.equal(await isClean('c'), false);
-    });
-
-    it('an older epoch given back by the holder does not count as giving back', async () => {
-      const first = await acquire('a');
-      await acquire('a');
-      await giveBack(first);
-      await lapse();
-      assert.equal(await isClean('b'), false);
-    });
-
-    it('what a stranger gives back does not count as giving back', async () => {
-      await giveBack({ ...(await acquire('a')), owner: 'b' });
-      await lapse();
-      assert.equal(await isClean('b'), false);
-    });
-
-    it('a renewal does not make it so', async () => {
-      await renews(await acquire('a'));
-      await lapse();
-      assert.equal(await isClean('b'), false);
-    });
-
-    it('it is again once a holder who took it over gives it back', async () => {
-      await acquire('a');
-      await lapse();
-      await giveBack(await acquire('b'));
-      assert.equal(await isClean('c'), true);
+      assert.equal(await continues('a'), false);
+      assert.equal(await continues('a', { name: 'node/n2' }), false);
     });
 
     it('who was refused meanwhile plays no part', async () => {
-      const lease = await acquire('a');
-      await ask('b');
-      await giveBack(lease);
-      assert.equal(await isClean('c'), true);
+      await acquire('a');
       await ask('b');
       await lapse();
-      assert.equal(await isClean('b'), false);
+      assert.equal(await continues('a'), true);
     });
   });
 }

@@ -118,7 +118,7 @@ export class ModelStore {
     if (last !== undefined && !last.isFree && last.owner !== owner) return { status: 'held', holder: last.holder };
     const epoch = Math.max(last?.epoch ?? 0, above) + 1;
     this.#leases.set(name, { epoch, owner, holder, isFree: false });
-    return { status: 'granted', lease: { name, epoch, owner, ttlMs }, clean: true };
+    return { status: 'granted', lease: { name, epoch, owner, ttlMs }, continued: last?.owner === owner };
   }
 
   renewLease(name: string, owner: string, epoch: number): boolean {

@@ -9,6 +9,7 @@ import { batchSection } from './batches.js';
 import { commitSection } from './commits.js';
 import { conflictSection } from './conflicts.js';
 import { dueSection } from './due.js';
+import { fenceSection } from './fences.js';
 import { inboxSection } from './inbox.js';
 import { journalSection } from './journal.js';
 import { leaseSection } from './leases.js';
@@ -46,6 +47,7 @@ const sections = [
   openingSection,
   commitSection,
   conflictSection,
+  fenceSection,
   seqJumpSection,
   batchSection,
   nameSection,

@@ -1,0 +1,83 @@
+/** Commits under a lease: once a newer epoch of it was issued, nothing is written under an older one, whatever is stored. */
+
+import assert from 'node:assert/strict';
+import type { Commit, Lease } from '../../engine/store.js';
+import type { TestRunner } from './runner.js';
+import { commitOf, commitOne, type Subject } from './subject.js';
+
+export function fenceSection({ describe, it }: TestRunner, subject: Subject): void {
+  const acquire = async (owner: string, name = 'node/n1'): Promise<Lease> => {
+    const result = await subject.store.acquireLease({ name, owner, ttlMs: subject.leaseTtlMs, holder: owner });
+    if (result.status === 'granted') return result.lease;
+    throw new Error(`held by ${result.holder}`);
+  };
+  const takenOver = async (): Promise<[former: Lease, present: Lease]> => {
+    const former = await acquire('a');
+    await subject.elapse(subject.leaseTtlMs);
+    return [former, await acquire('b')];
+  };
+  const under = ({ name, epoch, owner }: Lease): Partial<Commit> => ({ lease: name, epoch, owner });
+
+  describe('commit under a lease', () => {
+    it('its newest epoch writes', async () => {
+      const lease = await acquire('a');
+      assert.deepEqual(await commitOne(subject, commitOf('x', 0, under(lease))), { status: 'done' });
+    });
+
+    it('an older epoch writes nothing, to an address that was never there or that it wrote itself', async () => {
+      const lease = await acquire('a');
+      await commitOne(subject, commitOf('known', 0, under(lease)));
+      await subject.elapse(subject.leaseTtlMs);
+      await acquire('b');
+      for (const [address, seq] of [
+        ['known', 1],
+        ['never-there', 0],
+      ] as const) {
+        const late = await commitOne(subject, commitOf(address, seq, under(lease)));
+        assert.deepEqual(late, { status: 'fenced', epoch: 2 });
+      }
+      assert.equal((await subject.store.load('known'))?.seq, 1);
+      assert.equal(await subject.store.load('never-there'), undefined);
+      assert.deepEqual(await subject.store.readJournal('never-there', 0, 9), []);
+    });
+
+    it('a repeat of what was written before the takeover is done', async () => {
+      const lease = await acquire('a');
+      const commit = commitOf('x', 0, under(lease));
+      await commitOne(subject, commit);
+      await subject.elapse(subject.leaseTtlMs);
+      await acquire('b');
+      assert.deepEqual(await commitOne(subject, commit), { status: 'done' });
+    });
+
+    it('the fence stays over a reopen', async () => {
+      const [former] = await takenOver();
+      await subject.reopen();
+      assert.deepEqual(await commitOne(subject, commitOf('x', 0, under(former))), { status: 'fenced', epoch: 2 });
+    });
+
+    it('the same owner under an older epoch is refused too', async () => {
+      const first = await acquire('a');
+      await acquire('a');
+      assert.deepEqual(await commitOne(subject, commitOf('x', 0, under(first))), { status: 'fenced', epoch: 2 });
+    });
+
+    it('leases of other names, and commits that name none, are not concerned', async () => {
+      const [former] = await takenOver();
+      const other = await acquire('a', 'node/n2');
+      assert.deepEqual(await commitOne(subject, commitOf('x', 0, under(other))), { status: 'done' });
+      const nameless = commitOf('y', 0, { epoch: former.epoch, owner: former.owner });
+      assert.deepEqual(await commitOne(subject, nameless), { status: 'done' });
+    });
+
+    it('a fenced item fails no other of its call', async () => {
+      const [former, present] = await takenOver();
+      const items = Array.from({ length: 9 }, (_, i) => commitOf(`x/${i}`, 0, under(i % 2 === 0 ? present : former)));
+      const statuses = (await subject.store.commit(items)).map(({ status }) => status);
+      assert.deepEqual(
+        statuses,
+        items.map((_, i) => (i % 2 === 0 ? 'done' : 'fenced')),
+      );
+    });
+  });
+}

@@ -1,0 +1,74 @@
+/** An actor that breaks when it is told to, whatever it does: it notes, naps as long as it is asked to, and works. */
+import { type AnyEventObject, assign, setup } from 'xstate';
+import { type Failure, failureIn, hostActions, type Stamped, unbound } from '../../machines/host.js';
+import type { ActorKind, Effect } from '../../src/engine/effects.js';
+
+export interface FragileContext {
+  notes: string[];
+  results: (string | Failure)[];
+  /** How often it woke. */
+  naps: number;
+}
+
+export type FragileEvent = (
+  | { type: 'break' }
+  | { type: 'note'; text: string }
+  | { type: 'read' }
+  | { type: 'nap'; ms: number }
+  | { type: 'work' }
+  | { type: 'rest' }
+  | { type: 'end' }
+) &
+  Stamped;
+
+export const fragileMachine = setup({
+  types: {} as { context: FragileContext; events: FragileEvent },
+  actors: { work: unbound<string, object>() },
+  actions: {
+    ...hostActions,
+    note: assign(({ context }, text: string) => ({ notes: [...context.notes, text] })),
+    keep: assign(({ context }, result: string | Failure) => ({ results: [...context.results, result] })),
+    wake: assign(({ context }) => ({ naps: context.naps + 1 })),
+    throwUp: assign(() => {
+      throw new Error('it broke');
+    }),
+  },
+  delays: { nap: ({ event }) => (event.type === 'nap' ? event.ms : 60_000) },
+}).createMachine({
+  id: 'fragile',
+  version: '1',
+  context: { notes: [], results: [], naps: 0 },
+  initial: 'idle',
+  on: {
+    break: { actions: 'throwUp' },
+    note: { actions: { type: 'note', params: ({ event }) => event.text } },
+    read: { actions: { type: 'answer', params: ({ context }) => ({ value: context }) } },
+    nap: '.napping',
+    work: '.working',
+    rest: '.idle',
+    end: '.ended',
+  },
+  states: {
+    idle: {},
+    napping: { after: { nap: { target: 'idle', actions: 'wake' } } },
+    working: {
+      invoke: {
+        id: 'work',
+        src: 'work',
+        input: {},
+        onDone: { target: 'idle', actions: { type: 'keep', params: ({ event }) => event.output } },
+        onError: { target: 'idle', actions: { type: 'keep', params: ({ event }) => failureIn(event) } },
+      },
+    },
+    ended: { type: 'final' },
+  },
+});
+
+export const fragileKind = (effects: Record<string, Effect> = {}): ActorKind => ({
+  machine: fragileMachine,
+  effects,
+  begin: () => ({}),
+});
+
+export const breakDown: AnyEventObject = { type: 'break' };
+export const nap = (ms: number): AnyEventObject => ({ type: 'nap', ms });

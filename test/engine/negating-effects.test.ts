@@ -1,0 +1,172 @@
+/** An effect that undoes another: it waits until no call of an earlier runtime can still be under way. */
+import { expect } from 'chai';
+import { setup } from 'xstate';
+import { type Stamped, unbound, unboundLoop } from '../../machines/host.js';
+import type { ActorKind } from '../../src/engine/effects.js';
+import { Lab, type Life } from './lab.js';
+import { type ManualEffect, manualEffect } from './manual-effect.js';
+
+type DoorEvent = { type: 'open' | 'shut' | 'look' | 'both' | 'watch' } & Stamped;
+
+const effect = unbound<void, object>();
+
+/** What is opened is shut: opening and shutting are effects, and the one undoes the other. */
+const doorMachine = setup({
+  types: {} as { events: DoorEvent },
+  actors: { open: effect, shut: effect, look: effect, watch: unboundLoop<DoorEvent, object>() },
+}).createMachine({
+  id: 'door',
+  initial: 'still',
+  on: { open: '.opening', shut: '.shutting', look: '.looking', both: '.both', watch: '.watching' },
+  states: {
+    still: {},
+    opening: { invoke: { id: 'open', src: 'open', input: {}, onDone: 'still' } },
+    shutting: { invoke: { id: 'shut', src: 'shut', input: {}, onDone: 'still' } },
+    looking: { invoke: { id: 'look', src: 'look', input: {}, onDone: 'still' } },
+    watching: { invoke: { id: 'watch', src: 'watch', input: {} } },
+    both: {
+      type: 'parallel',
+      states: {
+        left: { invoke: { id: 'shut', src: 'shut', input: {} } },
+        right: { invoke: { id: 'open', src: 'open', input: {} } },
+      },
+    },
+  },
+});
+
+const deadlineMs = 60_000;
+
+describe('negating effects', () => {
+  let lab: Lab;
+  let life: Life;
+  let open: ManualEffect;
+  let shut: ManualEffect;
+  let look: ManualEffect;
+
+  beforeEach(async () => {
+    lab = new Lab();
+    open = manualEffect(deadlineMs);
+    shut = Object.assign(manualEffect(5_000), { negates: true });
+    look = manualEffect(5_000);
+    await restart();
+  });
+
+  const restart = async (): Promise<void> => {
+    const effects = { open, shut, look, watch: manualEffect('loop') };
+    const kind: ActorKind = { machine: doorMachine, effects, begin: () => ({}) };
+    life = await lab.start([kind]);
+  };
+  const ask = (type: string, address = 'door/a'): Promise<unknown> => life.engine.ask(address, { type });
+
+  it('nothing was under way before, then it starts at once, also where its counterpart ran in this runtime', async () => {
+    await ask('open');
+    await ask('shut');
+    expect(shut.calls).to.have.length(1);
+  });
+
+  it('a runtime ended while its counterpart ran, then it waits until the deadline of that has passed', async () => {
+    await ask('open');
+    await restart();
+    await ask('shut');
+    await lab.clock.advance(deadlineMs - 1);
+    expect(shut.calls).to.have.length(0);
+    await lab.clock.advance(1);
+    expect(shut.calls).to.have.length(1);
+  });
+
+  it('its state is left while it waits, then it never starts', async () => {
+    await ask('open');
+    await restart();
+    await ask('shut');
+    await ask('look');
+    await lab.clock.advance(2 * deadlineMs);
+    expect(shut.calls).to.have.length(0);
+  });
+
+  it('it is asked for when the deadline has passed, then it starts at once', async () => {
+    await ask('open');
+    await restart();
+    await lab.clock.advance(deadlineMs);
+    await ask('shut');
+    expect(shut.calls).to.have.length(1);
+  });
+
+  it('the counterpart, taken up again, has ended since: the call of before may still be under way', async () => {
+    await ask('open');
+    await restart();
+    await lab.clock.advance(100);
+    open.last.finish();
+    await lab.rest();
+    await ask('shut');
+    expect(shut.calls).to.have.length(0);
+    await lab.clock.advance(deadlineMs);
+    expect(shut.calls).to.have.length(1);
+  });
+
+  it('others do not wait, nor do those of other actors', async () => {
+    await ask('open');
+    await restart();
+    await ask('look');
+    await ask('shut', 'door/b');
+    expect(look.calls).to.have.length(1);
+    expect(shut.calls).to.have.length(1);
+  });
+
+  it('what ran before was a loop, then it does not wait', async () => {
+    await ask('watch');
+    await restart();
+    await ask('shut');
+    expect(shut.calls).to.have.length(1);
+  });
+
+  it('it stands in the record beside its counterpart, before it, then it waits as well', async () => {
+    await ask('both');
+    expect(shut.calls).to.have.length(1);
+    await restart();
+    await lab.clock.advance(deadlineMs - 1);
+    expect(shut.calls).to.have.length(1);
+    await lab.clock.advance(1);
+    expect(shut.calls).to.have.length(2);
+  });
+
+  it('it waits, and the runtime is killed, then it waits in the next one as long as the calls of that may last', async () => {
+    await ask('open');
+    await restart();
+    await ask('shut');
+    await lab.clock.advance(deadlineMs / 2);
+    expect(shut.calls).to.have.length(0);
+    await restart();
+    await lab.clock.advance(deadlineMs);
+    expect(shut.calls.length).to.be.at.least(1);
+  });
+
+  for (const [how, byMs] of [
+    ['forward', 3_600_000],
+    ['back', -3_600_000],
+  ] as const) {
+    it(`the wall clock is set ${how} meanwhile, then it waits neither less nor more`, async () => {
+      await ask('open');
+      await restart();
+      await ask('shut');
+      const { now } = lab.clock;
+      lab.clock.now = () => now() + byMs;
+      await ask('nothing to it');
+      await lab.clock.advance(deadlineMs - 1);
+      expect(shut.calls).to.have.length(0);
+      await lab.clock.advance(1);
+      expect(shut.calls).to.have.length(1);
+    });
+  }
+
+  it('killed again before it was asked for, then the wait begins anew with the last restart', async () => {
+    await ask('open');
+    await restart();
+    await lab.clock.advance(deadlineMs / 2);
+    await restart();
+    await ask('shut');
+    await lab.clock.advance(deadlineMs - 1);
+    expect(shut.calls).to.have.length(0);
+    await lab.clock.advance(1);
+    expect(shut.calls).to.have.length(1);
+  });
+});

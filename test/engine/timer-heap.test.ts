@@ -1,0 +1,297 @@
+/** The heap of timers, against a list that is searched for the earliest each time. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { type Timer, TimerHeap } from '../../src/engine/timer-heap.js';
+import { type SimulatedClock, seededRandom, simulatedClock } from '../../src/testing/index.js';
+
+interface QuickClock extends SimulatedClock {
+  pass(ms: number): void;
+  /** By callbacks. */
+  readonly thrown: unknown[];
+}
+
+/** A clock whose time passes at once, without a turn of the event loop. */
+function quickClock(): QuickClock {
+  let nowMs = 0;
+  const thrown: unknown[] = [];
+  const timers = new Set<{ dueAtMs: number; callback: () => void }>();
+  const earliest = (untilMs: number): { dueAtMs: number; callback: () => void } | undefined =>
+    [...timers].filter(({ dueAtMs }) => dueAtMs <= untilMs).sort((a, b) => a.dueAtMs - b.dueAtMs)[0];
+  return {
+    ...simulatedClock(),
+    now: () => nowMs,
+    monotonicMs: () => nowMs,
+    after(delayMs, callback) {
+      const timer = { dueAtMs: nowMs + Math.max(delayMs, 0), callback };
+      timers.add(timer);
+      return () => timers.delete(timer);
+    },
+    pass(ms) {
+      const untilMs = nowMs + ms;
+      for (let timer = earliest(untilMs); timer; timer = earliest(untilMs)) {
+        timers.delete(timer);
+        nowMs = Math.max(nowMs, timer.dueAtMs);
+        try {
+          timer.callback();
+        } catch (error) {
+          thrown.push(error); // node's own timers go on as well
+        }
+      }
+      nowMs = untilMs;
+    },
+    thrown,
+    get pending() {
+      return timers.size;
+    },
+  };
+}
+
+const broken = 'a callback broke';
+
+type Deed = 'nothing' | 'throw' | 'set' | 'set at once' | 'cancel' | 'clear';
+type Step =
+  | { do: 'set'; delayMs: number; deed: Deed; which: number }
+  | { do: 'cancel'; which: number }
+  | { do: 'pass'; ms: number }
+  | { do: 'clear' };
+
+const deeds: fc.Arbitrary<Deed> = fc.constantFrom(
+  'nothing',
+  'nothing',
+  'throw',
+  'set',
+  'set at once',
+  'cancel',
+  'cancel',
+  'clear',
+);
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 10,
+    arbitrary: fc.record({
+      do: fc.constant('set' as const),
+      delayMs: fc.integer({ min: -5, max: 60 }),
+      deed: deeds,
+      which: fc.nat(50),
+    }),
+  },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('cancel' as const), which: fc.nat(50) }) },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.integer({ min: 0, max: 40 }) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('clear' as const) }) },
+);
+
+/** The heap and what it should do, side by side. */
+class Pair {
+  readonly clock = quickClock();
+  readonly heap = new TimerHeap(this.clock);
+  readonly fired: string[] = [];
+  readonly #set: { timer: Timer; dueAtMs: number; order: number; isLive: boolean }[] = [];
+
+  set(delayMs: number, deed: Deed, which: number): void {
+    const order = this.#set.length;
+    const dueAtMs = this.clock.monotonicMs() + Math.max(delayMs, 0);
+    const timer = this.heap.after(delayMs, () => this.#fire(order, deed, which));
+    this.#set.push({ timer, dueAtMs, order, isLive: true });
+  }
+
+  cancel(which: number): void {
+    const chosen = this.#set[this.#set.length - 1 - which];
+    if (!chosen) return;
+    this.heap.cancel(chosen.timer);
+    chosen.isLive = false;
+  }
+
+  clear(): void {
+    this.heap.clear();
+    for (const each of this.#set) each.isLive = false;
+  }
+
+  check(): void {
+    expect(this.heap.size).to.equal(this.#live().length);
+    expect(this.clock.pending).to.be.at.most(1);
+    if (this.heap.size > 0) expect(this.clock.pending).to.equal(1);
+    for (const { dueAtMs } of this.#live()) expect(dueAtMs).to.be.greaterThan(this.clock.monotonicMs() - 1);
+  }
+
+  #live(): { dueAtMs: number; order: number; isLive: boolean }[] {
+    return this.#set.filter(({ isLive }) => isLive).sort((a, b) => a.dueAtMs - b.dueAtMs || a.order - b.order);
+  }
+
+  #fire(order: number, deed: Deed, which: number): void {
+    const [next] = this.#live();
+    expect(next?.order, 'the one that is due first').to.equal(order);
+    expect(this.clock.monotonicMs(), 'its time').to.equal(next?.dueAtMs);
+    if (next) next.isLive = false;
+    this.fired.push(`${order}`);
+    if (deed === 'throw') throw new Error(broken);
+    if (deed === 'set') this.set(which, 'nothing', 0);
+    if (deed === 'set at once') this.set(0, 'nothing', 0);
+    if (deed === 'cancel') this.cancel(which);
+    if (deed === 'clear') this.clear();
+  }
+}
+
+describe('the heap of timers', () => {
+  let clock: SimulatedClock;
+  let heap: TimerHeap;
+  let fired: unknown[];
+
+  beforeEach(() => {
+    clock = simulatedClock();
+    heap = new TimerHeap(clock);
+    fired = [];
+  });
+
+  const set = (delayMs: number, name: unknown = delayMs): Timer => heap.after(delayMs, () => fired.push(name));
+
+  it('whatever is set, cancelled and cleared, from outside or by a callback, then each fires once, in order, on time', () => {
+    fc.assert(
+      fc.property(fc.array(steps, { maxLength: 60 }), (plan) => {
+        const pair = new Pair();
+        for (const step of plan) {
+          if (step.do === 'set') pair.set(step.delayMs, step.deed, step.which);
+          else if (step.do === 'cancel') pair.cancel(step.which);
+          else if (step.do === 'pass') pair.clock.pass(step.ms);
+          else pair.clear();
+          pair.check();
+        }
+        pair.clock.pass(1_000);
+        pair.check();
+        expect(pair.clock.thrown.map(String).filter((text) => !text.includes(broken))).to.deep.equal([]);
+        expect(new Set(pair.fired).size).to.equal(pair.fired.length);
+        expect(pair.heap.size).to.equal(0);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('timers of the same moment fire in the order in which they were set', async () => {
+    for (let at = 0; at < 100; at += 1) set(50, at);
+    set(40, 'before');
+    await clock.advance(50);
+    expect(fired).to.deep.equal(['before', ...Array.from({ length: 100 }, (_, at) => at)]);
+  });
+
+  it('thousands are set, most are cancelled, then the rest fire in order, and the clock has one timer', async () => {
+    for (let seed = 1; seed <= 3; seed += 1) {
+      const random = seededRandom(seed);
+      const timers = Array.from({ length: 20_000 }, () => {
+        const delayMs = Math.floor(random.next() * 50);
+        return { delayMs, timer: set(delayMs) };
+      });
+      const kept = timers.filter(() => random.next() < 0.1);
+      const spared = new Set(kept);
+      for (const each of timers) if (!spared.has(each)) heap.cancel(each.timer);
+      expect(heap.size, `seed ${seed}`).to.equal(kept.length);
+      expect(clock.pending).to.equal(1);
+      await clock.advance(50);
+      expect(fired, `seed ${seed}`).to.deep.equal(kept.map(({ delayMs }) => delayMs).sort((a, b) => a - b));
+      expect(clock.pending).to.equal(0);
+      fired = [];
+    }
+  });
+
+  it('each callback of thousands cancels another, then what was cancelled does not fire, and nothing is left', async () => {
+    const timers: Timer[] = [];
+    for (let at = 0; at < 5_000; at += 1) {
+      timers.push(
+        heap.after(at % 10, () => {
+          fired.push(at);
+          const other = timers[(at * 7 + 1_000) % timers.length];
+          if (other) heap.cancel(other);
+        }),
+      );
+    }
+    await clock.advance(10);
+    expect(heap.size).to.equal(0);
+    expect(clock.pending).to.equal(0);
+    expect(new Set(fired).size).to.equal(fired.length);
+    expect(fired.length).to.be.within(1, 4_999);
+  });
+
+  it('all but few are cancelled and set anew for ever, then the heap does not grow', () => {
+    set(1_000_000);
+    for (let round = 0; round < 100_000; round += 1) heap.cancel(set(60_000));
+    expect(heap.size).to.equal(1);
+    expect(clock.pending).to.equal(1);
+  });
+
+  it('cancelled twice, or after it fired, then that counts once', async () => {
+    const first = set(10);
+    set(20);
+    heap.cancel(first);
+    heap.cancel(first);
+    expect(heap.size).to.equal(1);
+    await clock.advance(20);
+    heap.cancel(first);
+    expect(heap.size).to.equal(0);
+    expect(fired).to.deep.equal([20]);
+  });
+
+  it('the last one is cancelled, then the clock has no timer', () => {
+    const timers = [set(10), set(20)];
+    for (const timer of timers) heap.cancel(timer);
+    expect(clock.pending).to.equal(0);
+    set(5);
+    expect(clock.pending).to.equal(1);
+  });
+
+  it('cleared, then nothing fires, and what is set later does', async () => {
+    const before = set(10);
+    heap.clear();
+    heap.cancel(before);
+    expect(heap.size).to.equal(0);
+    expect(clock.pending).to.equal(0);
+    set(20);
+    await clock.advance(20);
+    expect(fired).to.deep.equal([20]);
+  });
+
+  it('a callback sets one that is due at once, then that has a turn of its own', () => {
+    const quick = quickClock();
+    const timers = new TimerHeap(quick);
+    let isInside = false;
+    const nested: boolean[] = [];
+    timers.after(10, () => {
+      isInside = true;
+      timers.after(0, () => nested.push(isInside));
+      isInside = false;
+    });
+    timers.after(10, () => fired.push('set before'));
+    quick.pass(10);
+    expect(fired).to.deep.equal(['set before']);
+    expect(nested).to.deep.equal([false]);
+  });
+
+  it('a callback throws, then the error shows, and the others of the same moment and of later still come', () => {
+    const quick = quickClock();
+    const timers = new TimerHeap(quick);
+    for (const delayMs of [10, 10, 10, 20]) {
+      timers.after(delayMs, () => {
+        fired.push(delayMs);
+        throw new Error('broken');
+      });
+    }
+    quick.pass(20);
+    expect(fired).to.deep.equal([10, 10, 10, 20]);
+    expect(quick.pending).to.equal(0);
+  });
+
+  it('the process was stopped for long, then all that is due comes in order', () => {
+    let nowMs = 0;
+    let wake = (): void => {};
+    const late = new TimerHeap({
+      now: () => nowMs,
+      monotonicMs: () => nowMs,
+      after: (_, callback) => {
+        wake = callback;
+        return () => {};
+      },
+    });
+    for (const delayMs of [30, 10, 20, 99_999]) late.after(delayMs, () => fired.push(delayMs));
+    nowMs = 5_000;
+    wake();
+    expect(fired).to.deep.equal([10, 20, 30]);
+    expect(late.size).to.equal(1);
+  });
+});

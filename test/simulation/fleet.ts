@@ -1,0 +1,67 @@
+/** Spreads seeds over processes, one per core, until so many histories were run. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import type { Report, Task } from './worker.js';
+
+export interface Voyage {
+  /** The first seed; the others follow it. */
+  seed: number;
+  histories: number;
+  stores: string;
+  plansEach?: number;
+  processes?: number;
+  /** Called after each system. */
+  progress?(done: Voyaged): void;
+}
+
+export interface Voyaged {
+  systems: number;
+  histories: number;
+  broken: Report[];
+}
+
+/** More than a few tell nothing new. */
+const mostBroken = 5;
+
+/** Seeds are 32 bits wide. */
+const seedAfter = (seed: number, by: number): number => (seed + by) >>> 0;
+
+export async function voyage(plan: Voyage): Promise<Voyaged> {
+  const done: Voyaged = { systems: 0, histories: 0, broken: [] };
+  let given = 0;
+  const nextTask = (): Task | undefined => {
+    if (done.histories >= plan.histories || done.broken.length >= mostBroken) return undefined;
+    given += 1;
+    const { seed, stores, plansEach } = plan;
+    return { seed: seedAfter(seed, given - 1), stores, ...(plansEach === undefined ? {} : { plansEach }) };
+  };
+  const sail = async (child: ChildProcess): Promise<void> => {
+    for (let task = nextTask(); task; task = nextTask()) {
+      const report = await run(child, task);
+      done.systems += 1;
+      done.histories += report.histories;
+      if (report.broken !== undefined) done.broken.push(report);
+      plan.progress?.(done);
+      if (child.exitCode !== null || child.signalCode !== null) return;
+    }
+    child.disconnect();
+  };
+  const path = fileURLToPath(new URL('./worker.ts', import.meta.url));
+  const processes = plan.processes ?? availableParallelism();
+  await Promise.all(Array.from({ length: processes }, () => sail(fork(path, { execArgv: ['--import=tsx'] }))));
+  return done;
+}
+
+function run(child: ChildProcess, task: Task): Promise<Report> {
+  return new Promise((resolve) => {
+    const end = (report: Report): void => {
+      child.off('message', end).off('exit', exit);
+      resolve(report);
+    };
+    const exit = (code: number | null, signal: string | null): void =>
+      end({ seed: task.seed, histories: 0, broken: `its process has ended (${code ?? signal})` });
+    child.on('message', end).on('exit', exit);
+    child.send(task);
+  });
+}

@@ -1,0 +1,271 @@
+/**
+ * What must hold in every history, whatever happened in it. Each commit by itself: model.ts; here what holds between
+ * them, and between them and what the world outside saw. The numbers in comments name the promises of the design.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Store } from '../../src/engine/store.js';
+import type { History } from './history.js';
+import { type HostedSystem, kindOf } from './hosted-system.js';
+import type { Life } from './life.js';
+import type { Judged, Model } from './model.js';
+import { addressesOf } from './system.js';
+import type { Witnessed } from './witness.js';
+import type { Asking, Attempt, World } from './world.js';
+
+/** One actor's past: what was written, and what that means. */
+export interface Past {
+  commits: Witnessed[];
+  judged: Judged[];
+}
+
+export interface Verdict {
+  faults: string[];
+  pasts: Map<string, Past>;
+}
+
+/** @param refusalsAreTrue whether the store never said `refused` of what it wrote */
+export async function judgementOf(
+  end: History,
+  given: { hosted: HostedSystem; model: Model; refusalsAreTrue: boolean },
+): Promise<Verdict> {
+  const { world, lives } = end;
+  const { hosted, model, refusalsAreTrue } = given;
+  const pasts = new Map(
+    addressesOf(world.system).map((address): [string, Past] => {
+      const commits = world.witness.commits.get(address) ?? [];
+      return [address, { commits, judged: model(address, commits) }];
+    }),
+  );
+  const last = lives.at(-1);
+  const faults = [...world.witness.faults, ...world.faults];
+  for (const { judged } of pasts.values()) for (const one of judged) faults.push(...one.faults);
+  faults.push(...messageFaults(pasts, begunAlone(hosted)));
+  faults.push(...requestFaults(world, pasts, refusalsAreTrue));
+  faults.push(...unheard(world, last));
+  faults.push(...effectFaults(world, pasts));
+  faults.push(...timerFaults(pasts));
+  if (last) {
+    faults.push(...restFaults(world, pasts, last));
+    faults.push(...(await storeFaults(last.store, pasts)));
+    for (const [topic, expected] of topicsOf(pasts)) faults.push(...(await topicFaults(last.store, topic, expected)));
+  }
+  return { faults, pasts };
+}
+
+/** Actors that an event begins where there is none. */
+const begunAlone = (hosted: HostedSystem): Set<string> =>
+  new Set(addressesOf(hosted.system).filter((_, actor) => kindOf(hosted, actor).begin));
+
+/** Per pair of actors no message is lost, doubled or overtaken; none comes before the commit that sent it. */
+function messageFaults(pasts: Map<string, Past>, beginning: Set<string>): string[] {
+  const faults: string[] = [];
+  for (const [receiver, past] of pasts) {
+    for (const [sender, { judged: sent, commits }] of pasts) {
+      const owed = sent.flatMap(({ messages }, at) =>
+        messages.flatMap((message, index) => (message.to === receiver ? [{ seq: at + 1, index, message }] : [])),
+      );
+      let next = 0;
+      past.judged.forEach(({ entry: { source, event, input } }, at) => {
+        if (source.kind !== 'message' || source.address !== sender) return;
+        const found = owed.findIndex(
+          ({ seq, index }, place) => place >= next && seq === source.seq && index === source.index,
+        );
+        const name = `${sender} → ${receiver} (${source.seq}, ${source.index})`;
+        const message = owed[found]?.message;
+        if (!message) {
+          faults.push(`${name} was never sent, or was overtaken`);
+          return;
+        }
+        if (message.event ? !isDeepStrictEqual(message.event, event) : !isDeepStrictEqual(message.input, input))
+          faults.push(`${name} arrived as something else`);
+        for (const lost of owed.slice(next, found))
+          if (!mayFindNobody(past, at, beginning.has(receiver) || !lost.message.event))
+            faults.push(`${sender} → ${receiver} (${lost.seq}, ${lost.index}) was lost`);
+        next = found + 1;
+        const sentAt = commits[source.seq - 1]?.order ?? Number.POSITIVE_INFINITY;
+        if (sentAt > (past.commits[at]?.order ?? 0)) faults.push(`${name} came before its commit`);
+      });
+      for (const lost of owed.slice(next))
+        if (!mayFindNobody(past, past.judged.length, beginning.has(receiver) || !lost.message.event))
+          faults.push(`${sender} → ${receiver} (${lost.seq}, ${lost.index}) was lost at the end`);
+    }
+  }
+  return faults;
+}
+
+/** A message to nobody is taken by nobody: where the receiver was absent at some time before this entry. */
+function mayFindNobody({ judged }: Past, before: number, isBegun: boolean): boolean {
+  if (isBegun) return false;
+  return (
+    judged.length === 0 || judged.slice(0, before).some(({ envelope }) => !envelope.snapshot) || !judged[0]?.entry.event
+  );
+}
+
+/** Who was answered was answered after the commit, with what that says; nothing was applied twice, or after a refusal. */
+function requestFaults(world: World, pasts: Map<string, Past>, refusalsAreTrue: boolean): string[] {
+  const faults: string[] = [];
+  for (const asking of world.askings) {
+    const { n, address, request, attempts, isOver } = asking;
+    const past = pasts.get(address);
+    if (!past) continue;
+    const applied = appliedOf(past, asking);
+    const most = request.repeats ? 1 : attempts.length;
+    if (applied.length > most) faults.push(`r${n} was applied ${applied.length} times`);
+    if (request.repeats && !isOver) faults.push(`r${n} was never answered`);
+    for (const attempt of attempts) faults.push(...attemptFaults(asking, attempt, { past, applied }));
+    const isRefused = attempts.length > 0 && attempts.every(({ outcome }) => outcome === 'refused');
+    if (refusalsAreTrue && isRefused && applied.length > 0) faults.push(`r${n} was refused, and applied`);
+  }
+  return faults;
+}
+
+/** Whoever asked the last life has heard something by now, be it that nobody knows. */
+function unheard({ askings }: World, last: Life | undefined): string[] {
+  return askings
+    .filter(({ attempts }) => attempts.some(({ life, state }) => life === last?.number && state === 'open'))
+    .map(({ n }) => `r${n} never heard anything`);
+}
+
+/** Places of the entries that took this request. */
+function appliedOf({ judged }: Past, { n, request }: Asking): number[] {
+  return judged.flatMap(({ entry: { source, event } }, at) => {
+    if (source.kind !== 'request') return [];
+    const isIt = request.repeats ? source.requestId === `r${n}` : event?.n === n;
+    return isIt ? [at] : [];
+  });
+}
+
+function attemptFaults(
+  asking: Asking,
+  attempt: Attempt,
+  { past, applied }: { past: Past; applied: number[] },
+): string[] {
+  const { n } = asking;
+  const { state, code, value, commitsThen } = attempt;
+  const isFromMachine = state === 'answered' || code === 'NO' || code === 'ACTOR_CRASHED';
+  if (!isFromMachine) {
+    const isKnown =
+      state === 'open' || ['STORE_UNAVAILABLE', 'FENCED', 'RUNTIME_CLOSED', 'ACTOR_NOT_FOUND'].includes(code ?? '');
+    return isKnown ? [] : [`r${n} was rejected with ${code}`];
+  }
+  const [at = -1] = applied;
+  const judged = past.judged[at];
+  const order = past.commits[at]?.order ?? Number.POSITIVE_INFINITY;
+  if (!judged) return [`r${n} was answered, but never applied`];
+  if (order > commitsThen) return [`r${n} was answered before its commit`];
+  const { answer } = judged;
+  const expected = answer && 'error' in answer ? answer.error.code : JSON.stringify(answer?.value);
+  const found = code ?? JSON.stringify(value);
+  return expected === found ? [] : [`r${n} was answered ${found}, expected ${expected}`];
+}
+
+/** No effect starts before the commit that asks for it, nor once that is over; those whose state was left are told. */
+function effectFaults(world: World, pasts: Map<string, Past>): string[] {
+  const faults: string[] = [];
+  for (const run of world.runs) {
+    const { address, id, seq, knownSeq } = run;
+    const judged = pasts.get(address)?.judged ?? [];
+    const name = `${address}#${id}#${seq}`;
+    if (!isLiveAt(judged[seq - 1], run)) faults.push(`${name} was begun, but its commit never asked for it`);
+    else if (knownSeq < seq) faults.push(`${name} was begun before its commit`);
+    else if (!isLiveAt(judged[knownSeq - 1], run)) faults.push(`${name} was begun when it was over`);
+  }
+  return faults;
+}
+
+/** A timer comes up once, even where it would be told for stale. */
+function timerFaults(pasts: Map<string, Past>): string[] {
+  const faults: string[] = [];
+  for (const [address, { judged }] of pasts) {
+    const seen = new Set<string>();
+    for (const { entry } of judged) {
+      if (entry.source.kind !== 'timer') continue;
+      const name = `${address}#${entry.source.id}#${entry.source.seq}`;
+      if (seen.has(name)) faults.push(`the timer ${name} came up twice`);
+      seen.add(name);
+    }
+  }
+  return faults;
+}
+
+const isLiveAt = (judged: Judged | undefined, { id, seq }: { id: string; seq: number }): boolean =>
+  judged?.envelope.effects.some((live) => live.id === id && live.seq === seq) ?? false;
+
+/** At the end nothing is left to do: no timer due, no effect without its result, none running for nobody. */
+function restFaults(world: World, pasts: Map<string, Past>, last: Life): string[] {
+  const faults: string[] = [];
+  const runs = world.runs.filter(({ life }) => life === last.number);
+  for (const [address, { judged }] of pasts) {
+    const end = judged.at(-1);
+    for (const { id, seq, dueAtMs } of end?.envelope.timers ?? [])
+      if (dueAtMs <= world.timeline.nowMs) faults.push(`the timer ${address}#${id}#${seq} never fired`);
+    for (const { id, seq, src } of end?.envelope.effects ?? []) {
+      const run = runs.find((one) => one.address === address && one.id === id && one.seq === seq);
+      const isTaken = judged.some(
+        ({ entry: { kind, source } }) => kind === 'crash' && 'id' in source && source.id === id && source.seq === seq,
+      );
+      if (!run && !isTaken) faults.push(`${address}#${id}#${seq} was never begun in the last life`);
+      else if (src === 'task' && !isTaken) faults.push(`the result of ${address}#${id}#${seq} was lost`);
+      else if (run?.signal.aborted && src === 'loop')
+        faults.push(`${address}#${id}#${seq} was called off, though its state stands`);
+    }
+    const view = last.engine.peek(address);
+    if (view && view.seq !== end?.entry.seq)
+      faults.push(`${address} is at seq ${view.seq} in memory, ${end?.entry.seq} in the store`);
+  }
+  for (const run of runs)
+    if (!run.isOver && !run.signal.aborted && !isLiveAt(pasts.get(run.address)?.judged.at(-1), run))
+      faults.push(`${run.address}#${run.id}#${run.seq} was not called off`);
+  return faults;
+}
+
+/** The store ends with what was last written, and owes nothing. */
+async function storeFaults(store: Store, pasts: Map<string, Past>): Promise<string[]> {
+  const faults: string[] = [];
+  for (const [address, { commits }] of pasts) {
+    const record = await store.load(address);
+    const last = commits.at(-1);
+    if (record?.seq !== last?.seq || record?.text !== last?.text)
+      faults.push(`${address}: the store has lost a commit`);
+    const journal = await store.readJournal(address, 1, commits.length + 1);
+    const expected = commits.map(({ seq, journal: text }) => ({ seq, text })).slice(-journal.length);
+    if (journal.length > 0 && !isDeepStrictEqual(journal, expected))
+      faults.push(`${address}: the journal is not what was written`);
+  }
+  const { rows } = await store.unsettled({ prefix: '', limit: 10 });
+  for (const { address, seq } of rows) faults.push(`${address} still owes what it committed at seq ${seq}`);
+  return faults;
+}
+
+interface Told {
+  source: string;
+  seq: number;
+  index: number;
+  text: string;
+}
+
+function topicsOf(pasts: Map<string, Past>): Map<string, Told[]> {
+  const topics = new Map<string, Told[]>();
+  for (const [source, { judged }] of pasts) {
+    for (const { entry, events } of judged) {
+      for (const [index, { topic, event }] of events.entries()) {
+        const told = topics.get(topic) ?? [];
+        topics.set(topic, told);
+        told.push({ source, seq: entry.seq, index, text: JSON.stringify(event) });
+      }
+    }
+  }
+  return topics;
+}
+
+/** Each broadcast event is in its topic once, per source in the order of its commits. */
+async function topicFaults(store: Store, topic: string, expected: Told[]): Promise<string[]> {
+  const { rows } = await store.readTopic(topic, 0, expected.length + 10);
+  const found = rows.map(({ source, seq, index, text }) => ({ source, seq, index, text }));
+  const sources = new Set(expected.map(({ source }) => source));
+  const bySource = (told: Told[]): Told[][] =>
+    [...sources].map((source) => told.filter((one) => one.source === source));
+  if (found.length === expected.length && isDeepStrictEqual(bySource(found), bySource(expected))) return [];
+  const name = ({ source, seq, index }: Told): string => `${source}(${seq}, ${index})`;
+  return [`${topic} holds ${found.map(name).join(' ')}, expected ${expected.map(name).join(' ')}`];
+}

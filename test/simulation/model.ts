@@ -1,0 +1,203 @@
+/**
+ * What each commit of an actor must have been, told from the one before and its journal entry: state, live effects and
+ * timers, marks of what was received, answers, and what it owes to others. Where the store holds anything else, a fault.
+ * Runs of one system share their beginnings, so what was judged once is kept, in a tree of commits.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { AnyEventObject } from 'xstate';
+import type { AnswerParams } from '../../machines/host.js';
+import type { Envelope, JournalEntry, LiveEffect, LiveTimer, Outbox } from '../../src/engine/envelope.js';
+import { type HostedSystem, kindOf } from './hosted-system.js';
+import { type Asked, plain, Stepper } from './step.js';
+import { addressesOf, topicOf } from './system.js';
+import type { Witnessed } from './witness.js';
+
+/** An actor after one commit. */
+export interface Judged {
+  entry: JournalEntry;
+  envelope: Envelope;
+  /** Sent by this commit. */
+  messages: Outbox['messages'];
+  events: { topic: string; event: AnyEventObject }[];
+  /** What a caller gets for this entry. */
+  answer: AnswerParams | undefined;
+  faults: string[];
+}
+
+interface Node {
+  judged: Judged | undefined;
+  next: Map<string, Node>;
+}
+
+export type Model = (address: string, commits: Witnessed[]) => Judged[];
+
+/** Keeps what it has judged, for all runs of this system. */
+export function modelOf(hosted: HostedSystem): Model {
+  const roots = new Map<string, { stepper: Stepper; root: Node }>();
+  for (const [actor, address] of addressesOf(hosted.system).entries()) {
+    const stepper = new Stepper(kindOf(hosted, actor).machine);
+    roots.set(address, { stepper, root: { judged: undefined, next: new Map() } });
+  }
+  return (address, commits) => {
+    const known = roots.get(address);
+    if (!known) throw new Error(`there is no actor ${address} in this system`);
+    let node = known.root;
+    return commits.map((commit) => {
+      const name = `${commit.journal} ${commit.text} ${commit.outbox} ${commit.gone} ${commit.wakeAtMs}`;
+      let next = node.next.get(name);
+      if (!next) {
+        next = { judged: judge(known.stepper, node.judged?.envelope, commit), next: new Map() };
+        node.next.set(name, next);
+      }
+      node = next;
+      return next.judged ?? judge(known.stepper, undefined, commit);
+    });
+  };
+}
+
+type Before = Pick<Envelope, 'snapshot' | 'effects' | 'timers' | 'received' | 'answers'>;
+const nothing: Before = { effects: [], timers: [], received: {}, answers: [] };
+
+function judge(stepper: Stepper, before: Before = nothing, commit: Witnessed): Judged {
+  const entry: JournalEntry = JSON.parse(commit.journal);
+  const envelope: Envelope = JSON.parse(commit.text);
+  const outbox: Outbox = commit.outbox === undefined ? { messages: [], events: [] } : JSON.parse(commit.outbox);
+  const faults: string[] = [];
+  const at = `${commit.address} seq ${commit.seq} (${entry.kind} ${entry.event?.type ?? 'begin'})`;
+  const fault = (what: string): void => void faults.push(`${at}: ${what}`);
+  const expect = (what: string, found: unknown, expected: unknown): void => {
+    if (isDeepStrictEqual(plain(found), plain(expected))) return;
+    fault(`${what} is ${JSON.stringify(found)}, expected ${JSON.stringify(expected)}`);
+  };
+
+  if (entry.seq !== commit.seq) fault(`its entry says seq ${entry.seq}`);
+  judgeSource(before, entry, fault);
+  const asked = entry.kind === 'event' ? stepped(stepper, before, entry, fault) : undefined;
+  if (entry.kind === 'crash' && !isThrown(stepper, before, entry)) fault('a crash, but its machine takes this');
+
+  const answer: AnswerParams | undefined =
+    entry.kind === 'crash'
+      ? { error: { code: 'ACTOR_CRASHED', message: entry.error ?? '', final: true } }
+      : asked?.answer;
+  const isGone = asked ? !asked.snapshot : !before.snapshot;
+  expect('gone', commit.gone ?? false, isGone);
+  expect('snapshot', envelope.snapshot, isGone ? undefined : (asked?.snapshot ?? before.snapshot));
+  expect('received', envelope.received, receivedAfter(before, entry));
+  expect('answers', envelope.answers, answersAfter(before, entry, answer));
+  expect('effects', envelope.effects.map(nameOfEffect), effectsAfter(before, entry, asked).map(nameOfEffect));
+  expect('timers', envelope.timers.map(nameOfTimer).sort(), timersAfter(before, entry, asked).map(nameOfTimer).sort());
+  // What is overdue already wakes it at once.
+  const wakeAtMs = Math.max(entry.at, Math.min(...envelope.timers.map(({ dueAtMs }) => dueAtMs)));
+  if (envelope.timers.length > 0 && (commit.wakeAtMs ?? Number.POSITIVE_INFINITY) > wakeAtMs)
+    fault(`wakes at ${commit.wakeAtMs}, a timer is due at ${wakeAtMs}`);
+  if (asked || outbox.messages.length > 0) expect('messages', outbox.messages, asked?.messages ?? []);
+  const told = asked?.emitted.map((event) => ({ topic: topicOf(commit.address), event: { ...event, at: entry.at } }));
+  if (asked) expect('events', outbox.events, told);
+  return { entry, envelope, messages: outbox.messages, events: outbox.events, answer, faults };
+}
+
+const isLive = (live: { id: string; seq: number }[], { id, seq }: { id: string; seq: number }): boolean =>
+  live.some((one) => one.id === id && one.seq === seq);
+
+/** Whether this input may be here at all. */
+function judgeSource(before: Before, { source, kind, input, at }: JournalEntry, fault: (what: string) => void): void {
+  const mustBeStale = (isStale: boolean): void => {
+    if (isStale && kind !== 'stale') fault('something stale has reached the machine');
+    if (!isStale && kind === 'stale') fault('something is called stale that the machine waits for');
+  };
+  switch (source.kind) {
+    case 'effect':
+      mustBeStale(!isLive(before.effects, source));
+      return;
+    case 'timer': {
+      const timer = before.timers.find(({ id, seq }) => id === source.id && seq === source.seq);
+      if (timer && timer.dueAtMs > at) fault(`a timer due at ${timer.dueAtMs} fired at ${at}`);
+      mustBeStale(!timer);
+      return;
+    }
+    case 'message': {
+      const [seq, index] = before.received[source.address] ?? [0, 0];
+      const isNew = source.seq > seq || (source.seq === seq && source.index > index);
+      if (!isNew) fault(`(${source.seq}, ${source.index}) of ${source.address} comes after (${seq}, ${index})`);
+      mustBeStale(input !== undefined && before.snapshot !== undefined);
+      return;
+    }
+    case 'request':
+      if (source.requestId && before.answers.some(([requestId]) => requestId === source.requestId))
+        fault(`the request ${source.requestId} was applied before`);
+      return;
+  }
+}
+
+function stepped(stepper: Stepper, before: Before, entry: JournalEntry, fault: (what: string) => void): Asked {
+  try {
+    return stepper.step(givenBy(before, entry));
+  } catch (error) {
+    fault(`its machine throws at this: ${error}`);
+    return { ...emptyAsked, snapshot: plain(before.snapshot) };
+  }
+}
+
+const emptyAsked = { started: [], timers: [], messages: [], emitted: [], answer: undefined, active: new Set<string>() };
+
+function isThrown(stepper: Stepper, before: Before, entry: JournalEntry): boolean {
+  try {
+    stepper.step(givenBy(before, entry));
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+const givenBy = (before: Before, { input, event, at, random }: JournalEntry) => ({
+  snapshot: before.snapshot,
+  input,
+  event: event && { ...event, at, random },
+});
+
+function receivedAfter({ received }: Before, { source }: JournalEntry): Envelope['received'] {
+  return source.kind === 'message' ? { ...received, [source.address]: [source.seq, source.index] } : received;
+}
+
+function answersAfter(
+  { answers }: Before,
+  { source }: JournalEntry,
+  answer: AnswerParams | undefined,
+): Envelope['answers'] {
+  if (source.kind !== 'request' || !source.requestId) return answers;
+  return [...answers, [source.requestId, answer ?? null]];
+}
+
+function effectsAfter(before: Before, entry: JournalEntry, asked: Asked | undefined): LiveEffect[] {
+  if (!asked) return before.effects;
+  if (!asked.snapshot) return [];
+  const started = new Map<string, LiveEffect>();
+  for (const effect of asked.started)
+    if (asked.active.has(effect.id)) started.set(effect.id, { ...effect, seq: entry.seq });
+  const { source, event } = entry;
+  const isEnd = source.kind === 'effect' && /^xstate\.(done|error)\.actor\./.test(event?.type ?? '');
+  const kept = before.effects.filter(
+    ({ id }) => asked.active.has(id) && !started.has(id) && !(isEnd && source.id === id),
+  );
+  return [...kept, ...started.values()];
+}
+
+function timersAfter(before: Before, entry: JournalEntry, asked: Asked | undefined): LiveTimer[] {
+  const { source, seq, at } = entry;
+  let timers = before.timers.filter(
+    (timer) => !(source.kind === 'timer' && timer.id === source.id && timer.seq === source.seq),
+  );
+  if (asked && !asked.snapshot) return [];
+  for (const change of asked?.timers ?? []) {
+    if (change.id !== undefined) timers = timers.filter(({ id }) => id !== change.id);
+    if (!('cancelled' in change))
+      timers.push({ id: change.id ?? 'unnamed', seq, dueAtMs: at + change.delayMs, event: change.event });
+  }
+  return timers;
+}
+
+const nameOfEffect = ({ id, seq, src, input }: LiveEffect): unknown => [id, seq, src, input ?? null];
+
+/** Timers without an id get one from the engine: `<seq>.<index>`. */
+const nameOfTimer = ({ id, seq, dueAtMs, event }: LiveTimer): string =>
+  JSON.stringify([/^\d+\.\d+$/.test(id) ? 'unnamed' : id, seq, dueAtMs, event]);

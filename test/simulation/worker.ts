@@ -1,0 +1,36 @@
+/**
+ * A process that runs systems by their seeds, as it is told to, and reports each. Started by fleet.ts.
+ */
+
+import { endServer } from './redis-subject.js';
+import { BrokenHistory, simulate, systemOf } from './simulate.js';
+import { subjectKinds } from './stores.js';
+
+export interface Task {
+  seed: number;
+  stores: string;
+  plansEach?: number;
+}
+
+export interface Report {
+  seed: number;
+  histories: number;
+  /** What went wrong, in a line. */
+  broken?: string;
+}
+
+process.on('disconnect', () => void endServer().then(() => process.exit()));
+process.on('message', (task: Task) => void work(task).then((report) => process.send?.(report)));
+
+async function work({ seed, stores, plansEach }: Task): Promise<Report> {
+  const count = { histories: 0 };
+  const kind = subjectKinds.find(({ name }) => name === stores);
+  if (!kind) throw new Error(`no store is called ${stores}`);
+  try {
+    await simulate(systemOf(seed), kind, count, plansEach === undefined ? {} : { plansEach });
+    return { seed, ...count };
+  } catch (error) {
+    const plan = error instanceof BrokenHistory ? `${error.plan.name}: ` : '';
+    return { seed, ...count, broken: plan + (error instanceof Error ? error.message : String(error)) };
+  }
+}
