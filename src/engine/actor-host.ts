@@ -10,7 +10,7 @@ import type { Committer } from './committer.js';
 import type { Deliveries } from './deliveries.js';
 import type { EffectGate } from './effect-gate.js';
 import type { EffectRunner } from './effect-runner.js';
-import { deadlineOf, type Effect } from './effects.js';
+import { type Effect, limitOf } from './effects.js';
 import type { LiveEffect, LiveTimer } from './envelope.js';
 import type { LeaseKeeper } from './lease-keeper.js';
 import type { Logger } from './logger.js';
@@ -32,8 +32,8 @@ export interface EngineParts {
   observers: Set<(notice: CommitNotice) => void>;
   actors(): Actors;
   fence(reason: StagecraftError): void;
-  /** Delivers what is owed at this address, before its actor is loaded. */
-  redeliver(address: string): void;
+  /** Delivers what the store says that this actor owes. */
+  redeliver(address: string): Promise<void>;
   /** Aborted when nothing is done any more. */
   stopped: AbortSignal;
 }
@@ -51,7 +51,7 @@ export function actorHost(parts: EngineParts): ActorHost {
     parts.actors().kindOf(address).kind.effects[src];
 
   const doubt = (address: string, effect: Effect, input: unknown): void => {
-    const limitMs = deadlineOf(effect, input);
+    const limitMs = limitOf(effect, input);
     if (limitMs === Number.POSITIVE_INFINITY) return;
     const untilMs = clock.monotonicMs() + limitMs;
     uncertainUntilMs.set(address, Math.max(untilMs, uncertainUntilMs.get(address) ?? 0));
@@ -144,11 +144,9 @@ export function actorHost(parts: EngineParts): ActorHost {
       const why = `${ours.name} was taken over (epoch ${epoch}, ours is ${ours.epoch})`;
       parts.fence(new StagecraftError('FENCED', why, { address }));
     },
-    outdated: (actor) => {
-      const { address } = actor;
-      logger.warn({ address }, 'the store holds more of an actor than it said: taken up again from there');
-      parts.redeliver(address);
-      parts.actors().takeUp(actor);
+    redeliver: (address) => {
+      logger.warn({ address }, 'the store holds more of an actor than it said: taken up from there');
+      return parts.redeliver(address);
     },
     quarantined: (address, reason) => {
       logger.error({ address, code: 'ACTOR_QUARANTINED' }, `actor quarantined: ${reason}`);

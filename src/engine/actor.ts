@@ -8,6 +8,7 @@ import type { AnswerParams } from '../../machines/host.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { type Change, isCounted } from './changes.js';
 import {
+  decodeEnvelope,
   type Envelope,
   emptyEnvelope,
   type JournalEntry,
@@ -54,8 +55,8 @@ export interface ActorHost {
   notify(notice: CommitNotice): void;
   /** Another runtime has written what is ours. */
   fenced(address: string, epoch: number): void;
-  /** The store holds what was thought not to be written: the actor is to be taken up again from there. */
-  outdated(actor: Actor): void;
+  /** Delivers what the store says that this actor owes; tried until the store answers. */
+  redeliver(address: string): Promise<void>;
   /** It takes nothing until it is released. */
   quarantined(address: string, reason: string): void;
   /** It has nothing to do now. */
@@ -214,7 +215,11 @@ export class Actor implements CommitOutcome {
     }
     this.#phase = 'ready';
     this.#stall = undefined;
-    if (record?.gone && (record.wakeAtMs ?? Number.POSITIVE_INFINITY) <= this.#host.stamp().at)
+    if (
+      record?.gone &&
+      !envelope?.quarantined &&
+      (record.wakeAtMs ?? Number.POSITIVE_INFINITY) <= this.#host.stamp().at
+    )
       void this.#fade(record.seq);
     if (this.#changes.length === 0) this.#goLive();
     this.#next();
@@ -315,7 +320,9 @@ export class Actor implements CommitOutcome {
     } else {
       this.#stall = undefined;
       this.#committing = undefined;
-      this.#reconcile(result.stored, taken);
+      this.#putBack(taken.mail);
+      if (this.stopped) for (const mail of this.#mail.splice(0)) this.#refuse(mail);
+      else void this.#compare(true);
     }
   }
 
@@ -388,12 +395,14 @@ export class Actor implements CommitOutcome {
     this.#isFading = true;
     const isForgotten = await this.#host.forget(this.address, seq + 1);
     this.#isFading = false;
-    if (isForgotten && this.seq === seq && !this.stopped) this.#changes.push({ kind: 'forgotten' });
+    if (isForgotten && this.seq === seq && !this.stopped) this.#changes.push({ kind: 'forgotten', seq });
     this.#next();
   }
 
   #nextMail(): Mail | undefined {
     const change = this.#changes.shift();
+    // It was made anew meanwhile.
+    if (change?.kind === 'forgotten' && change.seq !== this.seq) return this.#nextMail();
     return change ? { kind: 'engine', change } : this.#mail.shift();
   }
 
@@ -555,39 +564,62 @@ export class Actor implements CommitOutcome {
     else this.#mail.unshift(mail);
   }
 
-  async #compare(): Promise<void> {
+  /** @param hasConflicted whether the store has refused a commit for what it holds */
+  async #compare(hasConflicted = false): Promise<void> {
     this.#phase = 'verifying';
     // What is suspected from here on may not be in the answer.
     this.#isSuspect = false;
     const stored = await this.#host.load(this.address, (error) => this.#hold(error));
     this.#stall = undefined;
-    if (this.#phase === 'verifying') this.#reconcile(stored);
+    if (this.#phase === 'verifying') this.#reconcile(stored, hasConflicted);
   }
 
-  /** The store holds something else than it should, or may do so. */
-  #reconcile(stored: Pick<StoredRecord, 'seq' | 'epoch' | 'owner' | 'commitId'> | undefined, taken?: Taken): void {
-    if (taken) {
-      this.#putBack(taken.mail);
-      if (this.stopped) for (const mail of this.#mail.splice(0)) this.#refuse(mail);
-    }
-    if (this.stopped) return;
+  #reconcile(stored: StoredRecord | undefined, hasConflicted: boolean): void {
     const { epoch, owner } = this.#host.claim();
     const storedSeq = stored?.seq ?? 0;
     const isOurs = !stored || stored.owner === owner || stored.epoch < epoch;
     const wasLost = this.#changes[0]?.kind === 'rolled-back' && this.#changes.shift() !== undefined;
     if (stored && stored.epoch > epoch) {
       this.#host.fenced(this.address, stored.epoch);
-    } else if ((!taken || wasLost) && storedSeq === this.seq && (stored?.commitId ?? '') === this.#commitId) {
+    } else if (storedSeq === this.seq && (stored?.commitId ?? '') === this.#commitId && (!hasConflicted || wasLost)) {
       if (!this.#isSuspect) this.#tellVerified();
       this.#goOn();
     } else if (isOurs && storedSeq < this.seq) {
       this.#changes.unshift({ kind: 'rolled-back', storedSeq });
       this.#goOn();
     } else if (stored?.owner === owner && storedSeq > this.seq) {
-      this.#host.outdated(this);
+      void this.#adopt(stored);
     } else {
       this.enterQuarantine(`the store holds seq ${stored?.seq ?? 'none'} of it, not ours after ${this.seq}`);
     }
+  }
+
+  /** Goes on from a commit of ours that the store said, or seemed to say, was not written. */
+  async #adopt(record: StoredRecord): Promise<void> {
+    // Before anything that it sends from now on.
+    await this.#host.redeliver(this.address);
+    if (this.#phase !== 'verifying') return;
+    try {
+      const envelope = decodeEnvelope(record.text);
+      const { snapshot } = readable(this.site.machine, envelope);
+      const before = this.#state.envelope;
+      // What runs goes on: the same objects.
+      envelope.effects = envelope.effects.map((effect) => sameOf(before.effects, effect));
+      envelope.timers = envelope.timers.map((timer) => sameOf(before.timers, timer));
+      this.#state = { seq: record.seq, snapshot, envelope };
+      this.#commitId = record.commitId;
+      this.#bytes = record.text.length;
+      const due = this.#changes.splice(0).filter(({ kind }) => kind === 'released' && envelope.quarantined);
+      this.#changes.push(...due);
+      if (this.#isLive) this.#actOn(before, envelope);
+      else if (due.length === 0) this.#goLive();
+      if (envelope.quarantined && due.length === 0) this.enterQuarantine(envelope.quarantined.reason);
+    } catch (error) {
+      this.enterQuarantine(`its record can't be read: ${messageOf(error)}`);
+    }
+    if (this.stopped) return;
+    if (!this.#isSuspect) this.#tellVerified();
+    this.#goOn();
   }
 
   #goOn(): void {
@@ -604,6 +636,9 @@ export class Actor implements CommitOutcome {
     for (const tell of this.#verified.splice(0)) tell();
   }
 }
+
+const sameOf = <T extends { id: string; seq: number }>(known: T[], one: T): T =>
+  known.find(({ id, seq }) => id === one.id && seq === one.seq) ?? one;
 
 const storeUnavailable = (address: string, outcome: 'refused' | 'unknown', cause: unknown): StagecraftError =>
   new StagecraftError(

@@ -4,7 +4,7 @@
  */
 import type { AnyMachineSnapshot } from 'xstate';
 import { defaultBackoff, jittered } from '../../machines/backoff.js';
-import { deadlineOf } from './effects.js';
+import { limitOf } from './effects.js';
 import { type Envelope, emptyEnvelope, type JournalEntry, type LiveEffect, type Outbox } from './envelope.js';
 import type { HostedMachine } from './hosted-machine.js';
 import {
@@ -27,8 +27,8 @@ export type Change =
   | { kind: 'rolled-back'; storedSeq: number }
   /** It was out of service, and is taken back. */
   | { kind: 'released' }
-  /** It was deleted so long ago that its journal goes. */
-  | { kind: 'forgotten' };
+  /** It was deleted at `seq`, so long ago that its journal has gone. */
+  | { kind: 'forgotten'; seq: number };
 
 export function takeChange(taker: Taker, state: ActorState, change: Change, stamp: Stamp): Taken {
   const { machine } = taker;
@@ -81,7 +81,7 @@ export function takeChange(taker: Taker, state: ActorState, change: Change, stam
 /** Whether a restart counts as another attempt: not for what stands as long as its state does. */
 export const isCounted = ({ kind }: Taker, { src, input }: LiveEffect): boolean => {
   const effect = kind.effects[src];
-  return effect !== undefined && Number.isFinite(deadlineOf(effect, input));
+  return effect !== undefined && Number.isFinite(limitOf(effect, input));
 };
 
 /** Effects and timers of a migrated snapshot: those that its states know go on, the others begin. */

@@ -2,8 +2,10 @@
  * Group commit: what actors commit in one turn of the event loop goes to the store in one call.
  * An answer that was lost is asked for again with the same commit, for as long as it takes: the store tells a repeat.
  */
+import { messageOf } from '../errors.js';
 import type { CommitOutcome } from './actor.js';
 import { type Clock, pause } from './clock.js';
+import type { Logger } from './logger.js';
 import type { Commit, CommitResult, Store } from './store.js';
 
 export interface Submission {
@@ -17,14 +19,16 @@ const lastRetryMs = 5_000;
 export class Committer {
   readonly #store: Store;
   readonly #clock: Clock;
+  readonly #logger: Logger;
   #waiting: Submission[] = [];
   #inFlight = 0;
   #idle: (() => void)[] = [];
   readonly #stop = new AbortController();
 
-  constructor(store: Store, clock: Clock) {
+  constructor(store: Store, clock: Clock, logger: Logger) {
     this.#store = store;
     this.#clock = clock;
+    this.#logger = logger;
   }
 
   submit(submission: Submission): void {
@@ -54,8 +58,17 @@ export class Committer {
       this.#done();
       return;
     }
-    for (const [index, result] of results.entries()) batch[index]?.outcome.settled(result);
+    for (const [index, result] of results.entries()) this.#tell(batch[index], result);
     this.#done();
+  }
+
+  /** One that throws must not keep the others of its batch from hearing. */
+  #tell(submission: Submission | undefined, result: CommitResult): void {
+    try {
+      submission?.outcome.settled(result);
+    } catch (error) {
+      this.#logger.error({ address: submission?.commit.address }, `what follows a commit failed: ${messageOf(error)}`);
+    }
   }
 
   async #repeat(batch: Submission[], attempt: number): Promise<void> {

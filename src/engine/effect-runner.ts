@@ -50,7 +50,7 @@ export class EffectRunner {
   readonly #running = new Map<LiveEffect, Run>();
   /** Cancelled ones too, until they have come to an end. */
   readonly #unended = new Set<Run>();
-  #allEnded = (): void => {};
+  readonly #stopping = new Set<AbortController>();
 
   constructor(clock: Clock, timers: TimerHeap, deliver: Deliver) {
     this.#clock = clock;
@@ -95,8 +95,9 @@ export class EffectRunner {
   async stop(graceMs: number): Promise<void> {
     if (this.#unended.size === 0) return;
     const ended = new AbortController();
-    this.#allEnded = () => ended.abort();
+    this.#stopping.add(ended);
     await pause(this.#clock, graceMs, ended.signal);
+    this.#stopping.delete(ended);
   }
 
   #failed(run: Run, error: unknown): void {
@@ -107,7 +108,7 @@ export class EffectRunner {
   #ended(run: Run): void {
     this.#clearDeadline(run);
     this.#unended.delete(run);
-    if (this.#unended.size === 0) this.#allEnded();
+    if (this.#unended.size === 0) for (const ended of this.#stopping) ended.abort();
   }
 
   #setDeadline(run: Run, limitMs: number, src: string): void {

@@ -46,6 +46,15 @@ export function deadlineOf({ deadlineMs = defaultDeadlineMs }: Effect, input: un
   return typeof deadlineMs === 'function' ? deadlineMs(input as never) : deadlineMs;
 }
 
+/** The same for one that ran before, where it can't tell by throwing: the default. */
+export function limitOf(effect: Effect, input: unknown): number {
+  try {
+    return deadlineOf(effect, input);
+  } catch {
+    return defaultDeadlineMs; // as it is started it says so, as an error of its own
+  }
+}
+
 /** One kind of actor: what is hosted under addresses that begin with the machine's id. */
 export interface ActorKind {
   machine: AnyStateMachine;

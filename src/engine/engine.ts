@@ -89,7 +89,7 @@ export class Engine {
     this.#clock = clock;
     this.#logger = logger;
     this.#timers = timers;
-    this.#committer = new Committer(store, clock);
+    this.#committer = new Committer(store, clock, logger);
     this.#effects = new EffectRunner(clock, timers, (address, { id, seq }, event, ended) =>
       this.#actors.post(address, { kind: 'effect', id, seq, event, ended }),
     );
@@ -120,9 +120,7 @@ export class Engine {
       observers: this.#observers,
       actors: () => this.#actors,
       fence: (reason) => this.#fence(reason),
-      redeliver: (address) => {
-        this.#redelivered = Promise.allSettled([this.#redelivered, this.#redeliverAll(address)]);
-      },
+      redeliver: (address) => this.#redeliverAll(address),
       stopped: this.#stop.signal,
     });
     this.#actors = new Actors({
@@ -265,8 +263,11 @@ export class Engine {
     const written = new AbortController();
     void this.#settle().finally(() => written.abort());
     await pause(this.#clock, storeGraceMs, written.signal);
-    this.#timers.clear();
-    await this.#store.close();
+    this.#timers.stop();
+    const closed = new AbortController();
+    const closing = this.#store.close().finally(() => closed.abort());
+    await pause(this.#clock, storeGraceMs, closed.signal);
+    if (closed.signal.aborted) await closing;
   }
 
   /** Resolves when nothing is on its way to the store any more, the lease given back last. */

@@ -157,7 +157,8 @@ export class HostedMachine {
     if (!isDeepStrictEqual(restored.value, persisted.value)) {
       throw new Error(`${this.name} has no state ${JSON.stringify(persisted.value)}`);
     }
-    return restored;
+    const hasEnded = restored._nodes.some(({ type, parent }) => type === 'final' && parent === this.#machine.root);
+    return hasEnded ? Object.assign(restored, { status: 'done' as const }) : restored;
   }
 
   /** Ids of the invokes that this snapshot's states keep running. */

@@ -119,7 +119,7 @@ export class LeaseKeeper {
     if (this.#over) return;
     if (!result) {
       this.#cancelRenewal = this.#clock.after(lease.ttlMs / 10, () => void this.#reclaim(lease));
-    } else if (result.status === 'granted' && (result.continued || result.lease.epoch === lease.epoch + 1)) {
+    } else if (result.status === 'granted' && (result.since <= lease.epoch || result.lease.epoch === lease.epoch + 1)) {
       this.#held(result.lease, askedAtMs);
       this.#events.regained();
     } else {

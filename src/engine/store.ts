@@ -30,8 +30,8 @@ export interface LeaseAsked {
 }
 
 export type LeaseResult =
-  /** `continued`: the same owner was the last one to hold it, so that nobody can have acted in between. */
-  | { status: 'granted'; lease: Lease; continued: boolean }
+  /** `since`: the epoch from which on this owner was the only one to be granted it, so that nobody else has acted. */
+  | { status: 'granted'; lease: Lease; since: number }
   /** Somebody else holds it; `holder` is the text that they gave. */
   | { status: 'held'; holder: string };
 

@@ -24,6 +24,7 @@ export class TimerHeap {
   /** When the clock calls next; Infinity: it doesn't. */
   #armedForMs = Number.POSITIVE_INFINITY;
   #disarm: () => void = () => {};
+  #isStopped = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -36,6 +37,7 @@ export class TimerHeap {
 
   /** Calls `fire` once the delay has passed, in a turn of its own. */
   after(delayMs: number, fire: () => void): Timer {
+    if (this.#isStopped) return { dueAtMs: Number.POSITIVE_INFINITY, order: 0, fire: undefined };
     this.#order += 1;
     const timer: Timer = { dueAtMs: this.#clock.monotonicMs() + Math.max(delayMs, 0), order: this.#order, fire };
     this.#push(timer);
@@ -48,12 +50,17 @@ export class TimerHeap {
     if (!timer.fire) return;
     timer.fire = undefined;
     this.#cancelled += 1;
-    if (this.#cancelled === this.#heap.length) this.clear();
+    if (this.#cancelled === this.#heap.length) this.#clear();
     else if (this.#cancelled > fewTimers && this.#cancelled > this.#heap.length / 2) this.#sweep();
   }
 
-  /** Cancels all. */
-  clear(): void {
+  /** Cancels all, and sets no more. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#clear();
+  }
+
+  #clear(): void {
     this.#disarm();
     this.#armedForMs = Number.POSITIVE_INFINITY;
     for (const timer of this.#heap.splice(0)) timer.fire = undefined;

@@ -8,6 +8,17 @@ import type { Lease, LeaseAsked } from '../engine/store.js';
 /** Milliseconds that never go back, from any start. */
 export type MonotonicMs = () => number;
 
+/** Who was granted a lease last, and from which epoch on nobody else was. Kept for ever. */
+export interface LastHolder {
+  owner: string;
+  since: number;
+}
+
+/** What is to be kept once `owner` is granted it at `epoch`. */
+export function holderAfter(last: LastHolder | undefined, owner: string, epoch: number): LastHolder {
+  return last?.owner === owner ? last : { owner, since: epoch };
+}
+
 /** Higher than every epoch before, also than those that only the caller still knows of. */
 export function nextEpoch(lastEpoch: number, asked: LeaseAsked): number {
   return Math.max(lastEpoch, asked.above ?? 0) + 1;

@@ -5,7 +5,7 @@
 
 import type { Commit, CommitResult, Lease, LeaseAsked, StoredRecord, TopicEntry, TopicRow } from '../engine/store.js';
 import { headOf, refusal, seqOf } from './commit-rule.js';
-import { nextEpoch } from './leases.js';
+import { holderAfter, type LastHolder, nextEpoch } from './leases.js';
 import type { Environment } from './lmdb-environment.js';
 import { isNewer, type TopicMark } from './topic-rule.js';
 
@@ -92,14 +92,20 @@ export function newestCursor(env: Environment, topic: string): number {
 }
 
 /** Grants a lease that nobody else holds now. */
-export function grantLease(env: Environment, asked: LeaseAsked): { lease: Lease; continued: boolean } {
+export function grantLease(env: Environment, asked: LeaseAsked): { lease: Lease; since: number } {
   const { name, owner, ttlMs } = asked;
   const lastEpoch = lastGiven(env, 'epoch', name);
-  const continued = env.holders.get(name) === owner;
   const epoch = nextEpoch(lastEpoch, asked);
   env.counters.putSync(['epoch', name], String(epoch));
-  env.holders.putSync(name, owner);
-  return { lease: { name, epoch, owner, ttlMs }, continued };
+  const last = holderAfter(lastHolder(env, name), owner, epoch);
+  env.holders.putSync(name, JSON.stringify(last));
+  return { lease: { name, epoch, owner, ttlMs }, since: last.since };
+}
+
+/** Absent too where it can't be read: then nobody is taken for the last holder. */
+function lastHolder(env: Environment, lease: string): LastHolder | undefined {
+  const last = parsed(env.holders.get(lease) ?? '');
+  return isLastHolder(last) ? last : undefined;
 }
 
 function readMark(env: Environment, topic: string, source: string): TopicMark | undefined {
@@ -160,6 +166,9 @@ const isRecordHead = (head: unknown): head is RecordHead =>
   typeof head.owner === 'string' &&
   typeof head.commitId === 'string' &&
   typeof head.gone === 'boolean';
+
+const isLastHolder = (last: unknown): last is LastHolder =>
+  isObject(last) && typeof last.owner === 'string' && typeof last.since === 'number';
 
 const isTopicMark = (mark: unknown): mark is TopicMark =>
   isObject(mark) && [mark.seq, mark.index].every(Number.isFinite);

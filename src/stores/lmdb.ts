@@ -89,9 +89,9 @@ class LmdbStore implements Store {
     return this.#write((env) => {
       const rival = this.#leases.rivalOf(name, owner);
       if (rival !== undefined) return { status: 'held', holder: rival };
-      const { lease, continued } = rows.grantLease(env, asked);
+      const { lease, since } = rows.grantLease(env, asked);
       this.#leases.grant(lease, holder);
-      return { status: 'granted', lease, continued };
+      return { status: 'granted', lease, since };
     });
   }
 

@@ -24,7 +24,7 @@ import type {
   TopicPage,
 } from '../engine/store.js';
 import { checkCommit, refusal, seqOf } from './commit-rule.js';
-import { LeaseTable, type MonotonicMs, nextEpoch } from './leases.js';
+import { holderAfter, type LastHolder, LeaseTable, type MonotonicMs, nextEpoch } from './leases.js';
 import { checkName, compareNames, indexFrom } from './names.js';
 import { numberedPosition, numberedToken, pageOf } from './pages.js';
 import { isNewer, type TopicMark } from './topic-rule.js';
@@ -60,7 +60,7 @@ class MemoryStore implements Store {
   readonly #inboxes = new Map<string, Inbox>();
   readonly #topics = new Map<string, Topic>();
   readonly #epochs = new Map<string, number>();
-  readonly #lastOwners = new Map<string, string>();
+  readonly #lastHolders = new Map<string, LastHolder>();
   readonly #leases: LeaseTable;
   #isOpen = false;
 
@@ -84,12 +84,12 @@ class MemoryStore implements Store {
     const rival = this.#leases.rivalOf(name, owner);
     if (rival !== undefined) return { status: 'held', holder: rival };
     const lastEpoch = this.#epochs.get(name) ?? 0;
-    const continued = this.#lastOwners.get(name) === owner;
     const lease = { name, epoch: nextEpoch(lastEpoch, asked), owner, ttlMs };
     this.#epochs.set(name, lease.epoch);
-    this.#lastOwners.set(name, owner);
+    const last = holderAfter(this.#lastHolders.get(name), owner, lease.epoch);
+    this.#lastHolders.set(name, last);
     this.#leases.grant(lease, holder);
-    return { status: 'granted', lease, continued };
+    return { status: 'granted', lease, since: last.since };
   }
 
   async renewLease(lease: Lease): Promise<boolean> {

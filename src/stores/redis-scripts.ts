@@ -101,14 +101,15 @@ local rows = redis.call('XRANGE', KEYS[1], '0-' .. ARGV[1], '+', 'COUNT', ARGV[2
 return {rows, newest, oldest}
 `);
 
-/** KEYS: lease, held. ARGV: owner, ttlMs, holder, above. Answers {epoch, continued} or who holds it. */
+/** KEYS: lease, held. ARGV: owner, ttlMs, holder, above. Answers {epoch, since} or who holds it. */
 export const acquireScript = script(`
-local last = redis.call('HMGET', KEYS[1], 'epoch', 'owner', 'holder')
+local last = redis.call('HMGET', KEYS[1], 'epoch', 'owner', 'holder', 'since')
 if last[2] and last[2] ~= ARGV[1] and redis.call('EXISTS', KEYS[2]) == 1 then return last[3] end
 local epoch = string.format('%.0f', math.max(tonumber(last[1] or '0'), tonumber(ARGV[4])) + 1)
-redis.call('HSET', KEYS[1], 'epoch', epoch, 'owner', ARGV[1], 'holder', ARGV[3])
+local since = last[2] == ARGV[1] and last[4] or epoch
+redis.call('HSET', KEYS[1], 'epoch', epoch, 'owner', ARGV[1], 'holder', ARGV[3], 'since', since)
 redis.call('SET', KEYS[2], epoch, 'PX', ARGV[2])
-return {epoch, last[2] == ARGV[1] and 1 or 0}
+return {epoch, since}
 `);
 
 /** KEYS: fences. ARGV: lease, epoch. Commits of the bucket under an older epoch are refused from here on. */

@@ -89,14 +89,14 @@ class RedisStore implements Store {
     const args = [owner, String(ttlMs), holder, String(above)];
     const reply = await this.#write(call(scripts.acquireScript, bucketOf(name), this.#leaseKeys(name), args));
     if (typeof reply === 'string') return { status: 'held', holder: reply };
-    const [epoch, continued] = rowOf(reply);
+    const [epoch, since] = rowOf(reply);
     // Before it is granted: whoever held it before must not get anything written any more.
     const fences = allBuckets.map((bucket) =>
       call(scripts.fenceScript, bucket, [this.#keys.fences(bucket)], [name, textOf(epoch)]),
     );
     await this.#ask(fences, true);
     const lease = { name, epoch: numberOf(epoch), owner, ttlMs };
-    return { status: 'granted', lease, continued: continued === 1 };
+    return { status: 'granted', lease, since: numberOf(since) };
   }
 
   async renewLease({ name, owner, epoch, ttlMs }: Lease): Promise<boolean> {

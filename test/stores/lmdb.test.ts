@@ -111,7 +111,7 @@ describe('lmdb store', () => {
     await store.close();
     expect(await waiting).to.include({ status: 'granted' });
     await store.open();
-    expect(await store.acquireLease({ ...asked, owner: 'b' })).to.include({ status: 'granted', continued: false });
+    expect(await store.acquireLease({ ...asked, owner: 'b' })).to.include({ status: 'granted', since: 2 });
     await store.close();
   });
 
@@ -220,7 +220,7 @@ describe('lmdb store', () => {
     await withStore(async (store) => {
       const lease = { name: 'node/writer', epoch: 2, owner: 'next', ttlMs: 60_000 };
       const asked = { name: 'node/writer', owner: 'next', ttlMs: 60_000, holder: 'next' };
-      expect(await store.acquireLease(asked)).to.deep.equal({ status: 'granted', lease, continued: false });
+      expect(await store.acquireLease(asked)).to.deep.equal({ status: 'granted', lease, since: 2 });
     });
   });
 

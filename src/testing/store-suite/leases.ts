@@ -1,4 +1,4 @@
-/** Leases: one holder at a time, epochs that rise for ever, and whether a holder has held it all along. */
+/** Leases: one holder at a time, epochs that rise for ever, and since when it is one's alone. */
 
 import assert from 'node:assert/strict';
 import type { Lease, LeaseAsked } from '../../engine/store.js';
@@ -15,15 +15,14 @@ export function leaseSection({ describe, it }: TestRunner, subject: Subject): vo
       ...more,
     });
 
-  const grant = async (owner: string, more?: Partial<LeaseAsked>): Promise<{ lease: Lease; continued: boolean }> => {
+  const grant = async (owner: string, more?: Partial<LeaseAsked>): Promise<{ lease: Lease; since: number }> => {
     const result = await ask(owner, more);
     if (result.status === 'granted') return result;
     throw new Error(`held by ${result.holder}`);
   };
 
   const acquire = async (owner: string, more?: Partial<LeaseAsked>): Promise<Lease> => (await grant(owner, more)).lease;
-  const continues = async (owner: string, more?: Partial<LeaseAsked>): Promise<boolean> =>
-    (await grant(owner, more)).continued;
+  const since = async (owner: string, more?: Partial<LeaseAsked>): Promise<number> => (await grant(owner, more)).since;
   const renews = (lease: Lease) => subject.store.renewLease(lease);
   const giveBack = (lease: Lease) => subject.store.releaseLease(lease);
   const lapse = () => subject.elapse(subject.leaseTtlMs);
@@ -33,7 +32,7 @@ export function leaseSection({ describe, it }: TestRunner, subject: Subject): vo
       assert.deepEqual(await ask('a'), {
         status: 'granted',
         lease: { name: 'node/n1', epoch: 1, owner: 'a', ttlMs: subject.leaseTtlMs },
-        continued: false,
+        since: 1,
       });
     });
 
@@ -90,7 +89,7 @@ export function leaseSection({ describe, it }: TestRunner, subject: Subject): vo
 
     it('one that was never granted is given back, then nothing changes', async () => {
       await giveBack({ name: 'node/n1', epoch: 5, owner: 'a', ttlMs: 1_000 });
-      assertHas(await grant('a'), { continued: false });
+      assertHas(await grant('a'), { since: 1 });
       assert.equal((await acquire('a')).epoch, 2);
     });
 
@@ -180,35 +179,36 @@ export function leaseSection({ describe, it }: TestRunner, subject: Subject): vo
     });
   });
 
-  describe('lease, whether it is continued', () => {
-    it('one that nobody ever held is not', async () => {
-      assert.equal(await continues('a'), false);
+  describe('lease, since when nobody else was granted it', () => {
+    it('one that nobody ever held: since now', async () => {
+      assert.equal(await since('a'), 1);
     });
 
-    it('one that its holder asks for again is: while it is held, lapsed, given back, and after a reopen', async () => {
+    it('its holder asks again, while it is held, lapsed, given back, and after a reopen: since the first time', async () => {
       const lease = await acquire('a');
-      assert.equal(await continues('a'), true);
+      assert.equal(await since('a'), 1);
       await lapse();
-      assert.equal(await continues('a'), true);
-      await giveBack(lease);
-      assert.equal(await continues('a'), true);
+      assert.equal(await since('a'), 1);
+      await giveBack({ ...lease, epoch: 3 });
+      assert.equal(await since('a'), 1);
       await subject.reopen();
-      assert.equal(await continues('a'), true);
+      assert.equal(await since('a'), 1);
     });
 
-    it('one that another held before is not, be it given back, lapsed, or of another name', async () => {
+    it('another held it in between: since it is this one’s again', async () => {
       await giveBack(await acquire('a'));
-      assert.equal(await continues('b'), false);
+      assert.equal(await since('b'), 2);
       await lapse();
-      assert.equal(await continues('a'), false);
-      assert.equal(await continues('a', { name: 'node/n2' }), false);
+      assert.equal(await since('a'), 3);
+      assert.equal(await since('a'), 3);
+      assert.equal(await since('a', { name: 'node/n2' }), 1);
     });
 
     it('who was refused meanwhile plays no part', async () => {
       await acquire('a');
       await ask('b');
       await lapse();
-      assert.equal(await continues('a'), true);
+      assert.equal(await since('a'), 1);
     });
   });
 }

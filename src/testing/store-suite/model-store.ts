@@ -26,7 +26,10 @@ export class ModelStore {
   readonly #journals = new Map<string, JournalRow[]>();
   readonly #inboxes = new Map<string, { lastId: number; rows: InboxRow[] }>();
   readonly #topics = new Map<string, Topic>();
-  readonly #leases = new Map<string, { epoch: number; owner: string; holder: string; isFree: boolean }>();
+  readonly #leases = new Map<
+    string,
+    { epoch: number; owner: string; since: number; holder: string; isFree: boolean }
+  >();
   #outbox: OutboxRow[] = [];
 
   commit(commit: Commit): CommitResult {
@@ -117,8 +120,9 @@ export class ModelStore {
     const last = this.#leases.get(name);
     if (last !== undefined && !last.isFree && last.owner !== owner) return { status: 'held', holder: last.holder };
     const epoch = Math.max(last?.epoch ?? 0, above) + 1;
-    this.#leases.set(name, { epoch, owner, holder, isFree: false });
-    return { status: 'granted', lease: { name, epoch, owner, ttlMs }, continued: last?.owner === owner };
+    const since = last?.owner === owner ? last.since : epoch;
+    this.#leases.set(name, { epoch, owner, since, holder, isFree: false });
+    return { status: 'granted', lease: { name, epoch, owner, ttlMs }, since };
   }
 
   renewLease(name: string, owner: string, epoch: number): boolean {
