@@ -50,18 +50,11 @@ export function actorHost(parts: EngineParts): ActorHost {
   const effectOf = (address: string, { src }: LiveEffect): Effect | undefined =>
     parts.actors().kindOf(address).kind.effects[src];
 
-  const doubt = (address: string, effect: Effect, input: unknown): void => {
-    const limitMs = limitOf(effect, input);
-    if (limitMs === Number.POSITIVE_INFINITY) return;
-    const untilMs = clock.monotonicMs() + limitMs;
-    uncertainUntilMs.set(address, Math.max(untilMs, uncertainUntilMs.get(address) ?? 0));
-  };
-
-  /** When one that undoes may start at the earliest, in milliseconds since the epoch. */
-  const undoableAtMs = (address: string): number => {
+  /** How long one that undoes has to wait. */
+  const undoableInMs = (address: string): number => {
     const leftMs = (uncertainUntilMs.get(address) ?? 0) - clock.monotonicMs();
     if (leftMs <= 0) uncertainUntilMs.delete(address);
-    return leftMs <= 0 ? 0 : clock.now() + leftMs;
+    return leftMs;
   };
 
   const host: ActorHost = {
@@ -88,12 +81,23 @@ export function actorHost(parts: EngineParts): ActorHost {
     after: (delayMs, callback) => {
       timers.after(delayMs, callback);
     },
+    doubt: (address, begun) => {
+      for (const one of begun) {
+        const effect = effectOf(address, one);
+        const limitMs = effect && !effect.negates ? limitOf(effect, one.input) : Number.POSITIVE_INFINITY;
+        if (limitMs === Number.POSITIVE_INFINITY) continue;
+        const untilMs = clock.monotonicMs() + limitMs;
+        uncertainUntilMs.set(address, Math.max(untilMs, uncertainUntilMs.get(address) ?? 0));
+      }
+    },
     startEffect: (address, asked, recovered) => {
       const effect = effectOf(address, asked);
-      if (effect && recovered) doubt(address, effect, asked.input);
-      const notBeforeMs = Math.max(asked.notBeforeMs ?? 0, effect?.negates ? undoableAtMs(address) : 0);
+      const delayMs = Math.max(
+        asked.notBeforeMs === undefined ? 0 : asked.notBeforeMs - clock.now(),
+        effect?.negates ? undoableInMs(address) : 0,
+      );
       const start = (): void => effects.start({ address, live: asked, effect, recovered });
-      gate.admit(asked, { recovered, notBeforeMs, start });
+      gate.admit(asked, { recovered, delayMs, start });
     },
     cancelEffect: (asked, reason) => {
       gate.withdraw(asked);
@@ -113,6 +117,7 @@ export function actorHost(parts: EngineParts): ActorHost {
       live.delete(timer);
     },
     deliver: (address, seq, outbox) => parts.deliveries.deliver(address, seq, outbox),
+    owed: (address) => parts.deliveries.owed(address),
     forget: (address, below) =>
       store.trimJournal(address, below).then(
         () => true,

@@ -44,12 +44,16 @@ export interface ActorHost {
   /** What is stored now; asked for until the store answers. `failed` hears of each time that it doesn't. */
   load(address: string, failed: (error: unknown) => void): Promise<StoredRecord | undefined>;
   after(delayMs: number, callback: () => void): void;
+  /** A runtime before this one may have left calls of these effects under way. */
+  doubt(address: string, begun: LiveEffect[]): void;
   startEffect(address: string, live: LiveEffect, recovered: boolean): void;
   /** @param reason why, where it is not that its state was left */
   cancelEffect(live: LiveEffect, reason?: StagecraftError): void;
   startTimer(address: string, timer: LiveTimer): void;
   cancelTimer(timer: LiveTimer): void;
   deliver(address: string, seq: number, outbox: Outbox): void;
+  /** What it owes that is not delivered yet. */
+  owed(address: string): Outbox | undefined;
   /** Drops its journal entries below this seq; false where the store can't now. */
   forget(address: string, below: number): Promise<boolean>;
   notify(notice: CommitNotice): void;
@@ -79,8 +83,6 @@ type Phase =
   | 'loading'
   | 'ready'
   | 'committing'
-  /** For the store to take writes again. */
-  | 'waiting'
   /** Whether the store still has what it took. */
   | 'verifying'
   | 'quarantined'
@@ -308,13 +310,8 @@ export class Actor implements CommitOutcome {
       this.#committing = undefined;
       this.#commitId = commit.commitId;
       this.#act(taken);
-    } else if (result.status === 'refused' && committing.isInDoubt) {
-      // An earlier attempt may have been written all the same.
-      this.unavailable(result.reason);
-      this.#commitLater(committing);
     } else if (result.status === 'refused') {
-      this.#committing = undefined;
-      this.#refused(taken, result.reason);
+      this.#refused(committing, result.reason);
     } else if (result.status === 'fenced') {
       this.#fenced(committing, result.epoch);
     } else {
@@ -496,9 +493,9 @@ export class Actor implements CommitOutcome {
     this.#tellReady();
     const { timers, effects } = this.#state.envelope;
     for (const timer of timers) this.#host.startTimer(this.address, timer);
-    for (const effect of effects) {
-      this.#host.startEffect(this.address, effect, effect.seq <= this.#restoredSeq);
-    }
+    const wasBegun = ({ seq }: LiveEffect): boolean => seq <= this.#restoredSeq;
+    this.#host.doubt(this.address, effects.filter(wasBegun));
+    for (const effect of effects) this.#host.startEffect(this.address, effect, wasBegun(effect));
   }
 
   #actOn(before: Envelope, after: Envelope): void {
@@ -514,26 +511,22 @@ export class Actor implements CommitOutcome {
     }
   }
 
-  /** Nothing was written, and that is known: a caller is told so, everything else is tried again. */
-  #refused({ mail }: Taken, reason: string): void {
-    if (this.stopped) {
-      this.#refuse(mail);
+  /** Nothing was written: a caller is told so, everything else is tried again, as what may have been written before. */
+  #refused(committing: Committing, reason: string): void {
+    const { mail } = committing.taken;
+    if (mail.kind !== 'request' || committing.isInDoubt) {
+      if (committing.isInDoubt) this.unavailable(reason);
+      else this.#hold(reason);
+      this.#commitLater(committing);
       return;
     }
-    if (mail.kind === 'request') {
-      this.#phase = 'ready';
-      mail.reject(storeUnavailable(this.address, 'refused', reason));
-      this.#next();
-      return;
-    }
-    this.#phase = 'waiting';
-    this.#putBack(mail);
-    this.#hold(reason);
-    this.#host.after(retryMs, () => {
-      if (this.#phase !== 'waiting') return;
-      this.#phase = 'ready';
-      this.#next();
-    });
+    this.#committing = undefined;
+    mail.reject(storeUnavailable(this.address, 'refused', reason));
+    if (this.stopped) return;
+    this.#phase = 'ready';
+    // Should the store have written it all the same, then what it asked for must be done.
+    this.#isSuspect = true;
+    this.#host.after(retryMs, () => this.#next());
   }
 
   /** The lease has a newer epoch: if that is ours by now, it is written under that one. */
@@ -585,7 +578,7 @@ export class Actor implements CommitOutcome {
       if (!this.#isSuspect) this.#tellVerified();
       this.#goOn();
     } else if (isOurs && storedSeq < this.seq) {
-      this.#changes.unshift({ kind: 'rolled-back', storedSeq });
+      this.#changes.unshift({ kind: 'rolled-back', storedSeq, owed: this.#host.owed(this.address) });
       this.#goOn();
     } else if (stored?.owner === owner && storedSeq > this.seq) {
       void this.#adopt(stored);

@@ -23,8 +23,8 @@ export type Change =
   | { kind: 'migrated'; migrations: string[]; snapshot: AnyMachineSnapshot }
   /** A runtime ended while the effects that were begun up to `seq` ran: they are taken up again, as further attempts. */
   | { kind: 'recovered'; seq: number }
-  /** The store has lost what was committed after `storedSeq`. */
-  | { kind: 'rolled-back'; storedSeq: number }
+  /** The store has lost what was committed after `storedSeq`, and with it what was `owed` and is not delivered yet. */
+  | { kind: 'rolled-back'; storedSeq: number; owed: Outbox | undefined }
   /** It was out of service, and is taken back. */
   | { kind: 'released' }
   /** It was deleted at `seq`, so long ago that its journal has gone. */
@@ -64,6 +64,7 @@ export function takeChange(taker: Taker, state: ActorState, change: Change, stam
     case 'rolled-back':
       entry.error = `the store had lost what came after seq ${change.storedSeq}`;
       entry.snapshot = next.envelope.snapshot ?? null;
+      outbox = change.owed;
       break;
     case 'released':
       delete next.envelope.quarantined;

@@ -4,7 +4,7 @@
  */
 import { type Clock, pause } from './clock.js';
 import { asData } from './data.js';
-import { decodeOutbox, type Outbox } from './envelope.js';
+import { type CommitPlace, decodeOutbox, type Outbox } from './envelope.js';
 import type { Inbox } from './inbox.js';
 import type { OutboxRow, Store } from './store.js';
 import type { Topics } from './topics.js';
@@ -16,6 +16,8 @@ export class Deliveries {
   readonly #clock: Clock;
   readonly #topics: Topics;
   readonly #inbox: Inbox;
+  /** By address and seq, what is not delivered yet. */
+  readonly #owed = new Map<string, Map<number, Outbox>>();
   #delivered: { address: string; seq: number }[] = [];
   #settling: Promise<void> | undefined;
   readonly #stop = new AbortController();
@@ -28,14 +30,38 @@ export class Deliveries {
   }
 
   /** Call in the order of the commits of an address: receivers and topics keep that order. */
-  deliver(address: string, seq: number, { messages, events }: Outbox): void {
-    const sent = messages.map(({ to, ...content }, index) =>
-      this.#inbox.append(to, { from: { address, seq, index }, ...asData(content) }),
-    );
-    const broadcast = events.map(({ topic, event }, index) =>
-      this.#topics.append(topic, { source: address, seq, index, text: JSON.stringify(event) }),
-    );
-    void Promise.all([...sent, ...broadcast]).then(() => this.#settle({ address, seq }));
+  deliver(address: string, seq: number, outbox: Outbox): void {
+    const owed = this.#owed.get(address) ?? new Map<number, Outbox>();
+    this.#owed.set(address, owed.set(seq, outbox));
+    const sent = outbox.messages.map(({ to, of, ...content }, at) => {
+      const [first, index] = of ?? [seq, at];
+      return this.#inbox.append(to, { from: { address, seq: first, index }, ...asData(content) });
+    });
+    const broadcast = outbox.events.map(({ topic, event, of }, at) => {
+      const [first, index] = of ?? [seq, at];
+      return this.#topics.append(topic, { source: address, seq: first, index, text: JSON.stringify(event) });
+    });
+    void Promise.all([...sent, ...broadcast]).then(() => {
+      owed.delete(seq);
+      if (owed.size === 0 && this.#owed.get(address) === owed) this.#owed.delete(address);
+      this.#settle({ address, seq });
+    });
+  }
+
+  /** All that an actor owes and that is not delivered yet, each with where it was owed first. */
+  owed(address: string): Outbox | undefined {
+    const owed = this.#owed.get(address);
+    if (!owed) return undefined;
+    const all: Outbox = { messages: [], events: [] };
+    for (const [seq, { messages, events }] of owed) {
+      const placed = <T extends { of?: CommitPlace }>(item: T, at: number): T => ({
+        ...item,
+        of: item.of ?? [seq, at],
+      });
+      all.messages.push(...messages.map(placed));
+      all.events.push(...events.map(placed));
+    }
+    return all;
   }
 
   /** Delivers again what an earlier run left unsettled. */

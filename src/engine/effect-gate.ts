@@ -8,9 +8,15 @@ import type { Timer, TimerHeap } from './timer-heap.js';
 
 export interface Entrance {
   recovered: boolean;
-  /** Milliseconds since the epoch; 0: at once. */
-  notBeforeMs: number;
+  /** Milliseconds that it has to wait in any case. */
+  delayMs: number;
   start(): void;
+}
+
+interface Waiting extends Entrance {
+  /** On the monotonic clock. */
+  notBeforeMs: number;
+  timer?: Timer;
 }
 
 /** Effects of an earlier runtime: so many at once, and then as many again after each pause. */
@@ -21,7 +27,7 @@ export class EffectGate {
   readonly #clock: Clock;
   readonly #timers: TimerHeap;
   readonly #mayOpen: () => boolean;
-  readonly #waiting = new Map<LiveEffect, Entrance & { timer?: Timer }>();
+  readonly #waiting = new Map<LiveEffect, Waiting>();
   /** Those of `#waiting` that only wait for their turn. */
   readonly #recovered = new Set<LiveEffect>();
   /** How many of them may start before the next turn. */
@@ -37,11 +43,11 @@ export class EffectGate {
 
   /** Calls `start` at once or later, unless it is withdrawn before. */
   admit(live: LiveEffect, entrance: Entrance): void {
-    if (!entrance.recovered && entrance.notBeforeMs === 0 && this.#mayOpen()) {
+    if (!entrance.recovered && entrance.delayMs <= 0 && this.#mayOpen()) {
       entrance.start();
       return;
     }
-    this.#waiting.set(live, entrance);
+    this.#waiting.set(live, { ...entrance, notBeforeMs: this.#clock.monotonicMs() + entrance.delayMs });
     this.#try(live);
   }
 
@@ -59,7 +65,7 @@ export class EffectGate {
   #try(live: LiveEffect): void {
     const entrance = this.#waiting.get(live);
     if (!entrance || !this.#mayOpen()) return;
-    const leftMs = entrance.notBeforeMs - this.#clock.now();
+    const leftMs = entrance.notBeforeMs - this.#clock.monotonicMs();
     if (leftMs > 0) {
       if (entrance.timer) this.#timers.cancel(entrance.timer);
       entrance.timer = this.#timers.after(leftMs, () => this.#try(live));
@@ -73,12 +79,12 @@ export class EffectGate {
 
   #startRecovered(): void {
     for (const live of this.#recovered) {
-      if (this.#left === 0) return;
+      if (this.#left === 0 || !this.#mayOpen()) return;
       this.#left -= 1;
       this.#turn ??= this.#timers.after(recoveryPauseMs, () => this.#takeTurn());
       this.#recovered.delete(live);
       const entrance = this.#waiting.get(live);
-      if (entrance && this.#mayOpen()) this.#start(live, entrance);
+      if (entrance) this.#start(live, entrance);
     }
   }
 

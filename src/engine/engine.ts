@@ -241,7 +241,10 @@ export class Engine {
    */
   async *journal(address: string, from = 1): AsyncGenerator<JournalEntry, void> {
     for (let next = from; ; ) {
-      const rows = await this.#store.readJournal(address, next, pageSize);
+      const rows = await this.#store.readJournal(address, next, pageSize).catch((cause: unknown) => {
+        const message = `the store can't read a journal now (${messageOf(cause)}): ask again later`;
+        throw new StagecraftError('STORE_UNAVAILABLE', message, { address, outcome: 'refused', cause });
+      });
       for (const row of rows) {
         yield readableEntry(address, row);
         next = row.seq + 1;
@@ -263,6 +266,7 @@ export class Engine {
     const written = new AbortController();
     void this.#settle().finally(() => written.abort());
     await pause(this.#clock, storeGraceMs, written.signal);
+    this.#leases.giveUp();
     this.#timers.stop();
     const closed = new AbortController();
     const closing = this.#store.close().finally(() => closed.abort());
@@ -298,6 +302,7 @@ export class Engine {
   async #check(reason: string): Promise<void> {
     this.#logger.warn({ code: 'STORE_SUSPECT' }, `the store may have lost writes (${reason}): each actor is compared`);
     this.#checks += 1;
+    this.#leases.confirm();
     await Promise.all([...this.#actors].map((actor) => actor.verify()));
     this.#checks -= 1;
     this.#gate.reopen();

@@ -87,9 +87,12 @@ export type EntrySource =
 
 /** What a commit owes to others. */
 export interface Outbox {
-  messages: { to: string; event?: AnyEventObject; input?: object }[];
-  events: { topic: string; event: AnyEventObject }[];
+  messages: { to: string; event?: AnyEventObject; input?: object; of?: CommitPlace }[];
+  events: { topic: string; event: AnyEventObject; of?: CommitPlace }[];
 }
+
+/** Where a message or event was owed first, if the store has lost that commit: by that it is told from others. */
+export type CommitPlace = [seq: number, index: number];
 
 export const encode = (value: Envelope | JournalEntry | Outbox): Encoded => JSON.stringify(value);
 

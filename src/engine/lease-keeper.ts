@@ -66,6 +66,11 @@ export class LeaseKeeper {
     return !this.#over && this.#clock.monotonicMs() < this.#heldUntilMs;
   }
 
+  /** The store may have lost it: renewed now, and asked for again where it is gone. */
+  confirm(): void {
+    if (this.#lease && this.held) this.#renewAfter(0, this.#lease);
+  }
+
   /** Somebody else has it: it is neither renewed nor given back. */
   giveUp(): void {
     this.#end();

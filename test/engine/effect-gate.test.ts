@@ -27,7 +27,7 @@ describe('the gate of effects', () => {
   const live = (id: string): LiveEffect => ({ id, src: 'work', input: {}, seq: 1 });
   const admit = (id: string, entrance: Partial<Entrance> = {}): LiveEffect => {
     const effect = live(id);
-    gate.admit(effect, { recovered: false, notBeforeMs: 0, start: () => started.push(id), ...entrance });
+    gate.admit(effect, { recovered: false, delayMs: 0, start: () => started.push(id), ...entrance });
     return effect;
   };
   const names = (from: number, to: number): string[] => Array.from({ length: to - from }, (_, at) => `${from + at}`);
@@ -53,7 +53,7 @@ describe('the gate of effects', () => {
   });
 
   it('an effect has a time, then it starts then, not a millisecond sooner, also where it is reopened meanwhile', async () => {
-    admit('a', { notBeforeMs: clock.now() + 500 });
+    admit('a', { delayMs: 500 });
     await clock.advance(499);
     gate.reopen();
     gate.reopen();
@@ -64,7 +64,7 @@ describe('the gate of effects', () => {
   });
 
   it('the time has come while it is closed, then the effect starts when it opens', async () => {
-    admit('a', { notBeforeMs: clock.now() + 500 });
+    admit('a', { delayMs: 500 });
     isOpen = false;
     await clock.advance(1_000);
     expect(started).to.deep.equal([]);
@@ -78,7 +78,7 @@ describe('the gate of effects', () => {
     ['back', -3_600_000],
   ] as const) {
     it(`the wall clock is set ${how} by an hour, then the time of an effect comes when it would have come`, async () => {
-      admit('a', { notBeforeMs: clock.now() + 500 });
+      admit('a', { delayMs: 500 });
       setMs = byMs;
       gate.reopen();
       await clock.advance(499);
@@ -89,7 +89,7 @@ describe('the gate of effects', () => {
   }
 
   it('an effect is withdrawn while it waits, for whatever it waits, then it never starts, and leaves no timer', async () => {
-    const waiting = [admit('timed', { notBeforeMs: clock.now() + 500 })];
+    const waiting = [admit('timed', { delayMs: 500 })];
     isOpen = false;
     waiting.push(admit('closed'), admit('recovered', { recovered: true }));
     for (const effect of waiting) gate.withdraw(effect);
@@ -101,7 +101,7 @@ describe('the gate of effects', () => {
   });
 
   it('withdrawn twice, or never admitted, then nothing happens', () => {
-    const effect = admit('a', { notBeforeMs: clock.now() + 500 });
+    const effect = admit('a', { delayMs: 500 });
     gate.withdraw(effect);
     gate.withdraw(effect);
     gate.withdraw(live('b'));
@@ -171,15 +171,14 @@ describe('the gate of effects', () => {
     it('one starts another, or withdraws the next, then that holds', async () => {
       const next = live('next');
       admit('first', { recovered: true, start: () => gate.withdraw(next) });
-      gate.admit(next, { recovered: true, notBeforeMs: 0, start: () => started.push('next') });
+      gate.admit(next, { recovered: true, delayMs: 0, start: () => started.push('next') });
       admit('x', { recovered: true, start: () => admit('from x', { recovered: true }) });
       await clock.advance(1_000);
       expect(started).to.include('from x');
     });
 
     it('they have times of their own, then each waits for its time and for its turn', async () => {
-      const at = clock.now() + 1_000;
-      names(0, 250).map((id) => admit(id, { recovered: true, notBeforeMs: at }));
+      names(0, 250).map((id) => admit(id, { recovered: true, delayMs: 1_000 }));
       await clock.advance(999);
       expect(started).to.deep.equal([]);
       await clock.advance(1);

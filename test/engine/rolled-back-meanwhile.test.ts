@@ -168,7 +168,7 @@ describe('a store that was rolled back meanwhile', () => {
     it('a message, then the next runtime delivers it', async () => {
       await ask('begin');
       const mark = lab.mark();
-      life.store.hold('load');
+      life.store.hold('load', 'before', 1);
       await life.engine.ask('desk/a', tell(noteTo('desk/b', 'acknowledged')));
       await lab.rollBack(mark);
       await ask('two');

@@ -245,7 +245,7 @@ describe('a store that was rolled back', () => {
       await lab.clock.advance(4_000);
       expect(work.calls).to.have.length(1);
       release();
-      await lab.rest();
+      await lab.clock.advance(1_000);
       expect(work.calls).to.have.length(2);
     });
 

@@ -80,6 +80,7 @@ export class SiteRun {
       return await engine.ask(plannerAddress, { type: 'order', id }, { requestId: `order ${id}` });
     } catch (error) {
       if (!(error instanceof StagecraftError && error.code === 'STORE_UNAVAILABLE')) throw error;
+      await pause(this.lab.clock, 100);
       return this.#order(engine, { id, waitMs: 0, failures: 0 });
     }
   }
