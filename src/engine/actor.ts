@@ -526,7 +526,7 @@ export class Actor implements CommitOutcome {
     this.#phase = 'ready';
     // Should the store have written it all the same, then what it asked for must be done.
     this.#isSuspect = true;
-    this.#host.after(retryMs, () => this.#next());
+    this.#next();
   }
 
   /** The lease has a newer epoch: if that is ours by now, it is written under that one. */

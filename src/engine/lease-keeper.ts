@@ -32,6 +32,8 @@ export class LeaseKeeper {
   #request: LeaseRequest | undefined;
   #lease: Lease | undefined;
   #heldUntilMs = 0;
+  /** The store may have lost writes since it was acquired. */
+  #mayBeForgotten = false;
   /** Released or lost: what a renewal says from then on counts no more. */
   #over = false;
   #cancelRenewal: () => void = () => {};
@@ -68,6 +70,7 @@ export class LeaseKeeper {
 
   /** The store may have lost it: renewed now, and asked for again where it is gone. */
   confirm(): void {
+    this.#mayBeForgotten = true;
     if (this.#lease && this.held) this.#renewAfter(0, this.#lease);
   }
 
@@ -85,6 +88,7 @@ export class LeaseKeeper {
 
   #held(lease: Lease, askedAtMs: number): void {
     this.#lease = lease;
+    this.#mayBeForgotten = false;
     this.#heldUntilMs = askedAtMs + lease.ttlMs;
     this.#cancelLapse();
     const leftMs = this.#heldUntilMs - this.#clock.monotonicMs();
@@ -107,12 +111,13 @@ export class LeaseKeeper {
     else this.#lapse(lease);
   }
 
-  /** What comes of it must be known within one more term. */
+  /** What comes of it must be known within one more term; two, where a dead one's may have to lapse first. */
   #lapse(lease: Lease): void {
     this.#heldUntilMs = this.#clock.monotonicMs();
     this.#cancelRenewal();
     this.#cancelLapse();
-    this.#cancelLapse = this.#clock.after(lease.ttlMs, () => this.#lose(lease));
+    const limitMs = this.#mayBeForgotten ? 2 * lease.ttlMs : lease.ttlMs;
+    this.#cancelLapse = this.#clock.after(limitMs, () => this.#lose(lease));
     void this.#reclaim(lease);
   }
 
@@ -122,7 +127,8 @@ export class LeaseKeeper {
     const asked = { ...this.#request, above: lease.epoch };
     const result = await this.#store.acquireLease(asked).catch(() => undefined);
     if (this.#over) return;
-    if (!result) {
+    // Where the store went back in time, it may be held by one who is dead: then it lapses within its term.
+    if (!result || (result.status === 'held' && this.#mayBeForgotten)) {
       this.#cancelRenewal = this.#clock.after(lease.ttlMs / 10, () => void this.#reclaim(lease));
     } else if (result.status === 'granted' && (result.since <= lease.epoch || result.lease.epoch === lease.epoch + 1)) {
       this.#held(result.lease, askedAtMs);
