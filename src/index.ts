@@ -1,6 +1,7 @@
 /** Entry point `stagecraft`: the runtime, and the types of what it takes and gives. */
 
 export type { Fingerprint, PluginBasics, PluginInfo, TaskChanged, TaskSpec } from '../machines/index.js';
+export type { QuarantinedActor } from './engine/actors.js';
 export type { Clock } from './engine/clock.js';
 export type { EntrySource, JournalEntry } from './engine/envelope.js';
 export type { PersistedSnapshot } from './engine/hosted-machine.js';
@@ -14,6 +15,16 @@ export type { Dispenser, FingerprintRequest } from './registry/dispenser.js';
 export type { FingerprintTimes } from './registry/fingerprint-loop.js';
 export type { PluginEvent } from './registry/plugin-events.js';
 export type { PluginStatus, WaitOptions } from './registry/plugin-registry.js';
-export { createRuntime, type Journal, type Plugins, type Runtime, type RuntimeOptions, type Tasks } from './runtime.js';
+export {
+  type ActorControl,
+  type ActorStatus,
+  createRuntime,
+  type Journal,
+  type Plugins,
+  type Retention,
+  type Runtime,
+  type RuntimeOptions,
+  type Tasks,
+} from './runtime.js';
 export type { TaskOptions } from './tasks/spec.js';
 export type { TaskState, TaskStatus, TaskUpdate } from './tasks/task-supervisor.js';

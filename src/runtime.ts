@@ -6,11 +6,13 @@ import { join } from 'node:path';
 import { addressParts, nodeOwnedPrefix, registryAddress } from '../machines/addresses.js';
 import { type RegistryContext, registryMachine } from '../machines/registry.js';
 import { csiDispensers } from './csi/dispenser.js';
+import type { QuarantinedActor } from './engine/actors.js';
 import { type Clock, systemClock } from './engine/clock.js';
 import type { ActorKind, Effect, EffectCall } from './engine/effects.js';
-import { Engine } from './engine/engine.js';
+import { type ActorView, Engine } from './engine/engine.js';
 import type { JournalEntry } from './engine/envelope.js';
 import { type Logger, silentLogger } from './engine/logger.js';
+import { defaultPolicy } from './engine/policy.js';
 import { type Random, systemRandom } from './engine/random.js';
 import type { Replayed } from './engine/replay.js';
 import type { Store } from './engine/store.js';
@@ -35,12 +37,21 @@ export interface RuntimeOptions {
   store?: Store;
   /** Default: every 30 s, each at most 30 s. */
   fingerprint?: Partial<FingerprintTimes>;
+  /** What is kept of the past; what is older is forgotten. */
+  retention?: Retention;
   /** Further kinds of plugin by type; `csi-controller` and `csi-node` are built in. */
   dispensers?: Record<string, Dispenser>;
   clock?: Clock;
   random?: Random;
   /** pino fits as it is; default: nothing is logged. */
   logger?: Logger;
+}
+
+export interface Retention {
+  /** Of each actor's journal at least its last entries; default 1,000. */
+  journalEntries?: number | undefined;
+  /** Of each topic at least its newest events; default 100,000. */
+  topicEvents?: number | undefined;
 }
 
 /** `runtime.plugins`: what is left out belongs to the runtime itself. */
@@ -54,8 +65,7 @@ export interface Runtime {
   readonly plugins: Plugins;
   readonly tasks: Tasks;
   readonly journal: Journal;
-  /** Records that could not be read when the runtime came up; they are left as they are. */
-  readonly quarantined: string[];
+  readonly actors: ActorControl;
   /** Resolves, with FENCED, if another runtime has taken over this node: nothing happens here from then on. Close it. */
   readonly lost: Promise<StagecraftError>;
   /**
@@ -71,6 +81,22 @@ export interface Journal {
   entries(address: string, options?: { from?: number; to?: number }): AsyncIterable<JournalEntry>;
   /** The actor as it was after entry `to`, rebuilt from its journal; no effect runs. */
   replay(address: string, options?: { to?: number }): Promise<Replayed>;
+}
+
+export interface ActorControl {
+  /** The actors of this node, by address. */
+  list(): ActorStatus[];
+  /** Those out of service: they crashed too often, or their record can't be read. Their records are left as they are. */
+  quarantined(): QuarantinedActor[];
+  /**
+   * Takes one back into service: what is owed to it comes, its timers and effects go on. Nothing where it is.
+   * @throws StagecraftError ACTOR_QUARANTINED if its record still can't be read; ACTOR_NOT_FOUND
+   */
+  release(address: string): Promise<void>;
+}
+
+export interface ActorStatus extends Pick<ActorView, 'seq' | 'state'> {
+  address: string;
 }
 
 const leaseTtlMs = 15_000;
@@ -96,7 +122,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   }
 }
 
-function checkOptions({ nodeId, fingerprint = {} }: RuntimeOptions): void {
+function checkOptions({ nodeId, fingerprint = {}, retention = {} }: RuntimeOptions): void {
   const bytes = typeof nodeId === 'string' ? Buffer.byteLength(nodeId) : 0;
   if (bytes < 1 || bytes > maxNodeIdBytes) {
     throw new StagecraftError(
@@ -115,10 +141,18 @@ function checkOptions({ nodeId, fingerprint = {} }: RuntimeOptions): void {
       );
     }
   }
+  for (const [name, value] of Object.entries(retention)) {
+    if (value !== undefined && !(Number.isSafeInteger(value) && value > 0)) {
+      throw new StagecraftError(
+        'INVALID_ARGUMENT',
+        `retention.${name} must be a positive whole number, it is ${value}`,
+      );
+    }
+  }
 }
 
 async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runtime> {
-  const { nodeId, clock = systemClock, random = systemRandom, logger = silentLogger } = options;
+  const { nodeId, clock = systemClock, random = systemRandom, logger = silentLogger, retention = {} } = options;
   const store = options.store ?? lmdbStore(join(dataDir.path, 'state'));
   const clients = new Clients({ ...csiDispensers(), ...options.dispensers }, logger);
   const times = { ...defaultTimes, ...options.fingerprint };
@@ -135,7 +169,18 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     clock,
     random,
     logger,
-    lease: { name: `node/${nodeId}`, holder: `the runtime of ${dataDir.path}, pid ${process.pid}`, ttlMs: leaseTtlMs },
+    policy: {
+      topic: `actors/${encodeURIComponent(nodeId)}`,
+      journal: { ...defaultPolicy.journal, ...(retention.journalEntries && { keep: retention.journalEntries }) },
+    },
+    topics: retention.topicEvents ? { keep: retention.topicEvents } : {},
+    // Whoever held this lock before is dead: its lease need not lapse first.
+    lease: {
+      name: `node/${nodeId}`,
+      owner: dataDir.holderId,
+      holder: `the runtime of ${dataDir.path}, pid ${process.pid}`,
+      ttlMs: leaseTtlMs,
+    },
     kinds: [
       registryKind(dataDir, () => engine, { drain }),
       ...pluginKinds({ ...times, clients, clock, checked }),
@@ -152,7 +197,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   const root = new Root(engine, registryAddress(nodeId), clock);
 
   await engine.open();
-  const { restored } = await root.start().catch(async (error: unknown) => {
+  await root.start().catch(async (error: unknown) => {
     await engine.stop();
     throw error;
   });
@@ -163,7 +208,11 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     dataDir: dataDir.path,
     plugins,
     tasks,
-    quarantined: restored.quarantined,
+    actors: {
+      list: () => [...engine.views('')].map(([address, { seq, state }]) => ({ address, seq, state })),
+      quarantined: () => engine.quarantined(),
+      release: (address) => engine.release(address),
+    },
     journal: {
       entries: (address, { from, to } = {}) => upTo(engine.journal(address, from), to),
       replay: async (address, { to } = {}) => withoutEnvironment(await engine.replay(address, to)),
@@ -232,10 +281,10 @@ class Root {
     this.#clock = clock;
   }
 
-  async start(): Promise<RegistryContext> {
+  async start(): Promise<void> {
     await this.#engine.ask(this.#address, { type: 'registry.start' });
     const context = await this.#settled(startLimitMs);
-    if (context?.error === null) return context;
+    if (context?.error === null) return;
     throw this.#failure('START_FAILED', `the runtime could not start: ${context?.error ?? 'it took too long'}`);
   }
 

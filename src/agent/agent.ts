@@ -11,6 +11,7 @@ import { createRuntime, type Runtime } from '../runtime.js';
 import { serveApi } from './api.js';
 import type { AgentConfig } from './config.js';
 import { describePluginEvent, describeStatus, describeTaskUpdate } from './describe.js';
+import { storeOf } from './store.js';
 
 export interface Agent {
   /** Where its API listens. */
@@ -31,9 +32,10 @@ export const agentSocketPath = (dataDir: string): string => join(socketRootOf(da
  * @throws StagecraftError as createRuntime
  */
 export async function startAgent(config: AgentConfig, print: Print): Promise<Agent> {
-  const { nodeId, fingerprint, log } = config;
+  const { nodeId, dataDir, retention, fingerprint, log } = config;
   const logger = pino({ level: log.level }, pino.destination(2));
-  const runtime = await createRuntime({ nodeId, dataDir: config.dataDir, fingerprint, logger });
+  const { words, ...store } = storeOf(config);
+  const runtime = await createRuntime({ nodeId, dataDir, retention, fingerprint, logger, ...store });
   const socketPath = agentSocketPath(runtime.dataDir);
   const version = packageVersion();
 
@@ -63,9 +65,9 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
   try {
     closeApi = await serveApi({ runtime, socketPath, version, drain });
     print(`stagecraft agent ${version} on node ${nodeId}, pid ${process.pid}`);
-    print(`  data  ${runtime.dataDir} (embedded store; remove it to begin anew)`);
+    print(`  data  ${runtime.dataDir} (${words})`);
     print(`  api   unix://${socketPath}`);
-    for (const address of runtime.quarantined) print(`  record of ${address} can't be read: left as it is`);
+    for (const { reason } of runtime.actors.quarantined()) print(`  ${reason}`);
     for (const { type, name } of runtime.plugins.list())
       print(`  ${describeStatus(runtime.plugins.status(type, name))}`);
     void tell(runtime.plugins.updates(), describePluginEvent, print);

@@ -4,7 +4,7 @@ import { fastify } from 'fastify';
 import { StagecraftError } from '../errors.js';
 import { checkSocketPath } from '../host/socket-path.js';
 import type { PluginStatus } from '../registry/plugin-registry.js';
-import type { Runtime } from '../runtime.js';
+import type { ActorStatus, Runtime } from '../runtime.js';
 
 export interface ApiOptions {
   runtime: Runtime;
@@ -20,6 +20,13 @@ export interface PluginReport extends PluginStatus {
   instances: number;
 }
 
+/** What `GET /v1/actors` tells of one actor. */
+export interface ActorReport extends Partial<ActorStatus> {
+  address: string;
+  /** Why it is out of service. */
+  quarantined?: string;
+}
+
 export interface AgentReport {
   version: string;
   nodeId: string;
@@ -30,6 +37,8 @@ export interface AgentReport {
 const statusOf: Record<string, number> = {
   INVALID_ARGUMENT: 400,
   PLUGIN_NOT_FOUND: 404,
+  ACTOR_NOT_FOUND: 404,
+  ACTOR_QUARANTINED: 409,
   RUNTIME_CLOSED: 503,
   STORE_UNAVAILABLE: 503,
   TIMEOUT: 504,
@@ -76,6 +85,22 @@ export async function serveApi({ runtime, socketPath, version, drain }: ApiOptio
       return report(await runtime.plugins.waitFor(type, name, { until, ...timeoutIn(timeoutMs) }));
     },
   );
+  server.get('/v1/actors', (): ActorReport[] => {
+    const reasons = new Map(runtime.actors.quarantined().map(({ address, reason }) => [address, reason]));
+    const living = runtime.actors.list().map((actor) => {
+      const quarantined = reasons.get(actor.address);
+      reasons.delete(actor.address);
+      return quarantined === undefined ? actor : { ...actor, quarantined };
+    });
+    return [...living, ...[...reasons].map(([address, quarantined]) => ({ address, quarantined }))];
+  });
+  server.post<{ Body: { address?: unknown } | null }>('/v1/actors/release', async ({ body }, reply) => {
+    if (typeof body?.address !== 'string') {
+      throw new StagecraftError('INVALID_ARGUMENT', "give the actor's address, as 'stagecraft actor list' names it");
+    }
+    await runtime.actors.release(body.address);
+    return reply.code(204).send();
+  });
   server.post('/v1/drain', async (_, reply) => {
     await drain();
     return reply.code(204).send();

@@ -8,6 +8,41 @@ import { messageOf, StagecraftError } from '../errors.js';
 import { taskSchema } from '../tasks/spec.js';
 
 const ms = z.int().positive();
+const count = z.int().positive();
+
+const endpoint = z
+  .string()
+  .regex(/^.+:\d{1,5}$/, 'must be host:port')
+  .transform((text) => ({
+    host: text.slice(0, text.lastIndexOf(':')).replace(/^\[(.*)\]$/, '$1'),
+    port: Number(text.split(':').at(-1)),
+  }));
+
+/** Where the store is a Redis. What each key means: docs/configuration.md */
+const redisSchema = z
+  .strictObject({
+    url: z
+      .string()
+      .regex(/^rediss?:\/\//, 'must begin with redis:// or rediss://')
+      .optional(),
+    sentinels: z.array(endpoint).min(1).optional(),
+    master: z.string().min(1).optional(),
+    cluster: z.array(endpoint).min(1).optional(),
+    username: z.string().min(1).optional(),
+    passwordFile: z.string().min(1).optional(),
+    caFile: z.string().min(1).optional(),
+    prefix: z.string().optional(),
+    protocol: z.union([z.literal(2), z.literal(3)]).optional(),
+    durability: z.strictObject({ replicas: count, timeoutMs: ms }).optional(),
+  })
+  .refine(({ url, sentinels, cluster }) => [url, sentinels, cluster].filter(Boolean).length === 1, {
+    message: 'must have exactly one of url, sentinels and cluster',
+  })
+  .refine(({ sentinels, master }) => (sentinels === undefined) === (master === undefined), {
+    message: 'sentinels are asked for a master by its name: give both, sentinels and master',
+  });
+
+export type RedisConfig = z.output<typeof redisSchema>;
 
 const configSchema = z.strictObject({
   nodeId: z
@@ -20,6 +55,8 @@ const configSchema = z.strictObject({
     .min(1)
     .refine((path) => !path.includes('\0'), 'must have no NUL character')
     .default(defaultDataDir),
+  store: z.strictObject({ redis: redisSchema }).optional(),
+  retention: z.strictObject({ journalEntries: count.optional(), topicEvents: count.optional() }).prefault({}),
   fingerprint: z.strictObject({ intervalMs: ms.default(30_000), timeoutMs: ms.default(30_000) }).prefault({}),
   tasks: z
     .array(taskSchema)
@@ -43,7 +80,7 @@ function defaultDataDir(): string {
 }
 
 /**
- * @param file a YAML file, relative to the working directory; absent: all defaults. A relative `dataDir` in it is
+ * @param file a YAML file, relative to the working directory; absent: all defaults. Relative paths in it are
  *   relative to the file.
  * @throws StagecraftError CONFIG_INVALID with every fault as `file:line: path: what is allowed`
  */
@@ -56,7 +93,11 @@ export function loadConfig(file?: string): AgentConfig {
     throw new StagecraftError('CONFIG_INVALID', `can't read the configuration: ${messageOf(error)}`, { cause: error });
   }
   const config = parseConfig(text, file);
-  return { ...config, dataDir: resolve(dirname(file), config.dataDir) };
+  const beside = (path: string): string => resolve(dirname(file), path);
+  const { redis } = config.store ?? {};
+  if (redis?.passwordFile) redis.passwordFile = beside(redis.passwordFile);
+  if (redis?.caFile) redis.caFile = beside(redis.caFile);
+  return { ...config, dataDir: beside(config.dataDir) };
 }
 
 /** @throws StagecraftError CONFIG_INVALID, as loadConfig */

@@ -15,6 +15,7 @@ export class AgentError extends Error {
 
 /**
  * @param timeoutMs for a connection that stays silent; default none
+ * @param body sent as JSON
  * @returns the parsed JSON, absent for an empty answer
  * @throws AgentError NOT_REACHABLE, AGENT_LOST (it was reached, and the connection broke before its answer), or the
  *   agent's own code and message
@@ -23,11 +24,12 @@ export function askAgent(
   socketPath: string,
   method: 'GET' | 'POST',
   path: string,
-  { timeoutMs }: { timeoutMs?: number } = {},
+  { timeoutMs, body: sent }: { timeoutMs?: number; body?: object } = {},
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException): void => reject(failureAt(socketPath, error));
-    const call = request({ socketPath, method, path }, (response) => {
+    const headers = sent ? { 'content-type': 'application/json' } : {};
+    const call = request({ socketPath, method, path, headers }, (response) => {
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (part: string) => {
@@ -49,7 +51,7 @@ export function askAgent(
     });
     call.on('error', fail);
     if (timeoutMs !== undefined) call.setTimeout(timeoutMs, () => call.destroy(silence(timeoutMs)));
-    call.end();
+    call.end(sent && JSON.stringify(sent));
   });
 }
 

@@ -6,13 +6,13 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { agentSocketPath, startAgent } from '../agent/agent.js';
-import type { PluginReport } from '../agent/api.js';
+import type { ActorReport, PluginReport } from '../agent/api.js';
 import { loadConfig } from '../agent/config.js';
 import { startDriver } from '../driver/driver.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { packageVersion } from '../host/version.js';
 import { AgentError, askAgent } from './client.js';
-import { oneLine, pluginDetails, pluginTable } from './print.js';
+import { actorTable, oneLine, pluginDetails, pluginTable } from './print.js';
 import { firstSignal } from './signals.js';
 
 const exitCodes = { failed: 1, usage: 2, notReachable: 3 };
@@ -67,6 +67,16 @@ async function showPlugin(name: string, options: ReachOptions & { json?: boolean
   print(options.json ? JSON.stringify(plugins, null, 2) : plugins.map(pluginDetails).join('\n\n'));
 }
 
+async function listActors(options: ReachOptions & { json?: boolean }): Promise<void> {
+  const actors = (await askAgent(socketOf(options), 'GET', '/v1/actors', soon)) as ActorReport[];
+  print(options.json ? JSON.stringify(actors, null, 2) : actorTable(actors));
+}
+
+async function releaseActor(address: string, options: ReachOptions): Promise<void> {
+  await askAgent(socketOf(options), 'POST', '/v1/actors/release', { body: { address } });
+  print(`${address} is in service`);
+}
+
 async function drain(options: ReachOptions): Promise<void> {
   await askAgent(socketOf(options), 'POST', '/v1/drain');
   print('drained: the plugin processes are stopped, and the agent has ended');
@@ -100,6 +110,15 @@ function makeProgram(): Command {
   reach(plugin.command('status <name>').description('all that is known of one plugin'))
     .option('--json', 'for programs')
     .action(showPlugin);
+  const actor = program.command('actor').description('look at the machines behind it all');
+  reach(actor.command('list').description('every machine of this node, its state, and which are out of service'))
+    .option('--json', 'for programs')
+    .action(listActors);
+  reach(
+    actor
+      .command('release <address>')
+      .description('take one back into service that crashed too often or was unreadable'),
+  ).action(releaseActor);
   reach(program.command('drain').description('stop the plugin processes in order, then the agent')).action(drain);
   return program;
 }

@@ -1,5 +1,5 @@
 /** Tables and details for people. For programs there is --json. */
-import type { PluginReport } from '../agent/api.js';
+import type { ActorReport, PluginReport } from '../agent/api.js';
 
 /** Without line breaks and control characters: what drivers say of themselves must not steer the terminal. */
 export const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
@@ -33,6 +33,17 @@ export const pluginTable = (plugins: PluginReport[]): string =>
           description,
         ]),
       );
+
+export const actorTable = (actors: ActorReport[]): string =>
+  table(
+    ['ADDRESS', 'STATE', 'SEQ', 'OUT OF SERVICE'],
+    actors.map(({ address, state, seq, quarantined }) => [
+      address,
+      state === undefined ? '-' : typeof state === 'string' ? state : JSON.stringify(state),
+      seq === undefined ? '-' : String(seq),
+      quarantined ?? '-',
+    ]),
+  );
 
 export function pluginDetails({ info, state, description, fingerprint, checkedAt, instances }: PluginReport): string {
   const {

@@ -19,6 +19,8 @@ import type { Store } from './store.js';
 import type { Timer, TimerHeap } from './timer-heap.js';
 
 export interface EngineParts {
+  /** Names this very run: no two commits are named alike. */
+  incarnation: string;
   store: Store;
   clock: Clock;
   random: Random;
@@ -62,7 +64,7 @@ export function actorHost(parts: EngineParts): ActorHost {
     claim: () => {
       commits += 1;
       const { name: lease, epoch, owner } = leases.lease;
-      return { commitId: `${owner}.${commits}`, lease, epoch, owner };
+      return { commitId: `${parts.incarnation}.${commits}`, lease, epoch, owner };
     },
     holdsLease: () => leases.held,
     commit: (commit, outcome) => committer.submit({ commit, outcome }),

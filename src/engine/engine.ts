@@ -35,7 +35,8 @@ export interface EngineOptions {
   random: Random;
   logger: Logger;
   kinds: ActorKind[];
-  lease: Omit<LeaseRequest, 'owner'>;
+  /** `owner`: default a fresh one; of those that have one in common, only one may live at a time. */
+  lease: Omit<LeaseRequest, 'owner'> & { owner?: string };
   policy?: Partial<ActorPolicy>;
   /** What the records of idle actors that stay in memory may take as text, for kinds on demand; default 64 MiB. */
   idleBytes?: number;
@@ -105,8 +106,10 @@ export class Engine {
     this.lost = new Promise((resolve) => {
       this.#tellLost = resolve;
     });
-    this.#leaseRequest = { ...lease, owner: random.id() };
+    const incarnation = random.id();
+    this.#leaseRequest = { owner: incarnation, ...lease };
     const host = actorHost({
+      incarnation,
       store,
       clock,
       random,

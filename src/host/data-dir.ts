@@ -29,6 +29,8 @@ export interface DataDir {
   path: string;
   /** The same directory under a name that leaves room for every socket path below it. */
   socketRoot: string;
+  /** Names whoever holds its lock: the same for all that hold it one after the other until the next boot. */
+  holderId: string;
   /** Makes what belongs below it. Safe to repeat. */
   prepare(): void;
   unlock(): void;
@@ -52,7 +54,7 @@ export function openDataDir(path: string): DataDir {
   const unlock = lock(real);
   try {
     const socketRoot = socketRootOf(real);
-    return { path: real, socketRoot, prepare: () => prepare(real, socketRoot), unlock };
+    return { path: real, socketRoot, holderId: holderIdOf(real), prepare: () => prepare(real, socketRoot), unlock };
   } catch (error) {
     unlock();
     throw error;
@@ -81,6 +83,13 @@ function prepare(dataDir: string, socketRoot: string): void {
   const present = lstatSync(socketRoot, { throwIfNoEntry: false });
   if (present && readlinkSync(socketRoot) !== dataDir) unlinkSync(socketRoot);
   if (!lstatSync(socketRoot, { throwIfNoEntry: false })) symlinkSync(dataDir, socketRoot);
+}
+
+/** The lock file tells directories apart, the boot id hosts: also those that were made from one image. */
+function holderIdOf(dataDir: string): string {
+  const { dev, ino } = lstatSync(join(dataDir, 'lock'));
+  const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  return createHash('sha256').update(`${bootId} ${dev} ${ino}`).digest('hex').slice(0, 32);
 }
 
 const unusable = (path: string, cause: unknown): StagecraftError =>

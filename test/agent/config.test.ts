@@ -24,6 +24,35 @@ describe('A3 configuration', () => {
     expect(config.tasks).to.deep.equal([]);
   });
 
+  it('A3 a Redis is named by its url, its sentinels or some nodes of its cluster', () => {
+    const storeOf = (redis: string): unknown => parseConfig(`store: { redis: ${redis} }`, 'agent.yaml').store;
+    expect(
+      storeOf('{ url: "redis://db:6379/1", prefix: "a:", durability: { replicas: 1, timeoutMs: 500 } }'),
+    ).to.deep.equal({
+      redis: { url: 'redis://db:6379/1', prefix: 'a:', durability: { replicas: 1, timeoutMs: 500 } },
+    });
+    expect(storeOf('{ sentinels: ["s1:26379"], master: main }')).to.deep.equal({
+      redis: { sentinels: [{ host: 's1', port: 26_379 }], master: 'main' },
+    });
+    expect(storeOf('{ cluster: ["[::1]:7000"], protocol: 3 }')).to.deep.equal({
+      redis: { cluster: [{ host: '::1', port: 7_000 }], protocol: 3 },
+    });
+  });
+
+  for (const [redis, fault] of [
+    ['{}', 'exactly one of url, sentinels and cluster'],
+    ['{ url: "redis://a", cluster: ["b:1"] }', 'exactly one of'],
+    ['{ url: "http://a" }', 'redis:// or rediss://'],
+    ['{ sentinels: ["a:1"] }', 'sentinels and master'],
+    ['{ cluster: ["a"] }', 'host:port'],
+    ['{ url: "redis://a", password: x }', 'password'],
+    ['{ url: "redis://a", durability: { replicas: 0, timeoutMs: 1 } }', 'replicas'],
+  ] as const) {
+    it(`A3 a store of ${redis} is refused, and the fault named`, () => {
+      expect(faultsOf(`store: { redis: ${redis} }`).join('\n')).to.include(fault);
+    });
+  }
+
   it('A3 T1 a task gets the defaults of what it leaves out', () => {
     const text = 'tasks:\n  - { id: hostpath, type: node, command: [stagecraft, driver] }\n';
     expect(parseConfig(text, 'agent.yaml').tasks).to.deep.equal([
@@ -40,7 +69,7 @@ describe('A3 configuration', () => {
 
   it('A3 an unknown key is refused with its file and line, and with what is allowed there', () => {
     expect(faultsOf('nodeId: n1\nstroe: lmdb\n')).to.deep.equal([
-      'agent.yaml:2: stroe: unknown key; allowed here: nodeId, dataDir, fingerprint, tasks, log',
+      'agent.yaml:2: stroe: unknown key; allowed here: nodeId, dataDir, store, retention, fingerprint, tasks, log',
     ]);
   });
 

@@ -37,6 +37,7 @@ describe('import direction', () => {
     ['src/tasks', '../registry/clients.js'],
     ['src/driver', '../engine/clock.js'],
     ['src/agent', '../engine/engine.js'],
+    ['src/agent', '../stores/redis.js'],
     ['src/cli', '../runtime.js'],
     ['src/testing', '../stores/memory.js'],
     ['src/testing/store-suite', '../../stores/memory.js'],

@@ -77,7 +77,7 @@ async function check(house: House, answered: number): Promise<void> {
   expect(open).to.have.deep.members(list);
   for (const { allocId } of list) expect((await house.history(device(allocId))).join()).to.not.include('crash');
   if (list[0]) expect(house.plugins.status('device', 'gpu')).to.deep.include({ info: list[0], state: 'healthy' });
-  expect(house.runtime.quarantined).to.deep.equal([]);
+  expect(house.runtime.actors.quarantined()).to.deep.equal([]);
 }
 
 describe('plugins after a crash', () => {

@@ -70,7 +70,7 @@ for (const { name, make } of subjects) {
       expect(house.plugins.instances('device', 'gpu')).to.deep.equal(infos.toReversed());
       expect(JSON.stringify(house.plugins.forAlloc('device', 'gpu', 'a1'))).to.equal(JSON.stringify(whole));
       expect(house.plugins.list()).to.have.deep.members([infos[3], device('b/1', { name: '日本/%' })]);
-      expect(house.runtime.quarantined).to.deep.equal([]);
+      expect(house.runtime.actors.quarantined()).to.deep.equal([]);
     });
 
     it('R11 what was known of an instance is known before anybody looks, with no claim to have looked', async () => {
@@ -187,7 +187,7 @@ for (const { name, make } of subjects) {
         const damaged = await damage(store, gpus, text);
         house.store = store;
         await house.open();
-        expect(house.runtime.quarantined).to.deep.equal([gpus]);
+        expect(house.runtime.actors.quarantined().map(({ address }) => address)).to.deep.equal([gpus]);
         expect(house.plugins.list()).to.deep.equal([device('b1', { name: 'tpu' })]);
         await healthyNow(device('b1', { name: 'tpu' }));
         expect((await refusal(() => house.plugins.register(device('a3')))).code).to.equal('ACTOR_QUARANTINED');
@@ -205,7 +205,7 @@ for (const { name, make } of subjects) {
       await damage(store, address, '{}');
       house.store = store;
       await house.open();
-      expect(house.runtime.quarantined).to.deep.equal([address]);
+      expect(house.runtime.actors.quarantined().map((one) => one.address)).to.deep.equal([address]);
       expect(house.allocIds()).to.deep.equal(['a2', 'a1']);
       expect(house.plugins.status('device', 'gpu')).to.include({ healthy: false });
       await house.plugins.deregister('device', 'gpu', 'a2');

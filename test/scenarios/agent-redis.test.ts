@@ -1,0 +1,119 @@
+/** The agent with its state in Redis, as its operator sees it: two hosts on one server, a node that is taken over. */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { Redis } from 'ioredis';
+import { pluginsAddress } from '../../machines/addresses.js';
+import { redisStore } from '../../src/stores/index.js';
+import { freshPrefix, sharedUrl, sweep } from '../redis/shared.js';
+import { AgentProcess, mainPath, makePlace, type Place, pluginPids, removePlace } from './agent-process.js';
+
+function cli(...args: string[]): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync(process.execPath, [mainPath, ...args], { encoding: 'utf8' });
+}
+
+describe('agent on Redis', () => {
+  let url: string;
+  let prefix: string;
+  const places: Place[] = [];
+  const agents: AgentProcess[] = [];
+
+  beforeEach(async () => {
+    url = await sharedUrl();
+    prefix = freshPrefix();
+  });
+  afterEach(async () => {
+    for (const place of places.splice(0)) removePlace(place, agents.shift());
+    const client = new Redis(url);
+    await sweep(client, prefix);
+    client.disconnect();
+  });
+
+  const start = (config: object = {}, place = makePlace({}, { store: { redis: { url, prefix } }, ...config })) => {
+    places.push(place);
+    const agent = new AgentProcess(place);
+    agents.push(agent);
+    return agent;
+  };
+
+  it('it says where its state is, and after SIGKILL of agent and driver all is healthy again', async () => {
+    const agent = start();
+    await agent.line(/plugin hostpath \(csi-node\): healthy/);
+    expect(agent.lines.join('\n')).to.include(`state in Redis, ${new URL(url).host}, under ${prefix}`);
+    for (const pid of pluginPids(agent.place)) process.kill(pid, 'SIGKILL');
+    await agent.kill('SIGKILL');
+    const next = start({}, agent.place);
+    await next.line(/hostpath \(csi-node\): healthy/);
+    expect(cli('plugin', 'list', '--config', agent.place.configPath).stdout).to.match(/hostpath +csi-node +healthy/);
+  });
+
+  it('a second agent with the same nodeId is refused, and the holder named', async () => {
+    const first = start();
+    await first.ready();
+    const second = start();
+    expect((await second.exited).code).to.equal(1);
+    const said = second.lines.join('\n');
+    expect(said).to.include(`node/n1 is run by the runtime of ${first.place.dataDir}, pid ${first.child.pid}`);
+    expect(pluginPids(second.place)).to.deep.equal([]);
+  });
+
+  it('two agents of other nodeIds run beside each other, and see their own plugins only', async () => {
+    const [one, two] = [start(), start({ nodeId: 'n2' })];
+    for (const agent of [one, two]) await agent.line(/hostpath \(csi-node\): healthy/);
+    for (const [agent, node] of [
+      [one, 'n1'],
+      [two, 'n2'],
+    ] as const) {
+      const { stdout } = cli('actor', 'list', '--config', agent.place.configPath, '--json');
+      const addresses = (JSON.parse(stdout) as { address: string }[]).map(({ address }) => address);
+      expect(addresses).to.include(pluginsAddress(node, 'csi-node', 'hostpath'));
+      expect(addresses.every((address) => address.split('/')[1] === node)).to.equal(true);
+    }
+  });
+
+  it('an agent that stood still until its node was taken over ends as it goes on, and leaves its driver', async function () {
+    this.timeout(90_000);
+    const frozen = start();
+    await frozen.line(/hostpath \(csi-node\): healthy/);
+    const [driver] = pluginPids(frozen.place);
+    frozen.child.kill('SIGSTOP');
+    const store = redisStore({ url, prefix });
+    await store.open();
+    const asked = { name: 'node/n1', owner: 'another', holder: 'a test', ttlMs: 60_000 };
+    for (let result = await store.acquireLease(asked); result.status === 'held'; ) {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      result = await store.acquireLease(asked);
+    }
+    frozen.child.kill('SIGCONT');
+    expect((await frozen.exited).code).to.equal(1);
+    expect(frozen.lines.join('\n')).to.match(/node\/n1 (is no longer ours|was taken over)/);
+    expect(pluginPids(frozen.place)).to.deep.equal([driver]);
+    await store.close();
+  });
+
+  it('nothing listens there, then it says where it looked and what to check, and ends with 1', async () => {
+    const agent = start({ store: { redis: { url: 'redis://127.0.0.1:1', prefix } } });
+    expect((await agent.exited).code).to.equal(1);
+    expect(agent.lines.join('\n')).to.include('127.0.0.1:1');
+  });
+
+  it('an actor whose record is damaged is listed with the reason, and back in service once that is mended', async () => {
+    const agent = start();
+    await agent.line(/hostpath \(csi-node\): healthy/);
+    await agent.kill('SIGTERM');
+    const address = pluginsAddress('n1', 'csi-node', 'hostpath');
+    const client = new Redis(url);
+    const [key = ''] = (await client.keys(`${prefix}*:r:*`)).filter((name) => name.endsWith(`:r:${address}`));
+    const text = (await client.hget(key, 'text')) ?? '';
+    await client.hset(key, 'text', 'damaged');
+    const next = start({}, agent.place);
+    await next.line(/is out of service: its record can't be read/);
+    const config = join(agent.place.directory, 'agent.yaml');
+    expect(cli('actor', 'list', '--config', config).stdout).to.match(/plugins\/n1\/csi-node\/hostpath .*can't be read/);
+    expect(cli('actor', 'release', address, '--config', config)).to.include({ status: 1 });
+    await client.hset(key, 'text', text);
+    client.disconnect();
+    expect(cli('actor', 'release', address, '--config', config).stdout).to.equal(`${address} is in service\n`);
+    expect(cli('actor', 'list', '--config', config).stdout).not.to.include("can't be read");
+  });
+});

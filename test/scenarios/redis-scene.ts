@@ -1,0 +1,292 @@
+/**
+ * Live engines and runtimes on real Redis servers and the real clock, and what is left of them in the store. Nothing
+ * here sleeps for a while and hopes: each wait is for a condition, with a deadline.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { Redis } from 'ioredis';
+import { systemClock } from '../../src/engine/clock.js';
+import { Engine, type EngineOptions } from '../../src/engine/engine.js';
+import { decodeEntry, decodeEnvelope, type JournalEntry } from '../../src/engine/envelope.js';
+import type { Logger } from '../../src/engine/logger.js';
+import { systemRandom } from '../../src/engine/random.js';
+import type { Store, StoredRecord } from '../../src/engine/store.js';
+import { StagecraftError } from '../../src/errors.js';
+import { createRuntime, type Runtime, type RuntimeOptions } from '../../src/runtime.js';
+import { redisStore } from '../../src/stores/redis.js';
+import type { RedisStoreOptions } from '../../src/stores/redis-options.js';
+import { RedisLab } from '../redis/lab.js';
+import { FakeKind } from '../registry/fake-kind.js';
+import { type ClerkContext, clerkKinds, clerksTopic } from './redis-clerk.js';
+
+export interface LogLine {
+  level: string;
+  code: string | undefined;
+  message: string;
+}
+
+export interface OpenEngine {
+  engine: Engine;
+  logged: LogLine[];
+}
+
+export interface OpenRuntime {
+  runtime: Runtime;
+  kind: FakeKind;
+  logged: LogLine[];
+}
+
+export const durable = ['appendonly yes', 'appendfsync always'];
+const leaseTtlMs = 15_000;
+
+/** Waits until it is so. @throws Error that names what it waited for */
+export async function eventually(
+  what: string,
+  isSo: () => unknown | Promise<unknown>,
+  limitMs = 15_000,
+): Promise<void> {
+  const until = performance.now() + limitMs;
+  while (!(await isSo())) {
+    if (performance.now() > until) throw new Error(`not within ${limitMs} ms: ${what}`);
+    await sleep(10);
+  }
+}
+
+/** What is awaited, or an error after the time. */
+export async function within<T>(what: string, work: Promise<T>, limitMs = 15_000): Promise<T> {
+  const over = new AbortController();
+  const late = sleep(limitMs, undefined, { signal: over.signal }).then(() => {
+    throw new Error(`not within ${limitMs} ms: ${what}`);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    over.abort();
+    late.catch(() => undefined);
+  }
+}
+
+export function loggerInto(logged: LogLine[]): Logger {
+  const keep = (level: string) => (fields: object, message: string) => {
+    const code = 'code' in fields ? String(fields.code) : undefined;
+    logged.push({ level, code, message });
+  };
+  return { debug: () => undefined, info: keep('info'), warn: keep('warn'), error: keep('error') };
+}
+
+export const codes = (logged: LogLine[], code: string): string[] =>
+  logged.flatMap((line) => (line.code === code ? [line.message] : []));
+
+/** Servers, stores, engines and runtimes of one test; all gone after `clear`. */
+export class Scene {
+  readonly lab = new RedisLab();
+  readonly #closing: (() => unknown)[] = [];
+  readonly #directories: string[] = [];
+
+  /** Called at the end, the last one first. */
+  atEnd(close: () => unknown): void {
+    this.#closing.push(close);
+  }
+
+  directory(): string {
+    const directory = mkdtempSync(join(tmpdir(), 'stagecraft-'));
+    this.#directories.push(directory);
+    return directory;
+  }
+
+  /** A store of the test's own, to look with. */
+  async reader(options: string | RedisStoreOptions): Promise<Store> {
+    return (await this.lab.store(options)).store;
+  }
+
+  async runtime(options: Partial<RuntimeOptions> & { store: Store }): Promise<OpenRuntime> {
+    const kind = new FakeKind();
+    const logged: LogLine[] = [];
+    const runtime = await createRuntime({
+      nodeId: 'n1',
+      dataDir: join(this.directory(), 'data'),
+      dispensers: { device: kind },
+      logger: loggerInto(logged),
+      ...options,
+    });
+    this.atEnd(() => runtime.close().catch(() => undefined));
+    return { runtime, kind, logged };
+  }
+
+  /** Opened, its clerks and tills restored. */
+  async engine(
+    store: string | RedisStoreOptions,
+    { ttlMs = leaseTtlMs, holder = 'the test', ...options }: Partial<EngineOptions> & EngineMore = {},
+  ): Promise<OpenEngine> {
+    const logged: LogLine[] = [];
+    const engine = new Engine({
+      store: redisStore(store),
+      clock: systemClock,
+      random: systemRandom,
+      logger: loggerInto(logged),
+      kinds: clerkKinds(),
+      lease: { name: 'node/n1', holder, ttlMs },
+      ...options,
+    });
+    this.atEnd(() => engine.stop().catch(() => undefined));
+    await engine.open();
+    await engine.restore(['clerk/', 'till/']);
+    return { engine, logged };
+  }
+
+  async clear(): Promise<void> {
+    for (const close of this.#closing.splice(0).reverse()) await close();
+    await this.lab.clear();
+    for (const directory of this.#directories.splice(0)) rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+interface EngineMore {
+  ttlMs?: number;
+  holder?: string;
+}
+
+/** How a call ended. */
+export type Told = 'done' | 'refused' | 'unknown' | 'closed';
+
+/** What became of the call; throws for any error that it must not end with. */
+export async function told(work: Promise<unknown>): Promise<Told> {
+  try {
+    await work;
+    return 'done';
+  } catch (error) {
+    if (!(error instanceof StagecraftError)) throw error;
+    if (error.code === 'FENCED' || error.code === 'RUNTIME_CLOSED') return 'closed';
+    if (error.code !== 'STORE_UNAVAILABLE' || !error.outcome) throw error;
+    return error.outcome;
+  }
+}
+
+/** Asks some clerks for one note after the other, each clerk at its own pace, and keeps what each call was told. */
+export class Writers {
+  /** By clerk, by note. */
+  readonly told: Map<string, Told>[];
+  readonly #engine: () => Engine;
+  #stopped = false;
+  readonly #running: Promise<void>[];
+
+  /** @param pauseMs between the calls of one clerk */
+  constructor(engine: () => Engine, clerks: number, pauseMs = 2) {
+    this.#engine = engine;
+    this.told = Array.from({ length: clerks }, () => new Map());
+    this.#running = this.told.map((_, clerk) => this.#write(clerk, pauseMs));
+  }
+
+  address = (clerk: number): string => `clerk/${clerk}`;
+
+  done(clerk: number): string[] {
+    return [...(this.told[clerk] ?? [])].flatMap(([note, how]) => (how === 'done' ? [note] : []));
+  }
+
+  count(how: Told): number {
+    return this.told.reduce((sum, some) => sum + [...some.values()].filter((each) => each === how).length, 0);
+  }
+
+  /** Resolves when each clerk has got so many more answers. */
+  async more(answers: number, limitMs = 15_000): Promise<void> {
+    const goals = this.told.map((_, clerk) => this.done(clerk).length + answers);
+    await eventually(
+      `${answers} more answers of each clerk`,
+      () => goals.every((goal, clerk) => this.done(clerk).length >= goal),
+      limitMs,
+    );
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await within('the last answers', Promise.all(this.#running));
+  }
+
+  async #write(clerk: number, pauseMs: number): Promise<void> {
+    for (let n = 1; !this.#stopped; n += 1) {
+      const note = `${clerk}-${n}`;
+      this.told[clerk]?.set(note, await told(this.#engine().ask(this.address(clerk), { type: 'add', note })));
+      await sleep(pauseMs);
+    }
+  }
+
+  /**
+   * What the clerks hold is what their callers were told: each answered note once and in order, none that was refused,
+   * those of unknown outcome once or not at all. Record, journal, till and topic agree.
+   * @param topicIsWhole false where the store went back in time: what it had of the topic is gone
+   */
+  async check(store: Store, engine: Engine, topicIsWhole = true): Promise<void> {
+    const rows = await topicRows(store, clerksTopic);
+    for (const [clerk, all] of this.told.entries()) {
+      const address = this.address(clerk);
+      const notes = await this.#checkOne(store, engine, address);
+      expect(notes, `${address}: what was answered`).to.include.members(this.done(clerk));
+      const possible = [...all].flatMap(([note, how]) => (how === 'refused' ? [] : [note]));
+      expect(notes, `${address}: in order, each once, none refused`).to.deep.equal(
+        possible.filter((note) => notes.includes(note)),
+      );
+      const till = await store.load(`till/${clerk}`);
+      expect((contextOf(till) as ClerkContext).notes, `till/${clerk}`).to.deep.equal(notes);
+      if (!topicIsWhole) continue;
+      const said = rows.filter(({ source }) => source === address).map(({ text }) => JSON.parse(text).note);
+      expect(said, `the topic of ${address}`).to.deep.equal(notes);
+    }
+  }
+
+  async #checkOne(store: Store, engine: Engine, address: string): Promise<string[]> {
+    // What is under way comes to rest: the till has its last message.
+    await eventually(`${address} owes nothing`, async () => {
+      return (await store.unsettled({ prefix: address, limit: 1 })).rows.length === 0;
+    });
+    await checkReplay(store, engine, address);
+    return (contextOf(await store.load(address)) as ClerkContext).notes;
+  }
+}
+
+export const contextOf = (record: StoredRecord | undefined): object => {
+  const { snapshot } = decodeEnvelope(record?.text ?? '');
+  if (!snapshot || !('context' in snapshot)) throw new Error(`${record?.address} has no context`);
+  return snapshot.context as object;
+};
+
+/** The journal is unbroken, and leads to what is stored. */
+export async function checkReplay(
+  store: Store,
+  engine: { replay(address: string): Promise<{ seq: number; snapshot: unknown }> },
+  address: string,
+): Promise<void> {
+  for (;;) {
+    const record = await store.load(address);
+    if (!record) throw new Error(`there is no ${address}`);
+    const { seq, snapshot } = await engine.replay(address);
+    if (seq !== record.seq) {
+      const again = await store.load(address);
+      if (again?.seq !== record.seq) continue; // it moves
+    }
+    expect(seq, `${address}: the last journal entry`).to.equal(record.seq);
+    expect(snapshot, `${address}: replayed`).to.deep.equal(decodeEnvelope(record.text).snapshot);
+    return;
+  }
+}
+
+export async function entriesOf(store: Store, address: string): Promise<JournalEntry[]> {
+  return (await store.readJournal(address, 0, 100_000)).map(({ text }) => decodeEntry(text));
+}
+
+export async function topicRows(store: Store, topic: string) {
+  return (await store.readTopic(topic, 0, 100_000)).rows;
+}
+
+export async function recordsOf(store: Store, prefix: string): Promise<StoredRecord[]> {
+  return (await store.list({ prefix, limit: 100_000 })).rows;
+}
+
+/** All leases lapse now, as if their time had passed. */
+export async function lapseLeases(client: Redis): Promise<void> {
+  for await (const keys of client.scanStream({ match: '*:h:*', count: 1_000 })) {
+    for (const key of keys) await client.pexpire(key, 1);
+  }
+}
