@@ -273,18 +273,18 @@ describe(`a live runtime whose Redis fails, seed ${seed}`, function () {
     await engine.ask('clerk/ticker', { type: 'tick' }).catch(() => undefined);
     const chaos = (async () => {
       while (performance.now() < until) {
-        await sleep(5 + random.next() * 60); // the moment itself
+        await sleep(20 + random.next() * 200); // the moment itself
         proxy.cut(cuts[Math.floor(random.next() * cuts.length)] ?? 'now');
         if (random.next() > 0.95) {
           proxy.shut(true);
-          await sleep(random.next() * 500);
+          await sleep(random.next() * 300);
           proxy.shut(false);
         }
       }
     })();
     await Promise.all([...lines, chaos]);
-    expect(proxy.cuts).to.be.greaterThan(50);
-    expect(repeats.times).to.be.greaterThan(20);
+    expect(proxy.cuts).to.be.greaterThan(30);
+    expect(repeats.times).to.be.greaterThan(30);
     const reader = await scene.reader(server.url);
     for (const clerk of [0, 1, 2]) {
       const address = `clerk/${clerk}`;
