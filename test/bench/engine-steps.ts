@@ -4,68 +4,38 @@ import {
   type AnyEventObject,
   type AnyMachineSnapshot,
   type AnyStateMachine,
-  assign,
   createActor,
   createMachine,
-  setup,
 } from 'xstate';
-import { type Stamped, unboundLoop } from '../../dist/machines/host.js';
 import { systemClock } from '../../dist/src/engine/clock.js';
 import type { Effect } from '../../dist/src/engine/effects.js';
 import { Engine } from '../../dist/src/engine/engine.js';
 import { silentLogger } from '../../dist/src/engine/logger.js';
 import { systemRandom } from '../../dist/src/engine/random.js';
 import { memoryStore } from '../../dist/src/stores/memory.js';
+import { busy, plain } from './machines.js';
 import type { Contender } from './measure.js';
 
 const actors = 100;
 const stepsEach = 1_000;
 
-/** Two states, a guard and an assignment: the least that a machine does. */
-const plain = setup({
-  types: {} as { context: { count: number }; events: { type: 'next' } & Stamped },
-  guards: { isBelow: ({ context }) => context.count < 1_000_000_000 },
-  actions: { count: assign(({ context }) => ({ count: context.count + 1 })) },
-}).createMachine({
-  id: 'plain',
-  version: '1',
-  context: { count: 0 },
-  initial: 'even',
-  states: {
-    even: { on: { next: { guard: 'isBelow', target: 'odd', actions: 'count' } } },
-    odd: { on: { next: { guard: 'isBelow', target: 'even', actions: 'count' } } },
-  },
-});
-
-/** The same with an effect and a timer in each state: every step starts one of each and ends the one before. */
-const busy = setup({
-  types: {} as { context: { count: number }; events: { type: 'next' } & Stamped },
-  actors: { work: unboundLoop<{ type: 'next' }, { count: number }>() },
-  guards: { isBelow: ({ context }) => context.count < 1_000_000_000 },
-  actions: { count: assign(({ context }) => ({ count: context.count + 1 })) },
-}).createMachine({
-  id: 'busy',
-  version: '1',
-  context: { count: 0 },
-  initial: 'even',
-  states: {
-    even: {
-      invoke: { id: 'evenWork', src: 'work', input: ({ context }) => ({ count: context.count }) },
-      after: { 3600000: 'odd' },
-      on: { next: { guard: 'isBelow', target: 'odd', actions: 'count' } },
-    },
-    odd: {
-      invoke: { id: 'oddWork', src: 'work', input: ({ context }) => ({ count: context.count }) },
-      after: { 3600000: 'even' },
-      on: { next: { guard: 'isBelow', target: 'even', actions: 'count' } },
-    },
-  },
-});
-
 /** What the engine has it do once it is committed: nothing, until it is aborted. */
 const work: Effect = {
   deadlineMs: 'loop',
   run: ({ signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined))),
+};
+
+/** Ends the run that an actor had before: by address. */
+const endings = new Map<string, () => void>();
+
+/** The same, but it never looks at its signal: it ends, too late, when the next one of its actor begins. */
+const deafWork: Effect = {
+  deadlineMs: 'loop',
+  run: ({ address }) =>
+    new Promise<void>((resolve) => {
+      endings.get(address)?.();
+      endings.set(address, resolve);
+    }),
 };
 
 const ignore = (): void => {};
@@ -94,15 +64,15 @@ const bare = (machine: AnyStateMachine): Contender => ({
   },
 });
 
-const hosted = (machine: AnyStateMachine): Contender => ({
-  name: 'engine on the memory store: committed, answered',
+const hosted = (machine: AnyStateMachine, effect = work): Contender => ({
+  name: `engine on the memory store${effect === deafWork ? ', signals unused' : ''}`,
   async run() {
     const engine = new Engine({
       store: memoryStore(),
       clock: systemClock,
       random: systemRandom,
       logger: silentLogger,
-      kinds: [{ machine, effects: { work }, begin: () => ({}) }],
+      kinds: [{ machine, effects: { work: effect }, begin: () => ({}) }],
       lease: { name: 'node/bench', holder: 'bench', ttlMs: 60_000 },
     });
     await engine.open();
@@ -113,10 +83,12 @@ const hosted = (machine: AnyStateMachine): Contender => ({
         for (let step = 0; step < stepsEach; step += 1) await engine.ask(address, { type: 'next' });
       }),
     );
+    for (const end of endings.values()) end();
+    endings.clear();
     await engine.stop();
     return actors * stepsEach;
   },
 });
 
 export const plainSteps = [bare(plain), hosted(plain)];
-export const busySteps = [bare(busy), hosted(busy)];
+export const busySteps = [bare(busy), hosted(busy), hosted(busy, deafWork)];

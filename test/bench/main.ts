@@ -1,15 +1,52 @@
-/** `npm run bench`: every figure as a ratio to something measured in the same run. docs/benchmarks.md */
+/**
+ * `npm run bench`, or `npm run bench -- <name>` for one of them: every rate as a ratio to something measured in the
+ * same run. What they mean, and what was seen: docs/benchmarks.md
+ */
+import { spawnSync } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
+import { reportActors } from './actors.js';
+import { broadcasts } from './broadcast.js';
+import { reportBytes } from './bytes.js';
 import { commitRates } from './commits.js';
 import { busySteps, plainSteps } from './engine-steps.js';
 import { byTurns, report } from './measure.js';
+import { withRedis } from './redis-commits.js';
 import { starts } from './start.js';
+
+const benches: Record<string, () => Promise<void>> = {
+  async steps() {
+    report('engine steps, a plain machine', 'steps/s', await byTurns(plainSteps));
+    report('engine steps, an effect and a timer in each state', 'steps/s', await byTurns(busySteps, 3));
+  },
+  async lmdb() {
+    report('LMDB commits (fdatasync), bursts of 1,000', 'commits/s', await byTurns(commitRates));
+  },
+  async redis() {
+    if (spawnSync('redis-server', ['--version']).status !== 0) {
+      console.log('\nRedis commits: left out, there is no redis-server on the PATH');
+      return;
+    }
+    await withRedis(async (contenders) => {
+      report('Redis commits (fsync every second), bursts of 1,000', 'commits/s', await byTurns(contenders));
+    });
+  },
+  async broadcast() {
+    report('broadcast, append to for await', 'deliveries/s', await byTurns(broadcasts, 3));
+  },
+  actors: reportActors,
+  bytes: reportBytes,
+  async start() {
+    report('agent start', 'starts/s', await byTurns(starts));
+  },
+};
 
 const [cpu] = cpus();
 console.log(
   `node ${process.version}, ${cpus().length} × ${cpu?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB`,
 );
-report('engine steps, a plain machine', 'steps/s', await byTurns(plainSteps));
-report('engine steps, an effect and a timer in each state', 'steps/s', await byTurns(busySteps));
-report('durable commits (fdatasync), bursts of 1,000', 'commits/s', await byTurns(commitRates));
-report('agent start', 'starts/s', await byTurns(starts));
+const [only] = process.argv.slice(2);
+const asked = only === undefined ? Object.values(benches) : [benches[only]];
+for (const bench of asked) {
+  if (!bench) throw new Error(`there is no bench '${only}': ${Object.keys(benches).join(', ')}`);
+  await bench();
+}

@@ -14,7 +14,7 @@ export interface Measured {
   ratio: number;
 }
 
-const median = (values: number[]): number =>
+export const median = (values: number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 /** @param rounds counted ones; one more before them is not counted */

@@ -48,8 +48,6 @@ export class ChaosProxy {
     this.#destroyAll();
   }
 
-  get state(): string { return `${this.#next} ${this.#isShut} ${this.#sockets.size}`; }
-
   #destroyAll(): void {
     if (this.#sockets.size > 0) this.cuts += 1;
     for (const socket of this.#sockets) socket.destroy();
