@@ -164,6 +164,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     drained = released || asked ? 'released' : 'kept';
     if (drained === 'released') await tasks.stopAll();
   };
+  const covers = (address: string): boolean => addressParts(address)[1] === nodeId;
   const engine: Engine = new Engine({
     store,
     clock,
@@ -178,6 +179,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     lease: {
       name: `node/${nodeId}`,
       owner: dataDir.holderId,
+      covers,
       holder: `the runtime of ${dataDir.path}, pid ${process.pid}`,
       ttlMs: leaseTtlMs,
     },

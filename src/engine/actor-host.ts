@@ -11,12 +11,12 @@ import type { Deliveries } from './deliveries.js';
 import type { EffectGate } from './effect-gate.js';
 import type { EffectRunner } from './effect-runner.js';
 import { type Effect, limitOf } from './effects.js';
-import type { LiveEffect, LiveTimer } from './envelope.js';
+import { decodeEntry, type LiveEffect } from './envelope.js';
 import type { LeaseKeeper } from './lease-keeper.js';
 import type { Logger } from './logger.js';
 import type { Random } from './random.js';
 import type { Store } from './store.js';
-import type { Timer, TimerHeap } from './timer-heap.js';
+import type { TimerHeap } from './timer-heap.js';
 
 export interface EngineParts {
   /** Names this very run: no two commits are named alike. */
@@ -44,7 +44,6 @@ const retryMs = 200;
 
 export function actorHost(parts: EngineParts): ActorHost {
   const { store, clock, random, logger, timers, committer, effects, gate, leases, stopped } = parts;
-  const live = new Map<LiveTimer, Timer>();
   /** Until when a call of a former runtime may still be under way, by address, on the monotonic clock. */
   const uncertainUntilMs = new Map<string, number>();
   let commits = 0;
@@ -98,28 +97,27 @@ export function actorHost(parts: EngineParts): ActorHost {
         asked.notBeforeMs === undefined ? 0 : asked.notBeforeMs - clock.now(),
         effect?.negates ? undoableInMs(address) : 0,
       );
-      const start = (): void => effects.start({ address, live: asked, effect, recovered });
-      gate.admit(asked, { recovered, delayMs, start });
+      const run = effects.prepare({ address, live: asked, effect, recovered });
+      gate.admit(run, { recovered, delayMs, start: () => effects.begin(run) });
+      return run;
     },
-    cancelEffect: (asked, reason) => {
-      gate.withdraw(asked);
-      effects.cancel(asked, reason);
+    cancelEffect: (run, reason) => {
+      gate.withdraw(run);
+      effects.cancel(run, reason);
     },
-    startTimer: (address, timer) => {
-      const { id, seq, event } = timer;
-      const fire = (): void => {
-        live.delete(timer);
-        parts.actors().post(address, { kind: 'timer', id, seq, event });
-      };
-      live.set(timer, timers.after(timer.dueAtMs - clock.now(), fire));
-    },
-    cancelTimer: (timer) => {
-      const set = live.get(timer);
-      if (set) timers.cancel(set);
-      live.delete(timer);
-    },
+    startTimer: (address, { id, seq, event, dueAtMs }) =>
+      timers.after(dueAtMs - clock.now(), () => parts.actors().post(address, { kind: 'timer', id, seq, event })),
+    cancelTimer: (timer) => timers.cancel(timer),
     deliver: (address, seq, outbox) => parts.deliveries.deliver(address, seq, outbox),
     owed: (address) => parts.deliveries.owed(address),
+    entry: async (address, seq) => {
+      try {
+        const [row] = await store.readJournal(address, seq, 1);
+        return row?.seq === seq ? decodeEntry(row.text) : undefined;
+      } catch {
+        return undefined; // told to observers only: the next commit tells them more
+      }
+    },
     forget: (address, below) =>
       store.trimJournal(address, below).then(
         () => true,

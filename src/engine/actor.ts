@@ -7,6 +7,9 @@ import type { AnyMachineSnapshot, StateValue } from 'xstate';
 import type { AnswerParams } from '../../machines/host.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { type Change, isCounted } from './changes.js';
+import type { Departed } from './departed-actors.js';
+import type { Run } from './effect-runner.js';
+import type { ActorKind } from './effects.js';
 import {
   decodeEnvelope,
   type Envelope,
@@ -16,11 +19,13 @@ import {
   type LiveTimer,
   type Outbox,
 } from './envelope.js';
+import type { HostedMachine } from './hosted-machine.js';
 import type { Mail, Request } from './mail.js';
 import { readable } from './migrate.js';
-import { forgettable } from './policy.js';
+import { type ActorPolicy, forgettable } from './policy.js';
 import type { Commit, CommitResult, StoredRecord } from './store.js';
 import { type ActorState, type Stamp, type Taken, type Taker, take } from './take.js';
+import type { Timer } from './timer-heap.js';
 
 /** Told to observers after each commit. */
 export interface CommitNotice {
@@ -46,14 +51,16 @@ export interface ActorHost {
   after(delayMs: number, callback: () => void): void;
   /** A runtime before this one may have left calls of these effects under way. */
   doubt(address: string, begun: LiveEffect[]): void;
-  startEffect(address: string, live: LiveEffect, recovered: boolean): void;
+  startEffect(address: string, live: LiveEffect, recovered: boolean): Run;
   /** @param reason why, where it is not that its state was left */
-  cancelEffect(live: LiveEffect, reason?: StagecraftError): void;
-  startTimer(address: string, timer: LiveTimer): void;
-  cancelTimer(timer: LiveTimer): void;
+  cancelEffect(run: Run, reason?: StagecraftError): void;
+  startTimer(address: string, timer: LiveTimer): Timer;
+  cancelTimer(timer: Timer): void;
   deliver(address: string, seq: number, outbox: Outbox): void;
   /** What it owes that is not delivered yet. */
   owed(address: string): Outbox | undefined;
+  /** The journal entry of this seq, if it can be read. */
+  entry(address: string, seq: number): Promise<JournalEntry | undefined>;
   /** Drops its journal entries below this seq; false where the store can't now. */
   forget(address: string, below: number): Promise<boolean>;
   notify(notice: CommitNotice): void;
@@ -88,6 +95,11 @@ type Phase =
   | 'quarantined'
   | 'stopped';
 
+interface RunningTimer {
+  live: LiveTimer;
+  timer: Timer;
+}
+
 interface Committing {
   taken: Taken;
   commit: Commit;
@@ -102,14 +114,15 @@ const retryMs = 200;
 /** How long requests wait for a store that gives no answer. */
 const patienceMs = 5_000;
 
-export class Actor implements CommitOutcome {
+/** Most actors have nothing to hold of most kinds: they share this. */
+const none: readonly never[] = Object.freeze([]);
+
+export class Actor implements CommitOutcome, Taker {
   readonly address: string;
   readonly site: ActorSite;
-  readonly #taker: Taker;
-  readonly #host: ActorHost;
   readonly #mail: Mail[] = [];
   /** What the engine has to do to it before it takes mail. */
-  readonly #changes: Change[] = [];
+  #changes: readonly Change[] = none;
   #phase: Phase = 'loading';
   /** Who waits until it is in service, or known not to come into it. */
   #expecting: (() => void)[] | undefined;
@@ -129,15 +142,32 @@ export class Actor implements CommitOutcome {
   /** The store may have lost what it took: to be compared before anything else. */
   #isSuspect = false;
   /** Who waits until it is known that the store has the present state. */
-  #verified: (() => void)[] = [];
+  #verified: readonly (() => void)[] = none;
+  /** The timers and effects of its state, as they run here. */
+  #timers: readonly RunningTimer[] = none;
+  #runs: readonly Run[] = none;
   #stopReason: StagecraftError | undefined;
 
   constructor(address: string, site: ActorSite) {
     this.address = address;
     this.site = site;
-    this.#taker = { address, kind: site.kind, machine: site.machine, policy: site.policy };
-    this.#host = site.host;
     this.#state = { seq: 0, snapshot: undefined, envelope: emptyEnvelope(site.machine) };
+  }
+
+  get kind(): ActorKind {
+    return this.site.kind;
+  }
+
+  get machine(): HostedMachine {
+    return this.site.machine;
+  }
+
+  get policy(): ActorPolicy {
+    return this.site.policy;
+  }
+
+  get #host(): ActorHost {
+    return this.site.host;
   }
 
   get seq(): number {
@@ -199,7 +229,7 @@ export class Actor implements CommitOutcome {
       this.#restoredSeq = record.seq;
       this.#bytes = record.text.length;
       if (snapshot && migrations.length > 0) {
-        this.#changes.push({ kind: 'migrated', migrations, snapshot });
+        this.#changes = [{ kind: 'migrated', migrations, snapshot }];
         this.#state = { seq: record.seq, snapshot: undefined, envelope };
       } else {
         this.#state = { seq: record.seq, snapshot, envelope: present };
@@ -208,12 +238,9 @@ export class Actor implements CommitOutcome {
         this.enterQuarantine(envelope.quarantined.reason);
         return;
       }
-      if (envelope.quarantined) this.#changes.push({ kind: 'released' });
-      if (envelope.effects.some((effect) => isCounted(this.#taker, effect)))
-        this.#changes.push({
-          kind: 'recovered',
-          seq: record.seq,
-        });
+      if (envelope.quarantined) this.#changes = [...this.#changes, { kind: 'released' }];
+      if (envelope.effects.some((effect) => isCounted(this, effect)))
+        this.#changes = [...this.#changes, { kind: 'recovered', seq: record.seq }];
     }
     this.#phase = 'ready';
     this.#stall = undefined;
@@ -225,6 +252,23 @@ export class Actor implements CommitOutcome {
       void this.#fade(record.seq);
     if (this.#changes.length === 0) this.#goLive();
     this.#next();
+  }
+
+  /** Takes up one that was deleted, and of which the store has lost that. */
+  restoreDeleted(state: ActorState, commitId: string): void {
+    this.#state = state;
+    this.#commitId = commitId;
+    this.#phase = 'ready';
+    this.#isSuspect = true;
+    this.#goLive();
+    this.#next();
+  }
+
+  /** What is to be known of it when it is out of memory. */
+  get departed(): Departed {
+    const { address, seq } = this;
+    const departed = { address, seq, commitId: this.#commitId };
+    return this.snapshot ? departed : { ...departed, tombstone: this.#state };
   }
 
   /** Takes mail in order; what comes after `stop` is refused, and stays owed where its sender keeps it. */
@@ -280,7 +324,9 @@ export class Actor implements CommitOutcome {
 
   /** Gives up its mail for another one that takes its place. */
   giveUp(): Mail[] {
-    const mail = this.#mail.splice(0);
+    const waiting = this.#committing?.isWaiting ? this.#committing.taken.mail : undefined;
+    if (waiting) this.#committing = undefined;
+    const mail = [...(waiting && waiting.kind !== 'engine' ? [waiting] : []), ...this.#mail.splice(0)];
     const { address } = this;
     this.stop(new StagecraftError('ABORTED', `${address} is taken up again from its record`, { address }));
     return mail;
@@ -291,7 +337,7 @@ export class Actor implements CommitOutcome {
     if (this.stopped) return Promise.resolve();
     this.#isSuspect = true;
     return new Promise((resolve) => {
-      this.#verified.push(resolve);
+      this.#verified = [...this.#verified, resolve];
       this.#next();
     });
   }
@@ -313,7 +359,7 @@ export class Actor implements CommitOutcome {
     } else if (result.status === 'refused') {
       this.#refused(committing, result.reason);
     } else if (result.status === 'fenced') {
-      this.#fenced(committing, result.epoch);
+      this.#fenced(committing, result);
     } else {
       this.#stall = undefined;
       this.#committing = undefined;
@@ -338,9 +384,11 @@ export class Actor implements CommitOutcome {
     this.#tellReady();
     if (!this.#isLive) return;
     this.#isLive = false;
-    const { timers, effects } = this.#state.envelope;
-    for (const timer of timers) this.#host.cancelTimer(timer);
-    for (const effect of effects) this.#host.cancelEffect(effect, reason);
+    const [timers, runs] = [this.#timers, this.#runs];
+    this.#timers = none;
+    this.#runs = none;
+    for (const { timer } of timers) this.#host.cancelTimer(timer);
+    for (const run of runs) this.#host.cancelEffect(run, reason);
   }
 
   #refuse(mail: Mail): void {
@@ -381,9 +429,20 @@ export class Actor implements CommitOutcome {
         return;
       }
       if (this.#isRepeat(mail)) continue;
-      const taken = take(this.#taker, this.#state, mail, this.#host.stamp());
+      const taken = this.#take(mail);
       if (taken) this.#commit(taken);
-      else this.#nobody(mail);
+      else if (!this.stopped) this.#nobody(mail);
+    }
+  }
+
+  /** What the machine throws is a crash; what a migration throws keeps the actor out of service. */
+  #take(mail: Mail): Taken | undefined {
+    try {
+      return take(this, this.#state, mail, this.#host.stamp());
+    } catch (error) {
+      this.#putBack(mail);
+      this.enterQuarantine(messageOf(error));
+      return undefined;
     }
   }
 
@@ -392,12 +451,15 @@ export class Actor implements CommitOutcome {
     this.#isFading = true;
     const isForgotten = await this.#host.forget(this.address, seq + 1);
     this.#isFading = false;
-    if (isForgotten && this.seq === seq && !this.stopped) this.#changes.push({ kind: 'forgotten', seq });
+    if (isForgotten && this.seq === seq && !this.stopped)
+      this.#changes = [...this.#changes, { kind: 'forgotten', seq }];
     this.#next();
   }
 
   #nextMail(): Mail | undefined {
-    const change = this.#changes.shift();
+    if (this.#changes.length === 0) return this.#mail.shift();
+    const [change, ...others] = this.#changes;
+    this.#changes = others;
     // It was made anew meanwhile.
     if (change?.kind === 'forgotten' && change.seq !== this.seq) return this.#nextMail();
     return change ? { kind: 'engine', change } : this.#mail.shift();
@@ -458,7 +520,7 @@ export class Actor implements CommitOutcome {
   /** The commit is done: from here on all that it asked for happens. */
   #act({ mail, entry, next, outbox, answer, written }: Taken): void {
     const before = this.#state.envelope;
-    const { seq, snapshot, envelope } = next;
+    const { seq, envelope } = next;
     this.#bytes = written.text.length;
     this.#state = next;
     // A stop that came meanwhile has cancelled what was live before; what is live now starts after a restore.
@@ -471,13 +533,17 @@ export class Actor implements CommitOutcome {
     if (outbox) this.#host.deliver(this.address, seq, outbox);
     if (mail.kind === 'message') mail.applied();
     if (mail.kind === 'request') this.#answer(mail, answer);
-    const machine = this.site.machine.name;
-    const { value: state, context } = snapshot ?? {};
-    this.#host.notify({ address: this.address, seq, machine, entry, state, context });
+    this.#notify(entry);
     const below = forgettable(seq, this.site.policy.journal);
     if (below) void this.#host.forget(this.address, below);
     if (entry.kind === 'crash' && envelope.quarantined) this.enterQuarantine(envelope.quarantined.reason);
     this.#next();
+  }
+
+  #notify(entry: JournalEntry): void {
+    const { address, seq, snapshot } = this;
+    const { value: state, context } = snapshot ?? {};
+    this.#host.notify({ address, seq, machine: this.site.machine.name, entry, state, context });
   }
 
   #answer(request: Request, answer: AnswerParams | undefined): void {
@@ -492,23 +558,37 @@ export class Actor implements CommitOutcome {
     this.#isLive = true;
     this.#tellReady();
     const { timers, effects } = this.#state.envelope;
-    for (const timer of timers) this.#host.startTimer(this.address, timer);
+    for (const timer of timers) this.#startTimer(timer);
+    if (effects.length === 0) return;
     const wasBegun = ({ seq }: LiveEffect): boolean => seq <= this.#restoredSeq;
     this.#host.doubt(this.address, effects.filter(wasBegun));
-    for (const effect of effects) this.#host.startEffect(this.address, effect, wasBegun(effect));
+    for (const effect of effects) this.#startEffect(effect, wasBegun(effect));
   }
 
   #actOn(before: Envelope, after: Envelope): void {
-    const { address } = this;
     if (before.timers !== after.timers) {
-      for (const timer of before.timers) if (!after.timers.includes(timer)) this.#host.cancelTimer(timer);
-      for (const timer of after.timers) if (!before.timers.includes(timer)) this.#host.startTimer(address, timer);
+      const timers = this.#timers;
+      this.#timers = timers.filter(({ live }) => after.timers.includes(live));
+      for (const { live, timer } of timers) if (!after.timers.includes(live)) this.#host.cancelTimer(timer);
+      for (const timer of after.timers) if (!before.timers.includes(timer)) this.#startTimer(timer);
     }
     if (before.effects === after.effects) return;
-    for (const effect of before.effects) if (!after.effects.includes(effect)) this.#host.cancelEffect(effect);
-    for (const effect of after.effects) {
-      if (!before.effects.includes(effect)) this.#host.startEffect(address, effect, false);
-    }
+    const runs = this.#runs;
+    this.#runs = runs.filter(({ live }) => after.effects.includes(live));
+    for (const run of runs) if (!after.effects.includes(run.live)) this.#host.cancelEffect(run);
+    for (const effect of after.effects) if (!before.effects.includes(effect)) this.#startEffect(effect, false);
+  }
+
+  #startTimer(live: LiveTimer): void {
+    this.#timers = [...this.#timers, { live, timer: this.#host.startTimer(this.address, live) }];
+  }
+
+  #startEffect(live: LiveEffect, recovered: boolean): void {
+    if (this.stopped) return;
+    const run = this.#host.startEffect(this.address, live, recovered);
+    // What it did at once may have stopped us, before we knew of it.
+    if (this.stopped) this.#host.cancelEffect(run, this.#stopReason);
+    else this.#runs = [...this.#runs, run];
   }
 
   /** Nothing was written: a caller is told so, everything else is tried again, as what may have been written before. */
@@ -530,8 +610,8 @@ export class Actor implements CommitOutcome {
   }
 
   /** The lease has a newer epoch: if that is ours by now, it is written under that one. */
-  #fenced(committing: Committing, epoch: number): void {
-    const isOurs = this.#host.claim().epoch >= epoch;
+  #fenced(committing: Committing, { epoch, owner }: { epoch: number; owner: string }): void {
+    const isOurs = this.#host.claim().owner === owner;
     if (!this.stopped && (isOurs || !this.#host.holdsLease())) {
       this.#commitLater(committing); // where it is being asked for again, that tells
       return;
@@ -553,7 +633,7 @@ export class Actor implements CommitOutcome {
   }
 
   #putBack(mail: Mail): void {
-    if (mail.kind === 'engine') this.#changes.unshift(mail.change);
+    if (mail.kind === 'engine') this.#changes = [mail.change, ...this.#changes];
     else this.#mail.unshift(mail);
   }
 
@@ -571,14 +651,19 @@ export class Actor implements CommitOutcome {
     const { epoch, owner } = this.#host.claim();
     const storedSeq = stored?.seq ?? 0;
     const isOurs = !stored || stored.owner === owner || stored.epoch < epoch;
-    const wasLost = this.#changes[0]?.kind === 'rolled-back' && this.#changes.shift() !== undefined;
+    const [lost] = this.#changes;
+    const wasLost = lost?.kind === 'rolled-back';
+    if (wasLost) this.#changes = this.#changes.slice(1);
     if (stored && stored.epoch > epoch) {
       this.#host.fenced(this.address, stored.epoch);
+    } else if (stored?.seq === 0 || (hasConflicted && wasLost && lost.storedSeq === storedSeq)) {
+      this.enterQuarantine('the store has a record of it that it can neither read nor replace');
     } else if (storedSeq === this.seq && (stored?.commitId ?? '') === this.#commitId && (!hasConflicted || wasLost)) {
       if (!this.#isSuspect) this.#tellVerified();
       this.#goOn();
     } else if (isOurs && storedSeq < this.seq) {
-      this.#changes.unshift({ kind: 'rolled-back', storedSeq, owed: this.#host.owed(this.address) });
+      const owed = this.#host.owed(this.address);
+      this.#changes = [{ kind: 'rolled-back', storedSeq, owed }, ...this.#changes];
       this.#goOn();
     } else if (stored?.owner === owner && storedSeq > this.seq) {
       void this.#adopt(stored);
@@ -591,6 +676,7 @@ export class Actor implements CommitOutcome {
   async #adopt(record: StoredRecord): Promise<void> {
     // Before anything that it sends from now on.
     await this.#host.redeliver(this.address);
+    const entry = await this.#host.entry(this.address, record.seq);
     if (this.#phase !== 'verifying') return;
     try {
       const envelope = decodeEnvelope(record.text);
@@ -602,10 +688,11 @@ export class Actor implements CommitOutcome {
       this.#state = { seq: record.seq, snapshot, envelope };
       this.#commitId = record.commitId;
       this.#bytes = record.text.length;
-      const due = this.#changes.splice(0).filter(({ kind }) => kind === 'released' && envelope.quarantined);
-      this.#changes.push(...due);
+      const due = this.#changes.filter(({ kind }) => kind === 'released' && envelope.quarantined);
+      this.#changes = due;
       if (this.#isLive) this.#actOn(before, envelope);
       else if (due.length === 0) this.#goLive();
+      if (entry) this.#notify(entry);
       if (envelope.quarantined && due.length === 0) this.enterQuarantine(envelope.quarantined.reason);
     } catch (error) {
       this.enterQuarantine(`its record can't be read: ${messageOf(error)}`);
@@ -626,7 +713,9 @@ export class Actor implements CommitOutcome {
   }
 
   #tellVerified(): void {
-    for (const tell of this.#verified.splice(0)) tell();
+    const verified = this.#verified;
+    this.#verified = none;
+    for (const tell of verified) tell();
   }
 }
 

@@ -4,8 +4,9 @@
  */
 import type { RestoreReport } from '../../machines/registry.js';
 import { messageOf, StagecraftError } from '../errors.js';
-import { Actor, type ActorHost } from './actor.js';
+import { Actor, type ActorHost, type ActorSite } from './actor.js';
 import { type Clock, pause } from './clock.js';
+import { type Departed, DepartedActors } from './departed-actors.js';
 import type { ActorKind } from './effects.js';
 import { decodeEnvelope } from './envelope.js';
 import { HostedMachine } from './hosted-machine.js';
@@ -28,13 +29,10 @@ export interface ActorsOptions {
   host: ActorHost;
   /** What the records of idle actors that stay in memory may take, as text. */
   idleBytes: number;
+  /** Whether the lease allows to write this actor. */
+  covers(address: string): boolean;
   /** Resolves when a message that an actor sends can't overtake one that it owed before. */
   mayLoad(): Promise<unknown>;
-}
-
-interface HostedKind {
-  kind: ActorKind;
-  machine: HostedMachine;
 }
 
 export interface QuarantinedActor {
@@ -50,10 +48,11 @@ const unwritable = /[\p{Cc}\p{Cs}]/u;
 
 export class Actors {
   readonly #options: ActorsOptions;
-  readonly #kinds = new Map<string, HostedKind>();
+  readonly #kinds = new Map<string, ActorSite>();
   readonly #actors = new Map<string, Actor>();
   readonly #idle: IdleActors;
   readonly #waker: Waker;
+  readonly #departed = new DepartedActors();
   readonly #stop = new AbortController();
   /** Per restore under way, the addresses that left memory meanwhile. */
   readonly #leftMeanwhile = new Set<Set<string>>();
@@ -66,7 +65,8 @@ export class Actors {
   constructor(options: ActorsOptions) {
     this.#options = options;
     for (const kind of options.kinds) {
-      this.#kinds.set(kind.machine.id, { kind, machine: new HostedMachine(kind.machine) });
+      const machine = new HostedMachine(kind.machine);
+      this.#kinds.set(kind.machine.id, { kind, machine, policy: options.policy, host: options.host });
     }
     this.#idle = new IdleActors(options.idleBytes, (actor) => this.#passivate(actor));
     this.#waker = new Waker({
@@ -86,10 +86,11 @@ export class Actors {
   }
 
   /** @throws StagecraftError ACTOR_NOT_FOUND where no machine of that name is hosted */
-  kindOf(address: string): HostedKind {
-    const hosted = this.#hosted(address);
+  kindOf(address: string): ActorSite {
+    const hosted = this.#options.covers(address) ? this.#hosted(address) : undefined;
     if (hosted) return hosted;
-    throw new StagecraftError('ACTOR_NOT_FOUND', `${address}: no machine of that name is hosted here`, { address });
+    const why = this.#options.covers(address) ? 'no machine of that name is hosted here' : 'it belongs to another node';
+    throw new StagecraftError('ACTOR_NOT_FOUND', `${address}: ${why}`, { address });
   }
 
   /**
@@ -124,6 +125,13 @@ export class Actors {
     }
     await this.#waker.watch(prefixes);
     return { actors, quarantined: [...quarantined] };
+  }
+
+  /** The store may have lost what it took: resolves when that is known of all, and made good where it can be. */
+  async verify(): Promise<void> {
+    const departed = this.#departed.addresses().map((address) => this.demand(address));
+    await Promise.all([...this.#actors.values()].map((actor) => actor.verify()));
+    await Promise.all(departed.map((actor) => actor.ready()));
   }
 
   quarantined(): QuarantinedActor[] {
@@ -171,7 +179,7 @@ export class Actors {
 
   /** It has nothing to do: does it stay? */
   rested(actor: Actor): void {
-    if (!actor.snapshot) this.#forget(actor);
+    if (!actor.snapshot) this.#depart(actor);
     else if (actor.site.kind.onDemand && this.#mayLeave(actor)) this.#idle.add(actor);
   }
 
@@ -187,8 +195,9 @@ export class Actors {
     for (const actor of this.#actors.values()) actor.stop(this.#closed);
   }
 
-  #hosted(address: string): HostedKind | undefined {
-    return this.#kinds.get(address.split('/', 1)[0] ?? '');
+  #hosted(address: string): ActorSite | undefined {
+    const end = address.indexOf('/');
+    return this.#kinds.get(end < 0 ? address : address.slice(0, end));
   }
 
   #make(address: string): Actor {
@@ -196,8 +205,7 @@ export class Actors {
       const message = `no store can keep this address: at most ${longestAddressBytes} bytes, no control characters`;
       throw new StagecraftError('INVALID_ARGUMENT', message, { address });
     }
-    const { host, policy } = this.#options;
-    const actor = new Actor(address, { ...this.kindOf(address), policy, host });
+    const actor = new Actor(address, this.kindOf(address));
     this.#actors.set(address, actor);
     this.#waker.disarm(address);
     // What arrives after the end stays owed where its sender keeps it.
@@ -212,6 +220,12 @@ export class Actors {
     for (const left of this.#leftMeanwhile) left.add(actor.address);
   }
 
+  #depart(actor: Actor): void {
+    if (this.#actors.get(actor.address) !== actor) return;
+    this.#forget(actor);
+    this.#departed.add(actor.departed);
+  }
+
   /** A timer that is due fires in its own turn: it must find its actor. */
   #mayLeave({ isIdle, wakeAtMs = Number.POSITIVE_INFINITY }: Actor): boolean {
     return isIdle && wakeAtMs > this.#options.clock.now();
@@ -221,7 +235,7 @@ export class Actors {
     // Else it has got something to do since, and comes to rest again.
     if (!this.#mayLeave(actor)) return;
     const { address, wakeAtMs } = actor;
-    this.#forget(actor);
+    this.#depart(actor);
     actor.stop(new StagecraftError('ABORTED', `${address} has left memory`, { address }));
     if (wakeAtMs !== undefined) this.#waker.arm(address, wakeAtMs);
   }
@@ -261,10 +275,18 @@ export class Actors {
 
   /** Leaves a record that can't be read as it is, says so, and refuses what comes for its actor. */
   #restoreRecord(actor: Actor, record: StoredRecord | undefined): void {
+    const known = this.#departed.take(actor.address);
     try {
-      actor.restore(record, record && decodeEnvelope(record.text), this.#released.has(actor.address));
+      if (known && (record?.seq ?? 0) < known.seq) this.#restoreLost(actor, known);
+      else actor.restore(record, record && decodeEnvelope(record.text), this.#released.has(actor.address));
     } catch (error) {
       actor.enterQuarantine(`its record can't be read: ${messageOf(error)}`);
     }
+  }
+
+  /** The store has lost what it took of this one while it was out of memory. */
+  #restoreLost(actor: Actor, { seq, tombstone, commitId }: Departed): void {
+    if (tombstone) actor.restoreDeleted(tombstone, commitId);
+    else actor.enterQuarantine(`the store has lost what it took of it up to seq ${seq}`);
   }
 }

@@ -104,7 +104,8 @@ function standingIn(
   };
 }
 
-function takenUp(taker: Taker, effect: LiveEffect, { at, random }: Stamp): LiveEffect {
+/** The same effect, as a further attempt. */
+export function takenUp(taker: Taker, effect: LiveEffect, { at, random }: Stamp): LiveEffect {
   if (!isCounted(taker, effect)) return effect;
   const attempt = (effect.attempt ?? 1) + 1;
   return { ...effect, attempt, notBeforeMs: at + jittered(defaultBackoff, attempt - 1, random) };

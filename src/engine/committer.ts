@@ -2,6 +2,7 @@
  * Group commit: what actors commit in one turn of the event loop goes to the store in one call.
  * An answer that was lost is asked for again with the same commit, for as long as it takes: the store tells a repeat.
  */
+import { setMaxListeners } from 'node:events';
 import { messageOf } from '../errors.js';
 import type { CommitOutcome } from './actor.js';
 import { type Clock, pause } from './clock.js';
@@ -14,7 +15,7 @@ export interface Submission {
 }
 
 const firstRetryMs = 50;
-const lastRetryMs = 5_000;
+const lastRetryMs = 1_000;
 
 export class Committer {
   readonly #store: Store;
@@ -29,6 +30,7 @@ export class Committer {
     this.#store = store;
     this.#clock = clock;
     this.#logger = logger;
+    setMaxListeners(0, this.#stop.signal);
   }
 
   submit(submission: Submission): void {
@@ -52,6 +54,7 @@ export class Committer {
     let results: CommitResult[];
     try {
       results = await this.#store.commit(batch.map(({ commit }) => commit));
+      if (results.length !== batch.length) throw new Error(`it answered ${results.length} of ${batch.length} commits`);
     } catch (error) {
       if (attempt === 1) for (const { outcome } of batch) outcome.unavailable(error);
       void this.#repeat(batch, attempt);

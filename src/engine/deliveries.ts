@@ -52,16 +52,20 @@ export class Deliveries {
   owed(address: string): Outbox | undefined {
     const owed = this.#owed.get(address);
     if (!owed) return undefined;
-    const all: Outbox = { messages: [], events: [] };
-    for (const [seq, { messages, events }] of owed) {
-      const placed = <T extends { of?: CommitPlace }>(item: T, at: number): T => ({
-        ...item,
-        of: item.of ?? [seq, at],
-      });
-      all.messages.push(...messages.map(placed));
-      all.events.push(...events.map(placed));
+    // What was owed once more since counts once.
+    const messages = new Map<string, Outbox['messages'][number]>();
+    const events = new Map<string, Outbox['events'][number]>();
+    for (const [seq, outbox] of owed) {
+      for (const [at, message] of outbox.messages.entries()) {
+        const of: CommitPlace = message.of ?? [seq, at];
+        messages.set(of.join(), { ...message, of });
+      }
+      for (const [at, event] of outbox.events.entries()) {
+        const of: CommitPlace = event.of ?? [seq, at];
+        events.set(of.join(), { ...event, of });
+      }
     }
-    return all;
+    return { messages: [...messages.values()], events: [...events.values()] };
   }
 
   /** Delivers again what an earlier run left unsettled. */

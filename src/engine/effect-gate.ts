@@ -3,7 +3,6 @@
  * an earlier runtime had begun only so many at a time, so that a restart is no stampede.
  */
 import type { Clock } from './clock.js';
-import type { LiveEffect } from './envelope.js';
 import type { Timer, TimerHeap } from './timer-heap.js';
 
 export interface Entrance {
@@ -27,9 +26,10 @@ export class EffectGate {
   readonly #clock: Clock;
   readonly #timers: TimerHeap;
   readonly #mayOpen: () => boolean;
-  readonly #waiting = new Map<LiveEffect, Waiting>();
+  /** By what its caller knows it by. */
+  readonly #waiting = new Map<object, Waiting>();
   /** Those of `#waiting` that only wait for their turn. */
-  readonly #recovered = new Set<LiveEffect>();
+  readonly #recovered = new Set<object>();
   /** How many of them may start before the next turn. */
   #left = recoveredAtOnce;
   #turn: Timer | undefined;
@@ -42,7 +42,7 @@ export class EffectGate {
   }
 
   /** Calls `start` at once or later, unless it is withdrawn before. */
-  admit(live: LiveEffect, entrance: Entrance): void {
+  admit(live: object, entrance: Entrance): void {
     if (!entrance.recovered && entrance.delayMs <= 0 && this.#mayOpen()) {
       entrance.start();
       return;
@@ -51,7 +51,8 @@ export class EffectGate {
     this.#try(live);
   }
 
-  withdraw(live: LiveEffect): void {
+  withdraw(live: object): void {
+    if (this.#waiting.size === 0) return;
     const { timer } = this.#waiting.get(live) ?? {};
     if (timer) this.#timers.cancel(timer);
     this.#waiting.delete(live);
@@ -62,7 +63,7 @@ export class EffectGate {
     for (const live of [...this.#waiting.keys()]) this.#try(live);
   }
 
-  #try(live: LiveEffect): void {
+  #try(live: object): void {
     const entrance = this.#waiting.get(live);
     if (!entrance || !this.#mayOpen()) return;
     const leftMs = entrance.notBeforeMs - this.#clock.monotonicMs();
@@ -94,7 +95,7 @@ export class EffectGate {
     this.#startRecovered();
   }
 
-  #start(live: LiveEffect, { start }: Entrance): void {
+  #start(live: object, { start }: Entrance): void {
     this.#waiting.delete(live);
     start();
   }

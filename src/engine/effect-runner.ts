@@ -47,9 +47,8 @@ export class EffectRunner {
   readonly #clock: Clock;
   readonly #timers: TimerHeap;
   readonly #deliver: Deliver;
-  readonly #running = new Map<LiveEffect, Run>();
-  /** Cancelled ones too, until they have come to an end. */
-  readonly #unended = new Set<Run>();
+  /** How many have not come to an end; cancelled ones too. */
+  #unended = 0;
   readonly #stopping = new Set<AbortController>();
 
   constructor(clock: Clock, timers: TimerHeap, deliver: Deliver) {
@@ -58,21 +57,28 @@ export class EffectRunner {
     this.#deliver = deliver;
   }
 
-  start({ address, live, effect, recovered }: EffectStart): void {
-    const run = new Run(address, live, recovered, (event, ended) => {
-      if (this.#running.get(live) !== run) return;
-      if (ended) this.#running.delete(live);
-      this.#deliver(address, live, event, ended);
-    });
-    this.#running.set(live, run);
-    this.#unended.add(run);
+  start(asked: EffectStart): Run {
+    const run = this.prepare(asked);
+    this.begin(run);
+    return run;
+  }
+
+  /** A run that has not begun: it may be cancelled, and then never does. */
+  prepare(asked: EffectStart): Run {
+    return new Run(asked, this.#deliver);
+  }
+
+  begin(run: Run): void {
+    const { effect, address } = run;
+    this.#unended += 1;
     try {
-      if (!effect) throw new StagecraftError('NO_EFFECT', `nothing here runs the effect '${live.src}'`, { address });
-      this.#setDeadline(run, deadlineOf(effect, run.input), live.src);
+      if (!effect)
+        throw new StagecraftError('NO_EFFECT', `nothing here runs the effect '${run.live.src}'`, { address });
+      this.#setDeadline(run, deadlineOf(effect, run.input));
       Promise.resolve(effect.run(run)).then(
         (output) => {
           this.#ended(run);
-          if (effect.deadlineMs === 'loop') this.#running.delete(live);
+          if (effect.deadlineMs === 'loop') run.isOver = true;
           else run.finish(output);
         },
         (error) => this.#failed(run, error),
@@ -83,17 +89,16 @@ export class EffectRunner {
   }
 
   /** @param reason what its signal says; default: ABORTED, its state was left */
-  cancel(live: LiveEffect, reason = stateLeft): void {
-    const run = this.#running.get(live);
-    if (!run) return;
-    this.#running.delete(live);
+  cancel(run: Run, reason = stateLeft): void {
+    if (run.isOver) return;
+    run.isOver = true;
     this.#clearDeadline(run);
     run.abort(reason);
   }
 
   /** Resolves when all runs, cancelled by their actors, have come to an end, or have had their time. */
   async stop(graceMs: number): Promise<void> {
-    if (this.#unended.size === 0) return;
+    if (this.#unended === 0) return;
     const ended = new AbortController();
     this.#stopping.add(ended);
     await pause(this.#clock, graceMs, ended.signal);
@@ -107,13 +112,14 @@ export class EffectRunner {
 
   #ended(run: Run): void {
     this.#clearDeadline(run);
-    this.#unended.delete(run);
-    if (this.#unended.size === 0) for (const ended of this.#stopping) ended.abort();
+    this.#unended -= 1;
+    if (this.#unended === 0) for (const ended of this.#stopping) ended.abort();
   }
 
-  #setDeadline(run: Run, limitMs: number, src: string): void {
+  #setDeadline(run: Run, limitMs: number): void {
     if (limitMs === Number.POSITIVE_INFINITY) return;
     const { address } = run;
+    const { src } = run.live;
     run.deadline = this.#timers.after(limitMs, () => {
       run.fail(new StagecraftError('TIMEOUT', `${src} took too long; it may still go on`, { address }));
       run.abort(new StagecraftError('TIMEOUT', `${src}: the deadline has passed`, { address }));
@@ -125,35 +131,41 @@ export class EffectRunner {
   }
 }
 
-/** One run of an effect, until it has come to an end, be it cancelled meanwhile; what the effect knows of it. */
-class Run implements EffectCall {
+/**
+ * One run of an effect, until it has come to an end, be it cancelled meanwhile; what the effect knows of it. Its actor
+ * holds it, no Map of all runs: a table that was outgrown keeps alive what it held, until a full collection.
+ */
+export class Run implements EffectCall {
   readonly address: string;
   readonly id: string;
   readonly seq: number;
   readonly input: unknown;
   readonly recovered: boolean;
   readonly attempt: number;
+  readonly live: LiveEffect;
+  readonly effect: Effect | undefined;
   readonly send: EffectCall['send'];
+  readonly #deliver: Deliver;
   deadline: Timer | undefined;
-  readonly #deliver: (event: AnyEventObject, ended: boolean) => void;
+  /** Its result came, or it was cancelled: what it says from now on is dropped. */
+  isOver = false;
   #controller: AbortController | undefined;
   #reason: StagecraftError | undefined;
 
-  /** @param deliver drops what comes after the end, or after the run was cancelled */
-  constructor(
-    address: string,
-    { id, seq, attempt = 1, input }: LiveEffect,
-    recovered: boolean,
-    deliver: (event: AnyEventObject, ended: boolean) => void,
-  ) {
+  constructor({ address, live, effect, recovered }: EffectStart, deliver: Deliver) {
     this.address = address;
-    this.id = id;
-    this.seq = seq;
-    this.input = asData({ input }).input;
+    this.id = live.id;
+    this.seq = live.seq;
+    this.input = live.input === undefined ? undefined : asData(live.input);
     this.recovered = recovered;
-    this.attempt = attempt;
-    this.send = (event) => deliver(asData(event), false);
+    this.attempt = live.attempt ?? 1;
+    this.live = live;
+    this.effect = effect;
     this.#deliver = deliver;
+    this.send = (event) => {
+      const sent = asData(event);
+      if (!this.isOver) deliver(address, live, sent, false);
+    };
   }
 
   /** Made when it is first asked for: it costs more than the commit that asked for the run. */
@@ -172,13 +184,19 @@ class Run implements EffectCall {
 
   finish(output: unknown): void {
     try {
-      this.#deliver({ ...asData({ type: `xstate.done.actor.${this.id}`, output }), actorId: this.id }, true);
+      this.#end({ ...asData({ type: `xstate.done.actor.${this.id}`, output }), actorId: this.id });
     } catch (error) {
       this.fail(error); // its output is no data
     }
   }
 
   fail(error: unknown): void {
-    this.#deliver({ type: `xstate.error.actor.${this.id}`, error: flattened(error), actorId: this.id }, true);
+    this.#end({ type: `xstate.error.actor.${this.id}`, error: flattened(error), actorId: this.id });
+  }
+
+  #end(event: AnyEventObject): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.#deliver(this.address, this.live, event, true);
   }
 }

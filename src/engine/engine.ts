@@ -2,6 +2,7 @@
  * Hosts actors: the one door by which the rest of the house asks them, watches them and reads their past.
  * Knows stores, effects and time through their ports; nothing of CSI. The contract: docs/architecture.md#save-then-act
  */
+import { setMaxListeners } from 'node:events';
 import type { AnyEventObject, StateValue } from 'xstate';
 import type { RestoreReport } from '../../machines/registry.js';
 import { messageOf, StagecraftError } from '../errors.js';
@@ -35,8 +36,11 @@ export interface EngineOptions {
   random: Random;
   logger: Logger;
   kinds: ActorKind[];
-  /** `owner`: default a fresh one; of those that have one in common, only one may live at a time. */
-  lease: Omit<LeaseRequest, 'owner'> & { owner?: string };
+  /**
+   * `owner`: default a fresh one; of those that have one in common, only one may live at a time.
+   * `covers`: the addresses that it allows to write; default all.
+   */
+  lease: Omit<LeaseRequest, 'owner'> & { owner?: string; covers?(address: string): boolean };
   policy?: Partial<ActorPolicy>;
   /** What the records of idle actors that stay in memory may take as text, for kinds on demand; default 64 MiB. */
   idleBytes?: number;
@@ -84,6 +88,8 @@ export class Engine {
   #closed: StagecraftError | undefined;
 
   constructor({ clock, random, logger, kinds, lease, ...options }: EngineOptions) {
+    // Any number of actors may wait for it.
+    setMaxListeners(0, this.#stop.signal);
     const timers = new TimerHeap(clock);
     const store = timedStore(options.store, timers, storeLimitMs);
     this.#store = store;
@@ -94,7 +100,7 @@ export class Engine {
     this.#effects = new EffectRunner(clock, timers, (address, { id, seq }, event, ended) =>
       this.#actors.post(address, { kind: 'effect', id, seq, event, ended }),
     );
-    this.#topics = new Topics(store, clock, options.topics);
+    this.#topics = new Topics(store, clock, { ...options.topics, logger });
     const inbox: Inbox = { append: (address, message) => this.#append(address, message) };
     this.#deliveries = new Deliveries({ store, clock, topics: this.#topics, inbox });
     this.#leases = new LeaseKeeper(store, clock, {
@@ -107,7 +113,8 @@ export class Engine {
       this.#tellLost = resolve;
     });
     const incarnation = random.id();
-    this.#leaseRequest = { owner: incarnation, ...lease };
+    const { covers = () => true, ...request } = lease;
+    this.#leaseRequest = { owner: incarnation, ...request };
     const host = actorHost({
       incarnation,
       store,
@@ -135,6 +142,7 @@ export class Engine {
       policy: { ...defaultPolicy, ...options.policy },
       host,
       idleBytes: options.idleBytes ?? defaultIdleBytes,
+      covers,
       // A message that it sends as it comes up must not overtake one that it owed before.
       mayLoad: () => this.#redelivered,
     });
@@ -142,15 +150,18 @@ export class Engine {
 
   /**
    * Opens the store and takes the lease.
-   * @throws StagecraftError NODE_IN_USE, naming the holder
+   * @throws StagecraftError NODE_IN_USE, naming the holder; STORE_UNAVAILABLE
    */
   async open(): Promise<void> {
-    await this.#store.open({
-      warn: (message) => this.#logger.warn({ code: 'STORE_UNSAFE' }, message),
-      suspect: (reason) => void this.#check(reason),
-    });
+    await answered(
+      this.#store.open({
+        warn: (message) => this.#logger.warn({ code: 'STORE_UNSAFE' }, message),
+        suspect: (reason) => void this.#check(reason),
+      }),
+      "the store can't be opened",
+    );
     try {
-      await this.#leases.acquire(this.#leaseRequest);
+      await answered(this.#leases.acquire(this.#leaseRequest), 'the store grants no lease');
     } catch (error) {
       await this.#store.close();
       throw error;
@@ -216,12 +227,14 @@ export class Engine {
 
   /**
    * Takes an actor back into service: what is owed to it comes, its effects and timers run. Nothing where it is.
-   * @throws StagecraftError ACTOR_QUARANTINED if its record still can't be read; ACTOR_NOT_FOUND, RUNTIME_CLOSED
+   * @throws StagecraftError ACTOR_QUARANTINED if its record still can't be read; ACTOR_NOT_FOUND for an address that is
+   *   not of this runtime, STORE_UNAVAILABLE, RUNTIME_CLOSED
    */
   async release(address: string): Promise<void> {
     if (this.#closed) throw this.#closed;
     const quarantined = new Set<string>();
-    await this.#redeliver([address], quarantined, (owing) => owing === address);
+    const redelivered = this.#redeliver([address], quarantined, (owing) => owing === address);
+    await answered(redelivered, "the store can't say what it owes");
     const reason = `what ${address} owes still can't be read`;
     if (quarantined.has(address)) throw new StagecraftError('ACTOR_QUARANTINED', reason, { address });
     await this.#actors.release(address);
@@ -273,6 +286,8 @@ export class Engine {
     this.#timers.stop();
     const closed = new AbortController();
     const closing = this.#store.close().finally(() => closed.abort());
+    // One that comes too late is heard by nobody.
+    closing.catch(() => {});
     await pause(this.#clock, storeGraceMs, closed.signal);
     if (closed.signal.aborted) await closing;
   }
@@ -306,7 +321,8 @@ export class Engine {
     this.#logger.warn({ code: 'STORE_SUSPECT' }, `the store may have lost writes (${reason}): each actor is compared`);
     this.#checks += 1;
     this.#leases.confirm();
-    await Promise.all([...this.#actors].map((actor) => actor.verify()));
+    this.#topics.verify();
+    await this.#actors.verify();
     this.#checks -= 1;
     this.#gate.reopen();
   }
@@ -356,6 +372,16 @@ export class Engine {
         this.#logger.error({ address, from: message.from }, `a message can't be delivered: ${messageOf(error)}`);
       }
     });
+  }
+}
+
+/** @throws StagecraftError what it rejects with, or else STORE_UNAVAILABLE */
+async function answered<T>(call: Promise<T>, what: string): Promise<T> {
+  try {
+    return await call;
+  } catch (cause) {
+    if (cause instanceof StagecraftError) throw cause;
+    throw new StagecraftError('STORE_UNAVAILABLE', `${what}: ${messageOf(cause)}`, { outcome: 'refused', cause });
   }
 }
 

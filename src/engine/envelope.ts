@@ -94,17 +94,38 @@ export interface Outbox {
 /** Where a message or event was owed first, if the store has lost that commit: by that it is told from others. */
 export type CommitPlace = [seq: number, index: number];
 
-export const encode = (value: Envelope | JournalEntry | Outbox): Encoded => JSON.stringify(value);
+export const encode = (value: JournalEntry | Outbox): Encoded => JSON.stringify(value);
+
+/** What JSON.stringify makes of it, byte for byte; faster where its lists are empty, as they mostly are. */
+export function encodeEnvelope(envelope: Envelope): Encoded {
+  const { machine, version, effects, timers, received, answers, snapshot, crashes, quarantined } = envelope;
+  // What is rare may stand in another order.
+  if (crashes || quarantined || !snapshot) return JSON.stringify(envelope);
+  const named = `{"format":${envelope.format},"machine":${JSON.stringify(machine)},"version":${JSON.stringify(version)}`;
+  const live = `"effects":${listText(effects)},"timers":${listText(timers)}`;
+  const past = `"received":${received === nothing ? '{}' : JSON.stringify(received)},"answers":${listText(answers)}`;
+  return `${named},${live},${past},"snapshot":${JSON.stringify(snapshot)}}`;
+}
+
+const listText = (list: object[]): string => (list.length === 0 ? '[]' : JSON.stringify(list));
+
+/** Most actors have nothing to hold of most kinds: they share these, which nobody changes. */
+const none: never[] = [];
+const nothing: Envelope['received'] = {};
+Object.freeze(none);
+Object.freeze(nothing);
+
+const listOf = <T>(items: T[]): T[] => (items.length === 0 ? none : items);
 
 /** The envelope of an actor that was never there. */
 export const emptyEnvelope = ({ name, version }: { name: string; version: string }): Envelope => ({
   format,
   machine: name,
   version,
-  effects: [],
-  timers: [],
-  received: {},
-  answers: [],
+  effects: none,
+  timers: none,
+  received: nothing,
+  answers: none,
 });
 
 /** @throws Error saying what is wrong with the text */
@@ -123,8 +144,16 @@ export function decodeEnvelope(text: Encoded): Envelope {
   const { crashes, quarantined } = parsed;
   if (crashes !== undefined && !isListOf(crashes, isNumber)) throw new Error('the record lacks its crashes');
   if (quarantined !== undefined && !isQuarantine(quarantined)) throw new Error('the record lacks its quarantine');
-  const whole: Envelope = { format, machine, version, effects, timers, received, answers };
-  if (snapshot !== undefined) whole.snapshot = snapshot;
+  const present = {
+    format,
+    machine,
+    version,
+    effects: listOf(effects),
+    timers: listOf(timers),
+    received: Object.keys(received).length === 0 ? nothing : received,
+    answers: listOf(answers),
+  };
+  const whole: Envelope = snapshot === undefined ? present : { ...present, snapshot };
   if (crashes !== undefined) whole.crashes = crashes;
   if (quarantined !== undefined) whole.quarantined = quarantined;
   return whole;

@@ -157,14 +157,18 @@ export class HostedMachine {
     if (!isDeepStrictEqual(restored.value, persisted.value)) {
       throw new Error(`${this.name} has no state ${JSON.stringify(persisted.value)}`);
     }
+    // Each actor in memory has these, most of them empty: one for all, as XState makes new ones with each change.
+    if (restored.tags.size === 0) Object.assign(restored, { tags: noTags });
     const hasEnded = restored._nodes.some(({ type, parent }) => type === 'final' && parent === this.#machine.root);
     return hasEnded ? Object.assign(restored, { status: 'done' as const }) : restored;
   }
 
   /** Ids of the invokes that this snapshot's states keep running. */
-  activeInvokes(snapshot: AnyMachineSnapshot): Set<string> {
-    if (snapshot.status !== 'active') return new Set();
-    return new Set(snapshot._nodes.flatMap((node) => node.invoke.map((invoke) => invoke.id)));
+  activeInvokes(snapshot: AnyMachineSnapshot): string[] {
+    const active: string[] = [];
+    if (snapshot.status !== 'active') return active;
+    for (const { invoke } of snapshot._nodes) for (const { id } of invoke) active.push(id);
+    return active;
   }
 
   /** What the states of a snapshot would have begun as they were entered: for one that was made otherwise. */
@@ -239,7 +243,13 @@ export class HostedMachine {
         step.emitted.push(action.params.event);
         break;
       case 'messages':
-        step.messages.push(...action.params);
+        for (const message of action.params) {
+          if ('event' in message && message.event.type.startsWith('xstate.'))
+            throw new Error(
+              `the machine sends '${message.event.type}' to ${message.to}: XState's own events are no messages`,
+            );
+          step.messages.push(message);
+        }
         break;
       case 'answer':
         step.answer = action.params;
@@ -257,9 +267,11 @@ export class HostedMachine {
     const invoke = this.#invokes.get(invokeName(spawned));
     if (!invoke) throw new Error(`the machine spawns '${spawned.id}', which is no invoke of its states`);
     const input = typeof invoke.input === 'function' ? invoke.input(info) : invoke.input;
-    return { id: invoke.id, src: invoke.src, ...asData({ input }) };
+    return { id: invoke.id, src: invoke.src, input: asData({ input }).input };
   }
 }
+
+const noTags: ReadonlySet<string> = new Set<string>();
 
 const invokeName = ({ id, src }: { id: string; src: string }): string => `${id} ${src}`;
 

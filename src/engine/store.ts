@@ -56,7 +56,7 @@ export interface Commit {
   expectedSeq: number;
   /** The seq that it becomes; default `expectedSeq + 1`. Higher only where the store has lost what came between. */
   seq?: number;
-  /** The lease that allows this write: refused once a newer epoch of it was issued, whatever is stored. */
+  /** The lease that allows this write: refused unless epoch and owner are of its last grant, whatever is stored. */
   lease?: string;
   epoch: number;
   owner: string;
@@ -76,8 +76,8 @@ export type CommitResult =
   | { status: 'done' }
   /** Nothing was written for this address. `stored` is absent where there is no record. */
   | { status: 'conflict'; stored?: Pick<StoredRecord, 'seq' | 'epoch' | 'owner' | 'commitId'> }
-  /** Nothing was written: `epoch` of the commit's lease was issued since. A repeat of what was written is `done`. */
-  | { status: 'fenced'; epoch: number }
+  /** Nothing was written: the commit's lease was granted to `owner` since. A repeat of what was written is `done`. */
+  | { status: 'fenced'; epoch: number; owner: string }
   /** Nothing was written for this address, and that is known: the store takes no writes now, or not this one. */
   | { status: 'refused'; reason: string };
 

@@ -5,13 +5,14 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import type { AnswerParams } from '../../machines/host.js';
 import { messageOf } from '../errors.js';
-import { takeChange } from './changes.js';
+import { takeChange, takenUp } from './changes.js';
 import { asData } from './data.js';
 import type { ActorKind } from './effects.js';
 import {
   type Envelope,
   emptyEnvelope,
   encode,
+  encodeEnvelope,
   type JournalEntry,
   type LiveEffect,
   type LiveTimer,
@@ -69,8 +70,10 @@ export function take(taker: Taker, state: ActorState, mail: Mail, stamp: Stamp):
     kind: isStale(state, mail) ? 'stale' : 'event',
     version: machine.version,
     source: sourceOf(mail),
-    ...contentOf(mail),
   };
+  const { event, input }: Pick<JournalEntry, 'event' | 'input'> = mail.kind === 'message' ? mail.message : mail;
+  if (event) entry.event = event;
+  else if (input) entry.input = input;
   if (entry.kind === 'stale') return unmoved(taker, state, mail, entry);
   try {
     if (!state.snapshot && !entry.input) {
@@ -90,6 +93,12 @@ function crashed(taker: Taker, { snapshot, envelope }: ActorState, mail: Mail, e
   const { seq, at, error: reason = '' } = entry;
   const answer = { error: { code: 'ACTOR_CRASHED', message: reason, final: true } };
   const next = { seq, snapshot, envelope: marked(envelope, mail, answer) };
+  // Its state still waits for a result: it is run again, as a further attempt, until it has crashed too often.
+  if (mail.kind === 'effect' && mail.ended) {
+    next.envelope.effects = envelope.effects.map((effect) =>
+      effect.id === mail.id && effect.seq === mail.seq ? takenUp(taker, effect, entry) : effect,
+    );
+  }
   const crashes = [...(envelope.crashes ?? []).filter((crashedAt) => crashedAt > at - withinMs && crashedAt <= at), at];
   next.envelope.crashes = crashes;
   if (crashes.length <= most) return written(taker, { mail, entry, next, outbox: undefined, answer });
@@ -130,12 +139,6 @@ export function applyEntry(
 /** Whether an actor in this snapshot is deleted: its machine has ended, or is in a state tagged `absent`. */
 export const isGone = (snapshot: AnyMachineSnapshot): boolean =>
   snapshot.status === 'done' || snapshot.hasTag('absent');
-
-const contentOf = (mail: Exclude<Mail, { kind: 'engine' }>): Pick<JournalEntry, 'event' | 'input'> => {
-  if (mail.kind !== 'message') return { event: mail.event };
-  const { event, input } = mail.message;
-  return event ? { event } : input ? { input } : {};
-};
 
 /** Whether nobody waits for this any more; XState itself would take it. */
 function isStale({ snapshot, envelope }: ActorState, mail: Mail): boolean {
@@ -188,7 +191,7 @@ export const tombstone = (machine: HostedMachine, { received, answers }: Envelop
 
 export function written({ policy }: Taker, { mail, entry, next, outbox, answer }: Omit<Taken, 'written'>): Taken {
   if (entry.seq % policy.journal.snapshotEvery === 0) entry.snapshot = next.envelope.snapshot ?? null;
-  const texts = { text: encode(next.envelope), journal: encode(entry), outbox: outbox && encode(outbox) };
+  const texts = { text: encodeEnvelope(next.envelope), journal: encode(entry), outbox: outbox && encode(outbox) };
   return { mail, entry, next, outbox, answer, written: texts };
 }
 
@@ -221,25 +224,35 @@ function marked(envelope: Envelope, mail: Mail, answer: AnswerParams | undefined
 function effectsAfter(machine: HostedMachine, before: LiveEffect[], { mail, entry, step }: Move): LiveEffect[] {
   if (before.length === 0 && step.started.length === 0) return before;
   const active = machine.activeInvokes(step.snapshot);
-  // Where a state was entered twice, the last entry counts.
-  const started = new Map(
-    step.started.filter(({ id }) => active.has(id)).map((effect) => [effect.id, { ...effect, seq: entry.seq }]),
-  );
+  const { started } = step;
   const ended = mail.kind === 'effect' && mail.ended ? mail.id : undefined;
-  const kept = before.filter(({ id }) => active.has(id) && id !== ended && !started.has(id));
-  return [...kept, ...started.values()];
+  const effects = before.filter(
+    ({ id }) => active.includes(id) && id !== ended && !started.some((effect) => effect.id === id),
+  );
+  for (const { id, src, input } of started) {
+    // Where a state was entered twice, the last entry counts.
+    if (active.includes(id)) put(effects, { id, src, input, seq: entry.seq });
+  }
+  return effects;
+}
+
+/** In the place of what has the same id. */
+function put<T extends { id: string }>(list: T[], item: T): void {
+  const at = list.findIndex(({ id }) => id === item.id);
+  if (at < 0) list.push(item);
+  else list[at] = item;
 }
 
 function timersAfter(before: LiveTimer[], { entry: { seq, at }, step }: Move): LiveTimer[] {
   if (before.length === 0 && step.timers.length === 0) return before;
-  const timers = new Map(before.map((timer) => [timer.id, timer]));
+  let timers = before.slice();
   for (const [index, change] of step.timers.entries()) {
     if ('cancelled' in change) {
-      timers.delete(change.id);
+      timers = timers.filter(({ id }) => id !== change.id);
       continue;
     }
     const id = change.id ?? `${seq}.${index}`;
-    timers.set(id, { id, seq, dueAtMs: at + change.delayMs, event: change.event });
+    put(timers, { id, seq, dueAtMs: at + change.delayMs, event: change.event });
   }
-  return [...timers.values()];
+  return timers;
 }

@@ -53,6 +53,9 @@ export class TopicFeed {
   /** Those who hold a page or wait for one, with the cursor that they had at the last poll. */
   readonly #readers = new Map<FeedReader, Cursor>();
   #newest: Cursor | undefined;
+  /** The newest row that was read. */
+  #last: TopicRow | undefined;
+  #losses = 0;
   /** Since the last tick, so that a poll would tell little. */
   #hasHeard = false;
   #cancelPoll = (): void => {};
@@ -68,6 +71,29 @@ export class TopicFeed {
   /** The newest cursor that is known to be in the store; undefined before anything was heard of it. */
   get newest(): Cursor | undefined {
     return this.#newest;
+  }
+
+  /** How often the store was found to have lost events that were read here. */
+  get losses(): number {
+    return this.#losses;
+  }
+
+  /** The store may have lost events, and numbered others alike since: looks whether the newest that was read is there. */
+  verify(): void {
+    const last = this.#last;
+    if (!last || this.#isStopped) return;
+    this.#store.readTopic(this.name, last.cursor - 1, 1).then(
+      ({ rows: [row], oldest, newest }) => {
+        const isThere = row?.source === last.source && row.seq === last.seq && row.index === last.index;
+        if (isThere || oldest > last.cursor || this.#last !== last) return;
+        this.#losses += 1;
+        this.#pages.clear();
+        this.#last = undefined;
+        this.#newest = newest;
+        for (const reader of this.#readers.keys()) reader.wake();
+      },
+      () => this.#clock.after(this.#pollMs, () => this.verify()),
+    );
   }
 
   /** How much is held for all: what a test looks at. */
@@ -128,6 +154,7 @@ export class TopicFeed {
     const known = this.#newest;
     const after = page.before + page.rows.length;
     const limit = (page.number + 1) * pageRows - after;
+    if (limit <= 0) return page;
     const { rows, oldest, newest } = await this.#store.readTopic(this.name, after, limit);
     const first = rows[0]?.cursor ?? after + 1;
     if (first !== after + 1) Object.assign(page, { before: first - 1, rows: [], characters: 0 }); // trimmed meanwhile
@@ -135,6 +162,8 @@ export class TopicFeed {
       page.rows.push(Object.freeze(row));
       page.characters += row.text.length;
     }
+    const newestRow = rows.at(-1);
+    if (newestRow && newestRow.cursor > (this.#last?.cursor ?? 0)) this.#last = newestRow;
     page.oldest = oldest;
     page.newest = newest;
     this.learn(newest, known);

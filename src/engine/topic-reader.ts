@@ -39,6 +39,8 @@ export class TopicReader<T> implements AsyncIterableIterator<T, void>, FeedReade
   /** Where it last waited, and others had their turn. */
   #restedAt: Cursor = 0;
   #isInDoubt = false;
+  /** What the feed counted as this one began. */
+  #losses = 0;
 
   constructor(options: TopicReaderOptions<T>) {
     this.#options = options;
@@ -132,6 +134,7 @@ export class TopicReader<T> implements AsyncIterableIterator<T, void>, FeedReade
   /** Sees to it that #goOn is called once there may be a row to take. */
   #fetch(): void {
     if (this.#state === 'new') this.#begin();
+    else if (this.#losses !== this.#feed.losses) this.#fail(lost(this.#cursor));
     else if (!this.#feed.join(this)) this.end();
     else if (this.#cursor === this.#feed.newest) {
       this.#isWaiting = true;
@@ -145,6 +148,7 @@ export class TopicReader<T> implements AsyncIterableIterator<T, void>, FeedReade
   #begin(): void {
     const { start, signal } = this.#options;
     this.#state = 'open';
+    this.#losses = this.#feed.losses;
     if (signal?.aborted) this.end();
     else if (!this.#feed.join(this)) this.end();
     else {
@@ -193,6 +197,12 @@ const expired = (what: string, oldest: Cursor, newest: Cursor): StagecraftError 
     oldest: String(oldest - 1),
     newest: String(newest),
   });
+
+const lost = (cursor: Cursor): StagecraftError =>
+  new StagecraftError(
+    'CURSOR_EXPIRED',
+    `the store has lost events up to ${cursor}: list the present state, follow 'now'`,
+  );
 
 const unreadable = (name: string, cause: unknown): StagecraftError =>
   new StagecraftError('STORE_UNAVAILABLE', `the store can't read ${name} now (${messageOf(cause)}): follow it again`, {

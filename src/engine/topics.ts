@@ -2,14 +2,15 @@
  * Broadcast events: appends them to the store's topics in groups, forgets the oldest, and lets followers read them by
  * cursor. Followers share what is read for them: topic-feed.ts. What each of them is: topic-reader.ts
  */
-import { StagecraftError } from '../errors.js';
+import { messageOf, StagecraftError } from '../errors.js';
 import { type Clock, pause } from './clock.js';
+import { type Logger, silentLogger } from './logger.js';
 import type { Cursor, Store, TopicEntry, TopicRow } from './store.js';
 import { TopicFeed } from './topic-feed.js';
 import { TopicReader } from './topic-reader.js';
 
 const retryMs = 200;
-const longestRetryMs = 5_000;
+const longestRetryMs = 1_000;
 /** What one append carries at most. */
 const batchSize = 1_000;
 
@@ -48,14 +49,20 @@ export class Topics {
   readonly #clock: Clock;
   readonly #keep: number;
   readonly #pollMs: number;
+  readonly #logger: Logger;
   readonly #topics = new Map<string, Topic>();
   readonly #stop = new AbortController();
 
-  constructor(store: Store, clock: Clock, { keep = 100_000, pollMs = 1_000 }: TopicsOptions = {}) {
+  constructor(
+    store: Store,
+    clock: Clock,
+    { keep = 100_000, pollMs = 1_000, logger = silentLogger }: TopicsOptions & { logger?: Logger } = {},
+  ) {
     this.#store = store;
     this.#clock = clock;
     this.#keep = keep;
     this.#pollMs = pollMs;
+    this.#logger = logger;
   }
 
   /** Resolves when the entry is in the topic. Entries of one source must come in the order of their (seq, index). */
@@ -77,6 +84,11 @@ export class Topics {
     const { feed } = this.#topic(topic);
     const start = from === 'now' ? this.#newest(feed) : from;
     return new TopicReader({ feed, start, signal, read: (row) => row });
+  }
+
+  /** The store may have lost events: who follows a topic that is not what it was hears CURSOR_EXPIRED. */
+  verify(): void {
+    for (const { feed } of this.#topics.values()) feed.verify();
   }
 
   /** Ends all followers. Resolves when what waits is appended, or was tried once more. */
@@ -125,8 +137,10 @@ export class Topics {
       let newest: Cursor;
       try {
         newest = await this.#store.appendTopic(feed.name, entries);
-      } catch {
+      } catch (error) {
         // What was committed stays owed: the outbox keeps it beyond this process too.
+        if (delayMs === longestRetryMs)
+          this.#logger.warn({ topic: feed.name }, `events can't be appended: ${messageOf(error)}`);
         topic.waiting.unshift(...batch);
         if (this.#stop.signal.aborted) break;
         await pause(this.#clock, delayMs, this.#stop.signal);

@@ -3,7 +3,7 @@
  * which nobody else can write the same address.
  */
 
-import type { Commit, CommitResult, StoredRecord } from '../engine/store.js';
+import type { Commit, CommitResult, Lease, StoredRecord } from '../engine/store.js';
 import { checkName } from './names.js';
 
 /** What the rule needs to know of the stored record. */
@@ -16,11 +16,17 @@ export function seqOf(commit: Commit): number {
 
 /**
  * The answer to a commit that must not be written; undefined where it must.
- * @param issued the newest epoch of the commit's lease, 0 where it names none
+ * @param granted whom the commit's lease was granted to last; absent where it names none, or one never granted
  */
-export function refusal(stored: Head | undefined, commit: Commit, issued: number): CommitResult | undefined {
+export function refusal(
+  stored: Head | undefined,
+  commit: Commit,
+  granted: Pick<Lease, 'epoch' | 'owner'> | undefined,
+): CommitResult | undefined {
   if (stored !== undefined && isRepeat(stored, commit)) return { status: 'done' };
-  if (commit.epoch < issued) return { status: 'fenced', epoch: issued };
+  if (granted !== undefined && !isUnder(granted, commit)) {
+    return { status: 'fenced', epoch: granted.epoch, owner: granted.owner };
+  }
   if (stored === undefined) return commit.expectedSeq === 0 ? undefined : { status: 'conflict' };
   if (stored.seq === commit.expectedSeq && mayWrite(stored, commit)) return undefined;
   return { status: 'conflict', stored: headOf(stored) };
@@ -42,6 +48,11 @@ export function checkCommit(commit: Commit): void {
   const seq = seqOf(commit);
   if (Number.isSafeInteger(seq) && seq > expectedSeq) return;
   throw new TypeError(`A commit to ${address} on seq ${expectedSeq} must become a higher one, not ${seq}.`);
+}
+
+/** A newer epoch than the last one granted is of a store that went back in time. */
+function isUnder(granted: Pick<Lease, 'epoch' | 'owner'>, { epoch, owner }: Commit): boolean {
+  return epoch > granted.epoch || (epoch === granted.epoch && owner === granted.owner);
 }
 
 function isRepeat(stored: Head, commit: Commit): boolean {

@@ -34,8 +34,7 @@ export function applyCommit(env: Environment, commit: Commit): CommitResult {
   const { address } = commit;
   const stored = readRecord(env, address);
   if (stored?.seq === 0) return { status: 'conflict', stored: headOf(stored) };
-  const issued = commit.lease === undefined ? 0 : lastGiven(env, 'epoch', commit.lease);
-  const refused = refusal(stored, commit, issued);
+  const refused = refusal(stored, commit, lastGrant(env, commit.lease));
   if (refused !== undefined) return refused;
   const seq = seqOf(commit);
   env.journal.putSync([address, seq], commit.journal);
@@ -100,6 +99,11 @@ export function grantLease(env: Environment, asked: LeaseAsked): { lease: Lease;
   const last = holderAfter(lastHolder(env, name), owner, epoch);
   env.holders.putSync(name, JSON.stringify(last));
   return { lease: { name, epoch, owner, ttlMs }, since: last.since };
+}
+
+function lastGrant(env: Environment, lease: string | undefined): { epoch: number; owner: string } | undefined {
+  const last = lease === undefined ? undefined : lastHolder(env, lease);
+  return last && lease !== undefined ? { epoch: lastGiven(env, 'epoch', lease), owner: last.owner } : undefined;
 }
 
 /** Absent too where it can't be read: then nobody is taken for the last holder. */

@@ -206,9 +206,14 @@ class MemoryStore implements Store {
     if (!this.#isOpen) throw new Error('The memory store is closed: open() it first.');
   }
 
+  #granted(lease = ''): { epoch: number; owner: string } | undefined {
+    const last = this.#lastHolders.get(lease);
+    return last && { epoch: this.#epochs.get(lease) ?? 0, owner: last.owner };
+  }
+
   #apply(commit: Commit): CommitResult {
     const stored = this.#records.get(commit.address);
-    const refused = refusal(stored, commit, this.#epochs.get(commit.lease ?? '') ?? 0);
+    const refused = refusal(stored, commit, this.#granted(commit.lease));
     if (refused !== undefined) return refused;
     const record = recordOf(commit);
     if (stored === undefined) this.#addresses = undefined;

@@ -181,7 +181,10 @@ export class RedisCluster implements RedisServers {
       return identity.isMaster;
     });
     this.#links.set(where, link);
-    await link.open().catch(() => link.start());
+    await link.open().catch(() => {
+      // Not where it was closed, or given up, meanwhile.
+      if (!this.#isClosed && this.#links.get(where) === link) link.start();
+    });
   }
 
   #linkTo(node: Node, greetNode: ConstructorParameters<typeof RedisLink>[0]['greet']): RedisLink {

@@ -16,7 +16,10 @@ import { type Call, call, script } from './redis-script.js';
 const commitScript = script(`
 local function outcome(stored, issued, expected, seq, epoch, owner, commitId)
   if stored[1] == seq and stored[4] == commitId then return 1 end
-  if issued and tonumber(epoch) < tonumber(issued) then return {issued} end
+  if issued then
+    local newest, holder = string.match(issued, '^(%d+) (.*)$')
+    if tonumber(epoch) < tonumber(newest) or (epoch == newest and owner ~= holder) then return {newest, holder} end
+  end
   if not stored[1] then return expected ~= '0' and 0 or nil end
   local mine, its = tonumber(epoch), tonumber(stored[2])
   if stored[1] == expected and (mine > its or (mine == its and owner == stored[3])) then return nil end
@@ -134,7 +137,7 @@ function commitResult(reply: unknown): CommitResult {
   if (reply === 0) return { status: 'conflict' };
   if (reply instanceof Error) return { status: 'refused', reason: reply.message };
   const [seq, epoch, owner, commitId] = rowOf(reply);
-  if (epoch === undefined) return { status: 'fenced', epoch: numberOf(seq) };
+  if (owner === undefined) return { status: 'fenced', epoch: numberOf(seq), owner: textOf(epoch) };
   const stored = { seq: numberOf(seq), epoch: numberOf(epoch), owner: textOf(owner), commitId: textOf(commitId) };
   return { status: 'conflict', stored };
 }

@@ -45,7 +45,7 @@ export class RedisKeys {
   due = (bucket: number): string => this.#of(bucket, 'due');
   owed = (bucket: number): string => this.#of(bucket, 'owed');
   counts = (bucket: number): string => this.#of(bucket, 'counts');
-  /** Hash: lease → its newest epoch. In each bucket, since a script of a cluster sees no other. */
+  /** Hash: lease → `<newest epoch> <owner>`. In each bucket, since a script of a cluster sees no other. */
   fences = (bucket: number): string => this.#of(bucket, 'fences');
 
   indexes(bucket: number): string[] {

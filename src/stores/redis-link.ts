@@ -85,7 +85,8 @@ export class RedisLink {
     const answers = await this.#sendOnce(calls, sure);
     const forgotten = calls.filter((call, i) => call.script !== undefined && isReply(answers[i], 'NOSCRIPT'));
     if (forgotten.length === 0) return answers;
-    const again = await this.#sendOnce(forgotten.map(inFull), sure);
+    // What was answered the first time stays so, whatever becomes of these.
+    const again = await this.#sendOnce(forgotten.map(inFull), sure).catch((error: Error) => forgotten.map(() => error));
     return answers.map((answer) => (isReply(answer, 'NOSCRIPT') ? again.shift() : answer));
   }
 

@@ -112,10 +112,10 @@ redis.call('SET', KEYS[2], epoch, 'PX', ARGV[2])
 return {epoch, since}
 `);
 
-/** KEYS: fences. ARGV: lease, epoch. Commits of the bucket under an older epoch are refused from here on. */
+/** KEYS: fences. ARGV: lease, epoch, owner. Commits of the bucket under an older epoch are refused from here on. */
 export const fenceScript = script(`
-local epoch = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '0')
-if epoch < tonumber(ARGV[2]) then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end
+local epoch = tonumber(string.match(redis.call('HGET', KEYS[1], ARGV[1]) or '0', '^%d+'))
+if epoch <= tonumber(ARGV[2]) then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2] .. ' ' .. ARGV[3]) end
 `);
 
 /** KEYS: lease, held. ARGV: owner, epoch, ttlMs. */

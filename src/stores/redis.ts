@@ -92,10 +92,16 @@ class RedisStore implements Store {
     const [epoch, since] = rowOf(reply);
     // Before it is granted: whoever held it before must not get anything written any more.
     const fences = allBuckets.map((bucket) =>
-      call(scripts.fenceScript, bucket, [this.#keys.fences(bucket)], [name, textOf(epoch)]),
+      call(scripts.fenceScript, bucket, [this.#keys.fences(bucket)], [name, textOf(epoch), owner]),
     );
-    await this.#ask(fences, true);
     const lease = { name, epoch: numberOf(epoch), owner, ttlMs };
+    try {
+      await this.#ask(fences, true);
+    } catch (cause) {
+      // Nobody is to wait for a lease that nobody has.
+      await this.releaseLease(lease).catch(() => {});
+      throw cause;
+    }
     return { status: 'granted', lease, since: numberOf(since) };
   }
 

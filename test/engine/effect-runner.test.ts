@@ -1,7 +1,7 @@
 /** One run of an effect after the other: what it is told, what comes of it, and that it comes once. */
 import { expect } from 'chai';
 import type { AnyEventObject } from 'xstate';
-import { EffectRunner } from '../../src/engine/effect-runner.js';
+import { EffectRunner, type Run } from '../../src/engine/effect-runner.js';
 import type { Effect, EffectCall } from '../../src/engine/effects.js';
 import type { LiveEffect } from '../../src/engine/envelope.js';
 import { TimerHeap } from '../../src/engine/timer-heap.js';
@@ -33,17 +33,16 @@ describe('the runner of effects', () => {
     expect(unhandled).to.deep.equal([]);
   });
 
-  const start = (effect: Effect | undefined, live: Partial<LiveEffect> = {}): LiveEffect => {
+  const start = (effect: Effect | undefined, live: Partial<LiveEffect> = {}): Run => {
     const asked = { id: 'work', src: 'work', input: { job: 'dig' }, seq: 7, ...live };
-    runner.start({ address: 'worker/a', live: asked, effect, recovered: false });
-    return asked;
+    return runner.start({ address: 'worker/a', live: asked, effect, recovered: false });
   };
   const rest = (): Promise<void> => clock.advance(0);
   const errors = (): unknown[] => delivered.map(({ event }) => event.error?.code);
   /** Runs it, and gives the call that it was called with. */
-  const callOf = (deadlineMs: number, live: Partial<LiveEffect> = {}): { call: EffectCall; live: LiveEffect } => {
+  const callOf = (deadlineMs: number, live: Partial<LiveEffect> = {}): { call: EffectCall; run: Run } => {
     let seen: EffectCall | undefined;
-    const asked = start(
+    const run = start(
       {
         deadlineMs,
         run: (call) => {
@@ -54,7 +53,7 @@ describe('the runner of effects', () => {
       live,
     );
     if (!seen) throw new Error('the effect was not called');
-    return { call: seen, live: asked };
+    return { call: seen, run };
   };
 
   it('an effect is told who asked for it, with what, and which attempt it is', () => {
@@ -66,18 +65,18 @@ describe('the runner of effects', () => {
   });
 
   it('it is cancelled before it asks for its signal, then the signal is aborted, with the reason', () => {
-    const { call, live } = callOf(1_000);
-    runner.cancel(live);
+    const { call, run } = callOf(1_000);
+    runner.cancel(run);
     expect(call.signal.aborted).to.equal(true);
     expect(call.signal.reason).to.include({ code: 'ABORTED' });
     expect(call.signal).to.equal(call.signal);
   });
 
   it('it is cancelled with a reason, then its signal says so, and only the first one', () => {
-    const { call, live } = callOf(1_000);
+    const { call, run } = callOf(1_000);
     const { signal } = call;
-    runner.cancel(live, new StagecraftError('FENCED', 'gone'));
-    runner.cancel(live, new StagecraftError('RUNTIME_CLOSED', 'closed'));
+    runner.cancel(run, new StagecraftError('FENCED', 'gone'));
+    runner.cancel(run, new StagecraftError('RUNTIME_CLOSED', 'closed'));
     expect(signal.reason).to.include({ code: 'FENCED' });
   });
 
@@ -88,13 +87,13 @@ describe('the runner of effects', () => {
   });
 
   it('it listens to its signal, then it is told once', () => {
-    const { call, live } = callOf(1_000);
+    const { call, run } = callOf(1_000);
     let told = 0;
     call.signal.addEventListener('abort', () => {
       told += 1;
-      runner.cancel(live);
+      runner.cancel(run);
     });
-    runner.cancel(live);
+    runner.cancel(run);
     expect(told).to.equal(1);
   });
 
@@ -128,12 +127,12 @@ describe('the runner of effects', () => {
   it('it sends after its end, its cancellation or its deadline, then that reaches nobody', async () => {
     const [ended, cancelled, late, loop] = [manualEffect(), manualEffect(), manualEffect(10), manualEffect('loop')];
     start(ended);
-    const live = start(cancelled);
+    const run = start(cancelled);
     start(late);
     start(loop);
     ended.last.finish();
     loop.last.finish();
-    runner.cancel(live);
+    runner.cancel(run);
     await clock.advance(10);
     const known = delivered.length;
     for (const effect of [ended, cancelled, late, loop]) effect.last.send({ type: 'after the end' });

@@ -46,7 +46,7 @@ describe('fencing', () => {
   describe('a commit is answered with a newer epoch', () => {
     it('of somebody else, then everything stops here with FENCED, its caller and all others hear of it', async () => {
       await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
-      answers = { status: 'fenced', epoch: 2 };
+      answers = { status: 'fenced', epoch: 2, owner: 'x' };
       const asked = [watched(ask('one')), watched(ask('two')), watched(ask('three', 'desk/b'))];
       await lab.rest();
       expect(asked.map(({ error }) => error?.code)).to.deep.equal(['FENCED', 'FENCED', 'FENCED']);
@@ -99,7 +99,7 @@ describe('fencing', () => {
       beforeEach(async () => {
         speak = silence(life.store);
         await lab.clock.advance(leaseTtlMs);
-        answers = { status: 'fenced', epoch: 2 };
+        answers = { status: 'fenced', epoch: 2, owner: 'x' };
       });
 
       it('then it waits; it is ours, then it is written', async () => {
@@ -137,7 +137,7 @@ describe('fencing', () => {
   });
 
   it('what is fenced, then its lease is neither renewed nor asked for again', async () => {
-    answers = { status: 'fenced', epoch: 2 };
+    answers = { status: 'fenced', epoch: 2, owner: 'x' };
     void watched(ask('one'));
     await lab.rest();
     const asked = life.store.calls.length;

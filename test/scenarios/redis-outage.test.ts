@@ -2,6 +2,8 @@
  * Live runtimes and engines while their Redis is killed, full, read-only or cut off: callers are told the truth, each
  * request counts once, and the work goes on without a nudge.
  */
+
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { pluginsAddress } from '../../machines/addresses.js';
@@ -12,14 +14,18 @@ import { redisStore } from '../../src/stores/redis.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { device, inShort } from '../registry/house.js';
 import { ChaosProxy, cuts } from './chaos-proxy.js';
+import { Child } from './redis-child-driver.js';
 import { add, type ClerkContext } from './redis-clerk.js';
 import {
   checkReplay,
+  clerkIn,
   codes,
   contextOf,
   durable,
   entriesOf,
   eventually,
+  lapseLeases,
+  owesNothing,
   recordsOf,
   Scene,
   type Told,
@@ -30,6 +36,7 @@ import {
 } from './redis-scene.js';
 
 const seed = Number(process.env.SEED ?? 20261121);
+const chaosMs = Number(process.env.CHAOS_MS ?? 8_000);
 
 /** Registers and deregisters instances of one name, one call after the other, and keeps what each was told. */
 class Registrar {
@@ -124,10 +131,7 @@ describe(`a live runtime whose Redis fails, seed ${seed}`, function () {
     const expected: string[] = [];
     for (const [i, name] of names.entries()) {
       const address = pluginsAddress('n1', 'device', name);
-      await eventually(
-        `${address} owes nothing`,
-        async () => (await reader.unsettled({ prefix: address, limit: 1 })).rows.length === 0,
-      );
+      await owesNothing(reader, address);
       const entries = (await entriesOf(reader, address)).filter(({ kind }) => kind === 'event');
       const instances: string[] = [];
       for (const { what, allocId, how } of registrars[i]?.calls ?? []) {
@@ -181,6 +185,50 @@ describe(`a live runtime whose Redis fails, seed ${seed}`, function () {
     expect(logged.filter(({ level }) => level === 'error')).to.deep.equal([]);
   });
 
+  it('and the runtime with it are killed amid calls, round after round: the next runtime has all that was answered, and none twice', async () => {
+    const server = await scene.lab.server({ config: durable });
+    const dataDir = join(scene.directory(), 'data');
+    const random = seededRandom(seed);
+    const answered: string[] = [];
+    const asked: string[] = [];
+    for (const round of [1, 2, 3]) {
+      const child = await Child.start({ as: 'runtime', url: server.url, dataDir });
+      scene.atEnd(() => child.kill());
+      const calls = (async () => {
+        for (let n = 1; ; n += 1) {
+          const allocId = `r${round}-${n}`;
+          asked.push(allocId);
+          if ((await child.call({ what: 'register', name: 'gpu', allocId })) === 'done') answered.push(allocId);
+        }
+      })().catch(() => undefined);
+      const goal = answered.length + 20;
+      await eventually('it answers', () => answered.length >= goal);
+      await sleep(random.next() * 20); // the moment itself
+      await Promise.all(random.next() > 0.5 ? [server.kill(), child.kill()] : [child.kill().then(() => server.kill())]);
+      await server.run();
+      await lapseLeases(server.client());
+      await eventually('the lease has lapsed', async () => (await server.client().keys('*:h:*')).length === 0);
+      await within('the caller', calls);
+    }
+    const { runtime, logged } = await scene.runtime({ store: redisStore(server.url), dataDir });
+    const allocIds = runtime.plugins.instances('device', 'gpu').map(({ allocId }) => allocId);
+    expect(allocIds).to.include.members(answered);
+    expect(allocIds.reverse()).to.deep.equal(asked.filter((allocId) => allocIds.includes(allocId)));
+    expect(allocIds.length - answered.length).to.be.at.most(3);
+    const reader = await scene.reader(server.url);
+    await owesNothing(reader, '');
+    const addresses = (await recordsOf(reader, 'plugin/')).map(({ address }) => address.split('/').at(-1));
+    expect(addresses).to.have.members(allocIds);
+    const rows = await topicRows(reader, 'plugins/n1');
+    const registered = rows.flatMap(({ text }) => {
+      const { type, info } = JSON.parse(text);
+      return type === 'registered' ? [info.allocId] : [];
+    });
+    expect(registered).to.deep.equal(allocIds);
+    await checkReplay(reader, runtime.journal, pluginsAddress('n1', 'device', 'gpu'));
+    expect(logged.filter(({ level }) => level === 'error')).to.deep.equal([]);
+  });
+
   for (const [what, limit, free] of [
     ['full', ['maxmemory', '1'], ['maxmemory', '0']],
     ['without the replicas it needs', ['min-replicas-to-write', '1'], ['min-replicas-to-write', '0']],
@@ -231,11 +279,11 @@ describe(`a live runtime whose Redis fails, seed ${seed}`, function () {
     const fullUntil = performance.now() + 2_000;
     await eventually('three terms have passed', () => performance.now() > fullUntil);
     expect(await told(engine.ask('clerk/0', add('never')))).to.equal('refused');
-    const ticks = (engine.peek('clerk/ticker')?.context as ClerkContext).ticks;
+    const ticks = clerkIn(engine, 'clerk/ticker').ticks;
     await server.client().config('SET', 'maxmemory', '0');
     await asked;
     await writers.more(10);
-    await eventually('it ticks', () => (engine.peek('clerk/ticker')?.context as ClerkContext).ticks > ticks + 3);
+    await eventually('it ticks', () => clerkIn(engine, 'clerk/ticker').ticks > ticks + 3);
     await writers.stop();
     expect(lost).to.equal(false);
     expect(writers.count('refused')).to.be.greaterThan(0);
@@ -244,13 +292,13 @@ describe(`a live runtime whose Redis fails, seed ${seed}`, function () {
     await checkReplay(await scene.reader(server.url), engine, 'clerk/ticker');
   });
 
-  it('is cut off at random moments for ten seconds: each request id counts exactly once', async () => {
+  it('is cut off at random moments all the time: each request id counts exactly once', async () => {
     const server = await scene.lab.server({ config: durable });
     const proxy = await ChaosProxy.to(server.port);
     scene.atEnd(() => proxy.close());
     const { engine, logged } = await scene.engine({ host: '127.0.0.1', port: proxy.port, commandTimeoutMs: 1_000 });
     const random = seededRandom(seed);
-    const until = performance.now() + 10_000;
+    const until = performance.now() + chaosMs;
     const answers = Array.from({ length: 6 }, () => [] as unknown[]);
     const given = () => answers.reduce((sum, { length }) => sum + length, 0);
     const repeats = { times: 0 };
@@ -287,15 +335,12 @@ describe(`a live runtime whose Redis fails, seed ${seed}`, function () {
       }
     })();
     await Promise.all([...lines, chaos]);
-    expect(proxy.cuts).to.be.greaterThan(50);
-    expect(repeats.times).to.be.greaterThan(50);
+    expect(proxy.cuts).to.be.greaterThan(30);
+    expect(repeats.times).to.be.greaterThan(30);
     const reader = await scene.reader(server.url);
     for (const clerk of [0, 1, 2]) {
       const address = `clerk/${clerk}`;
-      await eventually(
-        `${address} owes nothing`,
-        async () => (await reader.unsettled({ prefix: address, limit: 1 })).rows.length === 0,
-      );
+      await owesNothing(reader, address);
       const { notes } = contextOf(await reader.load(address)) as ClerkContext;
       const asked = [clerk, clerk + 3].flatMap((line) =>
         (answers[line] ?? []).map((position, n) => ({ position, note: `${line}-${n + 1}` })),

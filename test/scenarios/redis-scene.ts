@@ -221,30 +221,41 @@ export class Writers {
   async check(store: Store, engine: Engine, topicIsWhole = true): Promise<void> {
     for (const [clerk, all] of this.told.entries()) {
       const address = this.address(clerk);
-      const notes = await this.#checkOne(store, engine, address);
+      if (topicIsWhole) await owesNothing(store, address);
+      await checkReplay(store, engine, address);
+      const notes = notesIn(await store.load(address));
       expect(notes, `${address}: what was answered`).to.include.members(this.done(clerk));
       const possible = [...all].flatMap(([note, how]) => (how === 'refused' ? [] : [note]));
       expect(notes, `${address}: in order, each once, none refused`).to.deep.equal(
         possible.filter((note) => notes.includes(note)),
       );
-      const till = await store.load(`till/${clerk}`);
-      expect((contextOf(till) as ClerkContext).notes, `till/${clerk}`).to.deep.equal(notes);
+      await eventually(`till/${clerk} has all`, async () => {
+        return notesIn(await store.load(`till/${clerk}`)).length >= notes.length;
+      });
+      expect(notesIn(await store.load(`till/${clerk}`)), `till/${clerk}`).to.deep.equal(notes);
       if (!topicIsWhole) continue;
       const rows = await topicRows(store, clerksTopic);
       const said = rows.filter(({ source }) => source === address).map(({ text }) => JSON.parse(text).note);
       expect(said, `the topic of ${address}`).to.deep.equal(notes);
     }
   }
-
-  async #checkOne(store: Store, engine: Engine, address: string): Promise<string[]> {
-    // What is under way comes to rest: the till has its last message.
-    await eventually(`${address} owes nothing`, async () => {
-      return (await store.unsettled({ prefix: address, limit: 1 })).rows.length === 0;
-    });
-    await checkReplay(store, engine, address);
-    return (contextOf(await store.load(address)) as ClerkContext).notes;
-  }
 }
+
+/** What is under way comes to rest. */
+export async function owesNothing(store: Store, prefix: string): Promise<void> {
+  await eventually(`${prefix} owes nothing`, async () => {
+    return (await store.unsettled({ prefix, limit: 1 })).rows.length === 0;
+  });
+}
+
+/** What a clerk in memory holds. @throws Error where there is none */
+export function clerkIn(engine: Engine, address: string): ClerkContext {
+  const view = engine.peek(address);
+  if (!view) throw new Error(`there is no ${address} in memory`);
+  return view.context as ClerkContext;
+}
+
+const notesIn = (record: StoredRecord | undefined): string[] => (contextOf(record) as ClerkContext).notes;
 
 export const contextOf = (record: StoredRecord | undefined): object => {
   const { snapshot } = decodeEnvelope(record?.text ?? '');

@@ -34,7 +34,7 @@ export function fenceSection({ describe, it }: TestRunner, subject: Subject): vo
         ['never-there', 0],
       ] as const) {
         const late = await commitOne(subject, commitOf(address, seq, under(lease)));
-        assert.deepEqual(late, { status: 'fenced', epoch: 2 });
+        assert.deepEqual(late, { status: 'fenced', epoch: 2, owner: 'b' });
       }
       assert.equal((await subject.store.load('known'))?.seq, 1);
       assert.equal(await subject.store.load('never-there'), undefined);
@@ -53,13 +53,27 @@ export function fenceSection({ describe, it }: TestRunner, subject: Subject): vo
     it('the fence stays over a reopen', async () => {
       const [former] = await takenOver();
       await subject.reopen();
-      assert.deepEqual(await commitOne(subject, commitOf('x', 0, under(former))), { status: 'fenced', epoch: 2 });
+      assert.deepEqual(await commitOne(subject, commitOf('x', 0, under(former))), {
+        status: 'fenced',
+        epoch: 2,
+        owner: 'b',
+      });
     });
 
     it('the same owner under an older epoch is refused too', async () => {
       const first = await acquire('a');
       await acquire('a');
-      assert.deepEqual(await commitOne(subject, commitOf('x', 0, under(first))), { status: 'fenced', epoch: 2 });
+      assert.deepEqual(await commitOne(subject, commitOf('x', 0, under(first))), {
+        status: 'fenced',
+        epoch: 2,
+        owner: 'a',
+      });
+    });
+
+    it('another owner under the same epoch is refused', async () => {
+      const lease = await acquire('a');
+      const late = await commitOne(subject, commitOf('x', 0, under({ ...lease, owner: 'b' })));
+      assert.deepEqual(late, { status: 'fenced', epoch: 1, owner: 'a' });
     });
 
     it('leases of other names, and commits that name none, are not concerned', async () => {

@@ -1,0 +1,160 @@
+/** Live engines while masters change: sentinels promote a replica, a cluster moves slots or loses a master. */
+import { expect } from 'chai';
+import { bucketOf, slotOf } from '../../src/stores/redis-keys.js';
+import type { RedisStoreOptions } from '../../src/stores/redis-options.js';
+import { joinAsReplica, moveSlot, ownerOf } from '../redis/cluster.js';
+import { type RedisProcess, startCluster } from '../redis/servers.js';
+import { clerkIn, codes, eventually, type OpenEngine, owesNothing, Scene, Writers } from './redis-scene.js';
+
+const soon = 'repl-diskless-sync-delay 0';
+
+describe('a live engine while masters change', function () {
+  this.timeout(60_000);
+  const scene = new Scene();
+
+  afterEach(() => scene.clear());
+
+  for (const [what, signal] of [
+    ['killed', 'SIGKILL'],
+    ['frozen, and comes back as a replica', 'SIGSTOP'],
+  ] as const) {
+    it(`the master is ${what} while sentinels promote a replica, each write confirmed by one: nothing acknowledged is lost, and work goes on`, async () => {
+      const { master, sentinels } = await watched();
+      const options: RedisStoreOptions = {
+        ...sentinels,
+        durability: { replicas: 1, timeoutMs: 500 },
+        commandTimeoutMs: 1_000,
+      };
+      const opened = await scene.engine(options);
+      const { engine, logged } = opened;
+      const writers = new Writers(() => engine, 4);
+      await engine.ask('clerk/ticker', { type: 'tick' });
+      await writers.more(30);
+      master.signal(signal);
+      await writers.more(20, 30_000);
+      if (signal === 'SIGSTOP') master.signal('SIGCONT');
+      await goesOn(opened);
+      await writers.more(10);
+      await writers.stop();
+      const reader = await scene.reader(sentinels);
+      await writers.check(reader, engine);
+      expect(codes(logged, 'STORE_SUSPECT').length).to.be.greaterThan(0);
+      expect(codes(logged, 'STORE_ROLLED_BACK')).to.deep.equal([]);
+      expect(logged.filter(({ level }) => level === 'error')).to.deep.equal([]);
+    });
+  }
+
+  it('sentinels promote a replica that lacks the last writes: they are written again, none that was acknowledged is lost', async () => {
+    const { master, replicas, sentinels } = await watched();
+    const opened = await scene.engine({ ...sentinels, commandTimeoutMs: 1_000 });
+    const { engine, logged } = opened;
+    const writers = new Writers(() => engine, 4);
+    await engine.ask('clerk/ticker', { type: 'tick' });
+    await writers.more(20);
+    // From here on they get nothing: their master refuses them.
+    for (const replica of replicas) await replica.client().config('SET', 'masterauth', 'wrong');
+    await master.client().call('client', 'kill', 'type', 'replica');
+    await eventually('the replicas are cut off', async () =>
+      (await master.client().info('replication')).includes('connected_slaves:0'),
+    );
+    await writers.more(30);
+    await master.kill();
+    for (const replica of replicas) await replica.client().config('SET', 'masterauth', '');
+    await writers.more(20, 30_000);
+    await goesOn(opened);
+    await writers.stop();
+    const reader = await scene.reader(sentinels);
+    await writers.check(reader, engine, false);
+    // What the older data owed is settled by the next one, and counts no second time.
+    await engine.stop();
+    const next = await scene.engine(sentinels);
+    await owesNothing(reader, '');
+    await writers.check(reader, next.engine, false);
+    expect(codes(logged, 'STORE_ROLLED_BACK').length).to.be.at.least(4);
+    expect(codes(logged, 'ACTOR_QUARANTINED')).to.deep.equal([]);
+    expect(codes(logged, 'FENCED')).to.deep.equal([]);
+  });
+
+  it('a cluster moves the slots of busy actors: each note counts once, timers go on, nobody is suspected of a loss', async () => {
+    const { nodes, options } = await cluster();
+    const opened = await scene.engine(options);
+    const { engine, logged } = opened;
+    const writers = new Writers(() => engine, 12);
+    await engine.ask('clerk/ticker', { type: 'tick' });
+    await writers.more(10);
+    const names = [...writers.told.map((_, clerk) => writers.address(clerk)), 'clerk/ticker', 'node/n1', 'clerks'];
+    const slots = new Set(names.map((name) => slotOf(bucketOf(name))));
+    for (const slot of slots) await moveSlot(nodes, slot);
+    await writers.more(10);
+    await goesOn(opened);
+    await writers.stop();
+    const reader = await scene.reader(options);
+    await writers.check(reader, engine);
+    expect(logged.filter(({ level }) => level === 'error')).to.deep.equal([]);
+    expect(writers.count('unknown') + writers.count('refused')).to.equal(0);
+  });
+
+  it('a master of a cluster is killed and its replica takes over: nothing acknowledged is lost, and work goes on', async () => {
+    const { nodes, options } = await cluster();
+    // The one that has the lease: it is to be lost too.
+    const dying = nodes[await ownerOf(nodes, slotOf(bucketOf('node/n1')))];
+    if (!dying) throw new Error('no node');
+    await joinAsReplica(scene.lab, nodes, dying);
+    const opened = await scene.engine(options);
+    const { engine, logged } = opened;
+    const writers = new Writers(() => engine, 12);
+    await engine.ask('clerk/ticker', { type: 'tick' });
+    await writers.more(15);
+    await dying.kill();
+    await writers.more(15, 30_000);
+    await goesOn(opened);
+    await writers.stop();
+    const reader = await scene.reader({ cluster: options.cluster.filter(({ port }) => port !== dying.port) });
+    await writers.check(reader, engine, codes(logged, 'STORE_ROLLED_BACK').length === 0);
+    expect(codes(logged, 'STORE_SUSPECT').length).to.be.greaterThan(0);
+    expect(codes(logged, 'ACTOR_QUARANTINED')).to.deep.equal([]);
+    expect(codes(logged, 'FENCED')).to.deep.equal([]);
+  });
+
+  /** Timers fire, effects run, and the journals lead to what is stored. */
+  async function goesOn({ engine }: OpenEngine): Promise<void> {
+    const ticks = () => clerkIn(engine, 'clerk/ticker').ticks;
+    const before = ticks();
+    await eventually('it ticks', () => ticks() > before + 3);
+    await engine.ask('clerk/worker', { type: 'work' });
+    const worked = () => clerkIn(engine, 'clerk/worker').worked;
+    await eventually('an effect runs', () => worked() === 1);
+    await engine.ask('clerk/ticker', { type: 'rest' });
+  }
+
+  async function watched() {
+    const master = await scene.lab.server({ config: [soon] });
+    const config = [`replicaof 127.0.0.1 ${master.port}`, soon];
+    const replicas = await Promise.all([scene.lab.server({ config }), scene.lab.server({ config })]);
+    await eventually(
+      'both replicas are there',
+      async () => (await master.client().info('replication')).split('state=online').length === 3,
+    );
+    const sentinelConfig = [
+      `sentinel monitor main 127.0.0.1 ${master.port} 2`,
+      'sentinel down-after-milliseconds main 500',
+      'sentinel failover-timeout main 5000',
+    ];
+    const start = (): Promise<RedisProcess> => scene.lab.server({ mode: 'sentinel', config: sentinelConfig });
+    const all = await Promise.all([start(), start(), start()]);
+    for (const sentinel of all) {
+      const client = sentinel.client();
+      await eventually('the sentinels know each other', async () => {
+        const state = String(await client.call('sentinel', 'master', 'main'));
+        return /num-slaves,2/.test(state) && /num-other-sentinels,2/.test(state);
+      });
+    }
+    const sentinels = { sentinels: all.map(({ port }) => ({ host: '127.0.0.1', port })), name: 'main' };
+    return { master, replicas, sentinels };
+  }
+
+  async function cluster() {
+    const nodes = (await startCluster()).map((node) => scene.lab.keep(node));
+    return { nodes, options: { cluster: nodes.map(({ port }) => ({ host: '127.0.0.1', port })) } };
+  }
+});
