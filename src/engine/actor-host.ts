@@ -34,6 +34,8 @@ export interface EngineParts {
   observers: Set<(notice: CommitNotice) => void>;
   actors(): Actors;
   fence(reason: StagecraftError): void;
+  /** The store seems to have lost writes. */
+  suspect(reason: string): void;
   /** Delivers what the store says that this actor owes. */
   redeliver(address: string): Promise<void>;
   /** Aborted when nothing is done any more. */
@@ -149,10 +151,8 @@ export function actorHost(parts: EngineParts): ActorHost {
       const why = `${ours.name} was taken over (epoch ${epoch}, ours is ${ours.epoch})`;
       parts.fence(new StagecraftError('FENCED', why, { address }));
     },
-    redeliver: (address) => {
-      logger.warn({ address }, 'the store holds more of an actor than it said: taken up from there');
-      return parts.redeliver(address);
-    },
+    redeliver: (address) => parts.redeliver(address),
+    suspect: (reason) => parts.suspect(reason),
     quarantined: (address, reason) => {
       logger.error({ address, code: 'ACTOR_QUARANTINED' }, `actor quarantined: ${reason}`);
     },

@@ -66,6 +66,8 @@ export interface ActorHost {
   notify(notice: CommitNotice): void;
   /** Another runtime has written what is ours. */
   fenced(address: string, epoch: number): void;
+  /** The store seems to have lost writes, of others too. */
+  suspect(reason: string): void;
   /** Delivers what the store says that this actor owes; tried until the store answers. */
   redeliver(address: string): Promise<void>;
   /** It takes nothing until it is released. */
@@ -533,6 +535,8 @@ export class Actor implements CommitOutcome, Taker {
     if (outbox) this.#host.deliver(this.address, seq, outbox);
     if (mail.kind === 'message') mail.applied();
     if (mail.kind === 'request') this.#answer(mail, answer);
+    // What the store went back to may be owed as well, though it was delivered.
+    if (entry.kind === 'rolled-back') void this.#host.redeliver(this.address);
     this.#notify(entry);
     const below = forgettable(seq, this.site.policy.journal);
     if (below) void this.#host.forget(this.address, below);
@@ -662,6 +666,7 @@ export class Actor implements CommitOutcome, Taker {
       if (!this.#isSuspect) this.#tellVerified();
       this.#goOn();
     } else if (isOurs && storedSeq < this.seq) {
+      if (hasConflicted) this.#host.suspect(`it has lost what ${this.address} did after seq ${storedSeq}`);
       const owed = this.#host.owed(this.address);
       this.#changes = [{ kind: 'rolled-back', storedSeq, owed }, ...this.#changes];
       this.#goOn();

@@ -104,8 +104,7 @@ function standingIn(
   };
 }
 
-/** The same effect, as a further attempt. */
-export function takenUp(taker: Taker, effect: LiveEffect, { at, random }: Stamp): LiveEffect {
+function takenUp(taker: Taker, effect: LiveEffect, { at, random }: Stamp): LiveEffect {
   if (!isCounted(taker, effect)) return effect;
   const attempt = (effect.attempt ?? 1) + 1;
   return { ...effect, attempt, notBeforeMs: at + jittered(defaultBackoff, attempt - 1, random) };

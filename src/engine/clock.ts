@@ -1,4 +1,5 @@
 /** Time as the engine sees it: one port, so that tests can run years in milliseconds. */
+import { setMaxListeners } from 'node:events';
 
 export interface Clock {
   /** Wall clock, milliseconds since the epoch. */
@@ -30,6 +31,8 @@ export const systemClock: Clock = {
 export const pause = (clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal?.aborted) return resolve();
+    // Any number may wait for one end.
+    if (signal) setMaxListeners(0, signal);
     const done = (): void => {
       cancel();
       signal?.removeEventListener('abort', done);

@@ -2,7 +2,6 @@
  * Group commit: what actors commit in one turn of the event loop goes to the store in one call.
  * An answer that was lost is asked for again with the same commit, for as long as it takes: the store tells a repeat.
  */
-import { setMaxListeners } from 'node:events';
 import { messageOf } from '../errors.js';
 import type { CommitOutcome } from './actor.js';
 import { type Clock, pause } from './clock.js';
@@ -30,7 +29,6 @@ export class Committer {
     this.#store = store;
     this.#clock = clock;
     this.#logger = logger;
-    setMaxListeners(0, this.#stop.signal);
   }
 
   submit(submission: Submission): void {

@@ -2,7 +2,6 @@
  * Hosts actors: the one door by which the rest of the house asks them, watches them and reads their past.
  * Knows stores, effects and time through their ports; nothing of CSI. The contract: docs/architecture.md#save-then-act
  */
-import { setMaxListeners } from 'node:events';
 import type { AnyEventObject, StateValue } from 'xstate';
 import type { RestoreReport } from '../../machines/registry.js';
 import { messageOf, StagecraftError } from '../errors.js';
@@ -88,8 +87,6 @@ export class Engine {
   #closed: StagecraftError | undefined;
 
   constructor({ clock, random, logger, kinds, lease, ...options }: EngineOptions) {
-    // Any number of actors may wait for it.
-    setMaxListeners(0, this.#stop.signal);
     const timers = new TimerHeap(clock);
     const store = timedStore(options.store, timers, storeLimitMs);
     this.#store = store;
@@ -106,6 +103,7 @@ export class Engine {
     this.#leases = new LeaseKeeper(store, clock, {
       regained: () => this.#gate.reopen(),
       lost: (reason) => this.#fence(reason),
+      forgotten: () => this.#suspect('it does not know of our lease'),
     });
     // A lapsed lease may be somebody else's by now, and a store that forgot may have forgotten why an effect was asked for.
     this.#gate = new EffectGate(clock, timers, () => this.#leases.held && this.#checks === 0);
@@ -131,6 +129,7 @@ export class Engine {
       actors: () => this.#actors,
       fence: (reason) => this.#fence(reason),
       redeliver: (address) => this.#redeliverAll(address),
+      suspect: (reason) => this.#suspect(reason),
       stopped: this.#stop.signal,
     });
     this.#actors = new Actors({
@@ -156,7 +155,10 @@ export class Engine {
     await answered(
       this.#store.open({
         warn: (message) => this.#logger.warn({ code: 'STORE_UNSAFE' }, message),
-        suspect: (reason) => void this.#check(reason),
+        suspect: (reason) => {
+          this.#leases.confirm();
+          void this.#check(reason);
+        },
       }),
       "the store can't be opened",
     );
@@ -316,11 +318,15 @@ export class Engine {
     this.#actors.close(this.#closed);
   }
 
+  /** Something shows that the store has lost writes, if that is not being looked into already. */
+  #suspect(reason: string): void {
+    if (this.#checks === 0 && !this.#closed) void this.#check(reason);
+  }
+
   /** The store may have lost what it took: no effect starts until each actor in memory is known to be there. */
   async #check(reason: string): Promise<void> {
     this.#logger.warn({ code: 'STORE_SUSPECT' }, `the store may have lost writes (${reason}): each actor is compared`);
     this.#checks += 1;
-    this.#leases.confirm();
     this.#topics.verify();
     await this.#actors.verify();
     this.#checks -= 1;

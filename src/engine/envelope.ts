@@ -94,20 +94,7 @@ export interface Outbox {
 /** Where a message or event was owed first, if the store has lost that commit: by that it is told from others. */
 export type CommitPlace = [seq: number, index: number];
 
-export const encode = (value: JournalEntry | Outbox): Encoded => JSON.stringify(value);
-
-/** What JSON.stringify makes of it, byte for byte; faster where its lists are empty, as they mostly are. */
-export function encodeEnvelope(envelope: Envelope): Encoded {
-  const { machine, version, effects, timers, received, answers, snapshot, crashes, quarantined } = envelope;
-  // What is rare may stand in another order.
-  if (crashes || quarantined || !snapshot) return JSON.stringify(envelope);
-  const named = `{"format":${envelope.format},"machine":${JSON.stringify(machine)},"version":${JSON.stringify(version)}`;
-  const live = `"effects":${listText(effects)},"timers":${listText(timers)}`;
-  const past = `"received":${received === nothing ? '{}' : JSON.stringify(received)},"answers":${listText(answers)}`;
-  return `${named},${live},${past},"snapshot":${JSON.stringify(snapshot)}}`;
-}
-
-const listText = (list: object[]): string => (list.length === 0 ? '[]' : JSON.stringify(list));
+export const encode = (value: Envelope | JournalEntry | Outbox): Encoded => JSON.stringify(value);
 
 /** Most actors have nothing to hold of most kinds: they share these, which nobody changes. */
 const none: never[] = [];

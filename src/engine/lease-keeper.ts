@@ -21,6 +21,8 @@ export interface LeaseRequest {
 export interface LeaseEvents {
   /** It had lapsed, and is held again. */
   regained(): void;
+  /** The store says that it is not ours, though it can't have lapsed. */
+  forgotten(): void;
   /** Somebody else may write these actors. */
   lost(reason: StagecraftError): void;
 }
@@ -108,7 +110,10 @@ export class LeaseKeeper {
     if (renewed) this.#held(lease, askedAtMs);
     // No answer is no loss yet: asked again until the lease has lapsed here.
     else if (renewed === undefined) this.#renewAfter(lease.ttlMs / 10, lease);
-    else this.#lapse(lease);
+    else {
+      this.#lapse(lease);
+      this.#events.forgotten();
+    }
   }
 
   /** What comes of it must be known within one more term; two, where a dead one's may have to lapse first. */

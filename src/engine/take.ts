@@ -5,14 +5,13 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import type { AnswerParams } from '../../machines/host.js';
 import { messageOf } from '../errors.js';
-import { takeChange, takenUp } from './changes.js';
+import { takeChange } from './changes.js';
 import { asData } from './data.js';
 import type { ActorKind } from './effects.js';
 import {
   type Envelope,
   emptyEnvelope,
   encode,
-  encodeEnvelope,
   type JournalEntry,
   type LiveEffect,
   type LiveTimer,
@@ -93,12 +92,6 @@ function crashed(taker: Taker, { snapshot, envelope }: ActorState, mail: Mail, e
   const { seq, at, error: reason = '' } = entry;
   const answer = { error: { code: 'ACTOR_CRASHED', message: reason, final: true } };
   const next = { seq, snapshot, envelope: marked(envelope, mail, answer) };
-  // Its state still waits for a result: it is run again, as a further attempt, until it has crashed too often.
-  if (mail.kind === 'effect' && mail.ended) {
-    next.envelope.effects = envelope.effects.map((effect) =>
-      effect.id === mail.id && effect.seq === mail.seq ? takenUp(taker, effect, entry) : effect,
-    );
-  }
   const crashes = [...(envelope.crashes ?? []).filter((crashedAt) => crashedAt > at - withinMs && crashedAt <= at), at];
   next.envelope.crashes = crashes;
   if (crashes.length <= most) return written(taker, { mail, entry, next, outbox: undefined, answer });
@@ -191,7 +184,7 @@ export const tombstone = (machine: HostedMachine, { received, answers }: Envelop
 
 export function written({ policy }: Taker, { mail, entry, next, outbox, answer }: Omit<Taken, 'written'>): Taken {
   if (entry.seq % policy.journal.snapshotEvery === 0) entry.snapshot = next.envelope.snapshot ?? null;
-  const texts = { text: encodeEnvelope(next.envelope), journal: encode(entry), outbox: outbox && encode(outbox) };
+  const texts = { text: encode(next.envelope), journal: encode(entry), outbox: outbox && encode(outbox) };
   return { mail, entry, next, outbox, answer, written: texts };
 }
 

@@ -2,7 +2,7 @@
  * What all followers of one topic share: its rows in pages, read once for all of them; its newest cursor; one poll
  * for what other processes append. Bounded, whatever its followers do. Who walks through it: topic-reader.ts
  */
-import type { Clock } from './clock.js';
+import { type Clock, pause } from './clock.js';
 import type { Cursor, Store, TopicRow } from './store.js';
 
 const pageRows = 256;
@@ -56,6 +56,8 @@ export class TopicFeed {
   /** The newest row that was read. */
   #last: TopicRow | undefined;
   #losses = 0;
+  /** Until it is known whether the store has lost events, nothing is read. */
+  #verifying: Promise<void> | undefined;
   /** Since the last tick, so that a poll would tell little. */
   #hasHeard = false;
   #cancelPoll = (): void => {};
@@ -80,20 +82,31 @@ export class TopicFeed {
 
   /** The store may have lost events, and numbered others alike since: looks whether the newest that was read is there. */
   verify(): void {
+    this.#verifying = this.#compare().finally(() => {
+      this.#verifying = undefined;
+    });
+  }
+
+  async #compare(): Promise<void> {
     const last = this.#last;
-    if (!last || this.#isStopped) return;
-    this.#store.readTopic(this.name, last.cursor - 1, 1).then(
-      ({ rows: [row], oldest, newest }) => {
+    if (!last) return;
+    for (;;) {
+      if (this.#isStopped) return;
+      try {
+        const { rows, oldest, newest } = await this.#store.readTopic(this.name, last.cursor - 1, 1);
+        const [row] = rows;
         const isThere = row?.source === last.source && row.seq === last.seq && row.index === last.index;
-        if (isThere || oldest > last.cursor || this.#last !== last) return;
+        if (isThere || oldest > last.cursor) return;
         this.#losses += 1;
         this.#pages.clear();
         this.#last = undefined;
         this.#newest = newest;
         for (const reader of this.#readers.keys()) reader.wake();
-      },
-      () => this.#clock.after(this.#pollMs, () => this.verify()),
-    );
+        return;
+      } catch {
+        await pause(this.#clock, this.#pollMs); // readers wait for it, and hear of the store by their own reads then
+      }
+    }
   }
 
   /** How much is held for all: what a test looks at. */
@@ -155,6 +168,7 @@ export class TopicFeed {
     const after = page.before + page.rows.length;
     const limit = (page.number + 1) * pageRows - after;
     if (limit <= 0) return page;
+    await this.#verifying;
     const { rows, oldest, newest } = await this.#store.readTopic(this.name, after, limit);
     const first = rows[0]?.cursor ?? after + 1;
     if (first !== after + 1) Object.assign(page, { before: first - 1, rows: [], characters: 0 }); // trimmed meanwhile

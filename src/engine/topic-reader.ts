@@ -165,6 +165,10 @@ export class TopicReader<T> implements AsyncIterableIterator<T, void>, FeedReade
 
   readonly #turnTo = (page: FeedPage): void => {
     if (this.#state === 'ended') return;
+    if (this.#losses !== this.#feed.losses) {
+      this.#fail(lost(this.#cursor));
+      return;
+    }
     this.#page = page;
     const error = page.rows[this.#cursor - page.before] ? undefined : this.#fault(page);
     if (error) this.#fail(error);

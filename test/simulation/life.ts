@@ -130,17 +130,18 @@ export class Life {
   }
 
   /** An effect has begun. */
-  began({ address, id, seq, signal }: EffectCall): { number: number; end(): void } {
+  began({ address, id, seq, attempt, signal }: EffectCall): { number: number; end(): void } {
     this.effects += 1;
     const { world, number: life } = this;
     const knownSeq = this.#known.get(address) ?? 0;
-    const run: EffectRun = { life, address, id, seq, knownSeq, signal, isOver: false };
+    const run: EffectRun = { life, address, id, seq, attempt, knownSeq, signal, isOver: false };
     world.tell(`${this.name}: effect ${address}#${id}#${seq} begins`);
     if (!world.witness.isOwner(this.#owner)) world.faults.push(`${address}#${id}#${seq} was begun without a lease`);
     const twin = world.runs.find(
-      (one) => one.life === life && one.address === address && one.id === id && one.seq === seq,
+      (one) =>
+        one.life === life && one.address === address && one.id === id && one.seq === seq && one.attempt === attempt,
     );
-    if (twin) world.faults.push(`${address}#${id}#${seq} was begun twice in ${this.name}`);
+    if (twin) world.faults.push(`attempt ${attempt} of ${address}#${id}#${seq} was begun twice in ${this.name}`);
     world.runs.push(run);
     return {
       number: this.effects,

@@ -34,6 +34,7 @@ export interface EffectRun {
   address: string;
   id: string;
   seq: number;
+  attempt: number;
   /** The seq of its actor that this life knew when it started. */
   knownSeq: number;
   signal: AbortSignal;
