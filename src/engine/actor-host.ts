@@ -3,7 +3,7 @@
  * delivers what they owe and tells observers. The order of these things is the actor's: actor.ts
  */
 import { messageOf, StagecraftError } from '../errors.js';
-import type { ActorHost, CommitNotice } from './actor.js';
+import type { ActorHost, CommitNotice } from './actor-site.js';
 import type { Actors } from './actors.js';
 import { type Clock, pause } from './clock.js';
 import type { Committer } from './committer.js';

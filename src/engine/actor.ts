@@ -3,10 +3,12 @@
  * Nothing that a mail leads to happens before its commit is done. What it leads to: take.ts.
  * The contract: docs/architecture.md#save-then-act
  */
-import type { AnyMachineSnapshot, StateValue } from 'xstate';
+import type { AnyMachineSnapshot } from 'xstate';
 import type { AnswerParams } from '../../machines/host.js';
 import { messageOf, StagecraftError } from '../errors.js';
+import type { ActorHost, ActorSite, CommitOutcome } from './actor-site.js';
 import { type Change, isCounted } from './changes.js';
+import { commitOf } from './commit-of.js';
 import type { Departed } from './departed-actors.js';
 import type { Run } from './effect-runner.js';
 import type { ActorKind } from './effects.js';
@@ -17,76 +19,15 @@ import {
   type JournalEntry,
   type LiveEffect,
   type LiveTimer,
-  type Outbox,
 } from './envelope.js';
 import type { HostedMachine } from './hosted-machine.js';
 import type { Mail, Request } from './mail.js';
 import { readable } from './migrate.js';
 import { type ActorPolicy, forgettable } from './policy.js';
 import type { Commit, CommitResult, StoredRecord } from './store.js';
-import { type ActorState, type Stamp, type Taken, type Taker, take } from './take.js';
+import { type ActorState, type Taken, type Taker, take } from './take.js';
 import type { Timer } from './timer-heap.js';
-
-/** Told to observers after each commit. */
-export interface CommitNotice {
-  address: string;
-  seq: number;
-  machine: string;
-  entry: JournalEntry;
-  state: StateValue | undefined;
-  context: object | undefined;
-}
-
-/** What an actor needs of the engine. */
-export interface ActorHost {
-  stamp(): Stamp;
-  /** A name for one more commit, and the right to write it. */
-  claim(): Claim;
-  /** Whether that right is known to be ours now. */
-  holdsLease(): boolean;
-  /** Writes it, and tells the outcome once it is known. */
-  commit(commit: Commit, outcome: CommitOutcome): void;
-  /** What is stored now; asked for until the store answers. `failed` hears of each time that it doesn't. */
-  load(address: string, failed: (error: unknown) => void): Promise<StoredRecord | undefined>;
-  after(delayMs: number, callback: () => void): void;
-  /** A runtime before this one may have left calls of these effects under way. */
-  doubt(address: string, begun: LiveEffect[]): void;
-  startEffect(address: string, live: LiveEffect, recovered: boolean): Run;
-  /** @param reason why, where it is not that its state was left */
-  cancelEffect(run: Run, reason?: StagecraftError): void;
-  startTimer(address: string, timer: LiveTimer): Timer;
-  cancelTimer(timer: Timer): void;
-  deliver(address: string, seq: number, outbox: Outbox): void;
-  /** What it owes that is not delivered yet. */
-  owed(address: string): Outbox | undefined;
-  /** The journal entry of this seq, if it can be read. */
-  entry(address: string, seq: number): Promise<JournalEntry | undefined>;
-  /** Drops its journal entries below this seq; false where the store can't now. */
-  forget(address: string, below: number): Promise<boolean>;
-  notify(notice: CommitNotice): void;
-  /** Another runtime has written what is ours. */
-  fenced(address: string, epoch: number): void;
-  /** The store seems to have lost writes, of others too. */
-  suspect(reason: string): void;
-  /** Delivers what the store says that this actor owes; tried until the store answers. */
-  redeliver(address: string): Promise<void>;
-  /** It takes nothing until it is released. */
-  quarantined(address: string, reason: string): void;
-  /** It has nothing to do now. */
-  rested(actor: Actor): void;
-}
-
-export type Claim = Required<Pick<Commit, 'commitId' | 'lease' | 'epoch' | 'owner'>>;
-
-/** Who waits for a commit. */
-export interface CommitOutcome {
-  settled(result: CommitResult): void;
-  /** The store gave no answer; the same commit will be repeated. Called once. */
-  unavailable(error: unknown): void;
-}
-
-/** What actors of one kind have in common. */
-export type ActorSite = Omit<Taker, 'address'> & { host: ActorHost };
+import { verdictOn } from './verdict.js';
 
 type Phase =
   | 'loading'
@@ -492,31 +433,9 @@ export class Actor implements CommitOutcome, Taker {
 
   #commit(taken: Taken): void {
     this.#phase = 'committing';
-    const { commitId, lease, epoch, owner } = this.#host.claim();
-    const { text, journal, outbox } = taken.written;
-    const { mail, next, entry } = taken;
-    const { address, seq: expectedSeq } = this;
-    const commit: Commit = { address, commitId, expectedSeq, lease, epoch, owner, text, journal };
-    if (mail.kind === 'engine' && mail.change.kind === 'rolled-back') {
-      commit.expectedSeq = mail.change.storedSeq;
-      commit.seq = next.seq;
-    }
-    if (!next.envelope.snapshot) commit.gone = true;
-    if (outbox !== undefined) commit.outbox = outbox;
-    const wakeAtMs = this.#wakeAfter(next, entry);
-    if (wakeAtMs !== undefined) commit.wakeAtMs = wakeAtMs;
+    const commit = commitOf(this, taken, this.#host.claim());
     this.#committing = { taken, commit, isInDoubt: false, isWaiting: false };
     this.#host.commit(commit, this);
-  }
-
-  /** When something is to be done for it, should this runtime be gone by then. */
-  #wakeAfter({ envelope }: ActorState, { at, kind }: JournalEntry): number | undefined {
-    // So that the next runtime knows of it.
-    if (envelope.quarantined) return at;
-    if (!envelope.snapshot) return kind === 'forgotten' ? undefined : at + this.site.policy.journal.goneMs;
-    if (envelope.effects.length > 0) return at;
-    const { timers } = envelope;
-    return timers.length > 0 ? Math.min(...timers.map(({ dueAtMs }) => dueAtMs)) : undefined;
   }
 
   /** The commit is done: from here on all that it asked for happens. */
@@ -652,28 +571,28 @@ export class Actor implements CommitOutcome, Taker {
   }
 
   #reconcile(stored: StoredRecord | undefined, hasConflicted: boolean): void {
-    const { epoch, owner } = this.#host.claim();
+    const { address, seq } = this;
     const storedSeq = stored?.seq ?? 0;
-    const isOurs = !stored || stored.owner === owner || stored.epoch < epoch;
     const [lost] = this.#changes;
-    const wasLost = lost?.kind === 'rolled-back';
+    // What was to be written again was refused for what is stored by now.
+    const wasLost = lost?.kind === 'rolled-back' ? lost : undefined;
     if (wasLost) this.#changes = this.#changes.slice(1);
-    if (stored && stored.epoch > epoch) {
-      this.#host.fenced(this.address, stored.epoch);
-    } else if (stored?.seq === 0 || (hasConflicted && wasLost && lost.storedSeq === storedSeq)) {
-      this.enterQuarantine('the store has a record of it that it can neither read nor replace');
-    } else if (storedSeq === this.seq && (stored?.commitId ?? '') === this.#commitId && (!hasConflicted || wasLost)) {
+    const verdict = verdictOn(stored, { seq, commitId: this.#commitId }, this.#host.claim());
+    if (verdict === 'fenced') {
+      this.#host.fenced(address, stored?.epoch ?? 0);
+    } else if (verdict === 'same' && (!hasConflicted || wasLost)) {
       if (!this.#isSuspect) this.#tellVerified();
       this.#goOn();
-    } else if (isOurs && storedSeq < this.seq) {
-      if (hasConflicted) this.#host.suspect(`it has lost what ${this.address} did after seq ${storedSeq}`);
-      const owed = this.#host.owed(this.address);
-      this.#changes = [{ kind: 'rolled-back', storedSeq, owed }, ...this.#changes];
+    } else if (verdict === 'behind' && !(hasConflicted && wasLost?.storedSeq === storedSeq)) {
+      if (hasConflicted) this.#host.suspect(`it has lost what ${address} did after seq ${storedSeq}`);
+      this.#changes = [{ kind: 'rolled-back', storedSeq, owed: this.#host.owed(address) }, ...this.#changes];
       this.#goOn();
-    } else if (stored?.owner === owner && storedSeq > this.seq) {
+    } else if (verdict === 'ahead' && stored) {
       void this.#adopt(stored);
+    } else if (verdict === 'foreign' || verdict === 'same') {
+      this.enterQuarantine(`the store holds seq ${storedSeq} of it, not ours after ${seq}`);
     } else {
-      this.enterQuarantine(`the store holds seq ${stored?.seq ?? 'none'} of it, not ours after ${this.seq}`);
+      this.enterQuarantine('the store has a record of it that it can neither read nor replace');
     }
   }
 

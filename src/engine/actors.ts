@@ -4,7 +4,8 @@
  */
 import type { RestoreReport } from '../../machines/registry.js';
 import { messageOf, StagecraftError } from '../errors.js';
-import { Actor, type ActorHost, type ActorSite } from './actor.js';
+import { Actor } from './actor.js';
+import type { ActorHost, ActorSite } from './actor-site.js';
 import { type Clock, pause } from './clock.js';
 import { type Departed, DepartedActors } from './departed-actors.js';
 import type { ActorKind } from './effects.js';

@@ -3,7 +3,7 @@
  * An answer that was lost is asked for again with the same commit, for as long as it takes: the store tells a repeat.
  */
 import { messageOf } from '../errors.js';
-import type { CommitOutcome } from './actor.js';
+import type { CommitOutcome } from './actor-site.js';
 import { type Clock, pause } from './clock.js';
 import type { Logger } from './logger.js';
 import type { Commit, CommitResult, Store } from './store.js';

@@ -5,8 +5,8 @@
 import type { AnyEventObject, StateValue } from 'xstate';
 import type { RestoreReport } from '../../machines/registry.js';
 import { messageOf, StagecraftError } from '../errors.js';
-import type { CommitNotice } from './actor.js';
 import { actorHost } from './actor-host.js';
+import type { CommitNotice } from './actor-site.js';
 import { Actors, type QuarantinedActor } from './actors.js';
 import { type Clock, pause } from './clock.js';
 import { Committer } from './committer.js';

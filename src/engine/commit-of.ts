@@ -1,0 +1,38 @@
+/** The one write that a taken mail leads to. Pure. */
+import type { Claim } from './actor-site.js';
+import type { JournalEntry } from './envelope.js';
+import type { JournalPolicy } from './policy.js';
+import type { Commit } from './store.js';
+import type { ActorState, Taken, Taker } from './take.js';
+
+/** @param actor as it is stored: `seq` is what the write builds on */
+export function commitOf(
+  { address, seq: expectedSeq, policy }: Taker & { seq: number },
+  { mail, next, entry, written: { text, journal, outbox } }: Taken,
+  { commitId, lease, epoch, owner }: Claim,
+): Commit {
+  const commit: Commit = { address, commitId, expectedSeq, lease, epoch, owner, text, journal };
+  if (mail.kind === 'engine' && mail.change.kind === 'rolled-back') {
+    commit.expectedSeq = mail.change.storedSeq;
+    commit.seq = next.seq;
+  }
+  if (!next.envelope.snapshot) commit.gone = true;
+  if (outbox !== undefined) commit.outbox = outbox;
+  const wakeAtMs = wakeAfter(next, entry, policy.journal);
+  if (wakeAtMs !== undefined) commit.wakeAtMs = wakeAtMs;
+  return commit;
+}
+
+/** When something is to be done for it, should this runtime be gone by then. */
+function wakeAfter(
+  { envelope }: ActorState,
+  { at, kind }: JournalEntry,
+  { goneMs }: JournalPolicy,
+): number | undefined {
+  // So that the next runtime knows of it.
+  if (envelope.quarantined) return at;
+  if (!envelope.snapshot) return kind === 'forgotten' ? undefined : at + goneMs;
+  if (envelope.effects.length > 0) return at;
+  const { timers } = envelope;
+  return timers.length > 0 ? Math.min(...timers.map(({ dueAtMs }) => dueAtMs)) : undefined;
+}
