@@ -91,6 +91,7 @@ export function actorHost(parts: EngineParts): ActorHost {
         if (limitMs === Number.POSITIVE_INFINITY) continue;
         const untilMs = clock.monotonicMs() + limitMs;
         uncertainUntilMs.set(address, Math.max(untilMs, uncertainUntilMs.get(address) ?? 0));
+        timers.after(limitMs, () => undoableInMs(address)); // forgets it
       }
     },
     startEffect: (address, asked, recovered) => {

@@ -62,7 +62,7 @@ export type Claim = Required<Pick<Commit, 'commitId' | 'lease' | 'epoch' | 'owne
 /** Who waits for a commit. */
 export interface CommitOutcome {
   settled(result: CommitResult): void;
-  /** The store gave no answer; the same commit will be repeated. Called once. */
+  /** The store gave no answer; the same commit will be repeated. */
   unavailable(error: unknown): void;
 }
 

@@ -7,7 +7,7 @@ import type { ActorState, Taken, Taker } from './take.js';
 
 /** @param actor as it is stored: `seq` is what the write builds on */
 export function commitOf(
-  { address, seq: expectedSeq, policy }: Taker & { seq: number },
+  { address, seq: expectedSeq, policy, kind }: Taker & { seq: number },
   { mail, next, entry, written: { text, journal, outbox } }: Taken,
   { commitId, lease, epoch, owner }: Claim,
 ): Commit {
@@ -18,7 +18,7 @@ export function commitOf(
   }
   if (!next.envelope.snapshot) commit.gone = true;
   if (outbox !== undefined) commit.outbox = outbox;
-  const wakeAtMs = wakeAfter(next, entry, policy.journal);
+  const wakeAtMs = wakeAfter(next, entry, { ...policy.journal, onDemand: kind.onDemand === true });
   if (wakeAtMs !== undefined) commit.wakeAtMs = wakeAtMs;
   return commit;
 }
@@ -27,12 +27,13 @@ export function commitOf(
 function wakeAfter(
   { envelope }: ActorState,
   { at, kind }: JournalEntry,
-  { goneMs }: JournalPolicy,
+  { goneMs, onDemand }: Pick<JournalPolicy, 'goneMs'> & { onDemand: boolean },
 ): number | undefined {
   // So that the next runtime knows of it.
   if (envelope.quarantined) return at;
   if (!envelope.snapshot) return kind === 'forgotten' ? undefined : at + goneMs;
-  if (envelope.effects.length > 0) return at;
+  // Those of other kinds are all brought into memory.
+  if (envelope.effects.length > 0 && onDemand) return at;
   const { timers } = envelope;
   return timers.length > 0 ? Math.min(...timers.map(({ dueAtMs }) => dueAtMs)) : undefined;
 }

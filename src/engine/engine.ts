@@ -302,7 +302,7 @@ export class Engine {
     await this.#leases.release();
   }
 
-  /** Another one may run what was ours: from now on nothing of it is done or written here. */
+  /** Another one may run what was ours: from now on nothing of it is begun here, and the store refuses what is on its way. */
   #fence(reason: StagecraftError): void {
     if (this.#closed) return;
     this.#logger.error({ code: reason.code, lease: this.#leaseRequest.name }, reason.message);

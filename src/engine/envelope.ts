@@ -4,6 +4,7 @@
  */
 import type { AnyEventObject } from 'xstate';
 import type { AnswerParams } from '../../machines/host.js';
+import type { Change } from './changes.js';
 import type { PersistedSnapshot, StartedEffect } from './hosted-machine.js';
 import type { Encoded } from './store.js';
 
@@ -62,7 +63,7 @@ export interface JournalEntry {
    * `stale`: known to be no longer asked for, so the machine never saw it. `crash`: the machine threw.
    * The others are the engine's own: see changes.ts.
    */
-  kind: 'event' | 'stale' | 'crash' | ChangeKind;
+  kind: 'event' | 'stale' | 'crash' | Change['kind'];
   /** Of the machine that took it. */
   version: string;
   /** The actor began here, with this input, before the event. */
@@ -75,9 +76,6 @@ export interface JournalEntry {
   /** The state after this entry (null: absent), now and then: a replay can begin here, what came before may be forgotten. */
   snapshot?: PersistedSnapshot | null;
 }
-
-/** What the engine does to an actor by itself. */
-export type ChangeKind = 'migrated' | 'recovered' | 'rolled-back' | 'released' | 'forgotten';
 
 export type EntrySource =
   | { kind: 'engine' }

@@ -1,4 +1,4 @@
-/** The one port by which requests and messages reach an actor, wherever it lives. */
+/** The port by which messages reach an actor, wherever it lives. Requests come by the engine's own door. */
 import type { AnyEventObject } from 'xstate';
 
 /** What one actor sends another as part of its commit. */

@@ -64,7 +64,7 @@ export class Waker {
     this.#isStopped = true;
   }
 
-  /** Wakes what is due under these prefixes, and goes on doing so. Resolves when all is awake that is due now. */
+  /** Wakes what is due under these prefixes, and goes on doing so. Resolves when what is due now is awake, or has had its time. */
   async watch(prefixes: string[]): Promise<void> {
     const { clock, timers, logger } = this.#options;
     let nextMs = windowMs;

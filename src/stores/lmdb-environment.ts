@@ -36,7 +36,7 @@ export interface Environment {
   topics: Database<[string, number]>;
   /** [topic, source] → the last (seq, index) that the topic has of it */
   marks: Database<[string, string]>;
-  /** lease name → who held it last, and whether they gave it back */
+  /** lease name → who was granted it last, and since which epoch nobody else was */
   holders: Database<string>;
   /** The last number given: of epochs by lease name, of inbox ids by address, of cursors by topic. */
   counters: Database<['epoch' | 'inbox' | 'topic', string]>;

@@ -70,6 +70,8 @@ export function redisSettings(given: string | RedisStoreOptions): RedisSettings 
     throw new TypeError(`The prefix ${prefix} holds a brace: Redis Cluster gives them a meaning.`);
   if (connection.sentinels !== undefined && connection.name === undefined)
     throw new TypeError('Sentinels are asked for a master by name: give `name` with `sentinels`.');
+  if (durability !== 'server' && !(durability.replicas >= 1 && durability.timeoutMs >= 1))
+    throw new TypeError("durability is 'server', or { replicas, timeoutMs }, both at least 1.");
   if (cluster !== undefined && (cluster.length === 0 || connection.sentinels !== undefined || connection.db))
     throw new TypeError('A cluster needs at least one node, and knows neither `sentinels` nor a `db` but 0.');
   return {

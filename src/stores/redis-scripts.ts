@@ -1,5 +1,6 @@
 /**
- * The scripts besides that of commits. Each is atomic, keeps to one bucket and names every key that it touches.
+ * The scripts besides that of commits. Each is atomic, keeps to one bucket and names its keys, but for one that
+ * sweeps what an operator has left: those are of its bucket too.
  * The one that reads while it writes is guarded in its first write: see redis-commit-script.ts
  */
 
