@@ -164,7 +164,7 @@ describe('agent', () => {
     const before = await textOf(place, address);
     expect(before).to.equal('{ no JSON');
     agent = new AgentProcess(place);
-    await agent.line(new RegExp(`record of ${address} can't be read: left as it is`));
+    await agent.line(new RegExp(`${address} is out of service: its record can't be read`));
     await agent.healthy();
     await agent.kill('SIGTERM');
     expect(await textOf(place, address)).to.equal(before);
