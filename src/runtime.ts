@@ -2,6 +2,7 @@
  * The one place where everything is put together: ports with their defaults, machines with their effects, and the
  * order of coming up and going down. The walk of a call through the house: docs/architecture.md
  */
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { addressParts, nodeOwnedPrefix, registryAddress } from '../machines/addresses.js';
 import { type RegistryContext, registryMachine } from '../machines/registry.js';
@@ -33,7 +34,7 @@ export interface RuntimeOptions {
   nodeId: string;
   /** Absolute; made if it is not there, kept private, used by one runtime at a time. */
   dataDir: string;
-  /** Default: the embedded store, in `state` below the data directory. */
+  /** The runtime opens and closes it: one for each runtime. Default: the embedded store, in `state` below the data directory. */
   store?: Store;
   /** Default: every 30 s, each at most 30 s. */
   fingerprint?: Partial<FingerprintTimes>;
@@ -97,6 +98,15 @@ export interface ActorControl {
 
 export interface ActorStatus extends Pick<ActorView, 'seq' | 'state'> {
   address: string;
+}
+
+/** Absent where the address is none of ours. */
+function nodeIn(address: string): string | undefined {
+  try {
+    return addressParts(address)[1];
+  } catch {
+    return undefined;
+  }
 }
 
 const leaseTtlMs = 15_000;
@@ -164,7 +174,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     drained = released || asked ? 'released' : 'kept';
     if (drained === 'released') await tasks.stopAll();
   };
-  const covers = (address: string): boolean => addressParts(address)[1] === nodeId;
+  const covers = (address: string): boolean => nodeIn(address) === nodeId;
   const engine: Engine = new Engine({
     store,
     clock,
@@ -180,7 +190,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
       name: `node/${nodeId}`,
       owner: dataDir.holderId,
       covers,
-      holder: `the runtime of ${dataDir.path}, pid ${process.pid}`,
+      holder: `the runtime of ${dataDir.path} on ${hostname()}, pid ${process.pid}`,
       ttlMs: leaseTtlMs,
     },
     kinds: [

@@ -3,8 +3,9 @@
  * Says in plain lines what it does; structured logs go to stderr.
  */
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { pino } from 'pino';
-import { messageOf } from '../errors.js';
+import { messageOf, StagecraftError } from '../errors.js';
 import { socketRootOf } from '../host/data-dir.js';
 import { packageVersion } from '../host/version.js';
 import { createRuntime, type Runtime } from '../runtime.js';
@@ -23,6 +24,8 @@ export interface Agent {
 }
 
 type Print = (line: string) => void;
+
+const eventRetryMs = 1_000;
 
 /** Where the agent of a data directory listens. */
 export const agentSocketPath = (dataDir: string): string => join(socketRootOf(dataDir), 'agent.sock');
@@ -70,8 +73,8 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
     for (const { reason } of runtime.actors.quarantined()) print(`  ${reason}`);
     for (const { type, name } of runtime.plugins.list())
       print(`  ${describeStatus(runtime.plugins.status(type, name))}`);
-    void tell(runtime.plugins.updates(), describePluginEvent, print);
-    void tell(runtime.tasks.updates(), describeTaskUpdate, print);
+    void tell(() => runtime.plugins.updates(), describePluginEvent, print);
+    void tell(() => runtime.tasks.updates(), describeTaskUpdate, print);
     await applyTasks(runtime, config, print);
   } catch (error) {
     // What kept it from coming up is what counts; that it did not go down well either is logged.
@@ -94,10 +97,16 @@ async function applyTasks({ tasks }: Runtime, config: AgentConfig, print: Print)
   if (wanted.size === 0) print('  no tasks: name plugins to run in a configuration, and give it with --config');
 }
 
-async function tell<T>(events: AsyncIterable<T>, describe: (event: T) => string, print: Print): Promise<void> {
-  try {
-    for await (const event of events) print(describe(event));
-  } catch (error) {
-    print(`events can't be shown any more: ${messageOf(error)}`);
+/** Where events were lost, or can't be read for a while, it goes on from what comes then. */
+async function tell<T>(follow: () => AsyncIterable<T>, describe: (event: T) => string, print: Print): Promise<void> {
+  for (;;) {
+    try {
+      for await (const event of follow()) print(describe(event));
+      return;
+    } catch (error) {
+      if (error instanceof StagecraftError && error.code === 'RUNTIME_CLOSED') return;
+      print(`some events are not shown: ${messageOf(error)}`);
+      await pause(eventRetryMs, undefined, { ref: false });
+    }
   }
 }

@@ -31,7 +31,7 @@ const redisSchema = z
     username: z.string().min(1).optional(),
     passwordFile: z.string().min(1).optional(),
     caFile: z.string().min(1).optional(),
-    prefix: z.string().optional(),
+    prefix: z.string().min(1).optional(),
     protocol: z.union([z.literal(2), z.literal(3)]).optional(),
     durability: z.strictObject({ replicas: count, timeoutMs: ms }).optional(),
   })

@@ -90,7 +90,7 @@ export class Actors {
   kindOf(address: string): ActorSite {
     const hosted = this.#options.covers(address) ? this.#hosted(address) : undefined;
     if (hosted) return hosted;
-    const why = this.#options.covers(address) ? 'no machine of that name is hosted here' : 'it belongs to another node';
+    const why = this.#hosted(address) ? 'it belongs to another node' : 'no machine of that name is hosted here';
     throw new StagecraftError('ACTOR_NOT_FOUND', `${address}: ${why}`, { address });
   }
 
@@ -159,6 +159,10 @@ export class Actors {
   async #release(address: string): Promise<void> {
     const before = this.demand(address);
     await before.ready();
+    if (this.#closed) throw this.#closed;
+    if (!before.quarantine && before.seq === 0) {
+      throw new StagecraftError('ACTOR_NOT_FOUND', `there is no actor ${address}`, { address });
+    }
     if (!before.quarantine) return;
     this.#released.add(address);
     const actor = this.takeUp(before);

@@ -54,7 +54,13 @@ export class Committer {
       results = await this.#store.commit(batch.map(({ commit }) => commit));
       if (results.length !== batch.length) throw new Error(`it answered ${results.length} of ${batch.length} commits`);
     } catch (error) {
-      if (attempt === 1) for (const { outcome } of batch) outcome.unavailable(error);
+      if (attempt === 1) {
+        this.#logger.warn(
+          { commits: batch.length },
+          `the store gave no answer, it is asked again: ${messageOf(error)}`,
+        );
+        for (const { outcome } of batch) outcome.unavailable(error);
+      }
       void this.#repeat(batch, attempt);
       this.#done();
       return;

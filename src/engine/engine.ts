@@ -101,7 +101,12 @@ export class Engine {
     const inbox: Inbox = { append: (address, message) => this.#append(address, message) };
     this.#deliveries = new Deliveries({ store, clock, topics: this.#topics, inbox });
     this.#leases = new LeaseKeeper(store, clock, {
-      regained: () => this.#gate.reopen(),
+      lapsed: () =>
+        logger.warn({ lease: lease.name }, 'the store did not renew our lease in time: nothing is begun until it does'),
+      regained: () => {
+        logger.warn({ lease: lease.name }, 'our lease is renewed: work goes on');
+        this.#gate.reopen();
+      },
       lost: (reason) => this.#fence(reason),
       forgotten: () => this.#suspect('it does not know of our lease'),
     });

@@ -19,6 +19,8 @@ export interface LeaseRequest {
 
 /** Who is told what becomes of the lease. */
 export interface LeaseEvents {
+  /** It has lapsed here, and is asked for again. */
+  lapsed(): void;
   /** It had lapsed, and is held again. */
   regained(): void;
   /** The store says that it is not ours, though it can't have lapsed. */
@@ -36,6 +38,7 @@ export class LeaseKeeper {
   #heldUntilMs = 0;
   /** The store may have lost writes since it was acquired. */
   #mayBeForgotten = false;
+  #patientUntilMs: number | undefined;
   /** Released or lost: what a renewal says from then on counts no more. */
   #over = false;
   #cancelRenewal: () => void = () => {};
@@ -52,7 +55,7 @@ export class LeaseKeeper {
     const askedAtMs = this.#clock.monotonicMs();
     const result = await this.#store.acquireLease(request);
     if (result.status === 'held') {
-      const message = `${request.name} is run by ${result.holder}: stop that one first, or choose another nodeId`;
+      const message = `${request.name} is run by ${result.holder}: stop that one first, or choose another nodeId; if it is dead, wait ${Math.ceil(request.ttlMs / 1_000)} s for its lease to lapse`;
       throw new StagecraftError('NODE_IN_USE', message);
     }
     this.#request = request;
@@ -116,13 +119,13 @@ export class LeaseKeeper {
     }
   }
 
-  /** What comes of it must be known within one more term; two, where a dead one's may have to lapse first. */
+  /** Asked for again until the store says whose it is: its silence means nothing, and it lets nobody else's writes pass. */
   #lapse(lease: Lease): void {
     this.#heldUntilMs = this.#clock.monotonicMs();
+    this.#patientUntilMs = undefined;
     this.#cancelRenewal();
     this.#cancelLapse();
-    const limitMs = this.#mayBeForgotten ? 2 * lease.ttlMs : lease.ttlMs;
-    this.#cancelLapse = this.#clock.after(limitMs, () => this.#lose(lease));
+    this.#events.lapsed();
     void this.#reclaim(lease);
   }
 
@@ -133,7 +136,8 @@ export class LeaseKeeper {
     const result = await this.#store.acquireLease(asked).catch(() => undefined);
     if (this.#over) return;
     // Where the store went back in time, it may be held by one who is dead: then it lapses within its term.
-    if (!result || (result.status === 'held' && this.#mayBeForgotten)) {
+    if (result?.status === 'held' && this.#mayBeForgotten) this.#patientUntilMs ??= askedAtMs + lease.ttlMs;
+    if (!result || (result.status === 'held' && askedAtMs < (this.#patientUntilMs ?? 0))) {
       this.#cancelRenewal = this.#clock.after(lease.ttlMs / 10, () => void this.#reclaim(lease));
     } else if (result.status === 'granted' && (result.since <= lease.epoch || result.lease.epoch === lease.epoch + 1)) {
       this.#held(result.lease, askedAtMs);

@@ -176,7 +176,7 @@ export class RedisCluster implements RedisServers {
     const where = whereOf(node);
     const link = this.#linkTo(node, async (say) => {
       const known = this.#known.get(where);
-      const identity = await greet(say, { where, onlyMaster: false, known, events: this.#events });
+      const identity = await greet(say, { where, db: 0, onlyMaster: false, known, events: this.#events });
       this.#known.set(where, identity);
       return identity.isMaster;
     });

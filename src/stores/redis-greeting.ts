@@ -17,6 +17,8 @@ export interface Identity {
 export interface Greeting {
   /** Of the server, for messages. */
   where: string;
+  /** Its number; 0 is the one that every connection begins with. */
+  db: number;
   /** Sentinels may still name a master that was demoted meanwhile. */
   onlyMaster: boolean;
   /** As of the last connection. */
@@ -31,7 +33,9 @@ const oldestMajor = 7;
  * Resolves with who answers, once `suspect` and `warn` have heard what there is to hear.
  * @throws {Error} the server can't be used, or not yet
  */
-export async function greet(say: Say, { where, onlyMaster, known, events }: Greeting): Promise<Identity> {
+export async function greet(say: Say, { where, db, onlyMaster, known, events }: Greeting): Promise<Identity> {
+  // ioredis would go on in the first database where it may not choose another.
+  if (db !== 0) await answered(say('select', String(db)), 'SELECT');
   const info = parseInfo(await answered(say('info'), 'INFO'));
   const version = info.get('redis_version') ?? 'unknown';
   if (Number.parseInt(version, 10) < oldestMajor)

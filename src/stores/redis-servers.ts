@@ -51,7 +51,13 @@ export class RedisServer implements RedisServers {
       greet: async (say) => {
         const { where } = this.#link;
         const onlyMaster = settings.connection.sentinels !== undefined;
-        this.#known = await greet(say, { where, onlyMaster, known: this.#known, events });
+        this.#known = await greet(say, {
+          where,
+          db: settings.connection.db ?? 0,
+          onlyMaster,
+          known: this.#known,
+          events,
+        });
         return this.#known.isMaster;
       },
     });

@@ -117,7 +117,9 @@ describe('fencing', () => {
         const asked = watched(ask('one'));
         await lab.clock.advance(1_000);
         expect(asked.state).to.equal('open');
-        await lab.clock.advance(leaseTtlMs);
+        await lab.data.acquireLease({ name: 'node/n1', owner: 'x', ttlMs: leaseTtlMs, holder: 'x' });
+        speak();
+        await lab.clock.advance(leaseTtlMs / 2);
         expect(asked.error).to.include({ code: 'FENCED' });
         const written = life.store.commits.length;
         await lab.clock.advance(leaseTtlMs);

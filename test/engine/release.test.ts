@@ -81,7 +81,7 @@ describe('release', () => {
     await ask({ type: 'work' });
     const before = await lab.data.load(address);
     await life.engine.release(address);
-    await life.engine.release('fragile/nobody');
+    expect(await failureOf(life.engine.release('fragile/nobody'))).to.include({ code: 'ACTOR_NOT_FOUND' });
     expect(await lab.data.load(address)).to.deep.equal(before);
     expect(await lab.data.load('fragile/nobody')).to.equal(undefined);
     expect(life.engine.has('fragile/nobody')).to.equal(false);

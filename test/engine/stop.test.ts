@@ -203,9 +203,10 @@ describe('stopping', () => {
 
   it('it was fenced before, then it stops all the same, and says FENCED to those who come', async () => {
     await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
-    life.store.hold('renewLease');
-    life.store.hold('acquireLease');
-    await lab.clock.advance(60_000);
+    await lab.data.close();
+    await lab.data.open();
+    await lab.data.acquireLease({ name: 'node/n1', owner: 'another', ttlMs: 60_000, holder: 'another' });
+    await lab.clock.advance(20_000);
     await lab.stop(life.engine);
     expect(await failureOf(life.engine.ask('desk/a', note('x')))).to.include({ code: 'FENCED' });
     expect(lab.clock.pending).to.equal(0);

@@ -1,5 +1,6 @@
 /** The agent with its state in Redis, as its operator sees it: two hosts on one server, a node that is taken over. */
 import { spawnSync } from 'node:child_process';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
@@ -53,7 +54,9 @@ describe('agent on Redis', () => {
     const second = start();
     expect((await second.exited).code).to.equal(1);
     const said = second.lines.join('\n');
-    expect(said).to.include(`node/n1 is run by the runtime of ${first.place.dataDir}, pid ${first.child.pid}`);
+    expect(said).to.include(
+      `node/n1 is run by the runtime of ${first.place.dataDir} on ${hostname()}, pid ${first.child.pid}`,
+    );
     expect(pluginPids(second.place)).to.deep.equal([]);
   });
 
