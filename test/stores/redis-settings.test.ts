@@ -186,6 +186,17 @@ describe('redis store, settings', () => {
     await lab.store(`redis://:secret@${server.where}`);
   });
 
+  it('another database is used where it is there; one that the server lacks is refused at open, not taken for 0', async () => {
+    const server = await lab.server();
+    const url = new URL(server.url);
+    const other = await lab.store({ host: url.hostname, port: Number(url.port), db: 3 });
+    await other.store.commit([commitOf('a', 0)]);
+    const first = await lab.store({ host: url.hostname, port: Number(url.port) });
+    expect(await first.store.load('a')).to.equal(undefined);
+    const lacking = lab.store({ host: url.hostname, port: Number(url.port), db: 99 });
+    expect((await failureOf(lacking)).message).to.match(/SELECT.*out of range/);
+  });
+
   it('nobody listening is said at open', async () => {
     const port = await freePort();
     const { message } = await failureOf(redisStore(`redis://127.0.0.1:${port}`).open());
