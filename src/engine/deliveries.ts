@@ -2,18 +2,29 @@
  * Brings what commits owe to others where it belongs: messages to inboxes, broadcast events to topics; then settles.
  * Cut off anywhere, it begins again from what is unsettled: receivers and topics tell what they had before.
  */
+import { messageOf } from '../errors.js';
 import { type Clock, pause } from './clock.js';
 import { asData } from './data.js';
 import { type CommitPlace, decodeOutbox, type Outbox } from './envelope.js';
 import type { Inbox } from './inbox.js';
+import type { Logger } from './logger.js';
 import type { OutboxRow, Store } from './store.js';
 import type { Topics } from './topics.js';
 
 const retryMs = 200;
 
+export interface DeliveriesOptions {
+  store: Store;
+  clock: Clock;
+  logger: Logger;
+  topics: Topics;
+  inbox: Inbox;
+}
+
 export class Deliveries {
   readonly #store: Store;
   readonly #clock: Clock;
+  readonly #logger: Logger;
   readonly #topics: Topics;
   readonly #inbox: Inbox;
   /** By address and seq, what is not delivered yet. */
@@ -22,9 +33,10 @@ export class Deliveries {
   #settling: Promise<void> | undefined;
   readonly #stop = new AbortController();
 
-  constructor({ store, clock, topics, inbox }: { store: Store; clock: Clock; topics: Topics; inbox: Inbox }) {
+  constructor({ store, clock, logger, topics, inbox }: DeliveriesOptions) {
     this.#store = store;
     this.#clock = clock;
+    this.#logger = logger;
     this.#topics = topics;
     this.#inbox = inbox;
   }
@@ -90,7 +102,8 @@ export class Deliveries {
       const rows = this.#delivered.splice(0);
       try {
         await this.#store.settle(rows);
-      } catch {
+      } catch (error) {
+        this.#logger.debug({ rows: rows.length }, `what was delivered can't be settled now: ${messageOf(error)}`);
         // Not settled is only delivered once more after a restart: told apart there.
         if (this.#stop.signal.aborted) break;
         this.#delivered.push(...rows);

@@ -99,7 +99,7 @@ export class Engine {
     );
     this.#topics = new Topics(store, clock, { ...options.topics, logger });
     const inbox: Inbox = { append: (address, message) => this.#append(address, message) };
-    this.#deliveries = new Deliveries({ store, clock, topics: this.#topics, inbox });
+    this.#deliveries = new Deliveries({ store, clock, logger, topics: this.#topics, inbox });
     this.#leases = new LeaseKeeper(store, clock, {
       lapsed: () =>
         logger.warn({ lease: lease.name }, 'the store did not renew our lease in time: nothing is begun until it does'),

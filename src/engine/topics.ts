@@ -160,7 +160,9 @@ export class Topics {
     const upTo = newest - this.#keep;
     if (upTo - topic.trimmed < this.#keep / 10) return;
     topic.trimmed = upTo;
-    this.#store.trimTopic(topic.feed.name, upTo).catch(() => {});
+    this.#store.trimTopic(topic.feed.name, upTo).catch((error: unknown) => {
+      this.#logger.debug({ topic: topic.feed.name }, `events can't be forgotten now: ${messageOf(error)}`);
+    });
   }
 }
 
