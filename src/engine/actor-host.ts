@@ -15,6 +15,7 @@ import { decodeEntry, type LiveEffect } from './envelope.js';
 import type { LeaseKeeper } from './lease-keeper.js';
 import type { Logger } from './logger.js';
 import type { Random } from './random.js';
+import type { Redelivery } from './redelivery.js';
 import type { Store } from './store.js';
 import type { TimerHeap } from './timer-heap.js';
 
@@ -30,14 +31,13 @@ export interface EngineParts {
   effects: EffectRunner;
   gate: EffectGate;
   deliveries: Deliveries;
+  redelivery: Redelivery;
   leases: LeaseKeeper;
   observers: Set<(notice: CommitNotice) => void>;
   actors(): Actors;
   fence(reason: StagecraftError): void;
   /** The store seems to have lost writes. */
   suspect(reason: string): void;
-  /** Delivers what the store says that this actor owes. */
-  redeliver(address: string): Promise<void>;
   /** Aborted when nothing is done any more. */
   stopped: AbortSignal;
 }
@@ -152,7 +152,7 @@ export function actorHost(parts: EngineParts): ActorHost {
       const why = `${ours.name} was taken over (epoch ${epoch}, ours is ${ours.epoch})`;
       parts.fence(new StagecraftError('FENCED', why, { address }));
     },
-    redeliver: (address) => parts.redeliver(address),
+    redeliver: (address) => parts.redelivery.insistOn(address),
     suspect: (reason) => parts.suspect(reason),
     quarantined: (address, reason) => {
       logger.error({ address, code: 'ACTOR_QUARANTINED' }, `actor quarantined: ${reason}`);

@@ -10,23 +10,16 @@ import type { ActorHost, ActorSite, CommitOutcome } from './actor-site.js';
 import { type Change, isCounted } from './changes.js';
 import { commitOf } from './commit-of.js';
 import type { Departed } from './departed-actors.js';
-import type { Run } from './effect-runner.js';
 import type { ActorKind } from './effects.js';
-import {
-  decodeEnvelope,
-  type Envelope,
-  emptyEnvelope,
-  type JournalEntry,
-  type LiveEffect,
-  type LiveTimer,
-} from './envelope.js';
+import { decodeEnvelope, type Envelope, emptyEnvelope, type JournalEntry } from './envelope.js';
 import type { HostedMachine } from './hosted-machine.js';
+import { LiveWork } from './live-work.js';
 import type { Mail, Request } from './mail.js';
 import { readable } from './migrate.js';
 import { type ActorPolicy, forgettable } from './policy.js';
 import type { Commit, CommitResult, StoredRecord } from './store.js';
+import { storeUnavailable } from './store-trouble.js';
 import { type ActorState, type Taken, type Taker, take } from './take.js';
-import type { Timer } from './timer-heap.js';
 import { verdictOn } from './verdict.js';
 
 type Phase =
@@ -37,11 +30,6 @@ type Phase =
   | 'verifying'
   | 'quarantined'
   | 'stopped';
-
-interface RunningTimer {
-  live: LiveTimer;
-  timer: Timer;
-}
 
 interface Committing {
   taken: Taken;
@@ -75,8 +63,8 @@ export class Actor implements CommitOutcome, Taker {
   #bytes = 0;
   /** Effects up to this seq were begun by an earlier runtime. */
   #restoredSeq = 0;
-  /** Whether the timers and effects of its state have been started. */
-  #isLive = false;
+  /** What its state keeps going; absent where it is not in service. */
+  #live: LiveWork | undefined;
   /** Deleted long ago: its journal is being forgotten. */
   #isFading = false;
   #committing: Committing | undefined;
@@ -86,9 +74,6 @@ export class Actor implements CommitOutcome, Taker {
   #isSuspect = false;
   /** Who waits until it is known that the store has the present state. */
   #verified: readonly (() => void)[] = none;
-  /** The timers and effects of its state, as they run here. */
-  #timers: readonly RunningTimer[] = none;
-  #runs: readonly Run[] = none;
   #stopReason: StagecraftError | undefined;
 
   constructor(address: string, site: ActorSite) {
@@ -231,7 +216,7 @@ export class Actor implements CommitOutcome, Taker {
 
   /** Resolves when it is in service, or known not to come into it. */
   ready(): Promise<void> {
-    if (this.#isLive || this.stopped) return Promise.resolve();
+    if (this.#live || this.stopped) return Promise.resolve();
     return new Promise((resolve) => {
       this.#expecting ??= [];
       this.#expecting.push(resolve);
@@ -325,13 +310,9 @@ export class Actor implements CommitOutcome, Taker {
     this.#stopReason = reason;
     this.#tellVerified();
     this.#tellReady();
-    if (!this.#isLive) return;
-    this.#isLive = false;
-    const [timers, runs] = [this.#timers, this.#runs];
-    this.#timers = none;
-    this.#runs = none;
-    for (const { timer } of timers) this.#host.cancelTimer(timer);
-    for (const run of runs) this.#host.cancelEffect(run, reason);
+    const live = this.#live;
+    this.#live = undefined;
+    live?.end(reason);
   }
 
   #refuse(mail: Mail): void {
@@ -448,7 +429,7 @@ export class Actor implements CommitOutcome, Taker {
     if (!this.stopped) {
       this.#phase = 'ready';
       if (!this.#isSuspect) this.#tellVerified();
-      if (this.#isLive) this.#actOn(before, envelope);
+      if (this.#live) this.#live.change(before, envelope);
       else if (this.#changes.length === 0) this.#goLive();
     }
     if (outbox) this.#host.deliver(this.address, seq, outbox);
@@ -478,40 +459,9 @@ export class Actor implements CommitOutcome, Taker {
   }
 
   #goLive(): void {
-    this.#isLive = true;
+    this.#live = new LiveWork(this.address, this.#host);
     this.#tellReady();
-    const { timers, effects } = this.#state.envelope;
-    for (const timer of timers) this.#startTimer(timer);
-    if (effects.length === 0) return;
-    const wasBegun = ({ seq }: LiveEffect): boolean => seq <= this.#restoredSeq;
-    this.#host.doubt(this.address, effects.filter(wasBegun));
-    for (const effect of effects) this.#startEffect(effect, wasBegun(effect));
-  }
-
-  #actOn(before: Envelope, after: Envelope): void {
-    if (before.timers !== after.timers) {
-      const timers = this.#timers;
-      this.#timers = timers.filter(({ live }) => after.timers.includes(live));
-      for (const { live, timer } of timers) if (!after.timers.includes(live)) this.#host.cancelTimer(timer);
-      for (const timer of after.timers) if (!before.timers.includes(timer)) this.#startTimer(timer);
-    }
-    if (before.effects === after.effects) return;
-    const runs = this.#runs;
-    this.#runs = runs.filter(({ live }) => after.effects.includes(live));
-    for (const run of runs) if (!after.effects.includes(run.live)) this.#host.cancelEffect(run);
-    for (const effect of after.effects) if (!before.effects.includes(effect)) this.#startEffect(effect, false);
-  }
-
-  #startTimer(live: LiveTimer): void {
-    this.#timers = [...this.#timers, { live, timer: this.#host.startTimer(this.address, live) }];
-  }
-
-  #startEffect(live: LiveEffect, recovered: boolean): void {
-    if (this.stopped) return;
-    const run = this.#host.startEffect(this.address, live, recovered);
-    // What it did at once may have stopped us, before we knew of it.
-    if (this.stopped) this.#host.cancelEffect(run, this.#stopReason);
-    else this.#runs = [...this.#runs, run];
+    this.#live.begin(this.#state.envelope, this.#restoredSeq);
   }
 
   /** Nothing was written: a caller is told so, everything else is tried again, as what may have been written before. */
@@ -614,7 +564,7 @@ export class Actor implements CommitOutcome, Taker {
       this.#bytes = record.text.length;
       const due = this.#changes.filter(({ kind }) => kind === 'released' && envelope.quarantined);
       this.#changes = due;
-      if (this.#isLive) this.#actOn(before, envelope);
+      if (this.#live) this.#live.change(before, envelope);
       else if (due.length === 0) this.#goLive();
       if (entry) this.#notify(entry);
       if (envelope.quarantined && due.length === 0) this.enterQuarantine(envelope.quarantined.reason);
@@ -645,12 +595,3 @@ export class Actor implements CommitOutcome, Taker {
 
 const sameOf = <T extends { id: string; seq: number }>(known: T[], one: T): T =>
   known.find(({ id, seq }) => id === one.id && seq === one.seq) ?? one;
-
-const storeUnavailable = (address: string, outcome: 'refused' | 'unknown', cause: unknown): StagecraftError =>
-  new StagecraftError(
-    'STORE_UNAVAILABLE',
-    outcome === 'refused'
-      ? `the store takes nothing now (${messageOf(cause)}); nothing has changed: ask again later`
-      : `the store gave no answer (${messageOf(cause)}); the change may have happened, and is tried until the store answers`,
-    { address, outcome, cause },
-  );

@@ -19,11 +19,12 @@ import { decodeEntry, type JournalEntry } from './envelope.js';
 import type { ActorMessage, Inbox } from './inbox.js';
 import { LeaseKeeper, type LeaseRequest } from './lease-keeper.js';
 import type { Logger } from './logger.js';
-import { pages } from './pages.js';
 import { type ActorPolicy, defaultPolicy } from './policy.js';
 import type { Random } from './random.js';
+import { Redelivery } from './redelivery.js';
 import { type Replayed, replay } from './replay.js';
-import type { Cursor, JournalRow, OutboxRow, Store, TopicRow } from './store.js';
+import type { Cursor, JournalRow, Store, TopicRow } from './store.js';
+import { answered } from './store-trouble.js';
 import { timedStore } from './timed-store.js';
 import { TimerHeap } from './timer-heap.js';
 import type { TopicReader } from './topic-reader.js';
@@ -54,7 +55,6 @@ export interface ActorView {
 }
 
 const pageSize = 512;
-const retryMs = 200;
 const effectGraceMs = 5_000;
 const storeGraceMs = 10_000;
 /** A store that has given no answer by then has failed that call. */
@@ -76,8 +76,7 @@ export class Engine {
   readonly #leaseRequest: LeaseRequest;
   readonly #actors: Actors;
   readonly #stop = new AbortController();
-  /** Resolved where nothing that earlier runs owed waits to be delivered. */
-  #redelivered: Promise<unknown> = Promise.resolve();
+  readonly #redelivery: Redelivery;
   /** How many checks of what the store still has are under way. */
   #checks = 0;
   #tellLost: (reason: StagecraftError) => void = () => {};
@@ -100,6 +99,14 @@ export class Engine {
     this.#topics = new Topics(store, clock, { ...options.topics, logger });
     const inbox: Inbox = { append: (address, message) => this.#append(address, message) };
     this.#deliveries = new Deliveries({ store, clock, logger, topics: this.#topics, inbox });
+    this.#redelivery = new Redelivery({
+      store,
+      clock,
+      logger,
+      deliveries: this.#deliveries,
+      unreadable: (address, reason) => this.#actors.quarantine(address, reason),
+      stopped: this.#stop.signal,
+    });
     this.#leases = new LeaseKeeper(store, clock, {
       lapsed: () =>
         logger.warn({ lease: lease.name }, 'the store did not renew our lease in time: nothing is begun until it does'),
@@ -133,7 +140,7 @@ export class Engine {
       observers: this.#observers,
       actors: () => this.#actors,
       fence: (reason) => this.#fence(reason),
-      redeliver: (address) => this.#redeliverAll(address),
+      redelivery: this.#redelivery,
       suspect: (reason) => this.#suspect(reason),
       stopped: this.#stop.signal,
     });
@@ -148,7 +155,7 @@ export class Engine {
       idleBytes: options.idleBytes ?? defaultIdleBytes,
       covers,
       // A message that it sends as it comes up must not overtake one that it owed before.
-      mayLoad: () => this.#redelivered,
+      mayLoad: () => this.#redelivery.done,
     });
   }
 
@@ -182,11 +189,8 @@ export class Engine {
    */
   async restore(prefixes: string[]): Promise<RestoreReport> {
     if (this.#closed) throw this.#closed;
-    const quarantined = new Set<string>();
-    const redelivered = this.#redeliver(prefixes, quarantined);
-    this.#redelivered = Promise.allSettled([this.#redelivered, redelivered]);
-    await redelivered;
-    return this.#actors.restore(prefixes, quarantined);
+    const unreadable = await this.#redelivery.deliverUnder(prefixes);
+    return this.#actors.restore(prefixes, unreadable);
   }
 
   /**
@@ -239,11 +243,9 @@ export class Engine {
    */
   async release(address: string): Promise<void> {
     if (this.#closed) throw this.#closed;
-    const quarantined = new Set<string>();
-    const redelivered = this.#redeliver([address], quarantined, (owing) => owing === address);
-    await answered(redelivered, "the store can't say what it owes");
     const reason = `what ${address} owes still can't be read`;
-    if (quarantined.has(address)) throw new StagecraftError('ACTOR_QUARANTINED', reason, { address });
+    if (!(await answered(this.#redelivery.deliverOf(address), "the store can't say what it owes")))
+      throw new StagecraftError('ACTOR_QUARANTINED', reason, { address });
     await this.#actors.release(address);
   }
 
@@ -338,42 +340,6 @@ export class Engine {
     this.#gate.reopen();
   }
 
-  /** All is read before anything is delivered: what that sets off would overtake the rest. */
-  async #redeliver(
-    prefixes: string[],
-    quarantined: Set<string>,
-    concerns: (address: string) => boolean = () => true,
-  ): Promise<void> {
-    const rows: OutboxRow[] = [];
-    for (const prefix of prefixes) {
-      for await (const row of pages((after) => this.#store.unsettled({ prefix, limit: pageSize, ...after }))) {
-        if (concerns(row.address)) rows.push(row);
-      }
-    }
-    for (const row of rows) {
-      if (quarantined.has(row.address)) continue; // its receivers would take what it owed before for old
-      try {
-        this.#deliveries.redeliver(row);
-      } catch (error) {
-        quarantined.add(row.address);
-        this.#actors.quarantine(row.address, `what it owes since seq ${row.seq} can't be read: ${messageOf(error)}`);
-      }
-    }
-  }
-
-  /** Tried until the store can say what is owed. */
-  async #redeliverAll(address: string): Promise<void> {
-    while (!this.#closed) {
-      try {
-        await this.#redeliver([address], new Set(), (owing) => owing === address);
-        return;
-      } catch (error) {
-        this.#logger.warn({ address }, `the store can't say now what an actor owes: ${messageOf(error)}`);
-        await pause(this.#clock, retryMs, this.#stop.signal);
-      }
-    }
-  }
-
   #append(address: string, message: ActorMessage): Promise<void> {
     return new Promise((applied) => {
       try {
@@ -383,16 +349,6 @@ export class Engine {
         this.#logger.error({ address, from: message.from }, `a message can't be delivered: ${messageOf(error)}`);
       }
     });
-  }
-}
-
-/** @throws StagecraftError what it rejects with, or else STORE_UNAVAILABLE */
-async function answered<T>(call: Promise<T>, what: string): Promise<T> {
-  try {
-    return await call;
-  } catch (cause) {
-    if (cause instanceof StagecraftError) throw cause;
-    throw new StagecraftError('STORE_UNAVAILABLE', `${what}: ${messageOf(cause)}`, { outcome: 'refused', cause });
   }
 }
 

@@ -1,0 +1,72 @@
+/** The timers and effects that the committed state of one actor asks for, as they run here. */
+import type { StagecraftError } from '../errors.js';
+import type { ActorHost } from './actor-site.js';
+import type { Run } from './effect-runner.js';
+import type { Envelope, LiveEffect, LiveTimer } from './envelope.js';
+import type { Timer } from './timer-heap.js';
+
+interface RunningTimer {
+  live: LiveTimer;
+  timer: Timer;
+}
+
+/** Most actors have none: they share this. */
+const none: readonly never[] = Object.freeze([]);
+
+export class LiveWork {
+  readonly #address: string;
+  readonly #host: ActorHost;
+  #timers: readonly RunningTimer[] = none;
+  #runs: readonly Run[] = none;
+  #endReason: StagecraftError | undefined;
+
+  constructor(address: string, host: ActorHost) {
+    this.#address = address;
+    this.#host = host;
+  }
+
+  /** @param restoredSeq effects up to it were begun by an earlier runtime */
+  begin({ timers, effects }: Envelope, restoredSeq: number): void {
+    for (const timer of timers) this.#startTimer(timer);
+    if (effects.length === 0) return;
+    const wasBegun = ({ seq }: LiveEffect): boolean => seq <= restoredSeq;
+    this.#host.doubt(this.#address, effects.filter(wasBegun));
+    for (const effect of effects) this.#startEffect(effect, wasBegun(effect));
+  }
+
+  /** Cancels what is asked for no more, starts what is new; what is in both, as the same object, goes on. */
+  change(before: Envelope, after: Envelope): void {
+    if (before.timers !== after.timers) {
+      const timers = this.#timers;
+      this.#timers = timers.filter(({ live }) => after.timers.includes(live));
+      for (const { live, timer } of timers) if (!after.timers.includes(live)) this.#host.cancelTimer(timer);
+      for (const timer of after.timers) if (!before.timers.includes(timer)) this.#startTimer(timer);
+    }
+    if (before.effects === after.effects) return;
+    const runs = this.#runs;
+    this.#runs = runs.filter(({ live }) => after.effects.includes(live));
+    for (const run of runs) if (!after.effects.includes(run.live)) this.#host.cancelEffect(run);
+    for (const effect of after.effects) if (!before.effects.includes(effect)) this.#startEffect(effect, false);
+  }
+
+  end(reason: StagecraftError): void {
+    this.#endReason = reason;
+    const [timers, runs] = [this.#timers, this.#runs];
+    this.#timers = none;
+    this.#runs = none;
+    for (const { timer } of timers) this.#host.cancelTimer(timer);
+    for (const run of runs) this.#host.cancelEffect(run, reason);
+  }
+
+  #startTimer(live: LiveTimer): void {
+    this.#timers = [...this.#timers, { live, timer: this.#host.startTimer(this.#address, live) }];
+  }
+
+  #startEffect(live: LiveEffect, recovered: boolean): void {
+    if (this.#endReason) return;
+    const run = this.#host.startEffect(this.#address, live, recovered);
+    // What it did at once may have ended us, before we knew of it.
+    if (this.#endReason) this.#host.cancelEffect(run, this.#endReason);
+    else this.#runs = [...this.#runs, run];
+  }
+}
