@@ -10,7 +10,7 @@ import type { Committer } from './committer.js';
 import type { Deliveries } from './deliveries.js';
 import type { EffectGate } from './effect-gate.js';
 import type { EffectRunner } from './effect-runner.js';
-import { type Effect, limitOf } from './effects.js';
+import { type ActorKind, type Effect, limitOf } from './effects.js';
 import { decodeEntry, type LiveEffect } from './envelope.js';
 import type { LeaseKeeper } from './lease-keeper.js';
 import type { Logger } from './logger.js';
@@ -46,7 +46,7 @@ const retryMs = 200;
 
 export function actorHost(parts: EngineParts): ActorHost {
   const { store, clock, random, logger, timers, committer, effects, gate, leases, stopped } = parts;
-  /** Until when a call of a former runtime may still be under way, by address, on the monotonic clock. */
+  /** Until when a call that nobody waits for may still be under way, by address, on the monotonic clock. */
   const uncertainUntilMs = new Map<string, number>();
   let commits = 0;
 
@@ -58,6 +58,14 @@ export function actorHost(parts: EngineParts): ActorHost {
     const leftMs = (uncertainUntilMs.get(address) ?? 0) - clock.monotonicMs();
     if (leftMs <= 0) uncertainUntilMs.delete(address);
     return leftMs;
+  };
+
+  /** An abort tells our side only: what was called may go on. */
+  const mayGoOn = (address: string, effect: Effect, untilMs: number): void => {
+    if (effect.negates || untilMs === Number.POSITIVE_INFINITY || !isNegatable(parts.actors().kindOf(address).kind))
+      return;
+    uncertainUntilMs.set(address, Math.max(untilMs, uncertainUntilMs.get(address) ?? 0));
+    timers.after(untilMs - clock.monotonicMs(), () => undoableInMs(address)); // forgets it
   };
 
   const host: ActorHost = {
@@ -87,11 +95,7 @@ export function actorHost(parts: EngineParts): ActorHost {
     doubt: (address, begun) => {
       for (const one of begun) {
         const effect = effectOf(address, one);
-        const limitMs = effect && !effect.negates ? limitOf(effect, one.input) : Number.POSITIVE_INFINITY;
-        if (limitMs === Number.POSITIVE_INFINITY) continue;
-        const untilMs = clock.monotonicMs() + limitMs;
-        uncertainUntilMs.set(address, Math.max(untilMs, uncertainUntilMs.get(address) ?? 0));
-        timers.after(limitMs, () => undoableInMs(address)); // forgets it
+        if (effect) mayGoOn(address, effect, clock.monotonicMs() + limitOf(effect, one.input));
       }
     },
     startEffect: (address, asked, recovered) => {
@@ -106,6 +110,7 @@ export function actorHost(parts: EngineParts): ActorHost {
     },
     cancelEffect: (run, reason) => {
       gate.withdraw(run);
+      if (run.effect && run.deadline && !run.isOver) mayGoOn(run.address, run.effect, run.deadline.dueAtMs);
       effects.cancel(run, reason);
     },
     startTimer: (address, { id, seq, event, dueAtMs }) =>
@@ -160,4 +165,9 @@ export function actorHost(parts: EngineParts): ActorHost {
     rested: (actor) => parts.actors().rested(actor),
   };
   return host;
+}
+
+function isNegatable({ effects }: ActorKind): boolean {
+  for (const src in effects) if (effects[src]?.negates) return true;
+  return false;
 }

@@ -32,8 +32,9 @@ export interface Effect {
    */
   deadlineMs?: number | 'loop' | ((input: never) => number);
   /**
-   * It undoes what another effect of its kind does. It waits where a runtime before this one may have left such a
-   * call under way, until the deadline of that call has passed: it must not be overtaken by what it undoes.
+   * It undoes what another effect of its kind does. It waits where such a call may still be under way, left by a
+   * runtime before this one or cancelled by this one, until the deadline of that call has passed: it must not be
+   * overtaken by what it undoes.
    */
   negates?: boolean;
 }

@@ -1,4 +1,4 @@
-/** An effect that undoes another: it waits until no call of an earlier runtime can still be under way. */
+/** An effect that undoes another: it waits until no call that nobody waits for can still be under way. */
 import { expect } from 'chai';
 import { setup } from 'xstate';
 import { type Stamped, unbound, unboundLoop } from '../../machines/host.js';
@@ -58,8 +58,28 @@ describe('negating effects', () => {
   };
   const ask = (type: string, address = 'door/a'): Promise<unknown> => life.engine.ask(address, { type });
 
-  it('nothing was under way before, then it starts at once, also where its counterpart ran in this runtime', async () => {
+  it('its counterpart has ended in this runtime, then it starts at once', async () => {
     await ask('open');
+    open.last.finish();
+    await lab.rest();
+    await ask('shut');
+    expect(shut.calls).to.have.length(1);
+  });
+
+  it('its counterpart was cancelled in this runtime, then it waits until the deadline of that has passed', async () => {
+    await ask('open');
+    await lab.clock.advance(1_000);
+    await ask('look');
+    await ask('shut');
+    await lab.clock.advance(deadlineMs - 1_001);
+    expect(shut.calls).to.have.length(0);
+    await lab.clock.advance(1);
+    expect(shut.calls).to.have.length(1);
+  });
+
+  it('its counterpart has timed out in this runtime, then it starts at once', async () => {
+    await ask('open');
+    await lab.clock.advance(deadlineMs);
     await ask('shut');
     expect(shut.calls).to.have.length(1);
   });
@@ -86,6 +106,7 @@ describe('negating effects', () => {
   it('it is asked for when the deadline has passed, then it starts at once', async () => {
     await ask('open');
     await restart();
+    await ask('look'); // before it is taken up again
     await lab.clock.advance(deadlineMs);
     await ask('shut');
     expect(shut.calls).to.have.length(1);
