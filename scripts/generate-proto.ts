@@ -1,5 +1,5 @@
 /**
- * Generates src/csi/generated from proto/csi.proto: message classes, gRPC clients and definitions, secret fields.
+ * Generates src/csi/generated from proto/csi.proto: message classes, gRPC clients and definitions, plain messages.
  * With `--check` it writes nothing and fails, naming the files that are stale.
  * The descriptor part (`compileProto` and its readers) is shared with test/csi/proto.test.ts.
  *
@@ -15,10 +15,12 @@ import { fileURLToPath } from 'node:url';
 import jspb from 'google-protobuf';
 import type {
   DescriptorProto,
+  EnumDescriptorProto,
   FieldDescriptorProto,
   FileDescriptorSet,
 } from 'google-protobuf/google/protobuf/descriptor_pb.js';
 import descriptorPb from 'google-protobuf/google/protobuf/descriptor_pb.js';
+import { plainSource } from './plain-messages.js';
 
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -163,30 +165,27 @@ function adapt(path: string, text: string): string {
   return source;
 }
 
-/** The text of secret-fields.ts. */
-function secretFieldsSource(set: FileDescriptorSet): string {
-  const entries = messagesOf(set).flatMap(([name, message]) => {
-    const names = message
-      .getFieldList()
-      .filter(isSecret)
-      .map((field) => `'${field.getName()}'`);
-    return names.length > 0 ? [`  ${/\W/.test(name) ? `'${name}'` : name}: [${names.join(', ')}],`] : [];
-  });
+/** Every enum of csi.proto with its name below the package. */
+function enumsOf(set: FileDescriptorSet): Array<[name: string, type: EnumDescriptorProto]> {
+  const own = set.getFileList().filter((file) => file.getName() === protoFile);
   return [
-    banner,
-    '/** The fields that csi.proto marks `csi_secret`, by message name below the package csi.v1. */',
-    'export const secretFields: Readonly<Record<string, readonly string[]>> = {',
-    ...entries,
-    '};',
-    '',
-  ].join('\n');
+    ...own.flatMap((file) => file.getEnumTypeList()).map((type) => named('', type)),
+    ...messagesOf(set).flatMap(([outer, message]) => message.getEnumTypeList().map((type) => named(`${outer}.`, type))),
+  ];
 }
+
+const named = (prefix: string, type: EnumDescriptorProto): [string, EnumDescriptorProto] => [
+  `${prefix}${type.getName()}`,
+  type,
+];
 
 /** Everything that belongs into the output folder, by path relative to it. */
 function generate(): Map<string, string> {
   const set = compileProto();
-  const secretFields = secretFieldsSource(set); // before plainSet, which takes the marks away
-  return new Map([...generateClasses(plainSet(set)), ['secret-fields.ts', secretFields]]);
+  const [messages, enums] = [messagesOf(set), enumsOf(set)];
+  const source = { package: 'csi.v1', enums, messages, services: set, protoFile, isSecret };
+  const plain = plainSource(source, banner); // before plainSet, which takes the marks away
+  return new Map([...generateClasses(plainSet(set)), ['plain.ts', plain]]);
 }
 
 function protoc(args: string[]): void {

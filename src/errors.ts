@@ -13,6 +13,8 @@ export interface ErrorDetails {
   grpcCode?: string;
   /** For CSI_ERROR: whether the same call is known to fail again. */
   final?: boolean;
+  /** For CSI_ERROR: what the answer means, e.g. `busy`; see docs/errors.md. */
+  answerClass?: string;
   /** For CURSOR_EXPIRED: the event id to follow from to get all that is still kept. */
   oldest?: string;
   /** For CURSOR_EXPIRED: the id of the newest event. */
@@ -30,6 +32,7 @@ export class StagecraftError extends Error {
   readonly rpc?: string;
   readonly grpcCode?: string;
   readonly final?: boolean;
+  readonly answerClass?: string;
   readonly oldest?: string;
   readonly newest?: string;
 

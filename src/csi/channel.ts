@@ -7,6 +7,7 @@ import { type BigIntStats, statSync } from 'node:fs';
 import { type ChannelOptions, Client, connectivityState, credentials } from '@grpc/grpc-js';
 import { messageOf } from '../errors.js';
 import { checkSocketPath } from '../host/socket-path.js';
+import type { RpcName } from './answers.js';
 import { csiError } from './codes.js';
 
 const maxMessageBytes = 64 * 1024 * 1024;
@@ -59,7 +60,7 @@ export class PluginConnection {
    * last attempt to connect failed. Calls in flight on the old one may still end there.
    * @throws {StagecraftError} CSI_ERROR, grpcCode UNAVAILABLE: there is no socket
    */
-  channelFor(rpc: string): PluginChannel {
+  channelFor(rpc: RpcName): PluginChannel {
     const looked = lookAt(this.socketPath);
     if ('fault' in looked) {
       this.close(); // else it goes on trying to connect

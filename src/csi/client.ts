@@ -1,13 +1,11 @@
 /**
- * Calls a CSI plugin: plain data in and out, a deadline on every call, errors that say what happened. Knows neither
- * policy (retries, gates, health) nor state. The RPCs so far: Identity, and what Node and Controller say of themselves.
- * Sockets and channels: channel.ts. What codes mean: codes.ts.
+ * Calls a CSI plugin: every RPC, plain data in and out. Knows neither policy (retries, gates, health) nor state.
+ * How a call is made: calls.ts. What its answer means: answers.ts. Shapes: generated/plain.ts, with sizes in bytes.
  */
-import { Metadata, type ServiceError } from '@grpc/grpc-js';
-import { messageOf, StagecraftError } from '../errors.js';
-import { explainUnavailable, type PluginChannel, PluginConnection } from './channel.js';
-import { csiError, grpcCodeOf } from './codes.js';
-import { csi } from './generated/csi.js';
+import { type CallOptions, PluginCalls } from './calls.js';
+import { PluginConnection } from './channel.js';
+import type { Given } from './codec.js';
+import type * as plain from './generated/plain.js';
 
 export interface CsiClientOptions {
   /** Absolute, at most 107 bytes. */
@@ -18,20 +16,6 @@ export interface CsiClientOptions {
   nodeTimeoutMs?: number;
 }
 
-export interface CallOptions {
-  /** Instead of the client's own. */
-  timeoutMs?: number;
-  /** Cancels the call. */
-  signal?: AbortSignal;
-}
-
-/** The answer to GetPluginInfo, as it came. */
-export interface PluginIdentity {
-  name: string;
-  vendorVersion: string;
-  manifest: Record<string, string>;
-}
-
 /** The answer to NodeGetInfo, as it came. */
 export interface NodeInfo {
   nodeId: string;
@@ -40,92 +24,231 @@ export interface NodeInfo {
   topology?: Record<string, string>;
 }
 
-/** As the generated service definitions have it. */
-interface UnaryMethod<TRequest, TResponse> {
-  path: string;
-  requestSerialize(message: TRequest): Buffer;
-  responseDeserialize(bytes: Buffer): TResponse;
-}
-
-const identity = csi.v1.UnimplementedIdentityService.definition;
-const controller = csi.v1.UnimplementedControllerService.definition;
-const node = csi.v1.UnimplementedNodeService.definition;
-
 const defaultTimeoutMs = 30_000;
 /** Some drivers take 30 s to answer for a busy mount. */
 const defaultNodeTimeoutMs = 60_000;
-/** The longest that timers take. */
-const maxTimeoutMs = 2 ** 31 - 1;
 
 /**
  * One user of one plugin's socket. Connects with the first call, and again whenever the socket was replaced.
- * Every method rejects with a {@link StagecraftError}: CSI_ERROR (`rpc`, `grpcCode`, `final`) for what the plugin or
- * its socket answered; the code of `signal.reason`, or ABORTED, when given up; ABORTED once the client is closed.
- * After any but a final error the call may have taken effect, or may still.
+ * Requests and answers have the fields of the specification; of a request, whatever is empty may be left out.
+ * Every method rejects with a {@link StagecraftError}: CSI_ERROR (`rpc`, `grpcCode`, `answerClass`, `final`) for what
+ * the plugin or its socket answered, its text without the secrets of the request; the code of `signal.reason`, or
+ * ABORTED, when given up; ABORTED once the client is closed. After any but a final error the call may have taken
+ * effect, or may still. A request that is none is a TypeError that names the field.
+ * @see CSI specification, RPC by RPC
  */
 export class CsiClient {
   readonly #connection: PluginConnection;
-  readonly #timeoutMs: number;
-  readonly #nodeTimeoutMs: number;
-  readonly #inFlight = new Set<(reason: unknown) => void>();
-  #closed: StagecraftError | undefined;
+  readonly #calls: PluginCalls;
 
   /** @throws {StagecraftError} INVALID_ARGUMENT: the path can't be that of a socket */
   constructor({ socketPath, timeoutMs = defaultTimeoutMs, nodeTimeoutMs }: CsiClientOptions) {
     this.#connection = new PluginConnection(socketPath);
-    this.#timeoutMs = timeoutMs;
-    this.#nodeTimeoutMs = nodeTimeoutMs ?? Math.max(timeoutMs, defaultNodeTimeoutMs);
+    this.#calls = new PluginCalls(this.#connection, {
+      timeoutMs,
+      nodeTimeoutMs: nodeTimeoutMs ?? Math.max(timeoutMs, defaultNodeTimeoutMs),
+    });
   }
 
-  async getPluginInfo(options?: CallOptions): Promise<PluginIdentity> {
-    const answer = await this.#call(identity.GetPluginInfo, new csi.v1.GetPluginInfoRequest(), options);
-    const { name, vendor_version: vendorVersion, manifest } = answer;
-    return { name, vendorVersion, manifest: Object.fromEntries(manifest) };
+  getPluginInfo(options?: CallOptions): Promise<plain.GetPluginInfoResponse> {
+    return this.#calls.unary('GetPluginInfo', {}, options);
   }
 
   /** e.g. `CONTROLLER_SERVICE`, `VOLUME_EXPANSION_ONLINE`; sorted, without those that this version doesn't know. */
   async getPluginCapabilities(options?: CallOptions): Promise<string[]> {
-    const { Service, VolumeExpansion } = csi.v1.PluginCapability;
-    const request = new csi.v1.GetPluginCapabilitiesRequest();
-    const { capabilities } = await this.#call(identity.GetPluginCapabilities, request, options);
-    const services = capabilities.map(({ service }) => service?.type);
-    const expansions = capabilities.map(({ volume_expansion: expansion }) => expansion?.type);
+    const { capabilities } = await this.#calls.unary('GetPluginCapabilities', {}, options);
+    const expansions = known(capabilities.map(({ volumeExpansion }) => volumeExpansion?.type));
     return [
-      ...namesOf(Service.Type, services),
-      ...namesOf(VolumeExpansion.Type, expansions).map((name) => `VOLUME_EXPANSION_${name}`),
+      ...known(capabilities.map(({ service }) => service?.type)),
+      ...expansions.map((name) => `VOLUME_EXPANSION_${name}`),
     ];
   }
 
   /** Not ready means alive, but initialising. A plugin that doesn't say is ready. */
   async probe(options?: CallOptions): Promise<{ ready: boolean }> {
-    const { ready } = await this.#call(identity.Probe, new csi.v1.ProbeRequest(), options);
-    return { ready: ready?.value ?? true };
+    const { ready = true } = await this.#calls.unary('Probe', {}, options);
+    return { ready };
   }
 
-  async nodeGetInfo(options?: CallOptions): Promise<NodeInfo> {
-    const answer = await this.#call(node.NodeGetInfo, new csi.v1.NodeGetInfoRequest(), options);
-    const { node_id: nodeId, max_volumes_per_node: maxVolumes, accessible_topology: topology } = answer;
-    return {
-      nodeId,
-      maxVolumesPerNode: Math.min(Number(maxVolumes), Number.MAX_SAFE_INTEGER),
-      ...(topology && { topology: Object.fromEntries(topology.segments) }),
-    };
+  createVolume(request: Given<plain.CreateVolumeRequest>, options?: CallOptions): Promise<plain.CreateVolumeResponse> {
+    return this.#calls.unary('CreateVolume', request, options);
   }
 
-  /** e.g. `STAGE_UNSTAGE_VOLUME`; sorted, without those that this version doesn't know. */
-  async nodeGetCapabilities(options?: CallOptions): Promise<string[]> {
-    const request = new csi.v1.NodeGetCapabilitiesRequest();
-    const { capabilities } = await this.#call(node.NodeGetCapabilities, request, options);
-    const types = capabilities.map(({ rpc }) => rpc?.type);
-    return namesOf(csi.v1.NodeServiceCapability.RPC.Type, types);
+  async deleteVolume(request: Given<plain.DeleteVolumeRequest>, options?: CallOptions): Promise<void> {
+    await this.#calls.unary('DeleteVolume', request, options);
+  }
+
+  controllerPublishVolume(
+    request: Given<plain.ControllerPublishVolumeRequest>,
+    options?: CallOptions,
+  ): Promise<plain.ControllerPublishVolumeResponse> {
+    return this.#calls.unary('ControllerPublishVolume', request, options);
+  }
+
+  /** An empty node id means: from all nodes. */
+  async controllerUnpublishVolume(
+    request: Given<plain.ControllerUnpublishVolumeRequest>,
+    options?: CallOptions,
+  ): Promise<void> {
+    await this.#calls.unary('ControllerUnpublishVolume', request, options);
+  }
+
+  /** What is confirmed may be less than what was asked: compare. */
+  validateVolumeCapabilities(
+    request: Given<plain.ValidateVolumeCapabilitiesRequest>,
+    options?: CallOptions,
+  ): Promise<plain.ValidateVolumeCapabilitiesResponse> {
+    return this.#calls.unary('ValidateVolumeCapabilities', request, options);
+  }
+
+  /** One page; `nextToken` is empty after the last. */
+  listVolumes(request: Given<plain.ListVolumesRequest>, options?: CallOptions): Promise<plain.ListVolumesResponse> {
+    return this.#calls.unary('ListVolumes', request, options);
+  }
+
+  getCapacity(request: Given<plain.GetCapacityRequest>, options?: CallOptions): Promise<plain.GetCapacityResponse> {
+    return this.#calls.unary('GetCapacity', request, options);
   }
 
   /** e.g. `CREATE_DELETE_VOLUME`; sorted, without those that this version doesn't know. */
   async controllerGetCapabilities(options?: CallOptions): Promise<string[]> {
-    const request = new csi.v1.ControllerGetCapabilitiesRequest();
-    const { capabilities } = await this.#call(controller.ControllerGetCapabilities, request, options);
-    const types = capabilities.map(({ rpc }) => rpc?.type);
-    return namesOf(csi.v1.ControllerServiceCapability.RPC.Type, types);
+    const { capabilities } = await this.#calls.unary('ControllerGetCapabilities', {}, options);
+    return known(capabilities.map(({ rpc }) => rpc?.type));
+  }
+
+  /** The same again until `readyToUse`. */
+  createSnapshot(
+    request: Given<plain.CreateSnapshotRequest>,
+    options?: CallOptions,
+  ): Promise<plain.CreateSnapshotResponse> {
+    return this.#calls.unary('CreateSnapshot', request, options);
+  }
+
+  async deleteSnapshot(request: Given<plain.DeleteSnapshotRequest>, options?: CallOptions): Promise<void> {
+    await this.#calls.unary('DeleteSnapshot', request, options);
+  }
+
+  /** One page; `nextToken` is empty after the last. */
+  listSnapshots(
+    request: Given<plain.ListSnapshotsRequest>,
+    options?: CallOptions,
+  ): Promise<plain.ListSnapshotsResponse> {
+    return this.#calls.unary('ListSnapshots', request, options);
+  }
+
+  getSnapshot(request: Given<plain.GetSnapshotRequest>, options?: CallOptions): Promise<plain.GetSnapshotResponse> {
+    return this.#calls.unary('GetSnapshot', request, options);
+  }
+
+  /** With `nodeExpansionRequired`, NodeExpandVolume must follow. */
+  controllerExpandVolume(
+    request: Given<plain.ControllerExpandVolumeRequest>,
+    options?: CallOptions,
+  ): Promise<plain.ControllerExpandVolumeResponse> {
+    return this.#calls.unary('ControllerExpandVolume', request, options);
+  }
+
+  controllerGetVolume(
+    request: Given<plain.ControllerGetVolumeRequest>,
+    options?: CallOptions,
+  ): Promise<plain.ControllerGetVolumeResponse> {
+    return this.#calls.unary('ControllerGetVolume', request, options);
+  }
+
+  async controllerModifyVolume(
+    request: Given<plain.ControllerModifyVolumeRequest>,
+    options?: CallOptions,
+  ): Promise<void> {
+    await this.#calls.unary('ControllerModifyVolume', request, options);
+  }
+
+  /** e.g. `CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT`; sorted, without those that this version doesn't know. */
+  async groupControllerGetCapabilities(options?: CallOptions): Promise<string[]> {
+    const { capabilities } = await this.#calls.unary('GroupControllerGetCapabilities', {}, options);
+    return known(capabilities.map(({ rpc }) => rpc?.type));
+  }
+
+  /** The same again until `readyToUse`. */
+  createVolumeGroupSnapshot(
+    request: Given<plain.CreateVolumeGroupSnapshotRequest>,
+    options?: CallOptions,
+  ): Promise<plain.CreateVolumeGroupSnapshotResponse> {
+    return this.#calls.unary('CreateVolumeGroupSnapshot', request, options);
+  }
+
+  async deleteVolumeGroupSnapshot(
+    request: Given<plain.DeleteVolumeGroupSnapshotRequest>,
+    options?: CallOptions,
+  ): Promise<void> {
+    await this.#calls.unary('DeleteVolumeGroupSnapshot', request, options);
+  }
+
+  getVolumeGroupSnapshot(
+    request: Given<plain.GetVolumeGroupSnapshotRequest>,
+    options?: CallOptions,
+  ): Promise<plain.GetVolumeGroupSnapshotResponse> {
+    return this.#calls.unary('GetVolumeGroupSnapshot', request, options);
+  }
+
+  /** The blocks of a snapshot that hold data; the deadline is that of the whole stream. */
+  getMetadataAllocated(
+    request: Given<plain.GetMetadataAllocatedRequest>,
+    options?: CallOptions,
+  ): AsyncGenerator<plain.GetMetadataAllocatedResponse, void> {
+    return this.#calls.stream('GetMetadataAllocated', request, options);
+  }
+
+  /** The blocks that differ between two snapshots of one volume; the deadline is that of the whole stream. */
+  getMetadataDelta(
+    request: Given<plain.GetMetadataDeltaRequest>,
+    options?: CallOptions,
+  ): AsyncGenerator<plain.GetMetadataDeltaResponse, void> {
+    return this.#calls.stream('GetMetadataDelta', request, options);
+  }
+
+  async nodeStageVolume(request: Given<plain.NodeStageVolumeRequest>, options?: CallOptions): Promise<void> {
+    await this.#calls.unary('NodeStageVolume', request, options);
+  }
+
+  async nodeUnstageVolume(request: Given<plain.NodeUnstageVolumeRequest>, options?: CallOptions): Promise<void> {
+    await this.#calls.unary('NodeUnstageVolume', request, options);
+  }
+
+  async nodePublishVolume(request: Given<plain.NodePublishVolumeRequest>, options?: CallOptions): Promise<void> {
+    await this.#calls.unary('NodePublishVolume', request, options);
+  }
+
+  async nodeUnpublishVolume(request: Given<plain.NodeUnpublishVolumeRequest>, options?: CallOptions): Promise<void> {
+    await this.#calls.unary('NodeUnpublishVolume', request, options);
+  }
+
+  nodeGetVolumeStats(
+    request: Given<plain.NodeGetVolumeStatsRequest>,
+    options?: CallOptions,
+  ): Promise<plain.NodeGetVolumeStatsResponse> {
+    return this.#calls.unary('NodeGetVolumeStats', request, options);
+  }
+
+  nodeExpandVolume(
+    request: Given<plain.NodeExpandVolumeRequest>,
+    options?: CallOptions,
+  ): Promise<plain.NodeExpandVolumeResponse> {
+    return this.#calls.unary('NodeExpandVolume', request, options);
+  }
+
+  /** e.g. `STAGE_UNSTAGE_VOLUME`; sorted, without those that this version doesn't know. */
+  async nodeGetCapabilities(options?: CallOptions): Promise<string[]> {
+    const { capabilities } = await this.#calls.unary('NodeGetCapabilities', {}, options);
+    return known(capabilities.map(({ rpc }) => rpc?.type));
+  }
+
+  async nodeGetInfo(options?: CallOptions): Promise<NodeInfo> {
+    const { nodeId, maxVolumesPerNode, accessibleTopology } = await this.#calls.unary('NodeGetInfo', {}, options);
+    return {
+      nodeId,
+      maxVolumesPerNode: Math.min(Number(maxVolumesPerNode), Number.MAX_SAFE_INTEGER),
+      ...(accessibleTopology && { topology: accessibleTopology.segments }),
+    };
   }
 
   /** Calls back each time the plugin ends an established connection, e.g. by dying; the answer ends that. */
@@ -135,79 +258,13 @@ export class CsiClient {
 
   /** Ends calls in flight and refuses new ones, all with ABORTED. The channel closes with its last user. */
   close(): void {
-    if (this.#closed) return;
-    this.#closed = new StagecraftError('ABORTED', `the client of ${this.#connection.socketPath} is closed`);
-    for (const giveUp of this.#inFlight) giveUp(this.#closed);
-    this.#connection.close();
-  }
-
-  async #call<TRequest, TResponse>(
-    method: UnaryMethod<TRequest, TResponse>,
-    request: TRequest,
-    { timeoutMs = this.#timeoutFor(method.path), signal }: CallOptions = {},
-  ): Promise<TResponse> {
-    const rpc = method.path.slice(method.path.lastIndexOf('/') + 1);
-    if (!(timeoutMs > 0)) throw new TypeError(`timeoutMs of ${rpc} must be above 0, but is ${timeoutMs}`);
-    if (this.#closed) throw givenUp(rpc, this.#closed);
-    if (signal?.aborted) throw givenUp(rpc, signal.reason);
-    const channel = this.#connection.channelFor(rpc);
-    return new Promise((resolve, reject) => {
-      let aborted: StagecraftError | undefined;
-      const giveUp = (reason: unknown): void => {
-        aborted ??= givenUp(rpc, reason);
-        call.cancel();
-      };
-      const onAbort = (): void => giveUp(signal?.reason);
-      const call = channel.client.makeUnaryRequest<TRequest, TResponse>(
-        method.path,
-        method.requestSerialize,
-        method.responseDeserialize,
-        request,
-        new Metadata(),
-        { deadline: Date.now() + Math.min(timeoutMs, maxTimeoutMs) },
-        (error, response) => {
-          this.#inFlight.delete(giveUp);
-          signal?.removeEventListener('abort', onAbort);
-          if (response !== undefined) resolve(response);
-          else reject(aborted ?? failed(rpc, error, { channel, timeoutMs }));
-        },
-      );
-      this.#inFlight.add(giveUp);
-      signal?.addEventListener('abort', onAbort);
-    });
-  }
-
-  #timeoutFor(path: string): number {
-    return path.startsWith('/csi.v1.Node/') ? this.#nodeTimeoutMs : this.#timeoutMs;
+    this.#calls.close();
   }
 }
 
-/** Given up on our side: the plugin may go on with it. */
-function givenUp(rpc: string, reason: unknown): StagecraftError {
-  const code = reason instanceof StagecraftError ? reason.code : 'ABORTED';
-  const details = { rpc, grpcCode: 'CANCELLED', final: false, cause: reason };
-  return new StagecraftError(code, `${rpc} was given up: ${messageOf(reason)}`, details);
-}
-
-function failed(
-  rpc: string,
-  error: ServiceError | null,
-  { channel, timeoutMs }: { channel: PluginChannel; timeoutMs: number },
-): StagecraftError {
-  const code = grpcCodeOf(error?.code ?? -1);
-  const details = error?.details ?? 'neither an answer nor an error';
-  if (code === 'UNAVAILABLE') return csiError(rpc, code, explainUnavailable(channel, details));
-  if (code === 'DEADLINE_EXCEEDED' && isOwnDeadline(details)) {
-    return csiError(rpc, code, `no answer at ${channel.socketPath} within ${timeoutMs} ms: does the plugin hang?`);
-  }
-  return csiError(rpc, code, `${code}: ${details}`);
-}
-
-/** Tells our deadline, in the words of grpc-js, from one that the plugin ran into and reports. */
-const isOwnDeadline = (details: string): boolean => details.startsWith('Deadline exceeded after');
-
-/** The names of enum values: a set, so in one order and each once; unknown values and `UNKNOWN` itself are left out. */
-function namesOf(type: Record<number, string>, values: Array<number | undefined>): string[] {
-  const names = values.map((value) => (value ? type[value] : undefined)).filter((name) => name !== undefined);
-  return [...new Set(names)].sort();
+/** A set, so in one order and each once; unknown values and `UNKNOWN` itself are left out. */
+function known(names: Array<string | undefined>): string[] {
+  const isKnown = (name: string | undefined): name is string =>
+    name !== undefined && name !== 'UNKNOWN' && !/^-?\d+$/.test(name);
+  return [...new Set(names.filter(isKnown))].sort();
 }

@@ -5,7 +5,8 @@
 import type { Fingerprint, PluginBasics } from '../../machines/plugin.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { Dispenser, FingerprintRequest } from '../registry/dispenser.js';
-import { type CallOptions, CsiClient, type CsiClientOptions } from './client.js';
+import type { CallOptions } from './calls.js';
+import { CsiClient, type CsiClientOptions } from './client.js';
 
 export type CsiPluginType = 'csi-node' | 'csi-controller';
 

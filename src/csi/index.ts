@@ -1,11 +1,8 @@
 /** Entry point `stagecraft/csi`: talks to CSI plugins without the rest of Stagecraft. */
-export {
-  type CallOptions,
-  CsiClient,
-  type CsiClientOptions,
-  type NodeInfo,
-  type PluginIdentity,
-} from './client.js';
+export { type AnswerClass, answerClassOf, type RpcName } from './answers.js';
+export type { CallOptions } from './calls.js';
+export { CsiClient, type CsiClientOptions, type NodeInfo } from './client.js';
+export { type Given, masked } from './codec.js';
 export { type GrpcCode, grpcCodeOf, grpcCodes } from './codes.js';
 export { type CsiPluginType, csiDispensers } from './dispenser.js';
 /** All messages, clients and service definitions of CSI, as generated. */
@@ -14,3 +11,5 @@ export { csi } from './generated/csi.js';
 export { google as timestamp } from './generated/google/protobuf/timestamp.js';
 /** `google.protobuf.BoolValue` and the like, as the messages use them. */
 export { google as wrappers } from './generated/google/protobuf/wrappers.js';
+/** Requests and answers as the client takes and gives them. */
+export type * from './generated/plain.js';

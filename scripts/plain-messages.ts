@@ -1,0 +1,167 @@
+/** The text of src/csi/generated/plain.ts: CSI's messages as plain data, and what codec.ts must know to convert them. */
+import type {
+  DescriptorProto,
+  EnumDescriptorProto,
+  FieldDescriptorProto,
+  FileDescriptorSet,
+} from 'google-protobuf/google/protobuf/descriptor_pb.js';
+import descriptorPb from 'google-protobuf/google/protobuf/descriptor_pb.js';
+
+const { Type, Label } = descriptorPb.FieldDescriptorProto;
+
+/** What a field is in plain data; `type` is its TypeScript type. */
+interface Plain {
+  kind: string;
+  type: string;
+  /** The message or enum that it is of. */
+  of?: string;
+  /** Absent where it was not sent; all others then have their zero value. */
+  isOptional: boolean;
+}
+
+interface Source {
+  package: string;
+  enums: Array<[name: string, type: EnumDescriptorProto]>;
+  messages: Array<[name: string, message: DescriptorProto]>;
+  services: FileDescriptorSet;
+  protoFile: string;
+  isSecret(field: FieldDescriptorProto): boolean;
+}
+
+const scalars = new Map<number, [kind: string, type: string]>([
+  [Type.TYPE_STRING, ['string', 'string']],
+  [Type.TYPE_BOOL, ['bool', 'boolean']],
+  [Type.TYPE_INT32, ['int32', 'number']],
+  [Type.TYPE_INT64, ['int64', 'bigint']],
+]);
+
+const wellKnown = new Map<string, Plain>([
+  ['.google.protobuf.BoolValue', { kind: 'boolValue', type: 'boolean', isOptional: true }],
+  ['.google.protobuf.Int64Value', { kind: 'int64Value', type: 'bigint', isOptional: true }],
+  ['.google.protobuf.Timestamp', { kind: 'message', type: 'Timestamp', of: 'Timestamp', isOptional: true }],
+]);
+
+export function plainSource(source: Source, banner: string): string {
+  return [
+    banner,
+    '/**',
+    " * CSI's messages as plain data: field names in camelCase, int64 as bigint, enums by name, maps as records. What was",
+    ' * not sent is absent where it is a message or a wrapper, else it is empty. Converted by codec.ts.',
+    ' */',
+    "import { csi } from './csi.js';",
+    "import { google } from './google/protobuf/timestamp.js';",
+    '',
+    ...source.enums.flatMap(([name, type]) => enumSource(name, type)),
+    'export interface Timestamp {\n  seconds: bigint;\n  nanos: number;\n}\n',
+    ...source.messages.map(([name, message]) => interfaceSource(name, message, source)),
+    tableSource(source),
+    rpcSource(source),
+  ].join('\n');
+}
+
+/** `Outer.Inner` as one name. */
+const flat = (name: string): string => name.replaceAll('.', '');
+const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+const last = (name: string): string => name.slice(name.lastIndexOf('.') + 1);
+
+function enumSource(name: string, type: EnumDescriptorProto): string[] {
+  const names = type.getValueList().map((value) => `'${value.getName()}'`);
+  return [
+    '/** A value that this version does not know: its number. */',
+    `export type ${flat(name)} = ${names.join(' | ')} | \`\${number}\`;\n`,
+  ];
+}
+
+function interfaceSource(name: string, message: DescriptorProto, source: Source): string {
+  const fields = message.getFieldList().map((field) => {
+    const { type, isOptional } = plainOf(field, message, source);
+    return `  ${camel(field.getName() ?? '')}${isOptional ? '?' : ''}: ${type};`;
+  });
+  return fields.length === 0
+    ? `export type ${flat(name)} = Record<never, never>;\n`
+    : `export interface ${flat(name)} {\n${fields.join('\n')}\n}\n`;
+}
+
+function plainOf(field: FieldDescriptorProto, message: DescriptorProto, source: Source): Plain {
+  const isRepeated = field.getLabel() === Label.LABEL_REPEATED;
+  const typeName = field.getTypeName() ?? '';
+  const scalar = scalars.get(field.getType() ?? 0);
+  const name = typeName.slice(source.package.length + 2);
+  if (isMap(field, message)) return { kind: 'map', type: 'Record<string, string>', isOptional: false };
+  const one: Plain | undefined = scalar
+    ? { kind: scalar[0], type: scalar[1], isOptional: false }
+    : field.getType() === Type.TYPE_ENUM
+      ? { kind: 'enum', type: flat(name), of: name, isOptional: false }
+      : (wellKnown.get(typeName) ?? { kind: 'message', type: flat(name), of: name, isOptional: true });
+  return isRepeated ? { ...one, type: `${one.type}[]`, isOptional: false } : one;
+}
+
+const isMap = (field: FieldDescriptorProto, message: DescriptorProto): boolean =>
+  message
+    .getNestedTypeList()
+    .some((nested) => nested.getOptions()?.getMapEntry() && nested.getName() === last(field.getTypeName() ?? ''));
+
+function tableSource(source: Source): string {
+  const timestamp = [
+    "{ name: 'seconds', wire: 'seconds', kind: 'int64' }",
+    "{ name: 'nanos', wire: 'nanos', kind: 'int32' }",
+  ];
+  const rows = source.messages.map(([name, message]) =>
+    messageRow(
+      name,
+      `csi.v1.${name}`,
+      message.getFieldList().map((field) => fieldRow(field, message, source)),
+    ),
+  );
+  return [
+    '/** Of each message, by name below the package. */',
+    'export const messages = {',
+    messageRow('Timestamp', 'google.protobuf.Timestamp', timestamp),
+    ...rows,
+    '} as const;\n',
+    '/** Of each enum, by name below the package. */',
+    'export const enums = {',
+    ...source.enums.map(([name]) => `  '${name}': csi.v1.${name},`),
+    '} as const;\n',
+  ].join('\n');
+}
+
+const messageRow = (name: string, type: string, fields: string[]): string =>
+  `  '${name}': { type: ${type}, fields: [${fields.map((field) => `\n    ${field},`).join('')}${fields.length > 0 ? '\n  ' : ''}] },`;
+
+function fieldRow(field: FieldDescriptorProto, message: DescriptorProto, source: Source): string {
+  const { kind, of } = plainOf(field, message, source);
+  const wire = field.getName() ?? '';
+  const parts = [`name: '${camel(wire)}'`, `wire: '${wire}'`, `kind: '${kind}'`];
+  if (of) parts.push(`of: '${of}'`);
+  if (kind !== 'map' && field.getLabel() === Label.LABEL_REPEATED) parts.push('isRepeated: true');
+  if (source.isSecret(field)) parts.push('isSecret: true');
+  return `{ ${parts.join(', ')} }`;
+}
+
+function rpcSource({ services, protoFile, package: pkg }: Source): string {
+  const file = services.getFileList().find((candidate) => candidate.getName() === protoFile);
+  const rpcs = (file?.getServiceList() ?? []).flatMap((service) =>
+    service.getMethodList().map((method) => ({
+      name: method.getName() ?? '',
+      service: service.getName() ?? '',
+      request: last(method.getInputType() ?? ''),
+      response: last(method.getOutputType() ?? ''),
+      streams: method.getServerStreaming() ?? false,
+    })),
+  );
+  return [
+    '/** What each RPC takes and gives. */',
+    'export interface Rpcs {',
+    ...rpcs.map(({ name, request, response }) => `  ${name}: { request: ${request}; response: ${response} };`),
+    '}\n',
+    '/** Where each RPC is; those that stream answer with any number of messages. */',
+    'export const rpcs = {',
+    ...rpcs.map(
+      ({ name, service, request, response, streams }) =>
+        `  ${name}: { service: '${service}', path: '/${pkg}.${service}/${name}', request: '${request}', response: '${response}', streams: ${streams} },`,
+    ),
+    '} as const;',
+    '',
+  ].join('\n');
+}

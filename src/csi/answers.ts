@@ -1,0 +1,72 @@
+/**
+ * What the answers to CSI calls mean: one table, by RPC and gRPC status. What to do about each class is for callers
+ * to decide. Source: the CSI specification 1.12, its error scheme of each RPC, and what drivers were seen to answer.
+ */
+import type { GrpcCode } from './codes.js';
+import type { Rpcs } from './generated/plain.js';
+
+export type RpcName = keyof Rpcs;
+
+export type AnswerClass =
+  | 'done'
+  /** What was to be undone is not there: as good as done. */
+  | 'already-so'
+  /** The same, where the mount table shows that nothing is mounted there. */
+  | 'already-so-if-unmounted'
+  /** It must not be taken for done: repeat until it is OK, or until there is evidence. */
+  | 'not-so'
+  /** An operation on that volume is under way, perhaps our own: the same call again, with backoff. */
+  | 'busy'
+  /** The listing has to begin again, with an empty token. */
+  | 'start-over'
+  /** It may have happened and may still be going on: the same call again until it is final, never assume either. */
+  | 'unknown'
+  /** A step before it is missing: do that, then the same call again, with backoff. */
+  | 'repair'
+  /** The same call fails again, until the request, or what it is allowed, changes. */
+  | 'final'
+  /** The driver is at fault: as of unknown outcome, and shown as such. */
+  | 'driver-bug';
+
+/** What a status means, whatever the call. */
+const general: Readonly<Record<GrpcCode, AnswerClass>> = {
+  OK: 'done',
+  CANCELLED: 'unknown',
+  UNKNOWN: 'unknown',
+  INVALID_ARGUMENT: 'final',
+  DEADLINE_EXCEEDED: 'unknown',
+  NOT_FOUND: 'final',
+  ALREADY_EXISTS: 'final',
+  PERMISSION_DENIED: 'final',
+  RESOURCE_EXHAUSTED: 'unknown', // gRPC itself says so too
+  FAILED_PRECONDITION: 'repair',
+  ABORTED: 'busy',
+  OUT_OF_RANGE: 'final',
+  UNIMPLEMENTED: 'final',
+  INTERNAL: 'driver-bug',
+  UNAVAILABLE: 'unknown',
+  DATA_LOSS: 'driver-bug',
+  UNAUTHENTICATED: 'final',
+};
+
+/** What it means for one RPC, where that differs. */
+const particular: Readonly<Partial<Record<RpcName, Partial<Record<GrpcCode, AnswerClass>>>>> = {
+  DeleteVolume: { NOT_FOUND: 'already-so' },
+  DeleteSnapshot: { NOT_FOUND: 'already-so' },
+  DeleteVolumeGroupSnapshot: { NOT_FOUND: 'already-so' },
+  ControllerUnpublishVolume: { NOT_FOUND: 'not-so' },
+  NodeUnstageVolume: { NOT_FOUND: 'already-so-if-unmounted' },
+  NodeUnpublishVolume: { NOT_FOUND: 'already-so-if-unmounted' },
+  NodeExpandVolume: { FAILED_PRECONDITION: 'final' },
+  ListVolumes: { ABORTED: 'start-over' },
+  ListSnapshots: { ABORTED: 'start-over' },
+};
+
+/** Drivers pass on what a backend of theirs answered as INTERNAL, the true status in the text. */
+const wrappedStatus = /\brpc error: code = \w+/;
+
+/** @param text the message of the status: an INTERNAL that wraps another status is of unknown outcome */
+export function answerClassOf(rpc: RpcName, code: GrpcCode, text = ''): AnswerClass {
+  if (code === 'INTERNAL' && wrappedStatus.test(text)) return 'unknown';
+  return particular[rpc]?.[code] ?? general[code];
+}

@@ -1,0 +1,179 @@
+/**
+ * Makes calls to a plugin's socket: bytes there and back, a deadline on each, cancelled when asked, errors that say what
+ * happened. The surface over it: client.ts. Sockets and channels: channel.ts
+ */
+import { type CallOptions as GrpcOptions, Metadata, type ServiceError } from '@grpc/grpc-js';
+import { messageOf, StagecraftError } from '../errors.js';
+import type { RpcName } from './answers.js';
+import { explainUnavailable, type PluginChannel, type PluginConnection } from './channel.js';
+import { type Given, requestCodec, responseCodec, secretsIn } from './codec.js';
+import { csiError, grpcCodeOf } from './codes.js';
+import { type Rpcs, rpcs } from './generated/plain.js';
+
+export interface CallOptions {
+  /** Instead of the client's own. */
+  timeoutMs?: number;
+  /** Cancels the call. */
+  signal?: AbortSignal;
+}
+
+export interface Timeouts {
+  timeoutMs: number;
+  /** For calls to the Node service. */
+  nodeTimeoutMs: number;
+}
+
+/** A call under way, until it has ended. */
+interface Begun {
+  rpc: RpcName;
+  channel: PluginChannel;
+  timeoutMs: number;
+  /** Masked in what the plugin says. */
+  secrets: string[];
+  /** Why it was given up. */
+  aborted?: StagecraftError;
+}
+
+/** What gRPC gives for a call that was made. */
+interface Cancellable {
+  cancel(): void;
+}
+
+/** The longest that timers take. */
+const maxTimeoutMs = 2 ** 31 - 1;
+/** Shorter ones are in any text. */
+const leastSecretLength = 3;
+
+const asBytes = (bytes: Buffer): Buffer => bytes;
+export class PluginCalls {
+  readonly #connection: PluginConnection;
+  readonly #timeouts: Timeouts;
+  readonly #inFlight = new Set<(reason: unknown) => void>();
+  #closed: StagecraftError | undefined;
+
+  constructor(connection: PluginConnection, timeouts: Timeouts) {
+    this.#connection = connection;
+    this.#timeouts = timeouts;
+  }
+
+  async unary<Rpc extends RpcName>(
+    rpc: Rpc,
+    request: Given<Rpcs[Rpc]['request']>,
+    options: CallOptions = {},
+  ): Promise<Rpcs[Rpc]['response']> {
+    const { begun, bytes, grpcOptions } = this.#begin(rpc, request, options);
+    return new Promise((resolve, reject) => {
+      const call = begun.channel.client.makeUnaryRequest<Buffer, Rpcs[Rpc]['response']>(
+        rpcs[rpc].path,
+        asBytes,
+        responseCodec(rpc).decode,
+        bytes,
+        new Metadata(),
+        grpcOptions,
+        (error, answer) => {
+          release();
+          if (answer !== undefined) resolve(answer);
+          else reject(failed(begun, error));
+        },
+      );
+      const release = this.#watch(begun, call, options.signal);
+    });
+  }
+
+  /** Ends the call when its reader goes away. */
+  async *stream<Rpc extends RpcName>(
+    rpc: Rpc,
+    request: Given<Rpcs[Rpc]['request']>,
+    options: CallOptions = {},
+  ): AsyncGenerator<Rpcs[Rpc]['response'], void> {
+    const { begun, bytes, grpcOptions } = this.#begin(rpc, request, options);
+    const call = begun.channel.client.makeServerStreamRequest<Buffer, Rpcs[Rpc]['response']>(
+      rpcs[rpc].path,
+      asBytes,
+      responseCodec(rpc).decode,
+      bytes,
+      new Metadata(),
+      grpcOptions,
+    );
+    const release = this.#watch(begun, call, options.signal);
+    try {
+      yield* call;
+    } catch (error) {
+      throw failed(begun, error as ServiceError);
+    } finally {
+      release();
+      call.cancel();
+    }
+  }
+
+  /** Ends calls in flight and refuses new ones, all with ABORTED. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = new StagecraftError('ABORTED', `the client of ${this.#connection.socketPath} is closed`);
+    for (const giveUp of this.#inFlight) giveUp(this.#closed);
+    this.#connection.close();
+  }
+
+  #begin<Rpc extends RpcName>(
+    rpc: Rpc,
+    request: Given<Rpcs[Rpc]['request']>,
+    { timeoutMs = this.#timeoutOf(rpc), signal }: CallOptions,
+  ): { begun: Begun; bytes: Buffer; grpcOptions: GrpcOptions } {
+    if (!(timeoutMs > 0)) throw new TypeError(`timeoutMs of ${rpc} must be above 0, but is ${timeoutMs}`);
+    const bytes = requestCodec(rpc).encode(request);
+    if (this.#closed) throw givenUp(rpc, this.#closed);
+    if (signal?.aborted) throw givenUp(rpc, signal.reason);
+    const channel = this.#connection.channelFor(rpc);
+    const grpcOptions = { deadline: Date.now() + Math.min(timeoutMs, maxTimeoutMs) };
+    return { begun: { rpc, channel, timeoutMs, secrets: secretsIn(rpc, request) }, bytes, grpcOptions };
+  }
+
+  /** Until the answer, called when the call has ended. */
+  #watch(begun: Begun, call: Cancellable, signal: AbortSignal | undefined): () => void {
+    const giveUp = (reason: unknown): void => {
+      begun.aborted ??= givenUp(begun.rpc, reason);
+      call.cancel();
+    };
+    const onAbort = (): void => giveUp(signal?.reason);
+    this.#inFlight.add(giveUp);
+    signal?.addEventListener('abort', onAbort);
+    return () => {
+      this.#inFlight.delete(giveUp);
+      signal?.removeEventListener('abort', onAbort);
+    };
+  }
+
+  #timeoutOf(rpc: RpcName): number {
+    return rpcs[rpc].service === 'Node' ? this.#timeouts.nodeTimeoutMs : this.#timeouts.timeoutMs;
+  }
+}
+
+/** Given up on our side: the plugin may go on with it. */
+function givenUp(rpc: string, reason: unknown): StagecraftError {
+  const code = reason instanceof StagecraftError ? reason.code : 'ABORTED';
+  const details = { rpc, grpcCode: 'CANCELLED', answerClass: 'unknown' as const, final: false, cause: reason };
+  return new StagecraftError(code, `${rpc} was given up: ${messageOf(reason)}`, details);
+}
+
+function failed(
+  { rpc, channel, timeoutMs, secrets, aborted }: Begun,
+  error: Partial<ServiceError> | null,
+): StagecraftError {
+  if (aborted) return aborted;
+  const code = grpcCodeOf(error?.code ?? -1);
+  const details = withoutSecrets(error?.details ?? 'neither an answer nor an error', secrets);
+  if (code === 'UNAVAILABLE') return csiError(rpc, code, explainUnavailable(channel, details));
+  if (code === 'DEADLINE_EXCEEDED' && isOwnDeadline(details)) {
+    return csiError(rpc, code, `no answer at ${channel.socketPath} within ${timeoutMs} ms: does the plugin hang?`);
+  }
+  return csiError(rpc, code, `${code}: ${details}`);
+}
+
+/** Tells our deadline, in the words of grpc-js, from one that the plugin ran into and reports. */
+const isOwnDeadline = (details: string): boolean => details.startsWith('Deadline exceeded after');
+
+const withoutSecrets = (text: string, secrets: string[]): string =>
+  secrets
+    .filter((secret) => secret.length >= leastSecretLength)
+    .sort((a, b) => b.length - a.length) // else the tail of one that begins like another stays
+    .reduce((masked, secret) => masked.replaceAll(secret, '***'), text);

@@ -1,0 +1,180 @@
+/**
+ * CSI's messages between plain data and bytes, by the tables of generated/plain.ts. Nothing is lost on the way: sizes are
+ * exact, what was not sent stays absent, an enum value that is not known is its number.
+ */
+import jspb from 'google-protobuf';
+import type { RpcName } from './answers.js';
+import { google } from './generated/google/protobuf/wrappers.js';
+import { enums, messages, type Rpcs, rpcs } from './generated/plain.js';
+
+/** What may be left out is filled with its zero value; sizes may be numbers, as long as those are exact. */
+export type Given<T> = T extends bigint
+  ? bigint | number
+  : T extends readonly (infer Item)[]
+    ? readonly Given<Item>[]
+    : T extends object
+      ? { [Key in keyof T]?: Given<T[Key]> | undefined }
+      : T;
+
+/** One message, there and back. */
+export interface Codec<Plain> {
+  /** @throws TypeError naming the field that is not of the message, or not of its type */
+  encode(plain: Given<Plain>): Buffer;
+  decode(bytes: Uint8Array): Plain;
+}
+
+interface FieldShape {
+  name: string;
+  wire: string;
+  kind: string;
+  of?: string;
+  isRepeated?: boolean;
+  isSecret?: boolean;
+}
+
+interface MessageShape {
+  type: { new (): jspb.Message; deserialize(bytes: Uint8Array): jspb.Message };
+  fields: readonly FieldShape[];
+}
+
+const shapes: Readonly<Record<string, MessageShape>> = messages;
+const enumShapes: Readonly<Record<string, Readonly<Record<string, string | number>>>> = enums;
+
+export const requestCodec = <Rpc extends RpcName>(rpc: Rpc): Codec<Rpcs[Rpc]['request']> => codecOf(rpcs[rpc].request);
+
+export const responseCodec = <Rpc extends RpcName>(rpc: Rpc): Codec<Rpcs[Rpc]['response']> =>
+  codecOf(rpcs[rpc].response);
+
+/** @param name of a message below the package: that of `Plain`, which the tables and the types are generated from alike */
+function codecOf<Plain extends object>(name: string): Codec<Plain> {
+  const shape = shapeOf(name);
+  return {
+    encode: (plain) => Buffer.from(encoded(shape, plain, name).serializeBinary()),
+    decode: (bytes) => decoded(shape, shape.type.deserialize(bytes)) as Plain,
+  };
+}
+
+/** A copy of a request in which the fields that csi.proto marks as secret have their keys, but not their values. */
+export function masked(rpc: RpcName, request: object): object {
+  const secret = new Set(shapeOf(rpcs[rpc].request).fields.flatMap((field) => (field.isSecret ? [field.name] : [])));
+  const mask = ([key, value]: [string, unknown]): [string, unknown] =>
+    secret.has(key) && value instanceof Object
+      ? [key, Object.fromEntries(Object.keys(value).map((secretKey) => [secretKey, '***']))]
+      : [key, value];
+  return Object.fromEntries(Object.entries(request).map(mask));
+}
+
+/** The values in the fields of a request that csi.proto marks as secret. */
+export function secretsIn(rpc: RpcName, request: unknown): string[] {
+  const marked = shapeOf(rpcs[rpc].request).fields.filter(({ isSecret }) => isSecret);
+  const maps = marked.map(({ name }): unknown => Reflect.get(Object(request), name));
+  return maps.flatMap((map) => Object.values(map ?? {}).map(String));
+}
+
+function shapeOf(name: string): MessageShape {
+  const shape = shapes[name];
+  if (!shape) throw new TypeError(`CSI has no message ${name}`);
+  return shape;
+}
+
+function encoded({ type, fields }: MessageShape, plain: object, at: string): jspb.Message {
+  const message = new type();
+  let taken = 0;
+  for (const field of fields) {
+    if (!Object.hasOwn(plain, field.name)) continue;
+    taken += 1;
+    const value: unknown = Reflect.get(plain, field.name);
+    if (value !== undefined) Reflect.set(message, field.wire, toWire(field, value, `${at}.${field.name}`));
+  }
+  if (taken < Object.keys(plain).length) throw new TypeError(strangerIn(fields, plain, at));
+  return message;
+}
+
+function strangerIn(fields: readonly FieldShape[], plain: object, at: string): string {
+  const names = fields.map(({ name }) => name);
+  const stranger = Object.keys(plain).find((key) => !names.includes(key));
+  return `${at} has no field '${stranger}', but: ${names.join(', ') || 'none'}`;
+}
+
+function toWire(field: FieldShape, value: unknown, at: string): unknown {
+  if (!field.isRepeated) return oneToWire(field, value, at);
+  if (!Array.isArray(value)) throw not('a list', at);
+  return value.map((item: unknown, index) => oneToWire(field, item, `${at}[${index}]`));
+}
+
+function oneToWire({ kind, of = '' }: FieldShape, value: unknown, at: string): unknown {
+  switch (kind) {
+    case 'string':
+      if (typeof value !== 'string') throw not('a string', at);
+      return value;
+    case 'bool':
+      if (typeof value !== 'boolean') throw not('a boolean', at);
+      return value;
+    case 'int32':
+      if (typeof value !== 'number' || value !== (value | 0)) throw not('a whole number of 32 bits', at);
+      return value;
+    case 'int64':
+      return int64Text(value, at);
+    case 'enum':
+      return enumNumber(of, value, at);
+    case 'map':
+      return new Map(textEntries(value, at));
+    case 'boolValue':
+      if (typeof value !== 'boolean') throw not('a boolean', at);
+      return new google.protobuf.BoolValue({ value });
+    case 'int64Value':
+      return new google.protobuf.Int64Value({ value: int64Text(value, at) });
+    default:
+      if (typeof value !== 'object' || value === null) throw not('an object', at);
+      return encoded(shapeOf(of), value, at);
+  }
+}
+
+const not = (what: string, at: string): TypeError => new TypeError(`${at} must be ${what}`);
+
+function int64Text(value: unknown, at: string): string {
+  if (typeof value === 'bigint' && value === BigInt.asIntN(64, value)) return value.toString();
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value.toString();
+  throw not('a whole number of 64 bits: a bigint, or a number up to 2^53 - 1', at);
+}
+
+function enumNumber(of: string, value: unknown, at: string): number {
+  const known = typeof value === 'string' ? enumShapes[of]?.[value] : undefined;
+  if (typeof known === 'number') return known;
+  if (typeof value === 'string' && /^-?\d+$/.test(value)) return Number(value);
+  const names = Object.keys(enumShapes[of] ?? {}).filter((name) => !/^\d+$/.test(name));
+  throw not(`one of ${names.join(', ')}`, at);
+}
+
+function textEntries(value: unknown, at: string): [string, string][] {
+  if (typeof value !== 'object' || value === null) throw not('a record of strings', at);
+  return Object.entries(value).map(([key, text]: [string, unknown]) => {
+    if (typeof text !== 'string') throw not('a string', `${at}.${key}`);
+    return [key, text];
+  });
+}
+
+function decoded({ fields }: MessageShape, message: jspb.Message): object {
+  const plain: Record<string, unknown> = {};
+  for (const field of fields) {
+    const value: unknown = Reflect.get(message, field.wire);
+    const isAbsent = value === undefined || value === null;
+    if (!isAbsent)
+      plain[field.name] = Array.isArray(value) ? value.map((item) => fromWire(field, item)) : fromWire(field, value);
+  }
+  return plain;
+}
+
+function fromWire({ kind, of = '' }: FieldShape, value: unknown): unknown {
+  if (kind === 'int64') return BigInt(String(value));
+  if (kind === 'enum') return enumName(of, Number(value));
+  if (value instanceof Map) return Object.fromEntries(value);
+  if (value instanceof google.protobuf.BoolValue) return value.value;
+  if (value instanceof google.protobuf.Int64Value) return BigInt(value.value);
+  return value instanceof jspb.Message ? decoded(shapeOf(of), value) : value;
+}
+
+function enumName(of: string, number: number): string {
+  const name = enumShapes[of]?.[number];
+  return typeof name === 'string' ? name : String(number);
+}
