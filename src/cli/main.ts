@@ -4,6 +4,7 @@
  * 0 done, 1 failed, 2 usage, 3 no agent reached.
  */
 import { existsSync, realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { agentSocketPath, startAgent } from '../agent/agent.js';
 import type { ActorReport, PluginReport } from '../agent/api.js';
@@ -41,12 +42,20 @@ async function runAgent({ config }: { config?: string }): Promise<void> {
   await agent.ended;
 }
 
-async function runDriver({ endpoint, nodeId }: { endpoint?: string; nodeId: string }): Promise<void> {
+interface DriverArguments {
+  endpoint?: string;
+  nodeId: string;
+  dataDir?: string;
+}
+
+async function runDriver({ endpoint, dataDir, nodeId }: DriverArguments): Promise<void> {
   const target = endpoint ?? process.env.CSI_ENDPOINT;
   if (!target) throw new CommanderError(exitCodes.usage, 'usage', 'error: give --endpoint, or set CSI_ENDPOINT');
+  const kept = dataDir ?? process.env.STAGECRAFT_TASK_DIR;
+  if (!kept) throw new CommanderError(exitCodes.usage, 'usage', 'error: give --data-dir: the volumes are kept there');
   const asked = firstSignal();
-  const driver = await startDriver({ endpoint: target, nodeId });
-  print(`hostpath driver ${packageVersion()} serves ${target}`);
+  const driver = await startDriver({ endpoint: target, nodeId, dataDir: resolve(kept) });
+  print(`hostpath driver ${packageVersion()} serves ${target}, its volumes are in ${resolve(kept)}`);
   await asked;
   await driver.stop();
 }
@@ -102,6 +111,7 @@ function makeProgram(): Command {
     .description('run the bundled host-path CSI driver')
     .option('--endpoint <url>', 'unix:///path/of/csi.sock (default: CSI_ENDPOINT of the environment)')
     .requiredOption('--node-id <id>', 'what NodeGetInfo answers')
+    .option('--data-dir <path>', 'holds its volumes, and what it knows of them (default: STAGECRAFT_TASK_DIR)')
     .action(runDriver);
   const plugin = program.command('plugin').description('look at plugins');
   reach(plugin.command('list').description('all plugins and how they are'))

@@ -1,119 +1,80 @@
 /**
- * The bundled host-path CSI driver: a real plugin for first runs and tests. So far it says who it is and on which
- * node; it offers no volumes yet. An RPC that is not here is answered UNIMPLEMENTED by gRPC itself.
- * A program of its own: it shares nothing with the engine but the generated messages. Its socket: socket.ts.
+ * The bundled host-path CSI driver: a real plugin for first runs and tests. A volume is a directory below its data
+ * directory, or the image of a block device. A program of its own: of the house it shares the CSI messages only.
+ * What it remembers: state.ts. Its socket: serve.ts
  */
-import { once } from 'node:events';
-import type { Server as Listener, Socket } from 'node:net';
-import { type handleUnaryCall, Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
-import { csi } from '../csi/generated/csi.js';
-import { google } from '../csi/generated/google/protobuf/wrappers.js';
+import type { CsiHandlers } from '../csi/server.js';
 import { StagecraftError } from '../errors.js';
 import { packageVersion } from '../host/version.js';
-import { listen, socketPathOf } from './socket.js';
+import { identityHandlers } from './identity.js';
+import { nodeHandlers } from './node.js';
+import { type Serving, serve } from './serve.js';
+import { openState } from './state.js';
 
-/** The driver's own name, as GetPluginInfo gives it. */
-export const driverName = 'hostpath.csi.stagecraft';
+export interface Driver {
+  /** All that it answers. */
+  handlers: CsiHandlers;
+  /** Gives the data directory back. */
+  close(): void;
+}
 
 export interface DriverOptions {
-  /** `unix:///abs/path`, `unix:/abs/path` or `/abs/path`; at most 107 bytes of path. */
-  endpoint: string;
   /** What NodeGetInfo answers: 1 to 256 bytes. */
   nodeId: string;
+  /** Holds all volumes, and what is known of them; made where it is missing. One driver at a time. */
+  dataDir: string;
   /** What GetPluginInfo answers; default: the version of this package. */
   vendorVersion?: string;
+}
+
+export interface ServedDriverOptions extends DriverOptions {
+  /** `unix:///abs/path`, `unix:/abs/path` or `/abs/path`; at most 107 bytes of path. */
+  endpoint: string;
   /** How long `stop` lets calls and connections end by themselves; default 5 s. */
   stopGraceMs?: number;
 }
 
-export interface RunningDriver {
-  /** Removes the socket, lets calls in flight end, then cuts who is still connected. A second call is the first. */
-  stop(): Promise<void>;
-}
-
 const maxNodeIdBytes = 256;
-const maxMessageBytes = 64 * 1024 * 1024;
 
 /**
- * Serves on the endpoint's socket (mode 0600), which it makes anew if a dead driver left it behind.
- * Resolves once calls are answered.
- * @throws {StagecraftError} INVALID_ARGUMENT: the endpoint or the node id; SOCKET_IN_USE: somebody answers there
+ * Takes up the data directory and serves on the endpoint's socket.
+ * @throws {StagecraftError} INVALID_ARGUMENT: the endpoint or the node id; SOCKET_IN_USE: somebody answers there;
+ *   DATA_DIR_LOCKED: another driver holds the data directory; DRIVER_STATE_BROKEN: what is in there can't be read
  */
-export async function startDriver(options: DriverOptions): Promise<RunningDriver> {
-  const { endpoint, nodeId, vendorVersion = packageVersion(), stopGraceMs = 5_000 } = options;
+export async function startDriver({
+  endpoint,
+  stopGraceMs = 5_000,
+  ...options
+}: ServedDriverOptions): Promise<Serving> {
+  const driver = await openDriver(options);
+  try {
+    const serving = await serve(endpoint, driver.handlers, stopGraceMs);
+    let stopped: Promise<void> | undefined;
+    return {
+      stop: () => {
+        stopped ??= serving.stop().finally(driver.close);
+        return stopped;
+      },
+    };
+  } catch (error) {
+    driver.close();
+    throw error;
+  }
+}
+
+/** The driver without a socket. */
+export async function openDriver({
+  nodeId,
+  dataDir,
+  vendorVersion = packageVersion(),
+}: DriverOptions): Promise<Driver> {
   checkNodeId(nodeId);
-  const listener = await listen(socketPathOf(endpoint));
-  const server = new Server({
-    'grpc.max_send_message_length': maxMessageBytes,
-    'grpc.max_receive_message_length': maxMessageBytes,
-  });
-  server.addService(csi.v1.UnimplementedIdentityService.definition, identityService(vendorVersion));
-  server.addService(csi.v1.UnimplementedNodeService.definition, nodeService(nodeId));
-  const connections = serveOn(listener, server);
-  let stopped: Promise<void> | undefined;
-  return {
-    stop: () => {
-      stopped ??= stop({ listener, server, connections, graceMs: stopGraceMs });
-      return stopped;
-    },
-  };
-}
-
-/** @returns the connections that are open, at any time */
-function serveOn(listener: Listener, server: Server): ReadonlySet<Socket> {
-  const connections = new Set<Socket>();
-  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
-  listener.on('connection', (connection: Socket) => {
-    connections.add(connection);
-    connection.once('close', () => connections.delete(connection));
-    injector.injectConnection(connection);
-  });
-  return connections;
-}
-
-function identityService(vendorVersion: string): UntypedServiceImplementation {
-  const { GetPluginInfoResponse, GetPluginCapabilitiesResponse, ProbeResponse } = csi.v1;
-  const ready = (): google.protobuf.BoolValue => new google.protobuf.BoolValue({ value: true });
-  return {
-    GetPluginInfo: answering(() => new GetPluginInfoResponse({ name: driverName, vendor_version: vendorVersion })),
-    GetPluginCapabilities: answering(() => new GetPluginCapabilitiesResponse()),
-    Probe: answering(() => new ProbeResponse({ ready: ready() })),
-  };
-}
-
-function nodeService(nodeId: string): UntypedServiceImplementation {
-  const { NodeGetInfoResponse, NodeGetCapabilitiesResponse } = csi.v1;
-  return {
-    NodeGetInfo: answering(() => new NodeGetInfoResponse({ node_id: nodeId })),
-    NodeGetCapabilities: answering(() => new NodeGetCapabilitiesResponse()),
-  };
-}
-
-function answering<TResponse>(answer: () => TResponse): handleUnaryCall<unknown, TResponse> {
-  return (_call, callback) => callback(null, answer());
+  const { state, close } = await openState(nodeId, dataDir);
+  return { handlers: { ...identityHandlers(vendorVersion), ...nodeHandlers(state) }, close };
 }
 
 function checkNodeId(nodeId: string): void {
   const bytes = Buffer.byteLength(nodeId);
   if (bytes >= 1 && bytes <= maxNodeIdBytes) return;
   throw new StagecraftError('INVALID_ARGUMENT', `the node id must have 1 to ${maxNodeIdBytes} bytes, not ${bytes}`);
-}
-
-interface Serving {
-  listener: Listener;
-  server: Server;
-  connections: ReadonlySet<Socket>;
-  graceMs: number;
-}
-
-async function stop({ listener, server, connections, graceMs }: Serving): Promise<void> {
-  const closed = once(listener, 'close');
-  listener.close(); // removes the socket at once, so that nobody else comes
-  // grpc-js's own forceShutdown waits for a peer that never reads.
-  const cut = setTimeout(() => {
-    for (const connection of connections) connection.destroy();
-  }, graceMs);
-  await new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
-  await closed;
-  clearTimeout(cut);
 }

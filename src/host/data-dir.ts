@@ -1,27 +1,22 @@
 /**
  * The data directory: made, kept private, and locked for one runtime at a time.
- * The lock is the kernel's and ends with the process, however it ends; the pid inside is for people.
  */
-import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
-  closeSync,
-  ftruncateSync,
   lstatSync,
   mkdirSync,
-  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
   realpathSync,
   symlinkSync,
   unlinkSync,
-  writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { messageOf, StagecraftError } from '../errors.js';
+import { takeLock } from './lock-file.js';
 import { maxSocketPathBytes } from './socket-path.js';
 
 export interface DataDir {
@@ -96,22 +91,18 @@ const unusable = (path: string, cause: unknown): StagecraftError =>
   new StagecraftError('DATA_DIR_UNUSABLE', `can't use the data directory ${path}: ${messageOf(cause)}`, { cause });
 
 function lock(dataDir: string): () => void {
-  const path = join(dataDir, 'lock');
-  const file = openSync(path, 'a+', 0o600);
-  // flock(1), busybox's too, locks the open file that it is handed; it stays locked for as long as we hold it open.
-  const { status, error } = spawnSync('flock', ['-x', '-n', '3'], {
-    stdio: ['ignore', 'ignore', 'ignore', file],
-  });
-  if (status !== 0) {
-    closeSync(file);
-    if (error) throw unusable(dataDir, new Error(`flock does not run (${error.message}): install util-linux`));
-    const owner = readFileSync(path, 'utf8').trim() || 'unknown';
-    const message = `${dataDir} is in use by the agent with pid ${owner}: stop that one, or choose another dataDir`;
-    throw new StagecraftError('DATA_DIR_LOCKED', message);
+  const taken = lockIn(dataDir);
+  if ('unlock' in taken) return taken.unlock;
+  const message = `${dataDir} is in use by the agent with pid ${taken.owner}: stop that one, or choose another dataDir`;
+  throw new StagecraftError('DATA_DIR_LOCKED', message);
+}
+
+function lockIn(dataDir: string): ReturnType<typeof takeLock> {
+  try {
+    return takeLock(join(dataDir, 'lock'));
+  } catch (error) {
+    throw unusable(dataDir, error);
   }
-  ftruncateSync(file, 0);
-  writeSync(file, `${process.pid}\n`);
-  return () => closeSync(file);
 }
 
 /**

@@ -16,6 +16,9 @@ export const socketPathOf = (paths: TaskPaths, allocId: string): string =>
 
 export const logPathOf = ({ dataDir }: TaskPaths, id: string): string => join(dataDir, 'logs', `${id}.log`);
 
+/** For what a plugin keeps; the same for every run of the task. */
+export const taskDirOf = ({ dataDir }: TaskPaths, id: string): string => join(dataDir, 'tasks', id);
+
 /** Marks the processes of a task of this data directory. */
 export const taskMark = ({ dataDir }: TaskPaths, id: string): string => `${dataDir}#${id}`;
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { ProcessEnd, ProcessIdentity, SpawnedRun, TaskRun, TaskSpec } from '../../machines/task.js';
 import { messageOf } from '../errors.js';
 import { runHeader, tailOf } from './log-tail.js';
-import { logPathOf, socketPathOf, type TaskPaths, taskMark } from './paths.js';
+import { logPathOf, socketPathOf, type TaskPaths, taskDirOf, taskMark } from './paths.js';
 import { findProcesses, identify, taskVariable, tokenVariable } from './processes.js';
 
 /** What a process gets of our environment: what programs need to run, none of what may be ours alone. */
@@ -51,6 +51,8 @@ export async function spawnRun(paths: TaskPaths, children: Children, { spec, run
 async function start(paths: TaskPaths, children: Children, { spec, run }: SpawnRequest): Promise<ProcessIdentity> {
   const endpoint = endpointOf(paths, { spec, run });
   mkdirSync(dirname(endpoint.slice(scheme.length)), { recursive: true, mode: 0o700 });
+  const taskDir = taskDirOf(paths, spec.id);
+  mkdirSync(taskDir, { recursive: true, mode: 0o700 });
   const [program = '', ...args] =
     spec.command[0] === 'stagecraft' ? [...ownCommand(), ...spec.command.slice(1)] : spec.command;
   const logPath = logPathOf(paths, spec.id);
@@ -68,6 +70,7 @@ async function start(paths: TaskPaths, children: Children, { spec, run }: SpawnR
         env: {
           ...Object.fromEntries(inherited.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []))),
           CSI_ENDPOINT: endpoint,
+          STAGECRAFT_TASK_DIR: taskDir,
           ...spec.env,
           [taskVariable]: taskMark(paths, spec.id),
           [tokenVariable]: run.token,

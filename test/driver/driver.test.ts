@@ -8,14 +8,16 @@ import { expect } from 'chai';
 import { openChannels } from '../../src/csi/channel.js';
 import { CsiClient } from '../../src/csi/client.js';
 import { csiDispensers } from '../../src/csi/dispenser.js';
-import { type DriverOptions, driverName, type RunningDriver, startDriver } from '../../src/driver/driver.js';
+import { type ServedDriverOptions, startDriver } from '../../src/driver/driver.js';
+import { driverName } from '../../src/driver/identity.js';
+import type { Serving } from '../../src/driver/serve.js';
 import { StagecraftError } from '../../src/errors.js';
 import { checkSocketPath, maxSocketPathBytes } from '../../src/host/socket-path.js';
 import { FakePlugin, stopFakePlugins } from '../csi/fake-plugin.js';
 
 let folder: string;
 let socketPath: string;
-let drivers: RunningDriver[];
+let drivers: Serving[];
 let client: CsiClient;
 
 /** Each test in a folder of its own, where it leaves nothing open. */
@@ -39,8 +41,13 @@ function isolated(): void {
   });
 }
 
-async function start(options: Partial<DriverOptions> = {}): Promise<RunningDriver> {
-  const driver = await startDriver({ endpoint: `unix://${socketPath}`, nodeId: 'node-1', ...options });
+async function start(options: Partial<ServedDriverOptions> = {}): Promise<Serving> {
+  const driver = await startDriver({
+    endpoint: `unix://${socketPath}`,
+    nodeId: 'node-1',
+    dataDir: join(folder, 'data'),
+    ...options,
+  });
   drivers.push(driver);
   return driver;
 }

@@ -1,0 +1,102 @@
+/**
+ * The plugin's side of CSI: handlers of plain data become services of a gRPC server. An RPC without a handler is
+ * answered UNIMPLEMENTED by gRPC itself. Sockets are for who serves.
+ */
+import { type EventEmitter, once } from 'node:events';
+import {
+  type handleServerStreamingCall,
+  type handleUnaryCall,
+  type Server,
+  type StatusObject,
+  status,
+} from '@grpc/grpc-js';
+import { messageOf } from '../errors.js';
+import type { RpcName } from './answers.js';
+import { type Given, requestCodec, responseCodec } from './codec.js';
+import type { GrpcCode } from './codes.js';
+import { type Rpcs, rpcs } from './generated/plain.js';
+
+/** What a plugin answers instead of OK. */
+export class CsiStatus extends Error {
+  override readonly name = 'CsiStatus';
+  readonly code: Exclude<GrpcCode, 'OK'>;
+
+  constructor(code: Exclude<GrpcCode, 'OK'>, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** What a handler knows of its call besides the request. */
+export interface ServerCall {
+  /** Aborted when the caller has gone away, or its deadline has passed: the answer is heard by nobody. */
+  signal: AbortSignal;
+}
+
+export type StreamingRpc = 'GetMetadataAllocated' | 'GetMetadataDelta';
+export type UnaryRpc = Exclude<RpcName, StreamingRpc>;
+
+export type UnaryHandler<Rpc extends UnaryRpc> = (
+  request: Rpcs[Rpc]['request'],
+  call: ServerCall,
+) => Given<Rpcs[Rpc]['response']> | Promise<Given<Rpcs[Rpc]['response']>>;
+
+export type StreamingHandler<Rpc extends StreamingRpc> = (
+  request: Rpcs[Rpc]['request'],
+  call: ServerCall,
+) => AsyncIterable<Given<Rpcs[Rpc]['response']>>;
+
+/** By RPC. What one throws is answered with its code where it is a {@link CsiStatus}, else it is INTERNAL. */
+export type CsiHandlers = { [Rpc in UnaryRpc]?: UnaryHandler<Rpc> } & { [Rpc in StreamingRpc]?: StreamingHandler<Rpc> };
+
+export function addCsiHandlers(server: Server, handlers: CsiHandlers): void {
+  for (const rpc of Object.keys(rpcs).filter((name): name is RpcName => name in rpcs)) {
+    const handler = handlers[rpc];
+    if (!handler) continue;
+    const { path, streams } = rpcs[rpc];
+    const { encode } = responseCodec(rpc);
+    const { decode } = requestCodec(rpc);
+    // What the tables say of an RPC is what its handler's type says.
+    if (streams) server.register(path, streaming(handler as AnyStreaming), encode, decode, 'serverStream');
+    else server.register(path, unary(handler as AnyUnary), encode, decode, 'unary');
+  }
+}
+
+type AnyUnary = (request: object, call: ServerCall) => object | Promise<object>;
+type AnyStreaming = (request: object, call: ServerCall) => AsyncIterable<object>;
+
+function unary(handler: AnyUnary): handleUnaryCall<object, object> {
+  return (call, callback) => {
+    const { signal } = cancellation(call);
+    new Promise<object>((resolve) => resolve(handler(call.request, { signal }))).then(
+      (answer) => callback(null, answer),
+      (error: unknown) => callback(statusOf(error)),
+    );
+  };
+}
+
+function streaming(handler: AnyStreaming): handleServerStreamingCall<object, object> {
+  return async (call) => {
+    const { signal } = cancellation(call);
+    try {
+      for await (const answer of handler(call.request, { signal })) {
+        if (signal.aborted) return;
+        if (!call.write(answer)) await once(call, 'drain', { signal });
+      }
+      call.end();
+    } catch (error) {
+      if (!signal.aborted) call.emit('error', statusOf(error));
+    }
+  };
+}
+
+function cancellation(call: EventEmitter): AbortController {
+  const controller = new AbortController();
+  call.once('cancelled', () => controller.abort());
+  return controller;
+}
+
+const statusOf = (error: unknown): Partial<StatusObject> => ({
+  code: status[error instanceof CsiStatus ? error.code : 'INTERNAL'],
+  details: messageOf(error),
+});

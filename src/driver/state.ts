@@ -1,0 +1,120 @@
+/** What the driver knows of volumes, snapshots and their uses, as it is kept on disk. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import type { VolumeCapability } from '../csi/generated/plain.js';
+import { StagecraftError } from '../errors.js';
+import { takeLock } from '../host/lock-file.js';
+import { Pending } from './pending.js';
+import { Records } from './records.js';
+
+export type AccessType = 'mount' | 'block';
+
+/** A volume is a directory, or the image of a block device. */
+export interface VolumeRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly accessType: AccessType;
+  readonly capacityBytes: number;
+  /** As it was asked for: the same again is the same volume, anything else ALREADY_EXISTS. */
+  readonly capabilities: VolumeCapability[];
+  readonly parameters: Record<string, string>;
+  readonly mutableParameters: Record<string, string>;
+  readonly source?: { readonly snapshotId: string } | { readonly volumeId: string };
+  /** The nodes that it is published to by the controller, each as it was asked for. */
+  readonly publications: Readonly<Record<string, Publication>>;
+}
+
+export interface Publication {
+  readonly capability: VolumeCapability;
+  readonly readonly: boolean;
+}
+
+/** A copy of a volume's content, of its own. */
+export interface SnapshotRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly sourceVolumeId: string;
+  readonly accessType: AccessType;
+  readonly sizeBytes: number;
+  readonly createdAtMs: number;
+  readonly groupId?: string;
+}
+
+export interface GroupRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly sourceVolumeIds: string[];
+  readonly snapshotIds: string[];
+  readonly createdAtMs: number;
+}
+
+/**
+ * Where a volume is in use on this node; its id is that of the volume. Written before anything is mounted, and taken
+ * back after it was unmounted: whether it is mounted, the kernel knows.
+ */
+export interface UseRecord {
+  readonly id: string;
+  readonly stagings: readonly Staging[];
+  readonly targets: readonly Target[];
+}
+
+export interface Staging {
+  readonly path: string;
+  readonly capability: VolumeCapability;
+}
+
+export interface Target extends Staging {
+  readonly stagingPath: string;
+  readonly readonly: boolean;
+}
+
+export interface DriverState {
+  readonly nodeId: string;
+  /** Holds the content of volumes and snapshots. */
+  readonly contentDir: string;
+  readonly volumes: Records<VolumeRecord>;
+  readonly snapshots: Records<SnapshotRecord>;
+  readonly groups: Records<GroupRecord>;
+  readonly uses: Records<UseRecord>;
+  readonly pending: Pending;
+}
+
+/** How long a driver that is about to end may hold the directory. */
+const lockPatienceMs = 5_000;
+const lockRetryMs = 100;
+
+/**
+ * @returns also what gives the directory back
+ * @throws {StagecraftError} DATA_DIR_LOCKED; DRIVER_STATE_BROKEN: see Records.open
+ */
+export async function openState(nodeId: string, dataDir: string): Promise<{ state: DriverState; close(): void }> {
+  const contentDir = join(dataDir, 'content');
+  await mkdir(contentDir, { recursive: true, mode: 0o700 });
+  const close = await lock(dataDir);
+  try {
+    const state = {
+      nodeId,
+      contentDir,
+      volumes: await Records.open<VolumeRecord>(join(dataDir, 'volumes')),
+      snapshots: await Records.open<SnapshotRecord>(join(dataDir, 'snapshots')),
+      groups: await Records.open<GroupRecord>(join(dataDir, 'groups')),
+      uses: await Records.open<UseRecord>(join(dataDir, 'uses')),
+      pending: new Pending(),
+    };
+    return { state, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+async function lock(dataDir: string): Promise<() => void> {
+  for (let leftMs = lockPatienceMs; ; leftMs -= lockRetryMs) {
+    const taken = takeLock(join(dataDir, 'lock'));
+    if ('unlock' in taken) return taken.unlock;
+    const message = `${dataDir} is in use by the driver with pid ${taken.owner}: stop that one, or name another --data-dir`;
+    if (leftMs <= 0) throw new StagecraftError('DATA_DIR_LOCKED', message);
+    await setTimeout(lockRetryMs);
+  }
+}
