@@ -24,6 +24,7 @@ export {
   type Retention,
   type Runtime,
   type RuntimeOptions,
+  type StoreStatus,
   type Tasks,
 } from './runtime.js';
 export type { TaskOptions } from './tasks/spec.js';

@@ -67,6 +67,8 @@ export interface Runtime {
   readonly tasks: Tasks;
   readonly journal: Journal;
   readonly actors: ActorControl;
+  /** How the store is now. */
+  readonly store: StoreStatus;
   /** Resolves, with FENCED, if another runtime has taken over this node: nothing happens here from then on. Close it. */
   readonly lost: Promise<StagecraftError>;
   /**
@@ -75,6 +77,13 @@ export interface Runtime {
    * @throws StagecraftError DRAIN_FAILED where not all could be released; RUNTIME_CLOSED where a release comes too late
    */
   close(options?: { release?: boolean }): Promise<void>;
+}
+
+export interface StoreStatus {
+  /** Whether it answers. Where it does not, what is read may be old, and changes are refused. */
+  available: boolean;
+  /** Since when it gives no answer, milliseconds since the epoch. */
+  since?: number;
 }
 
 export interface Journal {
@@ -228,6 +237,10 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     journal: {
       entries: (address, { from, to } = {}) => upTo(engine.journal(address, from), to),
       replay: async (address, { to } = {}) => withoutEnvironment(await engine.replay(address, to)),
+    },
+    get store() {
+      const since = engine.silentSince;
+      return since === undefined ? { available: true } : { available: false, since };
     },
     lost: engine.lost,
     close: ({ release = false } = {}) => {

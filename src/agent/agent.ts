@@ -37,7 +37,7 @@ export const agentSocketPath = (dataDir: string): string => join(socketRootOf(da
 export async function startAgent(config: AgentConfig, print: Print): Promise<Agent> {
   const { nodeId, dataDir, retention, fingerprint, log } = config;
   const logger = pino({ level: log.level }, pino.destination(2));
-  const { words, ...store } = storeOf(config);
+  const { kind: storeKind, words, ...store } = storeOf(config);
   const runtime = await createRuntime({ nodeId, dataDir, retention, fingerprint, logger, ...store });
   const socketPath = agentSocketPath(runtime.dataDir);
   const version = packageVersion();
@@ -66,7 +66,7 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
   });
   let closeApi: () => Promise<void> = async () => {};
   try {
-    closeApi = await serveApi({ runtime, socketPath, version, drain });
+    closeApi = await serveApi({ runtime, socketPath, version, storeKind, drain });
     print(`stagecraft agent ${version} on node ${nodeId}, pid ${process.pid}`);
     print(`  data  ${runtime.dataDir} (${words})`);
     print(`  api   unix://${socketPath}`);

@@ -4,12 +4,14 @@ import { fastify } from 'fastify';
 import { StagecraftError } from '../errors.js';
 import { checkSocketPath } from '../host/socket-path.js';
 import type { PluginStatus } from '../registry/plugin-registry.js';
-import type { ActorStatus, Runtime } from '../runtime.js';
+import type { ActorStatus, Runtime, StoreStatus } from '../runtime.js';
+import type { StoreKind } from './store.js';
 
 export interface ApiOptions {
   runtime: Runtime;
   socketPath: string;
   version: string;
+  storeKind: StoreKind;
   /** Asked for by `POST /v1/drain`; the answer waits for it. */
   drain(): Promise<void>;
 }
@@ -32,6 +34,7 @@ export interface AgentReport {
   nodeId: string;
   dataDir: string;
   pid: number;
+  store: { kind: StoreKind } & StoreStatus;
 }
 
 const statusOf: Record<string, number> = {
@@ -57,7 +60,13 @@ function timeoutIn(text: string | undefined): { timeoutMs?: number } {
  * Listens; the caller holds the lock of the data directory, so that a socket file which is there already is stale.
  * @returns what stops it
  */
-export async function serveApi({ runtime, socketPath, version, drain }: ApiOptions): Promise<() => Promise<void>> {
+export async function serveApi({
+  runtime,
+  socketPath,
+  version,
+  storeKind,
+  drain,
+}: ApiOptions): Promise<() => Promise<void>> {
   checkSocketPath(socketPath);
   const server = fastify({ forceCloseConnections: 'idle', routerOptions: { maxParamLength: 1_024 } });
   const report = (status: PluginStatus): PluginReport => {
@@ -67,7 +76,7 @@ export async function serveApi({ runtime, socketPath, version, drain }: ApiOptio
 
   server.get('/v1/agent', (): AgentReport => {
     const { nodeId, dataDir } = runtime;
-    return { version, nodeId, dataDir, pid: process.pid };
+    return { version, nodeId, dataDir, pid: process.pid, store: { kind: storeKind, ...runtime.store } };
   });
   server.get<{ Querystring: { type?: string; name?: string } }>('/v1/plugins', ({ query }) =>
     runtime.plugins

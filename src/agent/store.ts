@@ -4,17 +4,25 @@ import { messageOf, StagecraftError } from '../errors.js';
 import { type RedisStoreOptions, redisStore, type Store } from '../stores/index.js';
 import type { AgentConfig, RedisConfig } from './config.js';
 
-/** In words for a person: what it is, and how to begin anew. */
-export const embeddedStore = 'embedded store; remove it to begin anew';
+export type StoreKind = 'lmdb' | 'redis';
+
+export interface NamedStore {
+  kind: StoreKind;
+  /** Absent for the embedded one. */
+  store?: Store;
+  /** For a person: what it is, and where. */
+  words: string;
+}
 
 /** @throws StagecraftError CONFIG_INVALID for a file that can't be read, or what no Redis can be reached by */
-export function storeOf({ store }: Pick<AgentConfig, 'store'>): { store?: Store; words: string } {
-  if (!store) return { words: embeddedStore };
+export function storeOf({ store }: Pick<AgentConfig, 'store'>): NamedStore {
+  if (!store) return { kind: 'lmdb', words: 'embedded store; remove it to begin anew' };
   const { redis } = store;
   const { host = '' } = redis.url ? new URL(redis.url) : {};
   const where = redis.cluster ? 'cluster' : (redis.master ?? host);
   try {
     return {
+      kind: 'redis',
       store: redisStore(optionsOf(redis)),
       words: `state in Redis, ${where}, under ${redis.prefix ?? 'stagecraft:'}`,
     };

@@ -7,13 +7,13 @@ import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { agentSocketPath, startAgent } from '../agent/agent.js';
-import type { ActorReport, PluginReport } from '../agent/api.js';
+import type { ActorReport, AgentReport, PluginReport } from '../agent/api.js';
 import { loadConfig } from '../agent/config.js';
 import { startDriver } from '../driver/driver.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { packageVersion } from '../host/version.js';
 import { AgentError, askAgent } from './client.js';
-import { actorTable, oneLine, pluginDetails, pluginTable } from './print.js';
+import { actorTable, oneLine, pluginDetails, pluginTable, silentStore } from './print.js';
 import { firstSignal } from './signals.js';
 
 const exitCodes = { failed: 1, usage: 2, notReachable: 3 };
@@ -63,21 +63,28 @@ async function runDriver({ endpoint, dataDir, nodeId }: DriverArguments): Promis
 /** What the agent knows already it tells at once. */
 const soon = { timeoutMs: 10_000 };
 
+/** What the agent knows now; a line on stderr says so where it may be old. */
+async function look<T>(socketPath: string, path: string): Promise<T> {
+  const { store } = (await askAgent(socketPath, 'GET', '/v1/agent', soon)) as AgentReport;
+  if (store?.since !== undefined) process.stderr.write(`${silentStore(store.since)}\n`);
+  return (await askAgent(socketPath, 'GET', path, soon)) as T;
+}
+
 async function listPlugins(options: ReachOptions & { json?: boolean }): Promise<void> {
-  const plugins = (await askAgent(socketOf(options), 'GET', '/v1/plugins', soon)) as PluginReport[];
+  const plugins = await look<PluginReport[]>(socketOf(options), '/v1/plugins');
   print(options.json ? JSON.stringify(plugins, null, 2) : pluginTable(plugins));
 }
 
 async function showPlugin(name: string, options: ReachOptions & { json?: boolean }): Promise<void> {
   const query = new URLSearchParams({ name });
-  const plugins = (await askAgent(socketOf(options), 'GET', `/v1/plugins?${query}`, soon)) as PluginReport[];
+  const plugins = await look<PluginReport[]>(socketOf(options), `/v1/plugins?${query}`);
   if (plugins.length === 0)
     throw new AgentError('PLUGIN_NOT_FOUND', `there is no plugin '${name}': see stagecraft plugin list`);
   print(options.json ? JSON.stringify(plugins, null, 2) : plugins.map(pluginDetails).join('\n\n'));
 }
 
 async function listActors(options: ReachOptions & { json?: boolean }): Promise<void> {
-  const actors = (await askAgent(socketOf(options), 'GET', '/v1/actors', soon)) as ActorReport[];
+  const actors = await look<ActorReport[]>(socketOf(options), '/v1/actors');
   print(options.json ? JSON.stringify(actors, null, 2) : actorTable(actors));
 }
 

@@ -34,6 +34,9 @@ export const pluginTable = (plugins: PluginReport[]): string =>
         ]),
       );
 
+export const silentStore = (since: number): string =>
+  `the store has not answered since ${new Date(since).toISOString()}: what you see may be old, changes are refused`;
+
 export const actorTable = (actors: ActorReport[]): string =>
   table(
     ['ADDRESS', 'STATE', 'SEQ', 'OUT OF SERVICE'],

@@ -25,7 +25,7 @@ import { Redelivery } from './redelivery.js';
 import { type Replayed, replay } from './replay.js';
 import type { Cursor, JournalRow, Store, TopicRow } from './store.js';
 import { answered } from './store-trouble.js';
-import { timedStore } from './timed-store.js';
+import { type TimedStore, timedStore } from './timed-store.js';
 import { TimerHeap } from './timer-heap.js';
 import type { TopicReader } from './topic-reader.js';
 import { Topics, type TopicsOptions } from './topics.js';
@@ -62,7 +62,7 @@ const storeLimitMs = 10_000;
 const defaultIdleBytes = 64 * 2 ** 20;
 
 export class Engine {
-  readonly #store: Store;
+  readonly #store: TimedStore;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #observers = new Set<(notice: CommitNotice) => void>();
@@ -87,7 +87,7 @@ export class Engine {
 
   constructor({ clock, random, logger, kinds, lease, ...options }: EngineOptions) {
     const timers = new TimerHeap(clock);
-    const store = timedStore(options.store, timers, storeLimitMs);
+    const store = timedStore(options.store, { clock, timers, limitMs: storeLimitMs });
     this.#store = store;
     this.#clock = clock;
     this.#logger = logger;
@@ -229,6 +229,11 @@ export class Engine {
       const view = address.startsWith(prefix) ? this.peek(address) : undefined;
       if (view) yield [address, view];
     }
+  }
+
+  /** Since when the store gives no answer, milliseconds since the epoch; absent while it does. */
+  get silentSince(): number | undefined {
+    return this.#store.silentSince;
   }
 
   /** Actors that take nothing until they are released: they crashed too often, or their record can't be read. */

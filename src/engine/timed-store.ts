@@ -2,17 +2,47 @@
  * A store whose every call ends: one that gives no answer in time counts as failed, its outcome unknown.
  * What it still answers later is heard by nobody; whoever asked has asked again by then.
  */
+import type { Clock } from './clock.js';
 import type { Store } from './store.js';
 import type { TimerHeap } from './timer-heap.js';
 
-/** @param limitMs longer than the store's own limits, if it has any */
-export function timedStore(store: Store, timers: TimerHeap, limitMs: number): Store {
-  const timed = <T>(call: string, answer: Promise<T>): Promise<T> =>
-    new Promise((resolve, reject) => {
-      const late = timers.after(limitMs, () => reject(new Error(`no answer to ${call} within ${limitMs} ms`)));
-      answer.then(resolve, reject).finally(() => timers.cancel(late));
+export interface TimedStore extends Store {
+  /** Since when it has answered no call, milliseconds since the epoch; absent while it answers. */
+  readonly silentSince: number | undefined;
+}
+
+export interface TimedStoreOptions {
+  clock: Clock;
+  timers: TimerHeap;
+  /** Longer than the store's own limits, if it has any. */
+  limitMs: number;
+}
+
+export function timedStore(store: Store, { clock, timers, limitMs }: TimedStoreOptions): TimedStore {
+  let answers = 0;
+  let silentSince: number | undefined;
+  const timed = <T>(call: string, answer: Promise<T>): Promise<T> => {
+    const askedAt = clock.now();
+    const answersBefore = answers;
+    return new Promise((resolve, reject) => {
+      const fail = (error: unknown): void => {
+        // What was answered meanwhile shows that it is there.
+        if (answers === answersBefore) silentSince ??= askedAt;
+        reject(error);
+      };
+      const late = timers.after(limitMs, () => fail(new Error(`no answer to ${call} within ${limitMs} ms`)));
+      const take = (value: T): void => {
+        answers += 1;
+        silentSince = undefined;
+        resolve(value);
+      };
+      answer.then(take, fail).finally(() => timers.cancel(late));
     });
+  };
   return {
+    get silentSince() {
+      return silentSince;
+    },
     open: (events) => store.open(events),
     close: () => store.close(),
     acquireLease: (asked) => timed('acquireLease', store.acquireLease(asked)),

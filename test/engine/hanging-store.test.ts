@@ -1,8 +1,10 @@
 /** A store that hangs: each call ends after ten seconds, its late answer changes nothing, and work goes on when it is back. */
 import { expect } from 'chai';
+import type { Clock } from '../../src/engine/clock.js';
 import type { ActorKind } from '../../src/engine/effects.js';
 import { Engine } from '../../src/engine/engine.js';
-import { timedStore } from '../../src/engine/timed-store.js';
+import type { Store } from '../../src/engine/store.js';
+import { type TimedStore, timedStore } from '../../src/engine/timed-store.js';
 import { TimerHeap } from '../../src/engine/timer-heap.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { seededRandom, simulatedClock } from '../../src/testing/index.js';
@@ -14,6 +16,11 @@ import { moodyStore } from './moody-store.js';
 import { napMs, workerKind } from './worker.js';
 
 const limitMs = 10_000;
+
+function timedOn(inner: Store, clock: Clock): { store: TimedStore; timers: TimerHeap } {
+  const timers = new TimerHeap(clock);
+  return { store: timedStore(inner, { clock, timers, limitMs }), timers };
+}
 
 describe('a store that hangs', () => {
   let lab: Lab;
@@ -38,7 +45,7 @@ describe('a store that hangs', () => {
   describe('each call of the port', () => {
     const lease = { name: 'node/x', owner: 'x', epoch: 1, ttlMs: 1 };
     const range = { prefix: '', limit: 9 };
-    const timed = timedStore(memoryStore(), new TimerHeap(simulatedClock()), limitMs);
+    const timed = timedOn(memoryStore(), simulatedClock()).store;
     const calls: [StoreMethod, (store: typeof timed) => Promise<unknown>][] = [
       ['acquireLease', (store) => store.acquireLease({ ...lease, holder: 'x' })],
       ['renewLease', (store) => store.renewLease(lease)],
@@ -60,9 +67,8 @@ describe('a store that hangs', () => {
     for (const [method, call] of calls) {
       it(`${method} has no answer within the limit, then it has failed; answered in time, it leaves no timer`, async () => {
         const clock = simulatedClock();
-        const timers = new TimerHeap(clock);
         const moody = moodyStore(memoryStore());
-        const store = timedStore(moody, timers, limitMs);
+        const { store, timers } = timedOn(moody, clock);
         await store.open();
         await call(store);
         await clock.advance(0);
@@ -81,6 +87,43 @@ describe('a store that hangs', () => {
         expect(timers.size).to.equal(0);
       });
     }
+  });
+
+  describe('its silence', () => {
+    const range = { prefix: '', limit: 9 };
+    const failing = (call: Promise<unknown>): Promise<unknown> => call.catch(() => undefined);
+
+    it('counts from when the first call without an answer was made, until the next answer', async () => {
+      const clock = simulatedClock();
+      const moody = moodyStore(memoryStore());
+      const { store } = timedOn(moody, clock);
+      await store.open();
+      await store.list(range);
+      expect(store.silentSince).to.equal(undefined);
+      const release = moody.hold('list');
+      const askedAt = clock.now();
+      void failing(store.list(range));
+      await clock.advance(limitMs);
+      expect(store.silentSince).to.equal(askedAt);
+      void failing(store.list(range));
+      await clock.advance(limitMs);
+      expect(store.silentSince).to.equal(askedAt);
+      release();
+      await store.list(range);
+      expect(store.silentSince).to.equal(undefined);
+    });
+
+    it('a call that fails after a later one was answered shows none', async () => {
+      const clock = simulatedClock();
+      const moody = moodyStore(memoryStore());
+      const { store } = timedOn(moody, clock);
+      await store.open();
+      moody.hold('list');
+      void failing(store.list(range));
+      await store.due({ ...range, untilMs: 0 });
+      await clock.advance(limitMs);
+      expect(store.silentSince).to.equal(undefined);
+    });
   });
 
   for (const moment of ['before', 'after'] as const) {

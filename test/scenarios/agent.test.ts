@@ -133,7 +133,7 @@ describe('agent', () => {
     expect(unreachable.stderr).to.include('no agent answers');
   });
 
-  it('A4 the API answers errors with their code, and is its owner’s only', async () => {
+  it('A4 the API says how the store is, answers errors with their code, and is its owner’s only', async () => {
     await agent.ready();
     expect(statSync(place.socketPath).mode & 0o777).to.equal(0o600);
     const ask = (path: string): unknown =>
@@ -149,6 +149,7 @@ describe('agent', () => {
           { encoding: 'utf8' },
         ).stdout,
       );
+    expect(ask('/v1/agent')).to.deep.include({ store: { kind: 'lmdb', available: true } });
     expect(ask('/v1/plugins/csi-node/nobody')).to.include({ code: 'PLUGIN_NOT_FOUND' });
     expect(ask('/v1/nothing')).to.include({ code: 'NOT_FOUND' });
     expect(ask('/v1/plugins/csi-node/nobody?waitFor=healthy&timeoutMs=1')).to.include({ code: 'TIMEOUT' });

@@ -1,0 +1,57 @@
+/** The agent while its Redis is gone, as its operator sees it. */
+import { spawnSync } from 'node:child_process';
+import { expect } from 'chai';
+import type { AgentReport } from '../../src/agent/api.js';
+import { askAgent } from '../../src/cli/client.js';
+import { RedisProcess } from '../redis/servers.js';
+import { AgentProcess, mainPath, makePlace, type Place, removePlace } from './agent-process.js';
+import { durable, eventually } from './redis-scene.js';
+
+describe('an agent whose Redis is gone', function () {
+  this.timeout(60_000);
+  let server: RedisProcess;
+  let place: Place;
+  let agent: AgentProcess;
+
+  beforeEach(async () => {
+    server = await RedisProcess.start({ config: durable });
+    place = makePlace({}, { store: { redis: { url: server.url } } });
+    agent = new AgentProcess(place);
+    await agent.line(/hostpath \(csi-node\): healthy/);
+  });
+  afterEach(async () => {
+    removePlace(place, agent);
+    await server.remove();
+  });
+
+  const cli = (...args: string[]) =>
+    spawnSync(process.execPath, [mainPath, ...args, '--config', place.configPath], { encoding: 'utf8' });
+  const storeNow = async (): Promise<AgentReport['store']> =>
+    ((await askAgent(place.socketPath, 'GET', '/v1/agent')) as AgentReport).store;
+  const outage = async (): Promise<void> => {
+    await server.kill();
+    await eventually('it is noticed', async () => !(await storeNow()).available);
+  };
+
+  it('it says since when; what is listed comes with a warning on stderr, until the store is back', async () => {
+    expect(await storeNow()).to.deep.equal({ kind: 'redis', available: true });
+    const before = Date.now();
+    await outage();
+    const { since = 0, ...rest } = await storeNow();
+    expect(rest).to.deep.equal({ kind: 'redis', available: false });
+    expect(since).to.be.within(before, Date.now());
+    const warning = `the store has not answered since ${new Date(since).toISOString()}: what you see may be old, changes are refused\n`;
+    for (const [look, shown] of [
+      [['plugin', 'list'], /^hostpath +csi-node +healthy/m],
+      [['plugin', 'status', 'hostpath'], /^state +healthy/m],
+      [['actor', 'list'], /^task\/n1\/hostpath +running/m],
+    ] as const) {
+      const { status, stdout, stderr } = cli(...look);
+      expect({ status, stderr }).to.deep.equal({ status: 0, stderr: warning });
+      expect(stdout).to.match(shown);
+    }
+    await server.run();
+    await eventually('it answers again', async () => (await storeNow()).available);
+    expect(cli('plugin', 'list').stderr).to.equal('');
+  });
+});
