@@ -17,7 +17,7 @@ import { defaultPolicy } from './engine/policy.js';
 import { type Random, systemRandom } from './engine/random.js';
 import type { Replayed } from './engine/replay.js';
 import type { Store } from './engine/store.js';
-import { StagecraftError } from './errors.js';
+import { messageOf, StagecraftError } from './errors.js';
 import { type DataDir, openDataDir } from './host/data-dir.js';
 import { Clients } from './registry/clients.js';
 import { type Dispenser, fingerprintOf } from './registry/dispenser.js';
@@ -27,7 +27,7 @@ import { PluginRegistry } from './registry/plugin-registry.js';
 import { lmdbStore } from './stores/lmdb.js';
 import type { ProbePlugin } from './tasks/await-ready.js';
 import { taskKind } from './tasks/kinds.js';
-import { TaskSupervisor } from './tasks/task-supervisor.js';
+import { type TaskStatus, TaskSupervisor } from './tasks/task-supervisor.js';
 
 export interface RuntimeOptions {
   /** This host, 1 to 256 bytes. */
@@ -74,7 +74,7 @@ export interface Runtime {
   /**
    * Refuses new requests, finishes what is under way and leaves plugin processes running; with `release` it stops
    * them too. Twice is once.
-   * @throws StagecraftError DRAIN_FAILED where not all could be released; RUNTIME_CLOSED where a release comes too late
+   * @throws StagecraftError DRAIN_FAILED where not all could be released, as without the store; RUNTIME_CLOSED where a release comes too late
    */
   close(options?: { release?: boolean }): Promise<void>;
 }
@@ -223,6 +223,12 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     throw error;
   });
   let closing: Promise<void> | undefined;
+  /** Where nothing is to be released, a stop that is not written down changes nothing: the next start begins anew. */
+  const withoutStore = (error: unknown): void => {
+    if (!(error instanceof StagecraftError && error.code === 'STORE_UNAVAILABLE')) throw error;
+    if (released) throw nothingStopped(error);
+    drained = 'kept';
+  };
   void engine.lost.then((reason) => plugins.close(reason));
   return {
     nodeId,
@@ -250,7 +256,10 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
         plugins.close();
         tasks.close();
         try {
-          await root.stop(release).finally(() => engine.stop());
+          await root
+            .stop(release, () => tasks.list())
+            .catch(withoutStore)
+            .finally(() => engine.stop());
         } finally {
           dataDir.unlock();
         }
@@ -262,6 +271,12 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
 
 const tooLate = (): StagecraftError =>
   new StagecraftError('RUNTIME_CLOSED', 'it was closed without releasing: create it again, then close it with release');
+
+const nothingStopped = ({ address, cause }: StagecraftError): StagecraftError => {
+  const advice = 'start it again once the store answers, then drain';
+  const message = `nothing was stopped, for the store takes nothing now (${messageOf(cause)}): plugin processes run on; ${advice}`;
+  return new StagecraftError('DRAIN_FAILED', message, { ...(address ? { address } : {}), cause });
+};
 
 /** The root actor: prepares, restores and drains this node. */
 function registryKind(
@@ -313,11 +328,17 @@ class Root {
     throw this.#failure('START_FAILED', `the runtime could not start: ${context?.error ?? 'it took too long'}`);
   }
 
-  async stop(release: boolean): Promise<void> {
+  async stop(release: boolean, tasks: () => TaskStatus[]): Promise<void> {
     await this.#engine.ask(this.#address, { type: 'registry.stop', release });
     const context = await this.#settled(drainLimitMs);
     if (context?.error === null) return;
-    throw this.#failure('DRAIN_FAILED', `not all could be released: ${context?.error ?? 'it took too long'}`);
+    const why = context?.error ?? this.#unsettled(tasks().filter(({ state }) => state !== 'stopped'));
+    throw this.#failure('DRAIN_FAILED', `not all could be released: ${why}`);
+  }
+
+  #unsettled(tasks: TaskStatus[]): string {
+    const why = this.#engine.silentSince === undefined ? 'it took too long' : 'the store does not answer';
+    return `${why}; not known to be stopped: ${tasks.map(({ id }) => id).join(', ') || 'no task'}`;
   }
 
   /** Absent where it takes longer than the limit: the store may be gone, and its answer with it. */

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { AgentReport } from '../../src/agent/api.js';
 import { askAgent } from '../../src/cli/client.js';
 import { RedisProcess } from '../redis/servers.js';
-import { AgentProcess, mainPath, makePlace, type Place, removePlace } from './agent-process.js';
+import { AgentProcess, mainPath, makePlace, type Place, pluginPids, removePlace } from './agent-process.js';
 import { durable, eventually } from './redis-scene.js';
 
 describe('an agent whose Redis is gone', function () {
@@ -53,5 +53,30 @@ describe('an agent whose Redis is gone', function () {
     await server.run();
     await eventually('it answers again', async () => (await storeNow()).available);
     expect(cli('plugin', 'list').stderr).to.equal('');
+  });
+
+  it('a drain says that the store is why nothing was stopped; done again once it is back, all is stopped', async () => {
+    const pids = pluginPids(place);
+    await outage();
+    const { status, stderr } = cli('drain');
+    expect(status).to.equal(1);
+    expect(stderr).to.match(/^nothing was stopped, for the store takes nothing now \(.*ECONNREFUSED.*then drain\n$/);
+    expect(await agent.exited).to.deep.equal({ code: 1, signal: null });
+    expect(pluginPids(place)).to.deep.equal(pids);
+    await server.run();
+    agent = new AgentProcess(place);
+    await agent.line(/hostpath \(csi-node\): healthy/);
+    expect(cli('drain')).to.include({ status: 0, stderr: '' });
+    expect(pluginPids(place)).to.deep.equal([]);
+  });
+
+  it('a SIGTERM ends it with 0, its plugin stays, and is found once the store is back', async () => {
+    const pids = pluginPids(place);
+    await outage();
+    expect(await agent.kill('SIGTERM')).to.deep.equal({ code: 0, signal: null });
+    await server.run();
+    agent = new AgentProcess(place);
+    await agent.line(/hostpath \(csi-node\): healthy/);
+    expect(pluginPids(place)).to.deep.equal(pids);
   });
 });
