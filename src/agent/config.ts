@@ -23,7 +23,10 @@ const redisSchema = z
   .strictObject({
     url: z
       .string()
-      .regex(/^rediss?:\/\//, 'must begin with redis:// or rediss://')
+      .refine(
+        (url) => URL.canParse(url) && /^rediss?:\/\/([^/?#]*@)?[^/?#@]+(\/\d*)?$/.test(url),
+        'must be redis://[user:password@]host[:port][/db], or rediss:// for TLS',
+      )
       .optional(),
     sentinels: z.array(endpoint).min(1).optional(),
     master: z.string().min(1).optional(),
@@ -31,7 +34,10 @@ const redisSchema = z
     username: z.string().min(1).optional(),
     passwordFile: z.string().min(1).optional(),
     caFile: z.string().min(1).optional(),
-    prefix: z.string().min(1).optional(),
+    prefix: z
+      .string()
+      .regex(/^[^{}]+$/, 'must be 1 or more characters, without braces')
+      .optional(),
     protocol: z.union([z.literal(2), z.literal(3)]).optional(),
     durability: z.strictObject({ replicas: count, timeoutMs: ms }).optional(),
   })
@@ -41,8 +47,6 @@ const redisSchema = z
   .refine(({ sentinels, master }) => (sentinels === undefined) === (master === undefined), {
     message: 'sentinels are asked for a master by its name: give both, sentinels and master',
   });
-
-export type RedisConfig = z.output<typeof redisSchema>;
 
 const configSchema = z.strictObject({
   nodeId: z
@@ -71,7 +75,10 @@ const configSchema = z.strictObject({
 });
 
 /** Complete: every key has its default filled in, `dataDir` is absolute. */
-export type AgentConfig = z.output<typeof configSchema>;
+export type AgentConfig = z.output<typeof configSchema> & {
+  /** The error for what shows only when a value is used, with its place in the file. */
+  invalid(faults: Fault[]): StagecraftError;
+};
 
 /** For root the system's place, else the user's. */
 function defaultDataDir(): string {
@@ -85,7 +92,7 @@ function defaultDataDir(): string {
  * @throws StagecraftError CONFIG_INVALID with every fault as `file:line: path: what is allowed`
  */
 export function loadConfig(file?: string): AgentConfig {
-  if (file === undefined) return configSchema.parse({});
+  if (file === undefined) return parseConfig('', 'no file');
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -108,16 +115,16 @@ export function parseConfig(text: string, file: string): AgentConfig {
   if (document.errors.length > 0) {
     throw invalid(document.errors.map(({ pos, message }) => `${file}:${lineOf(pos[0])}: ${message.split('\n')[0]}`));
   }
-  const { data, error } = configSchema.safeParse(valueIn(document, (offset) => `${file}:${lineOf(offset)}`));
-  if (data) return data;
-  throw invalid(
-    error.issues.flatMap((issue) =>
-      faultsIn(issue).map(({ path, message }) => {
+  const inPlace = (faults: Fault[]): StagecraftError =>
+    invalid(
+      faults.map(({ path, message }) => {
         const offset = offsetOf(document, path);
         return `${file}:${offset === undefined ? 1 : lineOf(offset)}: ${path.join('.') || 'the file'}: ${message}`;
       }),
-    ),
-  );
+    );
+  const { data, error } = configSchema.safeParse(valueIn(document, (offset) => `${file}:${lineOf(offset)}`));
+  if (data) return { ...data, invalid: inPlace };
+  throw inPlace(error.issues.flatMap(faultsIn));
 }
 
 /** Throws for aliases alone: one without an anchor before it, or so many that they would fill the memory. */
@@ -139,7 +146,7 @@ function valueIn(document: Document, placeOf: (offset: number) => string): unkno
 const invalid = (faults: string[]): StagecraftError =>
   new StagecraftError('CONFIG_INVALID', `the configuration can't be taken:\n  ${faults.join('\n  ')}`, { faults });
 
-interface Fault {
+export interface Fault {
   path: PropertyKey[];
   message: string;
 }

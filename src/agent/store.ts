@@ -1,8 +1,9 @@
 /** The store that a configuration names. Without one the runtime takes the embedded store. */
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { messageOf, StagecraftError } from '../errors.js';
+import { messageOf } from '../errors.js';
 import { type RedisStoreOptions, redisStore, type Store } from '../stores/index.js';
-import type { AgentConfig, RedisConfig } from './config.js';
+import type { AgentConfig, Fault } from './config.js';
 
 export type StoreKind = 'lmdb' | 'redis';
 
@@ -14,36 +15,54 @@ export interface NamedStore {
   words: string;
 }
 
-/** @throws StagecraftError CONFIG_INVALID for a file that can't be read, or what no Redis can be reached by */
-export function storeOf({ store }: Pick<AgentConfig, 'store'>): NamedStore {
+/** @throws StagecraftError CONFIG_INVALID for files that can't be read or used, and for what no Redis is reached by */
+export function storeOf({ store, invalid }: Pick<AgentConfig, 'store' | 'invalid'>): NamedStore {
   if (!store) return { kind: 'lmdb', words: 'embedded store; remove it to begin anew' };
-  const { redis } = store;
-  const { host = '' } = redis.url ? new URL(redis.url) : {};
-  const where = redis.cluster ? 'cluster' : (redis.master ?? host);
-  try {
-    return {
-      kind: 'redis',
-      store: redisStore(optionsOf(redis)),
-      words: `state in Redis, ${where}, under ${redis.prefix ?? 'stagecraft:'}`,
-    };
-  } catch (error) {
-    throw new StagecraftError('CONFIG_INVALID', `store.redis: ${messageOf(error)}`, { cause: error });
-  }
-}
-
-function optionsOf({ master, passwordFile, caFile, ...redis }: RedisConfig): RedisStoreOptions {
+  const { master, passwordFile, caFile, ...redis } = store.redis;
   const options: RedisStoreOptions = {};
   for (const [key, value] of Object.entries(redis)) if (value !== undefined) Object.assign(options, { [key]: value });
   if (master) options.name = master;
-  if (passwordFile) options.password = contentOf(passwordFile).trim();
-  if (caFile) options.tls = { ca: contentOf(caFile) };
-  return options;
+
+  const faults: Fault[] = [];
+  const attempt = (path: string[], use: () => void): void => {
+    try {
+      use();
+    } catch (error) {
+      faults.push({ path: ['store', 'redis', ...path], message: messageOf(error) });
+    }
+  };
+  let made: Store | undefined;
+  if (passwordFile) attempt(['passwordFile'], () => Object.assign(options, { password: passwordIn(passwordFile) }));
+  if (caFile) attempt(['caFile'], () => Object.assign(options, { tls: { ca: certificateIn(caFile) } }));
+  attempt([], () => {
+    made = redisStore(options);
+  });
+  if (!made || faults.length > 0) throw invalid(faults);
+  const where = redis.cluster ? 'cluster' : (master ?? new URL(redis.url ?? '').host);
+  return { kind: 'redis', store: made, words: `state in Redis, ${where}, under ${redis.prefix ?? 'stagecraft:'}` };
 }
 
-function contentOf(path: string): string {
+function passwordIn(file: string): string {
+  const password = contentOf(file).trim();
+  if (password === '') throw new Error(`${file} is empty: write the password into it, or leave passwordFile out`);
+  return password;
+}
+
+function certificateIn(file: string): string {
+  const text = contentOf(file);
   try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new Error(`can't read ${path}: ${messageOf(error)}`);
+    new X509Certificate(text);
+    return text;
+  } catch (cause) {
+    const advice = 'name the PEM file of the certificate authority that signed the certificate of the server';
+    throw new Error(`${file} holds no certificate (${messageOf(cause)}): ${advice}`, { cause });
+  }
+}
+
+function contentOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new Error(`can't be read (${messageOf(cause)}): correct the path, or let the agent read it`, { cause });
   }
 }

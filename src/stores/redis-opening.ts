@@ -33,13 +33,16 @@ async function checkRights(servers: RedisServers, keys: RedisKeys): Promise<void
 const hints: [RegExp, string][] = [
   [/ECONNREFUSED/, 'Nothing listens there: is the server running, and are host and port right?'],
   [/ENOTFOUND|EAI_AGAIN/, 'The host has no address: is its name right?'],
-  [/NOAUTH|WRONGPASS|HELLO must be called with the client already authenticated/, 'Check `username` and `password`.'],
+  [/NOAUTH|WRONGPASS|HELLO must be called with the client already authenticated/, 'Are user name and password right?'],
   [
     /NOPERM|user executing the script|ACL failure/,
     'The user lacks a right: redisStore names the commands that it needs.',
   ],
-  [/SSL|TLS|certificate|wrong version number/i, 'Check `tls`: the url of a server with TLS begins with rediss://.'],
-  [/sentinel/i, 'Check `sentinels` and the `name` of the master.'],
+  [
+    /SSL|TLS|certificate|wrong version number/i,
+    'Is TLS on at both sides (the url begins with rediss://), with the right certificate authority?',
+  ],
+  [/sentinel/i, 'Are the sentinels right, and the name of the master?'],
   [/READONLY/, 'A replica can be opened only once its master has been.'],
   [/no answer within|ETIMEDOUT/, 'Does it hang, does a firewall drop packets, or does only one side expect TLS?'],
 ];

@@ -1,6 +1,7 @@
 /** How a Redis is named: the options of redisStore, checked and made into what ioredis takes. */
 
 import type { RedisOptions } from 'ioredis';
+import { z } from 'zod';
 
 /** When a write counts as done. */
 export type RedisDurability =
@@ -35,8 +36,9 @@ type ConnectionOptions = Pick<
   | 'disableClientInfo'
 >;
 
+/** Where the server is: exactly one of `url`, `host`, `path`, `sentinels` and `cluster`. */
 export interface RedisStoreOptions extends ConnectionOptions {
-  /** `redis://user:password@host:6379/0`, `rediss://` for TLS; what else is given goes before it. */
+  /** `redis://user:password@host:6379/0`, `rediss://` for TLS; user, password and so on beside it go before it. */
   url?: string;
   /** Some nodes of a cluster; the others are found. */
   cluster?: { host: string; port: number }[];
@@ -56,8 +58,80 @@ export interface RedisSettings {
   commandTimeoutMs: number;
 }
 
-/** @throws {TypeError} for a url or a prefix that can't be used, saying what is expected */
+const natural = z.int().nonnegative();
+const positive = z.int().positive();
+const port = z.int().min(1).max(65_535);
+const text = z.string().min(1);
+const tlsOptions = z.custom((value) => typeof value === 'object' && value !== null, 'must be an object');
+const natMap = z.custom((value) => value instanceof Object, 'must be an object or a function');
+
+/** As strict objects of zod are, with words for the keys that they don't have. */
+const only = <T extends z.core.$ZodLooseShape>(shape: T): z.ZodObject<T, z.core.$strict> =>
+  z.strictObject(shape, {
+    error: ({ code }) =>
+      code === 'unrecognized_keys' ? `unknown key; allowed here: ${Object.keys(shape).join(', ')}` : undefined,
+  });
+
+const optionsSchema = only({
+  url: z.string().refine((url) => fromUrl(url), {
+    // Not the url itself: it may hold a password.
+    message: 'must be redis://[user:password@]host[:port][/db], or rediss:// for TLS',
+  }),
+  host: text,
+  port,
+  path: text,
+  sentinels: z.array(only({ host: text, port: port.optional(), family: natural.optional() })).min(1),
+  name: text,
+  cluster: z.array(only({ host: text, port })).min(1),
+  username: z.string(),
+  password: z.string(),
+  tls: tlsOptions,
+  db: natural,
+  prefix: text.refine((prefix) => !/[{}]/.test(prefix), 'must have no brace: Redis Cluster gives them a meaning'),
+  durability: z.union(
+    [z.literal('server'), only({ replicas: positive, timeoutMs: positive })],
+    "must be 'server', or { replicas, timeoutMs }, both at least 1",
+  ),
+  commandTimeoutMs: positive,
+  protocol: z.literal([2, 3], 'must be 2 or 3'),
+  family: natural,
+  connectionName: z.string(),
+  connectTimeout: positive,
+  keepAlive: natural,
+  noDelay: z.boolean(),
+  sentinelUsername: z.string(),
+  sentinelPassword: z.string(),
+  sentinelTLS: tlsOptions,
+  enableTLSForSentinelMode: z.boolean(),
+  natMap,
+  disableClientInfo: z.boolean(),
+} satisfies Record<keyof RedisStoreOptions, z.ZodType>).partial();
+
+/** What options contradict that are right each by itself. */
+function* contradictions(options: RedisStoreOptions): Generator<string> {
+  const { url, host, path, sentinels, name, cluster, db } = options;
+  if ([url, host, path, sentinels, cluster].filter((place) => place !== undefined).length !== 1)
+    yield 'give exactly one of url, host, path, sentinels and cluster';
+  if ((sentinels === undefined) !== (name === undefined))
+    yield 'sentinels are asked for a master by its name: give both, sentinels and name';
+  if (cluster !== undefined && db) yield 'db: a cluster has no database but 0';
+}
+
+/** Each fault with its path; values are not told, they may be secret. */
+function faultsOf(options: RedisStoreOptions): string[] {
+  const { error } = optionsSchema.safeParse(options);
+  const faults = (error?.issues ?? []).flatMap((issue) => {
+    const paths = issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
+    return paths.map((at) => `${at.join('.') || 'the options'}: ${issue.message}`);
+  });
+  return options instanceof Object ? [...faults, ...contradictions(options)] : faults;
+}
+
+/** @throws {TypeError} for options that can't be used, naming every fault with its path */
 export function redisSettings(given: string | RedisStoreOptions): RedisSettings {
+  const options = typeof given === 'string' ? { url: given } : given;
+  const faults = faultsOf(options);
+  if (faults.length > 0) throw new TypeError(`redisStore can't take its options: ${faults.join('; ')}`);
   const {
     url,
     cluster,
@@ -65,15 +139,7 @@ export function redisSettings(given: string | RedisStoreOptions): RedisSettings 
     durability = 'server',
     commandTimeoutMs = 5_000,
     ...connection
-  } = typeof given === 'string' ? { url: given } : given;
-  if (/[{}]/.test(prefix))
-    throw new TypeError(`The prefix ${prefix} holds a brace: Redis Cluster gives them a meaning.`);
-  if (connection.sentinels !== undefined && connection.name === undefined)
-    throw new TypeError('Sentinels are asked for a master by name: give `name` with `sentinels`.');
-  if (durability !== 'server' && !(durability.replicas >= 1 && durability.timeoutMs >= 1))
-    throw new TypeError("durability is 'server', or { replicas, timeoutMs }, both at least 1.");
-  if (cluster !== undefined && (cluster.length === 0 || connection.sentinels !== undefined || connection.db))
-    throw new TypeError('A cluster needs at least one node, and knows neither `sentinels` nor a `db` but 0.');
+  }: RedisStoreOptions = options;
   return {
     connection: { ...(url === undefined ? {} : fromUrl(url)), ...connection },
     ...(cluster === undefined ? {} : { cluster }),
@@ -83,24 +149,30 @@ export function redisSettings(given: string | RedisStoreOptions): RedisSettings 
   };
 }
 
-function fromUrl(text: string): RedisOptions {
+/** Absent for what is no url of a Redis. */
+function fromUrl(text: string): RedisOptions | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const db = /^\/?(\d*)$/.exec(url?.pathname ?? '-')?.[1];
   const isRedis = url?.protocol === 'redis:' || url?.protocol === 'rediss:';
-  if (url === undefined || !isRedis || url.hostname === '' || db === undefined || url.search !== '') {
-    // Not the url itself: it may hold a password.
-    throw new TypeError(
-      'The url of a Redis store must be redis://[user:password@]host[:port][/db], or rediss:// for TLS.',
-    );
-  }
+  if (url === undefined || !isRedis || url.hostname === '' || db === undefined || url.search !== '') return undefined;
+  const [username, password] = [decoded(url.username), decoded(url.password)];
+  if (username === undefined || password === undefined) return undefined;
   return {
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: Number(url.port || 6379),
-    ...(url.username === '' ? {} : { username: decodeURIComponent(url.username) }),
-    ...(url.password === '' ? {} : { password: decodeURIComponent(url.password) }),
+    ...(username === '' ? {} : { username }),
+    ...(password === '' ? {} : { password }),
     ...(db === '' ? {} : { db: Number(db) }),
     ...(url.protocol === 'rediss:' ? { tls: {} } : {}),
   };
+}
+
+function decoded(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined; // a % that begins no character
+  }
 }
 
 /** Where a connection goes, in words. */

@@ -50,7 +50,7 @@ import { askAll, RedisServer, type RedisServers } from './redis-servers.js';
  * +xinfo|stream +zadd +zrem +zrange +zcard +get +set +del +exists +pexpire +scan +info +wait +config|get`;
  * another database than 0 also `+select`,
  * a cluster also `+cluster|slots +asking`.
- * @throws {TypeError} for options that can't be used
+ * @throws {TypeError} for options that can't be used, naming every fault with its path
  */
 export function redisStore(options: string | RedisStoreOptions): Store {
   return new RedisStore(redisSettings(options));

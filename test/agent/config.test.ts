@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadConfig, parseConfig } from '../../src/agent/config.js';
+import { storeOf } from '../../src/agent/store.js';
 import { StagecraftError } from '../../src/errors.js';
 
 function faultsOf(text: string): string[] {
@@ -42,7 +43,10 @@ describe('A3 configuration', () => {
   for (const [redis, fault] of [
     ['{}', 'exactly one of url, sentinels and cluster'],
     ['{ url: "redis://a", cluster: ["b:1"] }', 'exactly one of'],
-    ['{ url: "http://a" }', 'redis:// or rediss://'],
+    ['{ url: "http://a" }', 'agent.yaml:1: store.redis.url: must be redis://'],
+    ['{ url: "redis://a:99999" }', 'store.redis.url: must be redis://'],
+    ['{ url: "redis://a/one" }', 'store.redis.url: must be redis://'],
+    ['{ url: "redis://a", prefix: "{b}" }', 'store.redis.prefix: must be 1 or more characters, without braces'],
     ['{ sentinels: ["a:1"] }', 'sentinels and master'],
     ['{ cluster: ["a"] }', 'host:port'],
     ['{ url: "redis://a", password: x }', 'password'],
@@ -52,6 +56,49 @@ describe('A3 configuration', () => {
       expect(faultsOf(`store: { redis: ${redis} }`).join('\n')).to.include(fault);
     });
   }
+
+  describe('the files and addresses of a Redis', () => {
+    let directory: string;
+
+    beforeEach(() => {
+      directory = mkdtempSync(join(tmpdir(), 'stagecraft-config-'));
+    });
+    afterEach(() => rmSync(directory, { recursive: true }));
+
+    /** What is told of this below `store.redis` when the store is made. */
+    function refusalOf(redis: string): string {
+      const file = join(directory, 'agent.yaml');
+      writeFileSync(file, `nodeId: n1\nstore:\n  redis:\n    ${redis.replaceAll('\n', '\n    ')}\n`);
+      const config = loadConfig(file);
+      try {
+        storeOf(config);
+      } catch (error) {
+        if (error instanceof StagecraftError && error.code === 'CONFIG_INVALID')
+          return (error.faults ?? []).map((fault) => fault.replaceAll(directory, 'DIR')).join('\n');
+        throw error;
+      }
+      throw new Error('it was taken');
+    }
+
+    it('A3 files that are not there, or empty, are named with their lines and what to do', () => {
+      writeFileSync(join(directory, 'password'), '\n');
+      expect(refusalOf('url: rediss://a\ncaFile: ca.pem\npasswordFile: password').split('\n')).to.deep.equal([
+        'DIR/agent.yaml:6: store.redis.passwordFile: DIR/password is empty: write the password into it, or leave passwordFile out',
+        "DIR/agent.yaml:5: store.redis.caFile: can't be read (ENOENT: no such file or directory, open 'DIR/ca.pem'): correct the path, or let the agent read it",
+      ]);
+    });
+
+    it('A3 a caFile without a certificate is refused, and told what it is to be', () => {
+      writeFileSync(join(directory, 'ca.pem'), 'no certificate\n');
+      expect(refusalOf('url: rediss://a\ncaFile: ca.pem')).to.match(
+        /^DIR\/agent\.yaml:5: store\.redis\.caFile: DIR\/ca\.pem holds no certificate .*: name the PEM file of/,
+      );
+    });
+
+    it('A3 an address that only the store itself refuses has its file and line too', () => {
+      expect(refusalOf('url: redis://:100%@a')).to.match(/^DIR\/agent\.yaml:3: store\.redis: .*url: must be redis:/);
+    });
+  });
 
   it('A3 T1 a task gets the defaults of what it leaves out', () => {
     const text = 'tasks:\n  - { id: hostpath, type: node, command: [stagecraft, driver] }\n';

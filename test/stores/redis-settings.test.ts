@@ -121,6 +121,15 @@ describe('redis store, servers that refuse', () => {
   });
 });
 
+function errorOf(work: () => unknown): Error {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof Error) return error;
+  }
+  throw new Error('expected an error, but all went well');
+}
+
 describe('redis store, settings', () => {
   const lab = new RedisLab();
 
@@ -181,7 +190,7 @@ describe('redis store, settings', () => {
       const { message } = await failureOf(redisStore({ url: server.url, ...given }).open());
       expect(message)
         .to.include(server.where)
-        .and.match(/Check `username` and `password`/);
+        .and.match(/Are user name and password right/);
     }
     await lab.store(`redis://:secret@${server.where}`);
   });
@@ -227,22 +236,50 @@ describe('redis store, settings', () => {
     const url = `rediss://127.0.0.1:${port}`;
     const { store } = await lab.store({ url, tls: { ca: readFileSync(cert) } });
     expect(await commitOne(store, commitOf('a', 0))).to.deep.equal(done);
-    expect((await failureOf(redisStore(url).open())).message).to.match(/certificate.*Check `tls`/);
+    expect((await failureOf(redisStore(url).open())).message).to.match(/certificate.*Is TLS on at both sides/);
     const plain = redisStore({ url: `redis://127.0.0.1:${port}`, commandTimeoutMs: 300 });
     expect((await failureOf(plain.open())).message).to.include(`127.0.0.1:${port}`);
   });
 
-  const useless: [string, string | RedisStoreOptions][] = [
-    ['a url of another kind', 'http://127.0.0.1:6379'],
-    ['no url', 'localhost'],
-    ['a path that is no database', 'redis://localhost/one'],
-    ['a prefix with braces', { prefix: 'a{b}:' }],
-    ['sentinels without a name', { sentinels: [{ host: 'a', port: 1 }] }],
-    ['a cluster of no nodes', { cluster: [] }],
+  const url = 'redis://localhost';
+  const oneServer = 'give exactly one of url, host, path, sentinels and cluster';
+  const useless: [what: string, options: unknown, fault: string][] = [
+    ['a url of another kind', 'http://127.0.0.1:6379', 'url: must be redis://'],
+    ['no url', 'localhost', 'url: must be redis://'],
+    ['a path that is no database', 'redis://localhost/one', 'url: must be redis://'],
+    ['a password that is not encoded', 'redis://:100%@localhost', 'url: must be redis://'],
+    ['nothing', undefined, 'the options: '],
+    ['no server', {}, oneServer],
+    ['a server named twice', { url, host: 'localhost' }, oneServer],
+    ['a prefix with braces', { url, prefix: 'a{b}:' }, 'prefix: must have no brace'],
+    ['sentinels without a name', { sentinels: [{ host: 'a', port: 1 }] }, 'give both, sentinels and name'],
+    ['a name without sentinels', { url, name: 'main' }, 'give both, sentinels and name'],
+    ['a cluster of no nodes', { cluster: [] }, 'cluster: '],
+    ['a cluster with a database', { cluster: [{ host: 'a', port: 1 }], db: 1 }, 'db: '],
+    ['no replicas to wait for', { url, durability: { replicas: 0, timeoutMs: 1 } }, 'durability.replicas: '],
+    ['a durability of another kind', { url, durability: 'all' }, "durability: must be 'server', or { replicas"],
+    ['a protocol that there is not', { url, protocol: 4 }, 'protocol: must be 2 or 3'],
+    ['TLS that is only switched on', { url, tls: true }, 'tls: must be an object'],
   ];
-  for (const [what, options] of useless) {
-    it(`${what} is a TypeError`, () => {
-      expect(() => redisStore(options)).to.throw(TypeError);
+  for (const [what, options, fault] of useless) {
+    it(`${what} is a TypeError that says so`, () => {
+      expect(() => redisStore(options as RedisStoreOptions)).to.throw(TypeError, fault);
     });
   }
+
+  it('all faults are told at once, each with its path, and no value', () => {
+    const options: object = {
+      host: 'localhost',
+      port: '6379',
+      passwordFile: 'secret',
+      password: 12_345,
+      durability: undefined,
+      cluster: [{ host: 'a', prt: 1 }],
+    };
+    const failure = errorOf(() => redisStore(options));
+    for (const path of ['port: ', 'passwordFile: unknown key; allowed here: url, host', 'password: ', oneServer])
+      expect(failure.message).to.include(path);
+    expect(failure.message).to.include('cluster.0.port: ').and.include('cluster.0.prt: unknown key');
+    expect(failure.message).not.to.match(/durability: |secret|12345/);
+  });
 });
