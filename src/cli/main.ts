@@ -88,9 +88,14 @@ async function listActors(options: ReachOptions & { json?: boolean }): Promise<v
   print(options.json ? JSON.stringify(actors, null, 2) : actorTable(actors));
 }
 
-async function releaseActor(address: string, options: ReachOptions): Promise<void> {
-  await askAgent(socketOf(options), 'POST', '/v1/actors/release', { body: { address } });
-  print(`${address} is in service`);
+async function releaseActor(address: string, options: ReachOptions & { json?: boolean }): Promise<void> {
+  const socketPath = socketOf(options);
+  await askAgent(socketPath, 'POST', '/v1/actors/release', { body: { address } });
+  if (!options.json) return print(`${address} is in service`);
+  const actors = await look<ActorReport[]>(socketPath, '/v1/actors');
+  // One that has nothing to do may have left memory, and the list.
+  const released: ActorReport = actors.find((actor) => actor.address === address) ?? { address };
+  print(JSON.stringify(released, null, 2));
 }
 
 async function drain(options: ReachOptions): Promise<void> {
@@ -135,7 +140,9 @@ function makeProgram(): Command {
     actor
       .command('release <address>')
       .description('take one back into service that crashed too often or was unreadable'),
-  ).action(releaseActor);
+  )
+    .option('--json', 'for programs: the actor as actor list --json has it')
+    .action(releaseActor);
   reach(program.command('drain').description('stop the plugin processes in order, then the agent')).action(drain);
   return program;
 }

@@ -117,6 +117,9 @@ describe('agent on Redis', () => {
     await client.hset(key, 'text', text);
     client.disconnect();
     expect(cli('actor', 'release', address, '--config', config).stdout).to.equal(`${address} is in service\n`);
+    const released = JSON.parse(cli('actor', 'release', address, '--json', '--config', config).stdout);
+    const [listed] = JSON.parse(cli('actor', 'list', '--json', '--config', config).stdout);
+    expect(released).to.include({ address }).and.to.have.all.keys(listed);
     expect(cli('actor', 'list', '--config', config).stdout).not.to.include("can't be read");
   });
 });
