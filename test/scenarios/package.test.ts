@@ -1,6 +1,6 @@
 /** The package as its users get it: packed, installed into an empty project, imported from JavaScript and TypeScript. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -35,6 +35,19 @@ const plain = usage
   .replaceAll(/: (Store|Fingerprint|Dispenser<object>|string|Runtime|unknown)(?= =)/g, '')
   .replaceAll('(error: unknown)', '(error)');
 
+const exampleIn = (file: string): string => {
+  const [, example] = /```ts\n(.*?)```/s.exec(readFileSync(join(root, file), 'utf8')) ?? [];
+  if (example === undefined) throw new Error(`${file} has no example`);
+  return example;
+};
+
+/** The examples of the documents, whose types are to be right. */
+const examples: Record<string, string> = {
+  'library.ts': exampleIn('README.md'),
+  'suite.ts': exampleIn('src/testing/store-suite/store-suite.ts').replaceAll(/^ \* ?/gm, ''),
+  'my-store.ts': "export { lmdbStore as myStore } from 'stagecraft/stores';\n",
+};
+
 describe('the packed package', function () {
   this.timeout(240_000);
   let project: string;
@@ -66,7 +79,7 @@ describe('the packed package', function () {
     expect(run('node', 'usage.js', join(project, 'data'))).to.equal(expected);
   });
 
-  it('works from strict TypeScript, and what that compiles to runs', () => {
+  it('works from strict TypeScript, the examples do too, and what that compiles to runs', () => {
     const options = {
       strict: true,
       exactOptionalPropertyTypes: true,
@@ -77,8 +90,9 @@ describe('the packed package', function () {
     };
     writeFileSync(
       join(project, 'tsconfig.json'),
-      JSON.stringify({ compilerOptions: { ...options, outDir: 'out' }, files: ['usage.ts'] }),
+      JSON.stringify({ compilerOptions: { ...options, outDir: 'out' }, files: ['usage.ts', ...Object.keys(examples)] }),
     );
+    for (const [file, text] of Object.entries(examples)) writeFileSync(join(project, file), text);
     writeFileSync(join(project, 'usage.ts'), usage);
     run('npx', 'tsc');
     expect(run('node', 'out/usage.js', join(project, 'data'))).to.equal(expected);

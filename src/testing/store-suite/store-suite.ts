@@ -63,8 +63,16 @@ const sections = [
 ];
 
 /**
- * Declares the tests that a store must pass. With mocha or jest nothing more is needed than:
+ * Declares the tests that a store must pass. With mocha (`mocha --timeout 30000`: some tests write thousands of rows) or
+ * jest (`testTimeout: 30_000`) nothing more is needed than:
  * ```ts
+ * import { mkdtemp, rm } from 'node:fs/promises';
+ * import { tmpdir } from 'node:os';
+ * import { join } from 'node:path';
+ * import type { Store } from 'stagecraft/stores';
+ * import { storeSuite } from 'stagecraft/testing';
+ * import { myStore } from './my-store.js';
+ *
  * storeSuite('my store', async () => {
  *   const path = await mkdtemp(join(tmpdir(), 'my-store-'));
  *   let nowMs = 0;
@@ -82,7 +90,7 @@ const sections = [
  *   };
  * });
  * ```
- * Allow each test 30 seconds: some write thousands of rows.
+ * A store that keeps all in memory is the same object before and after `reopen`, which closes and opens it.
  * @param make called before each test; what it made is disposed of after it
  * @param runner default: the globals, as mocha and jest have them; else for instance `await import('node:test')`
  */
