@@ -1,5 +1,6 @@
 /** One measurement of actors.ts, in a process of its own: prints it as JSON. */
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../dist/src/engine/clock.js';
 import { Engine } from '../../dist/src/engine/engine.js';
 import { silentLogger } from '../../dist/src/engine/logger.js';
@@ -9,7 +10,8 @@ import { lmdbStore } from '../../dist/src/stores/lmdb.js';
 import { memoryStore } from '../../dist/src/stores/memory.js';
 import { plain } from './machines.js';
 
-export type Task = 'fill' | 'restore' | 'restore-memory' | 'passivate';
+/** `bare`: nothing is there but the process. */
+export type Task = 'fill' | 'restore' | 'restore-memory' | 'passivate' | 'bare';
 
 export interface Measured {
   records: number;
@@ -18,12 +20,19 @@ export interface Measured {
   /** Of each actor. */
   heapBytes: number;
   rssBytes: number;
-  /** CPU time of the process per time that passed, while nothing was asked. */
+  /** CPU time of the process, all its threads, per time that passed, while nothing was asked. */
   cpuShare: number;
 }
 
-const idleMs = 3_000;
+/** What the collector does beside us is over by then. */
+const settleMs = 2_000;
 const atOnce = 1_000;
+
+interface Amounts {
+  actors: number;
+  /** How long it is watched while nothing is asked. */
+  idleMs: number;
+}
 
 const engineOn = (store: Store, onDemand: boolean): Engine =>
   new Engine({
@@ -56,17 +65,22 @@ function collect(): void {
   for (let round = 0; round < 3; round += 1) globalThis.gc?.();
 }
 
-async function cpuWhileIdle(): Promise<number> {
-  // What the collector does beside us is not idling.
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+async function cpuWhileIdle(idleMs: number): Promise<number> {
+  if (idleMs === 0) return 0;
+  await sleep(settleMs);
   const before = process.cpuUsage();
   const start = performance.now();
-  await new Promise((resolve) => setTimeout(resolve, idleMs));
+  await sleep(idleMs);
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1_000 / (performance.now() - start);
 }
 
-async function measured(store: Store, task: Task, actors: number): Promise<Measured> {
+async function bare(idleMs: number): Promise<Measured> {
+  collect();
+  return { records: 0, ms: 0, heapBytes: 0, rssBytes: 0, cpuShare: await cpuWhileIdle(idleMs) };
+}
+
+async function measured(store: Store, task: Task, { actors, idleMs }: Amounts): Promise<Measured> {
   const engine = engineOn(store, task === 'passivate');
   await engine.open();
   collect();
@@ -79,7 +93,7 @@ async function measured(store: Store, task: Task, actors: number): Promise<Measu
   collect();
   const heapBytes = (process.memoryUsage().heapUsed - before.heap) / actors;
   const rssBytes = (anonymousBytes() - before.rss) / actors;
-  const cpuShare = task === 'restore-memory' ? 0 : await cpuWhileIdle();
+  const cpuShare = await cpuWhileIdle(idleMs);
   await engine.stop();
   return { records: report.actors, ms, heapBytes, rssBytes, cpuShare };
 }
@@ -91,7 +105,12 @@ async function fill(store: Store, actors: number): Promise<void> {
   await engine.stop();
 }
 
-const [task, path = '', count] = process.argv.slice(2) as [Task, string, string];
-const store = task === 'restore-memory' ? memoryStore() : lmdbStore(path);
-if (task === 'fill' || task === 'restore-memory') await fill(store, Number(count));
-console.log(JSON.stringify(task === 'fill' ? {} : await measured(store, task, Number(count))));
+async function run(task: Task, path: string, amounts: Amounts): Promise<Measured | object> {
+  if (task === 'bare') return bare(amounts.idleMs);
+  const store = task === 'restore-memory' ? memoryStore() : lmdbStore(path);
+  if (task === 'fill' || task === 'restore-memory') await fill(store, amounts.actors);
+  return task === 'fill' ? {} : measured(store, task, amounts);
+}
+
+const [task, path = '', actors, idleMs] = process.argv.slice(2) as [Task, string, string, string];
+console.log(JSON.stringify(await run(task, path, { actors: Number(actors), idleMs: Number(idleMs) })));
