@@ -35,7 +35,8 @@ describe('examples', () => {
   it('the library example of README.md runs to its end, and shows a plugin from registration to deregistration', async () => {
     const [, example = ''] = /```ts\n(.*?)```/s.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
     const socketPath = join(directory, 'csi.sock');
-    const driver = await startDriver({ endpoint: `unix://${socketPath}`, nodeId: 'worker-1' });
+    const endpoint = `unix://${socketPath}`;
+    const driver = await startDriver({ endpoint, nodeId: 'worker-1', dataDir: join(directory, 'driver') });
     // Below the package, which finds itself by its own name there.
     const place = mkdtempSync(join(root, 'dist', 'example-'));
     try {
