@@ -167,7 +167,7 @@ export class HostedMachine {
   activeInvokes(snapshot: AnyMachineSnapshot): string[] {
     const active: string[] = [];
     if (snapshot.status !== 'active') return active;
-    for (const { invoke } of snapshot._nodes) for (const { id } of invoke) active.push(id);
+    for (const node of snapshot._nodes) for (const { id } of invokesOf(node)) active.push(id);
     return active;
   }
 
@@ -178,8 +178,8 @@ export class HostedMachine {
   ): { started: StartedEffect[]; timers: StandingTimer[] } {
     if (snapshot.status !== 'active') return { started: [], timers: [] };
     const info = { context: snapshot.context, event: { type: 'xstate.init', ...stamp } };
-    const started = snapshot._nodes.flatMap(({ invoke }) =>
-      invoke.map(({ id, src }) => this.#startedEffect({ id, src: String(src) }, info)),
+    const started = snapshot._nodes.flatMap((node) =>
+      invokesOf(node).map((invoke) => this.#startedEffect(invoke, info)),
     );
     const timers = new Map<string, StandingTimer>();
     for (const { delay, eventType: id } of snapshot._nodes.flatMap(({ after }) => after)) {
@@ -196,8 +196,8 @@ export class HostedMachine {
   }
 
   #index(node: AnyStateNode): void {
-    for (const { id, src, input } of node.invoke) {
-      if (typeof src !== 'string' || src.startsWith('xstate.invoke.'))
+    for (const { id, src, input } of invokesOf(node)) {
+      if (src.startsWith('xstate.invoke.'))
         throw new Error(`${node.id}: name the actor of every invoke, so that it can be found`);
       const name = invokeName({ id, src });
       const other = this.#invokes.get(name);
@@ -269,6 +269,21 @@ export class HostedMachine {
     const input = typeof invoke.input === 'function' ? invoke.input(info) : invoke.input;
     return { id: invoke.id, src: invoke.src, input: asData({ input }).input };
   }
+}
+
+const invokes = new WeakMap<AnyStateNode, InvokeDefinition[]>();
+
+/**
+ * What a state of a hosted machine invokes. It is taken from XState, which would make two more snapshots in each step
+ * for children that it then has not; instead an action, the last of the state's own, asks for it.
+ */
+function invokesOf(node: AnyStateNode): InvokeDefinition[] {
+  const known = invokes.get(node);
+  if (known) return known;
+  const taken = node.invoke.splice(0).map(({ id, src, input }) => ({ id, src: String(src), input }));
+  for (const params of taken) node.entry.push({ type: 'xstate.spawnChild', params });
+  invokes.set(node, taken);
+  return taken;
 }
 
 const noTags: ReadonlySet<string> = new Set<string>();

@@ -11,6 +11,7 @@ import {
   createActor,
   createMachine,
   type ExecutableActionObject,
+  StateMachine,
 } from 'xstate';
 import type { AnswerParams, MessageParams } from '../../machines/host.js';
 
@@ -41,7 +42,8 @@ export class Stepper {
 
   constructor(machine: AnyStateMachine) {
     const actors = Object.fromEntries(Object.keys(machine.implementations.actors).map((src) => [src, undefined]));
-    this.#machine = machine.provide({ actors });
+    // Its own copy, where the engine's is shared: what the engine does to that must not show here.
+    this.#machine = StateMachine.prototype.provide.call(machine, { actors });
     this.#index(this.#machine.root);
     const self = createActor(createMachine({}));
     const nothing = (): void => {};
