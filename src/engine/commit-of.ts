@@ -1,5 +1,6 @@
 /** The one write that a taken mail leads to. Pure. */
 import type { Claim } from './actor-site.js';
+import type { ActorKind } from './effects.js';
 import type { JournalEntry } from './envelope.js';
 import type { JournalPolicy } from './policy.js';
 import type { Commit } from './store.js';
@@ -18,7 +19,7 @@ export function commitOf(
   }
   if (!next.envelope.snapshot) commit.gone = true;
   if (outbox !== undefined) commit.outbox = outbox;
-  const wakeAtMs = wakeAfter(next, entry, { ...policy.journal, onDemand: kind.onDemand === true });
+  const wakeAtMs = wakeAfter(next, entry, policy.journal, kind);
   if (wakeAtMs !== undefined) commit.wakeAtMs = wakeAtMs;
   return commit;
 }
@@ -27,7 +28,8 @@ export function commitOf(
 function wakeAfter(
   { envelope }: ActorState,
   { at, kind }: JournalEntry,
-  { goneMs, onDemand }: Pick<JournalPolicy, 'goneMs'> & { onDemand: boolean },
+  { goneMs }: JournalPolicy,
+  { onDemand }: ActorKind,
 ): number | undefined {
   // So that the next runtime knows of it.
   if (envelope.quarantined) return at;
