@@ -8,16 +8,13 @@ import { reportActors } from './actors.js';
 import { broadcasts } from './broadcast.js';
 import { reportBytes } from './bytes.js';
 import { commitRates } from './commits.js';
-import { busySteps, plainSteps } from './engine-steps.js';
 import { byTurns, report } from './measure.js';
 import { withRedis } from './redis-commits.js';
 import { starts } from './start.js';
+import { reportSteps } from './steps.js';
 
 const benches: Record<string, () => Promise<void>> = {
-  async steps() {
-    report('engine steps, a plain machine', 'steps/s', await byTurns(plainSteps));
-    report('engine steps, an effect and a timer in each state', 'steps/s', await byTurns(busySteps, 3));
-  },
+  steps: reportSteps,
   async lmdb() {
     report('LMDB commits (fdatasync), bursts of 1,000', 'commits/s', await byTurns(commitRates));
   },

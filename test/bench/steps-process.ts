@@ -1,4 +1,4 @@
-/** Steps per second of the engine on the memory store, against XState's bare transition with a reused scope. */
+/** What steps.ts measures, each contender in a process of its own. */
 import {
   type ActorScope,
   type AnyEventObject,
@@ -13,6 +13,7 @@ import { Engine } from '../../dist/src/engine/engine.js';
 import { silentLogger } from '../../dist/src/engine/logger.js';
 import { systemRandom } from '../../dist/src/engine/random.js';
 import { memoryStore } from '../../dist/src/stores/memory.js';
+import { lendContenders } from './apart.js';
 import { busy, plain } from './machines.js';
 import type { Contender } from './measure.js';
 
@@ -49,7 +50,7 @@ function reusedScope(): ActorScope<AnyMachineSnapshot, AnyEventObject> {
 
 /** XState alone. Without logic for its actors it makes no child, as under the engine. */
 const bare = (machine: AnyStateMachine): Contender => ({
-  name: `machine.transition, reused scope: ${machine.id} machine`,
+  name: `bare ${machine.id}`,
   async run() {
     const unbound = Object.fromEntries(Object.keys(machine.implementations.actors).map((src) => [src, undefined]));
     const hosted = machine.provide({ actors: unbound });
@@ -65,7 +66,7 @@ const bare = (machine: AnyStateMachine): Contender => ({
 });
 
 const hosted = (machine: AnyStateMachine, effect = work): Contender => ({
-  name: `engine on the memory store${effect === deafWork ? ', signals unused' : ''}`,
+  name: `engine ${machine.id}${effect === deafWork ? ', signals unused' : ''}`,
   async run() {
     const engine = new Engine({
       store: memoryStore(),
@@ -90,5 +91,4 @@ const hosted = (machine: AnyStateMachine, effect = work): Contender => ({
   },
 });
 
-export const plainSteps = [bare(plain), hosted(plain)];
-export const busySteps = [bare(busy), hosted(busy), hosted(busy, deafWork)];
+lendContenders([bare(plain), hosted(plain), bare(busy), hosted(busy), hosted(busy, deafWork)]);
