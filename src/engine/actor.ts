@@ -6,21 +6,22 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import type { AnswerParams } from '../../machines/host.js';
 import { messageOf, StagecraftError } from '../errors.js';
-import type { ActorHost, ActorSite, CommitOutcome } from './actor-site.js';
-import { type Change, isCounted } from './changes.js';
+import type { ActorHost, ActorSite } from './actor-site.js';
+import type { Change } from './changes.js';
 import { commitOf } from './commit-of.js';
 import type { Departed } from './departed-actors.js';
 import type { ActorKind } from './effects.js';
-import { decodeEnvelope, type Envelope, emptyEnvelope, type JournalEntry } from './envelope.js';
+import { type Envelope, emptyEnvelope, type JournalEntry } from './envelope.js';
+import { adopted, restored } from './from-record.js';
 import type { HostedMachine } from './hosted-machine.js';
 import { LiveWork } from './live-work.js';
 import type { Mail, Request } from './mail.js';
-import { readable } from './migrate.js';
 import { type ActorPolicy, forgettable } from './policy.js';
-import type { Commit, CommitResult, StoredRecord } from './store.js';
+import type { StoredRecord } from './store.js';
 import { storeUnavailable } from './store-trouble.js';
 import { type ActorState, type Taken, type Taker, take } from './take.js';
 import { verdictOn } from './verdict.js';
+import { type Author, Writing } from './writing.js';
 
 type Phase =
   | 'loading'
@@ -31,24 +32,13 @@ type Phase =
   | 'quarantined'
   | 'stopped';
 
-interface Committing {
-  taken: Taken;
-  commit: Commit;
-  /** It may have been written. */
-  isInDoubt: boolean;
-  /** It is not on its way to the store now, but will be tried again. */
-  isWaiting: boolean;
-}
-
-/** How soon what the store refused is tried again. */
-const retryMs = 200;
 /** How long requests wait for a store that gives no answer. */
 const patienceMs = 5_000;
 
 /** Most actors have nothing to hold of most kinds: they share this. */
 const none: readonly never[] = Object.freeze([]);
 
-export class Actor implements CommitOutcome, Taker {
+export class Actor implements Author, Taker {
   readonly address: string;
   readonly site: ActorSite;
   readonly #mail: Mail[] = [];
@@ -67,7 +57,7 @@ export class Actor implements CommitOutcome, Taker {
   #live: LiveWork | undefined;
   /** Deleted long ago: its journal is being forgotten. */
   #isFading = false;
-  #committing: Committing | undefined;
+  #writing: Writing | undefined;
   /** The store doesn't take what is to be written: for a while requests wait, then they are refused. */
   #stall: { cause: unknown; isLong: boolean } | undefined;
   /** The store may have lost what it took: to be compared before anything else. */
@@ -149,26 +139,16 @@ export class Actor implements CommitOutcome, Taker {
    */
   restore(record?: StoredRecord, envelope?: Envelope, released = false): void {
     if (record && envelope) {
-      const { machine, kind } = this.site;
-      const { snapshot, migrations } = readable(machine, envelope, kind.migrations);
-      // A tombstone may be of any version: who is made anew is of this one.
-      const present = { ...envelope, machine: machine.name, version: machine.version };
+      const { state, changes } = restored(this, record, { envelope, released });
+      this.#state = state;
+      this.#changes = changes;
       this.#commitId = record.commitId;
       this.#restoredSeq = record.seq;
       this.#bytes = record.text.length;
-      if (snapshot && migrations.length > 0) {
-        this.#changes = [{ kind: 'migrated', migrations, snapshot }];
-        this.#state = { seq: record.seq, snapshot: undefined, envelope };
-      } else {
-        this.#state = { seq: record.seq, snapshot, envelope: present };
-      }
       if (envelope.quarantined && !released) {
         this.enterQuarantine(envelope.quarantined.reason);
         return;
       }
-      if (envelope.quarantined) this.#changes = [...this.#changes, { kind: 'released' }];
-      if (envelope.effects.some((effect) => isCounted(this, effect)))
-        this.#changes = [...this.#changes, { kind: 'recovered', seq: record.seq }];
     }
     this.#phase = 'ready';
     this.#stall = undefined;
@@ -225,7 +205,7 @@ export class Actor implements CommitOutcome, Taker {
 
   /** The store can't say now what it holds of this actor: requests are not kept waiting. */
   unreachable(error: unknown): void {
-    this.#hold(error);
+    this.hold(error);
   }
 
   /** Takes nothing any more. */
@@ -233,9 +213,8 @@ export class Actor implements CommitOutcome, Taker {
     if (this.#phase === 'stopped') return;
     this.#end('stopped', reason);
     for (const mail of this.#mail.splice(0)) this.#refuse(mail);
-    if (!this.#committing?.isWaiting) return;
-    this.#refuse(this.#committing.taken.mail);
-    this.#committing = undefined;
+    const unsent = this.#withdraw();
+    if (unsent) this.#refuse(unsent);
   }
 
   /** Takes nothing until it is released; messages wait for that, requests are refused. */
@@ -252,9 +231,8 @@ export class Actor implements CommitOutcome, Taker {
 
   /** Gives up its mail for another one that takes its place. */
   giveUp(): Mail[] {
-    const waiting = this.#committing?.isWaiting ? this.#committing.taken.mail : undefined;
-    if (waiting) this.#committing = undefined;
-    const mail = [...(waiting && waiting.kind !== 'engine' ? [waiting] : []), ...this.#mail.splice(0)];
+    const unsent = this.#withdraw();
+    const mail = [...(unsent && unsent.kind !== 'engine' ? [unsent] : []), ...this.#mail.splice(0)];
     const { address } = this;
     this.stop(new StagecraftError('ABORTED', `${address} is taken up again from its record`, { address }));
     return mail;
@@ -270,39 +248,64 @@ export class Actor implements CommitOutcome, Taker {
     });
   }
 
-  settled(result: CommitResult): void {
-    const committing = this.#committing;
-    if (!committing) return;
-    const { taken, commit } = committing;
-    if (result.status === 'done' && this.#isSuspect) {
-      // It may be lost again: a repeat tells.
-      this.#isSuspect = false;
-      committing.isInDoubt = true;
-      this.#host.commit(commit, this);
-    } else if (result.status === 'done') {
-      this.#stall = undefined;
-      this.#committing = undefined;
-      this.#commitId = commit.commitId;
-      this.#act(taken);
-    } else if (result.status === 'refused') {
-      this.#refused(committing, result.reason);
-    } else if (result.status === 'fenced') {
-      this.#fenced(committing, result);
-    } else {
-      this.#stall = undefined;
-      this.#committing = undefined;
-      this.#putBack(taken.mail);
-      if (this.stopped) for (const mail of this.#mail.splice(0)) this.#refuse(mail);
-      else void this.#compare(true);
-    }
+  endDoubt(): boolean {
+    const isSuspect = this.#isSuspect;
+    this.#isSuspect = false;
+    return isSuspect;
   }
 
-  unavailable(error: unknown): void {
-    if (!this.#committing) return;
-    const { mail } = this.#committing.taken;
-    this.#committing.isInDoubt = true;
-    if (mail.kind === 'request') mail.reject(storeUnavailable(this.address, 'unknown', error));
-    this.#hold(error);
+  written({ taken, commitId }: Writing): void {
+    this.#settled();
+    this.#commitId = commitId;
+    this.#act(taken);
+  }
+
+  refused(): void {
+    this.#writing = undefined;
+    if (this.stopped) return;
+    this.#phase = 'ready';
+    // Should the store have written it all the same, then what it asked for must be done.
+    this.#isSuspect = true;
+    this.#next();
+  }
+
+  conflicted(mail: Mail): void {
+    this.#settled();
+    this.#putBack(mail);
+    if (this.stopped) for (const each of this.#mail.splice(0)) this.#refuse(each);
+    else void this.#compare(true);
+  }
+
+  fenced(mail: Mail, epoch: number): void {
+    this.#writing = undefined;
+    if (!this.stopped) this.#host.fenced(this.address, epoch);
+    this.#refuse(mail);
+  }
+
+  hold(cause: unknown): void {
+    if (this.#stall) return;
+    const stall = { cause, isLong: false };
+    this.#stall = stall;
+    this.#host.after(patienceMs, () => {
+      if (this.#stall !== stall) return;
+      stall.isLong = true;
+      const mail = this.#mail.splice(0);
+      for (const each of mail) {
+        if (each.kind === 'request') this.#refuseForNow(each);
+        else this.#mail.push(each);
+      }
+    });
+  }
+
+  #settled(): void {
+    this.#stall = undefined;
+    this.#writing = undefined;
+  }
+
+  #withdraw(): Mail | undefined {
+    const mail = this.#writing?.withdraw();
+    if (mail) this.#writing = undefined;
+    return mail;
   }
 
   #end(phase: 'stopped' | 'quarantined', reason: StagecraftError): void {
@@ -319,23 +322,8 @@ export class Actor implements CommitOutcome, Taker {
     if (mail.kind === 'request') mail.reject(this.#stopReason);
   }
 
-  #hold(cause: unknown): void {
-    if (this.#stall) return;
-    const stall = { cause, isLong: false };
-    this.#stall = stall;
-    this.#host.after(patienceMs, () => {
-      if (this.#stall !== stall) return;
-      stall.isLong = true;
-      const mail = this.#mail.splice(0);
-      for (const each of mail) {
-        if (each.kind === 'request') this.#refuseForNow(each);
-        else this.#mail.push(each);
-      }
-    });
-  }
-
   #refuseForNow(request: Request): void {
-    const inDoubt = this.#committing?.taken.mail;
+    const inDoubt = this.#writing?.taken.mail;
     // A repeat of what may have been written is not known to have changed nothing.
     const isRepeat = inDoubt?.kind === 'request' && inDoubt.requestId && inDoubt.requestId === request.requestId;
     request.reject(storeUnavailable(this.address, isRepeat ? 'unknown' : 'refused', this.#stall?.cause));
@@ -415,8 +403,8 @@ export class Actor implements CommitOutcome, Taker {
   #commit(taken: Taken): void {
     this.#phase = 'committing';
     const commit = commitOf(this, taken, this.#host.claim());
-    this.#committing = { taken, commit, isInDoubt: false, isWaiting: false };
-    this.#host.commit(commit, this);
+    this.#writing = new Writing(this, this.#host, { taken, commit });
+    this.#writing.send();
   }
 
   /** The commit is done: from here on all that it asked for happens. */
@@ -464,47 +452,6 @@ export class Actor implements CommitOutcome, Taker {
     this.#live.begin(this.#state.envelope, this.#restoredSeq);
   }
 
-  /** Nothing was written: a caller is told so, everything else is tried again, as what may have been written before. */
-  #refused(committing: Committing, reason: string): void {
-    const { mail } = committing.taken;
-    if (mail.kind !== 'request' || committing.isInDoubt) {
-      if (committing.isInDoubt) this.unavailable(reason);
-      else this.#hold(reason);
-      this.#commitLater(committing);
-      return;
-    }
-    this.#committing = undefined;
-    mail.reject(storeUnavailable(this.address, 'refused', reason));
-    if (this.stopped) return;
-    this.#phase = 'ready';
-    // Should the store have written it all the same, then what it asked for must be done.
-    this.#isSuspect = true;
-    this.#next();
-  }
-
-  /** The lease has a newer epoch: if that is ours by now, it is written under that one. */
-  #fenced(committing: Committing, { epoch, owner }: { epoch: number; owner: string }): void {
-    const isOurs = this.#host.claim().owner === owner;
-    if (!this.stopped && (isOurs || !this.#host.holdsLease())) {
-      this.#commitLater(committing); // where it is being asked for again, that tells
-      return;
-    }
-    this.#committing = undefined;
-    if (!this.stopped) this.#host.fenced(this.address, epoch);
-    this.#refuse(committing.taken.mail);
-  }
-
-  /** The very same commit, under the lease as it is by then. */
-  #commitLater(committing: Committing): void {
-    committing.isWaiting = true;
-    this.#host.after(retryMs, () => {
-      if (this.#committing !== committing) return;
-      committing.isWaiting = false;
-      committing.commit = { ...committing.commit, epoch: this.#host.claim().epoch };
-      this.#host.commit(committing.commit, this);
-    });
-  }
-
   #putBack(mail: Mail): void {
     if (mail.kind === 'engine') this.#changes = [mail.change, ...this.#changes];
     else this.#mail.unshift(mail);
@@ -515,7 +462,7 @@ export class Actor implements CommitOutcome, Taker {
     this.#phase = 'verifying';
     // What is suspected from here on may not be in the answer.
     this.#isSuspect = false;
-    const stored = await this.#host.load(this.address, (error) => this.#hold(error));
+    const stored = await this.#host.load(this.address, (error) => this.hold(error));
     this.#stall = undefined;
     if (this.#phase === 'verifying') this.#reconcile(stored, hasConflicted);
   }
@@ -553,13 +500,9 @@ export class Actor implements CommitOutcome, Taker {
     const entry = await this.#host.entry(this.address, record.seq);
     if (this.#phase !== 'verifying') return;
     try {
-      const envelope = decodeEnvelope(record.text);
-      const { snapshot } = readable(this.site.machine, envelope);
       const before = this.#state.envelope;
-      // What runs goes on: the same objects.
-      envelope.effects = envelope.effects.map((effect) => sameOf(before.effects, effect));
-      envelope.timers = envelope.timers.map((timer) => sameOf(before.timers, timer));
-      this.#state = { seq: record.seq, snapshot, envelope };
+      this.#state = adopted(this.site, record, before);
+      const { envelope } = this.#state;
       this.#commitId = record.commitId;
       this.#bytes = record.text.length;
       const due = this.#changes.filter(({ kind }) => kind === 'released' && envelope.quarantined);
@@ -592,6 +535,3 @@ export class Actor implements CommitOutcome, Taker {
     for (const tell of verified) tell();
   }
 }
-
-const sameOf = <T extends { id: string; seq: number }>(known: T[], one: T): T =>
-  known.find(({ id, seq }) => id === one.id && seq === one.seq) ?? one;

@@ -1,0 +1,43 @@
+/** What an actor is as its record says. Pure; both throw where the snapshot fits no state of the machine. */
+import type { ActorSite } from './actor-site.js';
+import { type Change, isCounted } from './changes.js';
+import { decodeEnvelope, type Envelope } from './envelope.js';
+import { readable } from './migrate.js';
+import type { StoredRecord } from './store.js';
+import type { ActorState, Taker } from './take.js';
+
+export interface Restored {
+  state: ActorState;
+  /** What the engine has to do to it before it takes mail. */
+  changes: Change[];
+}
+
+/** @param released whether one that crashed too often is taken back into service */
+export function restored(
+  taker: Taker,
+  { seq }: StoredRecord,
+  { envelope, released }: { envelope: Envelope; released: boolean },
+): Restored {
+  const { machine, kind } = taker;
+  const { snapshot, migrations } = readable(machine, envelope, kind.migrations);
+  const isMigrated = snapshot !== undefined && migrations.length > 0;
+  const changes: Change[] = isMigrated ? [{ kind: 'migrated', migrations, snapshot }] : [];
+  if (envelope.quarantined && released) changes.push({ kind: 'released' });
+  if (envelope.effects.some((effect) => isCounted(taker, effect))) changes.push({ kind: 'recovered', seq });
+  if (isMigrated) return { state: { seq, snapshot: undefined, envelope }, changes };
+  // A tombstone may be of any version: who is made anew is of this one.
+  const present = { ...envelope, machine: machine.name, version: machine.version };
+  return { state: { seq, snapshot, envelope: present }, changes };
+}
+
+/** A later state of the same actor: what runs goes on, as the same objects. */
+export function adopted({ machine }: ActorSite, record: StoredRecord, before: Envelope): ActorState {
+  const envelope = decodeEnvelope(record.text);
+  const { snapshot } = readable(machine, envelope);
+  envelope.effects = envelope.effects.map((effect) => sameOf(before.effects, effect));
+  envelope.timers = envelope.timers.map((timer) => sameOf(before.timers, timer));
+  return { seq: record.seq, snapshot, envelope };
+}
+
+const sameOf = <T extends { id: string; seq: number }>(known: T[], one: T): T =>
+  known.find(({ id, seq }) => id === one.id && seq === one.seq) ?? one;
