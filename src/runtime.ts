@@ -74,7 +74,8 @@ export interface Runtime {
   /**
    * Refuses new requests, finishes what is under way and leaves plugin processes running; with `release` it stops
    * them too. Twice is once.
-   * @throws StagecraftError DRAIN_FAILED where not all could be released, as without the store; RUNTIME_CLOSED where a release comes too late
+   * @throws StagecraftError DRAIN_FAILED where not all could be released, as without the store; STORE_UNAVAILABLE where
+   *   the store is gone and nothing was to be released; RUNTIME_CLOSED where a release comes too late
    */
   close(options?: { release?: boolean }): Promise<void>;
 }
@@ -223,11 +224,11 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     throw error;
   });
   let closing: Promise<void> | undefined;
-  /** Where nothing is to be released, a stop that is not written down changes nothing: the next start begins anew. */
-  const withoutStore = (error: unknown): void => {
+  /** A stop that is not written down is not begun. */
+  const withoutStore = (error: unknown): never => {
     if (!(error instanceof StagecraftError && error.code === 'STORE_UNAVAILABLE')) throw error;
-    if (released) throw nothingStopped(error);
-    drained = 'kept';
+    drained = released ? 'released' : 'kept';
+    throw closedWithoutStore(error, released);
   };
   void engine.lost.then((reason) => plugins.close(reason));
   return {
@@ -272,11 +273,14 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
 const tooLate = (): StagecraftError =>
   new StagecraftError('RUNTIME_CLOSED', 'it was closed without releasing: create it again, then close it with release');
 
-const nothingStopped = ({ address, cause }: StagecraftError): StagecraftError => {
-  const advice = 'start it again once the store answers, then drain';
-  const message = `nothing was stopped, for the store takes nothing now (${messageOf(cause)}): plugin processes run on; ${advice}`;
-  return new StagecraftError('DRAIN_FAILED', message, { ...(address ? { address } : {}), cause });
-};
+function closedWithoutStore({ address, outcome, cause }: StagecraftError, released: boolean): StagecraftError {
+  const details = { ...(address && { address }), ...(outcome && { outcome }), cause };
+  const why = `the store takes nothing now (${messageOf(cause)})`;
+  const advice = 'plugin processes run on; start it again once the store answers';
+  if (released)
+    return new StagecraftError('DRAIN_FAILED', `nothing was stopped: ${why}; ${advice}, then drain`, details);
+  return new StagecraftError('STORE_UNAVAILABLE', `closed with work under way: ${why}; ${advice}`, details);
+}
 
 /** The root actor: prepares, restores and drains this node. */
 function registryKind(

@@ -60,7 +60,7 @@ describe('an agent whose Redis is gone', function () {
     await outage();
     const { status, stderr } = cli('drain');
     expect(status).to.equal(1);
-    expect(stderr).to.match(/^nothing was stopped, for the store takes nothing now \(.*ECONNREFUSED.*then drain\n$/);
+    expect(stderr).to.match(/^nothing was stopped: the store takes nothing now \(.*ECONNREFUSED.*then drain\n$/);
     expect(await agent.exited).to.deep.equal({ code: 1, signal: null });
     expect(pluginPids(place)).to.deep.equal(pids);
     await server.run();
@@ -70,10 +70,14 @@ describe('an agent whose Redis is gone', function () {
     expect(pluginPids(place)).to.deep.equal([]);
   });
 
-  it('a SIGTERM ends it with 0, its plugin stays, and is found once the store is back', async () => {
+  it('a SIGTERM ends it, and the store is named; its plugin stays, and is found once the store is back', async () => {
     const pids = pluginPids(place);
     await outage();
-    expect(await agent.kill('SIGTERM')).to.deep.equal({ code: 0, signal: null });
+    expect(await agent.kill('SIGTERM')).to.deep.equal({ code: 1, signal: null });
+    expect(agent.lines.at(-1)).to.match(
+      /^closed with work under way: the store takes nothing now .* once the store answers$/,
+    );
+    expect(pluginPids(place)).to.deep.equal(pids);
     await server.run();
     agent = new AgentProcess(place);
     await agent.line(/hostpath \(csi-node\): healthy/);

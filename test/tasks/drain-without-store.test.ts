@@ -59,7 +59,7 @@ describe('a drain without the store', () => {
     const closed = watched(runtime.close({ release: true }));
     await clock.advance(60_000);
     expect(closed.error).to.include({ code: 'DRAIN_FAILED' });
-    expect(closed.error?.message).to.match(/^nothing was stopped, for the store takes nothing now \(no connection\)/);
+    expect(closed.error?.message).to.match(/^nothing was stopped: the store takes nothing now \(no connection\)/);
     expect(findProcesses(`${dataDir}#mute`)).to.have.length(1);
   });
 
@@ -71,11 +71,12 @@ describe('a drain without the store', () => {
     expect(closed.error?.message).to.match(/: the store does not answer; not known to be stopped: mute$/);
   });
 
-  it('gone, and nothing is to be released: it closes; a release comes too late then', async () => {
+  it('gone, and nothing is to be released: it closes, and says so; a release comes too late then', async () => {
     isGone = true;
     const closed = watched(runtime.close());
     await clock.advance(60_000);
-    expect(closed.state).to.equal('answered');
+    expect(closed.error).to.include({ code: 'STORE_UNAVAILABLE' });
+    expect(closed.error?.message).to.match(/^closed with work under way: the store takes nothing now/);
     const released = watched(runtime.close({ release: true }));
     await clock.advance(0);
     expect(released.error).to.include({ code: 'RUNTIME_CLOSED' });
