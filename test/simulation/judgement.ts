@@ -10,7 +10,7 @@ import type { Life } from './life.js';
 import type { Judged, Model } from './model.js';
 import { addressesOf } from './system.js';
 import type { Witnessed } from './witness.js';
-import type { Asking, Attempt, World } from './world.js';
+import type { Asking, Attempt, EffectRun, World } from './world.js';
 
 /** One actor's past: what was written, and what that means. */
 export interface Past {
@@ -47,6 +47,7 @@ export async function judgementOf(
   if (last) {
     faults.push(...restFaults(world, pasts, last));
     faults.push(...(await storeFaults(last.store, pasts)));
+    faults.push(...(await owedFaults(last.store, pasts, begunAlone(hosted))));
     for (const [topic, expected] of topicsOf(pasts)) faults.push(...(await topicFaults(last.store, topic, expected)));
   }
   return { faults, pasts };
@@ -85,13 +86,17 @@ function messageFaults(pasts: Map<string, Past>, beginning: Set<string>): string
         const sentAt = commits[source.seq - 1]?.order ?? Number.POSITIVE_INFINITY;
         if (sentAt > (past.commits[at]?.order ?? 0)) faults.push(`${name} came before its commit`);
       });
-      for (const lost of owed.slice(next))
+      // What waits for one that is out of service is still owed: owedFaults.
+      for (const lost of isOutOfService(past) ? [] : owed.slice(next))
         if (!mayFindNobody(past, past.judged.length, beginning.has(receiver) || !lost.message.event))
           faults.push(`${sender} → ${receiver} (${lost.seq}, ${lost.index}) was lost at the end`);
     }
   }
   return faults;
 }
+
+/** Its machine crashed too often, with its last commit: it takes nothing any more. */
+const isOutOfService = ({ judged }: Past): boolean => judged.at(-1)?.envelope.quarantined !== undefined;
 
 /** A message to nobody is taken by nobody: where the receiver was absent at some time before this entry. */
 function mayFindNobody({ judged }: Past, before: number, isBegun: boolean): boolean {
@@ -113,8 +118,10 @@ function requestFaults(world: World, pasts: Map<string, Past>, refusalsAreTrue: 
     if (applied.length > most) faults.push(`r${n} was applied ${applied.length} times`);
     if (request.repeats && !isOver) faults.push(`r${n} was never answered`);
     for (const attempt of attempts) faults.push(...attemptFaults(asking, attempt, { past, applied }));
-    const isRefused = attempts.length > 0 && attempts.every(({ outcome }) => outcome === 'refused');
-    if (refusalsAreTrue && isRefused && applied.length > 0) faults.push(`r${n} was refused, and applied`);
+    const isRefused =
+      attempts.length > 0 &&
+      attempts.every(({ outcome, code }) => (refusalsAreTrue && outcome === 'refused') || code === 'ACTOR_QUARANTINED');
+    if (isRefused && applied.length > 0) faults.push(`r${n} was refused, and applied`);
   }
   return faults;
 }
@@ -143,6 +150,10 @@ function attemptFaults(
   const { n } = asking;
   const { state, code, value, commitsThen } = attempt;
   const isFromMachine = state === 'answered' || code === 'NO' || code === 'ACTOR_CRASHED';
+  if (code === 'ACTOR_QUARANTINED') {
+    const { order = Number.POSITIVE_INFINITY } = (isOutOfService(past) && past.commits.at(-1)) || {};
+    return order > commitsThen ? [`r${n} was told that ${asking.address} is out of service, which it was not`] : [];
+  }
   if (!isFromMachine) {
     const isKnown =
       state === 'open' || ['STORE_UNAVAILABLE', 'FENCED', 'RUNTIME_CLOSED', 'ACTOR_NOT_FOUND'].includes(code ?? '');
@@ -169,7 +180,18 @@ function effectFaults(world: World, pasts: Map<string, Past>): string[] {
     if (!isLiveAt(judged[seq - 1], run)) faults.push(`${name} was begun, but its commit never asked for it`);
     else if (knownSeq < seq) faults.push(`${name} was begun before its commit`);
     else if (!isLiveAt(judged[knownSeq - 1], run)) faults.push(`${name} was begun when it was over`);
+    else faults.push(...beginningFaults(judged[knownSeq - 1], run).map((what) => `${name} was begun ${what}`));
   }
+  return faults;
+}
+
+/** @param known what its actor was when it began */
+function beginningFaults(known: Judged | undefined, { id, seq, attempt, begunAtMs }: EffectRun): string[] {
+  const live = known?.envelope.effects.find((one) => one.id === id && one.seq === seq);
+  const faults: string[] = [];
+  if (known?.envelope.quarantined) faults.push('for an actor that is out of service');
+  if (attempt !== (live?.attempt ?? 1)) faults.push(`as attempt ${attempt}, expected ${live?.attempt ?? 1}`);
+  if (begunAtMs < (live?.notBeforeMs ?? 0)) faults.push(`at ${begunAtMs}, not to be before ${live?.notBeforeMs}`);
   return faults;
 }
 
@@ -195,8 +217,17 @@ const isLiveAt = (judged: Judged | undefined, { id, seq }: { id: string; seq: nu
 function restFaults(world: World, pasts: Map<string, Past>, last: Life): string[] {
   const faults: string[] = [];
   const runs = world.runs.filter(({ life }) => life === last.number);
-  for (const [address, { judged }] of pasts) {
+  const outOfService = [...pasts].filter(([, past]) => isOutOfService(past)).map(([address]) => address);
+  const told = last.engine.quarantined().map(({ address }) => address);
+  if (!isDeepStrictEqual(told.sort(), outOfService.sort()))
+    faults.push(`out of service are ${outOfService.join(' ')}, the last life says ${told.join(' ')}`);
+  for (const [address, past] of pasts) {
+    const { judged } = past;
     const end = judged.at(-1);
+    const view = last.engine.peek(address);
+    if (view && view.seq !== end?.entry.seq)
+      faults.push(`${address} is at seq ${view.seq} in memory, ${end?.entry.seq} in the store`);
+    if (isOutOfService(past)) continue;
     for (const { id, seq, dueAtMs } of end?.envelope.timers ?? [])
       if (dueAtMs <= world.timeline.nowMs) faults.push(`the timer ${address}#${id}#${seq} never fired`);
     for (const { id, seq, src } of end?.envelope.effects ?? []) {
@@ -209,17 +240,17 @@ function restFaults(world: World, pasts: Map<string, Past>, last: Life): string[
       else if (run?.signal.aborted && src === 'loop')
         faults.push(`${address}#${id}#${seq} was called off, though its state stands`);
     }
-    const view = last.engine.peek(address);
-    if (view && view.seq !== end?.entry.seq)
-      faults.push(`${address} is at seq ${view.seq} in memory, ${end?.entry.seq} in the store`);
   }
-  for (const run of runs)
-    if (!run.isOver && !run.signal.aborted && !isLiveAt(pasts.get(run.address)?.judged.at(-1), run))
+  for (const run of runs) {
+    const end = pasts.get(run.address)?.judged.at(-1);
+    const isWanted = isLiveAt(end, run) && !end?.envelope.quarantined;
+    if (!run.isOver && !run.signal.aborted && !isWanted)
       faults.push(`${run.address}#${run.id}#${run.seq} was not called off`);
+  }
   return faults;
 }
 
-/** The store ends with what was last written, and owes nothing. */
+/** The store ends with what was last written. */
 async function storeFaults(store: Store, pasts: Map<string, Past>): Promise<string[]> {
   const faults: string[] = [];
   for (const [address, { commits }] of pasts) {
@@ -232,9 +263,35 @@ async function storeFaults(store: Store, pasts: Map<string, Past>): Promise<stri
     if (journal.length > 0 && !isDeepStrictEqual(journal, expected))
       faults.push(`${address}: the journal is not what was written`);
   }
-  const { rows } = await store.unsettled({ prefix: '', limit: 10 });
-  for (const { address, seq } of rows) faults.push(`${address} still owes what it committed at seq ${seq}`);
   return faults;
+}
+
+/** The store owes what waits for an actor that is out of service, and nothing else. */
+async function owedFaults(store: Store, pasts: Map<string, Past>, beginning: Set<string>): Promise<string[]> {
+  const waiting = new Map<string, boolean>();
+  for (const [receiver, past] of pasts) {
+    if (!isOutOfService(past)) continue;
+    for (const [sender, { judged }] of pasts) {
+      const [lastSeq, lastIndex] = past.judged.at(-1)?.envelope.received[sender] ?? [0, 0];
+      for (const { entry, messages } of judged) {
+        for (const [index, { to, event }] of messages.entries()) {
+          const isTaken = entry.seq < lastSeq || (entry.seq === lastSeq && index <= lastIndex);
+          if (to !== receiver || isTaken) continue;
+          const row = `${sender} ${entry.seq}`;
+          const mayBeGone = mayFindNobody(past, past.judged.length, beginning.has(receiver) || !event);
+          waiting.set(row, !mayBeGone || waiting.get(row) === true);
+        }
+      }
+    }
+  }
+  const { rows } = await store.unsettled({ prefix: '', limit: 1_000 });
+  const owed = new Set(rows.map(({ address, seq }) => `${address} ${seq}`));
+  return [
+    ...[...owed].filter((row) => !waiting.has(row)).map((row) => `still owed is what was committed by ${row}`),
+    ...[...waiting].flatMap(([row, must]) =>
+      must && !owed.has(row) ? [`${row} sent to one that is out of service: that is lost`] : [],
+    ),
+  ];
 }
 
 interface Told {

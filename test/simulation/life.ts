@@ -134,8 +134,9 @@ export class Life {
     this.effects += 1;
     const { world, number: life } = this;
     const knownSeq = this.#known.get(address) ?? 0;
-    const run: EffectRun = { life, address, id, seq, attempt, knownSeq, signal, isOver: false };
-    world.tell(`${this.name}: effect ${address}#${id}#${seq} begins`);
+    const begunAtMs = world.timeline.nowMs;
+    const run: EffectRun = { life, address, id, seq, attempt, knownSeq, begunAtMs, signal, isOver: false };
+    world.tell(`${this.name}: effect ${address}#${id}#${seq} begins, attempt ${attempt}`);
     if (!world.witness.isOwner(this.#owner)) world.faults.push(`${address}#${id}#${seq} was begun without a lease`);
     const twin = world.runs.find(
       (one) =>

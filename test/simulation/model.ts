@@ -1,12 +1,13 @@
 /**
  * What each commit of an actor must have been, told from the one before and its journal entry: state, live effects and
- * timers, marks of what was received, answers, and what it owes to others. Where the store holds anything else, a fault.
+ * timers, marks of what was received, answers, crashes, whether it is out of service from here on, and what it owes to
+ * others. Where the store holds anything else, a fault.
  * Runs of one system share their beginnings, so what was judged once is kept, in a tree of commits.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyEventObject } from 'xstate';
 import type { AnswerParams } from '../../machines/host.js';
-import type { Envelope, JournalEntry, LiveEffect, LiveTimer, Outbox } from '../../src/engine/envelope.js';
+import type { Envelope, JournalEntry, LiveEffect, LiveTimer, Outbox, Quarantine } from '../../src/engine/envelope.js';
 import { type HostedSystem, kindOf } from './hosted-system.js';
 import { type Asked, plain, Stepper } from './step.js';
 import { addressesOf, topicOf } from './system.js';
@@ -55,7 +56,12 @@ export function modelOf(hosted: HostedSystem): Model {
   };
 }
 
-type Before = Pick<Envelope, 'snapshot' | 'effects' | 'timers' | 'received' | 'answers'>;
+type Before = Pick<Envelope, 'snapshot' | 'effects' | 'timers' | 'received' | 'answers' | 'crashes' | 'quarantined'>;
+/** More crashes than that within the time, and an actor is out of service. */
+const crashesAllowed = 5;
+const crashesCountMs = 60_000;
+/** Where the engine tells of that. */
+const engineTopic = 'actors';
 const nothing: Before = { effects: [], timers: [], received: {}, answers: [] };
 
 function judge(stepper: Stepper, before: Before = nothing, commit: Witnessed): Judged {
@@ -71,6 +77,7 @@ function judge(stepper: Stepper, before: Before = nothing, commit: Witnessed): J
   };
 
   if (entry.seq !== commit.seq) fault(`its entry says seq ${entry.seq}`);
+  if (before.quarantined) fault('it took something while it was out of service');
   judgeSource(before, entry, fault);
   const asked = entry.kind === 'event' ? stepped(stepper, before, entry, fault) : undefined;
   if (entry.kind === 'crash' && !isThrown(stepper, before, entry)) fault('a crash, but its machine takes this');
@@ -84,15 +91,20 @@ function judge(stepper: Stepper, before: Before = nothing, commit: Witnessed): J
   expect('snapshot', envelope.snapshot, isGone ? undefined : (asked?.snapshot ?? before.snapshot));
   expect('received', envelope.received, receivedAfter(before, entry));
   expect('answers', envelope.answers, answersAfter(before, entry, answer));
+  const crashes = asked && isGone ? undefined : crashesAfter(before, entry);
+  const quarantined = quarantineAfter(crashes, entry);
+  expect('crashes', envelope.crashes, crashes);
+  expect('quarantined', envelope.quarantined, quarantined);
+  if (quarantined && commit.wakeAtMs !== entry.at) fault('the next runtime would not hear that it is out of service');
   expect('effects', envelope.effects.map(nameOfEffect), effectsAfter(before, entry, asked).map(nameOfEffect));
   expect('timers', envelope.timers.map(nameOfTimer).sort(), timersAfter(before, entry, asked).map(nameOfTimer).sort());
   // What is overdue already wakes it at once.
   const wakeAtMs = Math.max(entry.at, Math.min(...envelope.timers.map(({ dueAtMs }) => dueAtMs)));
   if (envelope.timers.length > 0 && (commit.wakeAtMs ?? Number.POSITIVE_INFINITY) > wakeAtMs)
     fault(`wakes at ${commit.wakeAtMs}, a timer is due at ${wakeAtMs}`);
-  if (asked || outbox.messages.length > 0) expect('messages', outbox.messages, asked?.messages ?? []);
+  expect('messages', outbox.messages, asked?.messages ?? []);
   const told = asked?.emitted.map((event) => ({ topic: topicOf(commit.address), event: { ...event, at: entry.at } }));
-  if (asked) expect('events', outbox.events, told);
+  expect('events', outbox.events, quarantined ? [outOfService(commit.address, quarantined)] : (told ?? []));
   return { entry, envelope, messages: outbox.messages, events: outbox.events, answer, faults };
 }
 
@@ -168,19 +180,52 @@ function answersAfter(
   return [...answers, [source.requestId, answer ?? null]];
 }
 
+/** Whether this is how an effect ended, not what it said on its way. */
+export const isResult = ({ source, event }: JournalEntry): boolean =>
+  source.kind === 'effect' && /^xstate\.(done|error)\.actor\./.test(event?.type ?? '');
+
+/** When its machine threw, as long as that counts. */
+function crashesAfter({ crashes }: Before, { kind, at }: JournalEntry): number[] | undefined {
+  if (kind !== 'crash') return crashes;
+  return [...(crashes ?? []).filter((crashedAt) => crashedAt > at - crashesCountMs), at];
+}
+
+function quarantineAfter(crashes: number[] | undefined, { kind, at, error }: JournalEntry): Envelope['quarantined'] {
+  if (kind !== 'crash' || !crashes || crashes.length <= crashesAllowed) return undefined;
+  return { at, reason: `it crashed ${crashes.length} times in ${crashesCountMs} ms, last: ${error}` };
+}
+
+/** What operators hear, in the very commit. */
+const outOfService = (address: string, { at, reason }: Quarantine): Judged['events'][number] => ({
+  topic: engineTopic,
+  event: { type: 'actor.quarantined', address, reason, at },
+});
+
 function effectsAfter(before: Before, entry: JournalEntry, asked: Asked | undefined): LiveEffect[] {
+  if (entry.kind === 'recovered') return before.effects.map((effect) => takenUp(effect, entry));
   if (!asked) return before.effects;
   if (!asked.snapshot) return [];
   const started = new Map<string, LiveEffect>();
   for (const effect of asked.started)
     if (asked.active.has(effect.id)) started.set(effect.id, { ...effect, seq: entry.seq });
-  const { source, event } = entry;
-  const isEnd = source.kind === 'effect' && /^xstate\.(done|error)\.actor\./.test(event?.type ?? '');
+  const { source } = entry;
+  const isEnd = isResult(entry);
   const kept = before.effects.filter(
-    ({ id }) => asked.active.has(id) && !started.has(id) && !(isEnd && source.id === id),
+    ({ id }) => asked.active.has(id) && !started.has(id) && !(isEnd && 'id' in source && source.id === id),
   );
   return [...kept, ...started.values()];
 }
+
+/** After a restart it is another attempt, and not before its time; a loop stands as long as its state does. */
+function takenUp(effect: LiveEffect, { at, random }: JournalEntry): LiveEffect {
+  if (effect.src === 'loop') return effect;
+  const before = effect.attempt ?? 1;
+  return { ...effect, attempt: before + 1, notBeforeMs: at + backoffMs(before, random) };
+}
+
+/** A tenth of a second, doubled each time, at most five minutes; any part of that. */
+const backoffMs = (failures: number, random: number): number =>
+  Math.floor(Math.min(100 * 2 ** (failures - 1), 300_000) * random);
 
 function timersAfter(before: Before, entry: JournalEntry, asked: Asked | undefined): LiveTimer[] {
   const { source, seq, at } = entry;
@@ -196,7 +241,14 @@ function timersAfter(before: Before, entry: JournalEntry, asked: Asked | undefin
   return timers;
 }
 
-const nameOfEffect = ({ id, seq, src, input }: LiveEffect): unknown => [id, seq, src, input ?? null];
+const nameOfEffect = ({ id, seq, src, input, attempt, notBeforeMs }: LiveEffect): unknown => [
+  id,
+  seq,
+  src,
+  input ?? null,
+  attempt ?? 1,
+  notBeforeMs ?? 0,
+];
 
 /** Timers without an id get one from the engine: `<seq>.<index>`. */
 const nameOfTimer = ({ id, seq, dueAtMs, event }: LiveTimer): string =>

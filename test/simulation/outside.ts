@@ -1,4 +1,7 @@
-/** What effects do outside, and how long that takes: told by address, id and input alone, so the same in every life. */
+/**
+ * What effects do outside, and how long that takes: told by address, id and input alone, so the same in every life; for
+ * wild kinds, which are not compared, by the attempt too.
+ */
 import type { Effect, EffectCall } from '../../src/engine/effects.js';
 import { chance } from './dice.js';
 import type { Life } from './life.js';
@@ -22,7 +25,7 @@ const isHasty = (seed: number, input: unknown): boolean => chance(seed, JSON.str
 
 async function task(life: Life, call: EffectCall): Promise<unknown> {
   const { system } = life.world;
-  const words = [system.seed, call.address, call.id, JSON.stringify(call.input)];
+  const words = wordsOf(life, call);
   const run = life.began(call);
   // Where runs are compared it is clear whether the time is enough: a process that stands still loses some of it.
   const isHopeless = isOrderly(system) && isHasty(system.seed, call.input);
@@ -46,7 +49,7 @@ async function task(life: Life, call: EffectCall): Promise<unknown> {
 /** Sends some news, then waits for the end of its state, or comes to an end itself. */
 async function loop(life: Life, call: EffectCall): Promise<void> {
   const { system } = life.world;
-  const words = [system.seed, call.address, call.id, JSON.stringify(call.input)];
+  const words = wordsOf(life, call);
   const run = life.began(call);
   for (let tick = 1; tick <= lastTick && !call.signal.aborted; tick += 1) {
     await pause(life, Math.floor(chance(...words, tick) * 40), call.signal);
@@ -61,6 +64,11 @@ async function loop(life: Life, call: EffectCall): Promise<void> {
   }
   await pause(life, Number.POSITIVE_INFINITY, call.signal);
   run.end();
+}
+
+function wordsOf({ world: { system } }: Life, { address, id, input, attempt }: EffectCall): (string | number)[] {
+  const words = [system.seed, address, id, JSON.stringify(input)];
+  return isOrderly(system) ? words : [...words, attempt];
 }
 
 /** Rejects as soon as it is called off. */

@@ -37,6 +37,7 @@ export interface EffectRun {
   attempt: number;
   /** The seq of its actor that this life knew when it started. */
   knownSeq: number;
+  begunAtMs: number;
   signal: AbortSignal;
   isOver: boolean;
 }
