@@ -104,8 +104,25 @@ function standingIn(
   };
 }
 
+/**
+ * An effect whose result made its machine crash, as that very commit asks for it again: under its own seq, so that
+ * nothing of the run before is taken for what comes of this one; also one that stands as long as its state does.
+ * @param crashes of its actor, as far as they count: the delay follows them and not the attempts, so that those that
+ *   restarts have added don't spread the crashes until they are never too many
+ */
+export function triedAgain(
+  effect: LiveEffect,
+  { seq, at, random }: Stamp & { seq: number },
+  crashes: number,
+): LiveEffect {
+  const notBeforeMs = at + jittered(defaultBackoff, crashes, random);
+  return { ...effect, seq, attempt: nextAttempt(effect), notBeforeMs };
+}
+
+const nextAttempt = ({ attempt = 1 }: LiveEffect): number => attempt + 1;
+
 function takenUp(taker: Taker, effect: LiveEffect, { at, random }: Stamp): LiveEffect {
   if (!isCounted(taker, effect)) return effect;
-  const attempt = (effect.attempt ?? 1) + 1;
+  const attempt = nextAttempt(effect);
   return { ...effect, attempt, notBeforeMs: at + jittered(defaultBackoff, attempt - 1, random) };
 }

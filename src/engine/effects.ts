@@ -7,14 +7,20 @@ export interface EffectCall<TInput = unknown> {
   address: string;
   /** The `id` of the invoke. */
   id: string;
-  /** The seq of the commit that asked for it: with address and id, the name of this very run. */
+  /**
+   * The seq of the commit that asked for it: with address and id, the name of this very run. A restart takes it up
+   * under the same name; after a result that made its machine crash it is asked for anew.
+   */
   seq: number;
   input: TInput;
   /** Aborted when the state is left, the deadline has passed or the runtime ends. */
   signal: AbortSignal;
   /** True where the run was asked for by an earlier incarnation of this runtime: it may have happened already. */
   recovered: boolean;
-  /** 1, and one more for each incarnation that took it up again. Committed before the run. */
+  /**
+   * 1, and one more for each incarnation that took it up again, and for each result that made its machine crash.
+   * Committed before the run.
+   */
   attempt: number;
   /** Sends the machine an event; dropped as stale once its state was left. */
   send(event: AnyEventObject): void;

@@ -14,7 +14,7 @@ const format = 1;
 /** An effect that a committed snapshot waits for. Its name is address + id + seq. */
 export interface LiveEffect extends StartedEffect {
   seq: number;
-  /** Above 1 where it was taken up again after the end of a runtime. */
+  /** Above 1 where it was taken up again after the end of a runtime, or a result that made its machine crash. */
   attempt?: number;
   /** Not to be started before this moment. */
   notBeforeMs?: number;

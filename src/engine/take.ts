@@ -5,7 +5,7 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import type { AnswerParams } from '../../machines/host.js';
 import { messageOf } from '../errors.js';
-import { takeChange } from './changes.js';
+import { takeChange, triedAgain } from './changes.js';
 import { asData } from './data.js';
 import type { ActorKind } from './effects.js';
 import {
@@ -86,7 +86,10 @@ export function take(taker: Taker, state: ActorState, mail: Mail, stamp: Stamp):
   }
 }
 
-/** The machine stays as it was; if it crashes too often, it is out of service from here on. */
+/**
+ * The machine stays as it was. It still waits for an effect whose result it could not take: that is tried again. If it
+ * crashes too often, it is out of service from here on, and its effects stay as they were.
+ */
 function crashed(taker: Taker, { snapshot, envelope }: ActorState, mail: Mail, entry: JournalEntry): Taken {
   const { most, withinMs } = taker.policy.crashes;
   const { seq, at, error: reason = '' } = entry;
@@ -94,7 +97,10 @@ function crashed(taker: Taker, { snapshot, envelope }: ActorState, mail: Mail, e
   const next = { seq, snapshot, envelope: marked(envelope, mail, answer) };
   const crashes = [...(envelope.crashes ?? []).filter((crashedAt) => crashedAt > at - withinMs && crashedAt <= at), at];
   next.envelope.crashes = crashes;
-  if (crashes.length <= most) return written(taker, { mail, entry, next, outbox: undefined, answer });
+  if (crashes.length <= most) {
+    next.envelope.effects = effectsAfterCrash(envelope.effects, mail, { entry, crashes: crashes.length });
+    return written(taker, { mail, entry, next, outbox: undefined, answer });
+  }
   next.envelope.quarantined = { at, reason: `it crashed ${crashes.length} times in ${withinMs} ms, last: ${reason}` };
   const event = { type: 'actor.quarantined', address: taker.address, reason: next.envelope.quarantined.reason };
   return written(taker, { mail, entry, next, outbox: engineEvent(taker, at, event), answer });
@@ -227,6 +233,15 @@ function effectsAfter(machine: HostedMachine, before: LiveEffect[], { mail, entr
     if (active.includes(id)) put(effects, { id, src, input, seq: entry.seq });
   }
   return effects;
+}
+
+function effectsAfterCrash(
+  before: LiveEffect[],
+  mail: Mail,
+  { entry, crashes }: { entry: JournalEntry; crashes: number },
+): LiveEffect[] {
+  if (mail.kind !== 'effect' || !mail.ended) return before;
+  return before.map((effect) => (effect.id === mail.id ? triedAgain(effect, entry, crashes) : effect));
 }
 
 /** In the place of what has the same id. */

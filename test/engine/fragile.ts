@@ -1,6 +1,9 @@
-/** An actor that breaks when it is told to, whatever it does: it notes, naps as long as it is asked to, and works. */
+/**
+ * An actor that breaks when it is told to, whatever it does: it notes, naps as long as it is asked to, works, and
+ * listens. It also breaks at what it can't bear to hear, and at a loop that throws.
+ */
 import { type AnyEventObject, assign, setup } from 'xstate';
-import { type Failure, failureIn, hostActions, type Stamped, unbound } from '../../machines/host.js';
+import { type Failure, failureIn, hostActions, type Stamped, unbound, unboundLoop } from '../../machines/host.js';
 import type { ActorKind, Effect } from '../../src/engine/effects.js';
 
 export interface FragileContext {
@@ -16,18 +19,27 @@ export type FragileEvent = (
   | { type: 'read' }
   | { type: 'nap'; ms: number }
   | { type: 'work' }
+  | { type: 'listen' }
   | { type: 'rest' }
   | { type: 'end' }
 ) &
   Stamped;
 
+/** As a note or a result, it breaks. */
+export const unbearable = 'unbearable';
+
+const borne = <T>(what: T): T => {
+  if (what === unbearable) throw new Error('it broke');
+  return what;
+};
+
 export const fragileMachine = setup({
   types: {} as { context: FragileContext; events: FragileEvent },
-  actors: { work: unbound<string, object>() },
+  actors: { work: unbound<string, object>(), listen: unboundLoop<AnyEventObject, object>() },
   actions: {
     ...hostActions,
-    note: assign(({ context }, text: string) => ({ notes: [...context.notes, text] })),
-    keep: assign(({ context }, result: string | Failure) => ({ results: [...context.results, result] })),
+    note: assign(({ context }, text: string) => ({ notes: [...context.notes, borne(text)] })),
+    keep: assign(({ context }, result: string | Failure) => ({ results: [...context.results, borne(result)] })),
     wake: assign(({ context }) => ({ naps: context.naps + 1 })),
     throwUp: assign(() => {
       throw new Error('it broke');
@@ -45,6 +57,7 @@ export const fragileMachine = setup({
     read: { actions: { type: 'answer', params: ({ context }) => ({ value: context }) } },
     nap: '.napping',
     work: '.working',
+    listen: '.listening',
     rest: '.idle',
     end: '.ended',
   },
@@ -60,6 +73,7 @@ export const fragileMachine = setup({
         onError: { target: 'idle', actions: { type: 'keep', params: ({ event }) => failureIn(event) } },
       },
     },
+    listening: { invoke: { id: 'listen', src: 'listen', input: {} } },
     ended: { type: 'final' },
   },
 });

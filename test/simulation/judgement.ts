@@ -7,7 +7,7 @@ import type { Store } from '../../src/engine/store.js';
 import type { History } from './history.js';
 import { type HostedSystem, kindOf } from './hosted-system.js';
 import type { Life } from './life.js';
-import type { Judged, Model } from './model.js';
+import { isResult, type Judged, type Model } from './model.js';
 import { addressesOf } from './system.js';
 import type { Witnessed } from './witness.js';
 import type { Asking, Attempt, EffectRun, World } from './world.js';
@@ -43,6 +43,7 @@ export async function judgementOf(
   faults.push(...requestFaults(world, pasts, refusalsAreTrue));
   faults.push(...unheard(world, last));
   faults.push(...effectFaults(world, pasts));
+  faults.push(...resultFaults(pasts));
   faults.push(...timerFaults(pasts));
   if (last) {
     faults.push(...restFaults(world, pasts, last));
@@ -195,6 +196,22 @@ function beginningFaults(known: Judged | undefined, { id, seq, attempt, begunAtM
   return faults;
 }
 
+/** What one commit asked for gives its machine one result at most. */
+function resultFaults(pasts: Map<string, Past>): string[] {
+  const faults: string[] = [];
+  for (const [address, { judged }] of pasts) {
+    const seen = new Set<string>();
+    for (const { entry } of judged) {
+      const { source, kind } = entry;
+      if (source.kind !== 'effect' || kind === 'stale' || !isResult(entry)) continue;
+      const name = `${address}#${source.id}#${source.seq}`;
+      if (seen.has(name)) faults.push(`the machine got a second result of ${name}`);
+      seen.add(name);
+    }
+  }
+  return faults;
+}
+
 /** A timer comes up once, even where it would be told for stale. */
 function timerFaults(pasts: Map<string, Past>): string[] {
   const faults: string[] = [];
@@ -232,12 +249,9 @@ function restFaults(world: World, pasts: Map<string, Past>, last: Life): string[
       if (dueAtMs <= world.timeline.nowMs) faults.push(`the timer ${address}#${id}#${seq} never fired`);
     for (const { id, seq, src } of end?.envelope.effects ?? []) {
       const run = runs.find((one) => one.address === address && one.id === id && one.seq === seq);
-      const isTaken = judged.some(
-        ({ entry: { kind, source } }) => kind === 'crash' && 'id' in source && source.id === id && source.seq === seq,
-      );
-      if (!run && !isTaken) faults.push(`${address}#${id}#${seq} was never begun in the last life`);
-      else if (src === 'task' && !isTaken) faults.push(`the result of ${address}#${id}#${seq} was lost`);
-      else if (run?.signal.aborted && src === 'loop')
+      if (!run) faults.push(`${address}#${id}#${seq} was never begun in the last life`);
+      else if (src === 'task') faults.push(`the result of ${address}#${id}#${seq} was lost`);
+      else if (run.signal.aborted && src === 'loop')
         faults.push(`${address}#${id}#${seq} was called off, though its state stands`);
     }
   }

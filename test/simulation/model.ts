@@ -96,7 +96,11 @@ function judge(stepper: Stepper, before: Before = nothing, commit: Witnessed): J
   expect('crashes', envelope.crashes, crashes);
   expect('quarantined', envelope.quarantined, quarantined);
   if (quarantined && commit.wakeAtMs !== entry.at) fault('the next runtime would not hear that it is out of service');
-  expect('effects', envelope.effects.map(nameOfEffect), effectsAfter(before, entry, asked).map(nameOfEffect));
+  expect(
+    'effects',
+    envelope.effects.map(nameOfEffect),
+    effectsAfter(before, entry, { asked, crashes, quarantined }).map(nameOfEffect),
+  );
   expect('timers', envelope.timers.map(nameOfTimer).sort(), timersAfter(before, entry, asked).map(nameOfTimer).sort());
   // What is overdue already wakes it at once.
   const wakeAtMs = Math.max(entry.at, Math.min(...envelope.timers.map(({ dueAtMs }) => dueAtMs)));
@@ -201,8 +205,18 @@ const outOfService = (address: string, { at, reason }: Quarantine): Judged['even
   event: { type: 'actor.quarantined', address, reason, at },
 });
 
-function effectsAfter(before: Before, entry: JournalEntry, asked: Asked | undefined): LiveEffect[] {
+function effectsAfter(
+  before: Before,
+  entry: JournalEntry,
+  {
+    asked,
+    crashes,
+    quarantined,
+  }: { asked: Asked | undefined; crashes: number[] | undefined; quarantined: Quarantine | undefined },
+): LiveEffect[] {
   if (entry.kind === 'recovered') return before.effects.map((effect) => takenUp(effect, entry));
+  if (entry.kind === 'crash' && isResult(entry) && !quarantined)
+    return before.effects.map((effect) => triedAgain(effect, entry, crashes));
   if (!asked) return before.effects;
   if (!asked.snapshot) return [];
   const started = new Map<string, LiveEffect>();
@@ -221,6 +235,13 @@ function takenUp(effect: LiveEffect, { at, random }: JournalEntry): LiveEffect {
   if (effect.src === 'loop') return effect;
   const before = effect.attempt ?? 1;
   return { ...effect, attempt: before + 1, notBeforeMs: at + backoffMs(before, random) };
+}
+
+/** Its machine could not take its result: this commit asks for it once more, be it a loop, with backoff by crashes. */
+function triedAgain(effect: LiveEffect, { seq, source, at, random }: JournalEntry, crashes: number[] = []): LiveEffect {
+  if (!('id' in source) || effect.id !== source.id) return effect;
+  const notBeforeMs = at + backoffMs(crashes.length, random);
+  return { ...effect, seq, attempt: (effect.attempt ?? 1) + 1, notBeforeMs };
 }
 
 /** A tenth of a second, doubled each time, at most five minutes; any part of that. */

@@ -32,6 +32,9 @@ export interface OrderlyEvent extends Partial<Stamped> {
   tick?: number;
 }
 
+/** A result that no machine can take. */
+export const unfit = 'unfit';
+
 /** Ticks of a loop, after which its state is left. */
 export const lastTick = 2;
 
@@ -51,6 +54,7 @@ const base = setup({
       return { queue: [...context.queue, { id, hops }] };
     }),
     keep: assign(({ context, event }) => {
+      if (event.output === unfit) throw new Error('can not take this');
       const { id } = jobOf(context);
       return { done: { ...context.done, [id]: [...(context.done[id] ?? []), event.output ?? 'passed'] }, attempt: 1 };
     }),

@@ -1,11 +1,11 @@
 /**
  * What effects do outside, and how long that takes: told by address, id and input alone, so the same in every life; for
- * wild kinds, which are not compared, by the attempt too.
+ * some of wild kinds, which are not compared, by the attempt too.
  */
 import type { Effect, EffectCall } from '../../src/engine/effects.js';
 import { chance } from './dice.js';
 import type { Life } from './life.js';
-import { lastTick } from './orderly-machine.js';
+import { lastTick, unfit } from './orderly-machine.js';
 import { isOrderly } from './system.js';
 
 const durationsMs = [0, 0, 10, 60, 250];
@@ -43,6 +43,7 @@ async function task(life: Life, call: EffectCall): Promise<unknown> {
   // A job succeeds at its third attempt at the latest; else it would never end.
   const { attempt } = { attempt: 1, ...(call.input instanceof Object ? call.input : {}) };
   if (chance(...words, 'failure') < 0.35 && attempt < 3) throw new Error(`${call.id} failed`);
+  if (isOrderly(system) && isUnfit(system.seed, call)) return unfit;
   return `${call.id} of ${JSON.stringify(call.input)}`;
 }
 
@@ -66,9 +67,18 @@ async function loop(life: Life, call: EffectCall): Promise<void> {
   run.end();
 }
 
+/**
+ * Whether the machine crashes at what this attempt gives: twice at most in an actor's life, so that together with
+ * three requests that crash it they are not too many.
+ */
+function isUnfit(seed: number, { id, input, attempt }: EffectCall): boolean {
+  const isFirst = id === 'task0' && input instanceof Object && 'job' in input && input.job === 'r0';
+  return isFirst && attempt < 3 && chance(seed, 'unfit') < 0.5;
+}
+
 function wordsOf({ world: { system } }: Life, { address, id, input, attempt }: EffectCall): (string | number)[] {
   const words = [system.seed, address, id, JSON.stringify(input)];
-  return isOrderly(system) ? words : [...words, attempt];
+  return isOrderly(system) || chance(...words, 'steady') < 0.6 ? words : [...words, attempt];
 }
 
 /** Rejects as soon as it is called off. */
