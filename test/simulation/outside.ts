@@ -35,7 +35,7 @@ async function task(life: Life, call: EffectCall): Promise<unknown> {
   await pause(life, durationMs / 2, isDeaf ? undefined : call.signal);
   life.pass({ of: 'effect', at: run.number, moment: 'before' });
   await life.clock.awake();
-  if (!isOrderly(system) && chance(...words, 'news') < 0.3) call.send({ type: 'later', n: 77 });
+  if (!isOrderly(system) && chance(...words, 'news') < 0.3) call.send({ type: 'later', n: 77, ...spoilt(life, words) });
   await pause(life, durationMs / 2, isDeaf ? undefined : call.signal);
   life.pass({ of: 'effect', at: run.number, moment: 'after' });
   await life.clock.awake();
@@ -56,7 +56,7 @@ async function loop(life: Life, call: EffectCall): Promise<void> {
     await pause(life, Math.floor(chance(...words, tick) * 40), call.signal);
     life.pass({ of: 'effect', at: run.number, moment: tick === 1 ? 'before' : 'after' });
     await life.clock.awake();
-    call.send({ type: isOrderly(system) ? 'tick' : 'later', tick });
+    call.send({ type: isOrderly(system) ? 'tick' : 'later', tick, ...spoilt(life, [...words, tick]) });
   }
   if (!isOrderly(system) && chance(...words, 'end') < 0.3) {
     run.end();
@@ -74,6 +74,11 @@ async function loop(life: Life, call: EffectCall): Promise<void> {
 function isUnfit(seed: number, { id, input, attempt }: EffectCall): boolean {
   const isFirst = id === 'task0' && input instanceof Object && 'job' in input && input.job === 'r0';
   return isFirst && attempt < 3 && chance(seed, 'unfit') < 0.5;
+}
+
+/** News may crash a machine too; what told it goes on. */
+function spoilt({ world: { system } }: Life, words: (string | number)[]): { crashes?: true } {
+  return !isOrderly(system) && chance(...words, 'spoilt') < 0.15 ? { crashes: true } : {};
 }
 
 function wordsOf({ world: { system } }: Life, { address, id, input, attempt }: EffectCall): (string | number)[] {
