@@ -175,24 +175,31 @@ function attemptFaults(
 function effectFaults(world: World, pasts: Map<string, Past>): string[] {
   const faults: string[] = [];
   for (const run of world.runs) {
-    const { address, id, seq, knownSeq } = run;
+    const { address, id, seq, known } = run;
     const judged = pasts.get(address)?.judged ?? [];
     const name = `${address}#${id}#${seq}`;
     if (!isLiveAt(judged[seq - 1], run)) faults.push(`${name} was begun, but its commit never asked for it`);
-    else if (knownSeq < seq) faults.push(`${name} was begun before its commit`);
-    else if (!isLiveAt(judged[knownSeq - 1], run)) faults.push(`${name} was begun when it was over`);
-    else faults.push(...beginningFaults(judged[knownSeq - 1], run).map((what) => `${name} was begun ${what}`));
+    else if (known.perhaps < seq) faults.push(`${name} was begun before its commit`);
+    else {
+      // As what it was at one of the moments that the life may have known of.
+      const whatIf = judged
+        .slice(Math.max(known.surely, seq) - 1, known.perhaps)
+        .map((one) => beginningFaults(one, run).map((what) => `${name} was begun ${what}`));
+      if (whatIf.every((wrong) => wrong.length > 0)) faults.push(...(whatIf.at(-1) ?? []));
+    }
   }
   return faults;
 }
 
 /** @param known what its actor was when it began */
-function beginningFaults(known: Judged | undefined, { id, seq, attempt, begunAtMs }: EffectRun): string[] {
-  const live = known?.envelope.effects.find((one) => one.id === id && one.seq === seq);
+function beginningFaults(known: Judged, { id, seq, attempt, begunAtMs }: EffectRun): string[] {
+  const live = known.envelope.effects.find((one) => one.id === id && one.seq === seq);
+  if (!live) return ['when it was over'];
+  const { attempt: expected = 1, notBeforeMs = 0 } = live;
   const faults: string[] = [];
-  if (known?.envelope.quarantined) faults.push('for an actor that is out of service');
-  if (attempt !== (live?.attempt ?? 1)) faults.push(`as attempt ${attempt}, expected ${live?.attempt ?? 1}`);
-  if (begunAtMs < (live?.notBeforeMs ?? 0)) faults.push(`at ${begunAtMs}, not to be before ${live?.notBeforeMs}`);
+  if (known.envelope.quarantined) faults.push('for an actor that is out of service');
+  if (attempt !== expected) faults.push(`as attempt ${attempt}, expected ${expected}`);
+  if (begunAtMs < notBeforeMs) faults.push(`at ${begunAtMs}, not to be before ${notBeforeMs}`);
   return faults;
 }
 

@@ -10,7 +10,11 @@ import { lifeStore } from './life-store.js';
 import { effectsOf } from './outside.js';
 import type { Boundary, LifePlan } from './plan.js';
 import { MortalClock } from './timeline.js';
-import type { EffectRun, World } from './world.js';
+import type { EffectRun, Known, World } from './world.js';
+
+const unknown: Known = { surely: 0, perhaps: 0 };
+/** An answer that came later may have been heard by nobody; it is asked for again then. */
+const patienceMs = 5_000;
 
 export interface LifeOptions {
   world: World;
@@ -37,7 +41,7 @@ export class Life {
   storeCalls = 0;
   effects = 0;
   readonly #plan: LifePlan;
-  readonly #known = new Map<string, number>();
+  readonly #known = new Map<string, Known>();
   #owner = '';
 
   constructor({ world, store, hosted, plan, leaseTtlMs, number }: LifeOptions) {
@@ -133,9 +137,9 @@ export class Life {
   began({ address, id, seq, attempt, signal }: EffectCall): { number: number; end(): void } {
     this.effects += 1;
     const { world, number: life } = this;
-    const knownSeq = this.#known.get(address) ?? 0;
+    const known = this.#known.get(address) ?? unknown;
     const begunAtMs = world.timeline.nowMs;
-    const run: EffectRun = { life, address, id, seq, attempt, knownSeq, begunAtMs, signal, isOver: false };
+    const run: EffectRun = { life, address, id, seq, attempt, known, begunAtMs, signal, isOver: false };
     world.tell(`${this.name}: effect ${address}#${id}#${seq} begins, attempt ${attempt}`);
     if (!world.witness.isOwner(this.#owner)) world.faults.push(`${address}#${id}#${seq} was begun without a lease`);
     const twin = world.runs.find(
@@ -165,9 +169,12 @@ export class Life {
 
   /** Notes what this life is told of its actors. */
   #watched(store: Store): Store {
-    const know = (address: string, seq: number): void => {
-      this.#known.set(address, Math.max(seq, this.#known.get(address) ?? 0));
+    const know = (address: string, seq: number, isHeard: boolean): void => {
+      const { surely, perhaps } = this.#known.get(address) ?? unknown;
+      this.#known.set(address, { surely: isHeard ? Math.max(seq, surely) : surely, perhaps: Math.max(seq, perhaps) });
     };
+    // One in memory may be on its way to what is read of it, or not heed that.
+    const read = (address: string, seq: number): void => know(address, seq, !this.#known.has(address));
     return {
       ...store,
       acquireLease: (request) => {
@@ -175,19 +182,21 @@ export class Life {
         return store.acquireLease(request);
       },
       commit: async (items) => {
+        const askedAtMs = this.world.timeline.monotonicMs;
         const results = await store.commit(items);
+        const isHeard = this.world.timeline.monotonicMs - askedAtMs < patienceMs;
         for (const [at, { address, expectedSeq, seq }] of items.entries())
-          if (results[at]?.status === 'done') know(address, seq ?? expectedSeq + 1);
+          if (results[at]?.status === 'done') know(address, seq ?? expectedSeq + 1, isHeard);
         return results;
       },
       load: async (address) => {
         const record = await store.load(address);
-        if (record) know(address, record.seq);
+        if (record) read(address, record.seq);
         return record;
       },
       list: async (range) => {
         const page = await store.list(range);
-        for (const { address, seq } of page.rows) know(address, seq);
+        for (const { address, seq } of page.rows) read(address, seq);
         return page;
       },
     };

@@ -29,14 +29,20 @@ export interface Asking {
   isOver: boolean;
 }
 
+/** Seqs of an actor: what the life has surely heard of, and what it may have. */
+export interface Known {
+  surely: number;
+  perhaps: number;
+}
+
 export interface EffectRun {
   life: number;
   address: string;
   id: string;
   seq: number;
   attempt: number;
-  /** The seq of its actor that this life knew when it started. */
-  knownSeq: number;
+  /** What this life knew of its actor when it started. */
+  known: Known;
   begunAtMs: number;
   signal: AbortSignal;
   isOver: boolean;
