@@ -39,5 +39,5 @@ export function adopted({ machine }: ActorSite, record: StoredRecord, before: En
   return { seq: record.seq, snapshot, envelope };
 }
 
-const sameOf = <T extends { id: string; seq: number }>(known: T[], one: T): T =>
-  known.find(({ id, seq }) => id === one.id && seq === one.seq) ?? one;
+const sameOf = <T extends { id: string; seq: number; attempt?: number }>(known: T[], one: T): T =>
+  known.find(({ id, seq, attempt }) => id === one.id && seq === one.seq && attempt === one.attempt) ?? one;

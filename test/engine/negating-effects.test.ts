@@ -20,9 +20,9 @@ const doorMachine = setup({
   on: { open: '.opening', shut: '.shutting', look: '.looking', both: '.both', watch: '.watching' },
   states: {
     still: {},
-    opening: { invoke: { id: 'open', src: 'open', input: {}, onDone: 'still' } },
-    shutting: { invoke: { id: 'shut', src: 'shut', input: {}, onDone: 'still' } },
-    looking: { invoke: { id: 'look', src: 'look', input: {}, onDone: 'still' } },
+    opening: { invoke: { id: 'open', src: 'open', input: {}, onDone: 'still', onError: 'still' } },
+    shutting: { invoke: { id: 'shut', src: 'shut', input: {}, onDone: 'still', onError: 'still' } },
+    looking: { invoke: { id: 'look', src: 'look', input: {}, onDone: 'still', onError: 'still' } },
     watching: { invoke: { id: 'watch', src: 'watch', input: {} } },
     both: {
       type: 'parallel',
