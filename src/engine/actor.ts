@@ -184,8 +184,7 @@ export class Actor implements Author, Taker {
     if (this.#phase === 'stopped') {
       this.#refuse(mail);
     } else if (this.#phase === 'quarantined') {
-      if (mail.kind === 'message') this.#mail.push(mail);
-      else this.#refuse(mail);
+      this.#keepMessage(mail);
     } else if (this.#stall?.isLong && mail.kind === 'request') {
       this.#refuseForNow(mail);
     } else {
@@ -223,9 +222,7 @@ export class Actor implements Author, Taker {
     const { address } = this;
     const message = `${address} is out of service: ${reason}; 'stagecraft actor release' takes it back`;
     this.#end('quarantined', new StagecraftError('ACTOR_QUARANTINED', message, { address }));
-    const mail = this.#mail.splice(0);
-    this.#mail.push(...mail.filter(({ kind }) => kind === 'message'));
-    for (const other of mail) if (other.kind !== 'message') this.#refuse(other);
+    for (const mail of this.#mail.splice(0)) this.#keepMessage(mail);
     this.#host.quarantined(address, reason);
   }
 
@@ -316,6 +313,12 @@ export class Actor implements Author, Taker {
     const live = this.#live;
     this.#live = undefined;
     live?.end(reason);
+  }
+
+  /** Messages wait for the release, but for those that were applied before. */
+  #keepMessage(mail: Mail): void {
+    if (mail.kind !== 'message') this.#refuse(mail);
+    else if (!this.#isRepeat(mail)) this.#mail.push(mail);
   }
 
   #refuse(mail: Mail): void {

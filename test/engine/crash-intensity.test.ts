@@ -177,6 +177,15 @@ describe('crash intensity', () => {
     expect(await lab.data.unsettled({ prefix: '', limit: 9 })).to.deep.equal({ rows: [] });
   });
 
+  it('a message was applied but not settled, then it is, once that comes again, though nothing is taken', async () => {
+    life.store.hold('settle');
+    await message('0');
+    await crash(6);
+    await restart();
+    expect(isQuarantined()).to.equal(true);
+    expect(await lab.data.unsettled({ prefix: '', limit: 9 })).to.deep.equal({ rows: [] });
+  });
+
   it('messages are what crashes it, then those behind the sixth wait, and come after the release', async () => {
     const messages = [...'123456'].map(() => ({ to: address, event: breakDown }));
     await life.engine.ask('desk/b', tell(...messages, noteTo(address, 'last')));
