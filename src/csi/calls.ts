@@ -5,7 +5,7 @@
 import { type CallOptions as GrpcOptions, Metadata, type ServiceError } from '@grpc/grpc-js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { RpcName } from './answers.js';
-import { explainUnavailable, type PluginChannel, type PluginConnection } from './channel.js';
+import { explainUnavailable, maxMessageBytes, type PluginChannel, type PluginConnection } from './channel.js';
 import { type Given, requestCodec, responseCodec, secretsIn } from './codec.js';
 import { csiError, grpcCodeOf } from './codes.js';
 import { type Rpcs, rpcs } from './generated/plain.js';
@@ -121,6 +121,7 @@ export class PluginCalls {
   ): { begun: Begun; bytes: Buffer; grpcOptions: GrpcOptions } {
     if (!(timeoutMs > 0)) throw new TypeError(`timeoutMs of ${rpc} must be above 0, but is ${timeoutMs}`);
     const bytes = requestCodec(rpc).encode(request);
+    if (bytes.length > maxMessageBytes) throw tooLarge(rpc, bytes.length);
     if (this.#closed) throw givenUp(rpc, this.#closed);
     if (signal?.aborted) throw givenUp(rpc, signal.reason);
     const channel = this.#connection.channelFor(rpc);
@@ -148,6 +149,12 @@ export class PluginCalls {
   }
 }
 
+/** Final, whatever its code: nothing was sent. */
+function tooLarge(rpc: RpcName, bytes: number): StagecraftError {
+  const text = `the request has ${bytes} bytes, but ${maxMessageBytes} is the limit of a message: make it smaller`;
+  return csiError(rpc, 'RESOURCE_EXHAUSTED', text, 'final');
+}
+
 /** Given up on our side: the plugin may go on with it. */
 function givenUp(rpc: string, reason: unknown): StagecraftError {
   const code = reason instanceof StagecraftError ? reason.code : 'ABORTED';
@@ -166,14 +173,29 @@ function failed(
   if (code === 'DEADLINE_EXCEEDED' && isOwnDeadline(details)) {
     return csiError(rpc, code, `no answer at ${channel.socketPath} within ${timeoutMs} ms: does the plugin hang?`);
   }
+  if (isTooLargeAnswer(details)) {
+    const limit = `${maxMessageBytes} is the limit of a message: if there are pages, ask for smaller ones`;
+    return csiError(rpc, code, `the answer is too large (${details}), ${limit}`);
+  }
   return csiError(rpc, code, `${code}: ${details}`);
 }
 
-/** Tells our deadline, in the words of grpc-js, from one that the plugin ran into and reports. */
-const isOwnDeadline = (details: string): boolean => details.startsWith('Deadline exceeded after');
+/** Tells our deadline, in the words of grpc-js on either side, from one that the plugin ran into and reports. */
+const isOwnDeadline = (details: string): boolean => /^Deadline exceeded(?: after .*)?$/s.test(details);
 
+/** In the words of grpc-js; a plugin that refuses a request has a limit below ours. */
+const isTooLargeAnswer = (details: string): boolean =>
+  /^Received message larger than max/.test(details) && details.includes(` vs ${maxMessageBytes})`);
+
+/** Longest first: else the tail of one that begins like another stays. */
 const withoutSecrets = (text: string, secrets: string[]): string =>
-  secrets
-    .filter((secret) => secret.length >= leastSecretLength)
-    .sort((a, b) => b.length - a.length) // else the tail of one that begins like another stays
-    .reduce((masked, secret) => masked.replaceAll(secret, '***'), text);
+  [...new Set(secrets.flatMap(formsOf))]
+    .filter((form) => form.length >= leastSecretLength)
+    .sort((a, b) => b.length - a.length)
+    .reduce((masked, form) => masked.replaceAll(form, '***'), text);
+
+/** How drivers repeat a secret: as it is, quoted, without its line end, or one line of it. */
+function formsOf(secret: string): string[] {
+  const lines = secret.split(/\r?\n/);
+  return [secret, ...lines].flatMap((form) => [form, JSON.stringify(form).slice(1, -1)]);
+}

@@ -10,9 +10,10 @@ import { checkSocketPath } from '../host/socket-path.js';
 import type { RpcName } from './answers.js';
 import { csiError } from './codes.js';
 
-const maxMessageBytes = 64 * 1024 * 1024;
+/** Of a request or an answer: 64 MiB. */
+export const maxMessageBytes = 64 * 1024 * 1024;
 
-const channelOptions: ChannelOptions = {
+export const channelOptions: ChannelOptions = {
   'grpc.use_local_subchannel_pool': 1, // else a new channel gets the old connection, backoff and all
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 1000,

@@ -49,7 +49,10 @@ export const responseCodec = <Rpc extends RpcName>(rpc: Rpc): Codec<Rpcs[Rpc]['r
 function codecOf<Plain extends object>(name: string): Codec<Plain> {
   const shape = shapeOf(name);
   return {
-    encode: (plain) => Buffer.from(encoded(shape, plain, name).serializeBinary()),
+    encode: (plain) => {
+      const bytes = encoded(shape, plain, name).serializeBinary();
+      return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    },
     decode: (bytes) => decoded(shape, shape.type.deserialize(bytes)) as Plain,
   };
 }
@@ -57,18 +60,19 @@ function codecOf<Plain extends object>(name: string): Codec<Plain> {
 /** A copy of a request in which the fields that csi.proto marks as secret have their keys, but not their values. */
 export function masked(rpc: RpcName, request: object): object {
   const secret = new Set(shapeOf(rpcs[rpc].request).fields.flatMap((field) => (field.isSecret ? [field.name] : [])));
-  const mask = ([key, value]: [string, unknown]): [string, unknown] =>
-    secret.has(key) && value instanceof Object
-      ? [key, Object.fromEntries(Object.keys(value).map((secretKey) => [secretKey, '***']))]
-      : [key, value];
-  return Object.fromEntries(Object.entries(request).map(mask));
+  return Object.fromEntries(
+    Object.entries(request).map(([key, value]) => [key, secret.has(key) ? maskedMap(value) : value]),
+  );
 }
+
+const maskedMap = (secrets: unknown): unknown =>
+  isRecord(secrets) ? Object.fromEntries(Object.keys(secrets).map((key) => [key, '***'])) : '***';
 
 /** The values in the fields of a request that csi.proto marks as secret. */
 export function secretsIn(rpc: RpcName, request: unknown): string[] {
   const marked = shapeOf(rpcs[rpc].request).fields.filter(({ isSecret }) => isSecret);
   const maps = marked.map(({ name }): unknown => Reflect.get(Object(request), name));
-  return maps.flatMap((map) => Object.values(map ?? {}).map(String));
+  return maps.flatMap((map) => Object.values(map ?? {}).filter((value) => typeof value === 'string'));
 }
 
 function shapeOf(name: string): MessageShape {
@@ -77,16 +81,26 @@ function shapeOf(name: string): MessageShape {
   return shape;
 }
 
-function encoded({ type, fields }: MessageShape, plain: object, at: string): jspb.Message {
+/** Neither a list nor a Map, which would pass for an object without fields. */
+const isRecord = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Map);
+
+function encoded({ type, fields }: MessageShape, plain: unknown, at: string): jspb.Message {
+  if (!isRecord(plain)) throw not('an object', at);
   const message = new type();
+  const given: FieldShape[] = [];
   let taken = 0;
   for (const field of fields) {
     if (!Object.hasOwn(plain, field.name)) continue;
     taken += 1;
     const value: unknown = Reflect.get(plain, field.name);
-    if (value !== undefined) Reflect.set(message, field.wire, toWire(field, value, `${at}.${field.name}`));
+    if (value === undefined) continue;
+    Reflect.set(message, field.wire, toWire(field, value, `${at}.${field.name}`));
+    given.push(field);
   }
   if (taken < Object.keys(plain).length) throw new TypeError(strangerIn(fields, plain, at));
+  const ousted = given.find(({ wire }) => Reflect.get(message, wire) === undefined);
+  if (ousted) throw new TypeError(`${at}.${ousted.name} can't be given beside the others: CSI wants one of them`);
   return message;
 }
 
@@ -99,14 +113,13 @@ function strangerIn(fields: readonly FieldShape[], plain: object, at: string): s
 function toWire(field: FieldShape, value: unknown, at: string): unknown {
   if (!field.isRepeated) return oneToWire(field, value, at);
   if (!Array.isArray(value)) throw not('a list', at);
-  return value.map((item: unknown, index) => oneToWire(field, item, `${at}[${index}]`));
+  return Array.from(value, (item: unknown, index) => oneToWire(field, item, `${at}[${index}]`));
 }
 
 function oneToWire({ kind, of = '' }: FieldShape, value: unknown, at: string): unknown {
   switch (kind) {
     case 'string':
-      if (typeof value !== 'string') throw not('a string', at);
-      return value;
+      return textOf(value, at);
     case 'bool':
       if (typeof value !== 'boolean') throw not('a boolean', at);
       return value;
@@ -125,12 +138,18 @@ function oneToWire({ kind, of = '' }: FieldShape, value: unknown, at: string): u
     case 'int64Value':
       return new google.protobuf.Int64Value({ value: int64Text(value, at) });
     default:
-      if (typeof value !== 'object' || value === null) throw not('an object', at);
       return encoded(shapeOf(of), value, at);
   }
 }
 
 const not = (what: string, at: string): TypeError => new TypeError(`${at} must be ${what}`);
+
+/** Half a surrogate pair has no bytes: another character would arrive. */
+function textOf(value: unknown, at: string): string {
+  if (typeof value !== 'string') throw not('a string', at);
+  if (/\p{Surrogate}/u.test(value)) throw not('whole characters, without half a surrogate pair', at);
+  return value;
+}
 
 function int64Text(value: unknown, at: string): string {
   if (typeof value === 'bigint' && value === BigInt.asIntN(64, value)) return value.toString();
@@ -141,17 +160,17 @@ function int64Text(value: unknown, at: string): string {
 function enumNumber(of: string, value: unknown, at: string): number {
   const known = typeof value === 'string' ? enumShapes[of]?.[value] : undefined;
   if (typeof known === 'number') return known;
-  if (typeof value === 'string' && /^-?\d+$/.test(value)) return Number(value);
+  const number = typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : Number.NaN;
+  if (number === (number | 0)) return number;
   const names = Object.keys(enumShapes[of] ?? {}).filter((name) => !/^\d+$/.test(name));
-  throw not(`one of ${names.join(', ')}`, at);
+  throw not(`one of ${names.join(', ')}, or the number of another as text`, at);
 }
 
 function textEntries(value: unknown, at: string): [string, string][] {
-  if (typeof value !== 'object' || value === null) throw not('a record of strings', at);
-  return Object.entries(value).map(([key, text]: [string, unknown]) => {
-    if (typeof text !== 'string') throw not('a string', `${at}.${key}`);
-    return [key, text];
-  });
+  if (!isRecord(value)) throw not('a record of strings', at);
+  return Object.entries(value)
+    .filter(([, text]) => text !== undefined)
+    .map(([key, text]: [string, unknown]) => [textOf(key, `a key of ${at}`), textOf(text, `${at}.${key}`)]);
 }
 
 function decoded({ fields }: MessageShape, message: jspb.Message): object {

@@ -3,6 +3,7 @@
  * answered UNIMPLEMENTED by gRPC itself. Sockets are for who serves.
  */
 import { type EventEmitter, once } from 'node:events';
+import { inspect } from 'node:util';
 import {
   type handleServerStreamingCall,
   type handleUnaryCall,
@@ -10,10 +11,9 @@ import {
   type StatusObject,
   status,
 } from '@grpc/grpc-js';
-import { messageOf } from '../errors.js';
 import type { RpcName } from './answers.js';
 import { type Given, requestCodec, responseCodec } from './codec.js';
-import type { GrpcCode } from './codes.js';
+import { cutText, type GrpcCode } from './codes.js';
 import { type Rpcs, rpcs } from './generated/plain.js';
 
 /** What a plugin answers instead of OK. */
@@ -57,31 +57,36 @@ export function addCsiHandlers(server: Server, handlers: CsiHandlers): void {
     const { encode } = responseCodec(rpc);
     const { decode } = requestCodec(rpc);
     // What the tables say of an RPC is what its handler's type says.
-    if (streams) server.register(path, streaming(handler as AnyStreaming), encode, decode, 'serverStream');
-    else server.register(path, unary(handler as AnyUnary), encode, decode, 'unary');
+    if (streams) server.register(path, streaming(handler as AnyStreaming, encode), asBytes, decode, 'serverStream');
+    else server.register(path, unary(handler as AnyUnary, encode), asBytes, decode, 'unary');
   }
 }
 
 type AnyUnary = (request: object, call: ServerCall) => object | Promise<object>;
 type AnyStreaming = (request: object, call: ServerCall) => AsyncIterable<object>;
+/** @throws TypeError that says what is wrong with an answer; gRPC would keep that to itself */
+type Encode = (answer: object) => Buffer;
 
-function unary(handler: AnyUnary): handleUnaryCall<object, object> {
+const asBytes = (bytes: Buffer): Buffer => bytes;
+
+function unary(handler: AnyUnary, encode: Encode): handleUnaryCall<object, Buffer> {
   return (call, callback) => {
-    const { signal } = cancellation(call);
-    new Promise<object>((resolve) => resolve(handler(call.request, { signal }))).then(
-      (answer) => callback(null, answer),
+    const signal = signalOf(call);
+    const answer = async (): Promise<Buffer> => encode(await handler(call.request, { signal }));
+    answer().then(
+      (bytes) => callback(null, bytes),
       (error: unknown) => callback(statusOf(error)),
     );
   };
 }
 
-function streaming(handler: AnyStreaming): handleServerStreamingCall<object, object> {
+function streaming(handler: AnyStreaming, encode: Encode): handleServerStreamingCall<object, Buffer> {
   return async (call) => {
-    const { signal } = cancellation(call);
+    const signal = signalOf(call);
     try {
       for await (const answer of handler(call.request, { signal })) {
         if (signal.aborted) return;
-        if (!call.write(answer)) await once(call, 'drain', { signal });
+        if (!call.write(encode(answer))) await once(call, 'drain', { signal });
       }
       call.end();
     } catch (error) {
@@ -90,13 +95,20 @@ function streaming(handler: AnyStreaming): handleServerStreamingCall<object, obj
   };
 }
 
-function cancellation(call: EventEmitter): AbortController {
+function signalOf(call: EventEmitter & { cancelled: boolean }): AbortSignal {
   const controller = new AbortController();
+  if (call.cancelled) controller.abort();
   call.once('cancelled', () => controller.abort());
-  return controller;
+  return controller.signal;
 }
 
+/** The text is cut: one that does not fit into a header would end the connection, and all calls on it. */
 const statusOf = (error: unknown): Partial<StatusObject> => ({
   code: status[error instanceof CsiStatus ? error.code : 'INTERNAL'],
-  details: messageOf(error),
+  details: cutText(textOf(error)),
 });
+
+function textOf(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message;
+  return typeof thrown === 'string' ? thrown : inspect(thrown);
+}

@@ -8,6 +8,7 @@ import { reportActors } from './actors.js';
 import { broadcasts } from './broadcast.js';
 import { reportBytes } from './bytes.js';
 import { commitRates } from './commits.js';
+import { reportCsi } from './csi.js';
 import { byTurns, report } from './measure.js';
 import { withRedis } from './redis-commits.js';
 import { starts } from './start.js';
@@ -32,6 +33,7 @@ const benches: Record<string, () => Promise<void>> = {
   },
   actors: reportActors,
   bytes: reportBytes,
+  csi: reportCsi,
   async start() {
     report('agent start', 'starts/s', await byTurns(starts));
   },
