@@ -1,0 +1,155 @@
+/** Any value of any CSI message, for tests that hold for all of them: by the tables that codec.ts goes by. */
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { enums, messages } from '../../src/csi/generated/plain.js';
+
+export interface Field {
+  name: string;
+  wire: string;
+  kind: string;
+  of?: string;
+  isRepeated?: boolean;
+  isSecret?: boolean;
+}
+
+/** As plain data, or as the generated classes give it. */
+export interface PlainRecord {
+  [name: string]: unknown;
+}
+
+interface Generated {
+  serialize(): Uint8Array;
+  toObject(): object;
+}
+
+interface Shape {
+  type: { fromObject(data: PlainRecord): Generated; deserialize(bytes: Uint8Array): Generated };
+  fields: readonly Field[];
+}
+
+export const shapes: Readonly<Record<string, Shape>> = messages;
+const enumValues: Readonly<Record<string, Readonly<Record<string, string | number>>>> = enums;
+
+export const shapeOf = (name: string): Shape => {
+  const shape = shapes[name];
+  if (!shape) throw new Error(`there is no message ${name}`);
+  return shape;
+};
+
+const facts: { messages: Record<string, Record<string, { oneof?: string }>> } = JSON.parse(
+  readFileSync(new URL('../fixtures/csi-wire.json', import.meta.url), 'utf8'),
+);
+
+/** What is absent where it was not sent. */
+const isOptional = ({ kind, isRepeated = false }: Field): boolean =>
+  !isRepeated && ['message', 'boolValue', 'int64Value'].includes(kind);
+
+const text = fc.string({ unit: 'binary', maxLength: 12 });
+const key = fc.oneof(fc.constantFrom('__proto__', 'constructor', 'toString', '', '0', 'a.b/c'), text);
+const int64 = fc.oneof(
+  fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+  fc.constantFrom(0n, -1n, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n)),
+);
+
+const namesOf = (of: string): string[] => Object.keys(enumValues[of] ?? {}).filter((name) => !/^-?\d+$/.test(name));
+
+const enumValue = (of: string): fc.Arbitrary<string> =>
+  fc.oneof(
+    fc.constantFrom(...namesOf(of)),
+    fc
+      .integer()
+      .filter((number) => enumValues[of]?.[number] === undefined)
+      .map(String),
+  );
+
+function oneValue({ kind, of = '' }: Field): fc.Arbitrary<unknown> {
+  switch (kind) {
+    case 'string':
+      return text;
+    case 'bool':
+    case 'boolValue':
+      return fc.boolean();
+    case 'int32':
+      return fc.integer();
+    case 'int64':
+    case 'int64Value':
+      return int64;
+    case 'enum':
+      return enumValue(of);
+    case 'map':
+      return fc.dictionary(key, text, { maxKeys: 4, noNullPrototype: true });
+    default:
+      return plainValue(of);
+  }
+}
+
+/** Whole values: as decoding gives them. */
+export function plainValue(name: string): fc.Arbitrary<PlainRecord> {
+  const { fields } = shapeOf(name);
+  const values = Object.fromEntries(
+    fields.map((field) => [
+      field.name,
+      field.isRepeated ? fc.array(oneValue(field), { maxLength: 3 }) : oneValue(field),
+    ]),
+  );
+  const requiredKeys = fields.filter((field) => !isOptional(field)).map((field) => field.name);
+  const record = fc.record(values, { requiredKeys, noNullPrototype: true });
+  return fc.tuple(record, fc.nat()).map(([value, pick]) => withOneOf(name, value, pick));
+}
+
+/** The names of fields of which only one may be given. */
+export const oneofsOf = (name: string): string[][] => {
+  const groups = new Map<string, string[]>();
+  for (const { name: fieldName, wire } of shapeOf(name).fields) {
+    const group = facts.messages[name]?.[wire]?.oneof;
+    if (group) groups.set(group, [...(groups.get(group) ?? []), fieldName]);
+  }
+  return [...groups.values()];
+};
+
+function withOneOf(name: string, value: PlainRecord, pick: number): PlainRecord {
+  const left = { ...value };
+  for (const group of oneofsOf(name)) {
+    const given = group.filter((field) => field in left);
+    for (const [index, field] of given.entries()) if (index !== pick % given.length) delete left[field];
+  }
+  return left;
+}
+
+/** The same value as the generated classes have it. */
+export function asGenerated(name: string, value: PlainRecord): PlainRecord {
+  const entries = shapeOf(name).fields.flatMap((field) => {
+    const given = value[field.name];
+    if (given === undefined) return [];
+    return [[field.wire, Array.isArray(given) ? given.map((item) => generated(field, item)) : generated(field, given)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function generated({ kind, of = '' }: Field, value: unknown): unknown {
+  if (kind === 'int64') return String(value);
+  if (kind === 'enum') return enumValues[of]?.[String(value)] ?? Number(value);
+  if (kind === 'boolValue') return { value };
+  if (kind === 'int64Value') return { value: String(value) };
+  return kind === 'message' ? asGenerated(of, Object(value)) : value;
+}
+
+/** The same without what is empty, all the way down: as little as can be given for it. */
+export function withoutEmpty(name: string, value: PlainRecord): PlainRecord {
+  const kept = shapeOf(name).fields.flatMap((field): Array<[string, unknown]> => {
+    const given = value[field.name];
+    if (given === undefined || (!isOptional(field) && isEmpty(given))) return [];
+    const { kind, of = '' } = field;
+    const shorten = (item: unknown): unknown => (kind === 'message' ? withoutEmpty(of, Object(item)) : item);
+    return [[field.name, Array.isArray(given) ? given.map(shorten) : shorten(given)]];
+  });
+  return Object.fromEntries(kept);
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === '' ||
+  value === 0 ||
+  value === 0n ||
+  value === false ||
+  value === 'UNKNOWN' ||
+  (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
