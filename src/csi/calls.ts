@@ -4,11 +4,13 @@
  */
 import { type CallOptions as GrpcOptions, Metadata, type ServiceError } from '@grpc/grpc-js';
 import { messageOf, StagecraftError } from '../errors.js';
+import { onAbort } from './abort.js';
 import type { RpcName } from './answers.js';
 import { explainUnavailable, maxMessageBytes, type PluginChannel, type PluginConnection } from './channel.js';
-import { type Given, requestCodec, responseCodec, secretsIn } from './codec.js';
+import { type Given, requestCodec, responseCodec } from './codec.js';
 import { csiError, grpcCodeOf } from './codes.js';
 import { type Rpcs, rpcs } from './generated/plain.js';
+import { secretsIn, withoutSecrets } from './secrets.js';
 
 export interface CallOptions {
   /** Instead of the client's own. */
@@ -41,10 +43,9 @@ interface Cancellable {
 
 /** The longest that timers take. */
 const maxTimeoutMs = 2 ** 31 - 1;
-/** Shorter ones are in any text. */
-const leastSecretLength = 3;
 
 const asBytes = (bytes: Buffer): Buffer => bytes;
+
 export class PluginCalls {
   readonly #connection: PluginConnection;
   readonly #timeouts: Timeouts;
@@ -135,12 +136,11 @@ export class PluginCalls {
       begun.aborted ??= givenUp(begun.rpc, reason);
       call.cancel();
     };
-    const onAbort = (): void => giveUp(signal?.reason);
     this.#inFlight.add(giveUp);
-    signal?.addEventListener('abort', onAbort);
+    const hearNoMore = signal && onAbort(signal, () => giveUp(signal.reason));
     return () => {
       this.#inFlight.delete(giveUp);
-      signal?.removeEventListener('abort', onAbort);
+      hearNoMore?.();
     };
   }
 
@@ -186,16 +186,3 @@ const isOwnDeadline = (details: string): boolean => /^Deadline exceeded(?: after
 /** In the words of grpc-js; a plugin that refuses a request has a limit below ours. */
 const isTooLargeAnswer = (details: string): boolean =>
   /^Received message larger than max/.test(details) && details.includes(` vs ${maxMessageBytes})`);
-
-/** Longest first: else the tail of one that begins like another stays. */
-const withoutSecrets = (text: string, secrets: string[]): string =>
-  [...new Set(secrets.flatMap(formsOf))]
-    .filter((form) => form.length >= leastSecretLength)
-    .sort((a, b) => b.length - a.length)
-    .reduce((masked, form) => masked.replaceAll(form, '***'), text);
-
-/** How drivers repeat a secret: as it is, quoted, without its line end, or one line of it. */
-function formsOf(secret: string): string[] {
-  const lines = secret.split(/\r?\n/);
-  return [secret, ...lines].flatMap((form) => [form, JSON.stringify(form).slice(1, -1)]);
-}

@@ -29,7 +29,6 @@ interface FieldShape {
   kind: string;
   of?: string;
   isRepeated?: boolean;
-  isSecret?: boolean;
 }
 
 interface MessageShape {
@@ -55,24 +54,6 @@ function codecOf<Plain extends object>(name: string): Codec<Plain> {
     },
     decode: (bytes) => decoded(shape, shape.type.deserialize(bytes)) as Plain,
   };
-}
-
-/** A copy of a request in which the fields that csi.proto marks as secret have their keys, but not their values. */
-export function masked(rpc: RpcName, request: object): object {
-  const secret = new Set(shapeOf(rpcs[rpc].request).fields.flatMap((field) => (field.isSecret ? [field.name] : [])));
-  return Object.fromEntries(
-    Object.entries(request).map(([key, value]) => [key, secret.has(key) ? maskedMap(value) : value]),
-  );
-}
-
-const maskedMap = (secrets: unknown): unknown =>
-  isRecord(secrets) ? Object.fromEntries(Object.keys(secrets).map((key) => [key, '***'])) : '***';
-
-/** The values in the fields of a request that csi.proto marks as secret. */
-export function secretsIn(rpc: RpcName, request: unknown): string[] {
-  const marked = shapeOf(rpcs[rpc].request).fields.filter(({ isSecret }) => isSecret);
-  const maps = marked.map(({ name }): unknown => Reflect.get(Object(request), name));
-  return maps.flatMap((map) => Object.values(map ?? {}).filter((value) => typeof value === 'string'));
 }
 
 function shapeOf(name: string): MessageShape {

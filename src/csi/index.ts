@@ -2,7 +2,7 @@
 export { type AnswerClass, answerClassOf, type RpcName } from './answers.js';
 export type { CallOptions } from './calls.js';
 export { CsiClient, type CsiClientOptions, type NodeInfo } from './client.js';
-export { type Given, masked } from './codec.js';
+export type { Given } from './codec.js';
 export { type GrpcCode, grpcCodeOf, grpcCodes } from './codes.js';
 export { type CsiPluginType, csiDispensers } from './dispenser.js';
 /** All messages, clients and service definitions of CSI, as generated. */
@@ -13,3 +13,4 @@ export { google as timestamp } from './generated/google/protobuf/timestamp.js';
 export { google as wrappers } from './generated/google/protobuf/wrappers.js';
 /** Requests and answers as the client takes and gives them. */
 export type * from './generated/plain.js';
+export { masked } from './secrets.js';

@@ -71,18 +71,20 @@ const asBytes = (bytes: Buffer): Buffer => bytes;
 
 function unary(handler: AnyUnary, encode: Encode): handleUnaryCall<object, Buffer> {
   return (call, callback) => {
-    const signal = signalOf(call);
+    const { signal, release } = cancellation(call);
     const answer = async (): Promise<Buffer> => encode(await handler(call.request, { signal }));
-    answer().then(
-      (bytes) => callback(null, bytes),
-      (error: unknown) => callback(statusOf(error)),
-    );
+    answer()
+      .finally(release)
+      .then(
+        (bytes) => callback(null, bytes),
+        (error: unknown) => callback(statusOf(error)),
+      );
   };
 }
 
 function streaming(handler: AnyStreaming, encode: Encode): handleServerStreamingCall<object, Buffer> {
   return async (call) => {
-    const signal = signalOf(call);
+    const { signal, release } = cancellation(call);
     try {
       for await (const answer of handler(call.request, { signal })) {
         if (signal.aborted) return;
@@ -91,15 +93,19 @@ function streaming(handler: AnyStreaming, encode: Encode): handleServerStreaming
       call.end();
     } catch (error) {
       if (!signal.aborted) call.emit('error', statusOf(error));
+    } finally {
+      release();
     }
   };
 }
 
-function signalOf(call: EventEmitter & { cancelled: boolean }): AbortSignal {
+/** Released once there is an answer: gRPC says `cancelled` of every call that is over. */
+function cancellation(call: EventEmitter & { cancelled: boolean }): { signal: AbortSignal; release(): void } {
   const controller = new AbortController();
-  if (call.cancelled) controller.abort();
-  call.once('cancelled', () => controller.abort());
-  return controller.signal;
+  const abort = (): void => controller.abort();
+  if (call.cancelled) abort();
+  call.once('cancelled', abort);
+  return { signal: controller.signal, release: () => call.off('cancelled', abort) };
 }
 
 /** The text is cut: one that does not fit into a header would end the connection, and all calls on it. */

@@ -1,9 +1,10 @@
 /** The codec: every message there and back, beside the generated classes, and what it refuses. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Codec, masked, requestCodec, responseCodec, secretsIn } from '../../src/csi/codec.js';
+import { type Codec, requestCodec, responseCodec } from '../../src/csi/codec.js';
 import { csi } from '../../src/csi/generated/csi.js';
 import { rpcs } from '../../src/csi/generated/plain.js';
+import { masked, secretsIn } from '../../src/csi/secrets.js';
 import { asGenerated, oneofsOf, plainValue, shapeOf, shapes, withoutEmpty } from './plain-values.js';
 
 /** What an RPC takes, and what it gives. */
