@@ -67,7 +67,7 @@ export class PluginConnection {
       this.close(); // else it goes on trying to connect
       throw csiError(rpc, 'UNAVAILABLE', looked.fault);
     }
-    if (this.#held && this.#held.key !== looked.key) retire(this.#held);
+    if (this.#held && this.#held.key !== looked.key) this.#leaveReplaced(this.#held);
     const shared = usable(looked.key) ?? open(this.socketPath, looked.key);
     if (this.#held !== shared) this.close();
     shared.users.add(this.#lost);
@@ -75,7 +75,18 @@ export class PluginConnection {
     return shared;
   }
 
-  /** Calls back each time an established connection ends from the other side; the answer ends that. */
+  /** Who shares it and makes no call would go on to think that the old plugin is there: nobody watches it any more. */
+  #leaveReplaced(channel: SharedChannel): void {
+    if (channel.retired) return;
+    retire(channel);
+    channel.users.delete(this.#lost);
+    for (const lost of channel.users) queueMicrotask(lost);
+  }
+
+  /**
+   * Calls back each time an established connection ends from the other side, or another user of the socket finds it
+   * replaced; the answer ends that.
+   */
   onLost(callback: () => void): () => void {
     const listener = (): void => callback();
     this.#listeners.add(listener);

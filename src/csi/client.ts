@@ -251,7 +251,10 @@ export class CsiClient {
     };
   }
 
-  /** Calls back each time the plugin ends an established connection, e.g. by dying; the answer ends that. */
+  /**
+   * Calls back each time the plugin ends an established connection, e.g. by dying, or another client in this process
+   * finds its socket replaced; the answer ends that.
+   */
   onDisconnect(lost: () => void): () => void {
     return this.#connection.onLost(lost);
   }
