@@ -30,7 +30,7 @@ interface Begun {
   rpc: RpcName;
   channel: PluginChannel;
   timeoutMs: number;
-  /** Masked in what the plugin says. */
+  /** As they were sent, whatever becomes of the request: masked in what the plugin says. */
   secrets: string[];
   /** Why it was given up. */
   aborted?: StagecraftError;
@@ -57,13 +57,13 @@ export class PluginCalls {
     this.#timeouts = timeouts;
   }
 
-  async unary<Rpc extends RpcName>(
+  unary<Rpc extends RpcName>(
     rpc: Rpc,
     request: Given<Rpcs[Rpc]['request']>,
     options: CallOptions = {},
   ): Promise<Rpcs[Rpc]['response']> {
-    const { begun, bytes, grpcOptions } = this.#begin(rpc, request, options);
     return new Promise((resolve, reject) => {
+      const { begun, bytes, grpcOptions } = this.#begin(rpc, request, options);
       const call = begun.channel.client.makeUnaryRequest<Buffer, Rpcs[Rpc]['response']>(
         rpcs[rpc].path,
         asBytes,

@@ -7,8 +7,15 @@ import { messages, type Rpcs, rpcs } from './generated/plain.js';
 /** Shorter ones are in any text. */
 const leastLength = 3;
 
-const secretFields = (rpc: keyof Rpcs): string[] =>
-  messages[rpcs[rpc].request].fields.flatMap((field) => ('isSecret' in field ? [field.name] : []));
+/** By the name of the request. */
+const secretFieldsOf = new Map<string, string[]>(
+  Object.entries(messages).map(([name, { fields }]) => [
+    name,
+    fields.flatMap((field) => ('isSecret' in field ? [field.name] : [])),
+  ]),
+);
+
+const secretFields = (rpc: keyof Rpcs): string[] => secretFieldsOf.get(rpcs[rpc].request) ?? [];
 
 /** A copy of a request in which the fields that csi.proto marks as secret have their keys, but not their values. */
 export function masked(rpc: keyof Rpcs, request: object): object {
