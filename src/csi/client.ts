@@ -34,7 +34,8 @@ const defaultNodeTimeoutMs = 60_000;
  * Every method rejects with a {@link StagecraftError}: CSI_ERROR (`rpc`, `grpcCode`, `answerClass`, `final`) for what
  * the plugin or its socket answered, its text without the secrets of the request; the code of `signal.reason`, or
  * ABORTED, when given up; ABORTED once the client is closed. After any but a final error the call may have taken
- * effect, or may still. A request that is none is a TypeError that names the field.
+ * effect, or may still. A request that is none is a TypeError that names the field; one above 64 MiB is not sent, and
+ * that error is final.
  * @see CSI specification, RPC by RPC
  */
 export class CsiClient {

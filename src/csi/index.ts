@@ -1,4 +1,5 @@
 /** Entry point `stagecraft/csi`: talks to CSI plugins without the rest of Stagecraft. */
+export { StagecraftError } from '../errors.js';
 export { type AnswerClass, answerClassOf, type RpcName } from './answers.js';
 export type { CallOptions } from './calls.js';
 export { CsiClient, type CsiClientOptions, type NodeInfo } from './client.js';
