@@ -69,7 +69,7 @@ const isRecord = (value: unknown): value is object =>
 function encoded({ type, fields }: MessageShape, plain: unknown, at: string): jspb.Message {
   if (!isRecord(plain)) throw not('an object', at);
   const message = new type();
-  const given: FieldShape[] = [];
+  const parts: FieldShape[] = [];
   let taken = 0;
   for (const field of fields) {
     if (!Object.hasOwn(plain, field.name)) continue;
@@ -77,10 +77,10 @@ function encoded({ type, fields }: MessageShape, plain: unknown, at: string): js
     const value: unknown = Reflect.get(plain, field.name);
     if (value === undefined) continue;
     Reflect.set(message, field.wire, toWire(field, value, `${at}.${field.name}`));
-    given.push(field);
+    if (field.kind === 'message' && !field.isRepeated) parts.push(field);
   }
   if (taken < Object.keys(plain).length) throw new TypeError(strangerIn(fields, plain, at));
-  const ousted = given.find(({ wire }) => Reflect.get(message, wire) === undefined);
+  const ousted = parts.length > 1 && parts.find(({ wire }) => Reflect.get(message, wire) === undefined);
   if (ousted) throw new TypeError(`${at}.${ousted.name} can't be given beside the others: CSI wants one of them`);
   return message;
 }
@@ -128,7 +128,7 @@ const not = (what: string, at: string): TypeError => new TypeError(`${at} must b
 /** Half a surrogate pair has no bytes: another character would arrive. */
 function textOf(value: unknown, at: string): string {
   if (typeof value !== 'string') throw not('a string', at);
-  if (/\p{Surrogate}/u.test(value)) throw not('whole characters, without half a surrogate pair', at);
+  if (!value.isWellFormed()) throw not('whole characters, without half a surrogate pair', at);
   return value;
 }
 
