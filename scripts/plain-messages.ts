@@ -48,8 +48,6 @@ export function plainSource(source: Source, banner: string): string {
     " * CSI's messages as plain data: field names in camelCase, int64 as bigint, enums by name, maps as records. What was",
     ' * not sent is absent where it is a message or a wrapper, else it is empty. Converted by codec.ts.',
     ' */',
-    "import { csi } from './csi.js';",
-    "import { google } from './google/protobuf/timestamp.js';",
     '',
     ...source.enums.flatMap(([name, type]) => enumSource(name, type)),
     'export interface Timestamp {\n  seconds: bigint;\n  nanos: number;\n}\n',
@@ -102,39 +100,40 @@ const isMap = (field: FieldDescriptorProto, message: DescriptorProto): boolean =
     .some((nested) => nested.getOptions()?.getMapEntry() && nested.getName() === last(field.getTypeName() ?? ''));
 
 function tableSource(source: Source): string {
-  const timestamp = [
-    "{ name: 'seconds', wire: 'seconds', kind: 'int64' }",
-    "{ name: 'nanos', wire: 'nanos', kind: 'int32' }",
-  ];
+  const timestamp = ["{ name: 'seconds', number: 1, kind: 'int64' }", "{ name: 'nanos', number: 2, kind: 'int32' }"];
   const rows = source.messages.map(([name, message]) =>
     messageRow(
       name,
-      `csi.v1.${name}`,
       message.getFieldList().map((field) => fieldRow(field, message, source)),
     ),
   );
   return [
-    '/** Of each message, by name below the package. */',
+    '/** The fields of each message, by its name below the package. */',
     'export const messages = {',
-    messageRow('Timestamp', 'google.protobuf.Timestamp', timestamp),
+    messageRow('Timestamp', timestamp),
     ...rows,
     '} as const;\n',
-    '/** Of each enum, by name below the package. */',
+    '/** The numbers of each enum, by its name below the package. */',
     'export const enums = {',
-    ...source.enums.map(([name]) => `  '${name}': csi.v1.${name},`),
+    ...source.enums.map(([name, type]) => enumRow(name, type)),
     '} as const;\n',
   ].join('\n');
 }
 
-const messageRow = (name: string, type: string, fields: string[]): string =>
-  `  '${name}': { type: ${type}, fields: [${fields.map((field) => `\n    ${field},`).join('')}${fields.length > 0 ? '\n  ' : ''}] },`;
+const messageRow = (name: string, fields: string[]): string =>
+  `  '${name}': [${fields.map((field) => `\n    ${field},`).join('')}${fields.length > 0 ? '\n  ' : ''}],`;
+
+function enumRow(name: string, type: EnumDescriptorProto): string {
+  const values = type.getValueList().map((value) => `${value.getName()}: ${value.getNumber()}`);
+  return `  '${name}': { ${values.join(', ')} },`;
+}
 
 function fieldRow(field: FieldDescriptorProto, message: DescriptorProto, source: Source): string {
   const { kind, of } = plainOf(field, message, source);
-  const wire = field.getName() ?? '';
-  const parts = [`name: '${camel(wire)}'`, `wire: '${wire}'`, `kind: '${kind}'`];
+  const parts = [`name: '${camel(field.getName() ?? '')}'`, `number: ${field.getNumber()}`, `kind: '${kind}'`];
   if (of) parts.push(`of: '${of}'`);
   if (kind !== 'map' && field.getLabel() === Label.LABEL_REPEATED) parts.push('isRepeated: true');
+  if (field.hasOneofIndex()) parts.push(`oneof: ${field.getOneofIndex()}`);
   if (source.isSecret(field)) parts.push('isSecret: true');
   return `{ ${parts.join(', ')} }`;
 }

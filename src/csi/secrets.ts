@@ -9,7 +9,7 @@ const leastLength = 3;
 
 /** By the name of the request. */
 const secretFieldsOf = new Map<string, string[]>(
-  Object.entries(messages).map(([name, { fields }]) => [
+  Object.entries(messages).map(([name, fields]) => [
     name,
     fields.flatMap((field) => ('isSecret' in field ? [field.name] : [])),
   ]),

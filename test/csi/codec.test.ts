@@ -201,7 +201,7 @@ describe('csi codec: what it refuses', () => {
     [
       'two of which CSI wants one',
       { volumeCapability: { block: {}, mount: {} } },
-      `${at}.volumeCapability.block can't be given beside the others`,
+      `${at}.volumeCapability.mount can't be given beside block: CSI wants one of them`,
     ],
   ];
 
@@ -219,9 +219,11 @@ describe('csi codec: what it refuses', () => {
       ['service', 'volumeExpansion'],
     ]);
     const source = { volumeContentSource: { snapshot: {}, volume: {} } };
-    expect(faultOf(() => createVolume.encode(source))).to.contain('volumeContentSource.snapshot');
+    expect(faultOf(() => createVolume.encode(source))).to.contain('volumeContentSource.volume ');
     const capabilities = [{ service: {}, volumeExpansion: {} }];
-    expect(faultOf(() => responseCodec('GetPluginCapabilities').encode({ capabilities }))).to.contain('[0].service');
+    expect(faultOf(() => responseCodec('GetPluginCapabilities').encode({ capabilities }))).to.contain(
+      '[0].volumeExpansion ',
+    );
   });
 
   for (const size of [0.5, 2 ** 53, Number.NaN, 2n ** 63n, -(2n ** 63n) - 1n]) {

@@ -1,11 +1,12 @@
 /** Any value of any CSI message, for tests that hold for all of them: by the tables that codec.ts goes by. */
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
+import { csi } from '../../src/csi/generated/csi.js';
+import { google } from '../../src/csi/generated/google/protobuf/timestamp.js';
 import { enums, messages } from '../../src/csi/generated/plain.js';
 
 export interface Field {
   name: string;
-  wire: string;
   kind: string;
   of?: string;
   isRepeated?: boolean;
@@ -22,19 +23,36 @@ interface Generated {
   toObject(): object;
 }
 
+interface GeneratedClass {
+  fromObject(data: PlainRecord): Generated;
+  deserialize(bytes: Uint8Array): Generated;
+}
+
 interface Shape {
-  type: { fromObject(data: PlainRecord): Generated; deserialize(bytes: Uint8Array): Generated };
+  /** The generated class. */
+  type: GeneratedClass;
   fields: readonly Field[];
 }
 
-export const shapes: Readonly<Record<string, Shape>> = messages;
-const enumValues: Readonly<Record<string, Readonly<Record<string, string | number>>>> = enums;
+/** `Outer.Inner` of the generated code. */
+const classOf = (name: string): GeneratedClass =>
+  name
+    .split('.')
+    .reduce((outer, part) => Reflect.get(outer, part), Object(name === 'Timestamp' ? google.protobuf : csi.v1));
+
+export const shapes: Readonly<Record<string, Shape>> = Object.fromEntries(
+  Object.entries(messages).map(([name, fields]) => [name, { type: classOf(name), fields }]),
+);
+const enumValues: Readonly<Record<string, Readonly<Record<string, number>>>> = enums;
 
 export const shapeOf = (name: string): Shape => {
   const shape = shapes[name];
   if (!shape) throw new Error(`there is no message ${name}`);
   return shape;
 };
+
+/** As csi.proto has it. */
+export const wireName = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 const facts: { messages: Record<string, Record<string, { oneof?: string }>> } = JSON.parse(
   readFileSync(new URL('../fixtures/csi-wire.json', import.meta.url), 'utf8'),
@@ -51,14 +69,14 @@ const int64 = fc.oneof(
   fc.constantFrom(0n, -1n, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n)),
 );
 
-const namesOf = (of: string): string[] => Object.keys(enumValues[of] ?? {}).filter((name) => !/^-?\d+$/.test(name));
+const namesOf = (of: string): string[] => Object.keys(enumValues[of] ?? {});
 
 const enumValue = (of: string): fc.Arbitrary<string> =>
   fc.oneof(
     fc.constantFrom(...namesOf(of)),
     fc
       .integer()
-      .filter((number) => enumValues[of]?.[number] === undefined)
+      .filter((number) => !Object.values(enumValues[of] ?? {}).includes(number))
       .map(String),
   );
 
@@ -100,8 +118,8 @@ export function plainValue(name: string): fc.Arbitrary<PlainRecord> {
 /** The names of fields of which only one may be given. */
 export const oneofsOf = (name: string): string[][] => {
   const groups = new Map<string, string[]>();
-  for (const { name: fieldName, wire } of shapeOf(name).fields) {
-    const group = facts.messages[name]?.[wire]?.oneof;
+  for (const { name: fieldName } of shapeOf(name).fields) {
+    const group = facts.messages[name]?.[wireName(fieldName)]?.oneof;
     if (group) groups.set(group, [...(groups.get(group) ?? []), fieldName]);
   }
   return [...groups.values()];
@@ -121,7 +139,8 @@ export function asGenerated(name: string, value: PlainRecord): PlainRecord {
   const entries = shapeOf(name).fields.flatMap((field) => {
     const given = value[field.name];
     if (given === undefined) return [];
-    return [[field.wire, Array.isArray(given) ? given.map((item) => generated(field, item)) : generated(field, given)]];
+    const wire = wireName(field.name);
+    return [[wire, Array.isArray(given) ? given.map((item) => generated(field, item)) : generated(field, given)]];
   });
   return Object.fromEntries(entries);
 }

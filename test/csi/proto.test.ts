@@ -18,6 +18,7 @@ import { compileProto, isAlpha, isSecret, messagesOf } from '../../scripts/gener
 import { csi } from '../../src/csi/generated/csi.js';
 import { google } from '../../src/csi/generated/google/protobuf/wrappers.js';
 import { messages } from '../../src/csi/generated/plain.js';
+import { wireName } from './plain-values.js';
 
 type Json = string | number | boolean | Json[] | { [key: string]: Json };
 interface FieldFacts {
@@ -244,9 +245,9 @@ describe('generated CSI messages', () => {
       .map(([message, fields]) => [message, secretIn(fields)])
       .filter(([, names]) => names && names.length > 0);
     expect(expected.length).to.be.greaterThan(0);
-    const marked = Object.entries(messages).map(([message, { fields }]) => [
+    const marked = Object.entries(messages).map(([message, fields]) => [
       message,
-      fields.flatMap((field) => ('isSecret' in field ? [field.wire] : [])),
+      fields.flatMap((field) => ('isSecret' in field ? [wireName(field.name)] : [])),
     ]);
     expect(marked.filter(([, names]) => names && names.length > 0)).to.have.deep.members(expected);
   });

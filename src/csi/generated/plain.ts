@@ -3,8 +3,6 @@
  * CSI's messages as plain data: field names in camelCase, int64 as bigint, enums by name, maps as records. What was
  * not sent is absent where it is a message or a wrapper, else it is empty. Converted by codec.ts.
  */
-import { csi } from './csi.js';
-import { google } from './google/protobuf/timestamp.js';
 
 /** A value that this version does not know: its number. */
 export type BlockMetadataType = 'UNKNOWN' | 'FIXED_LENGTH' | 'VARIABLE_LENGTH' | `${number}`;
@@ -496,391 +494,391 @@ export interface NodeGetInfoResponse {
   accessibleTopology?: Topology;
 }
 
-/** Of each message, by name below the package. */
+/** The fields of each message, by its name below the package. */
 export const messages = {
-  'Timestamp': { type: google.protobuf.Timestamp, fields: [
-    { name: 'seconds', wire: 'seconds', kind: 'int64' },
-    { name: 'nanos', wire: 'nanos', kind: 'int32' },
-  ] },
-  'GetPluginInfoRequest': { type: csi.v1.GetPluginInfoRequest, fields: [] },
-  'GetPluginInfoResponse': { type: csi.v1.GetPluginInfoResponse, fields: [
-    { name: 'name', wire: 'name', kind: 'string' },
-    { name: 'vendorVersion', wire: 'vendor_version', kind: 'string' },
-    { name: 'manifest', wire: 'manifest', kind: 'map' },
-  ] },
-  'GetPluginCapabilitiesRequest': { type: csi.v1.GetPluginCapabilitiesRequest, fields: [] },
-  'GetPluginCapabilitiesResponse': { type: csi.v1.GetPluginCapabilitiesResponse, fields: [
-    { name: 'capabilities', wire: 'capabilities', kind: 'message', of: 'PluginCapability', isRepeated: true },
-  ] },
-  'PluginCapability': { type: csi.v1.PluginCapability, fields: [
-    { name: 'service', wire: 'service', kind: 'message', of: 'PluginCapability.Service' },
-    { name: 'volumeExpansion', wire: 'volume_expansion', kind: 'message', of: 'PluginCapability.VolumeExpansion' },
-  ] },
-  'PluginCapability.Service': { type: csi.v1.PluginCapability.Service, fields: [
-    { name: 'type', wire: 'type', kind: 'enum', of: 'PluginCapability.Service.Type' },
-  ] },
-  'PluginCapability.VolumeExpansion': { type: csi.v1.PluginCapability.VolumeExpansion, fields: [
-    { name: 'type', wire: 'type', kind: 'enum', of: 'PluginCapability.VolumeExpansion.Type' },
-  ] },
-  'ProbeRequest': { type: csi.v1.ProbeRequest, fields: [] },
-  'ProbeResponse': { type: csi.v1.ProbeResponse, fields: [
-    { name: 'ready', wire: 'ready', kind: 'boolValue' },
-  ] },
-  'CreateVolumeRequest': { type: csi.v1.CreateVolumeRequest, fields: [
-    { name: 'name', wire: 'name', kind: 'string' },
-    { name: 'capacityRange', wire: 'capacity_range', kind: 'message', of: 'CapacityRange' },
-    { name: 'volumeCapabilities', wire: 'volume_capabilities', kind: 'message', of: 'VolumeCapability', isRepeated: true },
-    { name: 'parameters', wire: 'parameters', kind: 'map' },
-    { name: 'secrets', wire: 'secrets', kind: 'map', isSecret: true },
-    { name: 'volumeContentSource', wire: 'volume_content_source', kind: 'message', of: 'VolumeContentSource' },
-    { name: 'accessibilityRequirements', wire: 'accessibility_requirements', kind: 'message', of: 'TopologyRequirement' },
-    { name: 'mutableParameters', wire: 'mutable_parameters', kind: 'map' },
-  ] },
-  'VolumeContentSource': { type: csi.v1.VolumeContentSource, fields: [
-    { name: 'snapshot', wire: 'snapshot', kind: 'message', of: 'VolumeContentSource.SnapshotSource' },
-    { name: 'volume', wire: 'volume', kind: 'message', of: 'VolumeContentSource.VolumeSource' },
-  ] },
-  'VolumeContentSource.SnapshotSource': { type: csi.v1.VolumeContentSource.SnapshotSource, fields: [
-    { name: 'snapshotId', wire: 'snapshot_id', kind: 'string' },
-  ] },
-  'VolumeContentSource.VolumeSource': { type: csi.v1.VolumeContentSource.VolumeSource, fields: [
-    { name: 'volumeId', wire: 'volume_id', kind: 'string' },
-  ] },
-  'CreateVolumeResponse': { type: csi.v1.CreateVolumeResponse, fields: [
-    { name: 'volume', wire: 'volume', kind: 'message', of: 'Volume' },
-  ] },
-  'VolumeCapability': { type: csi.v1.VolumeCapability, fields: [
-    { name: 'block', wire: 'block', kind: 'message', of: 'VolumeCapability.BlockVolume' },
-    { name: 'mount', wire: 'mount', kind: 'message', of: 'VolumeCapability.MountVolume' },
-    { name: 'accessMode', wire: 'access_mode', kind: 'message', of: 'VolumeCapability.AccessMode' },
-  ] },
-  'VolumeCapability.BlockVolume': { type: csi.v1.VolumeCapability.BlockVolume, fields: [] },
-  'VolumeCapability.MountVolume': { type: csi.v1.VolumeCapability.MountVolume, fields: [
-    { name: 'fsType', wire: 'fs_type', kind: 'string' },
-    { name: 'mountFlags', wire: 'mount_flags', kind: 'string', isRepeated: true },
-    { name: 'volumeMountGroup', wire: 'volume_mount_group', kind: 'string' },
-  ] },
-  'VolumeCapability.AccessMode': { type: csi.v1.VolumeCapability.AccessMode, fields: [
-    { name: 'mode', wire: 'mode', kind: 'enum', of: 'VolumeCapability.AccessMode.Mode' },
-  ] },
-  'CapacityRange': { type: csi.v1.CapacityRange, fields: [
-    { name: 'requiredBytes', wire: 'required_bytes', kind: 'int64' },
-    { name: 'limitBytes', wire: 'limit_bytes', kind: 'int64' },
-  ] },
-  'Volume': { type: csi.v1.Volume, fields: [
-    { name: 'capacityBytes', wire: 'capacity_bytes', kind: 'int64' },
-    { name: 'volumeId', wire: 'volume_id', kind: 'string' },
-    { name: 'volumeContext', wire: 'volume_context', kind: 'map' },
-    { name: 'contentSource', wire: 'content_source', kind: 'message', of: 'VolumeContentSource' },
-    { name: 'accessibleTopology', wire: 'accessible_topology', kind: 'message', of: 'Topology', isRepeated: true },
-  ] },
-  'TopologyRequirement': { type: csi.v1.TopologyRequirement, fields: [
-    { name: 'requisite', wire: 'requisite', kind: 'message', of: 'Topology', isRepeated: true },
-    { name: 'preferred', wire: 'preferred', kind: 'message', of: 'Topology', isRepeated: true },
-  ] },
-  'Topology': { type: csi.v1.Topology, fields: [
-    { name: 'segments', wire: 'segments', kind: 'map' },
-  ] },
-  'DeleteVolumeRequest': { type: csi.v1.DeleteVolumeRequest, fields: [
-    { name: 'volumeId', wire: 'volume_id', kind: 'string' },
-    { name: 'secrets', wire: 'secrets', kind: 'map', isSecret: true },
-  ] },
-  'DeleteVolumeResponse': { type: csi.v1.DeleteVolumeResponse, fields: [] },
-  'ControllerPublishVolumeRequest': { type: csi.v1.ControllerPublishVolumeRequest, fields: [
-    { name: 'volumeId', wire: 'volume_id', kind: 'string' },
-    { name: 'nodeId', wire: 'node_id', kind: 'string' },
-    { name: 'volumeCapability', wire: 'volume_capability', kind: 'message', of: 'VolumeCapability' },
-    { name: 'readonly', wire: 'readonly', kind: 'bool' },
-    { name: 'secrets', wire: 'secrets', kind: 'map', isSecret: true },
-    { name: 'volumeContext', wire: 'volume_context', kind: 'map' },
-  ] },
-  'ControllerPublishVolumeResponse': { type: csi.v1.ControllerPublishVolumeResponse, fields: [
-    { name: 'publishContext', wire: 'publish_context', kind: 'map' },
-  ] },
-  'ControllerUnpublishVolumeRequest': { type: csi.v1.ControllerUnpublishVolumeRequest, fields: [
-    { name: 'volumeId', wire: 'volume_id', kind: 'string' },
-    { name: 'nodeId', wire: 'node_id', kind: 'string' },
-    { name: 'secrets', wire: 'secrets', kind: 'map', isSecret: true },
-  ] },
-  'ControllerUnpublishVolumeResponse': { type: csi.v1.ControllerUnpublishVolumeResponse, fields: [] },
-  'ValidateVolumeCapabilitiesRequest': { type: csi.v1.ValidateVolumeCapabilitiesRequest, fields: [
-    { name: 'volumeId', wire: 'volume_id', kind: 'string' },
-    { name: 'volumeContext', wire: 'volume_context', kind: 'map' },
-    { name: 'volumeCapabilities', wire: 'volume_capabilities', kind: 'message', of: 'VolumeCapability', isRepeated: true },
-    { name: 'parameters', wire: 'parameters', kind: 'map' },
-    { name: 'secrets', wire: 'secrets', kind: 'map', isSecret: true },
-    { name: 'mutableParameters', wire: 'mutable_parameters', kind: 'map' },
-  ] },
-  'ValidateVolumeCapabilitiesResponse': { type: csi.v1.ValidateVolumeCapabilitiesResponse, fields: [
-    { name: 'confirmed', wire: 'confirmed', kind: 'message', of: 'ValidateVolumeCapabilitiesResponse.Confirmed' },
-    { name: 'message', wire: 'message', kind: 'string' },
-  ] },
-  'ValidateVolumeCapabilitiesResponse.Confirmed': { type: csi.v1.ValidateVolumeCapabilitiesResponse.Confirmed, fields: [
-    { name: 'volumeContext', wire: 'volume_context', kind: 'map' },
-    { name: 'volumeCapabilities', wire: 'volume_capabilities', kind: 'message', of: 'VolumeCapability', isRepeated: true },
-    { name: 'parameters', wire: 'parameters', kind: 'map' },
-    { name: 'mutableParameters', wire: 'mutable_parameters', kind: 'map' },
-  ] },
-  'ListVolumesRequest': { type: csi.v1.ListVolumesRequest, fields: [
-    { name: 'maxEntries', wire: 'max_entries', kind: 'int32' },
-    { name: 'startingToken', wire: 'starting_token', kind: 'string' },
-  ] },
-  'ListVolumesResponse': { type: csi.v1.ListVolumesResponse, fields: [
-    { name: 'entries', wire: 'entries', kind: 'message', of: 'ListVolumesResponse.Entry', isRepeated: true },
-    { name: 'nextToken', wire: 'next_token', kind: 'string' },
-  ] },
-  'ListVolumesResponse.VolumeStatus': { type: csi.v1.ListVolumesResponse.VolumeStatus, fields: [
-    { name: 'publishedNodeIds', wire: 'published_node_ids', kind: 'string', isRepeated: true },
-    { name: 'volumeCondition', wire: 'volume_condition', kind: 'message', of: 'VolumeCondition' },
-  ] },
-  'ListVolumesResponse.Entry': { type: csi.v1.ListVolumesResponse.Entry, fields: [
-    { name: 'volume', wire: 'volume', kind: 'message', of: 'Volume' },
-    { name: 'status', wire: 'status', kind: 'message', of: 'ListVolumesResponse.VolumeStatus' },
-  ] },
-  'GetCapacityRequest': { type: csi.v1.GetCapacityRequest, fields: [
-    { name: 'volumeCapabilities', wire: 'volume_capabilities', kind: 'message', of: 'VolumeCapability', isRepeated: true },
-    { name: 'parameters', wire: 'parameters', kind: 'map' },
-    { name: 'accessibleTopology', wire: 'accessible_topology', kind: 'message', of: 'Topology' },
-  ] },
-  'GetCapacityResponse': { type: csi.v1.GetCapacityResponse, fields: [
-    { name: 'availableCapacity', wire: 'available_capacity', kind: 'int64' },
-    { name: 'maximumVolumeSize', wire: 'maximum_volume_size', kind: 'int64Value' },
-    { name: 'minimumVolumeSize', wire: 'minimum_volume_size', kind: 'int64Value' },
-  ] },
-  'ControllerGetCapabilitiesRequest': { type: csi.v1.ControllerGetCapabilitiesRequest, fields: [] },
-  'ControllerGetCapabilitiesResponse': { type: csi.v1.ControllerGetCapabilitiesResponse, fields: [
-    { name: 'capabilities', wire: 'capabilities', kind: 'message', of: 'ControllerServiceCapability', isRepeated: true },
-  ] },
-  'ControllerServiceCapability': { type: csi.v1.ControllerServiceCapability, fields: [
-    { name: 'rpc', wire: 'rpc', kind: 'message', of: 'ControllerServiceCapability.RPC' },
-  ] },
-  'ControllerServiceCapability.RPC': { type: csi.v1.ControllerServiceCapability.RPC, fields: [
-    { name: 'type', wire: 'type', kind: 'enum', of: 'ControllerServiceCapability.RPC.Type' },
-  ] },
-  'CreateSnapshotRequest': { type: csi.v1.CreateSnapshotRequest, fields: [
-    { name: 'sourceVolumeId', wire: 'source_volume_id', kind: 'string' },
-    { name: 'name', wire: 'name', kind: 'string' },
-    { name: 'secrets', wire: 'secrets', kind: 'map', isSecret: true },
-    { name: 'parameters', wire: 'parameters', kind: 'map' },
-  ] },
-  'CreateSnapshotResponse': { type: csi.v1.CreateSnapshotResponse, fields: [
-    { name: 'snapshot', wire: 'snapshot', kind: 'message', of: 'Snapshot' },
-  ] },
-  'Snapshot': { type: csi.v1.Snapshot, fields: [
-    { name: 'sizeBytes', wire: 'size_bytes', kind: 'int64' },
-    { name: 'snapshotId', wire: 'snapshot_id', kind: 'string' },
-    { name: 'sourceVolumeId', wire: 'source_volume_id', kind: 'string' },
-    { name: 'creationTime', wire: 'creation_time', kind: 'message', of: 'Timestamp' },
-    { name: 'readyToUse', wire: 'ready_to_use', kind: 'bool' },
-    { name: 'groupSnapshotId', wire: 'group_snapshot_id', kind: 'string' },
-  ] },
-  'DeleteSnapshotRequest': { type: csi.v1.DeleteSnapshotRequest, fields: [
-    { name: 'snapshotId', wire: 'snapshot_id', kind: 'string' },
-    { name: 'secrets', wire: 'secrets', kind: 'map', isSecret: true },
-  ] },
-  'DeleteSnapshotResponse': { type: csi.v1.DeleteSnapshotResponse, fields: [] },
-  'ListSnapshotsRequest': { type: csi.v1.ListSnapshotsRequest, fields: [
-    { name: 'maxEntries', wire: 'max_entries', kind: 'int32' },
-    { name: 'startingToken', wire: 'starting_token', kind: 'string' },
-    { name: 'sourceVolumeId', wire: 'source_volume_id', kind: 'string' },
-    { name: 'snapshotId', wire: 'snapshot_id', kind: 'string' },
-    { name: 'secrets', wire: 'secrets', kind: 'map', isSecret: true },
-  ] },
-  'ListSnapshotsResponse': { type: csi.v1.ListSnapshotsResponse, fields: [
-    { name: 'entries', wire: 'entries', kind: 'message', of: 'ListSnapshotsResponse.Entry', isRepeated: true },
-    { name: 'nextToken', wire: 'next_token', kind: 'string' },
-  ] },
-  'ListSnapshotsResponse.Entry': { type: csi.v1.ListSnapshotsResponse.Entry, fields: [
-    { name: 'snapshot', wire: 'snapshot', kind: 'message', of: 'Snapshot' },
-  ] },
-  'GetSnapshotRequest': { type: csi.v1.GetSnapshotRequest, fields: [
-    { name: 'snapshotId', wire: 'snapshot_id', kind: 'string' },
-    { name: 'secrets', wire: 'secrets', kind: 'map', isSecret: true },
-  ] },
-  'GetSnapshotResponse': { type: csi.v1.GetSnapshotResponse, fields: [
-    { name: 'snapshot', wire: 'snapshot', kind: 'message', of: 'Snapshot' },
-  ] },
-  'ControllerExpandVolumeRequest': { type: csi.v1.ControllerExpandVolumeRequest, fields: [
-    { name: 'volumeId', wire: 'volume_id', kind: 'string' },
-    { name: 'capacityRange', wire: 'capacity_range', kind: 'message', of: 'CapacityRange' },
-    { name: 'secrets', wire: 'secrets', kind: 'map', isSecret: true },
-    { name: 'volumeCapability', wire: 'volume_capability', kind: 'message', of: 'VolumeCapability' },
-  ] },
-  'ControllerExpandVolumeResponse': { type: csi.v1.ControllerExpandVolumeResponse, fields: [
-    { name: 'capacityBytes', wire: 'capacity_bytes', kind: 'int64' },
-    { name: 'nodeExpansionRequired', wire: 'node_expansion_required', kind: 'bool' },
-  ] },
-  'ControllerGetVolumeRequest': { type: csi.v1.ControllerGetVolumeRequest, fields: [
-    { name: 'volumeId', wire: 'volume_id', kind: 'string' },
-  ] },
-  'ControllerGetVolumeResponse': { type: csi.v1.ControllerGetVolumeResponse, fields: [
-    { name: 'volume', wire: 'volume', kind: 'message', of: 'Volume' },
-    { name: 'status', wire: 'status', kind: 'message', of: 'ControllerGetVolumeResponse.VolumeStatus' },
-  ] },
-  'ControllerGetVolumeResponse.VolumeStatus': { type: csi.v1.ControllerGetVolumeResponse.VolumeStatus, fields: [
-    { name: 'publishedNodeIds', wire: 'published_node_ids', kind: 'string', isRepeated: true },
-    { name: 'volumeCondition', wire: 'volume_condition', kind: 'message', of: 'VolumeCondition' },
-  ] },
-  'ControllerModifyVolumeRequest': { type: csi.v1.ControllerModifyVolumeRequest, fields: [
-    { name: 'volumeId', wire: 'volume_id', kind: 'string' },
-    { name: 'secrets', wire: 'secrets', kind: 'map', isSecret: true },
-    { name: 'mutableParameters', wire: 'mutable_parameters', kind: 'map' },
-  ] },
-  'ControllerModifyVolumeResponse': { type: csi.v1.ControllerModifyVolumeResponse, fields: [] },
-  'VolumeCondition': { type: csi.v1.VolumeCondition, fields: [
-    { name: 'abnormal', wire: 'abnormal', kind: 'bool' },
-    { name: 'message', wire: 'message', kind: 'string' },
-  ] },
-  'GroupControllerGetCapabilitiesRequest': { type: csi.v1.GroupControllerGetCapabilitiesRequest, fields: [] },
-  'GroupControllerGetCapabilitiesResponse': { type: csi.v1.GroupControllerGetCapabilitiesResponse, fields: [
-    { name: 'capabilities', wire: 'capabilities', kind: 'message', of: 'GroupControllerServiceCapability', isRepeated: true },
-  ] },
-  'GroupControllerServiceCapability': { type: csi.v1.GroupControllerServiceCapability, fields: [
-    { name: 'rpc', wire: 'rpc', kind: 'message', of: 'GroupControllerServiceCapability.RPC' },
-  ] },
-  'GroupControllerServiceCapability.RPC': { type: csi.v1.GroupControllerServiceCapability.RPC, fields: [
-    { name: 'type', wire: 'type', kind: 'enum', of: 'GroupControllerServiceCapability.RPC.Type' },
-  ] },
-  'CreateVolumeGroupSnapshotRequest': { type: csi.v1.CreateVolumeGroupSnapshotRequest, fields: [
-    { name: 'name', wire: 'name', kind: 'string' },
-    { name: 'sourceVolumeIds', wire: 'source_volume_ids', kind: 'string', isRepeated: true },
-    { name: 'secrets', wire: 'secrets', kind: 'map', isSecret: true },
-    { name: 'parameters', wire: 'parameters', kind: 'map' },
-  ] },
-  'CreateVolumeGroupSnapshotResponse': { type: csi.v1.CreateVolumeGroupSnapshotResponse, fields: [
-    { name: 'groupSnapshot', wire: 'group_snapshot', kind: 'message', of: 'VolumeGroupSnapshot' },
-  ] },
-  'VolumeGroupSnapshot': { type: csi.v1.VolumeGroupSnapshot, fields: [
-    { name: 'groupSnapshotId', wire: 'group_snapshot_id', kind: 'string' },
-    { name: 'snapshots', wire: 'snapshots', kind: 'message', of: 'Snapshot', isRepeated: true },
-    { name: 'creationTime', wire: 'creation_time', kind: 'message', of: 'Timestamp' },
-    { name: 'readyToUse', wire: 'ready_to_use', kind: 'bool' },
-  ] },
-  'DeleteVolumeGroupSnapshotRequest': { type: csi.v1.DeleteVolumeGroupSnapshotRequest, fields: [
-    { name: 'groupSnapshotId', wire: 'group_snapshot_id', kind: 'string' },
-    { name: 'snapshotIds', wire: 'snapshot_ids', kind: 'string', isRepeated: true },
-    { name: 'secrets', wire: 'secrets', kind: 'map', isSecret: true },
-  ] },
-  'DeleteVolumeGroupSnapshotResponse': { type: csi.v1.DeleteVolumeGroupSnapshotResponse, fields: [] },
-  'GetVolumeGroupSnapshotRequest': { type: csi.v1.GetVolumeGroupSnapshotRequest, fields: [
-    { name: 'groupSnapshotId', wire: 'group_snapshot_id', kind: 'string' },
-    { name: 'snapshotIds', wire: 'snapshot_ids', kind: 'string', isRepeated: true },
-    { name: 'secrets', wire: 'secrets', kind: 'map', isSecret: true },
-  ] },
-  'GetVolumeGroupSnapshotResponse': { type: csi.v1.GetVolumeGroupSnapshotResponse, fields: [
-    { name: 'groupSnapshot', wire: 'group_snapshot', kind: 'message', of: 'VolumeGroupSnapshot' },
-  ] },
-  'BlockMetadata': { type: csi.v1.BlockMetadata, fields: [
-    { name: 'byteOffset', wire: 'byte_offset', kind: 'int64' },
-    { name: 'sizeBytes', wire: 'size_bytes', kind: 'int64' },
-  ] },
-  'GetMetadataAllocatedRequest': { type: csi.v1.GetMetadataAllocatedRequest, fields: [
-    { name: 'snapshotId', wire: 'snapshot_id', kind: 'string' },
-    { name: 'startingOffset', wire: 'starting_offset', kind: 'int64' },
-    { name: 'maxResults', wire: 'max_results', kind: 'int32' },
-    { name: 'secrets', wire: 'secrets', kind: 'map', isSecret: true },
-  ] },
-  'GetMetadataAllocatedResponse': { type: csi.v1.GetMetadataAllocatedResponse, fields: [
-    { name: 'blockMetadataType', wire: 'block_metadata_type', kind: 'enum', of: 'BlockMetadataType' },
-    { name: 'volumeCapacityBytes', wire: 'volume_capacity_bytes', kind: 'int64' },
-    { name: 'blockMetadata', wire: 'block_metadata', kind: 'message', of: 'BlockMetadata', isRepeated: true },
-  ] },
-  'GetMetadataDeltaRequest': { type: csi.v1.GetMetadataDeltaRequest, fields: [
-    { name: 'baseSnapshotId', wire: 'base_snapshot_id', kind: 'string' },
-    { name: 'targetSnapshotId', wire: 'target_snapshot_id', kind: 'string' },
-    { name: 'startingOffset', wire: 'starting_offset', kind: 'int64' },
-    { name: 'maxResults', wire: 'max_results', kind: 'int32' },
-    { name: 'secrets', wire: 'secrets', kind: 'map', isSecret: true },
-  ] },
-  'GetMetadataDeltaResponse': { type: csi.v1.GetMetadataDeltaResponse, fields: [
-    { name: 'blockMetadataType', wire: 'block_metadata_type', kind: 'enum', of: 'BlockMetadataType' },
-    { name: 'volumeCapacityBytes', wire: 'volume_capacity_bytes', kind: 'int64' },
-    { name: 'blockMetadata', wire: 'block_metadata', kind: 'message', of: 'BlockMetadata', isRepeated: true },
-  ] },
-  'NodeStageVolumeRequest': { type: csi.v1.NodeStageVolumeRequest, fields: [
-    { name: 'volumeId', wire: 'volume_id', kind: 'string' },
-    { name: 'publishContext', wire: 'publish_context', kind: 'map' },
-    { name: 'stagingTargetPath', wire: 'staging_target_path', kind: 'string' },
-    { name: 'volumeCapability', wire: 'volume_capability', kind: 'message', of: 'VolumeCapability' },
-    { name: 'secrets', wire: 'secrets', kind: 'map', isSecret: true },
-    { name: 'volumeContext', wire: 'volume_context', kind: 'map' },
-  ] },
-  'NodeStageVolumeResponse': { type: csi.v1.NodeStageVolumeResponse, fields: [] },
-  'NodeUnstageVolumeRequest': { type: csi.v1.NodeUnstageVolumeRequest, fields: [
-    { name: 'volumeId', wire: 'volume_id', kind: 'string' },
-    { name: 'stagingTargetPath', wire: 'staging_target_path', kind: 'string' },
-  ] },
-  'NodeUnstageVolumeResponse': { type: csi.v1.NodeUnstageVolumeResponse, fields: [] },
-  'NodePublishVolumeRequest': { type: csi.v1.NodePublishVolumeRequest, fields: [
-    { name: 'volumeId', wire: 'volume_id', kind: 'string' },
-    { name: 'publishContext', wire: 'publish_context', kind: 'map' },
-    { name: 'stagingTargetPath', wire: 'staging_target_path', kind: 'string' },
-    { name: 'targetPath', wire: 'target_path', kind: 'string' },
-    { name: 'volumeCapability', wire: 'volume_capability', kind: 'message', of: 'VolumeCapability' },
-    { name: 'readonly', wire: 'readonly', kind: 'bool' },
-    { name: 'secrets', wire: 'secrets', kind: 'map', isSecret: true },
-    { name: 'volumeContext', wire: 'volume_context', kind: 'map' },
-  ] },
-  'NodePublishVolumeResponse': { type: csi.v1.NodePublishVolumeResponse, fields: [] },
-  'NodeUnpublishVolumeRequest': { type: csi.v1.NodeUnpublishVolumeRequest, fields: [
-    { name: 'volumeId', wire: 'volume_id', kind: 'string' },
-    { name: 'targetPath', wire: 'target_path', kind: 'string' },
-  ] },
-  'NodeUnpublishVolumeResponse': { type: csi.v1.NodeUnpublishVolumeResponse, fields: [] },
-  'NodeGetVolumeStatsRequest': { type: csi.v1.NodeGetVolumeStatsRequest, fields: [
-    { name: 'volumeId', wire: 'volume_id', kind: 'string' },
-    { name: 'volumePath', wire: 'volume_path', kind: 'string' },
-    { name: 'stagingTargetPath', wire: 'staging_target_path', kind: 'string' },
-  ] },
-  'NodeGetVolumeStatsResponse': { type: csi.v1.NodeGetVolumeStatsResponse, fields: [
-    { name: 'usage', wire: 'usage', kind: 'message', of: 'VolumeUsage', isRepeated: true },
-    { name: 'volumeCondition', wire: 'volume_condition', kind: 'message', of: 'VolumeCondition' },
-  ] },
-  'VolumeUsage': { type: csi.v1.VolumeUsage, fields: [
-    { name: 'available', wire: 'available', kind: 'int64' },
-    { name: 'total', wire: 'total', kind: 'int64' },
-    { name: 'used', wire: 'used', kind: 'int64' },
-    { name: 'unit', wire: 'unit', kind: 'enum', of: 'VolumeUsage.Unit' },
-  ] },
-  'NodeExpandVolumeRequest': { type: csi.v1.NodeExpandVolumeRequest, fields: [
-    { name: 'volumeId', wire: 'volume_id', kind: 'string' },
-    { name: 'volumePath', wire: 'volume_path', kind: 'string' },
-    { name: 'capacityRange', wire: 'capacity_range', kind: 'message', of: 'CapacityRange' },
-    { name: 'stagingTargetPath', wire: 'staging_target_path', kind: 'string' },
-    { name: 'volumeCapability', wire: 'volume_capability', kind: 'message', of: 'VolumeCapability' },
-    { name: 'secrets', wire: 'secrets', kind: 'map', isSecret: true },
-  ] },
-  'NodeExpandVolumeResponse': { type: csi.v1.NodeExpandVolumeResponse, fields: [
-    { name: 'capacityBytes', wire: 'capacity_bytes', kind: 'int64' },
-  ] },
-  'NodeGetCapabilitiesRequest': { type: csi.v1.NodeGetCapabilitiesRequest, fields: [] },
-  'NodeGetCapabilitiesResponse': { type: csi.v1.NodeGetCapabilitiesResponse, fields: [
-    { name: 'capabilities', wire: 'capabilities', kind: 'message', of: 'NodeServiceCapability', isRepeated: true },
-  ] },
-  'NodeServiceCapability': { type: csi.v1.NodeServiceCapability, fields: [
-    { name: 'rpc', wire: 'rpc', kind: 'message', of: 'NodeServiceCapability.RPC' },
-  ] },
-  'NodeServiceCapability.RPC': { type: csi.v1.NodeServiceCapability.RPC, fields: [
-    { name: 'type', wire: 'type', kind: 'enum', of: 'NodeServiceCapability.RPC.Type' },
-  ] },
-  'NodeGetInfoRequest': { type: csi.v1.NodeGetInfoRequest, fields: [] },
-  'NodeGetInfoResponse': { type: csi.v1.NodeGetInfoResponse, fields: [
-    { name: 'nodeId', wire: 'node_id', kind: 'string' },
-    { name: 'maxVolumesPerNode', wire: 'max_volumes_per_node', kind: 'int64' },
-    { name: 'accessibleTopology', wire: 'accessible_topology', kind: 'message', of: 'Topology' },
-  ] },
+  'Timestamp': [
+    { name: 'seconds', number: 1, kind: 'int64' },
+    { name: 'nanos', number: 2, kind: 'int32' },
+  ],
+  'GetPluginInfoRequest': [],
+  'GetPluginInfoResponse': [
+    { name: 'name', number: 1, kind: 'string' },
+    { name: 'vendorVersion', number: 2, kind: 'string' },
+    { name: 'manifest', number: 3, kind: 'map' },
+  ],
+  'GetPluginCapabilitiesRequest': [],
+  'GetPluginCapabilitiesResponse': [
+    { name: 'capabilities', number: 1, kind: 'message', of: 'PluginCapability', isRepeated: true },
+  ],
+  'PluginCapability': [
+    { name: 'service', number: 1, kind: 'message', of: 'PluginCapability.Service', oneof: 0 },
+    { name: 'volumeExpansion', number: 2, kind: 'message', of: 'PluginCapability.VolumeExpansion', oneof: 0 },
+  ],
+  'PluginCapability.Service': [
+    { name: 'type', number: 1, kind: 'enum', of: 'PluginCapability.Service.Type' },
+  ],
+  'PluginCapability.VolumeExpansion': [
+    { name: 'type', number: 1, kind: 'enum', of: 'PluginCapability.VolumeExpansion.Type' },
+  ],
+  'ProbeRequest': [],
+  'ProbeResponse': [
+    { name: 'ready', number: 1, kind: 'boolValue' },
+  ],
+  'CreateVolumeRequest': [
+    { name: 'name', number: 1, kind: 'string' },
+    { name: 'capacityRange', number: 2, kind: 'message', of: 'CapacityRange' },
+    { name: 'volumeCapabilities', number: 3, kind: 'message', of: 'VolumeCapability', isRepeated: true },
+    { name: 'parameters', number: 4, kind: 'map' },
+    { name: 'secrets', number: 5, kind: 'map', isSecret: true },
+    { name: 'volumeContentSource', number: 6, kind: 'message', of: 'VolumeContentSource' },
+    { name: 'accessibilityRequirements', number: 7, kind: 'message', of: 'TopologyRequirement' },
+    { name: 'mutableParameters', number: 8, kind: 'map' },
+  ],
+  'VolumeContentSource': [
+    { name: 'snapshot', number: 1, kind: 'message', of: 'VolumeContentSource.SnapshotSource', oneof: 0 },
+    { name: 'volume', number: 2, kind: 'message', of: 'VolumeContentSource.VolumeSource', oneof: 0 },
+  ],
+  'VolumeContentSource.SnapshotSource': [
+    { name: 'snapshotId', number: 1, kind: 'string' },
+  ],
+  'VolumeContentSource.VolumeSource': [
+    { name: 'volumeId', number: 1, kind: 'string' },
+  ],
+  'CreateVolumeResponse': [
+    { name: 'volume', number: 1, kind: 'message', of: 'Volume' },
+  ],
+  'VolumeCapability': [
+    { name: 'block', number: 1, kind: 'message', of: 'VolumeCapability.BlockVolume', oneof: 0 },
+    { name: 'mount', number: 2, kind: 'message', of: 'VolumeCapability.MountVolume', oneof: 0 },
+    { name: 'accessMode', number: 3, kind: 'message', of: 'VolumeCapability.AccessMode' },
+  ],
+  'VolumeCapability.BlockVolume': [],
+  'VolumeCapability.MountVolume': [
+    { name: 'fsType', number: 1, kind: 'string' },
+    { name: 'mountFlags', number: 2, kind: 'string', isRepeated: true },
+    { name: 'volumeMountGroup', number: 3, kind: 'string' },
+  ],
+  'VolumeCapability.AccessMode': [
+    { name: 'mode', number: 1, kind: 'enum', of: 'VolumeCapability.AccessMode.Mode' },
+  ],
+  'CapacityRange': [
+    { name: 'requiredBytes', number: 1, kind: 'int64' },
+    { name: 'limitBytes', number: 2, kind: 'int64' },
+  ],
+  'Volume': [
+    { name: 'capacityBytes', number: 1, kind: 'int64' },
+    { name: 'volumeId', number: 2, kind: 'string' },
+    { name: 'volumeContext', number: 3, kind: 'map' },
+    { name: 'contentSource', number: 4, kind: 'message', of: 'VolumeContentSource' },
+    { name: 'accessibleTopology', number: 5, kind: 'message', of: 'Topology', isRepeated: true },
+  ],
+  'TopologyRequirement': [
+    { name: 'requisite', number: 1, kind: 'message', of: 'Topology', isRepeated: true },
+    { name: 'preferred', number: 2, kind: 'message', of: 'Topology', isRepeated: true },
+  ],
+  'Topology': [
+    { name: 'segments', number: 1, kind: 'map' },
+  ],
+  'DeleteVolumeRequest': [
+    { name: 'volumeId', number: 1, kind: 'string' },
+    { name: 'secrets', number: 2, kind: 'map', isSecret: true },
+  ],
+  'DeleteVolumeResponse': [],
+  'ControllerPublishVolumeRequest': [
+    { name: 'volumeId', number: 1, kind: 'string' },
+    { name: 'nodeId', number: 2, kind: 'string' },
+    { name: 'volumeCapability', number: 3, kind: 'message', of: 'VolumeCapability' },
+    { name: 'readonly', number: 4, kind: 'bool' },
+    { name: 'secrets', number: 5, kind: 'map', isSecret: true },
+    { name: 'volumeContext', number: 6, kind: 'map' },
+  ],
+  'ControllerPublishVolumeResponse': [
+    { name: 'publishContext', number: 1, kind: 'map' },
+  ],
+  'ControllerUnpublishVolumeRequest': [
+    { name: 'volumeId', number: 1, kind: 'string' },
+    { name: 'nodeId', number: 2, kind: 'string' },
+    { name: 'secrets', number: 3, kind: 'map', isSecret: true },
+  ],
+  'ControllerUnpublishVolumeResponse': [],
+  'ValidateVolumeCapabilitiesRequest': [
+    { name: 'volumeId', number: 1, kind: 'string' },
+    { name: 'volumeContext', number: 2, kind: 'map' },
+    { name: 'volumeCapabilities', number: 3, kind: 'message', of: 'VolumeCapability', isRepeated: true },
+    { name: 'parameters', number: 4, kind: 'map' },
+    { name: 'secrets', number: 5, kind: 'map', isSecret: true },
+    { name: 'mutableParameters', number: 6, kind: 'map' },
+  ],
+  'ValidateVolumeCapabilitiesResponse': [
+    { name: 'confirmed', number: 1, kind: 'message', of: 'ValidateVolumeCapabilitiesResponse.Confirmed' },
+    { name: 'message', number: 2, kind: 'string' },
+  ],
+  'ValidateVolumeCapabilitiesResponse.Confirmed': [
+    { name: 'volumeContext', number: 1, kind: 'map' },
+    { name: 'volumeCapabilities', number: 2, kind: 'message', of: 'VolumeCapability', isRepeated: true },
+    { name: 'parameters', number: 3, kind: 'map' },
+    { name: 'mutableParameters', number: 4, kind: 'map' },
+  ],
+  'ListVolumesRequest': [
+    { name: 'maxEntries', number: 1, kind: 'int32' },
+    { name: 'startingToken', number: 2, kind: 'string' },
+  ],
+  'ListVolumesResponse': [
+    { name: 'entries', number: 1, kind: 'message', of: 'ListVolumesResponse.Entry', isRepeated: true },
+    { name: 'nextToken', number: 2, kind: 'string' },
+  ],
+  'ListVolumesResponse.VolumeStatus': [
+    { name: 'publishedNodeIds', number: 1, kind: 'string', isRepeated: true },
+    { name: 'volumeCondition', number: 2, kind: 'message', of: 'VolumeCondition' },
+  ],
+  'ListVolumesResponse.Entry': [
+    { name: 'volume', number: 1, kind: 'message', of: 'Volume' },
+    { name: 'status', number: 2, kind: 'message', of: 'ListVolumesResponse.VolumeStatus' },
+  ],
+  'GetCapacityRequest': [
+    { name: 'volumeCapabilities', number: 1, kind: 'message', of: 'VolumeCapability', isRepeated: true },
+    { name: 'parameters', number: 2, kind: 'map' },
+    { name: 'accessibleTopology', number: 3, kind: 'message', of: 'Topology' },
+  ],
+  'GetCapacityResponse': [
+    { name: 'availableCapacity', number: 1, kind: 'int64' },
+    { name: 'maximumVolumeSize', number: 2, kind: 'int64Value' },
+    { name: 'minimumVolumeSize', number: 3, kind: 'int64Value' },
+  ],
+  'ControllerGetCapabilitiesRequest': [],
+  'ControllerGetCapabilitiesResponse': [
+    { name: 'capabilities', number: 1, kind: 'message', of: 'ControllerServiceCapability', isRepeated: true },
+  ],
+  'ControllerServiceCapability': [
+    { name: 'rpc', number: 1, kind: 'message', of: 'ControllerServiceCapability.RPC', oneof: 0 },
+  ],
+  'ControllerServiceCapability.RPC': [
+    { name: 'type', number: 1, kind: 'enum', of: 'ControllerServiceCapability.RPC.Type' },
+  ],
+  'CreateSnapshotRequest': [
+    { name: 'sourceVolumeId', number: 1, kind: 'string' },
+    { name: 'name', number: 2, kind: 'string' },
+    { name: 'secrets', number: 3, kind: 'map', isSecret: true },
+    { name: 'parameters', number: 4, kind: 'map' },
+  ],
+  'CreateSnapshotResponse': [
+    { name: 'snapshot', number: 1, kind: 'message', of: 'Snapshot' },
+  ],
+  'Snapshot': [
+    { name: 'sizeBytes', number: 1, kind: 'int64' },
+    { name: 'snapshotId', number: 2, kind: 'string' },
+    { name: 'sourceVolumeId', number: 3, kind: 'string' },
+    { name: 'creationTime', number: 4, kind: 'message', of: 'Timestamp' },
+    { name: 'readyToUse', number: 5, kind: 'bool' },
+    { name: 'groupSnapshotId', number: 6, kind: 'string' },
+  ],
+  'DeleteSnapshotRequest': [
+    { name: 'snapshotId', number: 1, kind: 'string' },
+    { name: 'secrets', number: 2, kind: 'map', isSecret: true },
+  ],
+  'DeleteSnapshotResponse': [],
+  'ListSnapshotsRequest': [
+    { name: 'maxEntries', number: 1, kind: 'int32' },
+    { name: 'startingToken', number: 2, kind: 'string' },
+    { name: 'sourceVolumeId', number: 3, kind: 'string' },
+    { name: 'snapshotId', number: 4, kind: 'string' },
+    { name: 'secrets', number: 5, kind: 'map', isSecret: true },
+  ],
+  'ListSnapshotsResponse': [
+    { name: 'entries', number: 1, kind: 'message', of: 'ListSnapshotsResponse.Entry', isRepeated: true },
+    { name: 'nextToken', number: 2, kind: 'string' },
+  ],
+  'ListSnapshotsResponse.Entry': [
+    { name: 'snapshot', number: 1, kind: 'message', of: 'Snapshot' },
+  ],
+  'GetSnapshotRequest': [
+    { name: 'snapshotId', number: 1, kind: 'string' },
+    { name: 'secrets', number: 2, kind: 'map', isSecret: true },
+  ],
+  'GetSnapshotResponse': [
+    { name: 'snapshot', number: 1, kind: 'message', of: 'Snapshot' },
+  ],
+  'ControllerExpandVolumeRequest': [
+    { name: 'volumeId', number: 1, kind: 'string' },
+    { name: 'capacityRange', number: 2, kind: 'message', of: 'CapacityRange' },
+    { name: 'secrets', number: 3, kind: 'map', isSecret: true },
+    { name: 'volumeCapability', number: 4, kind: 'message', of: 'VolumeCapability' },
+  ],
+  'ControllerExpandVolumeResponse': [
+    { name: 'capacityBytes', number: 1, kind: 'int64' },
+    { name: 'nodeExpansionRequired', number: 2, kind: 'bool' },
+  ],
+  'ControllerGetVolumeRequest': [
+    { name: 'volumeId', number: 1, kind: 'string' },
+  ],
+  'ControllerGetVolumeResponse': [
+    { name: 'volume', number: 1, kind: 'message', of: 'Volume' },
+    { name: 'status', number: 2, kind: 'message', of: 'ControllerGetVolumeResponse.VolumeStatus' },
+  ],
+  'ControllerGetVolumeResponse.VolumeStatus': [
+    { name: 'publishedNodeIds', number: 1, kind: 'string', isRepeated: true },
+    { name: 'volumeCondition', number: 2, kind: 'message', of: 'VolumeCondition' },
+  ],
+  'ControllerModifyVolumeRequest': [
+    { name: 'volumeId', number: 1, kind: 'string' },
+    { name: 'secrets', number: 2, kind: 'map', isSecret: true },
+    { name: 'mutableParameters', number: 3, kind: 'map' },
+  ],
+  'ControllerModifyVolumeResponse': [],
+  'VolumeCondition': [
+    { name: 'abnormal', number: 1, kind: 'bool' },
+    { name: 'message', number: 2, kind: 'string' },
+  ],
+  'GroupControllerGetCapabilitiesRequest': [],
+  'GroupControllerGetCapabilitiesResponse': [
+    { name: 'capabilities', number: 1, kind: 'message', of: 'GroupControllerServiceCapability', isRepeated: true },
+  ],
+  'GroupControllerServiceCapability': [
+    { name: 'rpc', number: 1, kind: 'message', of: 'GroupControllerServiceCapability.RPC', oneof: 0 },
+  ],
+  'GroupControllerServiceCapability.RPC': [
+    { name: 'type', number: 1, kind: 'enum', of: 'GroupControllerServiceCapability.RPC.Type' },
+  ],
+  'CreateVolumeGroupSnapshotRequest': [
+    { name: 'name', number: 1, kind: 'string' },
+    { name: 'sourceVolumeIds', number: 2, kind: 'string', isRepeated: true },
+    { name: 'secrets', number: 3, kind: 'map', isSecret: true },
+    { name: 'parameters', number: 4, kind: 'map' },
+  ],
+  'CreateVolumeGroupSnapshotResponse': [
+    { name: 'groupSnapshot', number: 1, kind: 'message', of: 'VolumeGroupSnapshot' },
+  ],
+  'VolumeGroupSnapshot': [
+    { name: 'groupSnapshotId', number: 1, kind: 'string' },
+    { name: 'snapshots', number: 2, kind: 'message', of: 'Snapshot', isRepeated: true },
+    { name: 'creationTime', number: 3, kind: 'message', of: 'Timestamp' },
+    { name: 'readyToUse', number: 4, kind: 'bool' },
+  ],
+  'DeleteVolumeGroupSnapshotRequest': [
+    { name: 'groupSnapshotId', number: 1, kind: 'string' },
+    { name: 'snapshotIds', number: 2, kind: 'string', isRepeated: true },
+    { name: 'secrets', number: 3, kind: 'map', isSecret: true },
+  ],
+  'DeleteVolumeGroupSnapshotResponse': [],
+  'GetVolumeGroupSnapshotRequest': [
+    { name: 'groupSnapshotId', number: 1, kind: 'string' },
+    { name: 'snapshotIds', number: 2, kind: 'string', isRepeated: true },
+    { name: 'secrets', number: 3, kind: 'map', isSecret: true },
+  ],
+  'GetVolumeGroupSnapshotResponse': [
+    { name: 'groupSnapshot', number: 1, kind: 'message', of: 'VolumeGroupSnapshot' },
+  ],
+  'BlockMetadata': [
+    { name: 'byteOffset', number: 1, kind: 'int64' },
+    { name: 'sizeBytes', number: 2, kind: 'int64' },
+  ],
+  'GetMetadataAllocatedRequest': [
+    { name: 'snapshotId', number: 1, kind: 'string' },
+    { name: 'startingOffset', number: 2, kind: 'int64' },
+    { name: 'maxResults', number: 3, kind: 'int32' },
+    { name: 'secrets', number: 4, kind: 'map', isSecret: true },
+  ],
+  'GetMetadataAllocatedResponse': [
+    { name: 'blockMetadataType', number: 1, kind: 'enum', of: 'BlockMetadataType' },
+    { name: 'volumeCapacityBytes', number: 2, kind: 'int64' },
+    { name: 'blockMetadata', number: 3, kind: 'message', of: 'BlockMetadata', isRepeated: true },
+  ],
+  'GetMetadataDeltaRequest': [
+    { name: 'baseSnapshotId', number: 1, kind: 'string' },
+    { name: 'targetSnapshotId', number: 2, kind: 'string' },
+    { name: 'startingOffset', number: 3, kind: 'int64' },
+    { name: 'maxResults', number: 4, kind: 'int32' },
+    { name: 'secrets', number: 5, kind: 'map', isSecret: true },
+  ],
+  'GetMetadataDeltaResponse': [
+    { name: 'blockMetadataType', number: 1, kind: 'enum', of: 'BlockMetadataType' },
+    { name: 'volumeCapacityBytes', number: 2, kind: 'int64' },
+    { name: 'blockMetadata', number: 3, kind: 'message', of: 'BlockMetadata', isRepeated: true },
+  ],
+  'NodeStageVolumeRequest': [
+    { name: 'volumeId', number: 1, kind: 'string' },
+    { name: 'publishContext', number: 2, kind: 'map' },
+    { name: 'stagingTargetPath', number: 3, kind: 'string' },
+    { name: 'volumeCapability', number: 4, kind: 'message', of: 'VolumeCapability' },
+    { name: 'secrets', number: 5, kind: 'map', isSecret: true },
+    { name: 'volumeContext', number: 6, kind: 'map' },
+  ],
+  'NodeStageVolumeResponse': [],
+  'NodeUnstageVolumeRequest': [
+    { name: 'volumeId', number: 1, kind: 'string' },
+    { name: 'stagingTargetPath', number: 2, kind: 'string' },
+  ],
+  'NodeUnstageVolumeResponse': [],
+  'NodePublishVolumeRequest': [
+    { name: 'volumeId', number: 1, kind: 'string' },
+    { name: 'publishContext', number: 2, kind: 'map' },
+    { name: 'stagingTargetPath', number: 3, kind: 'string' },
+    { name: 'targetPath', number: 4, kind: 'string' },
+    { name: 'volumeCapability', number: 5, kind: 'message', of: 'VolumeCapability' },
+    { name: 'readonly', number: 6, kind: 'bool' },
+    { name: 'secrets', number: 7, kind: 'map', isSecret: true },
+    { name: 'volumeContext', number: 8, kind: 'map' },
+  ],
+  'NodePublishVolumeResponse': [],
+  'NodeUnpublishVolumeRequest': [
+    { name: 'volumeId', number: 1, kind: 'string' },
+    { name: 'targetPath', number: 2, kind: 'string' },
+  ],
+  'NodeUnpublishVolumeResponse': [],
+  'NodeGetVolumeStatsRequest': [
+    { name: 'volumeId', number: 1, kind: 'string' },
+    { name: 'volumePath', number: 2, kind: 'string' },
+    { name: 'stagingTargetPath', number: 3, kind: 'string' },
+  ],
+  'NodeGetVolumeStatsResponse': [
+    { name: 'usage', number: 1, kind: 'message', of: 'VolumeUsage', isRepeated: true },
+    { name: 'volumeCondition', number: 2, kind: 'message', of: 'VolumeCondition' },
+  ],
+  'VolumeUsage': [
+    { name: 'available', number: 1, kind: 'int64' },
+    { name: 'total', number: 2, kind: 'int64' },
+    { name: 'used', number: 3, kind: 'int64' },
+    { name: 'unit', number: 4, kind: 'enum', of: 'VolumeUsage.Unit' },
+  ],
+  'NodeExpandVolumeRequest': [
+    { name: 'volumeId', number: 1, kind: 'string' },
+    { name: 'volumePath', number: 2, kind: 'string' },
+    { name: 'capacityRange', number: 3, kind: 'message', of: 'CapacityRange' },
+    { name: 'stagingTargetPath', number: 4, kind: 'string' },
+    { name: 'volumeCapability', number: 5, kind: 'message', of: 'VolumeCapability' },
+    { name: 'secrets', number: 6, kind: 'map', isSecret: true },
+  ],
+  'NodeExpandVolumeResponse': [
+    { name: 'capacityBytes', number: 1, kind: 'int64' },
+  ],
+  'NodeGetCapabilitiesRequest': [],
+  'NodeGetCapabilitiesResponse': [
+    { name: 'capabilities', number: 1, kind: 'message', of: 'NodeServiceCapability', isRepeated: true },
+  ],
+  'NodeServiceCapability': [
+    { name: 'rpc', number: 1, kind: 'message', of: 'NodeServiceCapability.RPC', oneof: 0 },
+  ],
+  'NodeServiceCapability.RPC': [
+    { name: 'type', number: 1, kind: 'enum', of: 'NodeServiceCapability.RPC.Type' },
+  ],
+  'NodeGetInfoRequest': [],
+  'NodeGetInfoResponse': [
+    { name: 'nodeId', number: 1, kind: 'string' },
+    { name: 'maxVolumesPerNode', number: 2, kind: 'int64' },
+    { name: 'accessibleTopology', number: 3, kind: 'message', of: 'Topology' },
+  ],
 } as const;
 
-/** Of each enum, by name below the package. */
+/** The numbers of each enum, by its name below the package. */
 export const enums = {
-  'BlockMetadataType': csi.v1.BlockMetadataType,
-  'PluginCapability.Service.Type': csi.v1.PluginCapability.Service.Type,
-  'PluginCapability.VolumeExpansion.Type': csi.v1.PluginCapability.VolumeExpansion.Type,
-  'VolumeCapability.AccessMode.Mode': csi.v1.VolumeCapability.AccessMode.Mode,
-  'ControllerServiceCapability.RPC.Type': csi.v1.ControllerServiceCapability.RPC.Type,
-  'GroupControllerServiceCapability.RPC.Type': csi.v1.GroupControllerServiceCapability.RPC.Type,
-  'VolumeUsage.Unit': csi.v1.VolumeUsage.Unit,
-  'NodeServiceCapability.RPC.Type': csi.v1.NodeServiceCapability.RPC.Type,
+  'BlockMetadataType': { UNKNOWN: 0, FIXED_LENGTH: 1, VARIABLE_LENGTH: 2 },
+  'PluginCapability.Service.Type': { UNKNOWN: 0, CONTROLLER_SERVICE: 1, VOLUME_ACCESSIBILITY_CONSTRAINTS: 2, GROUP_CONTROLLER_SERVICE: 3, SNAPSHOT_METADATA_SERVICE: 4 },
+  'PluginCapability.VolumeExpansion.Type': { UNKNOWN: 0, ONLINE: 1, OFFLINE: 2 },
+  'VolumeCapability.AccessMode.Mode': { UNKNOWN: 0, SINGLE_NODE_WRITER: 1, SINGLE_NODE_READER_ONLY: 2, MULTI_NODE_READER_ONLY: 3, MULTI_NODE_SINGLE_WRITER: 4, MULTI_NODE_MULTI_WRITER: 5, SINGLE_NODE_SINGLE_WRITER: 6, SINGLE_NODE_MULTI_WRITER: 7 },
+  'ControllerServiceCapability.RPC.Type': { UNKNOWN: 0, CREATE_DELETE_VOLUME: 1, PUBLISH_UNPUBLISH_VOLUME: 2, LIST_VOLUMES: 3, GET_CAPACITY: 4, CREATE_DELETE_SNAPSHOT: 5, LIST_SNAPSHOTS: 6, CLONE_VOLUME: 7, PUBLISH_READONLY: 8, EXPAND_VOLUME: 9, LIST_VOLUMES_PUBLISHED_NODES: 10, VOLUME_CONDITION: 11, GET_VOLUME: 12, SINGLE_NODE_MULTI_WRITER: 13, MODIFY_VOLUME: 14, GET_SNAPSHOT: 15 },
+  'GroupControllerServiceCapability.RPC.Type': { UNKNOWN: 0, CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT: 1 },
+  'VolumeUsage.Unit': { UNKNOWN: 0, BYTES: 1, INODES: 2 },
+  'NodeServiceCapability.RPC.Type': { UNKNOWN: 0, STAGE_UNSTAGE_VOLUME: 1, GET_VOLUME_STATS: 2, EXPAND_VOLUME: 3, VOLUME_CONDITION: 4, SINGLE_NODE_MULTI_WRITER: 5, VOLUME_MOUNT_GROUP: 6 },
 } as const;
 
 /** What each RPC takes and gives. */

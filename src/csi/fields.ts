@@ -1,0 +1,275 @@
+/** The fields of CSI's messages between plain data and bytes, kind by kind. Whole messages: codec.ts */
+import type jspb from 'google-protobuf';
+import { enums } from './generated/plain.js';
+
+/** As the tables of generated/plain.ts have it. */
+export interface FieldShape {
+  name: string;
+  number: number;
+  kind: string;
+  /** The message or enum that it is of. */
+  of?: string;
+  isRepeated?: boolean;
+  /** Fields of one message with the same number here exclude each other. */
+  oneof?: number;
+}
+
+export interface FieldCodec {
+  name: string;
+  number: number;
+  oneof: number | undefined;
+  /** Makes its value where nothing was sent; absent where it is then absent. */
+  zero: (() => unknown) | undefined;
+  /** @throws Misfit */
+  write(writer: jspb.BinaryWriter, value: unknown): void;
+  read(reader: jspb.BinaryReader, plain: Record<string, unknown>): void;
+}
+
+/** What is needed of the codec of a message that is a field. */
+interface Part {
+  fresh(): Record<string, unknown>;
+  write(writer: jspb.BinaryWriter, plain: unknown): void;
+  read(reader: jspb.BinaryReader, plain: Record<string, unknown>): void;
+}
+
+/** A value that its field does not take; the path is put together on the way out. */
+export class Misfit extends Error {
+  readonly #what: string;
+  #path = '';
+  #before = '';
+
+  constructor(what: string) {
+    super(what);
+    this.#what = what;
+  }
+
+  in(place: string): this {
+    this.#path = place + this.#path;
+    return this;
+  }
+
+  asKey(): this {
+    this.#before = 'a key of ';
+    return this;
+  }
+
+  tellingAt(root: string): string {
+    return `${this.#before}${root}${this.#path} ${this.#what}`;
+  }
+}
+
+export const not = (what: string): Misfit => new Misfit(`must be ${what}`);
+
+/** One value of a kind. */
+interface Kind {
+  zero?: () => unknown;
+  /** Whether the value is what stands for nothing: it is not sent, unless in a list. */
+  isZero(value: unknown): boolean;
+  write(writer: jspb.BinaryWriter, number: number, value: unknown): void;
+  /** @param before what was read of that field already */
+  read(reader: jspb.BinaryReader, before: unknown): unknown;
+}
+
+/** @param partOf asked only when a value is there: messages may be parts of themselves */
+export function fieldCodec(shape: FieldShape, partOf: (name: string) => Part): FieldCodec {
+  const { name, number, oneof } = shape;
+  const kind = kindOf(shape, partOf);
+  if (shape.isRepeated) return { name, number, oneof, zero: () => [], ...listOf(kind, shape) };
+  return {
+    name,
+    number,
+    oneof,
+    zero: kind.zero,
+    write(writer, value) {
+      if (!kind.isZero(value)) kind.write(writer, number, value);
+    },
+    read(reader, plain) {
+      plain[name] = kind.read(reader, plain[name]);
+    },
+  };
+}
+
+function listOf(kind: Kind, { name, number }: FieldShape): Pick<FieldCodec, 'write' | 'read'> {
+  return {
+    write(writer, value) {
+      if (!Array.isArray(value)) throw not('a list');
+      let index = 0;
+      try {
+        for (; index < value.length; index += 1) kind.write(writer, number, value[index]);
+      } catch (error) {
+        throw error instanceof Misfit ? error.in(`[${index}]`) : error;
+      }
+    },
+    read(reader, plain) {
+      const list = plain[name];
+      if (Array.isArray(list)) list.push(kind.read(reader, undefined));
+    },
+  };
+}
+
+function kindOf({ kind, of = '' }: FieldShape, partOf: (name: string) => Part): Kind {
+  const known = kinds[kind];
+  if (known) return known;
+  return kind === 'enum' ? enumKind(of) : messageKind(() => partOf(of));
+}
+
+const string: Kind = {
+  zero: () => '',
+  isZero: (value) => value === '',
+  write: (writer, number, value) => writer.writeString(number, textIn(value)),
+  read: (reader) => reader.readString(),
+};
+
+const bool: Kind = {
+  zero: () => false,
+  isZero: (value) => value === false,
+  write(writer, number, value) {
+    if (typeof value !== 'boolean') throw not('a boolean');
+    writer.writeBool(number, value);
+  },
+  read: (reader) => reader.readBool(),
+};
+
+const int32: Kind = {
+  zero: () => 0,
+  isZero: (value) => value === 0,
+  write(writer, number, value) {
+    if (typeof value !== 'number' || value !== (value | 0)) throw not('a whole number of 32 bits');
+    writer.writeInt32(number, value);
+  },
+  read: (reader) => reader.readInt32(),
+};
+
+const int64: Kind = {
+  zero: () => 0n,
+  isZero: (value) => value === 0n || value === 0,
+  write: (writer, number, value) => writer.writeInt64String(number, int64Text(value)),
+  read: (reader) => BigInt(reader.readInt64String()),
+};
+
+const map: Kind = {
+  zero: () => ({}),
+  isZero: () => false,
+  write(writer, number, value) {
+    if (!isRecord(value)) throw not('a record of strings');
+    for (const [key, text] of Object.entries(value)) if (text !== undefined) writeEntry(writer, number, [key, text]);
+  },
+  read(reader, before) {
+    const entry = { key: '', value: '' };
+    reader.readMessage(entry, () => readEntry(reader, entry));
+    const record = Object(before);
+    // A key may be __proto__, which is no property like the others.
+    Object.defineProperty(record, entry.key, {
+      value: entry.value,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
+    return record;
+  },
+};
+
+/** A message of one value, so that its absence can be told from zero. */
+const wrapperOf = (inner: Kind): Kind => ({
+  isZero: () => false,
+  write: (writer, number, value) =>
+    writer.writeMessage(number, value, () => {
+      if (!inner.isZero(value)) inner.write(writer, 1, value);
+    }),
+  read(reader) {
+    const wrapper = { value: inner.zero?.() };
+    reader.readMessage(wrapper, () => {
+      while (reader.nextField()) {
+        if (reader.getFieldNumber() === 1) wrapper.value = inner.read(reader, undefined);
+        else reader.skipField();
+      }
+    });
+    return wrapper.value;
+  },
+});
+
+const kinds: Readonly<Record<string, Kind>> = {
+  string,
+  bool,
+  int32,
+  int64,
+  map,
+  boolValue: wrapperOf(bool),
+  int64Value: wrapperOf(int64),
+};
+
+function enumKind(of: string): Kind {
+  const entries: [string, number][] = Object.entries(Object.entries(enums).find(([name]) => name === of)?.[1] ?? {});
+  const numbers = new Map(entries);
+  const names = new Map(entries.map(([name, number]) => [number, name]));
+  const numberOf = (value: unknown): number => {
+    const number = typeof value === 'string' ? (numbers.get(value) ?? unknownNumber(value)) : Number.NaN;
+    if (number === (number | 0)) return number;
+    throw not(`one of ${[...numbers.keys()].join(', ')}, or the number of another as text`);
+  };
+  const nameOf = (number: number): string => names.get(number) ?? String(number);
+  return {
+    zero: () => nameOf(0),
+    isZero: (value) => value === nameOf(0) || value === '0',
+    write: (writer, number, value) => writer.writeEnum(number, numberOf(value)),
+    read: (reader) => nameOf(reader.readEnum()),
+  };
+}
+
+const unknownNumber = (text: string): number => (/^-?\d+$/.test(text) ? Number(text) : Number.NaN);
+
+function messageKind(part: () => Part): Kind {
+  return {
+    isZero: () => false,
+    write(writer, number, value) {
+      if (!isRecord(value)) throw not('an object');
+      writer.writeMessage(number, value, () => part().write(writer, value));
+    },
+    read(reader, before) {
+      const plain: Record<string, unknown> = before === undefined ? part().fresh() : Object(before);
+      reader.readMessage(plain, () => part().read(reader, plain));
+      return plain;
+    },
+  };
+}
+
+/** Neither a list nor a Map, which would pass for an object without fields. */
+export const isRecord = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Map);
+
+/** Half a surrogate pair has no bytes: another character would arrive. */
+function textIn(value: unknown): string {
+  if (typeof value !== 'string') throw not('a string');
+  if (!value.isWellFormed()) throw not('whole characters, without half a surrogate pair');
+  return value;
+}
+
+function int64Text(value: unknown): string {
+  if (typeof value === 'bigint' && value === BigInt.asIntN(64, value)) return value.toString();
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value.toString();
+  throw not('a whole number of 64 bits: a bigint, or a number up to 2^53 - 1');
+}
+
+function writeEntry(writer: jspb.BinaryWriter, number: number, [key, value]: [string, unknown]): void {
+  if (!key.isWellFormed()) throw not('whole characters, without half a surrogate pair').asKey();
+  let text: string;
+  try {
+    text = textIn(value);
+  } catch (error) {
+    throw error instanceof Misfit ? error.in(`.${key}`) : error;
+  }
+  writer.writeMessage(number, text, () => {
+    writer.writeString(1, key);
+    writer.writeString(2, text);
+  });
+}
+
+/** Some encoders leave out an empty key or value. */
+function readEntry(reader: jspb.BinaryReader, entry: { key: string; value: string }): void {
+  while (reader.nextField()) {
+    const number = reader.getFieldNumber();
+    if (number === 1) entry.key = reader.readString();
+    else if (number === 2) entry.value = reader.readString();
+    else reader.skipField();
+  }
+}
