@@ -31,24 +31,24 @@ const modes: Partial<Record<VolumeCapabilityAccessModeMode, Mode>> = {
 type Options = MountEntry['options'];
 
 /** The mount flags that the kernel knows for a single mount, each with how it is seen in the table that it is so. */
-const flags: Record<string, (shown: Options) => boolean> = {
-  defaults: () => true,
+const flags = new Map<string, (shown: Options) => boolean>([
+  ['defaults', () => true],
   // A mount of what is read-only itself stays so.
-  rw: () => true,
-  ro: (shown) => shown.has('ro'),
-  nosuid: (shown) => shown.has('nosuid'),
-  suid: (shown) => !shown.has('nosuid'),
-  nodev: (shown) => shown.has('nodev'),
-  dev: (shown) => !shown.has('nodev'),
-  noexec: (shown) => shown.has('noexec'),
-  exec: (shown) => !shown.has('noexec'),
-  noatime: (shown) => shown.has('noatime'),
-  relatime: (shown) => shown.has('relatime'),
-  strictatime: (shown) => !shown.has('noatime') && !shown.has('relatime'),
-  nodiratime: (shown) => shown.has('nodiratime'),
-  diratime: (shown) => !shown.has('nodiratime'),
-  nosymfollow: (shown) => shown.has('nosymfollow'),
-};
+  ['rw', () => true],
+  ['ro', (shown) => shown.has('ro')],
+  ['nosuid', (shown) => shown.has('nosuid')],
+  ['suid', (shown) => !shown.has('nosuid')],
+  ['nodev', (shown) => shown.has('nodev')],
+  ['dev', (shown) => !shown.has('nodev')],
+  ['noexec', (shown) => shown.has('noexec')],
+  ['exec', (shown) => !shown.has('noexec')],
+  ['noatime', (shown) => shown.has('noatime')],
+  ['relatime', (shown) => shown.has('relatime')],
+  ['strictatime', (shown) => !shown.has('noatime') && !shown.has('relatime')],
+  ['nodiratime', (shown) => shown.has('nodiratime')],
+  ['diratime', (shown) => !shown.has('nodiratime')],
+  ['nosymfollow', (shown) => shown.has('nosymfollow')],
+]);
 
 export function idOf(volumeId: string): string {
   if (volumeId === '') throw invalid('volume_id is missing');
@@ -84,8 +84,8 @@ export function capabilityOf(capability: VolumeCapability | undefined): VolumeCa
   }
   if (mount?.volumeMountGroup) throw invalid('volume_mount_group is not offered: see NodeGetCapabilities');
   for (const flag of mount?.mountFlags ?? []) {
-    if (flags[flag]) continue;
-    const known = Object.keys(flags).join(', ');
+    if (flags.has(flag)) continue;
+    const known = [...flags.keys()].join(', ');
     throw invalid(`the mount flag ${JSON.stringify(flag)} is none that a bind mount can have; these are: ${known}`);
   }
   return capability;
@@ -106,7 +106,7 @@ export const mountOptionsOf = ({ mount }: VolumeCapability, readonly: boolean): 
 ];
 
 export const missingOptions = (wanted: readonly string[], shown: Options): string[] =>
-  wanted.filter((flag) => !flags[flag]?.(shown));
+  wanted.filter((flag) => !flags.get(flag)?.(shown));
 
 /** One of them may come from a file, where nothing is undefined. */
 export const isSame = (one: object, other: object): boolean =>

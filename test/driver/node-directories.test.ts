@@ -124,7 +124,7 @@ describe('node service: directories', () => {
   });
 
   it('a mount flag that no bind mount can have is refused by name, and nothing is done', async () => {
-    for (const flag of ['discard', 'uid=0', 'bind', 'remount', 'ro,exec', '-o', '']) {
+    for (const flag of ['discard', 'uid=0', 'bind', 'remount', 'ro,exec', '-o', 'constructor', '']) {
       const capability = mountCapability('SINGLE_NODE_WRITER', ['noexec', flag]);
       await expectRefusal(scene.stage('vol', staging, capability), 'INVALID_ARGUMENT', JSON.stringify(flag));
     }
