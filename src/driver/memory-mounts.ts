@@ -29,10 +29,10 @@ export function memoryMounts(): Mounts {
     },
 
     async setOptions(target, options) {
-      const { id } = seenAt(target);
-      entries = entries.map((entry) =>
-        entry.id === id ? { ...entry, options: new Set([...entry.options, ...options]) } : entry,
-      );
+      const { id, options: before } = seenAt(target);
+      const now = new Set([...before, ...options]);
+      if (options.includes('ro')) now.delete('rw');
+      entries = entries.map((entry) => (entry.id === id ? { ...entry, options: now } : entry));
     },
 
     async unmount(target) {
