@@ -3,6 +3,7 @@
  * What their words mean is for who asks: mounts.ts, loop-devices.ts, usage.ts
  */
 import { spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
 /** Resolves, or rejects, only once the tool has ended: until then what it does may still happen. */
@@ -39,12 +40,16 @@ export const runner =
     });
     const overdue = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
     try {
-      const { stdout: out, stderr: err } = child;
-      if (!out || !err) throw await ended.then(() => new Error(`${tool} has no output`));
-      const [stdout, stderr, { status, signal }] = await Promise.all([text(out), text(err), ended]);
+      const [{ status, signal }, stdout, stderr] = await Promise.all([
+        ended,
+        textOf(child.stdout),
+        textOf(child.stderr),
+      ]);
       if (status === null) throw new Error(`${tool} was killed by ${signal}: it has ${timeoutMs} ms`);
       return { status, stdout, stderr: stderr.trim() };
     } finally {
       clearTimeout(overdue);
     }
   };
+
+const textOf = async (output: Readable | null): Promise<string> => (output ? text(output) : '');

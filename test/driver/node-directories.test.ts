@@ -192,6 +192,31 @@ describe('node service: directories', () => {
   });
 });
 
+describe('node service: shared mounts', () => {
+  beforeEach(() => {
+    scene = new NodeScene();
+  });
+
+  afterEach(() => scene.close());
+
+  it('where mounts are shared, as systemd has them, each comes and goes once', async () => {
+    for (const path of [scene.directory('data'), scene.directory('shared')]) {
+      hostTool('mount', '--bind', path, path);
+      hostTool('mount', '--make-shared', path);
+    }
+    const before = scene.mountPaths();
+    await scene.addVolume('vol', 'mount');
+    await scene.start();
+    [staging, target] = [scene.directory('shared', 'staging'), scene.path('shared', 'target')];
+    for (const _ of [1, 2]) await scene.stage('vol', staging);
+    for (const _ of [1, 2]) await scene.publish('vol', [staging, target]);
+    expect(scene.mountPaths()).to.have.members([...before, staging, target]);
+    await scene.unpublish('vol', target);
+    await scene.unstage('vol', staging);
+    expect(scene.mountPaths()).to.have.members(before);
+  });
+});
+
 describe('node service: what is not ours', () => {
   directoryScene();
   beforeEach(() => scene.stage('vol', staging));
