@@ -6,14 +6,10 @@
 import type { CsiHandlers } from '../csi/server.js';
 import { StagecraftError } from '../errors.js';
 import { packageVersion } from '../host/version.js';
-import { runner } from './commands.js';
 import { identityHandlers } from './identity.js';
-import { hostLoopDevices, type LoopDevices } from './loop-devices.js';
-import { hostMounts, type Mounts } from './mounts.js';
-import { nodeHandlers } from './node.js';
+import { type NodeOptions, nodeHandlers } from './node.js';
 import { type Serving, serve } from './serve.js';
 import { openState } from './state.js';
-import { usageMeter } from './usage.js';
 
 export interface Driver {
   /** All that it answers. */
@@ -22,18 +18,13 @@ export interface Driver {
   close(): void;
 }
 
-export interface DriverOptions {
+export interface DriverOptions extends NodeOptions {
   /** What NodeGetInfo answers: 1 to 256 bytes. */
   nodeId: string;
   /** Holds all volumes, and what is known of them; made where it is missing. One driver at a time. */
   dataDir: string;
   /** What GetPluginInfo answers; default: the version of this package. */
   vendorVersion?: string;
-  /** What NodeGetInfo answers; default 0: as many as anybody likes. */
-  maxVolumesPerNode?: number;
-  /** Default: the host's, which needs root. */
-  mounts?: Mounts;
-  loopDevices?: LoopDevices;
 }
 
 export interface ServedDriverOptions extends DriverOptions {
@@ -44,8 +35,6 @@ export interface ServedDriverOptions extends DriverOptions {
 }
 
 const maxNodeIdBytes = 256;
-/** Of one tool that the driver runs. */
-const toolTimeoutMs = 30_000;
 
 /**
  * Takes up the data directory and serves on the endpoint's socket.
@@ -78,19 +67,11 @@ export async function openDriver({
   nodeId,
   dataDir,
   vendorVersion = packageVersion(),
-  maxVolumesPerNode = 0,
-  ...ports
+  ...node
 }: DriverOptions): Promise<Driver> {
   checkNodeId(nodeId);
   const { state, lockFile, close } = await openState(nodeId, dataDir);
-  const run = runner({ timeoutMs: toolTimeoutMs, lockFile });
-  const node = nodeHandlers(state, {
-    maxVolumesPerNode,
-    measure: usageMeter(runner({ timeoutMs: toolTimeoutMs })),
-    mounts: ports.mounts ?? hostMounts(run),
-    loopDevices: ports.loopDevices ?? hostLoopDevices(run),
-  });
-  return { handlers: { ...identityHandlers(vendorVersion), ...node }, close };
+  return { handlers: { ...identityHandlers(vendorVersion), ...nodeHandlers(state, lockFile, node) }, close };
 }
 
 function checkNodeId(nodeId: string): void {

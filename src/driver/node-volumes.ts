@@ -11,6 +11,7 @@ import type { NodeAccess } from './node-access.js';
 import { tidied } from './node-requests.js';
 import type { AccessType, DriverState, Staging, Target, UseRecord, VolumeRecord } from './state.js';
 
+/** What the driver does to the host; default: the real ones, which need root. */
 export interface NodePorts {
   mounts: Mounts;
   loopDevices: LoopDevices;

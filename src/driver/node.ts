@@ -3,19 +3,24 @@
  * how that is done: node-access.ts; usage, condition, size: node-watch.ts
  */
 import type { CsiHandlers } from '../csi/server.js';
+import { runner } from './commands.js';
 import { topologyOf } from './identity.js';
+import { hostLoopDevices } from './loop-devices.js';
+import { hostMounts } from './mounts.js';
 import { publish, unpublish } from './node-publish.js';
 import { stage, unstage } from './node-stage.js';
 import { type NodePorts, NodeVolumes } from './node-volumes.js';
 import { expand, stats } from './node-watch.js';
 import type { DriverState } from './state.js';
-import type { Measure } from './usage.js';
+import { usageMeter } from './usage.js';
 
-export interface NodeOptions extends NodePorts {
-  measure: Measure;
-  /** What NodeGetInfo answers; 0 is as many as anybody likes. */
-  maxVolumesPerNode: number;
+export interface NodeOptions extends Partial<NodePorts> {
+  /** What NodeGetInfo answers; default 0: as many as anybody likes. */
+  maxVolumesPerNode?: number | undefined;
 }
+
+/** Of one tool that the driver runs. */
+const toolTimeoutMs = 30_000;
 
 const capabilities = [
   'STAGE_UNSTAGE_VOLUME',
@@ -25,8 +30,19 @@ const capabilities = [
   'SINGLE_NODE_MULTI_WRITER',
 ] as const;
 
-export function nodeHandlers(state: DriverState, { measure, maxVolumesPerNode, ...ports }: NodeOptions): CsiHandlers {
-  const volumes = new NodeVolumes(state, ports);
+/** @param lockFile the lock of the data directory: see RunOptions */
+export function nodeHandlers(
+  state: DriverState,
+  lockFile: number,
+  { maxVolumesPerNode = 0, mounts, loopDevices }: NodeOptions = {},
+): CsiHandlers {
+  const run = runner({ timeoutMs: toolTimeoutMs, lockFile });
+  // It changes nothing: a driver that starts need not wait for it.
+  const measure = usageMeter(runner({ timeoutMs: toolTimeoutMs }));
+  const volumes = new NodeVolumes(state, {
+    mounts: mounts ?? hostMounts(run),
+    loopDevices: loopDevices ?? hostLoopDevices(run),
+  });
   return {
     NodeGetInfo: () => ({
       nodeId: state.nodeId,
