@@ -11,7 +11,7 @@ import { existingPlaceOf, isFit, make } from './node-places.js';
 import { isReaderOnly } from './node-requests.js';
 import type { Staging, Target } from './state.js';
 
-/** On a target that is recorded as the volume's: its device may have been detached since, and another made. */
+/** On a path that is recorded as a target of the volume: its device may have been detached since, and another made. */
 const isOurs: IsOurs = ({ root }) => isLoopDevice(root);
 
 export class BlockAccess implements NodeAccess {
@@ -45,10 +45,10 @@ export class BlockAccess implements NodeAccess {
     return isMountedAt(this.#mounts, path, isOurs);
   }
 
-  async checkPublish({ path }: Target): Promise<void> {
+  async checkPublish({ path }: Target, isKnown: boolean): Promise<void> {
     const place = await existingPlaceOf(path);
     const layers = (await this.#mounts.table()).at(place);
-    checkOurs(place, layers, isOurs);
+    checkOurs(place, layers, isKnown ? isOurs : () => false);
     if (layers.length === 0) await isFit(place, 'block');
   }
 

@@ -18,8 +18,11 @@ export interface NodeAccess {
   unstage(staging: Staging): Promise<void>;
   /** In whatever way. */
   isPublished(target: Target): Promise<boolean>;
-  /** @throws {CsiStatus} FAILED_PRECONDITION: something else is there. So far nothing has been changed */
-  checkPublish(target: Target): Promise<void>;
+  /**
+   * @param isKnown whether the path is recorded as a target of the volume already
+   * @throws {CsiStatus} FAILED_PRECONDITION: something else is there. So far nothing has been changed
+   */
+  checkPublish(target: Target, isKnown: boolean): Promise<void>;
   /** Makes the target, too. */
   publish(target: Target): Promise<void>;
   /** Removes the target, too. */

@@ -61,8 +61,8 @@ async function faultOf(place: string, found: Stats, accessType: AccessType): Pro
   return (await readdir(place)).length > 0 ? 'is a directory with something in it' : undefined;
 }
 
-/** Where the path, or the way there, is none. */
-async function orUndefined<T>(found: Promise<T>): Promise<T | undefined> {
+/** @returns undefined where the path, or the way there, is none */
+export async function orUndefined<T>(found: Promise<T>): Promise<T | undefined> {
   try {
     return await found;
   } catch (error) {

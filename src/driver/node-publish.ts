@@ -22,8 +22,9 @@ export async function publish(volumes: NodeVolumes, request: NodePublishVolumeRe
     const use = volumes.useOf(id);
     await checkStaged(use, access, target);
     await checkTargets(use, access, target);
-    await access.checkPublish(target);
-    await volumes.remember({ ...use, targets: [...use.targets.filter((one) => one.path !== path), target] });
+    const others = use.targets.filter((one) => one.path !== path);
+    await access.checkPublish(target, others.length < use.targets.length);
+    await volumes.remember({ ...use, targets: [...others, target] });
     await access.publish(target);
     return {};
   });
@@ -40,10 +41,18 @@ function checkAccessType({ id, accessType }: VolumeRecord, { capability }: Targe
   throw new CsiStatus('INVALID_ARGUMENT', `the volume ${id} is of access type ${accessType}: ask for that`);
 }
 
-async function checkStaged({ id, stagings }: UseRecord, access: NodeAccess, { stagingPath }: Target): Promise<void> {
+async function checkStaged(
+  { id, stagings }: UseRecord,
+  access: NodeAccess,
+  { stagingPath, readonly }: Target,
+): Promise<void> {
   const staging = stagings.find(({ path }) => path === stagingPath);
-  if (staging && (await access.isStaged(staging))) return;
-  const message = `the volume ${id} is not staged at ${stagingPath}: NodeStageVolume it first`;
+  if (!staging || !(await access.isStaged(staging))) {
+    const message = `the volume ${id} is not staged at ${stagingPath}: NodeStageVolume it first`;
+    throw new CsiStatus('FAILED_PRECONDITION', message);
+  }
+  if (readonly || !isReaderOnly(staging.capability)) return;
+  const message = `the volume ${id} is staged at ${stagingPath} for reading only: publish it so, or stage it to be written to`;
   throw new CsiStatus('FAILED_PRECONDITION', message);
 }
 

@@ -8,6 +8,7 @@ import { DirectoryAccess } from './directory-access.js';
 import type { LoopDevices } from './loop-devices.js';
 import type { Mounts } from './mounts.js';
 import type { NodeAccess } from './node-access.js';
+import { orUndefined } from './node-places.js';
 import { tidied } from './node-requests.js';
 import type { AccessType, DriverState, Staging, Target, UseRecord, VolumeRecord } from './state.js';
 
@@ -52,7 +53,7 @@ export class NodeVolumes {
   }
 
   async hasContent(id: string, accessType: AccessType): Promise<boolean> {
-    const found = await lstat(this.contentOf(id, accessType)).catch(() => undefined);
+    const found = await orUndefined(lstat(this.contentOf(id, accessType)));
     return (accessType === 'block' ? found?.isFile() : found?.isDirectory()) ?? false;
   }
 

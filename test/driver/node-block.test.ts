@@ -209,6 +209,17 @@ describe('node service: block devices', () => {
     await expectRefusal(scene.publish('vol', [staging, directory], block), 'FAILED_PRECONDITION', 'is no file');
   });
 
+  it('a target that shows the device of somebody else is refused', async () => {
+    await scene.stage('vol', staging, blockCapability());
+    writeFileSync(scene.path('foreign'), Buffer.alloc(capacityBytes));
+    const device = hostTool('losetup', '--find', '--show', scene.path('foreign')).trim();
+    writeFileSync(target, '');
+    hostTool('mount', '--bind', device, target);
+    await expectRefusal(scene.publish('vol', [staging, target], block), 'FAILED_PRECONDITION', 'not this volume');
+    await scene.unpublish('vol', target);
+    expect(scene.mountPaths()).to.deep.equal([target]);
+  });
+
   it('a second target, other arguments, another access type: as with directories', async () => {
     await scene.stage('vol', staging, blockCapability());
     await scene.publish('vol', [staging, target], block);

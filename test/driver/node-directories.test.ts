@@ -377,6 +377,13 @@ describe('node service: order, and what stands in the way', () => {
     expect(existsSync(missing)).to.equal(false);
   });
 
+  it('staged for reading only it is not published to be written to', async () => {
+    const reader = mountCapability('MULTI_NODE_READER_ONLY');
+    await scene.stage('vol', staging, reader);
+    await expectRefusal(scene.publish('vol', [staging, target]), 'FAILED_PRECONDITION', 'for reading only');
+    await scene.publish('vol', [staging, target], { readonly: true });
+  });
+
   it('another access type than the volume has', async () => {
     const block = { block: {}, accessMode: { mode: 'SINGLE_NODE_WRITER' } } as const;
     await expectRefusal(scene.stage('vol', staging, block), 'FAILED_PRECONDITION', 'access type mount');
