@@ -6,6 +6,7 @@
 import type { CsiHandlers } from '../csi/server.js';
 import { StagecraftError } from '../errors.js';
 import { packageVersion } from '../host/version.js';
+import { openController } from './controller.js';
 import { identityHandlers } from './identity.js';
 import { nodeHandlers } from './node.js';
 import { type Serving, serve } from './serve.js';
@@ -25,6 +26,14 @@ export interface DriverOptions {
   dataDir: string;
   /** What GetPluginInfo answers; default: the version of this package. */
   vendorVersion?: string;
+  /** What all volumes may have together; default: the size of the file system that they are on. */
+  capacityBytes?: number | undefined;
+  /** Whether the controller publishes volumes to nodes before they are used there; default false. */
+  attach?: boolean | undefined;
+  /** With `attach`: the ids of nodes that there are besides `nodeId`. */
+  peerNodes?: readonly string[] | undefined;
+  /** How many volumes may be published to a node by the controller; default: any number. */
+  maxVolumesPerNode?: number | undefined;
 }
 
 export interface ServedDriverOptions extends DriverOptions {
@@ -38,7 +47,7 @@ const maxNodeIdBytes = 256;
 
 /**
  * Takes up the data directory and serves on the endpoint's socket.
- * @throws {StagecraftError} INVALID_ARGUMENT: the endpoint or the node id; SOCKET_IN_USE: somebody answers there;
+ * @throws {StagecraftError} INVALID_ARGUMENT: the endpoint or a node id; SOCKET_IN_USE: somebody answers there;
  *   DATA_DIR_LOCKED: another driver holds the data directory; DRIVER_STATE_BROKEN: what is in there can't be read
  */
 export async function startDriver({
@@ -67,14 +76,26 @@ export async function openDriver({
   nodeId,
   dataDir,
   vendorVersion = packageVersion(),
+  capacityBytes,
+  attach = false,
+  peerNodes = [],
+  maxVolumesPerNode,
 }: DriverOptions): Promise<Driver> {
-  checkNodeId(nodeId);
-  const { state, close } = await openState(nodeId, dataDir);
-  return { handlers: { ...identityHandlers(vendorVersion), ...nodeHandlers(state) }, close };
+  for (const id of [nodeId, ...peerNodes]) checkNodeId(id);
+  if (!attach && peerNodes.length > 0)
+    throw new StagecraftError('INVALID_ARGUMENT', 'there are peer nodes only with attach: ask for that too');
+  const { state, close } = await openState(nodeId, dataDir, maxVolumesPerNode);
+  try {
+    const controller = await openController(state, { capacityBytes, attach: attach ? { peerNodes } : undefined });
+    return { handlers: { ...identityHandlers(vendorVersion), ...controller, ...nodeHandlers(state) }, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
 }
 
 function checkNodeId(nodeId: string): void {
   const bytes = Buffer.byteLength(nodeId);
   if (bytes >= 1 && bytes <= maxNodeIdBytes) return;
-  throw new StagecraftError('INVALID_ARGUMENT', `the node id must have 1 to ${maxNodeIdBytes} bytes, not ${bytes}`);
+  throw new StagecraftError('INVALID_ARGUMENT', `a node id must have 1 to ${maxNodeIdBytes} bytes, not ${bytes}`);
 }
