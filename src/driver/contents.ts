@@ -75,7 +75,7 @@ export class Contents {
    * Resolves when it is there, and on disk.
    * @param signal gives it up: nothing is left then
    * @throws {CsiStatus} RESOURCE_EXHAUSTED: no room; OUT_OF_RANGE: no file may be that large; ABORTED: what is copied
-   *   changes meanwhile; CANCELLED
+   *   changes meanwhile; DATA_LOSS: it is missing; CANCELLED
    */
   async make(content: NewContent, signal?: AbortSignal): Promise<void> {
     const unfinished = join(this.#workDir, nameOf(content));
@@ -147,6 +147,7 @@ export class Contents {
   }
 
   async #copy(from: Content, to: string, signal?: AbortSignal): Promise<void> {
+    if (!(await this.exists(from))) throw new CsiStatus('DATA_LOSS', `the content of ${from.id} is missing: delete it`);
     // Holes stay holes, hard links stay links, owners and attributes stay; blocks are shared where the file system can.
     await runTool('cp', ['-a', '-x', '-T', '--reflink=auto', '--', this.pathOf(from), to], signal);
     await runTool('sync', from.accessType === 'block' ? ['--', to] : ['-f', '--', to], signal);
