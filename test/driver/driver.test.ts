@@ -68,7 +68,12 @@ describe('bundled driver: answers', () => {
   it('says who it is, where, and that it is ready', async () => {
     await start({ vendorVersion: '9.9' });
     expect(await client.getPluginInfo()).to.deep.equal({ name: driverName, vendorVersion: '9.9', manifest: {} });
-    expect(await client.getPluginCapabilities()).to.deep.equal([]);
+    expect(await client.getPluginCapabilities()).to.deep.equal([
+      'CONTROLLER_SERVICE',
+      'GROUP_CONTROLLER_SERVICE',
+      'VOLUME_ACCESSIBILITY_CONSTRAINTS',
+      'VOLUME_EXPANSION_ONLINE',
+    ]);
     expect(await client.probe()).to.deep.equal({ ready: true });
     expect(await client.nodeGetInfo()).to.deep.equal({ nodeId: 'node-1', maxVolumesPerNode: 0 });
     expect(await client.nodeGetCapabilities()).to.deep.equal([]);
@@ -82,7 +87,8 @@ describe('bundled driver: answers', () => {
 
   it('answers UNIMPLEMENTED to what it does not offer', async () => {
     await start();
-    expect(await refusalOf(client.controllerGetCapabilities())).to.include({ grpcCode: 'UNIMPLEMENTED', final: true });
+    const publish = client.controllerPublishVolume({ volumeId: 'a', nodeId: 'b' });
+    expect(await refusalOf(publish)).to.include({ grpcCode: 'UNIMPLEMENTED', final: true });
   });
 
   it('I1 is a healthy csi-node plugin', async () => {
