@@ -125,7 +125,11 @@ export class Contents {
 
   /** The bytes that it takes up. */
   async usedBytes(content: Content): Promise<number> {
-    const listing = await runTool('du', ['-s', '-x', '--block-size=1', '--', this.pathOf(content)]);
+    const listing = await runTool('du', ['-s', '-x', '--block-size=1', '--', this.pathOf(content)]).catch((error) => {
+      // It complains of files that go away while it counts; the sum is good all the same.
+      if (error instanceof ToolFailure && /^\d/.test(error.output)) return error.output;
+      throw error;
+    });
     return Number.parseInt(listing, 10);
   }
 
@@ -141,6 +145,9 @@ export class Contents {
       await work();
       const paths = contents.map((content) => this.pathOf(content));
       return (await runTool('find', [...paths, '-newercm', mark, '-print', '-quit'])) === '';
+    } catch (error) {
+      if (error instanceof ToolFailure && error.hasLostFiles) return false;
+      throw error;
     } finally {
       await unlink(mark);
     }
@@ -227,7 +234,7 @@ function statusFor(error: unknown): unknown {
     return new CsiStatus('RESOURCE_EXHAUSTED', `no room for it where the volumes are: ${text}`);
   if (isCode(error, 'EFBIG', 'EINVAL'))
     return new CsiStatus('OUT_OF_RANGE', `the file system of the volumes takes no file that large: ${text}`);
-  if (error instanceof ToolFailure && /No such file or directory|replaced while being copied/.test(text))
+  if (error instanceof ToolFailure && error.hasLostFiles)
     return new CsiStatus('ABORTED', `it changes while it is copied (${text}): ask again, or stop who writes to it`);
   return error;
 }

@@ -14,4 +14,6 @@ export interface Desk {
 export interface AttachOptions {
   /** The nodes that there are besides our own. */
   readonly peerNodes: readonly string[];
+  /** How many volumes may be published to each; 0: any number. */
+  readonly maxVolumesPerNode: number;
 }

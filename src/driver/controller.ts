@@ -17,7 +17,7 @@ import { volumeHandlers } from './volumes.js';
 export interface ControllerOptions {
   /** What all volumes may have together; default: the size of the file system that they are on. */
   capacityBytes?: number | undefined;
-  /** Offers ControllerPublishVolume, for these nodes besides our own; default: it is not offered. */
+  /** Offers ControllerPublishVolume; default: it is not offered. */
   attach?: AttachOptions | undefined;
 }
 

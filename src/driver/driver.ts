@@ -32,7 +32,7 @@ export interface DriverOptions {
   attach?: boolean | undefined;
   /** With `attach`: the ids of nodes that there are besides `nodeId`. */
   peerNodes?: readonly string[] | undefined;
-  /** How many volumes may be published to a node by the controller; default: any number. */
+  /** How many volumes may be published to a node by the controller; default 0: as many as anybody likes. */
   maxVolumesPerNode?: number | undefined;
 }
 
@@ -79,14 +79,15 @@ export async function openDriver({
   capacityBytes,
   attach = false,
   peerNodes = [],
-  maxVolumesPerNode,
+  maxVolumesPerNode = 0,
 }: DriverOptions): Promise<Driver> {
   for (const id of [nodeId, ...peerNodes]) checkNodeId(id);
   if (!attach && peerNodes.length > 0)
     throw new StagecraftError('INVALID_ARGUMENT', 'there are peer nodes only with attach: ask for that too');
-  const { state, close } = await openState(nodeId, dataDir, maxVolumesPerNode);
+  const { state, close } = await openState(nodeId, dataDir);
   try {
-    const controller = await openController(state, { capacityBytes, attach: attach ? { peerNodes } : undefined });
+    const nodes = attach ? { peerNodes, maxVolumesPerNode } : undefined;
+    const controller = await openController(state, { capacityBytes, attach: nodes });
     return { handlers: { ...identityHandlers(vendorVersion), ...controller, ...nodeHandlers(state) }, close };
   } catch (error) {
     close();

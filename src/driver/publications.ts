@@ -14,9 +14,9 @@ import {
 } from './volume-capabilities.js';
 import { requireVolume } from './volumes.js';
 
-export function publicationHandlers({ state }: Desk, { peerNodes }: AttachOptions): CsiHandlers {
+export function publicationHandlers({ state }: Desk, { peerNodes, maxVolumesPerNode }: AttachOptions): CsiHandlers {
   const nodes = new Set([state.nodeId, ...peerNodes]);
-  const slots = new Slots(state);
+  const slots = new Slots(state, maxVolumesPerNode);
   return {
     ControllerPublishVolume: async (request) => {
       checkSizes(request);
@@ -94,10 +94,12 @@ const isSingleWriter = (capability: VolumeCapability): boolean => modeOf(capabil
 /** How many volumes each node may have, those that are just being published to it too. */
 class Slots {
   readonly #state: DriverState;
+  readonly #limit: number;
   readonly #underWay = new Map<string, Set<string>>();
 
-  constructor(state: DriverState) {
+  constructor(state: DriverState, limit: number) {
     this.#state = state;
+    this.#limit = limit;
   }
 
   /** @throws {CsiStatus} RESOURCE_EXHAUSTED: the node has as many as it may have */
@@ -106,9 +108,8 @@ class Slots {
     this.#underWay.set(nodeId, underWay);
     const published = this.#state.volumes.all().filter(({ publications }) => Object.hasOwn(publications, nodeId));
     const taken = new Set([...published.map(({ id }) => id), ...underWay]);
-    const limit = this.#state.maxVolumesPerNode;
-    if (limit !== undefined && taken.size >= limit) {
-      const message = `node ${nodeId} has ${taken.size} of at most ${limit} volumes: unpublish one first`;
+    if (this.#limit > 0 && taken.size >= this.#limit) {
+      const message = `node ${nodeId} has ${taken.size} of at most ${this.#limit} volumes: unpublish one first`;
       throw new CsiStatus('RESOURCE_EXHAUSTED', message);
     }
     underWay.add(volumeId);

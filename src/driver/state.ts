@@ -71,8 +71,6 @@ export interface Target extends Staging {
 
 export interface DriverState {
   readonly nodeId: string;
-  /** How many volumes may be published to a node by the controller; undefined: any number. */
-  readonly maxVolumesPerNode: number | undefined;
   /** Holds the content of volumes and snapshots. */
   readonly contentDir: string;
   readonly volumes: Records<VolumeRecord>;
@@ -90,18 +88,13 @@ const lockRetryMs = 100;
  * @returns also what gives the directory back
  * @throws {StagecraftError} DATA_DIR_LOCKED; DRIVER_STATE_BROKEN: see Records.open
  */
-export async function openState(
-  nodeId: string,
-  dataDir: string,
-  maxVolumesPerNode?: number,
-): Promise<{ state: DriverState; close(): void }> {
+export async function openState(nodeId: string, dataDir: string): Promise<{ state: DriverState; close(): void }> {
   const contentDir = join(dataDir, 'content');
   await mkdir(contentDir, { recursive: true, mode: 0o700 });
   const close = await lock(dataDir);
   try {
     const state = {
       nodeId,
-      maxVolumesPerNode,
       contentDir,
       volumes: await Records.open<VolumeRecord>(join(dataDir, 'volumes')),
       snapshots: await Records.open<SnapshotRecord>(join(dataDir, 'snapshots')),

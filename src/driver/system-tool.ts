@@ -2,9 +2,20 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** How a tool failed. */
+/** How a tool failed, and what it had written to its standard output before. */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure';
+  readonly output: string;
+
+  constructor(message: string, output = '', options?: ErrorOptions) {
+    super(message, options);
+    this.output = output;
+  }
+
+  /** Something went away while it was looked at. */
+  get hasLostFiles(): boolean {
+    return /No such file or directory|replaced while being copied/.test(this.message);
+  }
 }
 
 /** Enough to say what went wrong; a tool may complain of each of a million files. */
@@ -27,10 +38,12 @@ export async function runTool(tool: string, args: string[], signal?: AbortSignal
   try {
     const [code, killedBy] = await once(child, 'close');
     if (code === 0) return output();
-    throw new ToolFailure(`${tool}: ${complaints().trim() || `ended with ${killedBy ?? code}`}`);
+    throw new ToolFailure(`${tool}: ${complaints().trim() || `ended with ${killedBy ?? code}`}`, output());
   } catch (error) {
     if (error instanceof ToolFailure) throw error;
-    throw new ToolFailure(`${tool} does not run: are coreutils, findutils and util-linux installed?`, { cause: error });
+    throw new ToolFailure(`${tool} does not run: are coreutils, findutils and util-linux installed?`, '', {
+      cause: error,
+    });
   } finally {
     signal?.removeEventListener('abort', kill);
   }

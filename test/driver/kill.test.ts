@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -40,6 +40,21 @@ interface KnownGroup {
   sourceVolumeIds: string[];
 }
 
+async function startProcess(folder: string, env: NodeJS.ProcessEnv = process.env): Promise<ChildProcess> {
+  const place = ['--endpoint', join(folder, 'csi.sock'), '--data-dir', join(folder, 'data')];
+  const args = [mainPath, 'driver', ...place, '--node-id', 'n1', '--capacity', '1Ti'];
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = await once(createInterface({ input: there(child.stdout ?? undefined) }), 'line');
+  expect(line).to.match(/serves/);
+  return child;
+}
+
+async function killProcess(child: ChildProcess): Promise<void> {
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+}
+
 /** A call that may be repeated until it is answered; only then it is noted. */
 type Deed = () => Promise<void>;
 
@@ -47,8 +62,7 @@ describe(`${rounds} rounds of SIGKILL on the bundled driver at work, seed ${seed
   this.timeout(Math.max(120_000, rounds * 10_000));
   const random = seededRandom(seed);
   const folder = mkdtempSync(join(tmpdir(), 'driver-kill-'));
-  const [socketPath, dataDir] = [join(folder, 'csi.sock'), join(folder, 'data')];
-  const client = new CsiClient({ socketPath });
+  const client = new CsiClient({ socketPath: join(folder, 'csi.sock') });
   const volumes = new Map<string, KnownVolume>();
   const snapshots = new Map<string, KnownSnapshot>();
   const groups = new Map<string, KnownGroup>();
@@ -56,17 +70,10 @@ describe(`${rounds} rounds of SIGKILL on the bundled driver at work, seed ${seed
   let names = 0;
 
   async function start(): Promise<void> {
-    const options = ['--endpoint', socketPath, '--node-id', 'n1', '--data-dir', dataDir, '--capacity', '1Ti'];
-    child = spawn(process.execPath, [mainPath, 'driver', ...options], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const [line] = await once(createInterface({ input: there(child.stdout ?? undefined) }), 'line');
-    expect(line).to.match(/serves/);
+    child = await startProcess(folder);
   }
 
-  async function kill(): Promise<void> {
-    const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await ended;
-  }
+  const kill = (): Promise<void> => killProcess(child);
 
   before(start);
   after(async () => {
@@ -78,7 +85,7 @@ describe(`${rounds} rounds of SIGKILL on the bundled driver at work, seed ${seed
   const pick = <T>(items: readonly T[]): T | undefined => items[Math.floor(random.next() * items.length)];
   const own = <T extends { worker: string }>(worker: string, known: Map<string, T>): [string, T][] =>
     [...known].filter(([, { worker: owner }]) => owner === worker);
-  const contentOf = (id: string): string => join(dataDir, 'content', id);
+  const contentOf = (id: string): string => join(folder, 'data', 'content', id);
 
   function newName(kind: string): string {
     names += 1;
@@ -229,5 +236,55 @@ describe(`${rounds} rounds of SIGKILL on the bundled driver at work, seed ${seed
       await expectWhole();
       await expectAsKnown();
     });
+  }
+});
+
+describe('the bundled driver, killed while it copies', () => {
+  it('takes the copy with it, and the next one removes what there is of it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'driver-kill-'));
+    const client = new CsiClient({ socketPath: join(folder, 'csi.sock') });
+    const content = join(folder, 'data', 'content');
+    const pidFile = join(folder, 'pid');
+    const slowly = `#!/bin/sh\nfor last; do :; done\nmkdir "$last"\necho $$ > '${pidFile}.new'\nmv '${pidFile}.new' '${pidFile}'\nexec sleep 1000\n`;
+    mkdirSync(join(folder, 'tools'));
+    writeFileSync(join(folder, 'tools', 'cp'), slowly, { mode: 0o755 });
+    let child = await startProcess(folder, { ...process.env, PATH: `${join(folder, 'tools')}:${process.env.PATH}` });
+    try {
+      const { volume } = await client.createVolume({ name: 'a', volumeCapabilities: [mounted()] });
+      const sourceVolumeId = there(volume).volumeId;
+      const copying = client.createSnapshot({ name: 's', sourceVolumeId }).catch((error: unknown) => error);
+      await until(() => existsSync(pidFile));
+      const pid = Number(readFileSync(pidFile, 'utf8'));
+      expect(isAlive(pid)).to.equal(true);
+      await killProcess(child);
+      expect(await copying).to.include({ answerClass: 'unknown' });
+      await until(() => !isAlive(pid));
+      child = await startProcess(folder);
+      const left = readdirSync(content).filter((name) => !name.startsWith('unfinished-'));
+      expect(left).to.deep.equal([sourceVolumeId]);
+      const [work] = readdirSync(content).filter((name) => name.startsWith('unfinished-'));
+      expect(readdirSync(join(content, there(work)))).to.deep.equal([]);
+      expect((await client.createSnapshot({ name: 's', sourceVolumeId })).snapshot?.readyToUse).to.equal(true);
+    } finally {
+      client.close();
+      await killProcess(child);
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  async function until(isSo: () => boolean): Promise<void> {
+    for (const deadline = Date.now() + 10_000; !isSo(); ) {
+      if (Date.now() > deadline) throw new Error('it did not come to that');
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  /** Also what nobody has waited for is dead. */
+  function isAlive(pid: number): boolean {
+    try {
+      return !readFileSync(`/proc/${pid}/stat`, 'latin1').includes(') Z ');
+    } catch {
+      return false;
+    }
   }
 });
