@@ -4,11 +4,13 @@
  */
 import type { ControllerServiceCapabilityRPCType } from '../csi/generated/plain.js';
 import type { CsiHandlers } from '../csi/server.js';
+import { StagecraftError } from '../errors.js';
 import { Budget, fileSystemBytes } from './capacity.js';
 import { Contents } from './contents.js';
 import type { AttachOptions, Desk } from './controller-desk.js';
 import { createVolumeHandlers } from './create-volume.js';
 import { groupSnapshotHandlers, removeIncomplete } from './group-snapshots.js';
+import { checkNodeId } from './identity.js';
 import { publicationHandlers } from './publications.js';
 import { snapshotHandlers } from './snapshots.js';
 import type { DriverState } from './state.js';
@@ -17,8 +19,12 @@ import { volumeHandlers } from './volumes.js';
 export interface ControllerOptions {
   /** What all volumes may have together; default: the size of the file system that they are on. */
   capacityBytes?: number | undefined;
-  /** Offers ControllerPublishVolume; default: it is not offered. */
-  attach?: AttachOptions | undefined;
+  /** Whether the controller publishes volumes to nodes before they are used there; default false. */
+  attach?: boolean;
+  /** With `attach`: the ids of nodes that there are besides our own. */
+  peerNodes?: readonly string[];
+  /** With `attach`: how many volumes may be published to a node; default 0: as many as anybody likes. */
+  maxVolumesPerNode?: number;
 }
 
 const always: ControllerServiceCapabilityRPCType[] = [
@@ -42,12 +48,15 @@ const whereAttached: ControllerServiceCapabilityRPCType[] = [
   'LIST_VOLUMES_PUBLISHED_NODES',
 ];
 
-/** Clears away what a killed driver left, then answers. */
+/**
+ * Clears away what a killed driver left, then answers.
+ * @throws {StagecraftError} INVALID_ARGUMENT: peer nodes without `attach`, or with an id that is none
+ */
 export async function openController(state: DriverState, options: ControllerOptions): Promise<CsiHandlers> {
-  const { capacityBytes, attach } = options;
+  const attach = attachOptions(options);
   await removeIncomplete(state);
   const contents = await Contents.open(state.contentDir, [...state.volumes.all(), ...state.snapshots.all()]);
-  const budget = new Budget(capacityBytes ?? (await fileSystemBytes(state.contentDir)), state.volumes);
+  const budget = new Budget(options.capacityBytes ?? (await fileSystemBytes(state.contentDir)), state.volumes);
   const desk: Desk = { state, contents, budget, attach };
   const types = attach ? [...always, ...whereAttached] : always;
   return {
@@ -58,4 +67,15 @@ export async function openController(state: DriverState, options: ControllerOpti
     ...snapshotHandlers(desk),
     ...groupSnapshotHandlers(desk),
   };
+}
+
+function attachOptions({
+  attach,
+  peerNodes = [],
+  maxVolumesPerNode = 0,
+}: ControllerOptions): AttachOptions | undefined {
+  for (const id of peerNodes) checkNodeId(id);
+  if (attach) return { peerNodes, maxVolumesPerNode };
+  if (peerNodes.length === 0) return undefined;
+  throw new StagecraftError('INVALID_ARGUMENT', 'there are peer nodes only with attach: ask for that too');
 }

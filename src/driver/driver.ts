@@ -4,10 +4,9 @@
  * What it remembers: state.ts. Its socket: serve.ts
  */
 import type { CsiHandlers } from '../csi/server.js';
-import { StagecraftError } from '../errors.js';
 import { packageVersion } from '../host/version.js';
-import { openController } from './controller.js';
-import { identityHandlers } from './identity.js';
+import { type ControllerOptions, openController } from './controller.js';
+import { checkNodeId, identityHandlers } from './identity.js';
 import { nodeHandlers } from './node.js';
 import { type Serving, serve } from './serve.js';
 import { openState } from './state.js';
@@ -19,21 +18,13 @@ export interface Driver {
   close(): void;
 }
 
-export interface DriverOptions {
+export interface DriverOptions extends ControllerOptions {
   /** What NodeGetInfo answers: 1 to 256 bytes. */
   nodeId: string;
   /** Holds all volumes, and what is known of them; made where it is missing. One driver at a time. */
   dataDir: string;
   /** What GetPluginInfo answers; default: the version of this package. */
   vendorVersion?: string;
-  /** What all volumes may have together; default: the size of the file system that they are on. */
-  capacityBytes?: number | undefined;
-  /** Whether the controller publishes volumes to nodes before they are used there; default false. */
-  attach?: boolean | undefined;
-  /** With `attach`: the ids of nodes that there are besides `nodeId`. */
-  peerNodes?: readonly string[] | undefined;
-  /** How many volumes may be published to a node by the controller; default 0: as many as anybody likes. */
-  maxVolumesPerNode?: number | undefined;
 }
 
 export interface ServedDriverOptions extends DriverOptions {
@@ -42,8 +33,6 @@ export interface ServedDriverOptions extends DriverOptions {
   /** How long `stop` lets calls and connections end by themselves; default 5 s. */
   stopGraceMs?: number;
 }
-
-const maxNodeIdBytes = 256;
 
 /**
  * Takes up the data directory and serves on the endpoint's socket.
@@ -76,27 +65,15 @@ export async function openDriver({
   nodeId,
   dataDir,
   vendorVersion = packageVersion(),
-  capacityBytes,
-  attach = false,
-  peerNodes = [],
-  maxVolumesPerNode = 0,
+  ...options
 }: DriverOptions): Promise<Driver> {
-  for (const id of [nodeId, ...peerNodes]) checkNodeId(id);
-  if (!attach && peerNodes.length > 0)
-    throw new StagecraftError('INVALID_ARGUMENT', 'there are peer nodes only with attach: ask for that too');
+  checkNodeId(nodeId);
   const { state, close } = await openState(nodeId, dataDir);
   try {
-    const nodes = attach ? { peerNodes, maxVolumesPerNode } : undefined;
-    const controller = await openController(state, { capacityBytes, attach: nodes });
+    const controller = await openController(state, options);
     return { handlers: { ...identityHandlers(vendorVersion), ...controller, ...nodeHandlers(state) }, close };
   } catch (error) {
     close();
     throw error;
   }
-}
-
-function checkNodeId(nodeId: string): void {
-  const bytes = Buffer.byteLength(nodeId);
-  if (bytes >= 1 && bytes <= maxNodeIdBytes) return;
-  throw new StagecraftError('INVALID_ARGUMENT', `a node id must have 1 to ${maxNodeIdBytes} bytes, not ${bytes}`);
 }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Topology } from '../csi/generated/plain.js';
 import type { CsiHandlers } from '../csi/server.js';
+import { StagecraftError } from '../errors.js';
 
 /** The driver's own name, as GetPluginInfo gives it. */
 export const driverName = 'hostpath.csi.stagecraft';
@@ -16,6 +17,15 @@ const segmentValue = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 export function topologyOf(nodeId: string): Topology {
   const value = segmentValue.test(nodeId) ? nodeId : createHash('sha256').update(nodeId).digest('hex').slice(0, 32);
   return { segments: { [topologyKey]: value } };
+}
+
+const maxNodeIdBytes = 256;
+
+/** @throws {StagecraftError} INVALID_ARGUMENT: CSI takes no such node id */
+export function checkNodeId(nodeId: string): void {
+  const bytes = Buffer.byteLength(nodeId);
+  if (bytes >= 1 && bytes <= maxNodeIdBytes) return;
+  throw new StagecraftError('INVALID_ARGUMENT', `a node id must have 1 to ${maxNodeIdBytes} bytes, not ${bytes}`);
 }
 
 export const identityHandlers = (vendorVersion: string): CsiHandlers => ({

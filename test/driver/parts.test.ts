@@ -1,5 +1,8 @@
 /** Small parts of the bundled driver: sizes as people write them, where a node is, who waits for whom, and its options. */
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { CsiStatus } from '../../src/csi/server.js';
 import { parseSize } from '../../src/driver/capacity.js';
@@ -87,13 +90,19 @@ describe('driver: one at a time', () => {
 });
 
 describe('driver: options that make no sense', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'driver-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
   for (const [options, code, told] of [
     [['--capacity', '10G'], 2, 'e.g. 100Gi'],
     [['--max-volumes-per-node', '0'], 2, 'above 0'],
     [['--peer-node', 'n2'], 1, 'attach'],
   ] as const) {
     it(`${options.join(' ')} ends it with ${code}, and says what to do`, () => {
-      const rest = ['--endpoint', '/nowhere/csi.sock', '--node-id', 'n1', '--data-dir', '/nowhere'];
+      const rest = ['--endpoint', join(folder, 'csi.sock'), '--node-id', 'n1', '--data-dir', join(folder, 'data')];
       const { status, stderr } = spawnSync(process.execPath, [mainPath, 'driver', ...rest, ...options], {
         encoding: 'utf8',
       });
