@@ -228,11 +228,12 @@ const unescaped = (text: string): string =>
 const isCode = (error: unknown, ...codes: string[]): boolean =>
   error instanceof Error && 'code' in error && codes.includes(String(error.code));
 
-function statusFor(error: unknown): unknown {
+/** What a failure on disk is to the caller, where CSI has a word for it. */
+export function statusFor(error: unknown): unknown {
   const text = messageOf(error);
   if (isCode(error, 'ENOSPC', 'EDQUOT') || (error instanceof ToolFailure && /No space left|quota exceeded/i.test(text)))
     return new CsiStatus('RESOURCE_EXHAUSTED', `no room for it where the volumes are: ${text}`);
-  if (isCode(error, 'EFBIG', 'EINVAL'))
+  if (isCode(error, 'EFBIG'))
     return new CsiStatus('OUT_OF_RANGE', `the file system of the volumes takes no file that large: ${text}`);
   if (error instanceof ToolFailure && error.hasLostFiles)
     return new CsiStatus('ABORTED', `it changes while it is copied (${text}): ask again, or stop who writes to it`);

@@ -24,7 +24,7 @@ export interface ControllerOptions {
   /** With `attach`: the ids of nodes that there are besides our own. */
   peerNodes?: readonly string[];
   /** With `attach`: how many volumes may be published to a node; default 0: as many as anybody likes. */
-  maxVolumesPerNode?: number;
+  maxVolumesPerNode?: number | undefined;
 }
 
 const always: ControllerServiceCapabilityRPCType[] = [

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { type CsiHandlers, CsiStatus, type ServerCall } from '../csi/server.js';
 import { messageOf } from '../errors.js';
+import { statusFor } from './contents.js';
 import type { Desk } from './controller-desk.js';
 import { checkParameters } from './parameters.js';
 import { checkId, checkSizes, invalid, requireId, requireName } from './requests.js';
@@ -112,7 +113,7 @@ async function tryToCreate(
   } catch (error) {
     // Why it failed is what counts. What is left of it nobody sees, and the next driver removes.
     await discard(desk, members).catch((left) => process.emitWarning(messageOf(left)));
-    throw error;
+    throw statusFor(error);
   }
   await discard(desk, members);
   return undefined;

@@ -1,6 +1,7 @@
 /** Snapshots of single volumes: copies, which hold nothing of their source. Groups of them: group-snapshots.ts */
 import { randomUUID } from 'node:crypto';
 import { type CsiHandlers, CsiStatus, type ServerCall } from '../csi/server.js';
+import { statusFor } from './contents.js';
 import type { Desk } from './controller-desk.js';
 import { pageOf } from './paging.js';
 import { checkParameters } from './parameters.js';
@@ -72,7 +73,7 @@ async function create(
     await state.snapshots.put(snapshot);
   } catch (error) {
     await contents.remove(snapshot);
-    throw error;
+    throw statusFor(error);
   }
   return snapshot;
 }

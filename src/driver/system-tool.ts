@@ -21,6 +21,9 @@ export class ToolFailure extends Error {
 /** Enough to say what went wrong; a tool may complain of each of a million files. */
 const keptBytes = 4096;
 
+/** What setpriv ends with where it finds no such tool. */
+const notThere = 127;
+
 /**
  * Resolves when the tool has ended, with what it wrote to its standard output.
  * @param signal kills it; the promise rejects once it is dead
@@ -38,6 +41,7 @@ export async function runTool(tool: string, args: string[], signal?: AbortSignal
   try {
     const [code, killedBy] = await once(child, 'close');
     if (code === 0) return output();
+    if (code === notThere) throw new Error(complaints());
     throw new ToolFailure(`${tool}: ${complaints().trim() || `ended with ${killedBy ?? code}`}`, output());
   } catch (error) {
     if (error instanceof ToolFailure) throw error;

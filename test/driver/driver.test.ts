@@ -91,13 +91,14 @@ describe('bundled driver: answers', () => {
     expect(await refusalOf(publish)).to.include({ grpcCode: 'UNIMPLEMENTED', final: true });
   });
 
-  it('I1 is a healthy csi-node plugin', async () => {
-    await start();
-    const dispenser = csiDispensers()['csi-node'];
-    const info = { type: 'csi-node', name: 'hostpath', allocId: 'a-1', connection: { socketPath } };
-    const seen = await dispenser.fingerprint(client, { info, signal: new AbortController().signal });
-    expect(seen).to.include({ healthy: true, description: 'ready' });
-  });
+  for (const type of ['csi-node', 'csi-controller'] as const) {
+    it(`I1 is a healthy ${type} plugin`, async () => {
+      await start();
+      const info = { type, name: 'hostpath', allocId: 'a-1', connection: { socketPath } };
+      const seen = await csiDispensers()[type].fingerprint(client, { info, signal: new AbortController().signal });
+      expect(seen).to.include({ healthy: true, description: 'ready' });
+    });
+  }
 
   for (const nodeId of ['', 'n'.repeat(257)]) {
     it(`refuses a node id of ${nodeId.length} bytes`, async () => {

@@ -19,7 +19,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { asBlock, codeOf, DriverLab, exactly, gi, mi, mounted, there } from './driver-lab.js';
+import { asBlock, codeOf, DriverLab, exactly, gi, mi, mounted, refusalOf, there } from './driver-lab.js';
 
 let lab: DriverLab;
 
@@ -201,11 +201,21 @@ describe('driver: copies that end early', () => {
     expect(made).to.equal('OK');
   });
 
-  it('out of room, a copy is RESOURCE_EXHAUSTED and nothing is left', async () => {
+  /** With 8 MiB for all that the driver keeps. */
+  async function inLittleRoom(work: () => Promise<void>): Promise<void> {
     await lab.stop();
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'none', lab.dataDir]);
     try {
       await lab.start({ capacityBytes: gi });
+      await work();
+    } finally {
+      await lab.stop();
+      execFileSync('umount', [lab.dataDir]);
+    }
+  }
+
+  it('out of room, a copy is RESOURCE_EXHAUSTED and nothing is left', () =>
+    inLittleRoom(async () => {
       const { volumeId } = await lab.create('a', { capacityRange: exactly(mi) });
       writeFileSync(join(lab.contentOf(volumeId), 'file'), Buffer.alloc(5 * mi, 1));
       const before = kept();
@@ -216,10 +226,33 @@ describe('driver: copies that end early', () => {
       expect(kept()).to.deep.equal(before);
       expect(unfinished()).to.deep.equal([]);
       expect(await lab.snapshotIds()).to.deep.equal([]);
-    } finally {
-      await lab.stop();
-      execFileSync('umount', [lab.dataDir]);
-    }
+    }));
+
+  it('with no room for a record, there is no volume and no snapshot either', () =>
+    inLittleRoom(async () => {
+      const { volumeId } = await lab.create('a', { capacityRange: exactly(mi) });
+      const filler = join(lab.dataDir, 'filler');
+      expect(() => writeFileSync(filler, Buffer.alloc(9 * mi, 1))).to.throw('ENOSPC');
+      const small = { capacityRange: exactly(mi) };
+      expect(await codeOf(lab.create('b', small))).to.equal('RESOURCE_EXHAUSTED');
+      expect(await codeOf(lab.snapshot('s', volumeId))).to.equal('RESOURCE_EXHAUSTED');
+      const group = lab.client.createVolumeGroupSnapshot({ name: 'g', sourceVolumeIds: [volumeId] });
+      expect(await codeOf(group)).to.equal('RESOURCE_EXHAUSTED');
+      expect(kept()).to.deep.equal([volumeId]);
+      expect(await lab.volumeIds()).to.deep.equal([volumeId]);
+      rmSync(filler);
+      await lab.create('b', small);
+      expect(await lab.volumeIds()).to.have.length(2);
+    }));
+
+  it('a tool that is not installed is named', async () => {
+    const { volumeId } = await lab.create('a');
+    const tools = mkdtempSync(join(lab.folder, 'tools-'));
+    for (const tool of ['setpriv', 'rm']) symlinkSync(join('/usr/bin', tool), join(tools, tool));
+    process.env.PATH = tools;
+    const refusal = await refusalOf(lab.snapshot('s', volumeId));
+    expect(refusal).to.include({ grpcCode: 'INTERNAL' });
+    expect(refusal.message).to.contain('cp does not run').and.contain('coreutils');
   });
 });
 
