@@ -14,8 +14,8 @@ import { openState } from './state.js';
 export interface Driver {
   /** All that it answers. */
   handlers: CsiHandlers;
-  /** Gives the data directory back. */
-  close(): void;
+  /** Gives the data directory back, once what is under way has ended: its callers may have gone before. */
+  close(): Promise<void>;
 }
 
 export interface DriverOptions extends ControllerOptions {
@@ -55,7 +55,7 @@ export async function startDriver({
       },
     };
   } catch (error) {
-    driver.close();
+    await driver.close();
     throw error;
   }
 }
@@ -71,7 +71,8 @@ export async function openDriver({
   const { state, close } = await openState(nodeId, dataDir);
   try {
     const controller = await openController(state, options);
-    return { handlers: { ...identityHandlers(vendorVersion), ...controller, ...nodeHandlers(state) }, close };
+    const handlers = { ...identityHandlers(vendorVersion), ...controller, ...nodeHandlers(state) };
+    return { handlers, close: () => state.pending.idle().then(close) };
   } catch (error) {
     close();
     throw error;

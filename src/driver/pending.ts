@@ -4,6 +4,7 @@ import { CsiStatus } from '../csi/server.js';
 export class Pending {
   /** How many are at work on each, or that it is one alone. */
   readonly #keys = new Map<string, 'alone' | number>();
+  readonly #waiting: (() => void)[] = [];
 
   /** @param keys what the work is about, e.g. `volume/<id>`, `volume-name/<name>` */
   async only<T>(keys: readonly string[], work: () => Promise<T>): Promise<T> {
@@ -14,7 +15,7 @@ export class Pending {
     try {
       return await work();
     } finally {
-      for (const key of distinct) this.#keys.delete(key);
+      for (const key of distinct) this.#release(key);
     }
   }
 
@@ -27,9 +28,20 @@ export class Pending {
       return await work();
     } finally {
       const left = Number(this.#keys.get(key)) - 1;
-      if (left === 0) this.#keys.delete(key);
+      if (left === 0) this.#release(key);
       else this.#keys.set(key, left);
     }
+  }
+
+  /** Resolves once nothing is under way. */
+  async idle(): Promise<void> {
+    while (this.#keys.size > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  #release(key: string): void {
+    this.#keys.delete(key);
+    if (this.#keys.size > 0) return;
+    for (const wake of this.#waiting.splice(0)) wake();
   }
 }
 

@@ -77,6 +77,25 @@ describe('driver: one at a time', () => {
     expect(await pending.only(['a'], async () => 'alone')).to.equal('alone');
   });
 
+  it('is idle once all have ended', async () => {
+    const pending = new Pending();
+    await pending.idle();
+    const ends: (() => void)[] = [];
+    const work = () => new Promise<void>((resolve) => ends.push(resolve));
+    const all = [pending.only(['a', 'b'], work), pending.sharing('c', work), pending.sharing('c', work)];
+    let isIdle = false;
+    const idle = pending.idle().then(() => {
+      isIdle = true;
+    });
+    for (const [index, end] of ends.entries()) {
+      expect(isIdle).to.equal(false);
+      end();
+      await all[index];
+    }
+    await idle;
+    expect(isIdle).to.equal(true);
+  });
+
   it('a failure ends it', async () => {
     const pending = new Pending();
     const failure = new Error('no');

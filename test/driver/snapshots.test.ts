@@ -201,6 +201,19 @@ describe('driver: copies that end early', () => {
     expect(made).to.equal('OK');
   });
 
+  it('a driver that is told to stop ends its copies, and leaves nothing, before it gives the data directory back', async () => {
+    const { volumeId } = await lab.create('a');
+    const before = kept();
+    await lab.restart({ stopGraceMs: 20 });
+    hangCopies();
+    const copying = codeOf(lab.snapshot('s', volumeId));
+    await until(() => unfinished().length > 0);
+    await lab.stop();
+    expect(unfinished()).to.deep.equal([]);
+    expect(kept()).to.deep.equal(before);
+    expect(await copying).to.equal('UNAVAILABLE');
+  });
+
   /** With 8 MiB for all that the driver keeps. */
   async function inLittleRoom(work: () => Promise<void>): Promise<void> {
     await lab.stop();
