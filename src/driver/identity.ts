@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Topology } from '../csi/generated/plain.js';
 import type { CsiHandlers } from '../csi/server.js';
+import { StagecraftError } from '../errors.js';
 
 /** The driver's own name, as GetPluginInfo gives it. */
 export const driverName = 'hostpath.csi.stagecraft';
@@ -18,8 +19,24 @@ export function topologyOf(nodeId: string): Topology {
   return { segments: { [topologyKey]: value } };
 }
 
+const maxNodeIdBytes = 256;
+
+/** @throws {StagecraftError} INVALID_ARGUMENT: CSI takes no such node id */
+export function checkNodeId(nodeId: string): void {
+  const bytes = Buffer.byteLength(nodeId);
+  if (bytes >= 1 && bytes <= maxNodeIdBytes) return;
+  throw new StagecraftError('INVALID_ARGUMENT', `a node id must have 1 to ${maxNodeIdBytes} bytes, not ${bytes}`);
+}
+
 export const identityHandlers = (vendorVersion: string): CsiHandlers => ({
   GetPluginInfo: () => ({ name: driverName, vendorVersion }),
-  GetPluginCapabilities: () => ({}),
+  GetPluginCapabilities: () => ({
+    capabilities: [
+      { service: { type: 'CONTROLLER_SERVICE' } },
+      { service: { type: 'GROUP_CONTROLLER_SERVICE' } },
+      { service: { type: 'VOLUME_ACCESSIBILITY_CONSTRAINTS' } },
+      { volumeExpansion: { type: 'ONLINE' } },
+    ],
+  }),
   Probe: () => ({ ready: true }),
 });
