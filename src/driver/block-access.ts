@@ -8,8 +8,8 @@ import { isSameSource } from './mount-table.js';
 import type { Mounts } from './mounts.js';
 import { checkOurs, type IsOurs, isMountedAt, type NodeAccess, removeTarget } from './node-access.js';
 import { existingPlaceOf, isFit, make } from './node-places.js';
-import { isReaderOnly } from './node-requests.js';
 import type { Staging, Target } from './state.js';
+import { isReaderOnly } from './volume-capabilities.js';
 
 /** On a path that is recorded as a target of the volume: its device may have been detached since, and another made. */
 const isOurs: IsOurs = ({ root }) => isLoopDevice(root);

@@ -4,8 +4,9 @@ import { isSameSource, type MountEntry } from './mount-table.js';
 import type { Mounts } from './mounts.js';
 import { checkOurs, type IsOurs, isMountedAt, type NodeAccess, removeTarget, unmountAt } from './node-access.js';
 import { existingPlaceOf, isFit, make } from './node-places.js';
-import { isReaderOnly, missingOptions, mountOptionsOf } from './node-requests.js';
+import { missingOptions, mountOptionsOf } from './node-requests.js';
 import type { Staging, Target } from './state.js';
+import { isReaderOnly } from './volume-capabilities.js';
 
 export class DirectoryAccess implements NodeAccess {
   readonly #content: string;

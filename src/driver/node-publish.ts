@@ -2,9 +2,10 @@
 import type { NodePublishVolumeRequest, NodeUnpublishVolumeRequest } from '../csi/generated/plain.js';
 import { CsiStatus } from '../csi/server.js';
 import type { NodeAccess } from './node-access.js';
-import { accessTypeOf, capabilityOf, hasOneTarget, idOf, isReaderOnly, isSame, pathOf } from './node-requests.js';
+import { capabilityOf, hasOneTarget, idOf, isSame, pathOf } from './node-requests.js';
 import type { NodeVolumes } from './node-volumes.js';
-import type { Target, UseRecord, VolumeRecord } from './state.js';
+import type { Target, UseRecord } from './state.js';
+import { accessTypeOf, checkUsable, isReaderOnly } from './volume-capabilities.js';
 
 export async function publish(volumes: NodeVolumes, request: NodePublishVolumeRequest): Promise<object> {
   const id = idOf(request.volumeId);
@@ -15,7 +16,7 @@ export async function publish(volumes: NodeVolumes, request: NodePublishVolumeRe
     const stagingPath = stagingPathOf(request, volumes);
     const readonly = request.readonly || isReaderOnly(capability) || volumes.isPublishedReadonly(volume);
     const target: Target = { path, capability, stagingPath, readonly };
-    checkAccessType(volume, target);
+    checkUsable(volume, capability);
     await volumes.checkContent(id, volume.accessType);
     volumes.checkUnused(path, id, 'targets');
     const access = volumes.accessTo(id, volume.accessType);
@@ -34,11 +35,6 @@ function stagingPathOf({ stagingTargetPath, volumeId }: NodePublishVolumeRequest
   if (stagingTargetPath !== '') return pathOf(stagingTargetPath, 'staging_target_path', volumes.contentDir);
   const message = `staging_target_path is missing: NodeStageVolume the volume ${volumeId} first, then name its path`;
   throw new CsiStatus('FAILED_PRECONDITION', message);
-}
-
-function checkAccessType({ id, accessType }: VolumeRecord, { capability }: Target): void {
-  if (accessTypeOf(capability) === accessType) return;
-  throw new CsiStatus('INVALID_ARGUMENT', `the volume ${id} is of access type ${accessType}: ask for that`);
 }
 
 async function checkStaged(

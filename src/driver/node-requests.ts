@@ -1,32 +1,18 @@
 /** What a request to the Node service must be like before anything is looked up: each fault is INVALID_ARGUMENT. */
 import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { VolumeCapability, VolumeCapabilityAccessModeMode } from '../csi/generated/plain.js';
-import { CsiStatus } from '../csi/server.js';
+import type { VolumeCapability } from '../csi/generated/plain.js';
 import { isWithin, type MountEntry } from './mount-table.js';
-import type { AccessType } from './state.js';
+import { invalid } from './requests.js';
+import { commonAccessType, modeOf, requireCapability } from './volume-capabilities.js';
 
 /** Of the volumes' ids, in CSI. */
 const maxIdBytes = 128;
 /** What Linux takes, without the closing NUL. */
 const maxPathBytes = 4095;
 
-interface Mode {
-  /** It never writes, whatever its publication says. */
-  readonly: boolean;
-  /** A second target on this node is forbidden. */
-  oneTarget: boolean;
-}
-
-const modes: Partial<Record<VolumeCapabilityAccessModeMode, Mode>> = {
-  SINGLE_NODE_WRITER: { readonly: false, oneTarget: true },
-  SINGLE_NODE_SINGLE_WRITER: { readonly: false, oneTarget: true },
-  SINGLE_NODE_READER_ONLY: { readonly: true, oneTarget: true },
-  SINGLE_NODE_MULTI_WRITER: { readonly: false, oneTarget: false },
-  MULTI_NODE_READER_ONLY: { readonly: true, oneTarget: false },
-  MULTI_NODE_SINGLE_WRITER: { readonly: false, oneTarget: false },
-  MULTI_NODE_MULTI_WRITER: { readonly: false, oneTarget: false },
-};
+/** With these a volume has one target on a node. */
+const oneTarget = new Set(['SINGLE_NODE_WRITER', 'SINGLE_NODE_SINGLE_WRITER', 'SINGLE_NODE_READER_ONLY']);
 
 type Options = MountEntry['options'];
 
@@ -75,13 +61,10 @@ export function tidied(path: string): string {
   return normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal;
 }
 
-export function capabilityOf(capability: VolumeCapability | undefined): VolumeCapability {
-  if (!capability) throw invalid('volume_capability is missing');
-  const { block, mount, accessMode } = capability;
-  if (!block && !mount) throw invalid('volume_capability has no access type: give block or mount');
-  if (!accessMode || !modes[accessMode.mode]) {
-    throw invalid(`volume_capability has the access mode ${accessMode?.mode ?? '(none)'}: give one that CSI knows`);
-  }
+export function capabilityOf(asked: VolumeCapability | undefined): VolumeCapability {
+  const capability = requireCapability(asked);
+  commonAccessType([capability]);
+  const { mount } = capability;
   if (mount?.volumeMountGroup) throw invalid('volume_mount_group is not offered: see NodeGetCapabilities');
   for (const flag of mount?.mountFlags ?? []) {
     if (flags.has(flag)) continue;
@@ -91,13 +74,7 @@ export function capabilityOf(capability: VolumeCapability | undefined): VolumeCa
   return capability;
 }
 
-export const accessTypeOf = ({ block }: VolumeCapability): AccessType => (block ? 'block' : 'mount');
-
-export const isReaderOnly = (capability: VolumeCapability): boolean => modeOf(capability)?.readonly ?? false;
-
-export const hasOneTarget = (capability: VolumeCapability): boolean => modeOf(capability)?.oneTarget ?? true;
-
-const modeOf = ({ accessMode }: VolumeCapability): Mode | undefined => accessMode && modes[accessMode.mode];
+export const hasOneTarget = (capability: VolumeCapability): boolean => oneTarget.has(modeOf(capability));
 
 /** What a mount for this use must have been given, as mount(8) takes it. */
 export const mountOptionsOf = ({ mount }: VolumeCapability, readonly: boolean): string[] => [
@@ -111,5 +88,3 @@ export const missingOptions = (wanted: readonly string[], shown: Options): strin
 /** One of them may come from a file, where nothing is undefined. */
 export const isSame = (one: object, other: object): boolean =>
   isDeepStrictEqual(JSON.parse(JSON.stringify(one)), JSON.parse(JSON.stringify(other)));
-
-const invalid = (message: string): CsiStatus => new CsiStatus('INVALID_ARGUMENT', message);

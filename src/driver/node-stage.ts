@@ -4,20 +4,20 @@
  */
 import type { NodeStageVolumeRequest, NodeUnstageVolumeRequest } from '../csi/generated/plain.js';
 import { CsiStatus } from '../csi/server.js';
-import { accessTypeOf, capabilityOf, idOf, isSame, pathOf } from './node-requests.js';
+import { capabilityOf, idOf, isSame, pathOf } from './node-requests.js';
 import type { NodeVolumes } from './node-volumes.js';
 import type { Staging, UseRecord } from './state.js';
+import { accessTypeOf, whyNot } from './volume-capabilities.js';
 
 export async function stage(volumes: NodeVolumes, request: NodeStageVolumeRequest): Promise<object> {
   const id = idOf(request.volumeId);
   const path = pathOf(request.stagingTargetPath, 'staging_target_path', volumes.contentDir);
   const staging: Staging = { path, capability: capabilityOf(request.volumeCapability) };
   return volumes.only(id, path, async () => {
-    const { accessType } = volumes.volume(id);
-    if (accessTypeOf(staging.capability) !== accessType) {
-      const message = `the volume ${id} is of access type ${accessType}: ask for that`;
-      throw new CsiStatus('FAILED_PRECONDITION', message);
-    }
+    const volume = volumes.volume(id);
+    const { accessType } = volume;
+    const exceeded = whyNot(volume, staging.capability);
+    if (exceeded !== undefined) throw new CsiStatus('FAILED_PRECONDITION', exceeded);
     await volumes.checkContent(id, accessType);
     volumes.checkUnused(path, id, 'stagings');
     const access = volumes.accessTo(id, accessType);

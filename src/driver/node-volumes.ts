@@ -10,6 +10,7 @@ import type { Mounts } from './mounts.js';
 import type { NodeAccess } from './node-access.js';
 import { orUndefined } from './node-places.js';
 import { tidied } from './node-requests.js';
+import { notFound } from './requests.js';
 import type { AccessType, DriverState, Staging, Target, UseRecord, VolumeRecord } from './state.js';
 
 /** What the driver does to the host; default: the real ones, which need root. */
@@ -34,7 +35,7 @@ export class NodeVolumes {
   volume(id: string): VolumeRecord {
     const volume = this.#state.volumes.get(id);
     if (volume) return volume;
-    throw new CsiStatus('NOT_FOUND', `there is no volume ${JSON.stringify(id)} here`);
+    throw notFound('volume', id);
   }
 
   /**

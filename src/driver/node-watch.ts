@@ -8,10 +8,12 @@ import type {
   VolumeUsage,
 } from '../csi/generated/plain.js';
 import { CsiStatus } from '../csi/server.js';
-import { accessTypeOf, idOf, tidied } from './node-requests.js';
+import { idOf, tidied } from './node-requests.js';
 import type { NodeVolumes } from './node-volumes.js';
+import { warnAboveShareOf } from './parameters.js';
 import type { VolumeRecord } from './state.js';
 import type { Measure, Usage } from './usage.js';
+import { accessTypeOf } from './volume-capabilities.js';
 
 interface Place {
   volumeId: string;
@@ -86,9 +88,9 @@ async function faultAt(
 }
 
 function fullness({ capacityBytes, mutableParameters }: VolumeRecord, { usedBytes }: Usage): string | undefined {
-  const limit = mutableParameters.warnAbovePercent;
-  if (limit === undefined || usedBytes * 100 <= capacityBytes * Number(limit)) return undefined;
-  return `${usedBytes} of ${capacityBytes} bytes are used, which is more than ${limit} %: free some, or expand it`;
+  const share = warnAboveShareOf(mutableParameters);
+  if (share === undefined || usedBytes <= capacityBytes * share) return undefined;
+  return `${usedBytes} of ${capacityBytes} bytes are used, more than ${share * 100} %: free some, or expand it`;
 }
 
 const usageOf = (capacityBytes: number, usage: Usage): VolumeUsage[] => [

@@ -228,7 +228,7 @@ describe('node service: block devices', () => {
     const readonly = { ...block, readonly: true };
     await expectRefusal(scene.publish('vol', [staging, target], readonly), 'ALREADY_EXISTS', target);
     await expectRefusal(scene.unstage('vol', staging), 'FAILED_PRECONDITION', target);
-    await expectRefusal(scene.stage('vol', staging, mountCapability()), 'FAILED_PRECONDITION', 'access type block');
+    await expectRefusal(scene.stage('vol', staging, mountCapability()), 'FAILED_PRECONDITION', 'is block, not mount');
   });
 
   it('its stats have the size, and say when it is not published any more', async () => {

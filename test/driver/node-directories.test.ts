@@ -377,6 +377,17 @@ describe('node service: order, and what stands in the way', () => {
     expect(existsSync(missing)).to.equal(false);
   });
 
+  it('a mode that the volume was not made for is refused', async () => {
+    await scene.stop();
+    await scene.addVolume('vol', 'mount', { capabilities: [mountCapability()] });
+    await scene.start();
+    const shared = mountCapability('MULTI_NODE_MULTI_WRITER');
+    await expectRefusal(scene.stage('vol', staging, shared), 'FAILED_PRECONDITION', 'not made for');
+    await scene.stage('vol', staging);
+    const publish = scene.publish('vol', [staging, target], { volumeCapability: shared });
+    await expectRefusal(publish, 'INVALID_ARGUMENT', 'not made for');
+  });
+
   it('staged for reading only it is not published to be written to', async () => {
     const reader = mountCapability('MULTI_NODE_READER_ONLY');
     await scene.stage('vol', staging, reader);
@@ -386,12 +397,12 @@ describe('node service: order, and what stands in the way', () => {
 
   it('another access type than the volume has', async () => {
     const block = { block: {}, accessMode: { mode: 'SINGLE_NODE_WRITER' } } as const;
-    await expectRefusal(scene.stage('vol', staging, block), 'FAILED_PRECONDITION', 'access type mount');
+    await expectRefusal(scene.stage('vol', staging, block), 'FAILED_PRECONDITION', 'is mount, not block');
     await scene.stage('vol', staging);
     await expectRefusal(
       scene.publish('vol', [staging, target], { volumeCapability: block }),
       'INVALID_ARGUMENT',
-      'access type mount',
+      'is mount, not block',
     );
   });
 

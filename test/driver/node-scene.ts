@@ -89,7 +89,11 @@ export class NodeScene {
         name: id,
         accessType,
         capacityBytes,
-        capabilities: [accessType === 'block' ? blockCapability() : mountCapability()],
+        capabilities: [
+          accessType === 'block'
+            ? blockCapability('MULTI_NODE_MULTI_WRITER')
+            : mountCapability('MULTI_NODE_MULTI_WRITER'),
+        ],
         parameters: {},
         mutableParameters: {},
         publications: {},
