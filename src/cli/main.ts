@@ -5,10 +5,11 @@
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { agentSocketPath, startAgent } from '../agent/agent.js';
 import type { ActorReport, AgentReport, PluginReport } from '../agent/api.js';
 import { loadConfig } from '../agent/config.js';
+import { parseSize } from '../driver/capacity.js';
 import { startDriver } from '../driver/driver.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { packageVersion } from '../host/version.js';
@@ -46,18 +47,43 @@ interface DriverArguments {
   endpoint?: string;
   nodeId: string;
   dataDir?: string;
+  capacity?: number;
+  attach?: boolean;
+  peerNode: string[];
+  maxVolumesPerNode?: number;
 }
 
-async function runDriver({ endpoint, dataDir, nodeId }: DriverArguments): Promise<void> {
+async function runDriver({ endpoint, dataDir, capacity, peerNode, ...options }: DriverArguments): Promise<void> {
   const target = endpoint ?? process.env.CSI_ENDPOINT;
   if (!target) throw new CommanderError(exitCodes.usage, 'usage', 'error: give --endpoint, or set CSI_ENDPOINT');
   const kept = dataDir ?? process.env.STAGECRAFT_TASK_DIR;
   if (!kept) throw new CommanderError(exitCodes.usage, 'usage', 'error: give --data-dir: the volumes are kept there');
   const asked = firstSignal();
-  const driver = await startDriver({ endpoint: target, nodeId, dataDir: resolve(kept) });
+  const driver = await startDriver({
+    endpoint: target,
+    dataDir: resolve(kept),
+    capacityBytes: capacity,
+    peerNodes: peerNode,
+    ...options,
+  });
   print(`hostpath driver ${packageVersion()} serves ${target}, its volumes are in ${resolve(kept)}`);
   await asked;
   await driver.stop();
+}
+
+function sizeIn(text: string): number {
+  try {
+    return parseSize(text);
+  } catch (error) {
+    throw new InvalidArgumentError(messageOf(error));
+  }
+}
+
+const collect = (value: string, before: string[]): string[] => [...before, value];
+
+function countIn(text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number above 0.');
 }
 
 /** What the agent knows already it tells at once. */
@@ -124,6 +150,10 @@ function makeProgram(): Command {
     .option('--endpoint <url>', 'unix:///path/of/csi.sock (default: CSI_ENDPOINT of the environment)')
     .requiredOption('--node-id <id>', 'what NodeGetInfo answers')
     .option('--data-dir <path>', 'holds its volumes, and what it knows of them (default: STAGECRAFT_TASK_DIR)')
+    .option('--capacity <size>', 'what its volumes may have together, e.g. 100Gi (default: their file system)', sizeIn)
+    .option('--attach', 'have volumes published to nodes by the controller before they are used there')
+    .option('--peer-node <id>', 'with --attach: a node besides --node-id; any number of times', collect, [])
+    .option('--max-volumes-per-node <n>', 'how many may be published to a node by the controller', countIn)
     .action(runDriver);
   const plugin = program.command('plugin').description('look at plugins');
   reach(plugin.command('list').description('all plugins and how they are'))

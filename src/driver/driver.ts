@@ -4,21 +4,21 @@
  * What it remembers: state.ts. Its socket: serve.ts
  */
 import type { CsiHandlers } from '../csi/server.js';
-import { StagecraftError } from '../errors.js';
 import { packageVersion } from '../host/version.js';
-import { identityHandlers } from './identity.js';
-import { nodeHandlers } from './node.js';
+import { type ControllerOptions, openController } from './controller.js';
+import { checkNodeId, identityHandlers } from './identity.js';
+import { type NodeOptions, nodeHandlers } from './node.js';
 import { type Serving, serve } from './serve.js';
 import { openState } from './state.js';
 
 export interface Driver {
   /** All that it answers. */
   handlers: CsiHandlers;
-  /** Gives the data directory back. */
-  close(): void;
+  /** Gives the data directory back, once what is under way has ended: its callers may have gone before. */
+  close(): Promise<void>;
 }
 
-export interface DriverOptions {
+export interface DriverOptions extends ControllerOptions, NodeOptions {
   /** What NodeGetInfo answers: 1 to 256 bytes. */
   nodeId: string;
   /** Holds all volumes, and what is known of them; made where it is missing. One driver at a time. */
@@ -34,11 +34,9 @@ export interface ServedDriverOptions extends DriverOptions {
   stopGraceMs?: number;
 }
 
-const maxNodeIdBytes = 256;
-
 /**
  * Takes up the data directory and serves on the endpoint's socket.
- * @throws {StagecraftError} INVALID_ARGUMENT: the endpoint or the node id; SOCKET_IN_USE: somebody answers there;
+ * @throws {StagecraftError} INVALID_ARGUMENT: the endpoint or a node id; SOCKET_IN_USE: somebody answers there;
  *   DATA_DIR_LOCKED: another driver holds the data directory; DRIVER_STATE_BROKEN: what is in there can't be read
  */
 export async function startDriver({
@@ -57,7 +55,7 @@ export async function startDriver({
       },
     };
   } catch (error) {
-    driver.close();
+    await driver.close();
     throw error;
   }
 }
@@ -67,14 +65,16 @@ export async function openDriver({
   nodeId,
   dataDir,
   vendorVersion = packageVersion(),
+  ...options
 }: DriverOptions): Promise<Driver> {
   checkNodeId(nodeId);
-  const { state, close } = await openState(nodeId, dataDir);
-  return { handlers: { ...identityHandlers(vendorVersion), ...nodeHandlers(state) }, close };
-}
-
-function checkNodeId(nodeId: string): void {
-  const bytes = Buffer.byteLength(nodeId);
-  if (bytes >= 1 && bytes <= maxNodeIdBytes) return;
-  throw new StagecraftError('INVALID_ARGUMENT', `the node id must have 1 to ${maxNodeIdBytes} bytes, not ${bytes}`);
+  const { state, lockFile, close } = await openState(nodeId, dataDir);
+  try {
+    const controller = await openController(state, options);
+    const handlers = { ...identityHandlers(vendorVersion), ...controller, ...nodeHandlers(state, lockFile, options) };
+    return { handlers, close: () => state.pending.idle().then(close) };
+  } catch (error) {
+    close();
+    throw error;
+  }
 }

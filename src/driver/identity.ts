@@ -1,11 +1,42 @@
-/** Who the driver is, and what it offers. */
+/** Who the driver is, where its volumes can be reached, and what it offers. */
+import { createHash } from 'node:crypto';
+import type { Topology } from '../csi/generated/plain.js';
 import type { CsiHandlers } from '../csi/server.js';
+import { StagecraftError } from '../errors.js';
 
 /** The driver's own name, as GetPluginInfo gives it. */
 export const driverName = 'hostpath.csi.stagecraft';
 
+/** A volume can be reached on the node that holds it, and nowhere else. */
+export const topologyKey = `topology.${driverName}/node`;
+
+/** CSI takes no other values: at most 63 characters, the first and the last of them a letter or a digit. */
+const segmentValue = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
+
+/** Where a node is: its id, or what stands for it where the id can't be such a value. */
+export function topologyOf(nodeId: string): Topology {
+  const value = segmentValue.test(nodeId) ? nodeId : createHash('sha256').update(nodeId).digest('hex').slice(0, 32);
+  return { segments: { [topologyKey]: value } };
+}
+
+const maxNodeIdBytes = 256;
+
+/** @throws {StagecraftError} INVALID_ARGUMENT: CSI takes no such node id */
+export function checkNodeId(nodeId: string): void {
+  const bytes = Buffer.byteLength(nodeId);
+  if (bytes >= 1 && bytes <= maxNodeIdBytes) return;
+  throw new StagecraftError('INVALID_ARGUMENT', `a node id must have 1 to ${maxNodeIdBytes} bytes, not ${bytes}`);
+}
+
 export const identityHandlers = (vendorVersion: string): CsiHandlers => ({
   GetPluginInfo: () => ({ name: driverName, vendorVersion }),
-  GetPluginCapabilities: () => ({}),
+  GetPluginCapabilities: () => ({
+    capabilities: [
+      { service: { type: 'CONTROLLER_SERVICE' } },
+      { service: { type: 'GROUP_CONTROLLER_SERVICE' } },
+      { service: { type: 'VOLUME_ACCESSIBILITY_CONSTRAINTS' } },
+      { volumeExpansion: { type: 'ONLINE' } },
+    ],
+  }),
   Probe: () => ({ ready: true }),
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { VolumeCapability } from '../csi/generated/plain.js';
 import { StagecraftError } from '../errors.js';
-import { takeLock } from '../host/lock-file.js';
+import { type HeldLock, takeLock } from '../host/lock-file.js';
 import { Pending } from './pending.js';
 import { Records } from './records.js';
 
@@ -85,13 +85,16 @@ const lockPatienceMs = 5_000;
 const lockRetryMs = 100;
 
 /**
- * @returns also what gives the directory back
+ * @returns also what gives the directory back, and the file that is locked for as long as anybody has it open
  * @throws {StagecraftError} DATA_DIR_LOCKED; DRIVER_STATE_BROKEN: see Records.open
  */
-export async function openState(nodeId: string, dataDir: string): Promise<{ state: DriverState; close(): void }> {
+export async function openState(
+  nodeId: string,
+  dataDir: string,
+): Promise<{ state: DriverState; lockFile: number; close(): void }> {
   const contentDir = join(dataDir, 'content');
   await mkdir(contentDir, { recursive: true, mode: 0o700 });
-  const close = await lock(dataDir);
+  const { file: lockFile, unlock: close } = await lock(dataDir);
   try {
     const state = {
       nodeId,
@@ -102,17 +105,17 @@ export async function openState(nodeId: string, dataDir: string): Promise<{ stat
       uses: await Records.open<UseRecord>(join(dataDir, 'uses')),
       pending: new Pending(),
     };
-    return { state, close };
+    return { state, lockFile, close };
   } catch (error) {
     close();
     throw error;
   }
 }
 
-async function lock(dataDir: string): Promise<() => void> {
+async function lock(dataDir: string): Promise<HeldLock> {
   for (let leftMs = lockPatienceMs; ; leftMs -= lockRetryMs) {
     const taken = takeLock(join(dataDir, 'lock'));
-    if ('unlock' in taken) return taken.unlock;
+    if ('unlock' in taken) return taken;
     const message = `${dataDir} is in use by the driver with pid ${taken.owner}: stop that one, or name another --data-dir`;
     if (leftMs <= 0) throw new StagecraftError('DATA_DIR_LOCKED', message);
     await setTimeout(lockRetryMs);

@@ -2,12 +2,18 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 
+export interface HeldLock {
+  /** A process that inherits it keeps it locked too, until it ends. */
+  file: number;
+  unlock(): void;
+}
+
 /**
  * Makes the file where it is missing.
  * @returns what gives it back, or the pid of who holds it, as text
  * @throws Error where no lock can be taken at all
  */
-export function takeLock(path: string): { unlock(): void } | { owner: string } {
+export function takeLock(path: string): HeldLock | { owner: string } {
   const file = openSync(path, 'a+', 0o600);
   // flock(1), busybox's too, locks the open file that it is handed; it stays locked for as long as we hold it open.
   const { status, error } = spawnSync('flock', ['-x', '-n', '3'], {
@@ -20,5 +26,5 @@ export function takeLock(path: string): { unlock(): void } | { owner: string } {
   }
   ftruncateSync(file, 0);
   writeSync(file, `${process.pid}\n`);
-  return { unlock: () => closeSync(file) };
+  return { file, unlock: () => closeSync(file) };
 }

@@ -68,10 +68,14 @@ describe('bundled driver: answers', () => {
   it('says who it is, where, and that it is ready', async () => {
     await start({ vendorVersion: '9.9' });
     expect(await client.getPluginInfo()).to.deep.equal({ name: driverName, vendorVersion: '9.9', manifest: {} });
-    expect(await client.getPluginCapabilities()).to.deep.equal([]);
+    expect(await client.getPluginCapabilities()).to.deep.equal([
+      'CONTROLLER_SERVICE',
+      'GROUP_CONTROLLER_SERVICE',
+      'VOLUME_ACCESSIBILITY_CONSTRAINTS',
+      'VOLUME_EXPANSION_ONLINE',
+    ]);
     expect(await client.probe()).to.deep.equal({ ready: true });
-    expect(await client.nodeGetInfo()).to.deep.equal({ nodeId: 'node-1', maxVolumesPerNode: 0 });
-    expect(await client.nodeGetCapabilities()).to.deep.equal([]);
+    expect(await client.nodeGetInfo()).to.include({ nodeId: 'node-1', maxVolumesPerNode: 0 });
   });
 
   it('has the version of the package, unless told another', async () => {
@@ -82,16 +86,18 @@ describe('bundled driver: answers', () => {
 
   it('answers UNIMPLEMENTED to what it does not offer', async () => {
     await start();
-    expect(await refusalOf(client.controllerGetCapabilities())).to.include({ grpcCode: 'UNIMPLEMENTED', final: true });
+    const publish = client.controllerPublishVolume({ volumeId: 'a', nodeId: 'b' });
+    expect(await refusalOf(publish)).to.include({ grpcCode: 'UNIMPLEMENTED', final: true });
   });
 
-  it('I1 is a healthy csi-node plugin', async () => {
-    await start();
-    const dispenser = csiDispensers()['csi-node'];
-    const info = { type: 'csi-node', name: 'hostpath', allocId: 'a-1', connection: { socketPath } };
-    const seen = await dispenser.fingerprint(client, { info, signal: new AbortController().signal });
-    expect(seen).to.include({ healthy: true, description: 'ready' });
-  });
+  for (const type of ['csi-node', 'csi-controller'] as const) {
+    it(`I1 is a healthy ${type} plugin`, async () => {
+      await start();
+      const info = { type, name: 'hostpath', allocId: 'a-1', connection: { socketPath } };
+      const seen = await csiDispensers()[type].fingerprint(client, { info, signal: new AbortController().signal });
+      expect(seen).to.include({ healthy: true, description: 'ready' });
+    });
+  }
 
   for (const nodeId of ['', 'n'.repeat(257)]) {
     it(`refuses a node id of ${nodeId.length} bytes`, async () => {

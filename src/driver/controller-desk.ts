@@ -1,0 +1,19 @@
+/** What the handlers of the controller share. */
+import type { Budget } from './capacity.js';
+import type { Contents } from './contents.js';
+import type { DriverState } from './state.js';
+
+export interface Desk {
+  readonly state: DriverState;
+  readonly contents: Contents;
+  readonly budget: Budget;
+  /** Undefined: volumes need not be published by the controller, and can't. */
+  readonly attach: AttachOptions | undefined;
+}
+
+export interface AttachOptions {
+  /** The nodes that there are besides our own. */
+  readonly peerNodes: readonly string[];
+  /** How many volumes may be published to each; 0: any number. */
+  readonly maxVolumesPerNode: number;
+}

@@ -1,0 +1,81 @@
+/**
+ * The Controller and GroupController services: what they offer, and what they stand on. Each part has a file:
+ * create-volume.ts, volumes.ts, publications.ts, snapshots.ts, group-snapshots.ts; on disk: contents.ts
+ */
+import type { ControllerServiceCapabilityRPCType } from '../csi/generated/plain.js';
+import type { CsiHandlers } from '../csi/server.js';
+import { StagecraftError } from '../errors.js';
+import { Budget, fileSystemBytes } from './capacity.js';
+import { Contents } from './contents.js';
+import type { AttachOptions, Desk } from './controller-desk.js';
+import { createVolumeHandlers } from './create-volume.js';
+import { groupSnapshotHandlers, removeIncomplete } from './group-snapshots.js';
+import { checkNodeId } from './identity.js';
+import { publicationHandlers } from './publications.js';
+import { snapshotHandlers } from './snapshots.js';
+import type { DriverState } from './state.js';
+import { volumeHandlers } from './volumes.js';
+
+export interface ControllerOptions {
+  /** What all volumes may have together; default: the size of the file system that they are on. */
+  capacityBytes?: number | undefined;
+  /** Whether the controller publishes volumes to nodes before they are used there; default false. */
+  attach?: boolean;
+  /** With `attach`: the ids of nodes that there are besides our own. */
+  peerNodes?: readonly string[];
+  /** With `attach`: how many volumes may be published to a node; default 0: as many as anybody likes. */
+  maxVolumesPerNode?: number | undefined;
+}
+
+const always: ControllerServiceCapabilityRPCType[] = [
+  'CREATE_DELETE_VOLUME',
+  'LIST_VOLUMES',
+  'GET_CAPACITY',
+  'CREATE_DELETE_SNAPSHOT',
+  'LIST_SNAPSHOTS',
+  'CLONE_VOLUME',
+  'EXPAND_VOLUME',
+  'VOLUME_CONDITION',
+  'GET_VOLUME',
+  'SINGLE_NODE_MULTI_WRITER',
+  'MODIFY_VOLUME',
+  'GET_SNAPSHOT',
+];
+
+const whereAttached: ControllerServiceCapabilityRPCType[] = [
+  'PUBLISH_UNPUBLISH_VOLUME',
+  'PUBLISH_READONLY',
+  'LIST_VOLUMES_PUBLISHED_NODES',
+];
+
+/**
+ * Clears away what a killed driver left, then answers.
+ * @throws {StagecraftError} INVALID_ARGUMENT: peer nodes without `attach`, or with an id that is none
+ */
+export async function openController(state: DriverState, options: ControllerOptions): Promise<CsiHandlers> {
+  const attach = attachOptions(options);
+  await removeIncomplete(state);
+  const contents = await Contents.open(state.contentDir, [...state.volumes.all(), ...state.snapshots.all()]);
+  const budget = new Budget(options.capacityBytes ?? (await fileSystemBytes(state.contentDir)), state.volumes);
+  const desk: Desk = { state, contents, budget, attach };
+  const types = attach ? [...always, ...whereAttached] : always;
+  return {
+    ControllerGetCapabilities: () => ({ capabilities: types.map((type) => ({ rpc: { type } })) }),
+    ...createVolumeHandlers(desk),
+    ...volumeHandlers(desk),
+    ...(attach && publicationHandlers(desk, attach)),
+    ...snapshotHandlers(desk),
+    ...groupSnapshotHandlers(desk),
+  };
+}
+
+function attachOptions({
+  attach,
+  peerNodes = [],
+  maxVolumesPerNode = 0,
+}: ControllerOptions): AttachOptions | undefined {
+  for (const id of peerNodes) checkNodeId(id);
+  if (attach) return { peerNodes, maxVolumesPerNode };
+  if (peerNodes.length === 0) return undefined;
+  throw new StagecraftError('INVALID_ARGUMENT', 'there are peer nodes only with attach: ask for that too');
+}

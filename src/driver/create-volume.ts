@@ -1,0 +1,129 @@
+/** CreateVolume: empty, from a snapshot, or as a clone. First the content, then the record: what has one is whole. */
+import { randomUUID } from 'node:crypto';
+import type { CreateVolumeRequest, VolumeContentSource } from '../csi/generated/plain.js';
+import { type CsiHandlers, CsiStatus, type ServerCall } from '../csi/server.js';
+import { capacityFor, checkRange, isWithin } from './capacity.js';
+import { type Content, statusFor } from './contents.js';
+import type { Desk } from './controller-desk.js';
+import { topologyOf } from './identity.js';
+import { checkMutableParameters, checkParameters, sameParameters } from './parameters.js';
+import { checkSizes, invalid, notFound, requireId, requireName } from './requests.js';
+import { completeSnapshot } from './snapshot-answers.js';
+import type { AccessType, DriverState, VolumeRecord } from './state.js';
+import { canBeHere } from './topology.js';
+import { volumeAnswer } from './volume-answers.js';
+import { commonAccessType, sameCapabilities } from './volume-capabilities.js';
+
+export const volumeIdPrefix = 'vol-';
+
+/** A request that could be of a volume. */
+interface Wish {
+  readonly request: CreateVolumeRequest;
+  readonly accessType: AccessType;
+  readonly source: VolumeRecord['source'];
+}
+
+interface Origin {
+  readonly content: Content;
+  readonly sizeBytes: number;
+}
+
+export const createVolumeHandlers = (desk: Desk): CsiHandlers => ({
+  CreateVolume: async (request, call) => {
+    const wish = wishOf(request);
+    const volume = await desk.state.pending.only([`volume-name/${request.name}`], async () => {
+      const existing = desk.state.volumes.find(({ name }) => name === request.name);
+      if (!existing) return withSource(desk, wish, (origin) => create(desk, wish, origin, call));
+      checkSame(desk.state, existing, wish);
+      return existing;
+    });
+    return { volume: volumeAnswer(desk, volume) };
+  },
+});
+
+function wishOf(request: CreateVolumeRequest): Wish {
+  checkSizes(request);
+  requireName(request.name);
+  const accessType = commonAccessType(request.volumeCapabilities);
+  checkRange(request.capacityRange);
+  checkParameters(request.parameters);
+  checkMutableParameters(request.mutableParameters);
+  return { request, accessType, source: sourceOf(request.volumeContentSource) };
+}
+
+function sourceOf(source: VolumeContentSource | undefined): VolumeRecord['source'] {
+  if (!source) return undefined;
+  if (source.snapshot) return { snapshotId: requireId('snapshotId', source.snapshot.snapshotId) };
+  if (source.volume) return { volumeId: requireId('volumeId', source.volume.volumeId) };
+  throw invalid('volume_content_source must name a snapshot or a volume');
+}
+
+/** @throws {CsiStatus} ALREADY_EXISTS: it has the name, but is not what is asked for */
+function checkSame({ nodeId }: DriverState, existing: VolumeRecord, { request, source }: Wish): void {
+  const differs = (
+    [
+      ['capacity_range', isWithin(existing.capacityBytes, request.capacityRange)],
+      ['volume_capabilities', sameCapabilities(existing.capabilities, request.volumeCapabilities)],
+      ['parameters', sameParameters(existing.parameters, request.parameters)],
+      ['volume_content_source', JSON.stringify(existing.source) === JSON.stringify(source)],
+      ['accessibility_requirements', canBeHere(nodeId, request.accessibilityRequirements)],
+    ] as const
+  ).flatMap(([field, isSame]) => (isSame ? [] : [field]));
+  if (differs.length === 0) return;
+  const message = `the volume ${existing.id} has this name, but another ${differs.join(', ')}: choose another name`;
+  throw new CsiStatus('ALREADY_EXISTS', message);
+}
+
+/** Holds on to what the volume is made from. */
+function withSource<T>(desk: Desk, { source }: Wish, work: (origin?: Origin) => Promise<T>): Promise<T> {
+  const { state } = desk;
+  if (!source) return work();
+  if ('snapshotId' in source) {
+    return state.pending.sharing(`snapshot/${source.snapshotId}`, async () => {
+      const snapshot = completeSnapshot(state, source.snapshotId);
+      if (!snapshot) throw notFound('snapshot', source.snapshotId);
+      return work({ content: snapshot, sizeBytes: snapshot.sizeBytes });
+    });
+  }
+  return state.pending.only([`volume/${source.volumeId}`], async () => {
+    const volume = state.volumes.get(source.volumeId);
+    if (!volume) throw notFound('volume', source.volumeId);
+    return work({ content: volume, sizeBytes: volume.capacityBytes });
+  });
+}
+
+async function create(desk: Desk, wish: Wish, origin: Origin | undefined, call: ServerCall): Promise<VolumeRecord> {
+  const { state, contents, budget } = desk;
+  const { request, accessType, source } = wish;
+  const copyOf = origin?.content;
+  if (copyOf && copyOf.accessType !== accessType)
+    throw invalid(`${copyOf.id} is ${copyOf.accessType}: a volume made from it can't be ${accessType}`);
+  if (!canBeHere(state.nodeId, request.accessibilityRequirements))
+    throw new CsiStatus(
+      'RESOURCE_EXHAUSTED',
+      `volumes can only be made on ${JSON.stringify(topologyOf(state.nodeId))}`,
+    );
+  const bytes = capacityFor({ range: request.capacityRange, accessType, sourceBytes: origin?.sizeBytes });
+  const id = volumeIdPrefix + randomUUID();
+  return budget.take(id, bytes, async (capacityBytes) => {
+    const volume: VolumeRecord = {
+      id,
+      name: request.name,
+      accessType,
+      capacityBytes,
+      capabilities: request.volumeCapabilities,
+      parameters: request.parameters,
+      mutableParameters: request.mutableParameters,
+      ...(source && { source }),
+      publications: {},
+    };
+    await contents.make({ id, accessType, sizeBytes: capacityBytes, ...(copyOf && { copyOf }) }, call.signal);
+    try {
+      await state.volumes.put(volume);
+    } catch (error) {
+      await contents.remove(volume);
+      throw statusFor(error);
+    }
+    return volume;
+  });
+}

@@ -1,0 +1,158 @@
+/**
+ * Snapshots of several volumes, as they were at one moment. The group's record is what makes its members count: it is
+ * written last and removed first, and members without one are removed, by whoever made them or by the next driver.
+ */
+import { randomUUID } from 'node:crypto';
+import { type CsiHandlers, CsiStatus, type ServerCall } from '../csi/server.js';
+import { messageOf } from '../errors.js';
+import { statusFor } from './contents.js';
+import type { Desk } from './controller-desk.js';
+import { checkParameters } from './parameters.js';
+import { checkId, checkSizes, invalid, requireId, requireName } from './requests.js';
+import { groupAnswer, isComplete } from './snapshot-answers.js';
+import { newSnapshot } from './snapshots.js';
+import type { DriverState, GroupRecord, SnapshotRecord, VolumeRecord } from './state.js';
+import { requireVolume } from './volumes.js';
+
+/** How often the copies are taken anew because a source changed meanwhile. */
+const maxAttempts = 3;
+
+export const groupSnapshotHandlers = (desk: Desk): CsiHandlers => ({
+  GroupControllerGetCapabilities: () => ({
+    capabilities: [{ rpc: { type: 'CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT' } }],
+  }),
+
+  CreateVolumeGroupSnapshot: async (request, call) => {
+    checkSizes(request);
+    const name = requireName(request.name);
+    const sourceIds = requireSources(request.sourceVolumeIds);
+    checkParameters(request.parameters);
+    const { state } = desk;
+    const group = await state.pending.only([`group-name/${name}`], async () => {
+      const existing = state.groups.find((known) => known.name === name);
+      if (existing && sameIds(existing.sourceVolumeIds, sourceIds)) return existing;
+      if (existing) throw otherSources(existing);
+      const keys = sourceIds.map((id) => `volume/${id}`);
+      return state.pending.only(keys, () => create(desk, name, sourceIds, call));
+    });
+    return { groupSnapshot: groupAnswer(state, group) };
+  },
+
+  DeleteVolumeGroupSnapshot: async (request) => {
+    checkSizes(request);
+    const id = requireId('groupSnapshotId', request.groupSnapshotId);
+    await desk.state.pending.only([`group/${id}`], () => deleteGroup(desk, id, request.snapshotIds));
+    return {};
+  },
+
+  GetVolumeGroupSnapshot: (request) => {
+    checkSizes(request);
+    const id = requireId('groupSnapshotId', request.groupSnapshotId);
+    const group = desk.state.groups.get(id);
+    if (!group) throw new CsiStatus('NOT_FOUND', `there is no group snapshot ${JSON.stringify(id)} here`);
+    checkMembers(group, request.snapshotIds);
+    return { groupSnapshot: groupAnswer(desk.state, group) };
+  },
+});
+
+/** Removes the records of members whose group was never finished, or is gone; their content is then of nothing. */
+export async function removeIncomplete(state: DriverState): Promise<void> {
+  for (const snapshot of state.snapshots.all()) {
+    if (!isComplete(state, snapshot)) await state.snapshots.remove(snapshot.id);
+  }
+}
+
+function requireSources(ids: readonly string[]): readonly string[] {
+  if (ids.length === 0) throw invalid('source_volume_ids is missing');
+  for (const id of ids) requireId('sourceVolumeIds', id);
+  if (new Set(ids).size < ids.length) throw invalid('source_volume_ids has a volume twice');
+  return ids;
+}
+
+/** All of the members, or nothing: also where the sources change while they are copied, for then it was no one moment. */
+async function create(desk: Desk, name: string, sourceIds: readonly string[], call: ServerCall): Promise<GroupRecord> {
+  const volumes = sourceIds.map((id) => requireVolume(desk.state, id));
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+    const group = await tryToCreate(desk, name, volumes, call);
+    if (group) return group;
+  }
+  const message = 'the volumes are written to: stop or freeze their users, so that all can be copied as of one moment';
+  throw new CsiStatus('FAILED_PRECONDITION', message);
+}
+
+async function tryToCreate(
+  desk: Desk,
+  name: string,
+  volumes: readonly VolumeRecord[],
+  { signal }: ServerCall,
+): Promise<GroupRecord | undefined> {
+  const { state, contents } = desk;
+  const id = `group-${randomUUID()}`;
+  const createdAtMs = Date.now();
+  const copies = volumes.map((copyOf) => ({
+    copyOf,
+    member: { ...newSnapshot(copyOf, '', createdAtMs), groupId: id },
+  }));
+  const members = copies.map(({ member }) => member);
+  const group: GroupRecord = {
+    id,
+    name,
+    sourceVolumeIds: volumes.map((volume) => volume.id),
+    snapshotIds: members.map((member) => member.id),
+    createdAtMs,
+  };
+  try {
+    const isOneMoment = await contents.unchangedDuring(volumes, async () => {
+      for (const { copyOf, member } of copies) await contents.make({ ...member, copyOf }, signal);
+    });
+    if (isOneMoment) {
+      for (const member of members) await state.snapshots.put(member);
+      await state.groups.put(group);
+      return group;
+    }
+  } catch (error) {
+    // Why it failed is what counts. What is left of it nobody sees, and the next driver removes.
+    await discard(desk, members).catch((left) => process.emitWarning(messageOf(left)));
+    throw statusFor(error);
+  }
+  await discard(desk, members);
+  return undefined;
+}
+
+/** The records go last: as long as there is one, the deletion of the group finds what is left of it. */
+async function discard({ state, contents }: Desk, members: readonly SnapshotRecord[]): Promise<void> {
+  for (const member of members) {
+    await contents.remove(member);
+    await state.snapshots.remove(member.id);
+  }
+}
+
+async function deleteGroup(desk: Desk, id: string, snapshotIds: readonly string[]): Promise<void> {
+  const { state, contents } = desk;
+  const group = state.groups.get(id);
+  if (group) checkMembers(group, snapshotIds);
+  const members = state.snapshots.all().filter(({ groupId }) => groupId === id);
+  const keys = members.map((member) => `snapshot/${member.id}`);
+  await state.pending.only(keys, async () => {
+    for (const member of members) await contents.checkRemovable(member);
+    if (group) await state.groups.remove(group.id);
+    await discard(desk, members);
+  });
+}
+
+/** @throws {CsiStatus} INVALID_ARGUMENT: not the members of this group */
+function checkMembers(group: GroupRecord, snapshotIds: readonly string[]): void {
+  for (const id of snapshotIds) checkId('snapshotIds', id);
+  if (sameIds(group.snapshotIds, snapshotIds)) return;
+  throw invalid(`snapshot_ids must be those of the group ${group.id}: ${group.snapshotIds.join(', ')}`);
+}
+
+function sameIds(some: readonly string[], others: readonly string[]): boolean {
+  const [a, b] = [new Set(some), new Set(others)];
+  return a.size === b.size && [...a].every((id) => b.has(id));
+}
+
+function otherSources({ id, sourceVolumeIds }: GroupRecord): CsiStatus {
+  const message = `the group snapshot ${id} has this name, but is of ${sourceVolumeIds.join(', ')}: choose another name`;
+  return new CsiStatus('ALREADY_EXISTS', message);
+}

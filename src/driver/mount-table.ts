@@ -1,0 +1,114 @@
+/**
+ * What is mounted where, as /proc/self/mountinfo says it. Told by it: which mounts are seen at a path, and what a path
+ * would show if it were bound elsewhere. Nothing here looks at the disk. See proc_pid_mountinfo(5)
+ */
+
+/** A part of a file system: what two mounts of the same thing have in common. */
+export interface MountSource {
+  /** `major:minor` */
+  readonly device: string;
+  /** Path within the file system. */
+  readonly root: string;
+}
+
+export interface MountEntry extends MountSource {
+  readonly id: number;
+  readonly parentId: number;
+  /** Where it is, without symlinks. */
+  readonly path: string;
+  /** Of this mount, e.g. `ro`, `noexec`; not those of its file system. */
+  readonly options: ReadonlySet<string>;
+}
+
+const deletedMark = '//deleted';
+
+/** @throws Error a line that is none of mountinfo */
+export const parseMountInfo = (text: string): MountEntry[] =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map(entryOf);
+
+function entryOf(line: string): MountEntry {
+  const [id, parentId, device, root, path, options] = line.split(' ');
+  if (!id || !parentId || !device || root === undefined || path === undefined || !options) {
+    throw new Error(`not a line of a mount table: ${JSON.stringify(line)}`);
+  }
+  return {
+    id: Number(id),
+    parentId: Number(parentId),
+    device,
+    root: withoutDeletedMark(unescaped(root)),
+    path: unescaped(path),
+    options: new Set(options.split(',')),
+  };
+}
+
+/** The kernel writes blank, tab, line feed and backslash as three octal digits. */
+const unescaped = (field: string): string =>
+  field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+
+/** A directory that is removed while it is bound elsewhere is still the same. */
+const withoutDeletedMark = (root: string): string =>
+  root.endsWith(deletedMark) ? root.slice(0, -deletedMark.length) : root;
+
+export const isSameSource = (one: MountSource, other: MountSource): boolean =>
+  one.device === other.device && one.root === other.root;
+
+export class MountTable {
+  readonly entries: readonly MountEntry[];
+  readonly #children = new Map<number | undefined, MountEntry[]>();
+
+  constructor(entries: readonly MountEntry[]) {
+    this.entries = entries;
+    const ids = new Set(entries.map(({ id }) => id));
+    for (const entry of entries) {
+      const parentId = ids.has(entry.parentId) && entry.parentId !== entry.id ? entry.parentId : undefined;
+      const siblings = this.#children.get(parentId);
+      if (siblings) siblings.push(entry);
+      else this.#children.set(parentId, [entry]);
+    }
+  }
+
+  /** The mounts at just this path, the one that is seen last; those that others hide are not among them. */
+  at(path: string): MountEntry[] {
+    return this.#wayTo(path).filter((entry) => entry.path === path);
+  }
+
+  /** The mount that the path is in. */
+  holderOf(path: string): MountEntry {
+    const holder = this.#wayTo(path).at(-1);
+    if (!holder) throw new Error(`no mount holds ${path}: is /proc of this mount namespace?`);
+    return holder;
+  }
+
+  /**
+   * What a bind mount of the path would show.
+   * @param path without symlinks
+   */
+  sourceOf(path: string): MountSource {
+    const holder = this.holderOf(path);
+    const within = path.slice(holder.path === '/' ? 0 : holder.path.length);
+    const root = `${holder.root === '/' ? '' : holder.root}${within === '/' ? '' : within}`;
+    return { device: holder.device, root: root === '' ? '/' : root };
+  }
+
+  /** Through which mounts the path is reached: each is on the one before. */
+  #wayTo(path: string): MountEntry[] {
+    const way: MountEntry[] = [];
+    for (;;) {
+      const next = this.#children
+        .get(way.at(-1)?.id)
+        ?.filter((entry) => isWithin(path, entry.path))
+        .reduce((shortest: MountEntry | undefined, entry) => {
+          // The shorter one hides what was mounted below it before.
+          return shortest && shortest.path.length <= entry.path.length ? shortest : entry;
+        }, undefined);
+      if (!next) return way;
+      way.push(next);
+    }
+  }
+}
+
+export const isWithin = (path: string, directory: string): boolean =>
+  directory === '/' || path === directory || path.startsWith(`${directory}/`);

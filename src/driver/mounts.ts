@@ -1,0 +1,67 @@
+/**
+ * The port to the kernel's mounts, and the real one: util-linux's mount(8) and umount(8). What to mount where, and what
+ * is whose, is not known here. Without root there is memory-mounts.ts
+ */
+import { readFile } from 'node:fs/promises';
+import { CsiStatus } from '../csi/server.js';
+import { messageOf } from '../errors.js';
+import type { Ran, Run } from './commands.js';
+import { MountTable, parseMountInfo } from './mount-table.js';
+
+/** All paths are absolute and without symlinks. */
+export interface Mounts {
+  table(): Promise<MountTable>;
+  /** Shows the directory or file `source` at `target`, which is of the same kind, with the options of where it comes from. */
+  bind(source: string, target: string): Promise<void>;
+  /** Gives the mount that is seen at `target` these options; others that it has stay. */
+  setOptions(target: string, options: readonly string[]): Promise<void>;
+  /**
+   * Takes away the mount that is seen at `target`.
+   * @throws {CsiStatus} FAILED_PRECONDITION: it is in use
+   */
+  unmount(target: string): Promise<void>;
+}
+
+const tableReads = 20;
+
+export const hostMounts = (run: Run): Mounts => ({
+  table: readTable,
+
+  bind: (source, target) => mountTool(run, 'mount', ['--bind', source, target], `can't mount at ${target}`),
+
+  setOptions: (target, options) =>
+    mountTool(
+      run,
+      'mount',
+      ['-o', `remount,bind,${options.join(',')}`, target],
+      `can't set ${options.join(',')} at ${target}`,
+    ),
+
+  unmount: (target) => mountTool(run, 'umount', ['--no-canonicalize', target], `can't unmount ${target}`),
+});
+
+/** The kernel gives the table in pieces, between which it may change: what two reads agree on was so. */
+async function readTable(): Promise<MountTable> {
+  let before: string | undefined;
+  for (let read = 0; read < tableReads; read += 1) {
+    const now = await readFile('/proc/self/mountinfo', 'utf8');
+    if (now === before) return new MountTable(parseMountInfo(now));
+    before = now;
+  }
+  throw new CsiStatus('UNAVAILABLE', `the mount table changed during each of ${tableReads} reads: ask again`);
+}
+
+async function mountTool(run: Run, tool: string, args: string[], what: string): Promise<void> {
+  const { status, stderr } = await run(tool, args).catch((cause: unknown): Ran => {
+    throw new CsiStatus('INTERNAL', `${what}: ${messageOf(cause)}; is util-linux installed?`);
+  });
+  if (status === 0) return;
+  if (/busy/i.test(stderr)) {
+    const advice = `it is in use: end what has files or its working directory there (fuser -vm shows it), then ask again`;
+    throw new CsiStatus('FAILED_PRECONDITION', `${what}: ${advice} (${stderr})`);
+  }
+  if (/superuser|permission denied|not permitted/i.test(stderr)) {
+    throw new CsiStatus('FAILED_PRECONDITION', `${what}: run the driver as root, with CAP_SYS_ADMIN (${stderr})`);
+  }
+  throw new CsiStatus('INTERNAL', `${what}: ${stderr || `${tool} ended with ${status}`}`);
+}

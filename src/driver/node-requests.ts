@@ -1,0 +1,90 @@
+/** What a request to the Node service must be like before anything is looked up: each fault is INVALID_ARGUMENT. */
+import { posix } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import type { VolumeCapability } from '../csi/generated/plain.js';
+import { isWithin, type MountEntry } from './mount-table.js';
+import { invalid } from './requests.js';
+import { commonAccessType, modeOf, requireCapability } from './volume-capabilities.js';
+
+/** Of the volumes' ids, in CSI. */
+const maxIdBytes = 128;
+/** What Linux takes, without the closing NUL. */
+const maxPathBytes = 4095;
+
+/** With these a volume has one target on a node. */
+const oneTarget = new Set(['SINGLE_NODE_WRITER', 'SINGLE_NODE_SINGLE_WRITER', 'SINGLE_NODE_READER_ONLY']);
+
+type Options = MountEntry['options'];
+
+/** The mount flags that the kernel knows for a single mount, each with how it is seen in the table that it is so. */
+const flags = new Map<string, (shown: Options) => boolean>([
+  ['defaults', () => true],
+  // A mount of what is read-only itself stays so.
+  ['rw', () => true],
+  ['ro', (shown) => shown.has('ro')],
+  ['nosuid', (shown) => shown.has('nosuid')],
+  ['suid', (shown) => !shown.has('nosuid')],
+  ['nodev', (shown) => shown.has('nodev')],
+  ['dev', (shown) => !shown.has('nodev')],
+  ['noexec', (shown) => shown.has('noexec')],
+  ['exec', (shown) => !shown.has('noexec')],
+  ['noatime', (shown) => shown.has('noatime')],
+  ['relatime', (shown) => shown.has('relatime')],
+  ['strictatime', (shown) => !shown.has('noatime') && !shown.has('relatime')],
+  ['nodiratime', (shown) => shown.has('nodiratime')],
+  ['diratime', (shown) => !shown.has('nodiratime')],
+  ['nosymfollow', (shown) => shown.has('nosymfollow')],
+]);
+
+export function idOf(volumeId: string): string {
+  if (volumeId === '') throw invalid('volume_id is missing');
+  if (Buffer.byteLength(volumeId) > maxIdBytes) throw invalid(`volume_id has more than ${maxIdBytes} bytes`);
+  return volumeId;
+}
+
+/** @returns the path without doubled and trailing slashes, by which it is known from here on */
+export function pathOf(path: string, field: string, contentDir: string): string {
+  if (path === '') throw invalid(`${field} is missing`);
+  const shown = JSON.stringify(path.slice(0, maxPathBytes));
+  if (path.includes('\0')) throw invalid(`${field} has a NUL in it: ${shown}`);
+  if (!path.startsWith('/')) throw invalid(`${field} must be absolute, but is ${shown}`);
+  if (path.split('/').includes('..')) throw invalid(`${field} must not have .. in it, but is ${shown}`);
+  if (Buffer.byteLength(path) > maxPathBytes) throw invalid(`${field} has more than ${maxPathBytes} bytes`);
+  const tidy = tidied(path);
+  if (tidy === '/') throw invalid(`${field} must not be /`);
+  if (isWithin(tidy, contentDir)) throw invalid(`${field} must not be where volumes are kept, but is ${shown}`);
+  return tidy;
+}
+
+export function tidied(path: string): string {
+  const normal = posix.normalize(path);
+  return normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal;
+}
+
+export function capabilityOf(asked: VolumeCapability | undefined): VolumeCapability {
+  const capability = requireCapability(asked);
+  commonAccessType([capability]);
+  const { mount } = capability;
+  if (mount?.volumeMountGroup) throw invalid('volume_mount_group is not offered: see NodeGetCapabilities');
+  for (const flag of mount?.mountFlags ?? []) {
+    if (flags.has(flag)) continue;
+    const known = [...flags.keys()].join(', ');
+    throw invalid(`the mount flag ${JSON.stringify(flag)} is none that a bind mount can have; these are: ${known}`);
+  }
+  return capability;
+}
+
+export const hasOneTarget = (capability: VolumeCapability): boolean => oneTarget.has(modeOf(capability));
+
+/** What a mount for this use must have been given, as mount(8) takes it. */
+export const mountOptionsOf = ({ mount }: VolumeCapability, readonly: boolean): string[] => [
+  ...(mount?.mountFlags ?? []),
+  ...(readonly ? ['ro'] : []),
+];
+
+export const missingOptions = (wanted: readonly string[], shown: Options): string[] =>
+  wanted.filter((flag) => !flags.get(flag)?.(shown));
+
+/** One of them may come from a file, where nothing is undefined. */
+export const isSame = (one: object, other: object): boolean =>
+  isDeepStrictEqual(JSON.parse(JSON.stringify(one)), JSON.parse(JSON.stringify(other)));

@@ -1,0 +1,121 @@
+/** What the Node service knows of a volume: its record, its uses, where its content is, how it comes to the node. */
+import { realpathSync } from 'node:fs';
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CsiStatus } from '../csi/server.js';
+import { BlockAccess } from './block-access.js';
+import { DirectoryAccess } from './directory-access.js';
+import type { LoopDevices } from './loop-devices.js';
+import type { Mounts } from './mounts.js';
+import type { NodeAccess } from './node-access.js';
+import { orUndefined } from './node-places.js';
+import { tidied } from './node-requests.js';
+import { notFound } from './requests.js';
+import type { AccessType, DriverState, Staging, Target, UseRecord, VolumeRecord } from './state.js';
+
+/** What the driver does to the host; default: the real ones, which need root. */
+export interface NodePorts {
+  mounts: Mounts;
+  loopDevices: LoopDevices;
+}
+
+export class NodeVolumes {
+  /** Without symlinks, as the kernel names it. */
+  readonly contentDir: string;
+  readonly #state: DriverState;
+  readonly #ports: NodePorts;
+
+  constructor(state: DriverState, ports: NodePorts) {
+    this.contentDir = realpathSync(state.contentDir);
+    this.#state = state;
+    this.#ports = ports;
+  }
+
+  /** @throws {CsiStatus} NOT_FOUND */
+  volume(id: string): VolumeRecord {
+    const volume = this.#state.volumes.get(id);
+    if (volume) return volume;
+    throw notFound('volume', id);
+  }
+
+  /**
+   * For what undoes: an id that is not known may be a slip, and then what was meant would stay.
+   * @throws {CsiStatus} NOT_FOUND
+   */
+  checkKnown(use: UseRecord): void {
+    if (use.stagings.length === 0 && use.targets.length === 0) this.volume(use.id);
+  }
+
+  /** @throws {CsiStatus} DATA_LOSS */
+  async checkContent(id: string, accessType: AccessType): Promise<void> {
+    if (await this.hasContent(id, accessType)) return;
+    const message = `what is in the volume ${id} is gone: ${this.contentOf(id, accessType)} is not there; put it back`;
+    throw new CsiStatus('DATA_LOSS', message);
+  }
+
+  async hasContent(id: string, accessType: AccessType): Promise<boolean> {
+    const found = await orUndefined(lstat(this.contentOf(id, accessType)));
+    return (accessType === 'block' ? found?.isFile() : found?.isDirectory()) ?? false;
+  }
+
+  contentOf(id: string, accessType: AccessType): string {
+    return join(this.contentDir, accessType === 'block' ? `${id}.img` : id);
+  }
+
+  accessTo(id: string, accessType: AccessType): NodeAccess {
+    const { mounts, loopDevices } = this.#ports;
+    const content = this.contentOf(id, accessType);
+    return accessType === 'block'
+      ? new BlockAccess(content, mounts, loopDevices)
+      : new DirectoryAccess(content, mounts);
+  }
+
+  useOf(id: string): UseRecord {
+    return this.#state.uses.get(id) ?? { id, stagings: [], targets: [] };
+  }
+
+  /** On disk once it resolves. */
+  async remember(use: UseRecord): Promise<void> {
+    if (use.stagings.length === 0 && use.targets.length === 0) await this.#state.uses.remove(use.id);
+    else await this.#state.uses.put(use);
+  }
+
+  /** The staging or the target of this volume at the path, as any caller may write it. */
+  useAt(id: string, path: string): { staging: Staging } | { target: Target } | undefined {
+    const { stagings, targets } = this.useOf(id);
+    const isThere = (use: Staging): boolean => use.path === tidied(path);
+    const target = targets.find(isThere);
+    if (target) return { target };
+    const staging = stagings.find(isThere);
+    return staging && { staging };
+  }
+
+  /** @throws {CsiStatus} FAILED_PRECONDITION: another volume, or another use of this one, is recorded at the path */
+  checkUnused(path: string, id: string, as: 'stagings' | 'targets'): void {
+    const isThere = (use: Staging): boolean => use.path === path;
+    const taker = this.#state.uses.find(
+      (use) =>
+        (use.stagings.some(isThere) && (use.id !== id || as !== 'stagings')) ||
+        (use.targets.some(isThere) && (use.id !== id || as !== 'targets')),
+    );
+    if (!taker) return;
+    const kind = taker.stagings.some(isThere) ? 'staged' : 'published';
+    const undo = kind === 'staged' ? 'NodeUnstageVolume' : 'NodeUnpublishVolume';
+    throw new CsiStatus('FAILED_PRECONDITION', `the volume ${taker.id} is ${kind} at ${path}: ${undo} it first`);
+  }
+
+  /** Block devices of the volume get the size that it has now. */
+  async resize({ id, accessType }: VolumeRecord): Promise<void> {
+    if (accessType === 'block') await this.#ports.loopDevices.resize(this.contentOf(id, accessType));
+  }
+
+  /** One operation at a time on a volume, and on a path. */
+  only<T>(id: string, path: string, work: () => Promise<T>): Promise<T> {
+    return this.#state.pending.only([`volume/${id}`, `path ${path}`], work);
+  }
+
+  /** Whether the controller has published the volume to this node for reading only. */
+  isPublishedReadonly({ publications }: VolumeRecord): boolean {
+    return publications[this.#state.nodeId]?.readonly ?? false;
+  }
+}

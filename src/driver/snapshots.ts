@@ -1,0 +1,96 @@
+/** Snapshots of single volumes: copies, which hold nothing of their source. Groups of them: group-snapshots.ts */
+import { randomUUID } from 'node:crypto';
+import { type CsiHandlers, CsiStatus, type ServerCall } from '../csi/server.js';
+import { statusFor } from './contents.js';
+import type { Desk } from './controller-desk.js';
+import { pageOf } from './paging.js';
+import { checkParameters } from './parameters.js';
+import { checkId, checkSizes, invalid, notFound, requireId, requireName } from './requests.js';
+import { completeSnapshot, completeSnapshots, snapshotAnswer, snapshotIdPrefix } from './snapshot-answers.js';
+import type { SnapshotRecord, VolumeRecord } from './state.js';
+import { requireVolume } from './volumes.js';
+
+export const snapshotHandlers = (desk: Desk): CsiHandlers => ({
+  CreateSnapshot: async (request, call) => {
+    checkSizes(request);
+    const name = requireName(request.name);
+    const sourceVolumeId = requireId('sourceVolumeId', request.sourceVolumeId);
+    checkParameters(request.parameters);
+    const { snapshots, pending } = desk.state;
+    const snapshot = await pending.only([`snapshot-name/${name}`], async () => {
+      const existing = snapshots.find((known) => known.name === name && known.groupId === undefined);
+      if (existing?.sourceVolumeId === sourceVolumeId) return existing;
+      if (existing) throw otherSource(existing);
+      return pending.only([`volume/${sourceVolumeId}`], () => create(desk, name, sourceVolumeId, call));
+    });
+    return { snapshot: snapshotAnswer(snapshot) };
+  },
+
+  DeleteSnapshot: async (request) => {
+    checkSizes(request);
+    await deleteSnapshot(desk, requireId('snapshotId', request.snapshotId));
+    return {};
+  },
+
+  GetSnapshot: (request) => {
+    checkSizes(request);
+    const snapshot = completeSnapshot(desk.state, requireId('snapshotId', request.snapshotId));
+    if (!snapshot) throw notFound('snapshot', request.snapshotId);
+    return { snapshot: snapshotAnswer(snapshot) };
+  },
+
+  ListSnapshots: (request) => {
+    checkSizes(request);
+    const [snapshotId, sourceId] = [
+      checkId('snapshotId', request.snapshotId),
+      checkId('sourceVolumeId', request.sourceVolumeId),
+    ];
+    const matching = completeSnapshots(desk.state).filter(
+      (snapshot) =>
+        (snapshotId === '' || snapshot.id === snapshotId) && (sourceId === '' || snapshot.sourceVolumeId === sourceId),
+    );
+    const { items, nextToken } = pageOf(matching, snapshotIdPrefix, request);
+    return { entries: items.map((snapshot) => ({ snapshot: snapshotAnswer(snapshot) })), nextToken };
+  },
+});
+
+/** What a snapshot of this volume, taken now, would be; nothing is copied yet. */
+export function newSnapshot(volume: VolumeRecord, name: string, createdAtMs: number): SnapshotRecord {
+  const { id: sourceVolumeId, accessType, capacityBytes: sizeBytes } = volume;
+  return { id: snapshotIdPrefix + randomUUID(), name, sourceVolumeId, accessType, sizeBytes, createdAtMs };
+}
+
+async function create(
+  { state, contents }: Desk,
+  name: string,
+  sourceVolumeId: string,
+  { signal }: ServerCall,
+): Promise<SnapshotRecord> {
+  const volume = requireVolume(state, sourceVolumeId);
+  const snapshot = newSnapshot(volume, name, Date.now());
+  await contents.make({ ...snapshot, copyOf: volume }, signal);
+  try {
+    await state.snapshots.put(snapshot);
+  } catch (error) {
+    await contents.remove(snapshot);
+    throw statusFor(error);
+  }
+  return snapshot;
+}
+
+function deleteSnapshot({ state, contents }: Desk, id: string): Promise<void> {
+  return state.pending.only([`snapshot/${id}`], async () => {
+    const snapshot = completeSnapshot(state, id);
+    if (!snapshot) return contents.removeLeft(id);
+    if (snapshot.groupId !== undefined)
+      throw invalid(`the snapshot is one of the group ${snapshot.groupId}: delete that with DeleteVolumeGroupSnapshot`);
+    await contents.checkRemovable(snapshot);
+    await state.snapshots.remove(id);
+    await contents.remove(snapshot);
+  });
+}
+
+function otherSource({ id, sourceVolumeId }: SnapshotRecord): CsiStatus {
+  const message = `the snapshot ${id} has this name, but is of the volume ${sourceVolumeId}: choose another name`;
+  return new CsiStatus('ALREADY_EXISTS', message);
+}

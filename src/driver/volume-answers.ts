@@ -1,0 +1,36 @@
+/** Volumes as CSI tells of them, and how they are. */
+import type { Volume, VolumeCondition } from '../csi/generated/plain.js';
+import type { Desk } from './controller-desk.js';
+import { topologyOf } from './identity.js';
+import { warnAboveShareOf } from './parameters.js';
+import type { VolumeRecord } from './state.js';
+
+export interface VolumeStatus {
+  publishedNodeIds: string[];
+  volumeCondition: VolumeCondition;
+}
+
+export function volumeAnswer({ state }: Desk, { id, capacityBytes, source }: VolumeRecord): Volume {
+  return {
+    volumeId: id,
+    capacityBytes: BigInt(capacityBytes),
+    volumeContext: {},
+    ...(source && { contentSource: 'snapshotId' in source ? { snapshot: source } : { volume: source } }),
+    accessibleTopology: [topologyOf(state.nodeId)],
+  };
+}
+
+export async function statusOf(desk: Desk, volume: VolumeRecord): Promise<VolumeStatus> {
+  const publishedNodeIds = desk.attach ? Object.keys(volume.publications) : [];
+  return { publishedNodeIds, volumeCondition: await conditionOf(desk, volume) };
+}
+
+async function conditionOf({ contents }: Desk, volume: VolumeRecord): Promise<VolumeCondition> {
+  if (!(await contents.exists(volume)))
+    return { abnormal: true, message: `its content is missing: nothing is at ${contents.pathOf(volume)}` };
+  const share = warnAboveShareOf(volume.mutableParameters);
+  if (share === undefined) return { abnormal: false, message: 'its content is there' };
+  const used = await contents.usedBytes(volume);
+  const message = `${used} of ${volume.capacityBytes} bytes are in use`;
+  return { abnormal: used > share * volume.capacityBytes, message };
+}
