@@ -1,15 +1,18 @@
 /** Small parts of the bundled driver: sizes as people write them, where a node is, who waits for whom, and its options. */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { CsiClient } from '../../src/csi/client.js';
 import { CsiStatus } from '../../src/csi/server.js';
 import { parseSize } from '../../src/driver/capacity.js';
 import { topologyKey, topologyOf } from '../../src/driver/identity.js';
 import { Pending } from '../../src/driver/pending.js';
 import { StagecraftError } from '../../src/errors.js';
 import { mainPath } from '../scenarios/agent-process.js';
+import { codeOf, mounted, there } from './driver-lab.js';
 
 describe('driver: sizes', () => {
   for (const [text, bytes] of [
@@ -108,7 +111,7 @@ describe('driver: one at a time', () => {
   });
 });
 
-describe('driver: options that make no sense', () => {
+describe('driver: options of its command', () => {
   let folder: string;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'driver-'));
@@ -129,4 +132,42 @@ describe('driver: options that make no sense', () => {
       expect(stderr).to.contain(told);
     });
   }
+
+  it('say what there is, which nodes there are, and how many volumes each may have', async () => {
+    const socketPath = join(folder, 'csi.sock');
+    const place = ['--endpoint', socketPath, '--node-id', 'n1', '--data-dir', join(folder, 'data')];
+    const options = [
+      '--capacity',
+      '3Gi',
+      '--attach',
+      '--peer-node',
+      'n2',
+      '--peer-node',
+      'n3',
+      '--max-volumes-per-node',
+      '1',
+    ];
+    const child = spawn(process.execPath, [mainPath, 'driver', ...place, ...options], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const client = new CsiClient({ socketPath });
+    try {
+      await once(child.stdout, 'data');
+      expect(await client.getCapacity({})).to.include({ availableCapacity: 3n * 2n ** 30n });
+      const volumeCapability = mounted();
+      const publish = async (name: string, nodeId: string) => {
+        const { volume } = await client.createVolume({ name, volumeCapabilities: [volumeCapability] });
+        return codeOf(client.controllerPublishVolume({ volumeId: there(volume).volumeId, nodeId, volumeCapability }));
+      };
+      expect(await publish('a', 'n3')).to.equal('OK');
+      expect(await publish('b', 'n3')).to.equal('RESOURCE_EXHAUSTED');
+      expect(await publish('b', 'n2')).to.equal('OK');
+      expect(await publish('c', 'n4')).to.equal('NOT_FOUND');
+    } finally {
+      client.close();
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      expect(await ended).to.deep.equal([0, null]);
+    }
+  });
 });
