@@ -51,6 +51,7 @@ interface DriverArguments {
   attach?: boolean;
   peerNode: string[];
   maxVolumesPerNode?: number;
+  getSnapshot?: boolean;
 }
 
 async function runDriver({ endpoint, dataDir, capacity, peerNode, ...options }: DriverArguments): Promise<void> {
@@ -154,6 +155,7 @@ function makeProgram(): Command {
     .option('--attach', 'have volumes published to nodes by the controller before they are used there')
     .option('--peer-node <id>', 'with --attach: a node besides --node-id; any number of times', collect, [])
     .option('--max-volumes-per-node <n>', 'how many may be published to a node by the controller', countIn)
+    .option('--get-snapshot', 'offer GetSnapshot, which is new in CSI: some callers refuse a driver that has it')
     .action(runDriver);
   const plugin = program.command('plugin').description('look at plugins');
   reach(plugin.command('list').description('all plugins and how they are'))

@@ -37,6 +37,7 @@ const timestampStepMs = 20;
 export class Contents {
   readonly #directory: string;
   readonly #workDir: string;
+  readonly #stopping = new AbortController();
   /** What could not be removed. */
   readonly #left = new Set<string>();
 
@@ -61,6 +62,11 @@ export class Contents {
     return contents;
   }
 
+  /** Ends what is being made. */
+  stop(): void {
+    this.#stopping.abort();
+  }
+
   /** Where it is, or would be. */
   pathOf(content: Content): string {
     return join(this.#directory, nameOf(content));
@@ -73,22 +79,22 @@ export class Contents {
 
   /**
    * Resolves when it is there, and on disk.
-   * @param signal gives it up: nothing is left then
    * @throws {CsiStatus} RESOURCE_EXHAUSTED: no room; OUT_OF_RANGE: no file may be that large; ABORTED: what is copied
-   *   changes meanwhile; DATA_LOSS: it is missing; CANCELLED
+   *   changes meanwhile; DATA_LOSS: it is missing; UNAVAILABLE: the driver is stopped, and nothing of it is left
    */
-  async make(content: NewContent, signal?: AbortSignal): Promise<void> {
+  async make(content: NewContent): Promise<void> {
+    const { signal } = this.#stopping;
     const unfinished = join(this.#workDir, nameOf(content));
     try {
-      if (content.copyOf) await this.#copy(content.copyOf, unfinished, signal);
+      if (content.copyOf) await this.#copy(content.copyOf, unfinished);
       else await makeEmpty(content, unfinished);
       if (content.accessType === 'block') await setSize(unfinished, content.sizeBytes);
-      signal?.throwIfAborted();
+      signal.throwIfAborted();
       await rename(unfinished, this.pathOf(content));
       await syncPath(this.#directory);
     } catch (error) {
       await removeTree(unfinished).catch(warn); // the next driver tries again
-      throw signal?.aborted ? givenUp() : statusFor(error);
+      throw signal.aborted ? stopped() : statusFor(error);
     }
   }
 
@@ -153,7 +159,8 @@ export class Contents {
     }
   }
 
-  async #copy(from: Content, to: string, signal?: AbortSignal): Promise<void> {
+  async #copy(from: Content, to: string): Promise<void> {
+    const { signal } = this.#stopping;
     if (!(await this.exists(from))) throw new CsiStatus('DATA_LOSS', `the content of ${from.id} is missing: delete it`);
     // Holes stay holes, hard links stay links, owners and attributes stay; blocks are shared where the file system can.
     await runTool('cp', ['-a', '-x', '-T', '--reflink=auto', '--', this.pathOf(from), to], signal);
@@ -185,7 +192,7 @@ export class Contents {
   }
 }
 
-const givenUp = (): CsiStatus => new CsiStatus('CANCELLED', 'given up by the caller: nothing of it is left');
+const stopped = (): CsiStatus => new CsiStatus('UNAVAILABLE', 'the driver is stopped: nothing of it is left');
 
 const warn = (error: unknown): void =>
   process.emitWarning(`content that belongs to nothing could not be removed: ${messageOf(error)}`);

@@ -12,7 +12,7 @@ import { createVolumeHandlers } from './create-volume.js';
 import { groupSnapshotHandlers, removeIncomplete } from './group-snapshots.js';
 import { checkNodeId } from './identity.js';
 import { publicationHandlers } from './publications.js';
-import { snapshotHandlers } from './snapshots.js';
+import { getSnapshotHandler, snapshotHandlers } from './snapshots.js';
 import type { DriverState } from './state.js';
 import { volumeHandlers } from './volumes.js';
 
@@ -25,6 +25,14 @@ export interface ControllerOptions {
   peerNodes?: readonly string[];
   /** With `attach`: how many volumes may be published to a node; default 0: as many as anybody likes. */
   maxVolumesPerNode?: number | undefined;
+  /** Whether it offers GetSnapshot, which is new in CSI: some callers refuse a driver that has it; default false. */
+  getSnapshot?: boolean;
+}
+
+export interface Controller {
+  handlers: CsiHandlers;
+  /** Ends what is being copied. */
+  stop(): void;
 }
 
 const always: ControllerServiceCapabilityRPCType[] = [
@@ -39,7 +47,6 @@ const always: ControllerServiceCapabilityRPCType[] = [
   'GET_VOLUME',
   'SINGLE_NODE_MULTI_WRITER',
   'MODIFY_VOLUME',
-  'GET_SNAPSHOT',
 ];
 
 const whereAttached: ControllerServiceCapabilityRPCType[] = [
@@ -52,21 +59,24 @@ const whereAttached: ControllerServiceCapabilityRPCType[] = [
  * Clears away what a killed driver left, then answers.
  * @throws {StagecraftError} INVALID_ARGUMENT: peer nodes without `attach`, or with an id that is none
  */
-export async function openController(state: DriverState, options: ControllerOptions): Promise<CsiHandlers> {
+export async function openController(state: DriverState, options: ControllerOptions): Promise<Controller> {
   const attach = attachOptions(options);
   await removeIncomplete(state);
   const contents = await Contents.open(state.contentDir, [...state.volumes.all(), ...state.snapshots.all()]);
   const budget = new Budget(options.capacityBytes ?? (await fileSystemBytes(state.contentDir)), state.volumes);
   const desk: Desk = { state, contents, budget, attach };
-  const types = attach ? [...always, ...whereAttached] : always;
-  return {
+  const types = [...always, ...(attach ? whereAttached : [])];
+  if (options.getSnapshot) types.push('GET_SNAPSHOT');
+  const handlers: CsiHandlers = {
     ControllerGetCapabilities: () => ({ capabilities: types.map((type) => ({ rpc: { type } })) }),
     ...createVolumeHandlers(desk),
     ...volumeHandlers(desk),
     ...(attach && publicationHandlers(desk, attach)),
     ...snapshotHandlers(desk),
+    ...(options.getSnapshot && getSnapshotHandler(desk)),
     ...groupSnapshotHandlers(desk),
   };
+  return { handlers, stop: () => contents.stop() };
 }
 
 function attachOptions({

@@ -1,7 +1,7 @@
 /** CreateVolume: empty, from a snapshot, or as a clone. First the content, then the record: what has one is whole. */
 import { randomUUID } from 'node:crypto';
 import type { CreateVolumeRequest, VolumeContentSource } from '../csi/generated/plain.js';
-import { type CsiHandlers, CsiStatus, type ServerCall } from '../csi/server.js';
+import { type CsiHandlers, CsiStatus } from '../csi/server.js';
 import { capacityFor, checkRange, isWithin } from './capacity.js';
 import { type Content, statusFor } from './contents.js';
 import type { Desk } from './controller-desk.js';
@@ -29,11 +29,11 @@ interface Origin {
 }
 
 export const createVolumeHandlers = (desk: Desk): CsiHandlers => ({
-  CreateVolume: async (request, call) => {
+  CreateVolume: async (request) => {
     const wish = wishOf(request);
     const volume = await desk.state.pending.only([`volume-name/${request.name}`], async () => {
       const existing = desk.state.volumes.find(({ name }) => name === request.name);
-      if (!existing) return withSource(desk, wish, (origin) => create(desk, wish, origin, call));
+      if (!existing) return withSource(desk, wish, (origin) => create(desk, wish, origin));
       checkSame(desk.state, existing, wish);
       return existing;
     });
@@ -92,7 +92,7 @@ function withSource<T>(desk: Desk, { source }: Wish, work: (origin?: Origin) => 
   });
 }
 
-async function create(desk: Desk, wish: Wish, origin: Origin | undefined, call: ServerCall): Promise<VolumeRecord> {
+async function create(desk: Desk, wish: Wish, origin: Origin | undefined): Promise<VolumeRecord> {
   const { state, contents, budget } = desk;
   const { request, accessType, source } = wish;
   const copyOf = origin?.content;
@@ -117,7 +117,7 @@ async function create(desk: Desk, wish: Wish, origin: Origin | undefined, call: 
       ...(source && { source }),
       publications: {},
     };
-    await contents.make({ id, accessType, sizeBytes: capacityBytes, ...(copyOf && { copyOf }) }, call.signal);
+    await contents.make({ id, accessType, sizeBytes: capacityBytes, ...(copyOf && { copyOf }) });
     try {
       await state.volumes.put(volume);
     } catch (error) {

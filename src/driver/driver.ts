@@ -71,8 +71,14 @@ export async function openDriver({
   const { state, lockFile, close } = await openState(nodeId, dataDir);
   try {
     const controller = await openController(state, options);
-    const handlers = { ...identityHandlers(vendorVersion), ...controller, ...nodeHandlers(state, lockFile, options) };
-    return { handlers, close: () => state.pending.idle().then(close) };
+    const node = nodeHandlers(state, lockFile, options);
+    return {
+      handlers: { ...identityHandlers(vendorVersion), ...controller.handlers, ...node },
+      close: () => {
+        controller.stop();
+        return state.pending.idle().then(close);
+      },
+    };
   } catch (error) {
     close();
     throw error;

@@ -3,7 +3,7 @@
  * written last and removed first, and members without one are removed, by whoever made them or by the next driver.
  */
 import { randomUUID } from 'node:crypto';
-import { type CsiHandlers, CsiStatus, type ServerCall } from '../csi/server.js';
+import { type CsiHandlers, CsiStatus } from '../csi/server.js';
 import { messageOf } from '../errors.js';
 import { statusFor } from './contents.js';
 import type { Desk } from './controller-desk.js';
@@ -22,7 +22,7 @@ export const groupSnapshotHandlers = (desk: Desk): CsiHandlers => ({
     capabilities: [{ rpc: { type: 'CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT' } }],
   }),
 
-  CreateVolumeGroupSnapshot: async (request, call) => {
+  CreateVolumeGroupSnapshot: async (request) => {
     checkSizes(request);
     const name = requireName(request.name);
     const sourceIds = requireSources(request.sourceVolumeIds);
@@ -33,7 +33,7 @@ export const groupSnapshotHandlers = (desk: Desk): CsiHandlers => ({
       if (existing && sameIds(existing.sourceVolumeIds, sourceIds)) return existing;
       if (existing) throw otherSources(existing);
       const keys = sourceIds.map((id) => `volume/${id}`);
-      return state.pending.only(keys, () => create(desk, name, sourceIds, call));
+      return state.pending.only(keys, () => create(desk, name, sourceIds));
     });
     return { groupSnapshot: groupAnswer(state, group) };
   },
@@ -70,10 +70,10 @@ function requireSources(ids: readonly string[]): readonly string[] {
 }
 
 /** All of the members, or nothing: also where the sources change while they are copied, for then it was no one moment. */
-async function create(desk: Desk, name: string, sourceIds: readonly string[], call: ServerCall): Promise<GroupRecord> {
+async function create(desk: Desk, name: string, sourceIds: readonly string[]): Promise<GroupRecord> {
   const volumes = sourceIds.map((id) => requireVolume(desk.state, id));
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
-    const group = await tryToCreate(desk, name, volumes, call);
+    const group = await tryToCreate(desk, name, volumes);
     if (group) return group;
   }
   const message = 'the volumes are written to: stop or freeze their users, so that all can be copied as of one moment';
@@ -84,7 +84,6 @@ async function tryToCreate(
   desk: Desk,
   name: string,
   volumes: readonly VolumeRecord[],
-  { signal }: ServerCall,
 ): Promise<GroupRecord | undefined> {
   const { state, contents } = desk;
   const id = `group-${randomUUID()}`;
@@ -103,7 +102,7 @@ async function tryToCreate(
   };
   try {
     const isOneMoment = await contents.unchangedDuring(volumes, async () => {
-      for (const { copyOf, member } of copies) await contents.make({ ...member, copyOf }, signal);
+      for (const { copyOf, member } of copies) await contents.make({ ...member, copyOf });
     });
     if (isOneMoment) {
       for (const member of members) await state.snapshots.put(member);

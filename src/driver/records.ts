@@ -55,14 +55,14 @@ export class Records<T extends { readonly id: string }> {
       await file.close();
     }
     await rename(path + unfinished, path);
+    this.#records.set(record.id, record); // it counts from here on, also where it is not known to outlive a power cut
     await this.#sync();
-    this.#records.set(record.id, record);
   }
 
   async remove(id: string): Promise<void> {
     await rm(this.#pathOf(id), { force: true });
-    await this.#sync();
     this.#records.delete(id);
+    await this.#sync();
   }
 
   #pathOf(id: string): string {

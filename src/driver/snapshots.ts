@@ -1,6 +1,6 @@
 /** Snapshots of single volumes: copies, which hold nothing of their source. Groups of them: group-snapshots.ts */
 import { randomUUID } from 'node:crypto';
-import { type CsiHandlers, CsiStatus, type ServerCall } from '../csi/server.js';
+import { type CsiHandlers, CsiStatus } from '../csi/server.js';
 import { statusFor } from './contents.js';
 import type { Desk } from './controller-desk.js';
 import { pageOf } from './paging.js';
@@ -11,7 +11,7 @@ import type { SnapshotRecord, VolumeRecord } from './state.js';
 import { requireVolume } from './volumes.js';
 
 export const snapshotHandlers = (desk: Desk): CsiHandlers => ({
-  CreateSnapshot: async (request, call) => {
+  CreateSnapshot: async (request) => {
     checkSizes(request);
     const name = requireName(request.name);
     const sourceVolumeId = requireId('sourceVolumeId', request.sourceVolumeId);
@@ -21,7 +21,7 @@ export const snapshotHandlers = (desk: Desk): CsiHandlers => ({
       const existing = snapshots.find((known) => known.name === name && known.groupId === undefined);
       if (existing?.sourceVolumeId === sourceVolumeId) return existing;
       if (existing) throw otherSource(existing);
-      return pending.only([`volume/${sourceVolumeId}`], () => create(desk, name, sourceVolumeId, call));
+      return pending.only([`volume/${sourceVolumeId}`], () => create(desk, name, sourceVolumeId));
     });
     return { snapshot: snapshotAnswer(snapshot) };
   },
@@ -30,13 +30,6 @@ export const snapshotHandlers = (desk: Desk): CsiHandlers => ({
     checkSizes(request);
     await deleteSnapshot(desk, requireId('snapshotId', request.snapshotId));
     return {};
-  },
-
-  GetSnapshot: (request) => {
-    checkSizes(request);
-    const snapshot = completeSnapshot(desk.state, requireId('snapshotId', request.snapshotId));
-    if (!snapshot) throw notFound('snapshot', request.snapshotId);
-    return { snapshot: snapshotAnswer(snapshot) };
   },
 
   ListSnapshots: (request) => {
@@ -54,21 +47,25 @@ export const snapshotHandlers = (desk: Desk): CsiHandlers => ({
   },
 });
 
+export const getSnapshotHandler = ({ state }: Desk): CsiHandlers => ({
+  GetSnapshot: (request) => {
+    checkSizes(request);
+    const snapshot = completeSnapshot(state, requireId('snapshotId', request.snapshotId));
+    if (!snapshot) throw notFound('snapshot', request.snapshotId);
+    return { snapshot: snapshotAnswer(snapshot) };
+  },
+});
+
 /** What a snapshot of this volume, taken now, would be; nothing is copied yet. */
 export function newSnapshot(volume: VolumeRecord, name: string, createdAtMs: number): SnapshotRecord {
   const { id: sourceVolumeId, accessType, capacityBytes: sizeBytes } = volume;
   return { id: snapshotIdPrefix + randomUUID(), name, sourceVolumeId, accessType, sizeBytes, createdAtMs };
 }
 
-async function create(
-  { state, contents }: Desk,
-  name: string,
-  sourceVolumeId: string,
-  { signal }: ServerCall,
-): Promise<SnapshotRecord> {
+async function create({ state, contents }: Desk, name: string, sourceVolumeId: string): Promise<SnapshotRecord> {
   const volume = requireVolume(state, sourceVolumeId);
   const snapshot = newSnapshot(volume, name, Date.now());
-  await contents.make({ ...snapshot, copyOf: volume }, signal);
+  await contents.make({ ...snapshot, copyOf: volume });
   try {
     await state.snapshots.put(snapshot);
   } catch (error) {

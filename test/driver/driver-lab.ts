@@ -43,7 +43,7 @@ export class DriverLab {
 
   async start(options: Partial<ServedDriverOptions> = {}): Promise<void> {
     const endpoint = `unix://${this.socketPath}`;
-    this.#driver = await startDriver({ endpoint, nodeId, dataDir: this.dataDir, ...options });
+    this.#driver = await startDriver({ endpoint, nodeId, dataDir: this.dataDir, getSnapshot: true, ...options });
   }
 
   async stop(): Promise<void> {

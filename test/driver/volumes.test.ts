@@ -46,6 +46,12 @@ describe('driver: what it offers as a controller', () => {
     expect(await lab.client.controllerGetCapabilities()).to.deep.equal([...offered, ...more].sort());
   });
 
+  it('GetSnapshot is offered only where it was asked for', async () => {
+    await lab.restart({ getSnapshot: false });
+    expect(await lab.client.controllerGetCapabilities()).not.to.include('GET_SNAPSHOT');
+    expect(await codeOf(lab.client.getSnapshot({ snapshotId: 'snap-unknown' }))).to.equal('UNIMPLEMENTED');
+  });
+
   for (const [call, code] of [
     ['deleteVolume', 'OK'],
     ['controllerGetVolume', 'NOT_FOUND'],
