@@ -1,0 +1,83 @@
+/** The driver's process: the bundled driver behind a socket, with the script in between. Started by fault-driver.ts. */
+import type { CsiHandlers } from '../../csi/server.js';
+import { type Driver, openDriver } from '../../driver/driver.js';
+import type { Director } from './call.js';
+import { interposed } from './interposed.js';
+import { link, type Port } from './link.js';
+import type { DirectorAnswers, DriverAnswers, Offered, ServeOptions } from './protocol.js';
+import { Sockets } from './sockets.js';
+import { Underway } from './underway.js';
+
+interface Served {
+  driver: Driver;
+  sockets: Sockets;
+  underway: Underway;
+  leavesSocket: boolean;
+}
+
+let served: Served | undefined;
+
+const port: Port = {
+  send: (message) => process.send?.(message, undefined, undefined, () => undefined), // a parent that is gone ends us
+  onMessage: (receive) => process.on('message', receive),
+};
+
+const { ask } = link<DirectorAnswers>(port, {
+  serve: async (options) => {
+    served = await serve(options);
+    return offeredBy(served.driver.handlers);
+  },
+  replaceSocket: async () => served?.sockets.replace(),
+} satisfies DriverAnswers);
+
+const director: Director = {
+  begin: (arrival) => ask('begin', arrival),
+  gone: (left) => ask('gone', left),
+  ended: (ended) => ask('ended', ended),
+  released: (number) => ask('released', number),
+  freeze: () => ask('freeze', undefined),
+  die: (dying) => ask('die', dying),
+};
+
+process.once('SIGTERM', () => void stop());
+process.once('disconnect', () => void stop());
+
+async function serve({ socketPath, takesOver, leavesSocket, ...options }: ServeOptions): Promise<Served> {
+  const driver = await openDriver(options);
+  try {
+    const underway = new Underway();
+    const watch = <T>(work: Promise<T>): Promise<T> => underway.watch(work);
+    const sockets = new Sockets(socketPath, (connected) =>
+      interposed(driver.handlers, director, { ...connected, watch }),
+    );
+    await (takesOver ? sockets.replace() : sockets.open());
+    return { driver, sockets, underway, leavesSocket };
+  } catch (error) {
+    driver.close();
+    throw error;
+  }
+}
+
+/** Connections break at once; work under way is let end, so that no mount stays half made. */
+async function stop(): Promise<void> {
+  if (!served?.leavesSocket) served?.sockets.remove();
+  served?.sockets.cut();
+  await served?.underway.settled();
+  served?.driver.close();
+  process.exit(0); // closes no listener: that would remove what stands at its path, whosever it is
+}
+
+async function offeredBy(handlers: CsiHandlers): Promise<Offered> {
+  const call = { signal: new AbortController().signal };
+  const controller = await handlers.ControllerGetCapabilities?.({}, call);
+  const group = await handlers.GroupControllerGetCapabilities?.({}, call);
+  const node = await handlers.NodeGetCapabilities?.({}, call);
+  return {
+    Controller: namesOf(controller?.capabilities),
+    GroupController: namesOf(group?.capabilities),
+    Node: namesOf(node?.capabilities),
+  };
+}
+
+const namesOf = (capabilities: readonly { rpc?: { type?: string | undefined } | undefined }[] = []): string[] =>
+  capabilities.flatMap(({ rpc }) => rpc?.type ?? []);

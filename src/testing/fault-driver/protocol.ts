@@ -1,0 +1,33 @@
+/** What the driver's process and the one that started it ask each other. */
+import type { DriverOptions } from '../../driver/driver.js';
+import type { Director } from './call.js';
+
+export interface ServeOptions extends DriverOptions {
+  socketPath: string;
+  takesOver: boolean;
+  leavesSocket: boolean;
+}
+
+/** Capabilities by service, as the driver's own work has them. */
+export interface Offered {
+  Controller: string[];
+  GroupController: string[];
+  Node: string[];
+}
+
+/** What the driver's process answers. */
+export type DriverAnswers = {
+  /** Resolves once calls are answered. */
+  serve(options: ServeOptions): Promise<Offered>;
+  replaceSocket(nothing: undefined): Promise<void>;
+};
+
+/** What the process that started it answers. */
+export type DirectorAnswers = {
+  begin(arrival: Parameters<Director['begin']>[0]): ReturnType<Director['begin']>;
+  gone(left: Parameters<Director['gone']>[0]): Promise<void>;
+  ended(ended: Parameters<Director['ended']>[0]): Promise<void>;
+  released(number: number): Promise<void>;
+  freeze(nothing: undefined): Promise<void>;
+  die(dying: Parameters<Director['die']>[0]): Promise<never>;
+};
