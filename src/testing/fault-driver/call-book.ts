@@ -28,6 +28,8 @@ export class CallBook {
   /** Of each RPC, the last call that was waited for. */
   readonly #awaited = new Map<RpcName, number>();
   readonly #hanging = new Map<number, () => void>();
+  /** Calls that are to go on as soon as they come to where they would hang. */
+  readonly #released = new Set<number>();
   readonly #waiters = new Set<Waiter>();
 
   constructor(nodeId: string) {
@@ -66,12 +68,18 @@ export class CallBook {
     return this.#until(ended, `call ${number} has ended`, options);
   }
 
-  /** Lets hanging calls go on: this one, or all. */
+  waitForGone(number: number, options: WaitOptions = {}): Promise<RecordedCall> {
+    const gone = (): RecordedCall | undefined =>
+      this.#calls.find((call) => call.number === number && (call.goneAtMs !== undefined || call.end));
+    return this.#until(gone, `the caller of call ${number} has gone`, options);
+  }
+
+  /** Calls that have begun go on where they hang, or would hang: this one, or all. */
   release(number?: number): void {
-    for (const [hanging, goOn] of [...this.#hanging]) {
-      if (number !== undefined && hanging !== number) continue;
-      this.#hanging.delete(hanging);
-      goOn();
+    for (const call of this.#calls) {
+      if (call.end || (number ?? call.number) !== call.number) continue;
+      this.#released.add(call.number);
+      this.#hanging.get(call.number)?.();
     }
   }
 
@@ -94,6 +102,7 @@ export class CallBook {
   }
 
   released(number: number): Promise<void> {
+    if (this.#released.has(number)) return Promise.resolve();
     return new Promise((resolve) => this.#hanging.set(number, resolve));
   }
 

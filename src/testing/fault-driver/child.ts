@@ -8,8 +8,9 @@ import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { messageOf, StagecraftError } from '../../errors.js';
+import type { Offers } from './judge/violations.js';
 import { type Ask, link, type Message } from './link.js';
-import type { DirectorAnswers, DriverAnswers, Offered, ServeOptions } from './protocol.js';
+import type { DirectorAnswers, DriverAnswers, ServeOptions } from './protocol.js';
 
 /** What a child needs of who started it. */
 export type ChildDirector = Omit<DirectorAnswers, 'freeze' | 'die'> & {
@@ -63,7 +64,7 @@ export class Child {
   }
 
   /** @throws {StagecraftError} what kept it from serving; the process has ended then */
-  async serve(options: ServeOptions): Promise<Offered> {
+  async serve(options: ServeOptions): Promise<Offers> {
     try {
       return await this.#ask('serve', options);
     } catch (error) {

@@ -1,10 +1,10 @@
 /** The driver's process: the bundled driver behind a socket, with the script in between. Started by fault-driver.ts. */
-import type { CsiHandlers } from '../../csi/server.js';
 import { type Driver, openDriver } from '../../driver/driver.js';
 import type { Director } from './call.js';
 import { interposed } from './interposed.js';
 import { link, type Port } from './link.js';
-import type { DirectorAnswers, DriverAnswers, Offered, ServeOptions } from './protocol.js';
+import { offeredBy } from './offered.js';
+import type { DirectorAnswers, DriverAnswers, ServeOptions } from './protocol.js';
 import { Sockets } from './sockets.js';
 import { Underway } from './underway.js';
 
@@ -66,18 +66,3 @@ async function stop(): Promise<void> {
   served?.driver.close();
   process.exit(0); // closes no listener: that would remove what stands at its path, whosever it is
 }
-
-async function offeredBy(handlers: CsiHandlers): Promise<Offered> {
-  const call = { signal: new AbortController().signal };
-  const controller = await handlers.ControllerGetCapabilities?.({}, call);
-  const group = await handlers.GroupControllerGetCapabilities?.({}, call);
-  const node = await handlers.NodeGetCapabilities?.({}, call);
-  return {
-    Controller: namesOf(controller?.capabilities),
-    GroupController: namesOf(group?.capabilities),
-    Node: namesOf(node?.capabilities),
-  };
-}
-
-const namesOf = (capabilities: readonly { rpc?: { type?: string | undefined } | undefined }[] = []): string[] =>
-  capabilities.flatMap(({ rpc }) => rpc?.type ?? []);

@@ -1,6 +1,7 @@
 /** What the driver's process and the one that started it ask each other. */
 import type { DriverOptions } from '../../driver/driver.js';
 import type { Director } from './call.js';
+import type { Offers } from './judge/violations.js';
 
 export interface ServeOptions extends DriverOptions {
   socketPath: string;
@@ -8,17 +9,10 @@ export interface ServeOptions extends DriverOptions {
   leavesSocket: boolean;
 }
 
-/** Capabilities by service, as the driver's own work has them. */
-export interface Offered {
-  Controller: string[];
-  GroupController: string[];
-  Node: string[];
-}
-
 /** What the driver's process answers. */
 export type DriverAnswers = {
   /** Resolves once calls are answered. */
-  serve(options: ServeOptions): Promise<Offered>;
+  serve(options: ServeOptions): Promise<Offers>;
   replaceSocket(nothing: undefined): Promise<void>;
 };
 

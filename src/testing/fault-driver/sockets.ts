@@ -2,6 +2,8 @@
  * The sockets of one fault driver: the first, and those that replace it on its path while it lives on. Each connection
  * has a gRPC server of its own, so that a call knows which one to break.
  */
+
+import { once } from 'node:events';
 import { type BigIntStats, renameSync, rmSync, statSync } from 'node:fs';
 import type { Server as Listener, Socket } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -42,7 +44,7 @@ export class Sockets {
     this.#file = fileAt(this.#path);
   }
 
-  /** Removes the socket, if it still is ours, and breaks all connections. */
+  /** Removes the socket, if it still is ours. */
   remove(): void {
     if (this.#file !== undefined && fileAt(this.#path) === this.#file) rmSync(this.#path, { force: true });
   }
@@ -50,6 +52,15 @@ export class Sockets {
   /** Breaks all connections. */
   cut(): void {
     for (const connection of this.#connections) connection.destroy();
+  }
+
+  /** Also removes what is at the path, whosever it is by now. */
+  async close(): Promise<void> {
+    const closed = this.#listeners.map((listener) => once(listener, 'close'));
+    for (const listener of this.#listeners) listener.close();
+    this.remove();
+    this.cut();
+    await Promise.all(closed);
   }
 
   #serve(listener: Listener): void {
@@ -67,6 +78,7 @@ export class Sockets {
       'grpc.max_receive_message_length': maxMessageBytes,
     });
     addCsiHandlers(server, this.#handlersFor(origin));
+    connection.once('close', () => server.forceShutdown());
     server.createConnectionInjector(ServerCredentials.createInsecure()).injectConnection(connection);
   }
 }

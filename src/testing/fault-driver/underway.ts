@@ -13,6 +13,9 @@ export class Underway {
 
   /** After 5 s also where it has not. */
   async settled(): Promise<void> {
-    await Promise.race([Promise.allSettled(this.#works), setTimeout(patienceMs)]);
+    const patience = new AbortController();
+    const late = setTimeout(patienceMs, undefined, { signal: patience.signal }).catch(() => undefined);
+    await Promise.race([Promise.allSettled(this.#works), late]);
+    patience.abort();
   }
 }

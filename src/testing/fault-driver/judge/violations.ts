@@ -27,8 +27,8 @@ type Subject = { readonly key: string; readonly name: string };
  *   What is not known is not judged.
  * @returns in the order of the calls
  */
-export function violationsIn(calls: readonly RecordedCall[], offered: Offers | object = {}): Violation[] {
-  const world = new World({ ...offered });
+export function violationsIn(calls: readonly RecordedCall[], offered: Offers = {}): Violation[] {
+  const world = new World(offered);
   const underWay = new Set<RecordedCall>();
   const violations: Violation[] = [];
   for (const { call, isEnd } of momentsOf(calls)) {
