@@ -56,6 +56,7 @@ interface Parts {
 
 export class FaultyServer extends Faults {
   readonly #parts: Parts;
+  #closed: Promise<void> | undefined;
 
   constructor(parts: Parts) {
     super(parts.book);
@@ -74,8 +75,13 @@ export class FaultyServer extends Faults {
     await this.#parts.sockets.replace();
   }
 
-  /** Removes the socket, breaks its connections, lets work under way end, and gives the data directory back. */
-  async close(): Promise<void> {
+  /** Removes the socket, breaks its connections, lets work under way end, and gives the data directory back. A second call is the first. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
     const { book, driver, underway, sockets } = this.#parts;
     await sockets.close();
     await underway.settled();

@@ -124,7 +124,7 @@ function contradictionIn(rpc: RpcName, step: CheckedStep): string | undefined {
   if (step.answer && step.code && !streams) return `it can't answer both 'answer' and ${step.code}`;
   if (step.text !== undefined && !step.code) return `'text' goes with a 'code'`;
   if (step.work && !step.code && !step.answer) return `the work is done anyway: 'work' goes with 'code' or 'answer'`;
-  if (afterWork && !doesWork(step) && !streams) return `'${afterWork}' after what? With 'work: true' the work is done`;
+  if (afterWork && !doesWork(step) && !streams) return `${afterWork} after what? With 'work: true' the work is done`;
   if (streams && step.goOn) return `a stream can't go on when its reader has gone`;
   if (streams && step.answer && step.work) return `a stream's messages are either given or worked for`;
   return undefined;
