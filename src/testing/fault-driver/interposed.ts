@@ -5,7 +5,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { RpcName } from '../../csi/answers.js';
 import { masked, responseCodec } from '../../csi/codec.js';
-import type { GrpcCode } from '../../csi/codes.js';
+import { type GrpcCode, grpcCodes } from '../../csi/codes.js';
 import { rpcs } from '../../csi/generated/plain.js';
 import { type CsiHandlers, CsiStatus, type ServerCall } from '../../csi/server.js';
 import { messageOf } from '../../errors.js';
@@ -53,6 +53,7 @@ interface Incoming {
   call: ServerCall;
 }
 
+const [ok] = grpcCodes;
 const neverAborted = new AbortController().signal;
 
 /** One call, from its arrival to its end. */
@@ -74,7 +75,7 @@ class Call {
     await this.#begin();
     try {
       const answer = await this.#play(work);
-      await this.#end({ how: 'answered', code: 'OK', answer: this.#whole(answer) });
+      await this.#end({ how: 'answered', code: ok, answer: this.#whole(answer) });
       return answer;
     } catch (error) {
       await this.#end(endedBy(error));
@@ -94,7 +95,7 @@ class Call {
       }
       await this.#after();
       if (this.#step.code) throw new CsiStatus(this.#step.code, this.#step.text ?? '');
-      end = { how: 'answered', code: 'OK' };
+      end = { how: 'answered', code: ok };
     } catch (error) {
       end = endedBy(error);
       throw error;
@@ -130,7 +131,7 @@ class Call {
     const { rpc, request } = this.#incoming;
     try {
       const answer = await (work ?? notImplemented(rpc))(request, { signal: this.#signal() });
-      this.#work = 'OK';
+      this.#work = ok;
       return answer;
     } catch (error) {
       this.#work = codeOf(error);
@@ -143,7 +144,7 @@ class Call {
     if (!doesWork(this.#step)) return yield* messagesOf(rpc, this.#step);
     try {
       yield* work ? work(request, call) : notImplemented(rpc)();
-      this.#work = 'OK';
+      this.#work = ok;
     } catch (error) {
       this.#work = codeOf(error);
       throw error;
