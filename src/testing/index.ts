@@ -2,6 +2,7 @@
  * Entry point `stagecraft/testing`: what makes runs repeatable, the contract of a store as tests, and a CSI driver that
  * fails on command.
  */
+export { type CsiHandlers, CsiStatus } from '../csi/server.js';
 export type { CallEnd, RecordedCall } from './fault-driver/call.js';
 export type { WaitOptions } from './fault-driver/call-book.js';
 export { type FaultDriver, type FaultDriverOptions, faultDriver } from './fault-driver/fault-driver.js';

@@ -87,9 +87,9 @@ describe('fault driver: steps', () => {
   });
 
   it('without a step, an RPC that the driver lacks is UNIMPLEMENTED', async () => {
-    const refusal = await refusalOf(client.nodeExpandVolume({ volumeId: 'v-1', volumePath: '/t' }));
+    const refusal = await refusalOf(allOf(client.getMetadataAllocated({ snapshotId: 's-1' })));
     expect(refusal).to.include({ grpcCode: 'UNIMPLEMENTED' });
-    expect(refusal.message).to.contain('this driver has no NodeExpandVolume');
+    expect(refusal.message).to.contain('this driver has no GetMetadataAllocated');
   });
 
   it("the driver's own refusal is on record, as work and as answer", async () => {

@@ -27,6 +27,8 @@ export class CallBook {
   readonly #calls: RecordedCall[] = [];
   /** Of each RPC, the last call that was waited for. */
   readonly #awaited = new Map<RpcName, number>();
+  /** What calls under way hold, by their numbers. */
+  readonly #held = new Map<number, readonly string[]>();
   readonly #hanging = new Map<number, () => void>();
   /** Calls that are to go on as soon as they come to where they would hang. */
   readonly #released = new Set<number>();
@@ -88,6 +90,7 @@ export class CallBook {
     const step = held ? busy(held) : this.#script.take(arrival.rpc, arrival.request);
     const number = this.#calls.length + 1;
     this.#calls.push({ ...arrival, number, nodeId: this.#nodeId, ...(step && { step }) });
+    if (step?.holdsVolume) this.#held.set(number, subjectsOf(arrival.rpc, arrival.request));
     this.#look();
     return { number, ...(step && { step }) };
   }
@@ -98,6 +101,7 @@ export class CallBook {
 
   ended(number: number, end: CallEnd): void {
     this.#hanging.delete(number);
+    this.#held.delete(number);
     this.#change(number, (call) => (call.end ? call : { ...call, end }));
   }
 
@@ -120,8 +124,7 @@ export class CallBook {
   #heldOf({ rpc, request }: Arrival): string | undefined {
     if (!changes(rpc)) return undefined;
     const subjects = subjectsOf(rpc, request);
-    const holding = this.#calls.filter(({ end, step }) => step?.holdsVolume && !end);
-    const held = new Set(holding.flatMap((call) => subjectsOf(call.rpc, call.request)));
+    const held = new Set([...this.#held.values()].flat());
     return subjects.find((subject) => held.has(subject));
   }
 

@@ -150,7 +150,9 @@ export class Child {
 
   async #ended(): Promise<string> {
     try {
-      const [code, signal]: unknown[] = await once(this.#process, 'exit');
+      // What it has told before its end may still have to be read: that is done once the channel is at its end too.
+      const closed = once(this.#process, 'disconnect');
+      const [[code, signal]]: [unknown[], unknown] = await Promise.all([once(this.#process, 'exit'), closed]);
       return `${signal ?? `exit code ${code}`}`;
     } catch (error) {
       return `could not be started: ${messageOf(error)}`;

@@ -39,8 +39,9 @@ const director: Director = {
   die: (dying) => ask('die', dying),
 };
 
-process.once('SIGTERM', () => void stop());
-process.once('disconnect', () => void stop());
+const ending = new AbortController();
+for (const reason of ['SIGTERM', 'disconnect']) process.once(reason, () => ending.abort());
+ending.signal.addEventListener('abort', () => void stop());
 
 async function serve({ socketPath, takesOver, leavesSocket, ...options }: ServeOptions): Promise<Served> {
   const driver = await openDriver(options);
