@@ -60,6 +60,21 @@ describe('fault driver: its process', () => {
     expect(await client.probe()).to.deep.equal({ ready: true });
   });
 
+  it('frozen over the deadline of a call: its repeat overlaps with nothing', async () => {
+    const driver = await scenes.scene.driver();
+    const client = scenes.scene.client();
+    const target = { volumeId: 'v-1', targetPath: '/t' };
+    driver.script('NodeUnpublishVolume', { stop: 'before', answer: {} }).script('NodeUnpublishVolume', { answer: {} });
+    const late = refusalOf(client.nodeUnpublishVolume(target, deadline));
+    await driver.waitForFreeze();
+    expect(await late).to.include({ grpcCode: 'DEADLINE_EXCEEDED' });
+    const repeat = client.nodeUnpublishVolume(target);
+    driver.thaw();
+    await repeat;
+    await driver.waitForEnd(1);
+    expect(driver.violations()).to.deep.equal([]);
+  });
+
   it('killed, also while frozen: calls under way have died, and its script and record go on', async () => {
     const driver = await scenes.scene.driver();
     const client = scenes.scene.client();

@@ -42,6 +42,7 @@ export class Child {
     this.#process = forkDriver();
     const { ask, close } = link<DriverAnswers>(
       {
+        // Where that fails it has ended: `exited` tells.
         send: (message) => this.#process.send(message, undefined, undefined, () => undefined),
         onMessage: (receive) => this.#process.on('message', (message) => receive(message as Message)),
       },

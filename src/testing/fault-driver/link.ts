@@ -63,7 +63,9 @@ async function answer(
   { id, what, argument }: { id: number; what: string; argument: unknown },
 ) {
   try {
-    const result: unknown = await ours[what]?.(argument as never);
+    const answerer = ours[what];
+    if (!answerer) throw new TypeError(`nobody answers ${what} here`);
+    const result: unknown = await answerer(argument as never); // of the type that the other side's `ask` demands
     port.send({ id, result });
   } catch (error) {
     const code = error instanceof StagecraftError ? error.code : undefined;
