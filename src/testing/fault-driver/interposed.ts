@@ -4,9 +4,10 @@
  */
 import { setTimeout } from 'node:timers/promises';
 import type { RpcName } from '../../csi/answers.js';
-import { masked, responseCodec } from '../../csi/codec.js';
+import { responseCodec } from '../../csi/codec.js';
 import { type GrpcCode, grpcCodes } from '../../csi/codes.js';
 import { rpcs } from '../../csi/generated/plain.js';
+import { masked } from '../../csi/secrets.js';
 import { type CsiHandlers, CsiStatus, type ServerCall } from '../../csi/server.js';
 import { messageOf } from '../../errors.js';
 import { type CallEnd, type Director, monotonicMs } from './call.js';

@@ -4,9 +4,10 @@
  */
 import { z } from 'zod';
 import type { RpcName } from '../../csi/answers.js';
-import { type Given, requestCodec, responseCodec, secretsIn } from '../../csi/codec.js';
+import { type Given, requestCodec, responseCodec } from '../../csi/codec.js';
 import { type GrpcCode, grpcCodes } from '../../csi/codes.js';
 import { type Rpcs, rpcs } from '../../csi/generated/plain.js';
+import { secretsIn } from '../../csi/secrets.js';
 import type { StreamingRpc } from '../../csi/server.js';
 
 /** Before the driver does its work, or after it and before the answer. */
