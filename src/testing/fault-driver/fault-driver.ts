@@ -2,15 +2,15 @@
  * A CSI driver that fails on command: the bundled driver in a process of its own, with a script between it and its
  * socket. The same without a process: serve-faulty.ts. What steps there are: step.ts. For users: docs/fault-driver.md
  */
-import type { DriverOptions } from '../../driver/driver.js';
 import { socketPathOf } from '../../driver/socket.js';
 import { monotonicMs } from './call.js';
 import { CallBook } from './call-book.js';
 import { Child } from './child.js';
 import { Faults } from './faults.js';
+import type { PlainDriverOptions } from './plain-options.js';
 import type { ServeOptions } from './protocol.js';
 
-export interface FaultDriverOptions extends DriverOptions {
+export interface FaultDriverOptions extends PlainDriverOptions {
   /** Where it listens: absolute, at most 107 bytes. */
   socketPath: string;
   /** Takes the socket from whoever listens there, who lives on. Default: that is refused. */

@@ -4,6 +4,7 @@ import type { Director } from './call.js';
 import { interposed } from './interposed.js';
 import { link, type Port } from './link.js';
 import { offeredBy } from './offered.js';
+import { driverOptionsOf } from './plain-options.js';
 import type { DirectorAnswers, DriverAnswers, ServeOptions } from './protocol.js';
 import { Sockets } from './sockets.js';
 import { Underway } from './underway.js';
@@ -44,7 +45,7 @@ for (const reason of ['SIGTERM', 'disconnect']) process.once(reason, () => endin
 ending.signal.addEventListener('abort', () => void stop());
 
 async function serve({ socketPath, takesOver, leavesSocket, ...options }: ServeOptions): Promise<Served> {
-  const driver = await openDriver(options);
+  const driver = await openDriver(driverOptionsOf(options));
   try {
     const underway = new Underway();
     const watch = <T>(work: Promise<T>): Promise<T> => underway.watch(work);

@@ -1,9 +1,9 @@
 /** What the driver's process and the one that started it ask each other. */
-import type { DriverOptions } from '../../driver/driver.js';
 import type { Director } from './call.js';
 import type { Offers } from './judge/violations.js';
+import type { PlainDriverOptions } from './plain-options.js';
 
-export interface ServeOptions extends DriverOptions {
+export interface ServeOptions extends PlainDriverOptions {
   socketPath: string;
   takesOver: boolean;
   leavesSocket: boolean;

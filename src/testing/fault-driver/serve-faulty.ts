@@ -4,7 +4,7 @@
  */
 import type { RpcName } from '../../csi/answers.js';
 import type { CsiHandlers } from '../../csi/server.js';
-import { type Driver, type DriverOptions, openDriver } from '../../driver/driver.js';
+import { type Driver, openDriver } from '../../driver/driver.js';
 import { socketPathOf } from '../../driver/socket.js';
 import type { Director } from './call.js';
 import { CallBook } from './call-book.js';
@@ -12,11 +12,12 @@ import { Faults } from './faults.js';
 import { interposed } from './interposed.js';
 import type { Offers } from './judge/violations.js';
 import { offeredBy } from './offered.js';
+import { driverOptionsOf, type PlainDriverOptions } from './plain-options.js';
 import { Sockets } from './sockets.js';
 import type { Step, Use } from './step.js';
 import { Underway } from './underway.js';
 
-export interface FaultyOptions extends DriverOptions {
+export interface FaultyOptions extends PlainDriverOptions {
   /** Where it listens: absolute, at most 107 bytes. */
   socketPath: string;
   /** In place of the bundled driver's, where they are given. */
@@ -28,7 +29,7 @@ export interface FaultyOptions extends DriverOptions {
  * @throws {StagecraftError} what keeps it from serving: see `startDriver`
  */
 export async function serveFaulty({ socketPath, handlers, ...options }: FaultyOptions): Promise<FaultyServer> {
-  const driver = await openDriver(options);
+  const driver = await openDriver(driverOptionsOf(options));
   const all = { ...driver.handlers, ...handlers };
   const book = new CallBook(options.nodeId);
   const underway = new Underway();
