@@ -1,4 +1,14 @@
-/** Entry point `stagecraft/testing`: what makes runs repeatable, and the contract of a store as tests. */
+/**
+ * Entry point `stagecraft/testing`: what makes runs repeatable, the contract of a store as tests, and a CSI driver that
+ * fails on command.
+ */
+export { type CsiHandlers, CsiStatus } from '../csi/server.js';
+export type { CallEnd, RecordedCall } from './fault-driver/call.js';
+export type { WaitOptions } from './fault-driver/call-book.js';
+export { type FaultDriver, type FaultDriverOptions, faultDriver } from './fault-driver/fault-driver.js';
+export { type Offers, type Violation, type ViolationKind, violationsIn } from './fault-driver/judge/violations.js';
+export { type FaultyOptions, type FaultyServer, serveFaulty } from './fault-driver/serve-faulty.js';
+export type { AnswerOf, Moment, Step, Use } from './fault-driver/step.js';
 export { seededRandom } from './seeded-random.js';
 export { type SimulatedClock, simulatedClock } from './simulated-clock.js';
 export type { TestRunner } from './store-suite/runner.js';

@@ -41,6 +41,8 @@ describe('import direction', () => {
     ['src/cli', '../runtime.js'],
     ['src/testing', '../stores/memory.js'],
     ['src/testing/store-suite', '../../stores/memory.js'],
+    ['src/testing/fault-driver', '../../registry/dispenser.js'],
+    ['src/testing/fault-driver/judge', '../../../engine/clock.js'],
   ];
   for (const [folder, imported] of violations) {
     it(`${folder} that imports ${imported} fails the lint`, () => {
@@ -57,6 +59,8 @@ describe('import direction', () => {
     ['src/csi', '../registry/dispenser.js'],
     ['src/registry', '../engine/engine.js'],
     ['src/testing/store-suite', '../../engine/store.js'],
+    ['src/testing/fault-driver', '../../driver/driver.js'],
+    ['src/testing/fault-driver/judge', '../../../csi/answers.js'],
   ] as const) {
     it(`${folder} may import ${imported}`, () => {
       const { status, output } = lint(folder, imported);

@@ -45,6 +45,7 @@ const exampleIn = (file: string): string => {
 const examples: Record<string, string> = {
   'library.ts': exampleIn('README.md'),
   'suite.ts': exampleIn('src/testing/store-suite/store-suite.ts').replaceAll(/^ \* ?/gm, ''),
+  'faults.ts': exampleIn('docs/fault-driver.md'),
   'my-store.ts': "export { lmdbStore as myStore } from 'stagecraft/stores';\n",
 };
 
@@ -96,6 +97,7 @@ describe('the packed package', function () {
     writeFileSync(join(project, 'usage.ts'), usage);
     run('npx', 'tsc');
     expect(run('node', 'out/usage.js', join(project, 'data'))).to.equal(expected);
+    run('node', 'out/faults.js'); // starts a process of its own from what is built
   });
 
   it('brings a command that says its version', () => {

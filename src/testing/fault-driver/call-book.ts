@@ -1,0 +1,168 @@
+/**
+ * The script and the record of calls, kept by who writes the test: both outlive the driver's process. What each call
+ * gets is decided here, before any work is done for it. What was wrong with the calls: judge/
+ */
+import type { RpcName } from '../../csi/answers.js';
+import { StagecraftError } from '../../errors.js';
+import type { Arrival, Assignment, CallEnd, RecordedCall } from './call.js';
+import { Script } from './script.js';
+import { type CheckedStep, checkedRpc, checkedStep, checkedUse, type Step, type Use } from './step.js';
+import { changes, subjectsOf } from './subjects.js';
+
+export interface WaitOptions {
+  /** Default 10 s. */
+  timeoutMs?: number;
+}
+
+interface Waiter {
+  isDone(): boolean;
+  settle(failure?: Error): void;
+}
+
+const defaultPatienceMs = 10_000;
+
+export class CallBook {
+  readonly #nodeId: string;
+  readonly #script = new Script();
+  readonly #calls: RecordedCall[] = [];
+  /** Of each RPC, the last call that was waited for. */
+  readonly #awaited = new Map<RpcName, number>();
+  /** What calls under way hold, by their numbers. */
+  readonly #held = new Map<number, readonly string[]>();
+  readonly #hanging = new Map<number, () => void>();
+  /** Calls that are to go on as soon as they come to where they would hang. */
+  readonly #released = new Set<number>();
+  readonly #waiters = new Set<Waiter>();
+
+  constructor(nodeId: string) {
+    this.#nodeId = nodeId;
+  }
+
+  script<Rpc extends RpcName>(rpc: Rpc, step: Step<Rpc>, use: Use<Rpc> = {}): void {
+    const name = checkedRpc(rpc);
+    this.#script.add(name, checkedStep(name, step), checkedUse(name, use));
+  }
+
+  clear(rpc?: RpcName): void {
+    this.#script.clear(rpc && checkedRpc(rpc));
+  }
+
+  get stepsLeft(): number {
+    return this.#script.left;
+  }
+
+  calls(): RecordedCall[] {
+    return [...this.#calls];
+  }
+
+  /** Resolves with the first call of this RPC that was not waited for before. */
+  async waitForCall(rpc: RpcName, options: WaitOptions = {}): Promise<RecordedCall> {
+    const name = checkedRpc(rpc);
+    const next = (): RecordedCall | undefined =>
+      this.#calls.find((call) => call.rpc === name && call.number > (this.#awaited.get(name) ?? 0));
+    const call = await this.#until(next, `${name} has come`, options);
+    this.#awaited.set(name, call.number);
+    return call;
+  }
+
+  waitForEnd(number: number, options: WaitOptions = {}): Promise<RecordedCall> {
+    const ended = (): RecordedCall | undefined => this.#calls.find((call) => call.number === number && call.end);
+    return this.#until(ended, `call ${number} has ended`, options);
+  }
+
+  waitForGone(number: number, options: WaitOptions = {}): Promise<RecordedCall> {
+    const gone = (): RecordedCall | undefined =>
+      this.#calls.find((call) => call.number === number && (call.goneAtMs !== undefined || call.end));
+    return this.#until(gone, `the caller of call ${number} has gone`, options);
+  }
+
+  /** Calls that have begun go on where they hang, or would hang: this one, or all. */
+  release(number?: number): void {
+    for (const call of this.#calls) {
+      if (call.end || (number ?? call.number) !== call.number) continue;
+      this.#released.add(call.number);
+      this.#hanging.get(call.number)?.();
+    }
+  }
+
+  begin(arrival: Arrival): Assignment {
+    const held = this.#heldOf(arrival);
+    const step = held ? busy(held) : this.#script.take(arrival.rpc, arrival.request);
+    const number = this.#calls.length + 1;
+    this.#calls.push({ ...arrival, number, nodeId: this.#nodeId, ...(step && { step }) });
+    if (step?.holdsVolume) this.#held.set(number, subjectsOf(arrival.rpc, arrival.request));
+    this.#look();
+    return { number, ...(step && { step }) };
+  }
+
+  gone(number: number, atMs: number): void {
+    this.#change(number, (call) => (call.end ? call : { ...call, goneAtMs: atMs }));
+  }
+
+  ended(number: number, end: CallEnd): void {
+    this.#hanging.delete(number);
+    this.#held.delete(number);
+    this.#change(number, (call) => (call.end ? call : { ...call, end }));
+  }
+
+  released(number: number): Promise<void> {
+    if (this.#released.has(number)) return Promise.resolve();
+    return new Promise((resolve) => this.#hanging.set(number, resolve));
+  }
+
+  /** What was under way has died with the process. */
+  died(atMs: number): void {
+    for (const { number, end } of this.#calls) if (!end) this.ended(number, { atMs, how: 'died' });
+  }
+
+  /** Ends all waiting. */
+  close(reason: string): void {
+    for (const waiter of this.#waiters) waiter.settle(new StagecraftError('ABORTED', reason));
+  }
+
+  /** What a call that holds its volume keeps this one from. */
+  #heldOf({ rpc, request }: Arrival): string | undefined {
+    if (!changes(rpc)) return undefined;
+    const subjects = subjectsOf(rpc, request);
+    const held = new Set([...this.#held.values()].flat());
+    return subjects.find((subject) => held.has(subject));
+  }
+
+  #change(number: number, changed: (call: RecordedCall) => RecordedCall): void {
+    const call = this.#calls[number - 1];
+    if (call) this.#calls[number - 1] = changed(call);
+    this.#look();
+  }
+
+  #until<T>(look: () => T | undefined, what: string, { timeoutMs = defaultPatienceMs }: WaitOptions): Promise<T> {
+    return new Promise((resolve, reject) => {
+      let found = look();
+      if (found !== undefined) return resolve(found);
+      const waiter: Waiter = {
+        isDone: () => {
+          found = look();
+          return found !== undefined;
+        },
+        settle: (failure) => {
+          clearTimeout(timer);
+          this.#waiters.delete(waiter);
+          if (found === undefined) reject(failure);
+          else resolve(found);
+        },
+      };
+      const late = (): void =>
+        waiter.settle(new StagecraftError('TIMEOUT', `waited ${timeoutMs} ms in vain until ${what}`));
+      const timer = setTimeout(late, timeoutMs);
+      this.#waiters.add(waiter);
+    });
+  }
+
+  #look(): void {
+    for (const waiter of this.#waiters) if (waiter.isDone()) waiter.settle();
+  }
+}
+
+const busy = (subject: string): CheckedStep => ({
+  code: 'ABORTED',
+  text: `another operation on ${subject} is under way: ask again`,
+});

@@ -1,0 +1,194 @@
+/**
+ * The driver's process, seen from the one that started it: how it is started, stopped, frozen and killed, and that none
+ * is left behind. What it says and is asked: protocol.ts
+ */
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { messageOf, StagecraftError } from '../../errors.js';
+import type { Offers } from './judge/violations.js';
+import { type Ask, link, type Message } from './link.js';
+import type { DirectorAnswers, DriverAnswers, ServeOptions } from './protocol.js';
+
+/** What a child needs of who started it. */
+export type ChildDirector = Omit<DirectorAnswers, 'freeze' | 'die'> & {
+  /** The process is about to be killed in this call. */
+  dying(dying: Parameters<DirectorAnswers['die']>[0]): void;
+  /** The process has ended, whatever the reason. */
+  exited(): void;
+};
+
+const termPatienceMs = 15_000;
+const freezePatienceMs = 5_000;
+const pollMs = 2;
+
+export class Child {
+  readonly exited: Promise<void>;
+  readonly #process: ChildProcess;
+  readonly #ask: Ask<DriverAnswers>;
+  readonly #director: ChildDirector;
+  #guard: ChildProcess | undefined;
+  /** Resolves when the process stands still; absent where it runs. */
+  #frozen: Promise<void> | undefined;
+  #awaitingFreeze: Array<(frozen: Promise<void>) => void> = [];
+  /** Called when the process goes on. */
+  #awaitingThaw: Array<() => void> = [];
+  #isEnding = false;
+
+  constructor(director: ChildDirector) {
+    this.#director = director;
+    this.#process = forkDriver();
+    const { ask, close } = link<DriverAnswers>(
+      {
+        // Where that fails it has ended: `exited` tells.
+        send: (message) => this.#process.send(message, undefined, undefined, () => undefined),
+        onMessage: (receive) => this.#process.on('message', (message) => receive(message as Message)),
+      },
+      this.#answers(),
+    );
+    this.#ask = ask;
+    this.exited = this.#ended().then((how) => {
+      this.#isEnding = true;
+      this.#dismissGuard();
+      const reason = `the fault driver's process ended (${how}); what it said is on stderr`;
+      for (const tell of this.#awaitingFreeze) tell(Promise.reject(new StagecraftError('ABORTED', reason)));
+      close(reason);
+      director.exited();
+    });
+  }
+
+  /** While it runs, frozen or not. */
+  get pid(): number | undefined {
+    return this.#isEnding ? undefined : this.#process.pid;
+  }
+
+  /** @throws {StagecraftError} what kept it from serving; the process has ended then */
+  async serve(options: ServeOptions): Promise<Offers> {
+    try {
+      return await this.#ask('serve', options);
+    } catch (error) {
+      await this.kill();
+      throw error;
+    }
+  }
+
+  replaceSocket(): Promise<void> {
+    return this.#ask('replaceSocket', undefined);
+  }
+
+  async kill(): Promise<void> {
+    this.#isEnding = true;
+    this.#process.kill('SIGKILL');
+    await this.exited;
+  }
+
+  /** @throws {StagecraftError} TIMEOUT: it had to be killed */
+  async terminate(): Promise<void> {
+    this.thaw();
+    this.#isEnding = true;
+    this.#process.kill('SIGTERM');
+    const patience = new AbortController();
+    const late = setTimeout(termPatienceMs, 'late', { signal: patience.signal, ref: false }).catch(() => 'ended');
+    const how = await Promise.race([this.exited.then(() => 'ended'), late]);
+    patience.abort();
+    if (how === 'ended') return;
+    await this.kill();
+    throw new StagecraftError('TIMEOUT', `the fault driver did not end within ${termPatienceMs} ms of SIGTERM: killed`);
+  }
+
+  /** Resolves when it stands still. */
+  freeze(): Promise<void> {
+    this.#frozen ??= this.#standStill();
+    for (const tell of this.#awaitingFreeze.splice(0)) tell(this.#frozen);
+    return this.#frozen;
+  }
+
+  waitForFreeze(): Promise<void> {
+    return this.#frozen ?? new Promise((resolve) => this.#awaitingFreeze.push(resolve));
+  }
+
+  thaw(): void {
+    this.#frozen = undefined;
+    this.#dismissGuard();
+    this.#process.kill('SIGCONT');
+    for (const goOn of this.#awaitingThaw.splice(0)) goOn();
+  }
+
+  #answers(): DirectorAnswers {
+    const { begin, gone, ended, released } = this.#director;
+    return {
+      begin,
+      gone,
+      ended,
+      released,
+      freeze: async () => {
+        const thawed = new Promise<void>((resolve) => this.#awaitingThaw.push(resolve));
+        await this.freeze();
+        await thawed;
+      },
+      die: async (dying) => {
+        this.#director.dying(dying);
+        this.#isEnding = true;
+        this.#process.kill('SIGKILL');
+        return new Promise<never>(() => undefined);
+      },
+    };
+  }
+
+  async #standStill(): Promise<void> {
+    const { pid } = this;
+    if (pid === undefined) return;
+    this.#guard = guardOf(pid);
+    await once(this.#guard, 'spawn');
+    this.#process.kill('SIGSTOP');
+    for (let leftMs = freezePatienceMs; !this.#isEnding && !standsStill(pid); leftMs -= pollMs) {
+      if (leftMs <= 0) throw new StagecraftError('TIMEOUT', `process ${pid} did not stop at SIGSTOP`);
+      await setTimeout(pollMs);
+    }
+  }
+
+  async #ended(): Promise<string> {
+    try {
+      // What it has told before its end may still have to be read: that is done once the channel is at its end too.
+      const closed = once(this.#process, 'disconnect');
+      const [[code, signal]]: [unknown[], unknown] = await Promise.all([once(this.#process, 'exit'), closed]);
+      return `${signal ?? `exit code ${code}`}`;
+    } catch (error) {
+      return `could not be started: ${messageOf(error)}`;
+    }
+  }
+
+  #dismissGuard(): void {
+    this.#guard?.kill('SIGKILL');
+    this.#guard = undefined;
+  }
+}
+
+/** The same code as ours: built, or as source, with what makes that run. */
+function forkDriver(): ChildProcess {
+  const isSource = import.meta.url.endsWith('.ts');
+  return fork(fileURLToPath(new URL(`./process.${isSource ? 'ts' : 'js'}`, import.meta.url)), {
+    execArgv: isSource ? process.execArgv : [],
+    serialization: 'advanced',
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+}
+
+/** A process that stands still does not hear that we are gone: this one does, and kills it. */
+const guardOf = (pid: number): ChildProcess =>
+  spawn('sh', ['-c', 'read -r _; kill -KILL "$0"', String(pid)], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+
+/** The state is what follows the name, which is in parentheses and may hold any character. */
+function standsStill(pid: number): boolean {
+  try {
+    const status = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return status.slice(status.lastIndexOf(')') + 2).startsWith('T');
+  } catch {
+    return false; // it has ended: the caller sees that
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * A CSI driver that fails on command: the bundled driver in a process of its own, with a script between it and its
+ * socket. The same without a process: serve-faulty.ts. What steps there are: step.ts. For users: docs/fault-driver.md
+ */
+import { socketPathOf } from '../../driver/socket.js';
+import { monotonicMs } from './call.js';
+import { CallBook } from './call-book.js';
+import { Child } from './child.js';
+import { Faults } from './faults.js';
+import type { PlainDriverOptions } from './plain-options.js';
+import type { ServeOptions } from './protocol.js';
+
+export interface FaultDriverOptions extends PlainDriverOptions {
+  /** Where it listens: absolute, at most 107 bytes. */
+  socketPath: string;
+  /** Takes the socket from whoever listens there, who lives on. Default: that is refused. */
+  takesOver?: boolean;
+  /** Leaves its socket file behind when it is told to stop. */
+  leavesSocket?: boolean;
+}
+
+/**
+ * Starts a driver; resolves when it answers calls. `stop` it also when a test fails: until then its process keeps the
+ * caller's from ending by itself. It does not outlive that.
+ * @throws {StagecraftError} what keeps it from serving: see `startDriver`
+ */
+export async function faultDriver(options: FaultDriverOptions): Promise<FaultDriver> {
+  const driver = new FaultDriver(options);
+  await driver.start();
+  return driver;
+}
+
+export class FaultDriver extends Faults {
+  readonly socketPath: string;
+  readonly #options: ServeOptions;
+  readonly #book: CallBook;
+  #child: Child | undefined;
+
+  constructor({ takesOver = false, leavesSocket = false, ...options }: FaultDriverOptions) {
+    const book = new CallBook(options.nodeId);
+    super(book);
+    this.#book = book;
+    this.socketPath = socketPathOf(options.socketPath);
+    this.#options = { ...options, socketPath: this.socketPath, takesOver, leavesSocket };
+  }
+
+  /** Of the process that runs, frozen or not. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Starts it again where it has died or was stopped, with the state of its data directory, its script and record. */
+  async start(): Promise<void> {
+    if (this.pid !== undefined) throw new TypeError(`the fault driver runs already, with pid ${this.pid}`);
+    await this.#child?.exited;
+    this.#child = this.#fork();
+    this.offered = await this.#child.serve(this.#options);
+  }
+
+  /** SIGKILL: its socket file stays behind. Resolves when it is gone. */
+  async kill(): Promise<void> {
+    await this.#child?.kill();
+  }
+
+  /** SIGTERM: it removes its socket, unless that is another's by now, and breaks its connections. Goes on if frozen. */
+  async stop(): Promise<void> {
+    if (this.pid !== undefined) await this.#child?.terminate();
+    await this.#child?.exited;
+    this.#book.close('the fault driver was stopped');
+  }
+
+  /** SIGSTOP: resolves when the process stands still. Connections stay open, and new ones are let in by the kernel. */
+  async freeze(): Promise<void> {
+    await this.#running().freeze();
+  }
+
+  /** Resolves when the process stands still, also by a step of the script. */
+  async waitForFreeze(): Promise<void> {
+    await this.#running().waitForFreeze();
+  }
+
+  /** SIGCONT: it goes on where it stood. */
+  thaw(): void {
+    this.#running().thaw();
+  }
+
+  /** Puts a new socket of the same process at the path; connections to the old one live on. */
+  async replaceSocket(): Promise<void> {
+    await this.#running().replaceSocket();
+  }
+
+  #running(): Child {
+    if (this.#child?.pid !== undefined) return this.#child;
+    throw new TypeError('the fault driver does not run: start it first');
+  }
+
+  #fork(): Child {
+    const book = this.#book;
+    return new Child({
+      begin: async (arrival) => book.begin(arrival),
+      gone: async ({ number, atMs }) => book.gone(number, atMs),
+      ended: async ({ number, end }) => book.ended(number, end),
+      released: (number) => book.released(number),
+      dying: ({ number, work }) =>
+        book.ended(number, { atMs: monotonicMs(), how: 'died', ...(work !== undefined && { work }) }),
+      exited: () => book.died(monotonicMs()),
+    });
+  }
+}

@@ -1,0 +1,218 @@
+/**
+ * Stands between the socket and a driver's handlers: each call meets what the director assigns to it. Knows nothing of
+ * what the driver does. The order in which the parts of a step happen is that of `play`.
+ */
+import { setTimeout } from 'node:timers/promises';
+import type { RpcName } from '../../csi/answers.js';
+import { responseCodec } from '../../csi/codec.js';
+import { type GrpcCode, grpcCodes } from '../../csi/codes.js';
+import { rpcs } from '../../csi/generated/plain.js';
+import { masked } from '../../csi/secrets.js';
+import { type CsiHandlers, CsiStatus, type ServerCall } from '../../csi/server.js';
+import { messageOf } from '../../errors.js';
+import { type CallEnd, type Director, monotonicMs } from './call.js';
+import { type CheckedStep, doesWork, type Moment, messagesOf } from './step.js';
+
+/** The connection that a call came on. */
+export interface Origin {
+  /** See `Arrival.socket`. */
+  socket: number;
+  breakOff(): void;
+  /** Is told of the driver's work. */
+  watch<T>(work: Promise<T>): Promise<T>;
+}
+
+type UnaryWork = (request: object, call: ServerCall) => object | Promise<object>;
+type StreamWork = (request: object, call: ServerCall) => AsyncIterable<object>;
+
+/** Handlers for every RPC there is; one that the driver lacks is answered UNIMPLEMENTED, unless the script says else. */
+export function interposed(handlers: CsiHandlers, director: Director, origin: Origin): CsiHandlers {
+  const names = Object.keys(rpcs).filter((name): name is RpcName => name in rpcs);
+  const all = names.map((rpc) => {
+    const unary: UnaryWork = (request, call) =>
+      new Call(director, origin, { rpc, request, call }).unary(handlers[rpc] as UnaryWork | undefined);
+    const stream: StreamWork = (request, call) =>
+      new Call(director, origin, { rpc, request, call }).stream(handlers[rpc] as StreamWork | undefined);
+    return [rpc, rpcs[rpc].streams ? stream : unary];
+  });
+  return Object.fromEntries(all) satisfies CsiHandlers;
+}
+
+/** Ends what a call does, without an answer that anybody would hear. */
+class Cut extends Error {
+  readonly how: 'gone' | 'broken';
+
+  constructor(how: 'gone' | 'broken') {
+    super(how === 'gone' ? 'the caller has gone' : 'the connection was broken');
+    this.how = how;
+  }
+}
+
+interface Incoming {
+  rpc: RpcName;
+  request: object;
+  call: ServerCall;
+}
+
+const [ok] = grpcCodes;
+const neverAborted = new AbortController().signal;
+
+/** One call, from its arrival to its end. */
+class Call {
+  readonly #director: Director;
+  readonly #origin: Origin;
+  readonly #incoming: Incoming;
+  #number = 0;
+  #step: CheckedStep = {};
+  #work: GrpcCode | undefined;
+
+  constructor(director: Director, origin: Origin, incoming: Incoming) {
+    this.#director = director;
+    this.#origin = origin;
+    this.#incoming = incoming;
+  }
+
+  async unary(work: UnaryWork | undefined): Promise<object> {
+    await this.#begin();
+    try {
+      const answer = await this.#play(work);
+      await this.#end({ how: 'answered', code: ok, answer: this.#whole(answer) });
+      return answer;
+    } catch (error) {
+      await this.#end(endedBy(error));
+      throw error;
+    }
+  }
+
+  async *stream(work: StreamWork | undefined): AsyncGenerator<object, void> {
+    await this.#begin();
+    const answer: object[] = [];
+    let end: Omit<CallEnd, 'atMs'> = { how: 'gone' }; // what it is where the reader leaves in between
+    try {
+      await this.#before();
+      for await (const message of this.#messages(work)) {
+        answer.push(this.#whole(message));
+        yield message;
+      }
+      await this.#after();
+      if (this.#step.code) throw new CsiStatus(this.#step.code, this.#step.text ?? '');
+      end = { how: 'answered', code: ok };
+    } catch (error) {
+      end = endedBy(error);
+      throw error;
+    } finally {
+      await this.#end({ ...end, answer });
+    }
+  }
+
+  async #begin(): Promise<void> {
+    const { rpc, request, call } = this.#incoming;
+    const arrival = { rpc, request: masked(rpc, request), beganAtMs: monotonicMs(), socket: this.#origin.socket };
+    const { number, step = {} } = await this.#director.begin(arrival);
+    this.#number = number;
+    this.#step = step;
+    const left = (): void => void this.#director.gone({ number, atMs: monotonicMs() });
+    if (call.signal.aborted) left();
+    else call.signal.addEventListener('abort', left, { once: true });
+  }
+
+  async #play(work: UnaryWork | undefined): Promise<object> {
+    await this.#before();
+    const [worked] = doesWork(this.#step) ? await Promise.allSettled([this.#origin.watch(this.#worked(work))]) : [];
+    await this.#after();
+    const { code, text = '' } = this.#step;
+    const [scripted] = messagesOf(this.#incoming.rpc, this.#step);
+    if (code) throw new CsiStatus(code, text);
+    if (scripted) return scripted;
+    if (worked?.status === 'rejected') throw worked.reason;
+    return worked?.value ?? {};
+  }
+
+  async #worked(work: UnaryWork | undefined): Promise<object> {
+    const { rpc, request } = this.#incoming;
+    try {
+      const answer = await (work ?? notImplemented(rpc))(request, { signal: this.#signal() });
+      this.#work = ok;
+      return answer;
+    } catch (error) {
+      this.#work = codeOf(error);
+      throw error;
+    }
+  }
+
+  async *#messages(work: StreamWork | undefined): AsyncGenerator<object, void> {
+    const { rpc, request, call } = this.#incoming;
+    if (!doesWork(this.#step)) return yield* messagesOf(rpc, this.#step);
+    try {
+      yield* work ? work(request, call) : notImplemented(rpc)();
+      this.#work = ok;
+    } catch (error) {
+      this.#work = codeOf(error);
+      throw error;
+    }
+  }
+
+  async #before(): Promise<void> {
+    this.#checkHeard();
+    const { delayMs } = this.#step;
+    if (delayMs) await this.#unlessGone(setTimeout(delayMs, undefined, { signal: this.#signal() }));
+    await this.#incidents('before');
+  }
+
+  #after(): Promise<void> {
+    return this.#incidents('after');
+  }
+
+  async #incidents(moment: Moment): Promise<void> {
+    const { stop, hang, breakOff, die } = this.#step;
+    if (stop === moment) await this.#director.freeze();
+    if (hang === moment) await this.#unlessGone(this.#director.released(this.#number));
+    if (breakOff === moment) this.#breakOff();
+    if (die === moment) await this.#director.die({ number: this.#number, work: this.#work });
+    if (moment === 'before') this.#checkHeard();
+  }
+
+  #breakOff(): void {
+    this.#origin.breakOff();
+    if (!this.#step.goOn) throw new Cut('broken');
+  }
+
+  #checkHeard(): void {
+    if (this.#signal().aborted) throw new Cut('gone');
+  }
+
+  /** As the step has it: one that goes on does not hear that the caller has gone. */
+  #signal(): AbortSignal {
+    return this.#step.goOn ? neverAborted : this.#incoming.call.signal;
+  }
+
+  #unlessGone(promise: Promise<void>): Promise<void> {
+    const signal = this.#signal();
+    return new Promise((resolve, reject) => {
+      const left = (): void => reject(new Cut('gone'));
+      if (signal.aborted) return left();
+      signal.addEventListener('abort', left, { once: true });
+      promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', left));
+    });
+  }
+
+  /** As the caller gets it: with what was left out. */
+  #whole(answer: object): object {
+    const { encode, decode } = responseCodec(this.#incoming.rpc);
+    return decode(encode(answer));
+  }
+
+  #end(end: Omit<CallEnd, 'atMs'>): Promise<void> {
+    const work = this.#work && { work: this.#work };
+    return this.#director.ended({ number: this.#number, end: { atMs: monotonicMs(), ...end, ...work } });
+  }
+}
+
+const notImplemented = (rpc: RpcName) => (): never => {
+  throw new CsiStatus('UNIMPLEMENTED', `this driver has no ${rpc}`);
+};
+
+const codeOf = (error: unknown): GrpcCode => (error instanceof CsiStatus ? error.code : 'INTERNAL');
+
+const endedBy = (error: unknown): Omit<CallEnd, 'atMs'> =>
+  error instanceof Cut ? { how: error.how } : { how: 'answered', code: codeOf(error), text: messageOf(error) };

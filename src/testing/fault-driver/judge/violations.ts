@@ -1,0 +1,83 @@
+/**
+ * Judges a log of calls from the caller's side: what it did that it must not, knowing what it could know from the answers.
+ * Pure: any log will do, also several drivers' in one. Rules of order: rules.ts. Source: CSI specification 1.12,
+ * "Volume Lifecycle", "Concurrency", and the errors of each RPC.
+ */
+import type { RecordedCall } from '../call.js';
+import { changes, isOnNode, subjectsOf } from '../subjects.js';
+import { heardAt } from './known-thing.js';
+import { findingsOf, type ViolationKind } from './rules.js';
+import { type Offers, World } from './world.js';
+
+export type { ViolationKind } from './rules.js';
+export type { Offers } from './world.js';
+
+export interface Violation {
+  readonly kind: ViolationKind;
+  /** The call that must not have been made, or not then; with an overlap the later of the two. */
+  readonly call: number;
+  /** For people: what was called, and why that was wrong. */
+  readonly text: string;
+}
+
+type Subject = { readonly key: string; readonly name: string };
+
+/**
+ * @param offered the driver's capabilities by service, as far as known beforehand; answers in the log go before them.
+ *   What is not known is not judged.
+ * @returns in the order of the calls
+ */
+export function violationsIn(calls: readonly RecordedCall[], offered: Offers = {}): Violation[] {
+  const world = new World(offered);
+  const underWay = new Set<RecordedCall>();
+  const violations: Violation[] = [];
+  for (const { call, isEnd } of momentsOf(calls)) {
+    if (isEnd) {
+      underWay.delete(call);
+      world.end(call);
+      continue;
+    }
+    for (const [kind, why] of Object.entries({ ...findingsOf(call, world), overlap: overlapOf(call, underWay) })) {
+      if (why) violations.push({ kind: kind as ViolationKind, call: call.number, text: `${titleOf(call)}: ${why}` });
+    }
+    world.begin(call);
+    underWay.add(call);
+  }
+  return violations;
+}
+
+interface Moment {
+  atMs: number;
+  call: RecordedCall;
+  isEnd: boolean;
+}
+
+/** Where two fall together, an end comes before another call's beginning. */
+function momentsOf(calls: readonly RecordedCall[]): Moment[] {
+  const begins = calls.map((call) => ({ atMs: call.beganAtMs, call, isEnd: false }));
+  const ends = calls.flatMap((call) => {
+    const atMs = heardAt(call)?.atMs;
+    return atMs === undefined ? [] : [{ atMs, call, isEnd: true }];
+  });
+  return [...begins, ...ends].sort((a, b) => a.atMs - b.atMs || Number(b.isEnd) - Number(a.isEnd));
+}
+
+function overlapOf(call: RecordedCall, underWay: ReadonlySet<RecordedCall>): string | undefined {
+  const subjects = subjectsWithKeys(call);
+  for (const other of underWay) {
+    const keys = new Set(subjectsWithKeys(other).map(({ key }) => key));
+    const shared = subjects.find(({ key }) => keys.has(key));
+    if (shared) return `call ${other.number}, ${other.rpc}, is under way on ${shared.name}`;
+  }
+  return undefined;
+}
+
+/** Calls to the Node service may go on beside those to a controller, and beside those on other nodes. */
+function subjectsWithKeys({ rpc, request, nodeId }: RecordedCall): Subject[] {
+  if (!changes(rpc)) return [];
+  const where = isOnNode(rpc) ? nodeId : '';
+  return subjectsOf(rpc, request).map((name) => ({ key: `${where}\0${name}`, name }));
+}
+
+const titleOf = ({ number, rpc, request }: RecordedCall): string =>
+  [`call ${number}`, rpc, ...subjectsOf(rpc, request).slice(0, 1)].join(', ');

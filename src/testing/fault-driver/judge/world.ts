@@ -1,0 +1,153 @@
+/** All that a caller can know of volumes and their uses by the answers that it got so far. Rules over it: rules.ts */
+import { rpcs } from '../../../csi/generated/plain.js';
+import type { RecordedCall } from '../call.js';
+import { textIn } from '../subjects.js';
+import { heardAt, KnownThing } from './known-thing.js';
+
+/** A use of a volume: an attachment to a node, or a path there. */
+export interface KnownUse {
+  readonly nodeId: string;
+  readonly path: string;
+  readonly thing: KnownThing;
+  /** The access mode of the call that made it. */
+  mode: string;
+}
+
+export interface KnownVolume {
+  readonly id: string;
+  /** Made: deleted for sure. */
+  readonly deletion: KnownThing;
+  readonly attachments: Map<string, KnownUse>;
+  readonly stagings: Map<string, KnownUse>;
+  readonly targets: Map<string, KnownUse>;
+  /** As CreateVolume gave it, where that was seen. */
+  context?: object;
+  /** As ControllerPublishVolume gave it last, by node. */
+  readonly publishContexts: Map<string, object>;
+}
+
+/** Capabilities by service. */
+export type Offers = Readonly<Record<string, readonly string[]>>;
+
+export class World {
+  readonly #volumes = new Map<string, KnownVolume>();
+  #offers: Offers;
+
+  constructor(offers: Offers) {
+    this.#offers = offers;
+  }
+
+  /** Undefined where nobody knows: no capabilities were answered. */
+  offers(service: string, capabilities: readonly string[]): boolean | undefined {
+    return this.#offers[service]?.some((name) => capabilities.includes(name));
+  }
+
+  volume(id: string): KnownVolume {
+    const known = this.#volumes.get(id) ?? newVolume(id);
+    this.#volumes.set(id, known);
+    return known;
+  }
+
+  begin(call: RecordedCall): void {
+    for (const { thing, change } of this.#changedBy(call)) thing.begin(call.number, change);
+    const made = useOf(this, call);
+    if (made && changeOf(call) === 'make') made.mode = modeOf(call);
+  }
+
+  /** The caller has been answered, or waits no longer. */
+  end(call: RecordedCall): void {
+    const answer = heardAt(call)?.answer ?? 'unknown';
+    for (const { thing, change } of this.#changedBy(call)) thing.end(call.number, change, answer);
+    if (answer === 'done') this.#learn(call);
+  }
+
+  #learn({ rpc, request, end }: RecordedCall): void {
+    const answer = end?.answer ?? {};
+    if (rpc.endsWith('GetCapabilities')) {
+      this.#offers = { ...this.#offers, [rpcs[rpc].service]: typesIn(answer) };
+    } else if (rpc === 'CreateVolume') {
+      const made = objectIn(answer, 'volume');
+      const id = textIn(made, 'volumeId');
+      if (this.volume(id).deletion.certainty !== 'no') this.#volumes.delete(id); // made anew
+      this.volume(id).context = objectIn(made, 'volumeContext');
+    } else if (rpc === 'ControllerPublishVolume') {
+      const { publishContexts } = this.volume(textIn(request, 'volumeId'));
+      publishContexts.set(textIn(request, 'nodeId'), objectIn(answer, 'publishContext'));
+    }
+  }
+
+  #changedBy(call: RecordedCall): Array<{ thing: KnownThing; change: 'make' | 'undo' }> {
+    const change = changeOf(call);
+    if (!change) return [];
+    const volume = this.volume(textIn(call.request, 'volumeId'));
+    if (call.rpc === 'DeleteVolume') return [{ thing: volume.deletion, change }];
+    const isFromAll = call.rpc === 'ControllerUnpublishVolume' && textIn(call.request, 'nodeId') === '';
+    const uses = isFromAll ? [...volume.attachments.values()] : [useOf(this, call)].filter((use) => use !== undefined);
+    return uses.map(({ thing }) => ({ thing, change }));
+  }
+}
+
+const newVolume = (id: string): KnownVolume => ({
+  id,
+  deletion: new KnownThing(),
+  attachments: new Map(),
+  stagings: new Map(),
+  targets: new Map(),
+  publishContexts: new Map(),
+});
+
+function changeOf({ rpc }: RecordedCall): 'make' | 'undo' | undefined {
+  switch (rpc) {
+    case 'ControllerPublishVolume':
+    case 'NodeStageVolume':
+    case 'NodePublishVolume':
+    case 'DeleteVolume':
+      return 'make';
+    case 'ControllerUnpublishVolume':
+    case 'NodeUnstageVolume':
+    case 'NodeUnpublishVolume':
+      return 'undo';
+    default:
+      return undefined;
+  }
+}
+
+/** The use that a call makes or undoes. */
+export function useOf(world: World, { rpc, request, nodeId }: RecordedCall): KnownUse | undefined {
+  const volume = world.volume(textIn(request, 'volumeId'));
+  switch (rpc) {
+    case 'ControllerPublishVolume':
+    case 'ControllerUnpublishVolume':
+      return useIn(volume.attachments, textIn(request, 'nodeId'), '');
+    case 'NodeStageVolume':
+    case 'NodeUnstageVolume':
+      return useIn(volume.stagings, nodeId, textIn(request, 'stagingTargetPath'));
+    case 'NodePublishVolume':
+    case 'NodeUnpublishVolume':
+      return useIn(volume.targets, nodeId, textIn(request, 'targetPath'));
+    default:
+      return undefined;
+  }
+}
+
+function useIn(uses: Map<string, KnownUse>, nodeId: string, path: string): KnownUse {
+  const key = `${nodeId}\0${path}`;
+  const known = uses.get(key) ?? { nodeId, path, thing: new KnownThing(), mode: '' };
+  uses.set(key, known);
+  return known;
+}
+
+export const modeOf = ({ request }: RecordedCall): string =>
+  textIn(objectIn(objectIn(request, 'volumeCapability'), 'accessMode'), 'mode');
+
+/** A message in a message; one without fields where it is absent. */
+export function objectIn(message: object, field: string): object {
+  const value: unknown = Reflect.get(message, field);
+  return typeof value === 'object' && value !== null ? value : {};
+}
+
+function typesIn(answer: object): string[] {
+  const capabilities: unknown = Reflect.get(answer, 'capabilities');
+  if (!Array.isArray(capabilities)) return [];
+  return capabilities.map((capability: object) => textIn(objectIn(capability, 'rpc'), 'type'));
+}

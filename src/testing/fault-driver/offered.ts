@@ -1,0 +1,19 @@
+/** What a driver offers by itself, asked of its handlers before any script comes between. */
+import type { CsiHandlers } from '../../csi/server.js';
+import type { Offers } from './judge/violations.js';
+
+/** Capabilities by service; of a service that it lacks none. */
+export async function offeredBy(handlers: CsiHandlers): Promise<Offers> {
+  const call = { signal: new AbortController().signal };
+  const controller = await handlers.ControllerGetCapabilities?.({}, call);
+  const group = await handlers.GroupControllerGetCapabilities?.({}, call);
+  const node = await handlers.NodeGetCapabilities?.({}, call);
+  return {
+    Controller: namesOf(controller?.capabilities),
+    GroupController: namesOf(group?.capabilities),
+    Node: namesOf(node?.capabilities),
+  };
+}
+
+const namesOf = (capabilities: readonly { rpc?: { type?: string | undefined } | undefined }[] = []): string[] =>
+  capabilities.flatMap(({ rpc }) => rpc?.type ?? []);

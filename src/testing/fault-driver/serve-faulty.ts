@@ -1,0 +1,103 @@
+/**
+ * A driver that fails on command in the process of the test: quicker to start than fault-driver.ts, and it takes handlers
+ * of the test's own. It can't die or stand still.
+ */
+import type { RpcName } from '../../csi/answers.js';
+import type { CsiHandlers } from '../../csi/server.js';
+import { type Driver, openDriver } from '../../driver/driver.js';
+import { socketPathOf } from '../../driver/socket.js';
+import type { Director } from './call.js';
+import { CallBook } from './call-book.js';
+import { Faults } from './faults.js';
+import { interposed } from './interposed.js';
+import type { Offers } from './judge/violations.js';
+import { offeredBy } from './offered.js';
+import { driverOptionsOf, type PlainDriverOptions } from './plain-options.js';
+import { Sockets } from './sockets.js';
+import type { Step, Use } from './step.js';
+import { Underway } from './underway.js';
+
+export interface FaultyOptions extends PlainDriverOptions {
+  /** Where it listens: absolute, at most 107 bytes. */
+  socketPath: string;
+  /** In place of the bundled driver's, where they are given. */
+  handlers?: CsiHandlers;
+}
+
+/**
+ * Resolves when it answers calls. `close` it also when a test fails.
+ * @throws {StagecraftError} what keeps it from serving: see `startDriver`
+ */
+export async function serveFaulty({ socketPath, handlers, ...options }: FaultyOptions): Promise<FaultyServer> {
+  const driver = await openDriver(driverOptionsOf(options));
+  const all = { ...driver.handlers, ...handlers };
+  const book = new CallBook(options.nodeId);
+  const underway = new Underway();
+  const watch = <T>(work: Promise<T>): Promise<T> => underway.watch(work);
+  try {
+    const sockets = new Sockets(socketPathOf(socketPath), (connected) =>
+      interposed(all, directorOf(book), { ...connected, watch }),
+    );
+    const offered = await offeredBy(all);
+    await sockets.open();
+    return new FaultyServer({ book, offered, driver, underway, sockets });
+  } catch (error) {
+    driver.close();
+    throw error;
+  }
+}
+
+interface Parts {
+  book: CallBook;
+  offered: Offers;
+  driver: Driver;
+  underway: Underway;
+  sockets: Sockets;
+}
+
+export class FaultyServer extends Faults {
+  readonly #parts: Parts;
+  #closed: Promise<void> | undefined;
+
+  constructor(parts: Parts) {
+    super(parts.book);
+    this.offered = parts.offered;
+    this.#parts = parts;
+  }
+
+  /** @throws TypeError also for steps that need a process of the driver's own */
+  override script<Rpc extends RpcName>(rpc: Rpc, step: Step<Rpc>, use?: Use<Rpc>): this {
+    if (step.die || step.stop) throw new TypeError(`only a driver in a process of its own can ${needsProcess}`);
+    return super.script(rpc, step, use);
+  }
+
+  /** Puts a new socket at the path; connections to the old one live on. */
+  async replaceSocket(): Promise<void> {
+    await this.#parts.sockets.replace();
+  }
+
+  /** Removes the socket, breaks its connections, lets work under way end, and gives the data directory back. A second call is the first. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    const { book, driver, underway, sockets } = this.#parts;
+    await sockets.close();
+    await underway.settled();
+    driver.close();
+    book.close('the faulty server was closed');
+  }
+}
+
+const needsProcess = `'die' or 'stop': use faultDriver`;
+
+const directorOf = (book: CallBook): Director => ({
+  begin: async (arrival) => book.begin(arrival),
+  gone: async ({ number, atMs }) => book.gone(number, atMs),
+  ended: async ({ number, end }) => book.ended(number, end),
+  released: (number) => book.released(number),
+  freeze: () => Promise.reject(new TypeError(needsProcess)),
+  die: () => Promise.reject(new TypeError(needsProcess)),
+});

@@ -1,0 +1,135 @@
+/**
+ * What a script can make of one call. A step is plain data: it crosses a process boundary. In which order its parts
+ * happen: interposed.ts. Which call gets which step: script.ts
+ */
+import { z } from 'zod';
+import type { RpcName } from '../../csi/answers.js';
+import { type Given, requestCodec, responseCodec } from '../../csi/codec.js';
+import { type GrpcCode, grpcCodes } from '../../csi/codes.js';
+import { type Rpcs, rpcs } from '../../csi/generated/plain.js';
+import { secretsIn } from '../../csi/secrets.js';
+import type { StreamingRpc } from '../../csi/server.js';
+
+/** Before the driver does its work, or after it and before the answer. */
+export type Moment = 'before' | 'after';
+
+/** All parts may be combined, as long as they make sense together; what is left out is as in a good driver. */
+export interface Step<Rpc extends RpcName = RpcName> {
+  /** Waits this long before anything else. */
+  delayMs?: number;
+  /** The whole process stands still (SIGSTOP) until `thaw`. */
+  stop?: Moment;
+  /** Gives no answer until `release`, or until the caller has gone. */
+  hang?: Moment;
+  /** Breaks the connection that the call came on. */
+  breakOff?: Moment;
+  /** The process kills itself (SIGKILL). */
+  die?: Moment;
+  /** Answers with this code; the work is not done, unless `work` says so. */
+  code?: Exclude<GrpcCode, 'OK'>;
+  /** The text that goes with the code. */
+  text?: string;
+  /** Answers this; the work is not done, unless `work` says so. A stream's is the list of its messages. */
+  answer?: AnswerOf<Rpc>;
+  /** Does the work although `code` or `answer` says what to answer. */
+  work?: true;
+  /** Goes on when the caller has gone, or its deadline has passed. */
+  goOn?: true;
+  /** Until this call has ended, others that change what it is about are answered ABORTED and take no step. */
+  holdsVolume?: true;
+}
+
+export type AnswerOf<Rpc extends RpcName> = Rpc extends StreamingRpc
+  ? readonly Given<Rpcs[Rpc]['response']>[]
+  : Given<Rpcs[Rpc]['response']>;
+
+/** Which calls of an RPC get a step, and how many. */
+export interface Use<Rpc extends RpcName = RpcName> {
+  /** How many calls; default 1. */
+  times?: number | 'always';
+  /** Only calls whose request has these values in these fields. */
+  where?: Given<Rpcs[Rpc]['request']>;
+}
+
+const longestTimerMs = 2 ** 31 - 1;
+const moment = z.enum(['before', 'after']).optional();
+const flag = z.literal(true).optional();
+const errorCodes = grpcCodes.filter((code) => code !== 'OK');
+
+const stepShape = z.strictObject({
+  delayMs: z.number().min(0).max(longestTimerMs).optional(),
+  stop: moment,
+  hang: moment,
+  breakOff: moment,
+  die: moment,
+  code: z.enum(errorCodes).optional(),
+  text: z.string().optional(),
+  answer: z.custom<object>((value) => typeof value === 'object' && value !== null, 'must be an object').optional(),
+  work: flag,
+  goOn: flag,
+  holdsVolume: flag,
+});
+
+const useShape = z.strictObject({
+  times: z.union([z.int().min(1), z.literal('always')]).default(1),
+  where: z.custom<object>((value) => typeof value === 'object' && value !== null, 'must be an object').default({}),
+});
+
+/** A step that was checked. */
+export type CheckedStep = z.infer<typeof stepShape>;
+export type CheckedUse = z.infer<typeof useShape>;
+
+/** Whether the driver's own work is part of the step. */
+export const doesWork = ({ code, answer, work }: CheckedStep): boolean =>
+  work === true || (code === undefined && answer === undefined);
+
+/** @throws TypeError listing the names that there are */
+export function checkedRpc(rpc: string): RpcName {
+  if (isRpc(rpc)) return rpc;
+  throw new TypeError(`CSI has no RPC ${JSON.stringify(rpc)}, but: ${Object.keys(rpcs).join(', ')}`);
+}
+
+const isRpc = (rpc: string): rpc is RpcName => Object.hasOwn(rpcs, rpc);
+
+/** @throws TypeError saying what is wrong with it */
+export function checkedStep(rpc: RpcName, step: unknown): CheckedStep {
+  const parsed = stepShape.safeParse(step);
+  if (!parsed.success) throw new TypeError(`this step of ${rpc} is none: ${faultsOf(parsed.error)}`);
+  const fault = contradictionIn(rpc, parsed.data);
+  if (fault) throw new TypeError(`this step of ${rpc} makes no sense: ${fault}`);
+  for (const message of messagesOf(rpc, parsed.data)) responseCodec(rpc).encode(message);
+  return parsed.data;
+}
+
+/** @throws TypeError saying what is wrong with it */
+export function checkedUse(rpc: RpcName, use: unknown): CheckedUse {
+  const parsed = useShape.safeParse(use);
+  if (!parsed.success) throw new TypeError(`this use of a step of ${rpc} is none: ${faultsOf(parsed.error)}`);
+  const { times, where } = parsed.data;
+  if (secretsIn(rpc, where).length > 0) throw new TypeError(`secrets are masked: ${rpc} can't be told apart by them`);
+  const { encode, decode } = requestCodec(rpc);
+  const full = Object.entries(decode(encode(where)));
+  return { times, where: Object.fromEntries(full.filter(([field]) => Object.hasOwn(where, field))) };
+}
+
+/** What a step answers: of a stream all messages, else one. */
+export const messagesOf = (rpc: RpcName, { answer }: CheckedStep): object[] =>
+  answer === undefined ? [] : rpcs[rpc].streams && Array.isArray(answer) ? answer : [answer];
+
+function contradictionIn(rpc: RpcName, step: CheckedStep): string | undefined {
+  const { streams } = rpcs[rpc];
+  const afterWork = (['stop', 'hang', 'breakOff', 'die'] as const).find((part) => step[part] === 'after');
+  if (step.answer && streams !== Array.isArray(step.answer)) {
+    return streams ? 'its answer is a list of messages' : 'its answer is one message, not a list';
+  }
+  if (step.answer && step.code && !streams) return `it can't answer both 'answer' and ${step.code}`;
+  if (step.text !== undefined && !step.code) return `'text' goes with a 'code'`;
+  if (step.work && !step.code && !step.answer) return `the work is done anyway: 'work' goes with 'code' or 'answer'`;
+  if (afterWork && !doesWork(step) && !streams) return `${afterWork} after what? With 'work: true' the work is done`;
+  if (streams && step.goOn) return `a stream can't go on when its reader has gone`;
+  if (streams && step.answer && step.work) return `a stream's messages are either given or worked for`;
+  return undefined;
+}
+
+const faultsOf = ({ issues }: z.ZodError): string =>
+  issues.map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message)).join('; ');

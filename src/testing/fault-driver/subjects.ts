@@ -1,0 +1,55 @@
+/** What a call is about: the things that CSI wants at most one operation under way on. */
+import type { RpcName } from '../../csi/answers.js';
+import { rpcs } from '../../csi/generated/plain.js';
+
+/** Calls that only look may overlap. */
+const changing: ReadonlySet<RpcName> = new Set<RpcName>([
+  'CreateVolume',
+  'DeleteVolume',
+  'ControllerPublishVolume',
+  'ControllerUnpublishVolume',
+  'ControllerExpandVolume',
+  'ControllerModifyVolume',
+  'CreateSnapshot',
+  'DeleteSnapshot',
+  'CreateVolumeGroupSnapshot',
+  'DeleteVolumeGroupSnapshot',
+  'NodeStageVolume',
+  'NodeUnstageVolume',
+  'NodePublishVolume',
+  'NodeUnpublishVolume',
+  'NodeExpandVolume',
+]);
+
+export const changes = (rpc: RpcName): boolean => changing.has(rpc);
+
+export const isOnNode = (rpc: RpcName): boolean => rpcs[rpc].service === 'Node';
+
+/** A text field of a request; empty where it has none of that name. */
+export function textIn(request: object, field: string): string {
+  const value: unknown = Reflect.get(request, field);
+  return typeof value === 'string' ? value : '';
+}
+
+/** e.g. `volume v-1`, `snapshot s-1`; what has no id yet by its name: `new volume data`. */
+export function subjectsOf(rpc: RpcName, request: object): string[] {
+  const made = { CreateVolume: 'volume', CreateSnapshot: 'snapshot', CreateVolumeGroupSnapshot: 'group snapshot' };
+  const kind = Object.entries(made).find(([maker]) => maker === rpc)?.[1];
+  return [
+    ...(kind ? [`new ${kind} ${textIn(request, 'name')}`] : []),
+    ...['volumeId', 'sourceVolumeId']
+      .map((field) => textIn(request, field))
+      .filter(Boolean)
+      .map(asVolume),
+    ...sourcesIn(request).map(asVolume),
+    ...[textIn(request, 'snapshotId')].filter(Boolean).map((id) => `snapshot ${id}`),
+    ...[textIn(request, 'groupSnapshotId')].filter(Boolean).map((id) => `group snapshot ${id}`),
+  ];
+}
+
+const asVolume = (id: string): string => `volume ${id}`;
+
+function sourcesIn(request: object): string[] {
+  const sources: unknown = Reflect.get(request, 'sourceVolumeIds');
+  return Array.isArray(sources) ? sources.map(String) : [];
+}

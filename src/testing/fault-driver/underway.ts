@@ -1,0 +1,21 @@
+/** The driver's work that is under way: a process that is told to stop lets it end. */
+import { setTimeout } from 'node:timers/promises';
+
+const patienceMs = 5_000;
+
+export class Underway {
+  readonly #works = new Set<Promise<unknown>>();
+
+  watch<T>(work: Promise<T>): Promise<T> {
+    this.#works.add(work);
+    return work.finally(() => this.#works.delete(work));
+  }
+
+  /** After 5 s also where it has not. */
+  async settled(): Promise<void> {
+    const patience = new AbortController();
+    const late = setTimeout(patienceMs, undefined, { signal: patience.signal }).catch(() => undefined);
+    await Promise.race([Promise.allSettled(this.#works), late]);
+    patience.abort();
+  }
+}

@@ -1,0 +1,41 @@
+/** The examples of docs/fault-driver.md, run as they are there: the first is a program, the others go on from its middle. */
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { inScenes } from './scene.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const text = readFileSync(join(root, 'docs/fault-driver.md'), 'utf8');
+const [program = '', ...fragments] = [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code);
+const middle = /(?<=^try \{\n).*?(?=^\} finally)/ms;
+const imports = /^import .*\n/gm;
+
+/** A fragment in place of what the program does with its driver. */
+function programOf(fragment: string): string {
+  const own = [...fragment.matchAll(imports)].map(([line]) => line).join('');
+  return own + program.replace(middle, () => fragment.replace(imports, ''));
+}
+
+/** The package's own entry points, as source. */
+const fromSource = (code: string): string =>
+  code.replaceAll(/'stagecraft\/(\w+)'/g, (_, entry) => JSON.stringify(join(root, `src/${entry}/index.ts`)));
+
+describe('docs/fault-driver.md', () => {
+  const scenes = inScenes();
+
+  for (const [index, code] of [program, ...fragments.map(programOf)].entries()) {
+    it(`example ${index + 1} runs`, async () => {
+      const file = join(scenes.scene.folder, 'example.mts');
+      writeFileSync(file, fromSource(code));
+      await promisify(execFile)(process.execPath, [...process.execArgv, file]);
+    });
+  }
+
+  it('there are examples', () => {
+    expect(middle.test(program)).to.equal(true);
+    expect(fragments).to.have.length.above(4);
+  });
+});
