@@ -26,5 +26,10 @@ export function takeLock(path: string): HeldLock | { owner: string } {
   }
   ftruncateSync(file, 0);
   writeSync(file, `${process.pid}\n`);
-  return { file, unlock: () => closeSync(file) };
+  let isHeld = true;
+  const unlock = (): void => {
+    if (isHeld) closeSync(file); // the second time, its number may be another file's
+    isHeld = false;
+  };
+  return { file, unlock };
 }
