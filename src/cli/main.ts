@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * The command line: arguments, printing, exit codes.
- * 0 done, 1 failed, 2 usage, 3 no agent reached.
+ * 0 done, 1 failed, 2 usage, 3 no agent or driver reached.
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -14,6 +14,7 @@ import { startDriver } from '../driver/driver.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { packageVersion } from '../host/version.js';
 import { AgentError, askAgent } from './client.js';
+import { addDriverCheck } from './driver-check.js';
 import { actorTable, oneLine, pluginDetails, pluginTable, silentStore } from './print.js';
 import { firstSignal } from './signals.js';
 
@@ -157,6 +158,7 @@ function makeProgram(): Command {
     .option('--max-volumes-per-node <n>', 'how many may be published to a node by the controller', countIn)
     .option('--get-snapshot', 'offer GetSnapshot, which is new in CSI: some callers refuse a driver that has it')
     .action(runDriver);
+  addDriverCheck(program, print);
   const plugin = program.command('plugin').description('look at plugins');
   reach(plugin.command('list').description('all plugins and how they are'))
     .option('--json', 'for programs')
@@ -181,8 +183,9 @@ function makeProgram(): Command {
 
 function exitCodeFor(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
-  if (error instanceof StagecraftError && error.code === 'CONFIG_INVALID') return exitCodes.usage;
-  return error instanceof AgentError && error.code === 'NOT_REACHABLE' ? exitCodes.notReachable : exitCodes.failed;
+  const code = error instanceof StagecraftError || error instanceof AgentError ? error.code : undefined;
+  if (code === 'CONFIG_INVALID') return exitCodes.usage;
+  return code === 'NOT_REACHABLE' ? exitCodes.notReachable : exitCodes.failed;
 }
 
 for (const stream of [process.stdout, process.stderr]) {

@@ -1,8 +1,11 @@
 /**
- * Entry point `stagecraft/testing`: what makes runs repeatable, the contract of a store as tests, and a CSI driver that
- * fails on command.
+ * Entry point `stagecraft/testing`: what makes runs repeatable, the contract of a store as tests, that of a CSI driver as
+ * checks, and a CSI driver that fails on command.
  */
 export { type CsiHandlers, CsiStatus } from '../csi/server.js';
+export type { CallReport, CheckResult, Outcome } from '../driver-check/check.js';
+export type { ByRpc, CheckDriverOptions } from '../driver-check/options.js';
+export { checkDriver } from '../driver-check/run.js';
 export type { CallEnd, RecordedCall } from './fault-driver/call.js';
 export type { WaitOptions } from './fault-driver/call-book.js';
 export { type FaultDriver, type FaultDriverOptions, faultDriver } from './fault-driver/fault-driver.js';

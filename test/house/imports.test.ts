@@ -36,6 +36,9 @@ describe('import direction', () => {
     ['src/registry', '../tasks/spec.js'],
     ['src/tasks', '../registry/clients.js'],
     ['src/driver', '../engine/clock.js'],
+    ['src/driver-check', '../driver/driver.js'],
+    ['src/driver-check/checks', '../../driver/driver.js'],
+    ['src/driver-check', '../runtime.js'],
     ['src/agent', '../engine/engine.js'],
     ['src/agent', '../stores/redis.js'],
     ['src/cli', '../runtime.js'],
@@ -61,6 +64,10 @@ describe('import direction', () => {
     ['src/testing/store-suite', '../../engine/store.js'],
     ['src/testing/fault-driver', '../../driver/driver.js'],
     ['src/testing/fault-driver/judge', '../../../csi/answers.js'],
+    ['src/driver-check', '../csi/calls.js'],
+    ['src/driver-check/checks', '../bench.js'],
+    ['src/driver-check/checks', '../../csi/codec.js'],
+    ['src/testing', '../driver-check/run.js'],
   ] as const) {
     it(`${folder} may import ${imported}`, () => {
       const { status, output } = lint(folder, imported);

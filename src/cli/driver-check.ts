@@ -1,0 +1,133 @@
+/** `stagecraft driver-check`: its options, its files, and its table. What is checked: src/driver-check. */
+import { readFileSync } from 'node:fs';
+import { type Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { parse } from 'yaml';
+import type { CheckResult, Outcome } from '../driver-check/check.js';
+import { type ByRpc, type CheckDriverOptions, newPrefix } from '../driver-check/options.js';
+import { checkDriver } from '../driver-check/run.js';
+import { callLine } from '../driver-check/tell.js';
+import { messageOf, StagecraftError } from '../errors.js';
+import { oneLine, table } from './print.js';
+import { firstSignal } from './signals.js';
+
+interface Arguments {
+  endpoint?: string;
+  controllerEndpoint?: string;
+  nodeEndpoint?: string;
+  parameters?: ByRpc;
+  secrets?: ByRpc;
+  capability?: 'mount' | 'block';
+  fsType?: string;
+  size?: number;
+  stagingDir?: string;
+  targetDir?: string;
+  otherNodeId?: string;
+  only?: string;
+  timeout?: number;
+  json?: boolean;
+}
+
+export function addDriverCheck(program: Command, print: (text: string) => void): void {
+  program
+    .command('driver-check')
+    .description('check any CSI driver against the specification; see docs/driver-check.md')
+    .option('--endpoint <url>', 'unix:///path/of/csi.sock: where all of the driver is')
+    .option('--controller-endpoint <url>', 'where Identity and Controller are, if those are apart')
+    .option('--node-endpoint <url>', 'where Identity and Node are, if those are apart')
+    .option('--parameters <file>', 'YAML or JSON: parameters by RPC, e.g. of CreateVolume', byRpcIn)
+    .option('--secrets <file>', 'YAML or JSON: secrets by RPC', byRpcIn)
+    .addOption(
+      new Option(
+        '--capability <type>',
+        'the type of volumes (default: mount, and block where the driver takes it)',
+      ).choices(['mount', 'block']),
+    )
+    .option('--fs-type <type>', 'of mounted volumes (default: what the driver chooses)')
+    .option('--size <size>', 'of each volume, e.g. 64Mi (default: 1Gi)', bytesIn)
+    .option('--staging-dir <path>', 'an existing directory for staging paths (default: that for temporary files)')
+    .option('--target-dir <path>', 'an existing directory for target paths (default: that for temporary files)')
+    .option('--other-node-id <id>', 'another node that the controller knows')
+    .option('--only <text>', 'only the checks in whose id or rule this is found')
+    .option('--timeout <seconds>', 'of each call (default: 30)', secondsIn)
+    .option('--json', 'for programs')
+    .action((given: Arguments) => runDriverCheck(given, print));
+}
+
+async function runDriverCheck(given: Arguments, print: (text: string) => void): Promise<void> {
+  const { capability, size, timeout, json = false, ...same } = given;
+  const stop = new AbortController();
+  const options: CheckDriverOptions = {
+    ...same,
+    ...(capability && { accessType: capability }),
+    ...(size !== undefined && { sizeBytes: size }),
+    ...(timeout !== undefined && { timeoutMs: timeout }),
+    prefix: newPrefix(),
+    signal: stop.signal,
+  };
+  firstSignal()
+    .then(() => stop.abort())
+    .catch(() => {}); // a signal that nobody can be told of ends nothing
+  const results = await collect(options, json ? () => {} : print);
+  print(json ? JSON.stringify(results, null, 2) : report(results));
+  const failed = results.filter(({ outcome }) => outcome === 'failed').length;
+  if (stop.signal.aborted)
+    throw new StagecraftError('ABORTED', 'ended by a signal: the checks that are missing were not made');
+  if (failed > 0) throw new StagecraftError('DRIVER_CHECK_FAILED', `${failed} of the checks failed`);
+}
+
+async function collect(options: CheckDriverOptions, print: (text: string) => void): Promise<CheckResult[]> {
+  const results: CheckResult[] = [];
+  try {
+    for await (const result of checkDriver(options)) {
+      // Nothing is made before the first result.
+      if (results.length === 0) print(`all that is made is named ${options.prefix}-…`);
+      results.push(result);
+    }
+  } catch (error) {
+    const isUsage = error instanceof StagecraftError && /^(INVALID_ARGUMENT|SOCKET_PATH_\w+)$/.test(error.code);
+    throw isUsage ? new CommanderError(usageExitCode, 'usage', error.message) : error;
+  }
+  return results;
+}
+
+const usageExitCode = 2;
+
+const order: readonly Outcome[] = ['passed', 'failed', 'warning', 'blocked', 'not offered'];
+
+export function report(results: CheckResult[]): string {
+  const rows = results.map(({ id, rule, outcome, why = '' }) => [id, outcome, rule, why]);
+  const calls = results.flatMap(({ id, outcome, call }) =>
+    outcome === 'failed' && call ? [`${id}: ${oneLine(callLine(call))}`] : [],
+  );
+  const counts = order.map((outcome) => `${results.filter((one) => one.outcome === outcome).length} ${outcome}`);
+  const told = calls.length > 0 ? ['', 'The calls that failed:', ...calls] : [];
+  return [table(['CHECK', 'RESULT', 'RULE', 'WHY'], rows), ...told, '', counts.join(', ')].join('\n');
+}
+
+function byRpcIn(file: string): ByRpc {
+  try {
+    const parsed: unknown = parse(readFileSync(file, 'utf8'));
+    if (isByRpc(parsed)) return parsed;
+  } catch (error) {
+    throw new InvalidArgumentError(messageOf(error));
+  }
+  throw new InvalidArgumentError('The file must have the names of RPCs, and below each its names and texts.');
+}
+
+/** What the values are, the checks look at themselves. */
+const isByRpc = (parsed: unknown): parsed is ByRpc =>
+  typeof parsed === 'object' && parsed !== null && Object.values(parsed).every((one) => one instanceof Object);
+
+const units: Readonly<Record<string, number>> = { '': 1, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40 };
+
+function bytesIn(text: string): number {
+  const [, digits, unit = ''] = /^(\d+)(Ki|Mi|Gi|Ti)?$/.exec(text) ?? [];
+  if (digits === undefined) throw new InvalidArgumentError('Give a number of bytes, or one with Ki, Mi, Gi or Ti.');
+  return Number(digits) * (units[unit] ?? 1);
+}
+
+function secondsIn(text: string): number {
+  const seconds = Number(text);
+  if (!(seconds > 0)) throw new InvalidArgumentError('Give a number of seconds above 0.');
+  return seconds * 1000;
+}

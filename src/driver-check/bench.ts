@@ -1,0 +1,222 @@
+/**
+ * What a check works with: calls whose answers are judged, and volumes made ready for them. An answer that breaks the
+ * rule under test fails the check; a step that only leads up to it blocks it.
+ */
+import { join } from 'node:path';
+import type { Given } from '../csi/codec.js';
+import type { GrpcCode } from '../csi/codes.js';
+import type * as plain from '../csi/generated/plain.js';
+import type { UnaryRpc } from '../csi/server.js';
+import type { Answer, AskOptions, DriverCalls } from './calls.js';
+import { Verdict } from './check.js';
+import type { Offers } from './offers.js';
+import { callLine } from './tell.js';
+
+type Request<Rpc extends UnaryRpc> = Given<plain.Rpcs[Rpc]['request']>;
+type Response<Rpc extends UnaryRpc> = plain.Rpcs[Rpc]['response'];
+
+export type AccessType = 'mount' | 'block';
+export type AccessMode = plain.VolumeCapabilityAccessModeMode;
+
+export interface BenchOptions {
+  calls: DriverCalls;
+  offers: Offers;
+  /** Begins the name of everything that the run makes. */
+  prefix: string;
+  /** By RPC, as the fields `parameters`, and `mutableParameters` of ControllerModifyVolume. */
+  parameters: Readonly<Record<string, Record<string, string>>>;
+  /** Undefined: both, mount first. */
+  accessType: AccessType | undefined;
+  fsType: string;
+  sizeBytes: number;
+  /** Directories of this run alone. */
+  stagingDir: string;
+  targetDir: string;
+  /** Another node that the controller knows, if one was named. */
+  otherNodeId: string | undefined;
+}
+
+/** How long is waited between two looks at a snapshot that is being taken. */
+const snapshotPauseMs = 200;
+
+export class Bench {
+  readonly calls: DriverCalls;
+  readonly offers: Offers;
+  readonly options: BenchOptions;
+  #names = 0;
+  readonly #taken = new Map<AccessType, boolean>();
+
+  constructor(options: BenchOptions) {
+    this.calls = options.calls;
+    this.offers = options.offers;
+    this.options = options;
+  }
+
+  get timeoutMs(): number {
+    return this.calls.timeoutMs;
+  }
+
+  /** Any answer, to be judged by the check. */
+  ask<Rpc extends UnaryRpc>(rpc: Rpc, request: Request<Rpc>, options?: AskOptions): Promise<Answer<Rpc>> {
+    return this.calls.ask(rpc, request, options);
+  }
+
+  /** @throws {Verdict} failed: anything but OK */
+  async ok<Rpc extends UnaryRpc>(rpc: Rpc, request: Request<Rpc>, options?: AskOptions): Promise<Response<Rpc>> {
+    const answer = await this.ask(rpc, request, options);
+    if (answer.value) return answer.value;
+    throw new Verdict('failed', expectedBut('OK', answer), answer.report);
+  }
+
+  /** @throws {Verdict} failed: OK, or another code */
+  async refused<Rpc extends UnaryRpc>(rpc: Rpc, request: Request<Rpc>, ...codes: GrpcCode[]): Promise<void> {
+    const answer = await this.ask(rpc, request, { takesAborted: codes.includes('ABORTED') });
+    if (codes.includes(answer.code)) return;
+    throw new Verdict('failed', expectedBut(codes.join(' or '), answer), answer.report);
+  }
+
+  /** @throws {Verdict} failed, with the last call */
+  expect(holds: boolean, expected: string, came: string): void {
+    if (!holds) throw new Verdict('failed', `expected ${expected}, but ${came}`, this.calls.last);
+  }
+
+  /** @throws {Verdict} warning, with the last call */
+  warn(why: string): never {
+    throw new Verdict('warning', why, this.calls.last);
+  }
+
+  /** A step on the way. @throws {Verdict} blocked: anything but OK, or the RPC has hung before */
+  async step<Rpc extends UnaryRpc>(rpc: Rpc, request: Request<Rpc>): Promise<Response<Rpc>> {
+    if (this.calls.hung.has(rpc))
+      throw new Verdict('blocked', `${rpc}, which comes before it, gave no answer in time before`);
+    const answer = await this.ask(rpc, request);
+    if (answer.value) return answer.value;
+    throw new Verdict('blocked', `${rpc}, which comes before it, failed: ${callLine(answer.report)}`, answer.report);
+  }
+
+  /** Of this run, and not yet used. */
+  name(): string {
+    this.#names += 1;
+    return `${this.options.prefix}-${this.#names}`;
+  }
+
+  /** A name or id of so many bytes. */
+  longText(bytes: number): string {
+    return `${this.name()}-`.padEnd(bytes, 'x');
+  }
+
+  /** One that nobody made. */
+  unknownId(): string {
+    return `${this.name()}-unknown`;
+  }
+
+  /** That of volumes where nothing else is said. */
+  get accessType(): AccessType {
+    return this.options.accessType ?? 'mount';
+  }
+
+  capability(mode: AccessMode = 'SINGLE_NODE_WRITER', type = this.accessType): Given<plain.VolumeCapability> {
+    const access = type === 'block' ? { block: {} } : { mount: { fsType: this.options.fsType } };
+    return { ...access, accessMode: { mode } };
+  }
+
+  async volumeRequest(given: Request<'CreateVolume'> = {}): Promise<Request<'CreateVolume'>> {
+    return {
+      name: this.name(),
+      capacityRange: { requiredBytes: this.options.sizeBytes },
+      volumeCapabilities: [this.capability()],
+      parameters: this.options.parameters.CreateVolume ?? {},
+      ...(await this.#topology()),
+      ...given,
+    };
+  }
+
+  /** A new volume, on the way to something else. */
+  async volume(given: Request<'CreateVolume'> = {}): Promise<plain.Volume> {
+    if (!this.offers.has('controller/CREATE_DELETE_VOLUME'))
+      throw new Verdict('blocked', 'it needs a volume, and the driver does not offer controller/CREATE_DELETE_VOLUME');
+    const { volume } = await this.step('CreateVolume', await this.volumeRequest(given));
+    if (!volume?.volumeId) throw new Verdict('blocked', 'CreateVolume gave no volume id', this.calls.last);
+    return volume;
+  }
+
+  /** For requests that are refused before anything is looked up: of a volume that is there, if one can be made. */
+  async someVolumeId(): Promise<string> {
+    return this.offers.has('controller/CREATE_DELETE_VOLUME') ? (await this.volume()).volumeId : this.unknownId();
+  }
+
+  snapshotRequest(sourceVolumeId: string, given: Request<'CreateSnapshot'> = {}): Request<'CreateSnapshot'> {
+    return { name: this.name(), sourceVolumeId, parameters: this.options.parameters.CreateSnapshot ?? {}, ...given };
+  }
+
+  /** A new snapshot that is ready to use, on the way to something else. */
+  async snapshot(sourceVolumeId: string): Promise<plain.Snapshot> {
+    const request = this.snapshotRequest(sourceVolumeId);
+    const isReady = await this.until(async () => (await this.step('CreateSnapshot', request)).snapshot?.readyToUse);
+    const { snapshot } = await this.step('CreateSnapshot', request);
+    if (isReady && snapshot?.snapshotId) return snapshot;
+    throw new Verdict('blocked', `the snapshot was not ready within ${this.timeoutMs} ms`, this.calls.last);
+  }
+
+  /** Looks again and again, for as long as a call may take. */
+  async until(look: () => Promise<boolean | undefined>): Promise<boolean> {
+    const untilMs = performance.now() + this.timeoutMs;
+    while (!(await look())) {
+      if (performance.now() > untilMs) return false;
+      await new Promise((resolve) => setTimeout(resolve, snapshotPauseMs));
+    }
+    return true;
+  }
+
+  async nodeId(): Promise<string> {
+    if (!this.calls.has('node'))
+      throw new Verdict(
+        'blocked',
+        'it needs a node id, which the node service tells: name its endpoint (--node-endpoint)',
+      );
+    return (await this.step('NodeGetInfo', {})).nodeId;
+  }
+
+  /**
+   * Whether volumes of this type can be had. What was asked for by option is.
+   * @throws {Verdict} not offered: they can't, or only the other type was asked for
+   */
+  async needAccessType(type: AccessType): Promise<void> {
+    const { accessType } = this.options;
+    if (accessType !== undefined && accessType !== type)
+      throw new Verdict('not offered', `only ${accessType} was asked for`);
+    if (accessType === type) return;
+    if (!this.#taken.has(type)) this.#taken.set(type, await this.#takes(type));
+    if (!this.#taken.get(type)) throw new Verdict('not offered', `the driver takes no volumes of type ${type}`);
+  }
+
+  async #takes(type: AccessType): Promise<boolean> {
+    if (!this.offers.has('controller/CREATE_DELETE_VOLUME')) return type === this.accessType;
+    const request = await this.volumeRequest({ volumeCapabilities: [this.capability('SINGLE_NODE_WRITER', type)] });
+    return (await this.ask('CreateVolume', request)).code === 'OK';
+  }
+
+  stagingPath(): string {
+    return join(this.options.stagingDir, `s${this.#count()}`);
+  }
+
+  targetPath(): string {
+    return join(this.options.targetDir, `t${this.#count()}`);
+  }
+
+  #count(): number {
+    this.#names += 1;
+    return this.#names;
+  }
+
+  /** So that the volume can be used where the checks are made. */
+  async #topology(): Promise<Request<'CreateVolume'>> {
+    if (!this.offers.has('plugin/VOLUME_ACCESSIBILITY_CONSTRAINTS') || !this.calls.has('node')) return {};
+    const { accessibleTopology } = await this.step('NodeGetInfo', {});
+    return accessibleTopology ? { accessibilityRequirements: { requisite: [accessibleTopology] } } : {};
+  }
+}
+
+export function expectedBut(expected: string, { code, report }: Answer<UnaryRpc>): string {
+  return `expected ${expected}, but came ${code === 'OK' ? 'OK' : report.answer}`;
+}

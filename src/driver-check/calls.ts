@@ -1,0 +1,203 @@
+/**
+ * Calls to the driver under test: to the endpoint that serves them, with the secrets that were given for them, repeated
+ * while it is busy. Each tells the ledger what it makes. What an answer should have been: bench.ts
+ */
+import { setTimeout } from 'node:timers/promises';
+import { Metadata, type ServiceError } from '@grpc/grpc-js';
+import type { AnswerClass, RpcName } from '../csi/answers.js';
+import { PluginCalls } from '../csi/calls.js';
+import { PluginConnection } from '../csi/channel.js';
+import { type Given, requestCodec } from '../csi/codec.js';
+import { type GrpcCode, grpcCodes } from '../csi/codes.js';
+import { type Rpcs, rpcs } from '../csi/generated/plain.js';
+import type { UnaryRpc } from '../csi/server.js';
+import { StagecraftError } from '../errors.js';
+import type { CallReport } from './check.js';
+import { Ledger } from './ledger.js';
+import { tellAnswer, tellCall } from './tell.js';
+
+/** Of a driver whose two services are apart, which one. */
+export type Side = 'controller' | 'node';
+
+export interface Answer<Rpc extends UnaryRpc> {
+  code: GrpcCode;
+  answerClass: AnswerClass;
+  /** Only with OK. */
+  value?: Rpcs[Rpc]['response'];
+  report: CallReport;
+}
+
+export interface AskOptions {
+  /** Default: that of the RPC's service; of Identity, the controller's. */
+  side?: Side;
+  /** Whether ABORTED is an answer too, instead of a reason to ask again. */
+  takesAborted?: boolean;
+}
+
+export type Ask = <Rpc extends UnaryRpc>(
+  rpc: Rpc,
+  request: Given<Rpcs[Rpc]['request']>,
+  options?: AskOptions,
+) => Promise<Answer<Rpc>>;
+
+export interface CallsOptions {
+  socketPaths: Partial<Record<Side, string>>;
+  timeoutMs: number;
+  /** By RPC. */
+  secrets: Readonly<Record<string, Record<string, string>>>;
+}
+
+const firstPauseMs = 50;
+const longestPauseMs = 1_000;
+
+export class DriverCalls {
+  readonly ledger = new Ledger();
+  /** RPCs whose last call got no answer in time. */
+  readonly hung = new Set<RpcName>();
+  readonly timeoutMs: number;
+  /** The last call that ended. */
+  last: CallReport | undefined;
+  readonly #connections: Partial<Record<Side, PluginConnection>>;
+  readonly #calls: Partial<Record<Side, PluginCalls>>;
+  readonly #secrets: CallsOptions['secrets'];
+  #signal: AbortSignal | undefined;
+
+  constructor({ socketPaths, timeoutMs, secrets }: CallsOptions) {
+    this.timeoutMs = timeoutMs;
+    this.#secrets = secrets;
+    this.#connections = bothSides(socketPaths, (path) => new PluginConnection(path));
+    const timeouts = { timeoutMs, nodeTimeoutMs: timeoutMs };
+    this.#calls = bothSides(this.#connections, (connection) => new PluginCalls(connection, timeouts));
+  }
+
+  /** Those that have an endpoint of their own. */
+  sides(): Side[] {
+    const { controller, node } = this.#connections;
+    if (controller && node) return controller.socketPath === node.socketPath ? ['controller'] : ['controller', 'node'];
+    return controller ? ['controller'] : ['node'];
+  }
+
+  has(side: Side): boolean {
+    return this.#connections[side] !== undefined;
+  }
+
+  /** From now on calls are cancelled by this, or by nothing. */
+  cancelBy(signal: AbortSignal | undefined): void {
+    this.#signal = signal;
+  }
+
+  /**
+   * @returns also what the driver refused
+   * @throws TypeError: the request is none; the reason of the signal: the call was cancelled
+   */
+  ask = async <Rpc extends UnaryRpc>(
+    rpc: Rpc,
+    request: Given<Rpcs[Rpc]['request']>,
+    options: AskOptions = {},
+  ): Promise<Answer<Rpc>> => {
+    const untilMs = performance.now() + this.timeoutMs;
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+      const answer = await this.#once(rpc, request, options);
+      const isOver = performance.now() + pauseMs > untilMs;
+      if (answer.answerClass !== 'busy' || options.takesAborted || isOver) return answer;
+      await setTimeout(pauseMs, undefined, this.#signal ? { signal: this.#signal } : {});
+    }
+  };
+
+  /** The names of the trailers of the answer to a call that is refused; undefined if it isn't. */
+  async trailers<Rpc extends UnaryRpc>(rpc: Rpc, given: Given<Rpcs[Rpc]['request']>): Promise<string[] | undefined> {
+    const request = this.#withSecrets(rpc, given);
+    const connection = this.#connections[this.#sideOf(rpc)];
+    if (!connection) throw new TypeError(`there is no endpoint for ${rpc}`);
+    const { client } = connection.channelFor(rpc);
+    const error = await new Promise<ServiceError | null>((resolve) => {
+      client.makeUnaryRequest(
+        rpcs[rpc].path,
+        (bytes: Buffer) => bytes,
+        (bytes: Buffer) => bytes,
+        requestCodec(rpc).encode(request),
+        new Metadata(),
+        { deadline: Date.now() + this.timeoutMs },
+        resolve,
+      );
+    });
+    this.last = tellCall(rpc, Object(request), error ? `${grpcCodes[error.code]}: ${error.details}` : 'OK');
+    return error ? Object.keys(error.metadata.getMap()) : undefined;
+  }
+
+  /** So that a check is not told about the call of another. */
+  forgetLast(): void {
+    this.last = undefined;
+  }
+
+  close(): void {
+    for (const calls of Object.values(this.#calls)) calls.close();
+    for (const connection of Object.values(this.#connections)) connection.close();
+  }
+
+  async #once<Rpc extends UnaryRpc>(
+    rpc: Rpc,
+    given: Given<Rpcs[Rpc]['request']>,
+    { side }: AskOptions,
+  ): Promise<Answer<Rpc>> {
+    const calls = this.#calls[side ?? this.#sideOf(rpc)];
+    if (!calls) throw new TypeError(`there is no endpoint for ${rpc}`);
+    const signal = this.#signal;
+    signal?.throwIfAborted();
+    const request = this.#withSecrets(rpc, given);
+    const begun = this.ledger.begin(rpc, given);
+    try {
+      const value = await calls.unary(rpc, request, signal ? { signal } : {});
+      begun.succeeded(value);
+      this.hung.delete(rpc);
+      const code: GrpcCode = 'OK';
+      const report = told(rpc, request, `${code} ${tellAnswer(value)}`);
+      return this.#answered({ code, answerClass: 'done', value, report });
+    } catch (error) {
+      if (!(error instanceof StagecraftError)) throw error;
+      const { code, answerClass } = statusOf(error);
+      begun.failed(answerClass);
+      signal?.throwIfAborted();
+      if (code === 'DEADLINE_EXCEEDED') this.hung.add(rpc);
+      return this.#answered({ code, answerClass, report: told(rpc, request, textOf(code, error)) });
+    }
+  }
+
+  #answered<Rpc extends UnaryRpc>(answer: Answer<Rpc>): Answer<Rpc> {
+    this.last = answer.report;
+    return answer;
+  }
+
+  #withSecrets<Rpc extends UnaryRpc>(rpc: Rpc, given: Given<Rpcs[Rpc]['request']>): Given<Rpcs[Rpc]['request']> {
+    const secrets = this.#secrets[rpc];
+    return secrets ? Object.assign({}, given, { secrets }) : given;
+  }
+
+  #sideOf(rpc: UnaryRpc): Side {
+    const { service } = rpcs[rpc];
+    if (service === 'Identity') return this.has('controller') ? 'controller' : 'node';
+    return service === 'Node' ? 'node' : 'controller';
+  }
+}
+
+const told = (rpc: UnaryRpc, request: unknown, answer: string): CallReport => tellCall(rpc, Object(request), answer);
+
+function statusOf({ grpcCode, answerClass }: StagecraftError): { code: GrpcCode; answerClass: AnswerClass } {
+  const code = grpcCodes.find((name) => name === grpcCode) ?? 'UNKNOWN';
+  return { code, answerClass: isAnswerClass(answerClass) ? answerClass : 'unknown' };
+}
+
+const isAnswerClass = (name: string | undefined): name is AnswerClass => name !== undefined;
+
+/** The message without what the report says anyway. */
+function textOf(code: GrpcCode, { message, rpc = '' }: StagecraftError): string {
+  const text = message.startsWith(`${rpc}: `) ? message.slice(rpc.length + 2) : message;
+  return text.startsWith(code) ? text : `${code}: ${text}`;
+}
+
+function bothSides<From, To>(
+  { controller, node }: Partial<Record<Side, From>>,
+  change: (from: From) => To,
+): Partial<Record<Side, To>> {
+  return { ...(controller && { controller: change(controller) }), ...(node && { node: change(node) }) };
+}

@@ -1,0 +1,34 @@
+/** Every check, in the order in which they are made: who the driver is first, what it does on this host last. */
+import type { Check } from '../check.js';
+import { capacityChecks } from './capacity.js';
+import { contentChecks } from './content.js';
+import { controllerPublishChecks } from './controller-publish.js';
+import { createVolumeChecks } from './create-volume.js';
+import { groupSnapshotChecks } from './group-snapshots.js';
+import { capabilityChecks, identityChecks } from './identity.js';
+import { listingChecks } from './listing.js';
+import { nodeInfoChecks } from './node-info.js';
+import { nodePublishChecks } from './node-publish.js';
+import { nodeStageChecks } from './node-stage.js';
+import { snapshotChecks } from './snapshots.js';
+import { statsExpandChecks } from './stats-expand.js';
+import { statusChecks } from './status.js';
+import { volumeChecks } from './volumes.js';
+
+export const checks: readonly Check[] = [
+  ...identityChecks,
+  ...capabilityChecks,
+  ...nodeInfoChecks,
+  ...statusChecks,
+  ...createVolumeChecks,
+  ...volumeChecks,
+  ...capacityChecks,
+  ...listingChecks,
+  ...snapshotChecks,
+  ...groupSnapshotChecks,
+  ...controllerPublishChecks,
+  ...nodeStageChecks,
+  ...nodePublishChecks,
+  ...contentChecks,
+  ...statsExpandChecks,
+];

@@ -1,0 +1,56 @@
+/** The commonest check: a request that must be refused, and with which code. */
+import type { Given } from '../../csi/codec.js';
+import type { GrpcCode } from '../../csi/codes.js';
+import type { Rpcs } from '../../csi/generated/plain.js';
+import type { UnaryRpc } from '../../csi/server.js';
+import type { Bench } from '../bench.js';
+import type { Check, Need } from '../check.js';
+
+export interface Refusal<Rpc extends UnaryRpc> {
+  /** The second part of the check's id. */
+  id: string;
+  rpc: Rpc;
+  rule: string;
+  needs?: readonly (Need | readonly Need[])[];
+  expects: GrpcCode | readonly GrpcCode[];
+  request: (bench: Bench) => Given<Rpcs[Rpc]['request']> | Promise<Given<Rpcs[Rpc]['request']>>;
+}
+
+export const refusal = <Rpc extends UnaryRpc>({
+  id,
+  rpc,
+  rule,
+  needs = [],
+  expects,
+  request,
+}: Refusal<Rpc>): Check => ({
+  id: `${rpc}/${id}`,
+  rpc,
+  rule,
+  needs,
+  run: async (bench) => bench.refused(rpc, await request(bench), ...[expects].flat()),
+});
+
+/** The longest that a name or an id may be. */
+export const maxTextBytes = 128;
+
+/** A text over the limit: the specification binds who sends it, so taking it is no more than worth a warning. */
+export const overLimit = <Rpc extends UnaryRpc>({
+  rpc,
+  field,
+  needs = [],
+  request,
+}: Pick<Refusal<Rpc>, 'rpc' | 'needs' | 'request'> & { field: string }): Check => ({
+  id: `${rpc}/long-${field.replaceAll('_', '-')}`,
+  rpc,
+  rule: `A ${field} of more than ${maxTextBytes} bytes is INVALID_ARGUMENT.`,
+  needs,
+  run: async (bench) => {
+    const { code } = await bench.ask(rpc, await request(bench));
+    if (code !== 'INVALID_ARGUMENT')
+      bench.warn(`callers must not send it, and INVALID_ARGUMENT is expected; ${code} came`);
+  },
+});
+
+/** Names that any driver has to take, whatever it makes of them. */
+export const oddName = (name: string): string => `${name} ../Größe/„ß“ 卷 %s'"\\`;

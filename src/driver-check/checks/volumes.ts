@@ -1,0 +1,318 @@
+/** What becomes of a volume that is there: deleted, validated, looked at, changed, made larger. */
+import type { Bench } from '../bench.js';
+import { type Check, type Need, Verdict } from '../check.js';
+import { refusal } from './refusal.js';
+
+const hugeBytes = 2n ** 62n;
+const makesVolumes: Need = 'controller/CREATE_DELETE_VOLUME';
+
+const check = (id: string, rule: string, needs: readonly Need[], run: (bench: Bench) => Promise<void>): Check => {
+  const rpc = rpcOf(id);
+  return { id, rpc, rule, needs, run };
+};
+
+type Judged =
+  | 'DeleteVolume'
+  | 'ValidateVolumeCapabilities'
+  | 'ControllerGetVolume'
+  | 'ControllerModifyVolume'
+  | 'ControllerExpandVolume';
+const judged: readonly Judged[] = [
+  'DeleteVolume',
+  'ValidateVolumeCapabilities',
+  'ControllerGetVolume',
+  'ControllerModifyVolume',
+  'ControllerExpandVolume',
+];
+
+function rpcOf(id: string): Judged {
+  const rpc = judged.find((name) => id.startsWith(`${name}/`));
+  if (!rpc) throw new TypeError(`${id} names no RPC of this file`);
+  return rpc;
+}
+
+const deleteChecks: readonly Check[] = [
+  refusal({
+    id: 'no-id',
+    rpc: 'DeleteVolume',
+    rule: 'Without a volume_id it is INVALID_ARGUMENT.',
+    needs: [makesVolumes],
+    expects: 'INVALID_ARGUMENT',
+    request: () => ({}),
+  }),
+  check('DeleteVolume/absent', 'A volume that is not there is deleted: OK.', [makesVolumes], async (bench) => {
+    await bench.ok('DeleteVolume', { volumeId: bench.unknownId() });
+  }),
+  check('DeleteVolume/repeat', 'A volume can be deleted, and once more: OK.', [makesVolumes], async (bench) => {
+    const { volumeId } = await bench.volume();
+    await bench.ok('DeleteVolume', { volumeId });
+    await bench.ok('DeleteVolume', { volumeId });
+  }),
+  check(
+    'DeleteVolume/frees-name',
+    'After it, the name is free: the same name makes a volume again.',
+    [makesVolumes],
+    async (bench) => {
+      const name = bench.name();
+      const { volumeId } = await bench.volume({ name });
+      await bench.step('DeleteVolume', { volumeId });
+      await bench.ok(
+        'CreateVolume',
+        await bench.volumeRequest({ name, capacityRange: { requiredBytes: 2 * bench.options.sizeBytes } }),
+      );
+    },
+  ),
+  check(
+    'DeleteVolume/in-use',
+    'A volume that is published and can not be deleted is FAILED_PRECONDITION.',
+    [makesVolumes, 'controller/PUBLISH_UNPUBLISH_VOLUME'],
+    async (bench) => {
+      const { volumeId, volumeContext } = await bench.volume();
+      const nodeId = await bench.nodeId();
+      await bench.step('ControllerPublishVolume', {
+        volumeId,
+        nodeId,
+        volumeCapability: bench.capability(),
+        volumeContext,
+      });
+      const { code, report } = await bench.ask('DeleteVolume', { volumeId });
+      if (code === 'OK') bench.warn('it is deleted under who uses it');
+      bench.expect(code === 'FAILED_PRECONDITION', 'FAILED_PRECONDITION', `there came ${report.answer}`);
+    },
+  ),
+  check(
+    'DeleteVolume/with-snapshot',
+    'A volume with snapshots is FAILED_PRECONDITION, or its snapshots stay usable without it.',
+    [makesVolumes, 'controller/CREATE_DELETE_SNAPSHOT'],
+    async (bench) => {
+      const { volumeId } = await bench.volume();
+      const { snapshotId } = await bench.snapshot(volumeId);
+      const { code, report } = await bench.ask('DeleteVolume', { volumeId });
+      if (code === 'FAILED_PRECONDITION') return;
+      bench.expect(code === 'OK', 'OK or FAILED_PRECONDITION', `there came ${report.answer}`);
+      await bench.ok('CreateVolume', await bench.volumeRequest({ volumeContentSource: { snapshot: { snapshotId } } }));
+    },
+  ),
+];
+
+const validateChecks: readonly Check[] = [
+  refusal({
+    id: 'no-id',
+    rpc: 'ValidateVolumeCapabilities',
+    rule: 'Without a volume_id it is INVALID_ARGUMENT.',
+    expects: 'INVALID_ARGUMENT',
+    request: (bench) => ({ volumeCapabilities: [bench.capability()] }),
+  }),
+  refusal({
+    id: 'no-capabilities',
+    rpc: 'ValidateVolumeCapabilities',
+    rule: 'Without volume_capabilities it is INVALID_ARGUMENT.',
+    expects: 'INVALID_ARGUMENT',
+    request: async (bench) => ({ volumeId: await bench.someVolumeId() }),
+  }),
+  refusal({
+    id: 'unknown',
+    rpc: 'ValidateVolumeCapabilities',
+    rule: 'A volume that does not exist is NOT_FOUND.',
+    expects: 'NOT_FOUND',
+    request: (bench) => ({ volumeId: bench.unknownId(), volumeCapabilities: [bench.capability()] }),
+  }),
+  check(
+    'ValidateVolumeCapabilities/confirms',
+    'What a volume was made with is confirmed, and `confirmed` repeats the volume_capabilities.',
+    [],
+    async (bench) => {
+      const { volumeId, volumeContext } = await bench.volume();
+      const volumeCapabilities = [bench.capability()];
+      const { confirmed } = await bench.ok('ValidateVolumeCapabilities', {
+        volumeId,
+        volumeContext,
+        volumeCapabilities,
+      });
+      const modes = confirmed?.volumeCapabilities.map(({ accessMode }) => accessMode?.mode);
+      bench.expect(
+        modes?.join() === 'SINGLE_NODE_WRITER',
+        'the capability that was asked for',
+        `confirmed is ${modes?.join() || 'empty'}`,
+      );
+    },
+  ),
+];
+
+const getChecks: readonly Check[] = [
+  refusal({
+    id: 'no-id',
+    rpc: 'ControllerGetVolume',
+    rule: 'Without a volume_id it is INVALID_ARGUMENT.',
+    needs: ['controller/GET_VOLUME'],
+    expects: 'INVALID_ARGUMENT',
+    request: () => ({}),
+  }),
+  refusal({
+    id: 'unknown',
+    rpc: 'ControllerGetVolume',
+    rule: 'A volume that does not exist is NOT_FOUND.',
+    needs: ['controller/GET_VOLUME'],
+    expects: 'NOT_FOUND',
+    request: (bench) => ({ volumeId: bench.unknownId() }),
+  }),
+  check(
+    'ControllerGetVolume/same',
+    'It gives the volume as CreateVolume did.',
+    ['controller/GET_VOLUME'],
+    async (bench) => {
+      const { volumeId, capacityBytes } = await bench.volume();
+      const { volume } = await bench.ok('ControllerGetVolume', { volumeId });
+      const given = `${volume?.volumeId} of ${volume?.capacityBytes} bytes`;
+      bench.expect(
+        given === `${volumeId} of ${capacityBytes} bytes`,
+        `${volumeId} of ${capacityBytes} bytes`,
+        `it is ${given}`,
+      );
+    },
+  ),
+];
+
+const modifyChecks: readonly Check[] = [
+  refusal({
+    id: 'no-id',
+    rpc: 'ControllerModifyVolume',
+    rule: 'Without a volume_id it is INVALID_ARGUMENT.',
+    needs: ['controller/MODIFY_VOLUME'],
+    expects: 'INVALID_ARGUMENT',
+    request: (bench) => ({ mutableParameters: bench.options.parameters.ControllerModifyVolume ?? {} }),
+  }),
+  refusal({
+    id: 'unknown',
+    rpc: 'ControllerModifyVolume',
+    rule: 'A volume that does not exist is NOT_FOUND.',
+    needs: ['controller/MODIFY_VOLUME'],
+    expects: 'NOT_FOUND',
+    request: (bench) => ({
+      volumeId: bench.unknownId(),
+      mutableParameters: mutableParameters(bench),
+    }),
+  }),
+  refusal({
+    id: 'unknown-parameter',
+    rpc: 'ControllerModifyVolume',
+    rule: 'A parameter that the driver does not know is INVALID_ARGUMENT.',
+    needs: ['controller/MODIFY_VOLUME'],
+    expects: 'INVALID_ARGUMENT',
+    request: async (bench) => ({
+      volumeId: (await bench.volume()).volumeId,
+      mutableParameters: { 'stagecraft-check/unknown-parameter': 'x' },
+    }),
+  }),
+  check(
+    'ControllerModifyVolume/repeat',
+    'Parameters can be changed, and to the same once more: OK.',
+    ['controller/MODIFY_VOLUME'],
+    async (bench) => {
+      const request = { volumeId: (await bench.volume()).volumeId, mutableParameters: mutableParameters(bench) };
+      await bench.ok('ControllerModifyVolume', request);
+      await bench.ok('ControllerModifyVolume', request);
+    },
+  ),
+];
+
+function mutableParameters(bench: Bench): Record<string, string> {
+  const given = bench.options.parameters.ControllerModifyVolume;
+  if (given) return given;
+  throw new Verdict(
+    'blocked',
+    'it needs parameters that can be changed: give those of ControllerModifyVolume (--parameters)',
+  );
+}
+
+const expands: readonly Need[] = ['controller/EXPAND_VOLUME'];
+
+const expandChecks: readonly Check[] = [
+  refusal({
+    id: 'no-id',
+    rpc: 'ControllerExpandVolume',
+    rule: 'Without a volume_id it is INVALID_ARGUMENT.',
+    needs: expands,
+    expects: 'INVALID_ARGUMENT',
+    request: (bench) => ({
+      capacityRange: { requiredBytes: 2 * bench.options.sizeBytes },
+      volumeCapability: bench.capability(),
+    }),
+  }),
+  refusal({
+    id: 'no-range',
+    rpc: 'ControllerExpandVolume',
+    rule: 'Without a capacity_range it is INVALID_ARGUMENT.',
+    needs: expands,
+    expects: 'INVALID_ARGUMENT',
+    request: async (bench) => ({ volumeId: await bench.someVolumeId(), volumeCapability: bench.capability() }),
+  }),
+  refusal({
+    id: 'unknown',
+    rpc: 'ControllerExpandVolume',
+    rule: 'A volume that does not exist is NOT_FOUND.',
+    needs: expands,
+    expects: 'NOT_FOUND',
+    request: (bench) => expansion(bench, bench.unknownId()),
+  }),
+  check(
+    'ControllerExpandVolume/grows',
+    'A volume becomes at least as large as required_bytes; again, and smaller, is OK.',
+    expands,
+    async (bench) => {
+      const request = expansion(bench, (await bench.volume()).volumeId);
+      const asked = BigInt(2 * bench.options.sizeBytes);
+      for (const what of ['', ' again']) {
+        const { capacityBytes } = await bench.ok('ControllerExpandVolume', request);
+        bench.expect(capacityBytes >= asked, `at least ${asked} bytes${what}`, `there are ${capacityBytes}`);
+      }
+      const { capacityBytes } = await bench.ok('ControllerExpandVolume', {
+        ...request,
+        capacityRange: { requiredBytes: 1 },
+      });
+      bench.expect(capacityBytes >= asked, `still at least ${asked} bytes`, `there are ${capacityBytes}`);
+    },
+  ),
+  refusal({
+    id: 'too-large',
+    rpc: 'ControllerExpandVolume',
+    rule: 'A size that is not to be had is OUT_OF_RANGE.',
+    needs: expands,
+    expects: 'OUT_OF_RANGE',
+    request: async (bench) => ({
+      ...expansion(bench, (await bench.volume()).volumeId),
+      capacityRange: { requiredBytes: hugeBytes },
+    }),
+  }),
+  check(
+    'ControllerExpandVolume/offline-only',
+    'A volume that is published, of a driver that expands offline only, is FAILED_PRECONDITION.',
+    [...expands, 'expansion/OFFLINE', 'controller/PUBLISH_UNPUBLISH_VOLUME'],
+    async (bench) => {
+      if (bench.offers.has('expansion/ONLINE')) throw new Verdict('not offered', 'the driver expands online too');
+      const { volumeId, volumeContext } = await bench.volume();
+      const nodeId = await bench.nodeId();
+      await bench.step('ControllerPublishVolume', {
+        volumeId,
+        nodeId,
+        volumeCapability: bench.capability(),
+        volumeContext,
+      });
+      await bench.refused('ControllerExpandVolume', expansion(bench, volumeId), 'FAILED_PRECONDITION');
+    },
+  ),
+];
+
+const expansion = (bench: Bench, volumeId: string) => ({
+  volumeId,
+  capacityRange: { requiredBytes: 2 * bench.options.sizeBytes },
+  volumeCapability: bench.capability(),
+});
+
+export const volumeChecks: readonly Check[] = [
+  ...deleteChecks,
+  ...validateChecks,
+  ...getChecks,
+  ...modifyChecks,
+  ...expandChecks,
+];

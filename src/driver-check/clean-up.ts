@@ -1,0 +1,78 @@
+/**
+ * Takes back what the ledger says was made, and whatever is left mounted in the run's own directories. Only what is
+ * in there is touched; nothing is removed recursively.
+ */
+import { lstat, readdir, rmdir, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { messageOf } from '../errors.js';
+import type { DriverCalls } from './calls.js';
+import { readMounts, unmount } from './host.js';
+import type { Made } from './ledger.js';
+import { callLine } from './tell.js';
+
+/**
+ * By the driver's own calls, the last first; again for as long as that removes something, as one thing may hold another.
+ * @param stubborn keys that are left alone, and to which those are added that could not be taken back
+ * @returns what is left of the others, each with why
+ */
+export async function takeBack(calls: DriverCalls, stubborn: Set<string>): Promise<string[]> {
+  const due = (): Made[] => calls.ledger.entries().filter(({ key }) => !stubborn.has(key));
+  let left = new Map<string, string>();
+  for (let before = -1; due().length !== before; ) {
+    before = due().length;
+    left = new Map();
+    for (const made of due()) {
+      const why = await takeBackOne(calls, made);
+      if (why !== undefined) left.set(made.key, `${made.what}: ${why}`);
+    }
+  }
+  for (const key of left.keys()) stubborn.add(key);
+  return [...left.values()];
+}
+
+/** @returns why it is still there */
+async function takeBackOne(calls: DriverCalls, { key, undoneBy, isCertain, undo }: Made): Promise<string | undefined> {
+  if (calls.hung.has(undoneBy)) return `${undoneBy} gave no answer in time before, and was not called again`;
+  let answer = 'unknown';
+  await undo(async (rpc, request, options) => {
+    const given = await calls.ask(rpc, request, options);
+    answer = given.answerClass;
+    return given;
+  });
+  if (!calls.ledger.has(key)) return undefined;
+  // Refused twice: there is nothing that another call could bring to light.
+  if (!isCertain && answer !== 'unknown' && answer !== 'busy') calls.ledger.drop(key);
+  return calls.ledger.has(key) ? (calls.last ? callLine(calls.last) : 'no call was made') : undefined;
+}
+
+/**
+ * Unmounts what the driver left in a directory of the run, then removes what is empty in there, and the directory.
+ * @returns what is left, each with why
+ */
+export async function clearDirectory(directory: string, timeoutMs: number): Promise<string[]> {
+  const left: string[] = [];
+  const mounted = (await readMounts()).map(({ path }) => path).filter((path) => path.startsWith(`${directory}/`));
+  for (const path of mounted.reverse()) {
+    const { status, stderr } = await unmount(path, timeoutMs);
+    if (status !== 0) left.push(`the mount at ${path}: ${stderr.trim()}`);
+  }
+  if (left.length > 0) return left;
+  for (const name of await readdir(directory)) {
+    const why = await removeEmpty(join(directory, name));
+    if (why !== undefined) left.push(why);
+  }
+  if (left.length === 0) await rmdir(directory);
+  return left;
+}
+
+async function removeEmpty(path: string): Promise<string | undefined> {
+  try {
+    const found = await lstat(path);
+    if (found.isDirectory()) await rmdir(path);
+    else if (found.size === 0) await unlink(path);
+    else return `${path}: it is not empty, look what it is`;
+    return undefined;
+  } catch (error) {
+    return `${path}: ${messageOf(error)}`;
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * What the driver did on this host: mounts, files, devices. A mount may hang, so it is touched by short-lived commands
+ * with a deadline only; the mount table is safe to read.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
+import { Verdict } from './check.js';
+
+export interface Mount {
+  path: string;
+  isReadonly: boolean;
+  fsType: string;
+}
+
+export interface Ran {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+const outputLimit = 64 * 1024;
+
+/** As root, or with what root may do about mounts. */
+export const mayMount = (): boolean => process.geteuid?.() === 0;
+
+/** All mounts that this process sees, in the order in which they were made. */
+export async function readMounts(): Promise<Mount[]> {
+  const table = await readFile('/proc/self/mountinfo', 'utf8');
+  return table.split('\n').filter(Boolean).map(parseMount);
+}
+
+export const mountsAt = async (path: string): Promise<Mount[]> =>
+  (await readMounts()).filter((mount) => mount.path === path);
+
+function parseMount(line: string): Mount {
+  const [own = '', shared = ''] = line.split(' - ');
+  const [, , , , path = '', options = ''] = own.split(' ');
+  const [fsType = '', , superOptions = ''] = shared.split(' ');
+  return {
+    path: path.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8))),
+    isReadonly: [...options.split(','), ...superOptions.split(',')].includes('ro'),
+    fsType,
+  };
+}
+
+/** What is at a path. */
+export type PathKind = 'nothing' | 'directory' | 'block device' | 'file' | 'something else';
+
+const kinds: Readonly<Record<string, PathKind>> = {
+  directory: 'directory',
+  'block special file': 'block device',
+  'regular file': 'file',
+  'regular empty file': 'file',
+};
+
+export async function kindOf(path: string, timeoutMs: number): Promise<PathKind> {
+  const { status, stdout, stderr } = await run(['stat', '-c', '%F', path], timeoutMs);
+  if (status === 0) return kinds[stdout.trim()] ?? 'something else';
+  if (stderr.includes('No such file')) return 'nothing';
+  throw new Verdict('failed', `${path} can't be looked at: ${stderr.trim()}`);
+}
+
+/** Writes at the beginning of a file in a mounted volume, or of a device, until it is on the storage. */
+export const write = (path: string, text: string, timeoutMs: number): Promise<Ran> =>
+  run(['dd', `of=${path}`, 'conv=notrunc,fsync', 'status=none'], timeoutMs, text);
+
+/** The first bytes of a file or of a device. */
+export const read = (path: string, bytes: number, timeoutMs: number): Promise<Ran> =>
+  run(['head', '-c', String(bytes), path], timeoutMs);
+
+export async function deviceBytes(path: string, timeoutMs: number): Promise<bigint> {
+  const { status, stdout, stderr } = await run(['blockdev', '--getsize64', path], timeoutMs);
+  if (status !== 0) throw new Verdict('failed', `the size of the device at ${path} can't be told: ${stderr.trim()}`);
+  return BigInt(stdout.trim());
+}
+
+/** Takes away one mount that the driver left at a path. */
+export const unmount = (path: string, timeoutMs: number): Promise<Ran> => run(['umount', path], timeoutMs);
+
+/** @throws {Verdict} blocked: no such command; failed: it didn't end in time, as where a mount hangs */
+async function run([command = '', ...parameters]: string[], timeoutMs: number, input = ''): Promise<Ran> {
+  const child = spawn(command, parameters, { env: { ...process.env, LC_ALL: 'C' } });
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      output[name] = (output[name] + text).slice(0, outputLimit);
+    });
+  child.stdin.on('error', () => {}); // it ended before it read all; its status tells why
+  child.stdin.end(input);
+  const over = new AbortController();
+  try {
+    const status = await Promise.race([ended(child), setTimeout(timeoutMs, 'late' as const, { signal: over.signal })]);
+    if (status !== 'late') return { status, ...output };
+  } finally {
+    over.abort();
+  }
+  child.kill('SIGKILL');
+  child.unref();
+  throw new Verdict(
+    'failed',
+    `'${[command, ...parameters].join(' ')}' did not end within ${timeoutMs} ms: the mount hangs`,
+  );
+}
+
+async function ended(child: ReturnType<typeof spawn>): Promise<number | null> {
+  try {
+    const [status]: (number | null)[] = await once(child, 'close');
+    return status ?? null;
+  } catch (error) {
+    throw new Verdict('blocked', `a command that is needed can't be run: ${String(error)}`);
+  }
+}
