@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { parse } from 'yaml';
 import type { CheckResult, Outcome } from '../driver-check/check.js';
-import { type ByRpc, type CheckDriverOptions, newPrefix } from '../driver-check/options.js';
+import { type ByRpc, type CheckDriverOptions, newPrefix, settingsOf } from '../driver-check/options.js';
 import { checkDriver } from '../driver-check/run.js';
 import { callLine } from '../driver-check/tell.js';
 import { messageOf, StagecraftError } from '../errors.js';
@@ -78,11 +78,9 @@ async function runDriverCheck(given: Arguments, print: (text: string) => void): 
 async function collect(options: CheckDriverOptions, print: (text: string) => void): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
   try {
-    for await (const result of checkDriver(options)) {
-      // Nothing is made before the first result.
-      if (results.length === 0) print(`all that is made is named ${options.prefix}-…`);
-      results.push(result);
-    }
+    settingsOf(options); // before anything is told
+    print(`all that is made is named ${options.prefix}-…`);
+    for await (const result of checkDriver(options)) results.push(result);
   } catch (error) {
     const isUsage = error instanceof StagecraftError && /^(INVALID_ARGUMENT|SOCKET_PATH_\w+)$/.test(error.code);
     throw isUsage ? new CommanderError(usageExitCode, 'usage', error.message) : error;

@@ -10,6 +10,7 @@ import { PluginConnection } from '../csi/channel.js';
 import { type Given, requestCodec } from '../csi/codec.js';
 import { type GrpcCode, grpcCodes } from '../csi/codes.js';
 import { type Rpcs, rpcs } from '../csi/generated/plain.js';
+import { secretsIn, withoutSecrets } from '../csi/secrets.js';
 import type { UnaryRpc } from '../csi/server.js';
 import { StagecraftError } from '../errors.js';
 import type { CallReport } from './check.js';
@@ -121,7 +122,8 @@ export class DriverCalls {
         resolve,
       );
     });
-    this.last = tellCall(rpc, Object(request), error ? `${grpcCodes[error.code]}: ${error.details}` : 'OK');
+    const text = error ? withoutSecrets(error.details, secretsIn(rpc, request)) : '';
+    this.last = told(rpc, request, error ? `${grpcCodes[error.code]}: ${text}` : 'OK');
     return error ? Object.keys(error.metadata.getMap()) : undefined;
   }
 

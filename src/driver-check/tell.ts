@@ -1,6 +1,6 @@
 /** Requests and answers as text for people: secrets masked, long texts cut. */
 import type { RpcName } from '../csi/answers.js';
-import { masked } from '../csi/codec.js';
+import { masked } from '../csi/secrets.js';
 import type { CallReport } from './check.js';
 
 const longestText = 80;
