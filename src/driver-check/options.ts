@@ -114,8 +114,9 @@ function byRpc(what: string, given: ByRpc = {}, allowed: readonly string[]): ByR
 }
 
 const rpcsWithSecrets = (): string[] =>
-  Object.entries(rpcs).flatMap(([name, { request }]) =>
-    messages[request].fields.some((field) => 'isSecret' in field) ? [name] : [],
-  );
+  Object.entries(rpcs).flatMap(([name, { request }]) => {
+    const fields: readonly { name: string; isSecret?: boolean }[] = messages[request];
+    return fields.some(({ isSecret }) => isSecret) ? [name] : [];
+  });
 
 const invalid = (message: string): StagecraftError => new StagecraftError('INVALID_ARGUMENT', message);
