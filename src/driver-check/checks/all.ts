@@ -2,6 +2,7 @@
 import type { Check } from '../check.js';
 import { capacityChecks } from './capacity.js';
 import { contentChecks } from './content.js';
+import { controllerExpandChecks } from './controller-expand.js';
 import { controllerPublishChecks } from './controller-publish.js';
 import { createVolumeChecks } from './create-volume.js';
 import { groupSnapshotChecks } from './group-snapshots.js';
@@ -22,6 +23,7 @@ export const checks: readonly Check[] = [
   ...statusChecks,
   ...createVolumeChecks,
   ...volumeChecks,
+  ...controllerExpandChecks,
   ...capacityChecks,
   ...listingChecks,
   ...snapshotChecks,

@@ -1,9 +1,8 @@
-/** What becomes of a volume that is there: deleted, validated, looked at, changed, made larger. */
+/** What becomes of a volume that is there: deleted, validated, looked at, changed. Made larger: controller-expand.ts */
 import type { Bench } from '../bench.js';
 import { type Check, type Need, Verdict } from '../check.js';
 import { refusal } from './refusal.js';
 
-const hugeBytes = 2n ** 62n;
 const makesVolumes: Need = 'controller/CREATE_DELETE_VOLUME';
 
 const check = (id: string, rule: string, needs: readonly Need[], run: (bench: Bench) => Promise<void>): Check => {
@@ -11,18 +10,12 @@ const check = (id: string, rule: string, needs: readonly Need[], run: (bench: Be
   return { id, rpc, rule, needs, run };
 };
 
-type Judged =
-  | 'DeleteVolume'
-  | 'ValidateVolumeCapabilities'
-  | 'ControllerGetVolume'
-  | 'ControllerModifyVolume'
-  | 'ControllerExpandVolume';
+type Judged = 'DeleteVolume' | 'ValidateVolumeCapabilities' | 'ControllerGetVolume' | 'ControllerModifyVolume';
 const judged: readonly Judged[] = [
   'DeleteVolume',
   'ValidateVolumeCapabilities',
   'ControllerGetVolume',
   'ControllerModifyVolume',
-  'ControllerExpandVolume',
 ];
 
 function rpcOf(id: string): Judged {
@@ -225,94 +218,4 @@ function mutableParameters(bench: Bench): Record<string, string> {
   );
 }
 
-const expands: readonly Need[] = ['controller/EXPAND_VOLUME'];
-
-const expandChecks: readonly Check[] = [
-  refusal({
-    id: 'no-id',
-    rpc: 'ControllerExpandVolume',
-    rule: 'Without a volume_id it is INVALID_ARGUMENT.',
-    needs: expands,
-    expects: 'INVALID_ARGUMENT',
-    request: (bench) => ({
-      capacityRange: { requiredBytes: 2 * bench.options.sizeBytes },
-      volumeCapability: bench.capability(),
-    }),
-  }),
-  refusal({
-    id: 'no-range',
-    rpc: 'ControllerExpandVolume',
-    rule: 'Without a capacity_range it is INVALID_ARGUMENT.',
-    needs: expands,
-    expects: 'INVALID_ARGUMENT',
-    request: async (bench) => ({ volumeId: await bench.someVolumeId(), volumeCapability: bench.capability() }),
-  }),
-  refusal({
-    id: 'unknown',
-    rpc: 'ControllerExpandVolume',
-    rule: 'A volume that does not exist is NOT_FOUND.',
-    needs: expands,
-    expects: 'NOT_FOUND',
-    request: (bench) => expansion(bench, bench.unknownId()),
-  }),
-  check(
-    'ControllerExpandVolume/grows',
-    'A volume becomes at least as large as required_bytes; again, and smaller, is OK.',
-    expands,
-    async (bench) => {
-      const request = expansion(bench, (await bench.volume()).volumeId);
-      const asked = BigInt(2 * bench.options.sizeBytes);
-      for (const what of ['', ' again']) {
-        const { capacityBytes } = await bench.ok('ControllerExpandVolume', request);
-        bench.expect(capacityBytes >= asked, `at least ${asked} bytes${what}`, `there are ${capacityBytes}`);
-      }
-      const { capacityBytes } = await bench.ok('ControllerExpandVolume', {
-        ...request,
-        capacityRange: { requiredBytes: 1 },
-      });
-      bench.expect(capacityBytes >= asked, `still at least ${asked} bytes`, `there are ${capacityBytes}`);
-    },
-  ),
-  refusal({
-    id: 'too-large',
-    rpc: 'ControllerExpandVolume',
-    rule: 'A size that is not to be had is OUT_OF_RANGE.',
-    needs: expands,
-    expects: 'OUT_OF_RANGE',
-    request: async (bench) => ({
-      ...expansion(bench, (await bench.volume()).volumeId),
-      capacityRange: { requiredBytes: hugeBytes },
-    }),
-  }),
-  check(
-    'ControllerExpandVolume/offline-only',
-    'A volume that is published, of a driver that expands offline only, is FAILED_PRECONDITION.',
-    [...expands, 'expansion/OFFLINE', 'controller/PUBLISH_UNPUBLISH_VOLUME'],
-    async (bench) => {
-      if (bench.offers.has('expansion/ONLINE')) throw new Verdict('not offered', 'the driver expands online too');
-      const { volumeId, volumeContext } = await bench.volume();
-      const nodeId = await bench.nodeId();
-      await bench.step('ControllerPublishVolume', {
-        volumeId,
-        nodeId,
-        volumeCapability: bench.capability(),
-        volumeContext,
-      });
-      await bench.refused('ControllerExpandVolume', expansion(bench, volumeId), 'FAILED_PRECONDITION');
-    },
-  ),
-];
-
-const expansion = (bench: Bench, volumeId: string) => ({
-  volumeId,
-  capacityRange: { requiredBytes: 2 * bench.options.sizeBytes },
-  volumeCapability: bench.capability(),
-});
-
-export const volumeChecks: readonly Check[] = [
-  ...deleteChecks,
-  ...validateChecks,
-  ...getChecks,
-  ...modifyChecks,
-  ...expandChecks,
-];
+export const volumeChecks: readonly Check[] = [...deleteChecks, ...validateChecks, ...getChecks, ...modifyChecks];
