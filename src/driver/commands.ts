@@ -1,13 +1,15 @@
 /**
  * Runs the system's own tools as processes of their own: what blocks in the kernel blocks them, never the driver.
- * What their words mean is for who asks: mounts.ts, loop-devices.ts, usage.ts
+ * What their words mean is for who asks: contents.ts, mounts.ts, loop-devices.ts, usage.ts
  */
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 
-/** Resolves, or rejects, only once the tool has ended: until then what it does may still happen. */
-export type Run = (tool: string, args: readonly string[]) => Promise<Ran>;
+/**
+ * Resolves, or rejects, only once the tool has ended: until then what it does may still happen.
+ * @param signal kills it
+ */
+export type Run = (tool: string, args: readonly string[], signal?: AbortSignal) => Promise<Ran>;
 
 export interface Ran {
   status: number;
@@ -17,39 +19,83 @@ export interface Ran {
 }
 
 export interface RunOptions {
-  /** After that it is killed. */
-  timeoutMs: number;
+  /** After that it is killed; default: it has all the time. */
+  timeoutMs?: number;
   /**
    * An open lock of the data directory. The tool holds it too, so that after a SIGKILL of the driver the next one does
    * not start before what the last one began has ended.
    */
   lockFile?: number;
+  /** Kills the tool when the driver dies, however it does. */
+  diesWithDriver?: boolean;
 }
+
+/** A tool that said no. */
+export class ToolFailure extends Error {
+  override readonly name = 'ToolFailure';
+
+  /** Something went away while it was looked at. */
+  get hasLostFiles(): boolean {
+    return /No such file or directory|replaced while being copied/.test(this.message);
+  }
+}
+
+/** Enough to say what went wrong; a tool may complain of each of a million files. */
+const keptCharacters = 2 ** 20;
+
+/** What setpriv ends with where it finds no such tool. */
+const notThere = 127;
 
 /** @throws Error where the tool is missing, or had to be killed */
 export const runner =
-  ({ timeoutMs, lockFile }: RunOptions): Run =>
-  async (tool, args) => {
-    const child = spawn(tool, args, {
+  ({ timeoutMs, lockFile, diesWithDriver = false }: RunOptions): Run =>
+  async (tool, args, signal) => {
+    signal?.throwIfAborted();
+    const [program, ...words] = diesWithDriver ? ['setpriv', '--pdeathsig', 'KILL', tool, ...args] : [tool, ...args];
+    const child = spawn(program, words, {
       stdio: ['ignore', 'pipe', 'pipe', ...(lockFile === undefined ? [] : [lockFile])],
       env: { ...process.env, LC_ALL: 'C' }, // its words are read
     });
-    const ended = new Promise<{ status: number | null; signal: string | null }>((resolve, reject) => {
-      child.once('error', (cause) => reject(new Error(`${tool} does not run (${cause.message})`, { cause })));
-      child.once('close', (status, signal) => resolve({ status, signal }));
-    });
-    const overdue = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
+    const [stdout, stderr] = [beginningOf(child.stdout), beginningOf(child.stderr)];
+    const kill = (): boolean => child.kill('SIGKILL');
+    const overdue = timeoutMs === undefined ? undefined : setTimeout(kill, timeoutMs);
+    signal?.addEventListener('abort', kill);
     try {
-      const [{ status, signal }, stdout, stderr] = await Promise.all([
-        ended,
-        textOf(child.stdout),
-        textOf(child.stderr),
-      ]);
-      if (status === null) throw new Error(`${tool} was killed by ${signal}: it has ${timeoutMs} ms`);
-      return { status, stdout, stderr: stderr.trim() };
+      const ended = await new Promise<{ status: number | null; killedBy: string | null }>((resolve, reject) => {
+        child.once('error', (cause) => reject(missing(`${program} does not run (${cause.message})`, cause)));
+        child.once('close', (status, killedBy) => resolve({ status, killedBy }));
+      });
+      const { status, killedBy } = ended;
+      if (status === null)
+        throw new Error(`${tool} was killed by ${killedBy}${timeoutMs ? `: it has ${timeoutMs} ms` : ''}`);
+      if (diesWithDriver && status === notThere) throw missing(`${tool} does not run (${stderr().trim()})`);
+      return { status, stdout: stdout(), stderr: stderr().trim() };
     } finally {
       clearTimeout(overdue);
+      signal?.removeEventListener('abort', kill);
     }
   };
 
-const textOf = async (output: Readable | null): Promise<string> => (output ? text(output) : '');
+const missing = (what: string, cause?: unknown): Error =>
+  new Error(`${what}: are coreutils, findutils and util-linux installed?`, { cause });
+
+/** What the tool wrote to its standard output. @throws {ToolFailure} it said no; Error as `Run` */
+export async function outputOf(
+  run: Run,
+  [tool, ...args]: readonly [string, ...string[]],
+  signal?: AbortSignal,
+): Promise<string> {
+  const { status, stdout, stderr } = await run(tool, args, signal);
+  if (status === 0) return stdout;
+  throw new ToolFailure(`${tool}: ${stderr || `ended with ${status}`}`);
+}
+
+/** Reads a stream to its end. @returns what it began with */
+function beginningOf(stream: Readable | null): () => string {
+  let text = '';
+  stream?.setEncoding('utf8');
+  stream?.on('data', (more: string) => {
+    if (text.length < keptCharacters) text += more;
+  });
+  return () => text;
+}

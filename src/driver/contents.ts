@@ -4,13 +4,16 @@
  * killed driver left is known. Knows no records; who wants what removed says so.
  */
 import { randomUUID } from 'node:crypto';
-import { chmod, lstat, mkdir, open, readdir, readFile, realpath, rename, truncate, unlink } from 'node:fs/promises';
+import { chmod, lstat, mkdir, open, readdir, realpath, rename, truncate, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { CsiStatus } from '../csi/server.js';
 import { messageOf } from '../errors.js';
+import { outputOf, runner, ToolFailure } from './commands.js';
+import { isWithin } from './mount-table.js';
+import { readMountTable } from './mounts.js';
 import type { AccessType } from './state.js';
-import { runTool, ToolFailure } from './system-tool.js';
+import { usedBytesOf } from './usage.js';
 
 /** One volume's or snapshot's. */
 export interface Content {
@@ -30,6 +33,9 @@ const volumeRootMode = 0o777;
 const workPrefix = 'unfinished-';
 const imageSuffix = '.img';
 const ownName = /^(?:unfinished-|(?:vol|snap)-)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.img)?$/;
+
+/** Nothing goes on writing after a driver that was killed. */
+const run = runner({ diesWithDriver: true });
 
 /** The kernel's timestamps move in steps; the coarsest are of 10 ms. */
 const timestampStepMs = 20;
@@ -130,13 +136,8 @@ export class Contents {
   }
 
   /** The bytes that it takes up. */
-  async usedBytes(content: Content): Promise<number> {
-    const listing = await runTool('du', ['-s', '-x', '--block-size=1', '--', this.pathOf(content)]).catch((error) => {
-      // It complains of files that go away while it counts; the sum is good all the same.
-      if (error instanceof ToolFailure && /^\d/.test(error.output)) return error.output;
-      throw error;
-    });
-    return Number.parseInt(listing, 10);
+  usedBytes(content: Content): Promise<number> {
+    return usedBytesOf(run, this.pathOf(content));
   }
 
   /**
@@ -150,7 +151,7 @@ export class Contents {
       await setTimeout(timestampStepMs); // what changes from now on is newer than the mark
       await work();
       const paths = contents.map((content) => this.pathOf(content));
-      return (await runTool('find', [...paths, '-newercm', mark, '-print', '-quit'])) === '';
+      return (await outputOf(run, ['find', ...paths, '-newercm', mark, '-print', '-quit'])) === '';
     } catch (error) {
       if (error instanceof ToolFailure && error.hasLostFiles) return false;
       throw error;
@@ -163,8 +164,8 @@ export class Contents {
     const { signal } = this.#stopping;
     if (!(await this.exists(from))) throw new CsiStatus('DATA_LOSS', `the content of ${from.id} is missing: delete it`);
     // Holes stay holes, hard links stay links, owners and attributes stay; blocks are shared where the file system can.
-    await runTool('cp', ['-a', '-x', '-T', '--reflink=auto', '--', this.pathOf(from), to], signal);
-    await runTool('sync', from.accessType === 'block' ? ['--', to] : ['-f', '--', to], signal);
+    await outputOf(run, ['cp', '-a', '-x', '-T', '--reflink=auto', '--', this.pathOf(from), to], signal);
+    await outputOf(run, ['sync', ...(from.accessType === 'block' ? [] : ['-f']), '--', to], signal);
   }
 
   get #workName(): string {
@@ -197,7 +198,7 @@ const stopped = (): CsiStatus => new CsiStatus('UNAVAILABLE', 'the driver is sto
 const warn = (error: unknown): void =>
   process.emitWarning(`content that belongs to nothing could not be removed: ${messageOf(error)}`);
 
-const removeTree = (path: string): Promise<string> => runTool('rm', ['-rf', '--one-file-system', '--', path]);
+const removeTree = (path: string): Promise<string> => outputOf(run, ['rm', '-rf', '--one-file-system', '--', path]);
 
 const nameOf = ({ id, accessType }: Content): string => (accessType === 'block' ? id + imageSuffix : id);
 
@@ -221,16 +222,11 @@ async function syncPath(path: string): Promise<void> {
 
 /** Bind mounts of one file system have its device number too: only the mount table tells them. */
 async function refuseMountsBelow(path: string): Promise<void> {
-  const table = await readFile('/proc/self/mountinfo', 'utf8');
-  const points = table.split('\n').map((line) => unescaped(line.split(' ')[4] ?? ''));
-  const below = points.find((point) => point === path || point.startsWith(`${path}/`));
+  const { entries } = await readMountTable();
+  const below = entries.find((entry) => isWithin(entry.path, path));
   if (below === undefined) return;
-  throw new CsiStatus('FAILED_PRECONDITION', `something is mounted at ${below}: unmount it first`);
+  throw new CsiStatus('FAILED_PRECONDITION', `something is mounted at ${below.path}: unmount it first`);
 }
-
-/** The kernel writes blanks and backslashes as octal numbers. */
-const unescaped = (text: string): string =>
-  text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 
 const isCode = (error: unknown, ...codes: string[]): boolean =>
   error instanceof Error && 'code' in error && codes.includes(String(error.code));

@@ -47,7 +47,7 @@ export const isLoopDevice = (path: string): boolean => /^(?:.*\/)?loop\d+$/.test
 export function hostLoopDevices(run: Run): LoopDevices {
   const losetup = async (what: string, args: string[]): Promise<string> => {
     const { status, stdout, stderr } = await run('losetup', args).catch((cause: unknown): Ran => {
-      throw noDevice(what, `${messageOf(cause)}; is util-linux installed?`);
+      throw noDevice(what, messageOf(cause));
     });
     if (status !== 0) throw noDevice(what, stderr || `losetup ended with ${status}`);
     return stdout;

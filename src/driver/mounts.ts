@@ -25,7 +25,7 @@ export interface Mounts {
 const tableReads = 20;
 
 export const hostMounts = (run: Run): Mounts => ({
-  table: readTable,
+  table: readMountTable,
 
   bind: (source, target) => mountTool(run, 'mount', ['--bind', source, target], `can't mount at ${target}`),
 
@@ -41,7 +41,7 @@ export const hostMounts = (run: Run): Mounts => ({
 });
 
 /** The kernel gives the table in pieces, between which it may change: what two reads agree on was so. */
-async function readTable(): Promise<MountTable> {
+export async function readMountTable(): Promise<MountTable> {
   let before: string | undefined;
   for (let read = 0; read < tableReads; read += 1) {
     const now = await readFile('/proc/self/mountinfo', 'utf8');
@@ -53,7 +53,7 @@ async function readTable(): Promise<MountTable> {
 
 async function mountTool(run: Run, tool: string, args: string[], what: string): Promise<void> {
   const { status, stderr } = await run(tool, args).catch((cause: unknown): Ran => {
-    throw new CsiStatus('INTERNAL', `${what}: ${messageOf(cause)}; is util-linux installed?`);
+    throw new CsiStatus('INTERNAL', `${what}: ${messageOf(cause)}`);
   });
   if (status === 0) return;
   if (/busy/i.test(stderr)) {

@@ -26,8 +26,11 @@ export function usageMeter(run: Run): Measure {
   };
 }
 
+/** What a directory or file takes up on disk. @throws {CsiStatus} INTERNAL */
+export const usedBytesOf = (run: Run, path: string): Promise<number> => diskUsage(run, ['--block-size=1', path]);
+
 async function measure(run: Run, directory: string): Promise<Usage> {
-  const usedBytes = await diskUsage(run, ['--block-size=1', directory]);
+  const usedBytes = await usedBytesOf(run, directory);
   const usedInodes = await diskUsage(run, ['--inodes', directory]);
   const { bavail, bsize, ffree } = await statfs(directory);
   return { usedBytes, usedInodes, freeBytes: bavail * bsize, freeInodes: ffree };

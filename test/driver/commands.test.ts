@@ -24,7 +24,7 @@ describe('tools of the system', () => {
   it('that are missing are an error that names them', async () => {
     expect(await failureOf(run('no-such-tool', []))).to.contain('no-such-tool does not run');
     const mounts = hostMounts(() => run('no-such-tool', []));
-    expect(await failureOf(mounts.unmount('/x'))).to.contain('is util-linux installed?');
+    expect(await failureOf(mounts.unmount('/x'))).to.contain('util-linux installed?');
   });
 
   it('that hang are killed at their deadline', async () => {
