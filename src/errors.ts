@@ -26,15 +26,15 @@ export interface ErrorDetails {
 export class StagecraftError extends Error {
   override readonly name = 'StagecraftError';
   readonly code: string;
-  readonly address?: string;
-  readonly outcome?: 'refused' | 'unknown';
-  readonly faults?: string[];
-  readonly rpc?: string;
-  readonly grpcCode?: string;
-  readonly final?: boolean;
-  readonly answerClass?: string;
-  readonly oldest?: string;
-  readonly newest?: string;
+  declare readonly address?: string;
+  declare readonly outcome?: 'refused' | 'unknown';
+  declare readonly faults?: string[];
+  declare readonly rpc?: string;
+  declare readonly grpcCode?: string;
+  declare readonly final?: boolean;
+  declare readonly answerClass?: string;
+  declare readonly oldest?: string;
+  declare readonly newest?: string;
 
   constructor(code: string, message: string, { cause, ...details }: ErrorDetails = {}) {
     super(message, cause === undefined ? undefined : { cause });

@@ -9,6 +9,7 @@ import { broadcasts } from './broadcast.js';
 import { reportBytes } from './bytes.js';
 import { commitRates } from './commits.js';
 import { reportCsi } from './csi.js';
+import { reportDriver } from './driver.js';
 import { byTurns, report } from './measure.js';
 import { withRedis } from './redis-commits.js';
 import { starts } from './start.js';
@@ -34,6 +35,7 @@ const benches: Record<string, () => Promise<void>> = {
   actors: reportActors,
   bytes: reportBytes,
   csi: reportCsi,
+  driver: reportDriver,
   async start() {
     report('agent start', 'starts/s', await byTurns(starts));
   },
