@@ -82,7 +82,7 @@ describe(`T9 A8 ${rounds} rounds of SIGKILL on driver and agent, seed ${seed}`, 
     expect(pluginPids(place)).to.deep.equal([]);
     expect(readdirSync(join(place.dataDir, 'plugins'))).to.deep.equal([]);
     const left = readdirSync(place.dataDir).filter((name) => name !== 'agent.sock'); // of the agent that was killed
-    expect(left.sort()).to.deep.equal(['lock', 'logs', 'plugins', 'state']);
+    expect(left.sort()).to.deep.equal(['lock', 'logs', 'plugins', 'state', 'tasks']);
   });
 });
 
