@@ -53,7 +53,9 @@ export class Actor implements Author, Taker {
   #bytes = 0;
   /** Effects up to this seq were begun by an earlier runtime. */
   #restoredSeq = 0;
-  /** What its state keeps going; absent where it is not in service. */
+  /** Whether it is in service: the timers and effects of its state have been started. */
+  #isLive = false;
+  /** These; absent where there never was one. */
   #live: LiveWork | undefined;
   /** Deleted long ago: its journal is being forgotten. */
   #isFading = false;
@@ -195,7 +197,7 @@ export class Actor implements Author, Taker {
 
   /** Resolves when it is in service, or known not to come into it. */
   ready(): Promise<void> {
-    if (this.#live || this.stopped) return Promise.resolve();
+    if (this.#isLive || this.stopped) return Promise.resolve();
     return new Promise((resolve) => {
       this.#expecting ??= [];
       this.#expecting.push(resolve);
@@ -311,6 +313,7 @@ export class Actor implements Author, Taker {
     this.#tellVerified();
     this.#tellReady();
     const live = this.#live;
+    this.#isLive = false;
     this.#live = undefined;
     live?.end(reason);
   }
@@ -420,7 +423,7 @@ export class Actor implements Author, Taker {
     if (!this.stopped) {
       this.#phase = 'ready';
       if (!this.#isSuspect) this.#tellVerified();
-      if (this.#live) this.#live.change(before, envelope);
+      if (this.#isLive) this.#follow(before, envelope);
       else if (this.#changes.length === 0) this.#goLive();
     }
     if (outbox) this.#host.deliver(this.address, seq, outbox);
@@ -450,9 +453,20 @@ export class Actor implements Author, Taker {
   }
 
   #goLive(): void {
-    this.#live = new LiveWork(this.address, this.#host);
+    this.#isLive = true;
     this.#tellReady();
-    this.#live.begin(this.#state.envelope, this.#restoredSeq);
+    const { envelope } = this.#state;
+    if (isBusy(envelope)) this.#liveWork().begin(envelope, this.#restoredSeq);
+  }
+
+  #follow(before: Envelope, after: Envelope): void {
+    if (this.#live || isBusy(after)) this.#liveWork().change(before, after);
+  }
+
+  /** Most actors have no timer and no effect most of the time, many never. */
+  #liveWork(): LiveWork {
+    this.#live ??= new LiveWork(this.address, this.#host);
+    return this.#live;
   }
 
   #putBack(mail: Mail): void {
@@ -510,7 +524,7 @@ export class Actor implements Author, Taker {
       this.#bytes = record.text.length;
       const due = this.#changes.filter(({ kind }) => kind === 'released' && envelope.quarantined);
       this.#changes = due;
-      if (this.#live) this.#live.change(before, envelope);
+      if (this.#isLive) this.#follow(before, envelope);
       else if (due.length === 0) this.#goLive();
       if (entry) this.#notify(entry);
       if (envelope.quarantined && due.length === 0) this.enterQuarantine(envelope.quarantined.reason);
@@ -538,3 +552,5 @@ export class Actor implements Author, Taker {
     for (const tell of verified) tell();
   }
 }
+
+const isBusy = ({ timers, effects }: Envelope): boolean => timers.length + effects.length > 0;

@@ -5,7 +5,14 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import { defaultBackoff, jittered } from '../../machines/backoff.js';
 import { limitOf } from './effects.js';
-import { type Envelope, emptyEnvelope, type JournalEntry, type LiveEffect, type Outbox } from './envelope.js';
+import {
+  type Envelope,
+  emptyEnvelope,
+  type JournalEntry,
+  type LiveEffect,
+  type LiveTimer,
+  type Outbox,
+} from './envelope.js';
 import type { HostedMachine } from './hosted-machine.js';
 import {
   type ActorState,
@@ -117,6 +124,11 @@ export function triedAgain(
 ): LiveEffect {
   const notBeforeMs = at + jittered(defaultBackoff, crashes, random);
   return { ...effect, seq, attempt: nextAttempt(effect), notBeforeMs };
+}
+
+/** A timer whose event made its machine crash, set anew by that very commit: the state still waits for it. */
+export function firedAgain(timer: LiveTimer, { seq, at, random }: Stamp & { seq: number }, crashes: number): LiveTimer {
+  return { ...timer, seq, dueAtMs: at + jittered(defaultBackoff, crashes, random) };
 }
 
 const nextAttempt = ({ attempt = 1 }: LiveEffect): number => attempt + 1;

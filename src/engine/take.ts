@@ -5,7 +5,7 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import type { AnswerParams } from '../../machines/host.js';
 import { messageOf } from '../errors.js';
-import { takeChange, triedAgain } from './changes.js';
+import { firedAgain, takeChange, triedAgain } from './changes.js';
 import { asData } from './data.js';
 import type { ActorKind } from './effects.js';
 import {
@@ -87,18 +87,19 @@ export function take(taker: Taker, state: ActorState, mail: Mail, stamp: Stamp):
 }
 
 /**
- * The machine stays as it was. It still waits for an effect whose result it could not take: that is tried again. If it
- * crashes too often, it is out of service from here on, and its effects stay as they were.
+ * The machine stays as it was. It still waits for an effect whose result it could not take, and for a timer: those are
+ * tried again. If it crashes too often, it is out of service from here on, and its effects and timers stay as they were.
  */
 function crashed(taker: Taker, { snapshot, envelope }: ActorState, mail: Mail, entry: JournalEntry): Taken {
   const { most, withinMs } = taker.policy.crashes;
   const { seq, at, error: reason = '' } = entry;
   const answer = { error: { code: 'ACTOR_CRASHED', message: reason, final: true } };
-  const next = { seq, snapshot, envelope: marked(envelope, mail, answer) };
+  const next = { seq, snapshot, envelope: { ...marked(envelope, mail, answer), timers: envelope.timers } };
   const crashes = [...(envelope.crashes ?? []).filter((crashedAt) => crashedAt > at - withinMs && crashedAt <= at), at];
   next.envelope.crashes = crashes;
   if (crashes.length <= most) {
     next.envelope.effects = effectsAfterCrash(envelope.effects, mail, { entry, crashes: crashes.length });
+    next.envelope.timers = timersAfterCrash(envelope.timers, mail, { entry, crashes: crashes.length });
     return written(taker, { mail, entry, next, outbox: undefined, answer });
   }
   next.envelope.quarantined = { at, reason: `it crashed ${crashes.length} times in ${withinMs} ms, last: ${reason}` };
@@ -242,6 +243,17 @@ function effectsAfterCrash(
 ): LiveEffect[] {
   if (mail.kind !== 'effect' || !mail.ended) return before;
   return before.map((effect) => (effect.id === mail.id ? triedAgain(effect, entry, crashes) : effect));
+}
+
+function timersAfterCrash(
+  before: LiveTimer[],
+  mail: Mail,
+  { entry, crashes }: { entry: JournalEntry; crashes: number },
+): LiveTimer[] {
+  if (mail.kind !== 'timer') return before;
+  return before.map((timer) =>
+    timer.id === mail.id && timer.seq === mail.seq ? firedAgain(timer, entry, crashes) : timer,
+  );
 }
 
 /** In the place of what has the same id. */

@@ -19,7 +19,7 @@ export interface Author {
   hold(cause: unknown): void;
   written(writing: Writing): void;
   /** Nothing was written, and nothing will be. */
-  refused(mail: Mail): void;
+  refused(): void;
   /** The store holds something else than the commit builds on. */
   conflicted(mail: Mail): void;
   /** Another runtime may write, and we may not. */
@@ -106,7 +106,7 @@ export class Writing implements CommitOutcome {
     } else {
       this.#isOver = true;
       mail.reject(storeUnavailable(this.#author.address, 'refused', reason));
-      this.#author.refused(mail);
+      this.#author.refused();
     }
   }
 

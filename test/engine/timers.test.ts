@@ -125,6 +125,7 @@ describe('timers', () => {
   });
 
   describe('of raised events', () => {
+    let isBroken: boolean;
     const alarmMachine = setup({
       types: {} as { context: { heard: string[] }; events: { type: 'set' | 'ring' | 'buzz' | 'hush' } & Stamped },
       actions: {
@@ -133,7 +134,8 @@ describe('timers', () => {
         ringLater: raise({ type: 'ring', at: 0, random: 0 }, { delay: 100 }),
         buzzLater: raise({ type: 'buzz', at: 0, random: 0 }, { delay: 50 }),
         breakDown: assign(() => {
-          throw new Error('broken bell');
+          if (isBroken) throw new Error('broken bell');
+          return {};
         }),
       },
     }).createMachine({
@@ -148,6 +150,7 @@ describe('timers', () => {
     const alarmKind: ActorKind = { machine: alarmMachine, effects: {}, begin: () => ({}) };
 
     beforeEach(async () => {
+      isBroken = true;
       life = await lab.start([alarmKind]);
       await life.engine.ask('alarm/a', { type: 'set' });
     });
@@ -157,19 +160,27 @@ describe('timers', () => {
       expect(life.engine.peek('alarm/a')?.context).to.deep.equal({ heard: ['ring', 'ring'] });
     });
 
-    it('the event of a timer makes its machine throw, then it does not fire again, nor after a restart', async () => {
+    it('the event of a timer makes its machine throw, then it fires again, also after a restart, until it is taken', async () => {
       await lab.clock.advance(50);
       life = await lab.start([alarmKind]);
-      await lab.clock.advance(100);
-      expect(await historyOf(life.engine, 'alarm/a')).to.deep.equal([
-        'event set',
-        'crash buzz',
-        'event ring',
-        'event ring',
-      ]);
+      isBroken = false;
+      await lab.clock.advance(1_000);
+      expect(await historyOf(life.engine, 'alarm/a')).to.include.members(['crash buzz', 'event buzz']);
+      expect(life.engine.peek('alarm/a')?.context).to.deep.equal({ heard: ['ring', 'ring'] });
       expect(await lab.data.due({ prefix: '', untilMs: Number.MAX_SAFE_INTEGER, limit: 9 })).to.deep.equal({
         rows: [],
       });
+    });
+
+    it('its machine throws at it for ever, then it is out of service; released, it fires again', async () => {
+      await lab.clock.advance(60_000);
+      expect(life.engine.quarantined().map(({ address }) => address)).to.deep.equal(['alarm/a']);
+      isBroken = false;
+      await life.engine.release('alarm/a');
+      await lab.clock.advance(1_000);
+      const history = await historyOf(life.engine, 'alarm/a');
+      expect(history.filter((entry) => entry === 'crash buzz')).to.have.length(6);
+      expect(history.filter((entry) => entry === 'event buzz')).to.have.length(1);
     });
   });
 });

@@ -101,7 +101,11 @@ function judge(stepper: Stepper, before: Before = nothing, commit: Witnessed): J
     envelope.effects.map(nameOfEffect),
     effectsAfter(before, entry, { asked, crashes, quarantined }).map(nameOfEffect),
   );
-  expect('timers', envelope.timers.map(nameOfTimer).sort(), timersAfter(before, entry, asked).map(nameOfTimer).sort());
+  const timers =
+    entry.kind === 'crash'
+      ? timersAfterCrash(before, entry, { crashes, quarantined })
+      : timersAfter(before, entry, asked);
+  expect('timers', envelope.timers.map(nameOfTimer).sort(), timers.map(nameOfTimer).sort());
   // What is overdue already wakes it at once.
   const wakeAtMs = Math.max(entry.at, Math.min(...envelope.timers.map(({ dueAtMs }) => dueAtMs)));
   if (envelope.timers.length > 0 && (commit.wakeAtMs ?? Number.POSITIVE_INFINITY) > wakeAtMs)
@@ -260,6 +264,20 @@ function timersAfter(before: Before, entry: JournalEntry, asked: Asked | undefin
       timers.push({ id: change.id ?? 'unnamed', seq, dueAtMs: at + change.delayMs, event: change.event });
   }
   return timers;
+}
+
+/** One whose event its machine could not take is set anew, with backoff by crashes; out of service, all stay. */
+function timersAfterCrash(
+  before: Before,
+  { source, seq, at, random }: JournalEntry,
+  { crashes = [], quarantined }: { crashes: number[] | undefined; quarantined: Quarantine | undefined },
+): LiveTimer[] {
+  if (source.kind !== 'timer' || quarantined) return before.timers;
+  return before.timers.map((timer) =>
+    timer.id === source.id && timer.seq === source.seq
+      ? { ...timer, seq, dueAtMs: at + backoffMs(crashes.length, random) }
+      : timer,
+  );
 }
 
 const nameOfEffect = ({ id, seq, src, input, attempt, notBeforeMs }: LiveEffect): unknown => [
