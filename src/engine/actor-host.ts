@@ -46,26 +46,28 @@ const retryMs = 200;
 
 export function actorHost(parts: EngineParts): ActorHost {
   const { store, clock, random, logger, timers, committer, effects, gate, leases, stopped } = parts;
-  /** Until when a call that nobody waits for may still be under way, by address, on the monotonic clock. */
+  /** Until when a call that nobody waits for may still be under way, by effect and address, on the monotonic clock. */
   const uncertainUntilMs = new Map<string, number>();
   let commits = 0;
 
   const effectOf = (address: string, { src }: LiveEffect): Effect | undefined =>
     parts.actors().kindOf(address).kind.effects[src];
 
-  /** How long one that undoes has to wait. */
-  const undoableInMs = (address: string): number => {
-    const leftMs = (uncertainUntilMs.get(address) ?? 0) - clock.monotonicMs();
-    if (leftMs <= 0) uncertainUntilMs.delete(address);
-    return leftMs;
+  const placeOf = (address: string, src: string): string => `${src} ${address}`;
+
+  /** How long until no call of this effect can be under way. */
+  const certainInMs = (place: string): number => {
+    const leftMs = (uncertainUntilMs.get(place) ?? 0) - clock.monotonicMs();
+    if (leftMs <= 0) uncertainUntilMs.delete(place);
+    return Math.max(leftMs, 0);
   };
 
   /** An abort tells our side only: what was called may go on. */
-  const mayGoOn = (address: string, effect: Effect, untilMs: number): void => {
-    if (effect.negates || untilMs === Number.POSITIVE_INFINITY || !isNegatable(parts.actors().kindOf(address).kind))
-      return;
-    uncertainUntilMs.set(address, Math.max(untilMs, uncertainUntilMs.get(address) ?? 0));
-    timers.after(untilMs - clock.monotonicMs(), () => undoableInMs(address)); // forgets it
+  const mayGoOn = (address: string, src: string, untilMs: number): void => {
+    if (untilMs === Number.POSITIVE_INFINITY || !isNegated(parts.actors().kindOf(address).kind, src)) return;
+    const place = placeOf(address, src);
+    uncertainUntilMs.set(place, Math.max(untilMs, uncertainUntilMs.get(place) ?? 0));
+    timers.after(untilMs - clock.monotonicMs(), () => certainInMs(place)); // forgets it
   };
 
   const host: ActorHost = {
@@ -95,14 +97,14 @@ export function actorHost(parts: EngineParts): ActorHost {
     doubt: (address, begun) => {
       for (const one of begun) {
         const effect = effectOf(address, one);
-        if (effect) mayGoOn(address, effect, clock.monotonicMs() + limitOf(effect, one.input));
+        if (effect) mayGoOn(address, one.src, clock.monotonicMs() + limitOf(effect, one.input));
       }
     },
     startEffect: (address, asked, recovered) => {
       const effect = effectOf(address, asked);
       const delayMs = Math.max(
         asked.notBeforeMs === undefined ? 0 : asked.notBeforeMs - clock.now(),
-        effect?.negates ? undoableInMs(address) : 0,
+        ...(effect?.negates ?? []).map((src) => certainInMs(placeOf(address, src))),
       );
       const run = effects.prepare({ address, live: asked, effect, recovered });
       gate.admit(run, { recovered, delayMs, start: () => effects.begin(run) });
@@ -110,7 +112,7 @@ export function actorHost(parts: EngineParts): ActorHost {
     },
     cancelEffect: (run, reason) => {
       gate.withdraw(run);
-      if (run.effect && run.deadline && !run.isOver) mayGoOn(run.address, run.effect, run.deadline.dueAtMs);
+      if (run.deadline && !run.isOver) mayGoOn(run.address, run.live.src, run.deadline.dueAtMs);
       effects.cancel(run, reason);
     },
     startTimer: (address, { id, seq, event, dueAtMs }) =>
@@ -167,7 +169,8 @@ export function actorHost(parts: EngineParts): ActorHost {
   return host;
 }
 
-function isNegatable({ effects }: ActorKind): boolean {
-  for (const src in effects) if (effects[src]?.negates) return true;
+/** Whether another effect of its kind undoes it. */
+function isNegated({ effects }: ActorKind, src: string): boolean {
+  for (const other in effects) if (effects[other]?.negates?.includes(src)) return true;
   return false;
 }

@@ -38,11 +38,11 @@ export interface Effect {
    */
   deadlineMs?: number | 'loop' | ((input: never) => number);
   /**
-   * It undoes what another effect of its kind does. It waits where such a call may still be under way, left by a
+   * Which effects of its kind it undoes, by their `src`. It waits where such a call may still be under way, left by a
    * runtime before this one or cancelled by this one, until the deadline of that call has passed: it must not be
    * overtaken by what it undoes.
    */
-  negates?: boolean;
+  negates?: readonly string[];
 }
 
 export const defaultDeadlineMs = 120_000;

@@ -46,7 +46,7 @@ describe('negating effects', () => {
   beforeEach(async () => {
     lab = new Lab();
     open = manualEffect(deadlineMs);
-    shut = Object.assign(manualEffect(5_000), { negates: true });
+    shut = Object.assign(manualEffect(5_000), { negates: ['open'] });
     look = manualEffect(5_000);
     await restart();
   });
@@ -121,6 +121,12 @@ describe('negating effects', () => {
     await ask('shut');
     expect(shut.calls).to.have.length(0);
     await lab.clock.advance(deadlineMs);
+    expect(shut.calls).to.have.length(1);
+  });
+
+  it('what was cancelled is none of those that it undoes, then it starts at once', async () => {
+    await ask('look');
+    await ask('shut');
     expect(shut.calls).to.have.length(1);
   });
 
