@@ -41,8 +41,8 @@ interface Cancellable {
   cancel(): void;
 }
 
-/** The longest that timers take. */
-const maxTimeoutMs = 2 ** 31 - 1;
+/** Below the longest that timers take, which gRPC adds to. */
+const maxTimeoutMs = 2_000_000_000;
 
 const asBytes = (bytes: Buffer): Buffer => bytes;
 

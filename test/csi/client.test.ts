@@ -228,6 +228,16 @@ describe('csi client: time limits and giving up', () => {
     expect(plugin.calls).to.deep.equal(['Probe', 'NodeGetInfo', 'NodeGetInfo']);
   });
 
+  it('a time limit longer than timers take is the longest that they take', async () => {
+    const plugin = (await FakePlugin.listen(socketPath)).set('Probe', 'hang');
+    const arrived = plugin.arrival('Probe');
+    const probe = newClient().probe({ timeoutMs: 1e12 });
+    await arrived;
+    expect(plugin.timeoutsMs.Probe).to.be.greaterThan(1_900_000_000);
+    plugin.release('Probe', new csi.v1.ProbeResponse());
+    expect(await probe).to.deep.equal({ ready: true });
+  });
+
   it('a time limit of nothing is a mistake of the programmer', async () => {
     let thrown: unknown;
     await newClient()
