@@ -114,7 +114,10 @@ export function explainUnavailable(channel: PluginChannel, details: string): str
   if (details.includes('ECONNREFUSED')) {
     return `stale socket at ${channel.socketPath}: nobody listens (ECONNREFUSED), its plugin has ended; start it again`;
   }
-  return `UNAVAILABLE: ${details}`;
+  if (details.includes('EACCES')) {
+    return `no right to connect to ${channel.socketPath} (EACCES): run as the user whose socket it is, or as root`;
+  }
+  return `UNAVAILABLE: ${details.replace(/\s*Resolution note:\s*$/, '')}`;
 }
 
 /** Synchronous: a few microseconds, and it needs no thread of a pool that blocked mounts may have filled. */

@@ -103,11 +103,17 @@ export class CsiClient {
   }
 
   /** One page; `nextToken` is empty after the last. */
-  listVolumes(request: Given<plain.ListVolumesRequest>, options?: CallOptions): Promise<plain.ListVolumesResponse> {
+  listVolumes(
+    request: Given<plain.ListVolumesRequest> = {},
+    options?: CallOptions,
+  ): Promise<plain.ListVolumesResponse> {
     return this.#calls.unary('ListVolumes', request, options);
   }
 
-  getCapacity(request: Given<plain.GetCapacityRequest>, options?: CallOptions): Promise<plain.GetCapacityResponse> {
+  getCapacity(
+    request: Given<plain.GetCapacityRequest> = {},
+    options?: CallOptions,
+  ): Promise<plain.GetCapacityResponse> {
     return this.#calls.unary('GetCapacity', request, options);
   }
 
@@ -131,7 +137,7 @@ export class CsiClient {
 
   /** One page; `nextToken` is empty after the last. */
   listSnapshots(
-    request: Given<plain.ListSnapshotsRequest>,
+    request: Given<plain.ListSnapshotsRequest> = {},
     options?: CallOptions,
   ): Promise<plain.ListSnapshotsResponse> {
     return this.#calls.unary('ListSnapshots', request, options);
