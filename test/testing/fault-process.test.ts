@@ -60,6 +60,38 @@ describe('fault driver: its process', () => {
     expect(await client.probe()).to.deep.equal({ ready: true });
   });
 
+  it('thawed while it is being frozen: it runs, and can be frozen again', async () => {
+    const driver = await scenes.scene.driver();
+    const client = scenes.scene.client();
+    const frozen = driver.freeze();
+    driver.thaw();
+    await frozen;
+    expect(await client.probe()).to.deep.equal({ ready: true });
+    await driver.freeze();
+    expect(stateOf(driver.pid)).to.equal('T');
+    driver.thaw();
+    expect(await client.probe()).to.deep.equal({ ready: true });
+  });
+
+  it('stopped while it is being frozen: it is gone', async () => {
+    const driver = await scenes.scene.driver();
+    const frozen = driver.freeze();
+    await driver.stop();
+    await frozen;
+    expect(driver.pid).to.equal(undefined);
+    expect(existsSync(driver.socketPath)).to.equal(false);
+  });
+
+  it('stopped while its script is about to stop it: it is gone', async () => {
+    const driver = await scenes.scene.driver();
+    driver.script('Probe', { stop: 'before' });
+    const answer = refusalOf(scenes.scene.client().probe());
+    await driver.waitForCall('Probe');
+    await driver.stop();
+    await answer;
+    expect(driver.pid).to.equal(undefined);
+  });
+
   it('frozen over the deadline of a call: its repeat overlaps with nothing', async () => {
     const driver = await scenes.scene.driver();
     const client = scenes.scene.client();
@@ -170,6 +202,12 @@ describe('fault driver: its process', () => {
     });
   }
 });
+
+/** `T` is one that stands still. */
+function stateOf(pid: number | undefined): string | undefined {
+  const status = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return status.slice(status.lastIndexOf(')') + 2).at(0);
+}
 
 const ownChildren = (): string[] =>
   readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8').split(' ').filter(Boolean);

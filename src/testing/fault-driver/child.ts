@@ -20,6 +20,13 @@ export type ChildDirector = Omit<DirectorAnswers, 'freeze' | 'die'> & {
   exited(): void;
 };
 
+/** A process that stands still, or is to; one that is thawed meanwhile goes on. */
+interface Freeze {
+  isWanted: boolean;
+  /** Resolves when the process stands still, or is wanted to go on, or has ended. */
+  done: Promise<void>;
+}
+
 const termPatienceMs = 15_000;
 const freezePatienceMs = 5_000;
 const pollMs = 2;
@@ -30,8 +37,8 @@ export class Child {
   readonly #ask: Ask<DriverAnswers>;
   readonly #director: ChildDirector;
   #guard: ChildProcess | undefined;
-  /** Resolves when the process stands still; absent where it runs. */
-  #frozen: Promise<void> | undefined;
+  /** Absent where the process runs. */
+  #freeze: Freeze | undefined;
   #awaitingFreeze: Array<(frozen: Promise<void>) => void> = [];
   /** Called when the process goes on. */
   #awaitingThaw: Array<() => void> = [];
@@ -98,19 +105,22 @@ export class Child {
     throw new StagecraftError('TIMEOUT', `the fault driver did not end within ${termPatienceMs} ms of SIGTERM: killed`);
   }
 
-  /** Resolves when it stands still. */
+  /** Resolves when it stands still, or sooner where it is thawed or ends before. */
   freeze(): Promise<void> {
-    this.#frozen ??= this.#standStill();
-    for (const tell of this.#awaitingFreeze.splice(0)) tell(this.#frozen);
-    return this.#frozen;
+    this.#freeze ??= this.#standStill();
+    const { done } = this.#freeze;
+    for (const tell of this.#awaitingFreeze.splice(0)) tell(done);
+    return done;
   }
 
   waitForFreeze(): Promise<void> {
-    return this.#frozen ?? new Promise((resolve) => this.#awaitingFreeze.push(resolve));
+    return this.#freeze?.done ?? new Promise((resolve) => this.#awaitingFreeze.push(resolve));
   }
 
+  /** Also takes back a freeze that is under way. */
   thaw(): void {
-    this.#frozen = undefined;
+    if (this.#freeze) this.#freeze.isWanted = false;
+    this.#freeze = undefined;
     this.#dismissGuard();
     this.#process.kill('SIGCONT');
     for (const goOn of this.#awaitingThaw.splice(0)) goOn();
@@ -124,6 +134,7 @@ export class Child {
       ended,
       released,
       freeze: async () => {
+        if (this.#isEnding) return; // it is to end, and can't where it stands still
         const thawed = new Promise<void>((resolve) => this.#awaitingThaw.push(resolve));
         await this.freeze();
         await thawed;
@@ -137,13 +148,19 @@ export class Child {
     };
   }
 
-  async #standStill(): Promise<void> {
-    const { pid } = this;
-    if (pid === undefined) return;
-    this.#guard = guardOf(pid);
-    await once(this.#guard, 'spawn');
-    this.#process.kill('SIGSTOP');
-    for (let leftMs = freezePatienceMs; !this.#isEnding && !standsStill(pid); leftMs -= pollMs) {
+  #standStill(): Freeze {
+    const freeze: Freeze = { isWanted: true, done: Promise.resolve() };
+    if (this.pid !== undefined) freeze.done = this.#stopped(this.pid, freeze);
+    return freeze;
+  }
+
+  async #stopped(pid: number, freeze: Freeze): Promise<void> {
+    const guard = guardOf(pid);
+    this.#guard = guard;
+    await once(guard, 'spawn');
+    const isOn = (): boolean => freeze.isWanted && !this.#isEnding;
+    if (isOn()) this.#process.kill('SIGSTOP');
+    for (let leftMs = freezePatienceMs; isOn() && !standsStill(pid); leftMs -= pollMs) {
       if (leftMs <= 0) throw new StagecraftError('TIMEOUT', `process ${pid} did not stop at SIGSTOP`);
       await setTimeout(pollMs);
     }

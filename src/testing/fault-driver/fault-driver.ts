@@ -69,7 +69,10 @@ export class FaultDriver extends Faults {
     this.#book.close('the fault driver was stopped');
   }
 
-  /** SIGSTOP: resolves when the process stands still. Connections stay open, and new ones are let in by the kernel. */
+  /**
+   * SIGSTOP: resolves when the process stands still, or sooner where it is thawed or ends before. Connections stay open,
+   * and new ones are let in by the kernel.
+   */
   async freeze(): Promise<void> {
     await this.#running().freeze();
   }
@@ -79,7 +82,7 @@ export class FaultDriver extends Faults {
     await this.#running().waitForFreeze();
   }
 
-  /** SIGCONT: it goes on where it stood. */
+  /** SIGCONT: it goes on where it stood. A freeze that is under way is taken back. */
   thaw(): void {
     this.#running().thaw();
   }
