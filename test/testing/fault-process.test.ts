@@ -188,6 +188,27 @@ describe('fault driver: its process', () => {
     expect(() => driver.thaw()).to.throw(TypeError, 'start it first');
   });
 
+  it('started twice at once after it died: the second is refused, and one process runs until it is stopped', async () => {
+    const driver = await scenes.scene.driver();
+    const others = ownChildren().filter((pid) => pid !== String(driver.pid));
+    const killed = driver.kill();
+    const starts = await Promise.allSettled([driver.start(), driver.start(), killed]);
+    expect(starts.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await scenes.scene.client().probe()).to.deep.equal({ ready: true });
+    await driver.stop();
+    expect(others).to.include.members(ownChildren());
+  });
+
+  it('stopped while a start waits for the end of the process before: none runs', async () => {
+    const driver = await scenes.scene.driver();
+    const others = ownChildren().filter((pid) => pid !== String(driver.pid));
+    const killed = driver.kill();
+    const started = refusalOf(driver.start());
+    await Promise.all([driver.stop(), killed]);
+    expect((await started).code).to.equal('ABORTED');
+    expect(others).to.include.members(ownChildren());
+  });
+
   for (const state of ['running', 'frozen'] as const) {
     it(`${state}, it does not outlive who started it, whatever killed that`, async () => {
       const { scene } = scenes;

@@ -118,6 +118,13 @@ describe('fault driver: scripts', () => {
     expect(await next).to.include({ number: 2 });
   });
 
+  it('two who wait together get a call each, in the order in which they came', async () => {
+    const waiting = [server.waitForCall('Probe'), server.waitForCall('Probe')];
+    await client.probe();
+    await client.probe();
+    expect((await Promise.all(waiting)).map(({ number }) => number)).to.deep.equal([1, 2]);
+  });
+
   it('waiting in vain is a TIMEOUT that says for what', async () => {
     const refusal = await refusalOf(server.waitForCall('CreateVolume', { timeoutMs: 5 }));
     expect(refusal.code).to.equal('TIMEOUT');

@@ -58,11 +58,14 @@ export class CallBook {
   /** Resolves with the first call of this RPC that was not waited for before. */
   async waitForCall(rpc: RpcName, options: WaitOptions = {}): Promise<RecordedCall> {
     const name = checkedRpc(rpc);
-    const next = (): RecordedCall | undefined =>
-      this.#calls.find((call) => call.rpc === name && call.number > (this.#awaited.get(name) ?? 0));
-    const call = await this.#until(next, `${name} has come`, options);
-    this.#awaited.set(name, call.number);
-    return call;
+    // Taken as it is found: another who waits gets the next.
+    const take = (): RecordedCall | undefined => {
+      const last = this.#awaited.get(name) ?? 0;
+      const call = this.#calls.find(({ rpc, number }) => rpc === name && number > last);
+      if (call) this.#awaited.set(name, call.number);
+      return call;
+    };
+    return this.#until(take, `${name} has come`, options);
   }
 
   waitForEnd(number: number, options: WaitOptions = {}): Promise<RecordedCall> {
@@ -134,6 +137,7 @@ export class CallBook {
     this.#look();
   }
 
+  /** @param look what it returns is what is waited for: once it has, it is not asked again */
   #until<T>(look: () => T | undefined, what: string, { timeoutMs = defaultPatienceMs }: WaitOptions): Promise<T> {
     return new Promise((resolve, reject) => {
       let found = look();

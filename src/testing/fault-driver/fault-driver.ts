@@ -35,6 +35,8 @@ export class FaultDriver extends Faults {
   readonly #options: ServeOptions;
   readonly #book: CallBook;
   #child: Child | undefined;
+  /** Resolves once a start that is under way has its process. */
+  #starting: Promise<Child> | undefined;
 
   constructor({ takesOver = false, leavesSocket = false, ...options }: FaultDriverOptions) {
     const book = new CallBook(options.nodeId);
@@ -49,21 +51,29 @@ export class FaultDriver extends Faults {
     return this.#child?.pid;
   }
 
-  /** Starts it again where it has died or was stopped, with the state of its data directory, its script and record. */
+  /**
+   * Starts it again where it has died or was stopped, with the state of its data directory, its script and record.
+   * @throws TypeError: it runs, or is being started
+   */
   async start(): Promise<void> {
+    if (this.#starting) throw new TypeError('the fault driver is being started already');
     if (this.pid !== undefined) throw new TypeError(`the fault driver runs already, with pid ${this.pid}`);
-    await this.#child?.exited;
-    this.#child = this.#fork();
-    this.offered = await this.#child.serve(this.#options);
+    this.#starting = this.#successor();
+    const child = await this.#starting.finally(() => {
+      this.#starting = undefined;
+    });
+    this.offered = await child.serve(this.#options);
   }
 
   /** SIGKILL: its socket file stays behind. Resolves when it is gone. */
   async kill(): Promise<void> {
+    if (this.#starting) await this.#starting;
     await this.#child?.kill();
   }
 
   /** SIGTERM: it removes its socket, unless that is another's by now, and breaks its connections. Goes on if frozen. */
   async stop(): Promise<void> {
+    if (this.#starting) await this.#starting;
     if (this.pid !== undefined) await this.#child?.terminate();
     await this.#child?.exited;
     this.#book.close('the fault driver was stopped');
@@ -95,6 +105,13 @@ export class FaultDriver extends Faults {
   #running(): Child {
     if (this.#child?.pid !== undefined) return this.#child;
     throw new TypeError('the fault driver does not run: start it first');
+  }
+
+  /** One process at a time: the next comes when the one before it is gone. */
+  async #successor(): Promise<Child> {
+    await this.#child?.exited;
+    this.#child = this.#fork();
+    return this.#child;
   }
 
   #fork(): Child {
