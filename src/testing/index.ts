@@ -9,7 +9,13 @@ export { checkDriver } from '../driver-check/run.js';
 export type { CallEnd, RecordedCall } from './fault-driver/call.js';
 export type { WaitOptions } from './fault-driver/call-book.js';
 export { type FaultDriver, type FaultDriverOptions, faultDriver } from './fault-driver/fault-driver.js';
-export { type Offers, type Violation, type ViolationKind, violationsIn } from './fault-driver/judge/violations.js';
+export {
+  type JudgeOptions,
+  type Offers,
+  type Violation,
+  type ViolationKind,
+  violationsIn,
+} from './fault-driver/judge/violations.js';
 export { type FaultyOptions, type FaultyServer, serveFaulty } from './fault-driver/serve-faulty.js';
 export type { AnswerOf, Moment, Step, Use } from './fault-driver/step.js';
 export { seededRandom } from './seeded-random.js';

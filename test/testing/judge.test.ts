@@ -36,9 +36,9 @@ const shared = { mount: {}, accessMode: { mode: 'MULTI_NODE_MULTI_WRITER' } };
 const refused = (code: GrpcCode, text = ''): Partial<CallEnd> => ({ code, text });
 const lost: Partial<CallEnd> = { how: 'died' };
 
-const attach = (end?: Line['end'], nodeId = 'n-1'): Line => ({
+const attach = (end?: Line['end'], nodeId = 'n-1', volumeCapability: object = capability): Line => ({
   rpc: 'ControllerPublishVolume',
-  request: { volumeId: 'v', nodeId, volumeCapability: capability },
+  request: { volumeId: 'v', nodeId, volumeCapability },
   end,
 });
 const detach = (end?: Line['end'], nodeId = 'n-1'): Line => ({
@@ -46,9 +46,9 @@ const detach = (end?: Line['end'], nodeId = 'n-1'): Line => ({
   request: { volumeId: 'v', nodeId },
   end,
 });
-const stage = (end?: Line['end'], stagingTargetPath = '/s'): Line => ({
+const stage = (end?: Line['end'], stagingTargetPath = '/s', volumeCapability: object = capability): Line => ({
   rpc: 'NodeStageVolume',
-  request: { volumeId: 'v', stagingTargetPath, volumeCapability: capability },
+  request: { volumeId: 'v', stagingTargetPath, volumeCapability },
   end,
 });
 const unstage = (end?: Line['end']): Line => ({
@@ -86,6 +86,8 @@ const capabilities = (rpc: 'ControllerGetCapabilities' | 'NodeGetCapabilities', 
 });
 
 const up = [create(), attach(), stage(), publish()];
+const upShared = [create(), attach({}, 'n-1', shared), stage({}, '/s', shared), publish({}, '/t', shared)];
+const noAttach = capabilities('ControllerGetCapabilities');
 const down = [unpublish(), unstage(), detach(), remove()];
 
 type Found = [kind: ViolationKind, call: number];
@@ -111,7 +113,39 @@ const cases: [situation: string, log: Line[], found: Found[]][] = [
   ['staged in two places', [attach(), stage(), stage({}, '/s2')], [['staged-elsewhere', 3]]],
   ['published twice on one target', [...up, publish()], []],
   ['published on a second target, single node', [...up, publish({}, '/t2')], [['published-elsewhere', 5]]],
-  ['published on a second target, many nodes', [...up, publish({}, '/t2', shared)], []],
+  ['published on a second target, many nodes', [...upShared, publish({}, '/t2', shared)], []],
+  [
+    'published on a second target for many nodes, but first for a single one',
+    [...up, publish({}, '/t2', shared)],
+    [['published-elsewhere', 5]],
+  ],
+  ['attached to a second node, single node', [attach(), attach({}, 'n-2')], [['attached-elsewhere', 2]]],
+  ['attached to a second node, where the first may be', [attach(lost), attach({}, 'n-2')], [['attached-elsewhere', 2]]],
+  [
+    'attached to a second node while the first is being detached',
+    [attach(), detach(lost), attach({}, 'n-2')],
+    [['attached-elsewhere', 3]],
+  ],
+  ['attached to a second node once the first is detached', [attach(), detach(), attach({}, 'n-2')], []],
+  ['attached to a second node, many nodes', [attach({}, 'n-1', shared), attach({}, 'n-2', shared)], []],
+  [
+    'attached to a second node for many, but to the first alone',
+    [attach(), attach({}, 'n-2', shared)],
+    [['attached-elsewhere', 2]],
+  ],
+  [
+    'attached to a second node for many, refused for the first alone',
+    [attach({}, 'n-1', shared), attach(refused('ALREADY_EXISTS')), attach({}, 'n-2', shared)],
+    [],
+  ],
+  [
+    'staged and published on a second node where nothing is attached',
+    [noAttach, stage(), publish(), on('n-2', stage()), on('n-2', publish())],
+    [
+      ['staged-elsewhere', 4],
+      ['published-elsewhere', 5],
+    ],
+  ],
   ['published on a second target once the first is gone', [...up, unpublish(), publish({}, '/t2')], []],
   ['unstaged while published', [...up, unstage()], [['still-published', 5]]],
   [
@@ -132,7 +166,11 @@ const cases: [situation: string, log: Line[], found: Found[]][] = [
       ['still-staged', 5],
     ],
   ],
-  ['detached from another node than it is staged on', [attach(), attach({}, 'n-2'), stage(), detach({}, 'n-2')], []],
+  [
+    'detached from another node than it is staged on',
+    [attach({}, 'n-1', shared), attach({}, 'n-2', shared), stage(), detach({}, 'n-2')],
+    [],
+  ],
   [
     'detached from all nodes',
     [attach(), stage(), detach({}, '')],
@@ -147,6 +185,46 @@ const cases: [situation: string, log: Line[], found: Found[]][] = [
     'deleted after detaching found no such thing',
     [create(), attach(), detach(refused('NOT_FOUND')), remove()],
     [['still-attached', 4]],
+  ],
+  [
+    'deleted after attaching was lost, and its repeat refused for good',
+    [create(), attach(lost), attach(refused('UNKNOWN')), attach(refused('NOT_FOUND')), remove()],
+    [],
+  ],
+  [
+    'deleted after attaching was lost, and its repeat found another attachment',
+    [create(), attach(lost), attach(refused('ALREADY_EXISTS')), remove()],
+    [['still-attached', 4]],
+  ],
+  ...(['ABORTED', 'FAILED_PRECONDITION'] as const).map((code): [string, Line[], Found[]] => [
+    `deleted after attaching was lost, and its repeat was ${code}`,
+    [create(), attach(lost), attach(refused(code)), remove()],
+    [['still-attached', 4]],
+  ]),
+  [
+    'deleted after attaching was lost, and attaching otherwise refused for good',
+    [create(), attach(lost), attach(refused('INVALID_ARGUMENT'), 'n-1', shared), remove()],
+    [['still-attached', 4]],
+  ],
+  [
+    'deleted after attaching and detaching were lost, and attaching refused for good',
+    [create(), attach(lost), detach(lost), attach(refused('NOT_FOUND')), remove()],
+    [['still-attached', 5]],
+  ],
+  [
+    'deleted after attaching was lost, and refused for good while a repeat is under way',
+    [
+      { ...create(), at: [0, 1] },
+      { ...attach(lost), at: [2, 3] },
+      { ...attach('under way'), at: [4, 4] },
+      { ...attach(refused('NOT_FOUND')), at: [5, 6] },
+      { ...remove(), at: [7, 8] },
+    ],
+    [
+      ['overlap', 4],
+      ['overlap', 5],
+      ['still-attached', 5],
+    ],
   ],
   ['deleted after it was detached from all', [attach(), detach({}, ''), remove()], [['field-missing', 2]]],
   [
@@ -211,7 +289,12 @@ const cases: [situation: string, log: Line[], found: Found[]][] = [
   ],
   [
     'two nodes publish one volume at once',
-    [attach(), attach({}, 'n-2'), { ...stage(), at: [20, 29] }, { ...on('n-2', stage()), at: [21, 28] }],
+    [
+      attach({}, 'n-1', shared),
+      attach({}, 'n-2', shared),
+      { ...stage({}, '/s', shared), at: [20, 29] },
+      { ...on('n-2', stage({}, '/s', shared)), at: [21, 28] },
+    ],
     [],
   ],
   [
@@ -269,6 +352,16 @@ describe('judge of calls', () => {
     expect(violationsIn(logOf(log), offered).map(({ kind }) => kind)).to.deep.equal(['wrong-volume-context']);
   });
 
+  it('a second node where the first is fenced: nothing wrong, also to detach that while it is staged', () => {
+    const log = logOf([attach(), stage(), attach({}, 'n-2'), on('n-2', stage()), detach()]);
+    expect(violationsIn(log, offered, { fencedNodes: ['n-1'] })).to.deep.equal([]);
+    expect(violationsIn(log, offered).map(({ kind, call }) => [kind, call])).to.deep.equal([
+      ['attached-elsewhere', 3],
+      ['staged-elsewhere', 4],
+      ['still-staged', 5],
+    ]);
+  });
+
   it('where no capabilities are known, neither order nor gates are judged by them', () => {
     expect(violationsIn(logOf([publish(), unpublish(), { rpc: 'GetCapacity', request: {} }]))).to.deep.equal([]);
   });
@@ -284,7 +377,7 @@ describe('judge of calls', () => {
   });
 
   it('the logs of two nodes in one: a volume detached from a node where it is staged', () => {
-    const controller = logOf([attach(), attach({}, 'n-2')]);
+    const controller = logOf([attach({}, 'n-1', shared), attach({}, 'n-2', shared)]);
     const node = logOf([{ ...on('n-2', stage()), at: [30, 35] }]).map((call) => ({ ...call, number: 3 }));
     const later = logOf([{ ...detach({}, 'n-2'), at: [40, 45] }]).map((call) => ({ ...call, number: 4 }));
     expect(

@@ -2,7 +2,7 @@
 import type { RpcName } from '../../csi/answers.js';
 import type { RecordedCall } from './call.js';
 import type { CallBook, WaitOptions } from './call-book.js';
-import { type Offers, type Violation, violationsIn } from './judge/violations.js';
+import { type JudgeOptions, type Offers, type Violation, violationsIn } from './judge/violations.js';
 import type { Step, Use } from './step.js';
 
 export abstract class Faults {
@@ -41,8 +41,8 @@ export abstract class Faults {
   }
 
   /** What was wrong with the calls: see {@link violationsIn}. */
-  violations(): Violation[] {
-    return violationsIn(this.calls(), this.offered);
+  violations(options?: JudgeOptions): Violation[] {
+    return violationsIn(this.calls(), this.offered, options);
   }
 
   /**

@@ -2,34 +2,72 @@
  * One thing that calls make and undo (an attachment, a staging, a published target, a volume), as far as the caller can
  * know of it: by the answers that it got. An answer that was lost leaves a `maybe`.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { type AnswerClass, answerClassOf } from '../../../csi/answers.js';
+import type { GrpcCode } from '../../../csi/codes.js';
 import type { RecordedCall } from '../call.js';
 
 export type Certainty = 'no' | 'maybe' | 'yes';
+
+/** What a call was told, and when that was. */
+export interface Heard {
+  readonly atMs: number;
+  readonly answer: AnswerClass;
+  /** Absent where the answer was lost. */
+  readonly code?: GrpcCode;
+}
+
+type Change = 'make' | 'undo';
+
+/** A call whose outcome is unknown, and what was known before it; `several`: more than one kind of call. */
+type Doubt = { readonly call: RecordedCall; readonly before: Certainty } | 'several';
 
 export class KnownThing {
   #certainty: Certainty = 'no';
   /** By the number of each call under way, what was known before it. */
   readonly #before = new Map<number, Certainty>();
+  #doubt: Doubt | undefined;
 
   get certainty(): Certainty {
     return this.#certainty;
   }
 
   /** A call that makes it, or undoes it, is under way: from now on nothing is known, unless it changes nothing. */
-  begin(number: number, change: 'make' | 'undo'): void {
+  begin({ number }: RecordedCall, change: Change): void {
     this.#before.set(number, this.#certainty);
     if (this.#certainty === (change === 'make' ? 'no' : 'yes')) this.#certainty = 'maybe';
   }
 
-  end(number: number, change: 'make' | 'undo', answer: AnswerClass): void {
-    const before = this.#before.get(number);
-    this.#before.delete(number);
+  end(call: RecordedCall, change: Change, heard: Heard): void {
+    const before = this.#before.get(call.number);
+    this.#before.delete(call.number);
     if (before === undefined) return;
-    if (isDone(answer)) this.#certainty = change === 'make' ? 'yes' : 'no';
-    else if (changedNothing.has(answer)) this.#certainty = before;
+    const settled = this.#doubtSettledBy(call, heard);
+    if (isDone(heard.answer)) this.#settle(change === 'make' ? 'yes' : 'no');
+    else if (settled) this.#settle(settled.before);
+    else if (changedNothing.has(heard.answer)) this.#certainty = before;
+    else if (this.#certainty === 'maybe') this.#doubt = this.#doubtOf(call, before);
+  }
+
+  #settle(certainty: Certainty): void {
+    this.#certainty = certainty;
+    this.#doubt = undefined;
+  }
+
+  /** A call that is repeated until its answer is final has not happened, unless that says that something is there. */
+  #doubtSettledBy(call: RecordedCall, { answer, code }: Heard): Exclude<Doubt, 'several'> | undefined {
+    if (answer !== 'final' || code === 'ALREADY_EXISTS' || this.#before.size > 0) return undefined;
+    return this.#doubt !== 'several' && isRepeat(call, this.#doubt?.call) ? this.#doubt : undefined;
+  }
+
+  #doubtOf(call: RecordedCall, before: Certainty): Doubt {
+    if (!this.#doubt) return { call, before };
+    return this.#doubt !== 'several' && isRepeat(call, this.#doubt.call) ? this.#doubt : 'several';
   }
 }
+
+const isRepeat = (call: RecordedCall, of: RecordedCall | undefined): boolean =>
+  call.rpc === of?.rpc && call.nodeId === of.nodeId && isDeepStrictEqual(call.request, of.request);
 
 const isDone = (answer: AnswerClass): boolean =>
   answer === 'done' || answer === 'already-so' || answer === 'already-so-if-unmounted';
@@ -37,9 +75,10 @@ const isDone = (answer: AnswerClass): boolean =>
 const changedNothing: ReadonlySet<AnswerClass> = new Set<AnswerClass>(['final', 'repair', 'busy']);
 
 /** When the call was over for its caller, and what that was told; undefined while it waits. */
-export function heardAt({ rpc, goneAtMs, end }: RecordedCall): { atMs: number; answer: AnswerClass } | undefined {
+export function heardAt({ rpc, goneAtMs, end }: RecordedCall): Heard | undefined {
   if (goneAtMs !== undefined && (!end || goneAtMs < end.atMs)) return { atMs: goneAtMs, answer: 'unknown' };
   if (!end) return undefined;
-  const answer = end.how === 'answered' && end.code ? answerClassOf(rpc, end.code, end.text) : 'unknown';
-  return { atMs: end.atMs, answer };
+  const { atMs, how, code, text } = end;
+  if (how !== 'answered' || !code) return { atMs, answer: 'unknown' };
+  return { atMs, answer: answerClassOf(rpc, code, text), code };
 }

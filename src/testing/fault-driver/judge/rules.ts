@@ -16,6 +16,7 @@ export type ViolationKind =
   | 'still-attached'
   | 'still-staged'
   | 'still-published'
+  | 'attached-elsewhere'
   | 'staged-elsewhere'
   | 'published-elsewhere'
   | 'wrong-publish-context'
@@ -27,8 +28,10 @@ export type Findings = Partial<Record<ViolationKind, string | undefined>>;
 const attach = ['PUBLISH_UNPUBLISH_VOLUME'];
 const stage = ['STAGE_UNSTAGE_VOLUME'];
 
+const isForManyNodes = (mode: string): boolean => mode.startsWith('MULTI_NODE_');
+
 /** May be published to several targets on one node. */
-const isShared = (mode: string): boolean => mode.startsWith('MULTI_NODE_') || mode === 'SINGLE_NODE_MULTI_WRITER';
+const isForManyTargets = (mode: string): boolean => isForManyNodes(mode) || mode === 'SINGLE_NODE_MULTI_WRITER';
 
 /** Judged as the call begins, before it changes what is known. */
 export function findingsOf(call: RecordedCall, world: World): Findings {
@@ -50,19 +53,24 @@ function findingsOfOrder(call: RecordedCall, world: World): Findings {
   const { nodeId } = call;
   switch (call.rpc) {
     case 'ControllerPublishVolume':
-      return { ...ofDeleted(volume), ...ofVolumeContext(call, volume) };
+      return {
+        ...ofDeleted(volume),
+        ...ofVolumeContext(call, volume),
+        'attached-elsewhere': besides(volume.attachments, world.useOf(call), 'attached', { mode: modeOf(call) }),
+      };
     case 'NodeStageVolume':
       return {
         ...findingsBeforeUse(call, world, volume),
-        'staged-elsewhere': besides(volume.stagings, nodeId, textIn(call.request, 'stagingTargetPath'), 'staged'),
+        'staged-elsewhere': besides(volume.stagings, world.useOf(call), 'staged', { mode: modeOf(call) }),
       };
     case 'NodePublishVolume':
       return {
         ...findingsBeforeUse(call, world, volume),
         'not-staged': notStaged(call, world, volume),
-        'published-elsewhere': isShared(modeOf(call))
-          ? undefined
-          : besides(volume.targets, nodeId, textIn(call.request, 'targetPath'), 'published'),
+        'published-elsewhere': besides(volume.targets, world.useOf(call), 'published', {
+          mode: modeOf(call),
+          fitsOnNode: isForManyTargets,
+        }),
       };
     case 'NodeUnstageVolume':
       return { 'still-published': inUse(volume.targets, 'published', nodeId) };
@@ -126,15 +134,36 @@ function ofVolumeContext({ request }: RecordedCall, { context }: KnownVolume): F
 
 /** Uses on this node, or on any, that are there or may be. */
 function inUse(uses: ReadonlyMap<string, KnownUse>, how: string, nodeId?: string): string | undefined {
-  const there = [...uses.values()].filter(
-    (use) => use.thing.certainty !== 'no' && (nodeId ?? use.nodeId) === use.nodeId,
+  return told(
+    [...uses.values()].filter((use) => (nodeId ?? use.nodeId) === use.nodeId),
+    how,
   );
-  if (there.length === 0) return undefined;
-  const named = there.map(({ path, thing, nodeId: on }) => `${path ? `at ${path} ` : ''}on ${on} (${thing.certainty})`);
-  return `it is ${how} ${named.join(', ')}`;
 }
 
-/** The same thing at another path of this node. */
-function besides(uses: ReadonlyMap<string, KnownUse>, nodeId: string, path: string, how: string): string | undefined {
-  return inUse(new Map([...uses].filter(([, use]) => use.path !== path)), how, nodeId);
+interface Fit {
+  /** Of the call that is judged. */
+  mode: string;
+  /** Whether a mode lets the same thing be in several places of one node; none does where it is left out. */
+  fitsOnNode?: (mode: string) => boolean;
+}
+
+/** The same thing elsewhere, on this node or on another, where the access modes of both are not made for that. */
+function besides(
+  uses: ReadonlyMap<string, KnownUse>,
+  own: KnownUse | undefined,
+  how: string,
+  { mode, fitsOnNode = () => false }: Fit,
+): string | undefined {
+  const isInTheWay = (use: KnownUse): boolean => {
+    const fits = use.nodeId === own?.nodeId ? fitsOnNode : isForManyNodes;
+    return use !== own && !(fits(mode) && fits(use.mode));
+  };
+  return told([...uses.values()].filter(isInTheWay), how);
+}
+
+function told(uses: readonly KnownUse[], how: string): string | undefined {
+  const there = uses.filter(({ thing, isFenced }) => thing.certainty !== 'no' && !isFenced);
+  if (there.length === 0) return undefined;
+  const named = there.map(({ path, thing, nodeId }) => `${path ? `at ${path} ` : ''}on ${nodeId} (${thing.certainty})`);
+  return `it is ${how} ${named.join(', ')}`;
 }

@@ -20,6 +20,11 @@ export interface Violation {
   readonly text: string;
 }
 
+export interface JudgeOptions {
+  /** Nodes that were fenced, by their ids: what they have done, or still hold, is in nobody's way. */
+  fencedNodes?: readonly string[];
+}
+
 type Subject = { readonly key: string; readonly name: string };
 
 /**
@@ -27,8 +32,12 @@ type Subject = { readonly key: string; readonly name: string };
  *   What is not known is not judged.
  * @returns in the order of the calls
  */
-export function violationsIn(calls: readonly RecordedCall[], offered: Offers = {}): Violation[] {
-  const world = new World(offered);
+export function violationsIn(
+  calls: readonly RecordedCall[],
+  offered: Offers = {},
+  { fencedNodes = [] }: JudgeOptions = {},
+): Violation[] {
+  const world = new World(offered, fencedNodes);
   const underWay = new Set<RecordedCall>();
   const violations: Violation[] = [];
   for (const { call, isEnd } of momentsOf(calls)) {

@@ -9,7 +9,9 @@ export interface KnownUse {
   readonly nodeId: string;
   readonly path: string;
   readonly thing: KnownThing;
-  /** The access mode of the call that made it. */
+  /** The node was fenced: what is there harms nobody. */
+  readonly isFenced: boolean;
+  /** The access mode of the call that made it, or may have made it. */
   mode: string;
 }
 
@@ -31,10 +33,12 @@ export type Offers = Readonly<Record<string, readonly string[]>>;
 
 export class World {
   readonly #volumes = new Map<string, KnownVolume>();
+  readonly #fencedNodes: ReadonlySet<string>;
   #offers: Offers;
 
-  constructor(offers: Offers) {
+  constructor(offers: Offers, fencedNodes: readonly string[]) {
     this.#offers = offers;
+    this.#fencedNodes = new Set(fencedNodes);
   }
 
   /** Undefined where nobody knows: no capabilities were answered. */
@@ -49,16 +53,50 @@ export class World {
   }
 
   begin(call: RecordedCall): void {
-    for (const { thing, change } of this.#changedBy(call)) thing.begin(call.number, change);
-    const made = useOf(this, call);
-    if (made && changeOf(call) === 'make') made.mode = modeOf(call);
+    const made = this.#madeBy(call);
+    if (made?.thing.certainty === 'no') made.mode = modeOf(call);
+    for (const { thing, change } of this.#changedBy(call)) thing.begin(call, change);
   }
 
   /** The caller has been answered, or waits no longer. */
   end(call: RecordedCall): void {
-    const answer = heardAt(call)?.answer ?? 'unknown';
-    for (const { thing, change } of this.#changedBy(call)) thing.end(call.number, change, answer);
-    if (answer === 'done') this.#learn(call);
+    const heard = heardAt(call);
+    if (!heard) return;
+    for (const { thing, change } of this.#changedBy(call)) thing.end(call, change, heard);
+    if (heard.answer !== 'done') return;
+    const made = this.#madeBy(call);
+    if (made) made.mode = modeOf(call);
+    this.#learn(call);
+  }
+
+  /** The use that a call makes or undoes. */
+  useOf({ rpc, request, nodeId }: RecordedCall): KnownUse | undefined {
+    const volume = this.volume(textIn(request, 'volumeId'));
+    switch (rpc) {
+      case 'ControllerPublishVolume':
+      case 'ControllerUnpublishVolume':
+        return this.#useIn(volume.attachments, textIn(request, 'nodeId'), '');
+      case 'NodeStageVolume':
+      case 'NodeUnstageVolume':
+        return this.#useIn(volume.stagings, nodeId, textIn(request, 'stagingTargetPath'));
+      case 'NodePublishVolume':
+      case 'NodeUnpublishVolume':
+        return this.#useIn(volume.targets, nodeId, textIn(request, 'targetPath'));
+      default:
+        return undefined;
+    }
+  }
+
+  #useIn(uses: Map<string, KnownUse>, nodeId: string, path: string): KnownUse {
+    const key = `${nodeId}\0${path}`;
+    const isFenced = this.#fencedNodes.has(nodeId);
+    const known = uses.get(key) ?? { nodeId, path, isFenced, thing: new KnownThing(), mode: '' };
+    uses.set(key, known);
+    return known;
+  }
+
+  #madeBy(call: RecordedCall): KnownUse | undefined {
+    return changeOf(call) === 'make' ? this.useOf(call) : undefined;
   }
 
   #learn({ rpc, request, end }: RecordedCall): void {
@@ -82,7 +120,7 @@ export class World {
     const volume = this.volume(textIn(call.request, 'volumeId'));
     if (call.rpc === 'DeleteVolume') return [{ thing: volume.deletion, change }];
     const isFromAll = call.rpc === 'ControllerUnpublishVolume' && textIn(call.request, 'nodeId') === '';
-    const uses = isFromAll ? [...volume.attachments.values()] : [useOf(this, call)].filter((use) => use !== undefined);
+    const uses = isFromAll ? [...volume.attachments.values()] : [this.useOf(call)].filter((use) => use !== undefined);
     return uses.map(({ thing }) => ({ thing, change }));
   }
 }
@@ -110,31 +148,6 @@ function changeOf({ rpc }: RecordedCall): 'make' | 'undo' | undefined {
     default:
       return undefined;
   }
-}
-
-/** The use that a call makes or undoes. */
-export function useOf(world: World, { rpc, request, nodeId }: RecordedCall): KnownUse | undefined {
-  const volume = world.volume(textIn(request, 'volumeId'));
-  switch (rpc) {
-    case 'ControllerPublishVolume':
-    case 'ControllerUnpublishVolume':
-      return useIn(volume.attachments, textIn(request, 'nodeId'), '');
-    case 'NodeStageVolume':
-    case 'NodeUnstageVolume':
-      return useIn(volume.stagings, nodeId, textIn(request, 'stagingTargetPath'));
-    case 'NodePublishVolume':
-    case 'NodeUnpublishVolume':
-      return useIn(volume.targets, nodeId, textIn(request, 'targetPath'));
-    default:
-      return undefined;
-  }
-}
-
-function useIn(uses: Map<string, KnownUse>, nodeId: string, path: string): KnownUse {
-  const key = `${nodeId}\0${path}`;
-  const known = uses.get(key) ?? { nodeId, path, thing: new KnownThing(), mode: '' };
-  uses.set(key, known);
-  return known;
 }
 
 export const modeOf = ({ request }: RecordedCall): string =>
