@@ -87,6 +87,29 @@ const capabilities = (rpc: 'ControllerGetCapabilities' | 'NodeGetCapabilities', 
 
 const up = [create(), attach(), stage(), publish()];
 const upShared = [create(), attach({}, 'n-1', shared), stage({}, '/s', shared), publish({}, '/t', shared)];
+const clones = capabilities(
+  'ControllerGetCapabilities',
+  'CREATE_DELETE_VOLUME',
+  'CREATE_DELETE_SNAPSHOT',
+  'CLONE_VOLUME',
+);
+const modifies = capabilities(
+  'ControllerGetCapabilities',
+  'PUBLISH_UNPUBLISH_VOLUME',
+  'MODIFY_VOLUME',
+  'EXPAND_VOLUME',
+);
+const limited = { volumeId: 'v', capacityRange: { requiredBytes: 0n, limitBytes: 1n } };
+const newer = (mode: string): object => ({ mount: {}, accessMode: { mode } });
+const readonlyAttach: Line = { ...attach(), request: { ...attach().request, readonly: true } };
+const cloneOf = (volumeId: string): Line => ({
+  ...create({ volume: { volumeId: 'clone' } }),
+  request: { name: 'clone', volumeCapabilities: [capability], volumeContentSource: { volume: { volumeId } } },
+});
+const snapshotOf = (sourceVolumeId: string): Line => ({
+  rpc: 'CreateSnapshot',
+  request: { name: 's', sourceVolumeId },
+});
 const noAttach = capabilities('ControllerGetCapabilities');
 const down = [unpublish(), unstage(), detach(), remove()];
 
@@ -246,6 +269,78 @@ const cases: [situation: string, log: Line[], found: Found[]][] = [
     [{ rpc: 'CreateVolume', request: { name: '', volumeCapabilities: [capability] } }],
     [['field-missing', 1]],
   ],
+  ...(
+    [
+      ['attached with an empty capability', 'ControllerPublishVolume', { nodeId: 'n-1', volumeCapability: {} }],
+      [
+        'attached without an access mode',
+        'ControllerPublishVolume',
+        { nodeId: 'n-1', volumeCapability: { mount: {}, accessMode: { mode: 'UNKNOWN' } } },
+      ],
+      [
+        'attached neither as block nor as mount',
+        'ControllerPublishVolume',
+        { nodeId: 'n-1', volumeCapability: { accessMode: capability.accessMode } },
+      ],
+      [
+        'validated with one capability that is empty',
+        'ValidateVolumeCapabilities',
+        { volumeCapabilities: [capability, {}] },
+      ],
+      ['modified in nothing', 'ControllerModifyVolume', { mutableParameters: {} }],
+      ['grown to nothing', 'ControllerExpandVolume', { capacityRange: { requiredBytes: 0n, limitBytes: 0n } }],
+      ['a group snapshot deleted without its members', 'DeleteVolumeGroupSnapshot', { groupSnapshotId: 'g' }],
+      [
+        'a group snapshot looked up without its members',
+        'GetVolumeGroupSnapshot',
+        { groupSnapshotId: 'g', snapshotIds: [] },
+      ],
+    ] satisfies [string, RpcName, object][]
+  ).map(([situation, rpc, request]): [string, Line[], Found[]] => [
+    situation,
+    [modifies, { rpc, request: { volumeId: 'v', ...request } }],
+    [['field-missing', 2]],
+  ]),
+  ['grown by its limit alone', [modifies, { rpc: 'ControllerExpandVolume', request: limited }], []],
+  ...(['SINGLE_NODE_SINGLE_WRITER', 'SINGLE_NODE_MULTI_WRITER'] as const).flatMap(
+    (mode): [string, Line[], Found[]][] => [
+      [`attached as ${mode}, which is not offered`, [attach({}, 'n-1', newer(mode))], [['not-offered', 1]]],
+      [
+        `attached as ${mode}, which is offered`,
+        [
+          capabilities('ControllerGetCapabilities', 'PUBLISH_UNPUBLISH_VOLUME', 'SINGLE_NODE_MULTI_WRITER'),
+          attach({}, 'n-1', newer(mode)),
+        ],
+        [],
+      ],
+      [
+        `staged as ${mode}, which is not offered on nodes`,
+        [attach(), stage({}, '/s', newer(mode))],
+        [['not-offered', 2]],
+      ],
+    ],
+  ),
+  ['attached readonly, which is not offered', [readonlyAttach], [['not-offered', 1]]],
+  [
+    'attached readonly, which is offered',
+    [capabilities('ControllerGetCapabilities', 'PUBLISH_UNPUBLISH_VOLUME', 'PUBLISH_READONLY'), readonlyAttach],
+    [],
+  ],
+  [
+    'staged with a mount group, which is not offered',
+    [attach(), stage({}, '/s', { ...capability, mount: { volumeMountGroup: '1000' } })],
+    [['not-offered', 2]],
+  ],
+  ['cloned, which is not offered', [cloneOf('v')], [['not-offered', 1]]],
+  ['cloned from a volume that is deleted', [clones, remove(), cloneOf('v')], [['volume-deleted', 3]]],
+  ['a snapshot of a volume that is deleted', [clones, remove(), snapshotOf('v')], [['volume-deleted', 3]]],
+  ['a snapshot of a volume that may be deleted', [clones, remove(lost), snapshotOf('v')], [['volume-deleted', 3]]],
+  ['a snapshot of another volume than was deleted', [clones, remove(), snapshotOf('w')], []],
+  [
+    'a group snapshot with a volume that is deleted',
+    [remove(), { rpc: 'CreateVolumeGroupSnapshot', request: { name: 's', sourceVolumeIds: ['w', 'v'] } }],
+    [['volume-deleted', 2]],
+  ],
   ['asked for what is not offered', [{ rpc: 'GetCapacity', request: {} }], [['not-offered', 1]]],
   [
     'asked for what is offered since',
@@ -312,7 +407,10 @@ const cases: [situation: string, log: Line[], found: Found[]][] = [
       { ...remove(), at: [10, 19] },
       { rpc: 'CreateSnapshot', request: { name: 's', sourceVolumeId: 'v' }, at: [15, 18] },
     ],
-    [['overlap', 3]],
+    [
+      ['overlap', 3],
+      ['volume-deleted', 3],
+    ],
   ],
 ];
 

@@ -6,6 +6,8 @@ import { violationsIn } from '../../src/testing/fault-driver/judge/violations.js
 import type { FaultyServer } from '../../src/testing/index.js';
 import { inScenes, refusalOf } from './scene.js';
 
+const volumeCapability = { mount: {}, accessMode: { mode: 'SINGLE_NODE_WRITER' } } as const;
+
 describe('fault driver: scripts', () => {
   const scenes = inScenes();
   let server: FaultyServer;
@@ -139,7 +141,7 @@ describe('fault driver: scripts', () => {
 
   it('its violations are those of its calls, by what the driver offers', async () => {
     server.script('NodePublishVolume', { answer: {} }).script('NodeUnstageVolume', { answer: {} });
-    await client.nodePublishVolume({ volumeId: 'v-1', targetPath: '/t', volumeCapability: { mount: {} } });
+    await client.nodePublishVolume({ volumeId: 'v-1', targetPath: '/t', volumeCapability });
     await client.nodeUnstageVolume({ volumeId: 'v-1', stagingTargetPath: '/s' });
     expect(server.violations().map(({ kind }) => kind)).to.include('still-published');
     expect(server.violations()).to.include.deep.members(violationsIn(server.calls()));

@@ -1,5 +1,8 @@
-/** What CSI asks of each call by itself: fields that must be there, and the capability that it is offered by. */
+/** What CSI asks of each call by itself: fields that must be there, and the capabilities that offer it. */
 import type { RpcName } from '../../../csi/answers.js';
+import type { RecordedCall } from '../call.js';
+import { changes, isOnNode, textIn } from '../subjects.js';
+import { modeIn, objectIn } from './fields.js';
 
 const stageFields = ['volumeId', 'stagingTargetPath'];
 
@@ -11,14 +14,14 @@ export const requiredFields: Readonly<Partial<Record<RpcName, readonly string[]>
   ControllerUnpublishVolume: ['volumeId', 'nodeId'],
   ValidateVolumeCapabilities: ['volumeId', 'volumeCapabilities'],
   ControllerGetVolume: ['volumeId'],
-  ControllerModifyVolume: ['volumeId'],
+  ControllerModifyVolume: ['volumeId', 'mutableParameters'],
   ControllerExpandVolume: ['volumeId', 'capacityRange'],
   CreateSnapshot: ['name', 'sourceVolumeId'],
   DeleteSnapshot: ['snapshotId'],
   GetSnapshot: ['snapshotId'],
   CreateVolumeGroupSnapshot: ['name', 'sourceVolumeIds'],
-  DeleteVolumeGroupSnapshot: ['groupSnapshotId'],
-  GetVolumeGroupSnapshot: ['groupSnapshotId'],
+  DeleteVolumeGroupSnapshot: ['groupSnapshotId', 'snapshotIds'],
+  GetVolumeGroupSnapshot: ['groupSnapshotId', 'snapshotIds'],
   GetMetadataAllocated: ['snapshotId'],
   GetMetadataDelta: ['baseSnapshotId', 'targetSnapshotId'],
   NodeStageVolume: [...stageFields, 'volumeCapability'],
@@ -29,8 +32,33 @@ export const requiredFields: Readonly<Partial<Record<RpcName, readonly string[]>
   NodeExpandVolume: ['volumeId', 'volumePath'],
 };
 
-export const isEmpty = (value: unknown): boolean =>
-  value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
+/** The fields that a call lacks, by their paths. */
+export function missingIn({ rpc, request }: RecordedCall): string[] {
+  const missing = (requiredFields[rpc] ?? []).filter((field) => isEmpty(Reflect.get(request, field)));
+  const ofCapabilities = capabilitiesIn(request).flatMap(({ path, capability }) => [
+    ...(Reflect.has(capability, 'mount') || Reflect.has(capability, 'block') ? [] : [`${path}.mount or ${path}.block`]),
+    ...(['', 'UNKNOWN'].includes(modeIn(capability)) ? [`${path}.accessMode`] : []),
+  ]);
+  return [...missing, ...ofCapabilities];
+}
+
+/** Also a list, a map or a range in which there is nothing. */
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || value === '' || (typeof value === 'object' && Object.values(value ?? {}).every(isZero));
+
+const isZero = (value: unknown): boolean => value === 0n;
+
+function capabilitiesIn(request: object): { path: string; capability: object }[] {
+  const one: unknown = Reflect.get(request, 'volumeCapability');
+  const many: unknown = Reflect.get(request, 'volumeCapabilities');
+  return [
+    ...(one === undefined ? [] : [{ path: 'volumeCapability', capability: objectIn(request, 'volumeCapability') }]),
+    ...(Array.isArray(many) ? many : []).map((capability: object, index) => ({
+      path: `volumeCapabilities[${index}]`,
+      capability,
+    })),
+  ];
+}
 
 const volumes = ['CREATE_DELETE_VOLUME'];
 const attach = ['PUBLISH_UNPUBLISH_VOLUME'];
@@ -61,3 +89,23 @@ export const offeredBy: Readonly<Partial<Record<RpcName, readonly string[]>>> = 
   NodeGetVolumeStats: ['GET_VOLUME_STATS', 'VOLUME_CONDITION'],
   NodeExpandVolume: ['EXPAND_VOLUME'],
 };
+
+const newerModes: readonly string[] = ['SINGLE_NODE_SINGLE_WRITER', 'SINGLE_NODE_MULTI_WRITER'];
+
+/** What each thing that a call asks for is offered by: of each list, any one of the same service. */
+export function gatesOf({ rpc, request }: RecordedCall): (readonly string[])[] {
+  const source = objectIn(request, 'volumeContentSource');
+  const capabilities = capabilitiesIn(request).map(({ capability }) => capability);
+  // Whether a volume could be used in a newer mode may be asked of any driver.
+  const isNewer = changes(rpc) && capabilities.some((capability) => newerModes.includes(modeIn(capability)));
+  const isReadonly = rpc === 'ControllerPublishVolume' && Reflect.get(request, 'readonly') === true;
+  const hasGroup = capabilities.some((capability) => textIn(objectIn(capability, 'mount'), 'volumeMountGroup') !== '');
+  return [
+    offeredBy[rpc] ?? [],
+    isNewer ? ['SINGLE_NODE_MULTI_WRITER'] : [],
+    isReadonly ? ['PUBLISH_READONLY'] : [],
+    hasGroup && isOnNode(rpc) ? ['VOLUME_MOUNT_GROUP'] : [],
+    Reflect.has(source, 'snapshot') ? snapshots : [],
+    Reflect.has(source, 'volume') ? ['CLONE_VOLUME'] : [],
+  ].filter(({ length }) => length > 0);
+}

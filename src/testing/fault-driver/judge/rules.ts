@@ -3,8 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { rpcs } from '../../../csi/generated/plain.js';
 import type { RecordedCall } from '../call.js';
 import { textIn } from '../subjects.js';
-import { isEmpty, offeredBy, requiredFields } from './requirements.js';
-import { type KnownUse, type KnownVolume, modeOf, objectIn, type World } from './world.js';
+import { objectIn } from './fields.js';
+import { gatesOf, missingIn } from './requirements.js';
+import { type KnownUse, type KnownVolume, modeOf, type World } from './world.js';
 
 export type ViolationKind =
   | 'overlap'
@@ -38,13 +39,14 @@ export function findingsOf(call: RecordedCall, world: World): Findings {
   return { ...findingsByItself(call, world), ...findingsOfOrder(call, world) };
 }
 
-function findingsByItself({ rpc, request }: RecordedCall, world: World): Findings {
-  const missing = (requiredFields[rpc] ?? []).filter((field) => isEmpty(Reflect.get(request, field)));
-  const capabilities = offeredBy[rpc] ?? [];
-  const isRefused = capabilities.length > 0 && world.offers(rpcs[rpc].service, capabilities) === false;
+function findingsByItself(call: RecordedCall, world: World): Findings {
+  const missing = missingIn(call);
+  const { service } = rpcs[call.rpc];
+  const refused = gatesOf(call).filter((capabilities) => world.offers(service, capabilities) === false);
+  const named = refused.map((capabilities) => capabilities.join(' or '));
   return {
     'field-missing': missing.length > 0 ? `without ${missing.join(', ')}` : undefined,
-    'not-offered': isRefused ? `the driver does not offer ${capabilities.join(' or ')}` : undefined,
+    'not-offered': named.length > 0 ? `the driver does not offer ${named.join(', ')}` : undefined,
   };
 }
 
@@ -91,6 +93,10 @@ function findingsOfOrder(call: RecordedCall, world: World): Findings {
     case 'ControllerModifyVolume':
     case 'NodeExpandVolume':
       return ofDeleted(volume);
+    case 'CreateVolume':
+    case 'CreateSnapshot':
+    case 'CreateVolumeGroupSnapshot':
+      return ofDeletedSources(call, world);
     default:
       return {};
   }
@@ -124,6 +130,19 @@ function notStaged({ request, nodeId }: RecordedCall, world: World, volume: Know
 const ofDeleted = ({ deletion }: KnownVolume): Findings => ({
   'volume-deleted': deletion.certainty === 'no' ? undefined : `it was deleted (${deletion.certainty})`,
 });
+
+function ofDeletedSources({ request }: RecordedCall, world: World): Findings {
+  const ids: unknown[] = [
+    textIn(request, 'sourceVolumeId'),
+    textIn(objectIn(objectIn(request, 'volumeContentSource'), 'volume'), 'volumeId'),
+    ...Object.values(objectIn(request, 'sourceVolumeIds')),
+  ];
+  const gone = ids
+    .map((id) => world.volume(String(id)))
+    .filter(({ deletion }) => deletion.certainty !== 'no')
+    .map(({ id, deletion }) => `its source ${id} was deleted (${deletion.certainty})`);
+  return { 'volume-deleted': gone.join(', ') || undefined };
+}
 
 function ofVolumeContext({ request }: RecordedCall, { context }: KnownVolume): Findings {
   const given = objectIn(request, 'volumeContext');

@@ -2,6 +2,7 @@
 import { rpcs } from '../../../csi/generated/plain.js';
 import type { RecordedCall } from '../call.js';
 import { textIn } from '../subjects.js';
+import { modeIn, objectIn } from './fields.js';
 import { heardAt, KnownThing } from './known-thing.js';
 
 /** A use of a volume: an attachment to a node, or a path there. */
@@ -150,14 +151,7 @@ function changeOf({ rpc }: RecordedCall): 'make' | 'undo' | undefined {
   }
 }
 
-export const modeOf = ({ request }: RecordedCall): string =>
-  textIn(objectIn(objectIn(request, 'volumeCapability'), 'accessMode'), 'mode');
-
-/** A message in a message; one without fields where it is absent. */
-export function objectIn(message: object, field: string): object {
-  const value: unknown = Reflect.get(message, field);
-  return typeof value === 'object' && value !== null ? value : {};
-}
+export const modeOf = ({ request }: RecordedCall): string => modeIn(objectIn(request, 'volumeCapability'));
 
 function typesIn(answer: object): string[] {
   const capabilities: unknown = Reflect.get(answer, 'capabilities');
