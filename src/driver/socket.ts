@@ -60,7 +60,11 @@ function bindFailure(socketPath: string, cause: unknown): StagecraftError {
   return new StagecraftError('INVALID_ARGUMENT', message, { cause });
 }
 
-async function removeStale(socketPath: string): Promise<void> {
+/**
+ * Removes the socket of somebody who has died; what is not there is fine.
+ * @throws {StagecraftError} SOCKET_IN_USE: somebody answers there, or what is there is not a socket
+ */
+export async function removeStale(socketPath: string): Promise<void> {
   const found = lstatSync(socketPath, { throwIfNoEntry: false });
   if (!found) return;
   if (!found.isSocket()) throw inUse(socketPath, 'what is there is not a socket: remove it, or choose another path');

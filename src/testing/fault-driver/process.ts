@@ -66,5 +66,5 @@ async function stop(): Promise<void> {
   served?.sockets.cut();
   await served?.underway.settled();
   served?.driver.close();
-  process.exit(0); // closes no listener: that would remove what stands at its path, whosever it is
+  process.exit(0);
 }

@@ -1,15 +1,17 @@
 /**
- * The sockets of one fault driver: the first, and those that replace it on its path while it lives on. Each connection
- * has a gRPC server of its own, so that a call knows which one to break.
+ * The sockets of one fault driver: the first, and those that replace it on its path while it lives on. Each is bound
+ * beside the path and then put there: a listener that is closed removes the path that it was bound at, whosever socket
+ * is there by then. Each connection has a gRPC server of its own, so that a call knows which one to break.
  */
-
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { type BigIntStats, renameSync, rmSync, statSync } from 'node:fs';
+import { type BigIntStats, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import type { Server as Listener, Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { addCsiHandlers, type CsiHandlers } from '../../csi/server.js';
-import { listen } from '../../driver/socket.js';
+import { listen, removeStale, socketPathOf } from '../../driver/socket.js';
+import { messageOf, StagecraftError } from '../../errors.js';
 import type { Origin } from './interposed.js';
 
 const maxMessageBytes = 64 * 1024 * 1024;
@@ -32,15 +34,25 @@ export class Sockets {
 
   /** @throws {StagecraftError} as `listen` does */
   async open(): Promise<void> {
-    this.#serve(await listen(this.#path));
-    this.#file = fileAt(this.#path);
+    await removeStale(this.#path);
+    await this.#put(linkWhereNothingIs);
   }
 
   /** Puts a new socket in place of whatever is at the path; who is connected to the old one stays so. */
   async replace(): Promise<void> {
-    const aside = join(dirname(this.#path), `.${process.pid}${this.#listeners.length}`);
-    this.#serve(await listen(aside));
-    renameSync(aside, this.#path);
+    await this.#put(renameSync);
+  }
+
+  async #put(move: (from: string, to: string) => void): Promise<void> {
+    const aside = besides(this.#path);
+    const listener = await listen(aside);
+    try {
+      move(aside, this.#path);
+    } catch (error) {
+      listener.close();
+      throw error;
+    }
+    this.#serve(listener);
     this.#file = fileAt(this.#path);
   }
 
@@ -54,7 +66,7 @@ export class Sockets {
     for (const connection of this.#connections) connection.destroy();
   }
 
-  /** Also removes what is at the path, whosever it is by now. */
+  /** Stops listening, removes the socket as `remove` does, and breaks all connections. */
   async close(): Promise<void> {
     const closed = this.#listeners.map((listener) => once(listener, 'close'));
     for (const listener of this.#listeners) listener.close();
@@ -81,6 +93,20 @@ export class Sockets {
     connection.once('close', () => server.forceShutdown());
     server.createConnectionInjector(ServerCredentials.createInsecure()).injectConnection(connection);
   }
+}
+
+/** A name in the same directory, so short that it rarely makes the path longer. Where it does, that is checked. */
+const besides = (path: string): string => socketPathOf(join(dirname(path), `.${randomBytes(3).toString('base64url')}`));
+
+/** Unlike a rename, it never takes the path from somebody who just came there. */
+function linkWhereNothingIs(aside: string, path: string): void {
+  try {
+    linkSync(aside, path);
+  } catch (cause) {
+    const message = `can't listen at ${path}: somebody else may just have come there: ${messageOf(cause)}`;
+    throw new StagecraftError('SOCKET_IN_USE', message, { cause });
+  }
+  rmSync(aside);
 }
 
 /** Tells one file from the next: an inode number may be given again. */
