@@ -1,7 +1,7 @@
 /** The steps that are set, and which of them a call gets. What a step is: step.ts */
 import { isDeepStrictEqual } from 'node:util';
 import type { RpcName } from '../../csi/answers.js';
-import type { CheckedStep, CheckedUse } from './step.js';
+import { type CheckedStep, type CheckedUse, isFields } from './step.js';
 
 interface Entry {
   step: CheckedStep;
@@ -48,4 +48,7 @@ export class Script {
 const put = <Item>(lists: Map<RpcName, Item[]>, rpc: RpcName, list: Item[]): void => void lists.set(rpc, list);
 
 const matches = (request: object, where: object): boolean =>
-  Object.entries(where).every(([field, value]) => isDeepStrictEqual(Reflect.get(request, field), value));
+  Object.entries(where).every(([field, wanted]) => {
+    const value: unknown = Reflect.get(request, field);
+    return isFields(wanted) && isFields(value) ? matches(value, wanted) : isDeepStrictEqual(value, wanted);
+  });

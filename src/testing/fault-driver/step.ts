@@ -47,7 +47,7 @@ export type AnswerOf<Rpc extends RpcName> = Rpc extends StreamingRpc
 export interface Use<Rpc extends RpcName = RpcName> {
   /** How many calls; default 1. */
   times?: number | 'always';
-  /** Only calls whose request has these values in these fields. */
+  /** Only calls whose request has these values in these fields. Of messages and maps in it only what is given counts. */
   where?: Given<Rpcs[Rpc]['request']>;
 }
 
@@ -108,9 +108,23 @@ export function checkedUse(rpc: RpcName, use: unknown): CheckedUse {
   const { times, where } = parsed.data;
   if (secretsIn(rpc, where).length > 0) throw new TypeError(`secrets are masked: ${rpc} can't be told apart by them`);
   const { encode, decode } = requestCodec(rpc);
-  const full = Object.entries(decode(encode(where)));
-  return { times, where: Object.fromEntries(full.filter(([field]) => Object.hasOwn(where, field))) };
+  return { times, where: given(decode(encode(where)), where) };
 }
+
+/** Of a decoded message, the fields that were given: others have got their defaults. */
+const given = (decoded: object, fields: object): object =>
+  Object.fromEntries(
+    Object.entries(decoded)
+      .filter(([field]) => Object.hasOwn(fields, field))
+      .map(([field, value]) => {
+        const inner: unknown = Reflect.get(fields, field);
+        return [field, isFields(value) && isFields(inner) ? given(value, inner) : value];
+      }),
+  );
+
+/** A message or a map, not a list or bytes. */
+export const isFields = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);
 
 /** What a step answers: of a stream all messages, else one. */
 export const messagesOf = (rpc: RpcName, { answer }: CheckedStep): object[] =>
