@@ -60,6 +60,16 @@ describe('fault driver: its process', () => {
     expect(await client.probe()).to.deep.equal({ ready: true });
   });
 
+  it('waited for in vain to stand still: a TIMEOUT that says so, and a later wait is not disturbed', async () => {
+    const driver = await scenes.scene.driver();
+    const refusal = await refusalOf(driver.waitForFreeze({ timeoutMs: 5 }));
+    expect(refusal.code).to.equal('TIMEOUT');
+    expect(refusal.message).to.equal('waited 5 ms in vain until the fault driver stood still');
+    const waiting = driver.waitForFreeze();
+    await driver.freeze();
+    await waiting;
+  });
+
   it('thawed while it is being frozen: it runs, and can be frozen again', async () => {
     const driver = await scenes.scene.driver();
     const client = scenes.scene.client();

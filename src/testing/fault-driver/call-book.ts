@@ -19,7 +19,7 @@ interface Waiter {
   settle(failure?: Error): void;
 }
 
-const defaultPatienceMs = 10_000;
+export const defaultPatienceMs = 10_000;
 
 export class CallBook {
   readonly #nodeId: string;

@@ -113,8 +113,21 @@ export class Child {
     return done;
   }
 
-  waitForFreeze(): Promise<void> {
-    return this.#freeze?.done ?? new Promise((resolve) => this.#awaitingFreeze.push(resolve));
+  /** @throws {StagecraftError} TIMEOUT; ABORTED: it has ended */
+  waitForFreeze(timeoutMs: number): Promise<void> {
+    if (this.#freeze) return this.#freeze.done;
+    return new Promise((resolve, reject) => {
+      const tell = (frozen: Promise<void>): void => {
+        clearTimeout(timer);
+        resolve(frozen);
+      };
+      const late = (): void => {
+        this.#awaitingFreeze = this.#awaitingFreeze.filter((other) => other !== tell);
+        reject(new StagecraftError('TIMEOUT', `waited ${timeoutMs} ms in vain until the fault driver stood still`));
+      };
+      const timer = globalThis.setTimeout(late, timeoutMs);
+      this.#awaitingFreeze.push(tell);
+    });
   }
 
   /** Also takes back a freeze that is under way. */

@@ -4,7 +4,7 @@
  */
 import { socketPathOf } from '../../driver/socket.js';
 import { monotonicMs } from './call.js';
-import { CallBook } from './call-book.js';
+import { CallBook, defaultPatienceMs, type WaitOptions } from './call-book.js';
 import { Child } from './child.js';
 import { Faults } from './faults.js';
 import type { PlainDriverOptions } from './plain-options.js';
@@ -87,9 +87,12 @@ export class FaultDriver extends Faults {
     await this.#running().freeze();
   }
 
-  /** Resolves when the process stands still, also by a step of the script. */
-  async waitForFreeze(): Promise<void> {
-    await this.#running().waitForFreeze();
+  /**
+   * Resolves when the process stands still, also by a step of the script.
+   * @throws {StagecraftError} TIMEOUT; ABORTED: the process has ended
+   */
+  async waitForFreeze({ timeoutMs = defaultPatienceMs }: WaitOptions = {}): Promise<void> {
+    await this.#running().waitForFreeze(timeoutMs);
   }
 
   /** SIGCONT: it goes on where it stood. A freeze that is under way is taken back. */
