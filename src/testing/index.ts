@@ -17,7 +17,7 @@ export {
   violationsIn,
 } from './fault-driver/judge/violations.js';
 export { type FaultyOptions, type FaultyServer, serveFaulty } from './fault-driver/serve-faulty.js';
-export type { AnswerOf, Moment, Step, Use } from './fault-driver/step.js';
+export type { AnswerOf, CheckedStep, Moment, Step, Use } from './fault-driver/step.js';
 export { seededRandom } from './seeded-random.js';
 export { type SimulatedClock, simulatedClock } from './simulated-clock.js';
 export type { TestRunner } from './store-suite/runner.js';

@@ -33,7 +33,7 @@ export class Scene {
 
   async server(handlers: CsiHandlers = {}): Promise<FaultyServer> {
     const server = await serveFaulty({ ...this.#options('data'), handlers });
-    this.#endings.push(() => server.close());
+    this.#endings.push(() => server.stop());
     return server;
   }
 

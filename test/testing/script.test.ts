@@ -65,6 +65,26 @@ describe('fault driver: scripts', () => {
     );
   });
 
+  it('requests are told apart by a part of a message, or of a map, in them', async () => {
+    const where = {
+      volumeCapability: { accessMode: { mode: 'SINGLE_NODE_WRITER' } },
+      volumeContext: { pool: 'a' },
+    } as const;
+    server.script('NodePublishVolume', { code: 'OUT_OF_RANGE' }, { where });
+    const publish = (pool: string, mode: 'SINGLE_NODE_WRITER' | 'MULTI_NODE_READER_ONLY'): Promise<string> =>
+      codeOf(
+        client.nodePublishVolume({
+          volumeId: 'v-1',
+          targetPath: '/t',
+          volumeCapability: { mount: { fsType: 'ext4' }, accessMode: { mode } },
+          volumeContext: { pool, tier: '1' },
+        }),
+      );
+    expect(await publish('b', 'SINGLE_NODE_WRITER')).not.to.equal('OUT_OF_RANGE');
+    expect(await publish('a', 'MULTI_NODE_READER_ONLY')).not.to.equal('OUT_OF_RANGE');
+    expect(await publish('a', 'SINGLE_NODE_WRITER')).to.equal('OUT_OF_RANGE');
+  });
+
   it('cleared, of one RPC or of all, the driver does as ever', async () => {
     server.script('Probe', { code: 'INTERNAL' }, { times: 'always' }).script('NodeGetInfo', { code: 'INTERNAL' });
     server.clear('Probe');
@@ -135,7 +155,7 @@ describe('fault driver: scripts', () => {
 
   it('waiting ends with the server', async () => {
     const waiting = refusalOf(server.waitForEnd(1));
-    await server.close();
+    await server.stop();
     expect((await waiting).code).to.equal('ABORTED');
   });
 

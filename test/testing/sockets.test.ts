@@ -15,7 +15,7 @@ describe('fault driver: its sockets', () => {
     servers = [];
   });
   afterEach(async () => {
-    for (const server of servers) await server.close();
+    for (const server of servers) await server.stop();
   });
 
   /** A path of so many bytes that is in a directory of its own. */
@@ -49,7 +49,7 @@ describe('fault driver: its sockets', () => {
     expect(await nodeAt(path)).to.equal('node-0');
     await server.replaceSocket();
     expect(await nodeAt(path)).to.equal('node-0');
-    await server.close();
+    await server.stop();
     expect(readdirSync(dirname(path))).to.deep.equal([]);
   });
 
@@ -63,7 +63,7 @@ describe('fault driver: its sockets', () => {
     const { scene } = scenes;
     const server = await serve(scene.socketPath);
     await scene.driver({ nodeId: 'taker', takesOver: true });
-    await server.close();
+    await server.stop();
     expect(existsSync(scene.socketPath)).to.equal(true);
     expect(await nodeAt(scene.socketPath)).to.equal('taker');
   });

@@ -224,6 +224,18 @@ describe('fault driver: steps', () => {
     expect(goneAtMs).to.be.lessThan(end?.atMs ?? 0);
   });
 
+  for (const step of [{ delayMs: 60_000 }, { hang: 'before' }, { hang: 'after' }] satisfies Step[]) {
+    it(`go on, and a server that is stopped meanwhile: given up, with ${JSON.stringify(step)}`, async () => {
+      server.script('NodeUnpublishVolume', { ...step, goOn: true });
+      const answer = refusalOf(client.nodeUnpublishVolume(target));
+      const { number } = await server.waitForCall('NodeUnpublishVolume');
+      await server.stop();
+      await answer;
+      expect((await server.waitForEnd(number, { timeoutMs: 2_000 })).end?.how).to.equal('gone');
+      expect(worked).to.have.length.below(2);
+    });
+  }
+
   it('holds its volume: what changes it meanwhile is ABORTED and takes no step, other volumes and looks go on', async () => {
     server.script('NodeUnpublishVolume', { hang: 'before', holdsVolume: true });
     server.script('NodeUnpublishVolume', { code: 'UNKNOWN' });

@@ -17,7 +17,8 @@ export interface Arrival {
 export interface CallEnd {
   readonly atMs: number;
   /**
-   * `answered`: with `code`; `gone`: given up, because nobody waited any more; `broken`: its connection was broken by
+   * `answered`: with `code`; `gone`: given up, because nobody waited any more, or
+   * the driver ended; `broken`: its connection was broken by
    * the script; `died`: the process ended under it.
    */
   readonly how: 'answered' | 'gone' | 'broken' | 'died';

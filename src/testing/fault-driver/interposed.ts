@@ -18,6 +18,8 @@ export interface Origin {
   /** See `Arrival.socket`. */
   socket: number;
   breakOff(): void;
+  /** The driver is told to end: what a call waits for is over, also where it would go on without its caller. */
+  ending: AbortSignal;
   /** Is told of the driver's work. */
   watch<T>(work: Promise<T>): Promise<T>;
 }
@@ -155,7 +157,7 @@ class Call {
   async #before(): Promise<void> {
     this.#checkHeard();
     const { delayMs } = this.#step;
-    if (delayMs) await this.#unlessGone(setTimeout(delayMs, undefined, { signal: this.#signal() }));
+    if (delayMs) await this.#unlessGone(setTimeout(delayMs, undefined, { signal: this.#waiting() }));
     await this.#incidents('before');
   }
 
@@ -178,16 +180,21 @@ class Call {
   }
 
   #checkHeard(): void {
-    if (this.#signal().aborted) throw new Cut('gone');
+    if (this.#waiting().aborted) throw new Cut('gone');
   }
 
-  /** As the step has it: one that goes on does not hear that the caller has gone. */
+  /** Of the driver's work. As the step has it: one that goes on does not hear that the caller has gone. */
   #signal(): AbortSignal {
     return this.#step.goOn ? neverAborted : this.#incoming.call.signal;
   }
 
+  /** Of waiting: connections are broken where the driver ends, so that a caller is gone then too. */
+  #waiting(): AbortSignal {
+    return this.#step.goOn ? this.#origin.ending : this.#incoming.call.signal;
+  }
+
   #unlessGone(promise: Promise<void>): Promise<void> {
-    const signal = this.#signal();
+    const signal = this.#waiting();
     return new Promise((resolve, reject) => {
       const left = (): void => reject(new Cut('gone'));
       if (signal.aborted) return left();

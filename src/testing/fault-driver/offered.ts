@@ -3,7 +3,7 @@ import type { CsiHandlers } from '../../csi/server.js';
 import type { Offers } from './judge/violations.js';
 
 /** Capabilities by service; of a service that it lacks none. */
-export async function offeredBy(handlers: CsiHandlers): Promise<Offers> {
+export async function offersOf(handlers: CsiHandlers): Promise<Offers> {
   const call = { signal: new AbortController().signal };
   const controller = await handlers.ControllerGetCapabilities?.({}, call);
   const group = await handlers.GroupControllerGetCapabilities?.({}, call);

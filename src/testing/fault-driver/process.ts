@@ -3,7 +3,7 @@ import { type Driver, openDriver } from '../../driver/driver.js';
 import type { Director } from './call.js';
 import { interposed } from './interposed.js';
 import { link, type Port } from './link.js';
-import { offeredBy } from './offered.js';
+import { offersOf } from './offered.js';
 import { driverOptionsOf } from './plain-options.js';
 import type { DirectorAnswers, DriverAnswers, ServeOptions } from './protocol.js';
 import { Sockets } from './sockets.js';
@@ -26,7 +26,7 @@ const port: Port = {
 const { ask } = link<DirectorAnswers>(port, {
   serve: async (options) => {
     served = await serve(options);
-    return offeredBy(served.driver.handlers);
+    return offersOf(served.driver.handlers);
   },
   replaceSocket: async () => served?.sockets.replace(),
 } satisfies DriverAnswers);
@@ -50,7 +50,7 @@ async function serve({ socketPath, takesOver, leavesSocket, ...options }: ServeO
     const underway = new Underway();
     const watch = <T>(work: Promise<T>): Promise<T> => underway.watch(work);
     const sockets = new Sockets(socketPath, (connected) =>
-      interposed(driver.handlers, director, { ...connected, watch }),
+      interposed(driver.handlers, director, { ...connected, watch, ending: ending.signal }),
     );
     await (takesOver ? sockets.replace() : sockets.open());
     return { driver, sockets, underway, leavesSocket };

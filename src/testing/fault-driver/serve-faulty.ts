@@ -11,7 +11,7 @@ import { CallBook } from './call-book.js';
 import { Faults } from './faults.js';
 import { interposed } from './interposed.js';
 import type { Offers } from './judge/violations.js';
-import { offeredBy } from './offered.js';
+import { offersOf } from './offered.js';
 import { driverOptionsOf, type PlainDriverOptions } from './plain-options.js';
 import { Sockets } from './sockets.js';
 import type { Step, Use } from './step.js';
@@ -25,7 +25,7 @@ export interface FaultyOptions extends PlainDriverOptions {
 }
 
 /**
- * Resolves when it answers calls. `close` it also when a test fails.
+ * Resolves when it answers calls. `stop` it also when a test fails.
  * @throws {StagecraftError} what keeps it from serving: see `startDriver`
  */
 export async function serveFaulty({ socketPath, handlers, ...options }: FaultyOptions): Promise<FaultyServer> {
@@ -33,14 +33,15 @@ export async function serveFaulty({ socketPath, handlers, ...options }: FaultyOp
   const all = { ...driver.handlers, ...handlers };
   const book = new CallBook(options.nodeId);
   const underway = new Underway();
+  const ending = new AbortController();
   const watch = <T>(work: Promise<T>): Promise<T> => underway.watch(work);
   try {
     const sockets = new Sockets(socketPathOf(socketPath), (connected) =>
-      interposed(all, directorOf(book), { ...connected, watch }),
+      interposed(all, directorOf(book), { ...connected, watch, ending: ending.signal }),
     );
-    const offered = await offeredBy(all);
+    const offered = await offersOf(all);
     await sockets.open();
-    return new FaultyServer({ book, offered, driver, underway, sockets });
+    return new FaultyServer({ book, offered, driver, underway, ending, sockets });
   } catch (error) {
     driver.close();
     throw error;
@@ -52,12 +53,13 @@ interface Parts {
   offered: Offers;
   driver: Driver;
   underway: Underway;
+  ending: AbortController;
   sockets: Sockets;
 }
 
 export class FaultyServer extends Faults {
   readonly #parts: Parts;
-  #closed: Promise<void> | undefined;
+  #stopped: Promise<void> | undefined;
 
   constructor(parts: Parts) {
     super(parts.book);
@@ -76,18 +78,22 @@ export class FaultyServer extends Faults {
     await this.#parts.sockets.replace();
   }
 
-  /** Removes the socket, breaks its connections, lets work under way end, and gives the data directory back. A second call is the first. */
-  close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
+  /**
+   * Removes the socket, breaks its connections, ends what calls wait for, lets work under way end, and gives the data
+   * directory back. A second call is the first.
+   */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
   }
 
-  async #close(): Promise<void> {
-    const { book, driver, underway, sockets } = this.#parts;
+  async #stop(): Promise<void> {
+    const { book, driver, underway, ending, sockets } = this.#parts;
+    ending.abort();
     await sockets.close();
     await underway.settled();
     driver.close();
-    book.close('the faulty server was closed');
+    book.close('the faulty server was stopped');
   }
 }
 
