@@ -331,6 +331,7 @@ const groupHandlers = (state: RightState): CsiHandlers => ({
   },
   GetVolumeGroupSnapshot: ({ groupSnapshotId, snapshotIds }) => {
     need(groupSnapshotId, 'group_snapshot_id');
+    need(snapshotIds.length > 0, 'snapshot_ids');
     const group = found(state.groups.get(groupSnapshotId), 'group');
     need(
       snapshotIds.every((id) => group.snapshots.some((snapshot) => snapshot.snapshotId === id)),
@@ -340,6 +341,7 @@ const groupHandlers = (state: RightState): CsiHandlers => ({
   },
   DeleteVolumeGroupSnapshot: ({ groupSnapshotId, snapshotIds }) => {
     need(groupSnapshotId, 'group_snapshot_id');
+    need(snapshotIds.length > 0, 'snapshot_ids');
     const group = state.groups.get(groupSnapshotId);
     if (!group) return {};
     need(

@@ -24,7 +24,17 @@ const info: readonly Wrong[] = [
   changes('NodeGetInfo/stable', 'NodeGetInfo', (node, _, times) => ({ ...node, nodeId: `node-${times}` })),
   changes('NodeGetInfo/node-id', 'NodeGetInfo', (node) => ({ ...node, nodeId: 'x'.repeat(257) })),
   changes('NodeGetInfo/max-volumes', 'NodeGetInfo', (node) => ({ ...node, maxVolumesPerNode: -1 })),
-  changes('NodeGetInfo/topology', 'NodeGetInfo', (node) => ({ ...node, accessibleTopology: undefined })),
+  changes(
+    'NodeGetInfo/topology',
+    'GetPluginCapabilities',
+    ({ capabilities = [] }) => ({
+      capabilities: capabilities.filter(({ service }) => service?.type !== 'VOLUME_ACCESSIBILITY_CONSTRAINTS'),
+    }),
+    { also: { 'NodeGetInfo/topology-keys': 'not offered' } },
+  ),
+  changes('NodeGetInfo/topology', 'NodeGetInfo', (node) => ({ ...node, accessibleTopology: undefined }), {
+    outcome: 'warning',
+  }),
   changes('NodeGetInfo/topology-keys', 'NodeGetInfo', (node) => ({
     ...node,
     accessibleTopology: { segments: { 'a/b/c': 'x' } },
