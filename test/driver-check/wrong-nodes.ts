@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { NodePublishVolumeRequest } from '../../src/csi/generated/plain.js';
 import { CsiStatus } from '../../src/csi/server.js';
 import { contentOf, type RightState } from './right-driver.js';
-import { run } from './right-node.js';
+import { run, unpublish } from './right-node.js';
 import { answers, changes, isUnknown, mistakes, refusesRepeats, replaced, type Wrong, wrong } from './wrong.js';
 
 const info: readonly Wrong[] = [
@@ -114,6 +114,9 @@ const publishing: readonly Wrong[] = [
       // It unmounts once only, so it can't take away what it made.
       { also: { 'clean-up': 'failed', ...(type === 'mount' && { 'NodePublishVolume/many-at-once': 'failed' }) } },
     ),
+    mountsNothing(`NodePublishVolume/repeat-${type}`, type),
+    mountsNothing(`NodePublishVolume/readonly-${type}`, type),
+    mountsNothing(`NodeUnpublishVolume/removes-${type}-target`, type),
     mistakes(`NodePublishVolume/readonly-${type}`, 'NodePublishVolume', (request, state) =>
       request.volumeCapability?.[type] && !state.targets.has(request.targetPath)
         ? { ...request, readonly: false }
@@ -275,6 +278,37 @@ function empty(state: RightState, volumeId: string): void {
   for (const bytes of volume?.isBlock ? [0n, volume.capacityBytes] : []) truncateSync(content, Number(bytes));
 }
 
+/** All is answered as if it were right, but at the target there is nothing. */
+function mountsNothing(id: string, type: 'mount' | 'block'): Wrong {
+  const failing = ['makes-%-target', 'repeat-%', 'readonly-%', ...(type === 'mount' ? ['many-at-once'] : [])];
+  const isUndo = id.startsWith('NodeUnpublishVolume/');
+  const ids = isUndo ? [] : failing.map((name) => `NodePublishVolume/${name.replace('%', type)}`);
+  return wrong(
+    id,
+    `a volume of type ${type} is never at its target`,
+    (right, state) => {
+      const empty = new Set<string>();
+      const publishing = replaced(right, 'NodePublishVolume', async (request, next) => {
+        const answer = await next(request);
+        const { targetPath } = request;
+        if (!request.volumeCapability?.[type] || empty.has(targetPath)) return answer;
+        unpublish(targetPath, state.targets.get(targetPath)?.device ?? '');
+        empty.add(targetPath);
+        return answer;
+      });
+      return replaced(publishing, 'NodeUnpublishVolume', (request, next) => {
+        if (!empty.delete(request.targetPath)) return next(request);
+        state.targets.delete(request.targetPath);
+        return {};
+      });
+    },
+    {
+      outcome: isUndo ? 'blocked' : 'failed',
+      also: Object.fromEntries(ids.filter((other) => other !== id).map((other) => [other, 'failed'])),
+    },
+  );
+}
+
 /** Instead of a mount or a device, the target is a symbolic link. */
 function linked(type: 'mount' | 'block'): Wrong {
   const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
@@ -305,8 +339,10 @@ function linked(type: 'mount' | 'block'): Wrong {
     {
       also:
         type === 'block'
-          ? {}
+          ? { 'NodePublishVolume/repeat-block': 'failed' }
           : {
+              'NodePublishVolume/repeat-mount': 'failed',
+              'NodePublishVolume/many-at-once': 'failed',
               'NodePublishVolume/other-readonly': 'failed',
               'NodePublishVolume/second-target': 'warning',
               'NodePublishVolume/single-writer': 'failed',
