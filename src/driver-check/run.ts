@@ -22,6 +22,8 @@ import { type CheckDriverOptions, type Settings, settingsOf } from './options.js
  */
 export async function* checkDriver(options: CheckDriverOptions): AsyncGenerator<CheckResult, void> {
   const settings = settingsOf(options);
+  if (selectedChecks(settings.only).length === 0)
+    throw new StagecraftError('INVALID_ARGUMENT', `there is no check with ${JSON.stringify(settings.only)} in it`);
   const calls = new DriverCalls(settings);
   calls.cancelBy(options.signal);
   try {

@@ -291,7 +291,9 @@ describe('a run of driver-check', () => {
         );
       const options = optionsFor(scene);
       expect(await codeOf({ ...options, endpoint: join(scene.folder, 'nobody.sock') })).to.equal('NOT_REACHABLE');
-      expect(await codeOf({ only: 'x' })).to.equal('INVALID_ARGUMENT');
+      expect(await codeOf({ only: 'Probe' })).to.equal('INVALID_ARGUMENT');
+      expect(await codeOf({ ...options, only: 'no such check' })).to.equal('INVALID_ARGUMENT');
+      expect(await codeOf({ ...options, prefix: '../evil/x' })).to.equal('INVALID_ARGUMENT');
       expect(await codeOf({ ...options, sizeBytes: 0.5 })).to.equal('INVALID_ARGUMENT');
       expect(await codeOf({ ...options, secrets: { NodeUnstageVolume: { a: 'b' } } })).to.equal('INVALID_ARGUMENT');
       expect(await codeOf({ ...options, targetDir: join(scene.folder, 'missing') })).to.equal('INVALID_ARGUMENT');

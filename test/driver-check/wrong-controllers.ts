@@ -18,6 +18,12 @@ const identity: readonly Wrong[] = [
   changes('GetPluginCapabilities/named', 'GetPluginCapabilities', ({ capabilities = [] }) => ({
     capabilities: [...capabilities, {}],
   })),
+  changes(
+    'GetPluginCapabilities/named',
+    'GetPluginCapabilities',
+    ({ capabilities = [] }) => ({ capabilities: [...capabilities, { volumeExpansion: { type: 'UNKNOWN' } }] }),
+    { outcome: 'warning' },
+  ),
   changes('ControllerGetCapabilities/stable', 'ControllerGetCapabilities', ({ capabilities = [] }, _, times) => ({
     capabilities: times % 2 ? capabilities : capabilities.slice(1),
   })),

@@ -98,7 +98,7 @@ const named = (rpc: RpcName, types: Types): Check => ({
   run: async (bench) => {
     const given = await types(bench);
     bench.expect(!given.includes(undefined), 'a type in each entry', 'there is one without');
-    const unknown = given.find((type) => type === 'UNKNOWN' || /^\d+$/.test(type ?? ''));
+    const unknown = given.find((type) => /^(expansion )?(UNKNOWN|\d+)$/.test(type ?? ''));
     if (unknown !== undefined) bench.warn(`there is a capability ${unknown}, which says nothing to callers`);
     const twice = given.find((type, index) => given.indexOf(type) !== index);
     if (twice !== undefined) bench.warn(`${twice} is there twice`);
