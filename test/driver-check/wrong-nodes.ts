@@ -67,6 +67,12 @@ const staging: readonly Wrong[] = [
     ({ volumeCapability: it }) => it?.accessMode?.mode === 'MULTI_NODE_MULTI_WRITER',
     {},
   ),
+  answers(
+    'NodeStageVolume/exceeds-volume',
+    'NodeStageVolume',
+    ({ volumeCapability: it }) => it?.accessMode?.mode === 'MULTI_NODE_MULTI_WRITER',
+    'INVALID_ARGUMENT',
+  ),
   answers('NodeUnstageVolume/no-volume-id', 'NodeUnstageVolume', ({ volumeId }) => volumeId === '', {}),
   answers('NodeUnstageVolume/no-path', 'NodeUnstageVolume', ({ stagingTargetPath: path }) => path === '', {}),
   answers(
@@ -146,6 +152,13 @@ const publishing: readonly Wrong[] = [
     'NodePublishVolume/other-readonly',
     'NodePublishVolume',
     ({ targetPath, readonly }, state) => readonly && state.targets.has(targetPath),
+    {},
+  ),
+  answers(
+    'NodePublishVolume/other-capability',
+    'NodePublishVolume',
+    ({ targetPath, volumeCapability: it }, state) =>
+      it?.accessMode?.mode === 'SINGLE_NODE_READER_ONLY' && state.targets.has(targetPath),
     {},
   ),
   answers(
@@ -344,6 +357,7 @@ function linked(type: 'mount' | 'block'): Wrong {
               'NodePublishVolume/repeat-mount': 'failed',
               'NodePublishVolume/many-at-once': 'failed',
               'NodePublishVolume/other-readonly': 'failed',
+              'NodePublishVolume/other-capability': 'failed',
               'NodePublishVolume/second-target': 'warning',
               'NodePublishVolume/single-writer': 'failed',
             },

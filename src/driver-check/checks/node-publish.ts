@@ -134,6 +134,12 @@ const publishChecks: readonly Check[] = [
     const { use, target } = await published(bench);
     await bench.refused(rpc, { ...use.publishRequest(target), readonly: true }, 'ALREADY_EXISTS');
   }),
+  check(rpc, 'other-capability', 'The same target with another volume_capability is ALREADY_EXISTS.', async (bench) => {
+    const volumeCapability = bench.capability('SINGLE_NODE_READER_ONLY');
+    const volume = await bench.volume({ volumeCapabilities: [bench.capability(), volumeCapability] });
+    const { use, target } = await published(bench, { volume });
+    await bench.refused(rpc, { ...use.publishRequest(target), volumeCapability }, 'ALREADY_EXISTS');
+  }),
   check(
     rpc,
     'no-staging-path',
