@@ -80,6 +80,14 @@ export async function deviceBytes(path: string, timeoutMs: number): Promise<bigi
   return BigInt(stdout.trim());
 }
 
+/** The size of the file system at a path. */
+export async function fileSystemBytes(path: string, timeoutMs: number): Promise<bigint> {
+  const { status, stdout, stderr } = await run(['stat', '-f', '-c', '%b %S', path], timeoutMs);
+  if (status !== 0) throw new Verdict('failed', `the file system at ${path} can't be measured: ${stderr.trim()}`);
+  const [blocks = '', blockBytes = ''] = stdout.trim().split(' ');
+  return BigInt(blocks) * BigInt(blockBytes);
+}
+
 /** Takes away one mount that the driver left at a path. */
 export const unmount = (path: string, timeoutMs: number): Promise<Ran> => run(['umount', path], timeoutMs);
 

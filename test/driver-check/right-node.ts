@@ -76,10 +76,11 @@ export const nodeHandlers = (state: RightState): CsiHandlers => ({
       volumeCondition: { abnormal: false, message: 'well' },
     };
   },
-  NodeExpandVolume: ({ volumeId, volumePath }) => {
+  NodeExpandVolume: ({ volumeId, volumePath, capacityRange }) => {
     need(volumeId, 'volume_id');
     need(volumePath, 'volume_path');
     const { capacityBytes } = found(state.volumes.get(volumeId), 'volume');
+    if ((capacityRange?.requiredBytes ?? 0n) > capacityBytes) throw new CsiStatus('OUT_OF_RANGE', 'it is smaller');
     const device = state.targets.get(volumePath)?.device;
     if (device) run('losetup', '-c', device);
     return { capacityBytes };

@@ -267,6 +267,9 @@ const volumes: readonly Wrong[] = [
     'INTERNAL',
   ),
   changes('ControllerExpandVolume/grows', 'ControllerExpandVolume', () => ({ capacityBytes: 1 })),
+  changes('ControllerExpandVolume/node-expansion', 'NodeGetCapabilities', ({ capabilities = [] }) => ({
+    capabilities: capabilities.filter(({ rpc }) => rpc?.type !== 'EXPAND_VOLUME'),
+  })),
   answers(
     'ControllerExpandVolume/too-large',
     'ControllerExpandVolume',

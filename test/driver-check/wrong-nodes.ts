@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { NodePublishVolumeRequest } from '../../src/csi/generated/plain.js';
 import { CsiStatus } from '../../src/csi/server.js';
+import { sizeBytes } from './bench.js';
 import { contentOf, type RightState } from './right-driver.js';
 import { run, unpublish } from './right-node.js';
 import { answers, changes, isUnknown, mistakes, refusesRepeats, replaced, type Wrong, wrong } from './wrong.js';
@@ -262,9 +263,47 @@ const measuring: readonly Wrong[] = [
   answers('NodeExpandVolume/no-volume-id', 'NodeExpandVolume', ({ volumeId }) => volumeId === '', 'NOT_FOUND'),
   answers('NodeExpandVolume/no-path', 'NodeExpandVolume', ({ volumePath }) => volumePath === '', {}),
   answers('NodeExpandVolume/unknown-volume', 'NodeExpandVolume', ({ volumeId }) => isUnknown(volumeId), 'INTERNAL'),
-  changes('NodeExpandVolume/grows-mount', 'NodeExpandVolume', (answer, { volumeCapability }) =>
-    volumeCapability?.mount ? { capacityBytes: 1 } : answer,
+  changes(
+    'NodeExpandVolume/grows-mount',
+    'NodeExpandVolume',
+    (answer, { volumeCapability }) => (volumeCapability?.mount ? { capacityBytes: 1 } : answer),
+    { also: { 'NodeExpandVolume/staged': 'failed' } },
   ),
+  mistakes('NodeExpandVolume/too-large', 'NodeExpandVolume', ({ capacityRange: _, ...request }) => request, {
+    outcome: 'warning',
+  }),
+  answers(
+    'NodeExpandVolume/too-large',
+    'NodeExpandVolume',
+    ({ capacityRange: range }) => (range?.requiredBytes ?? 0n) > 2n ** 60n,
+    'INTERNAL',
+  ),
+  answers(
+    'NodeExpandVolume/staged',
+    'NodeExpandVolume',
+    ({ volumePath }, state) => state.staged.has(volumePath),
+    'FAILED_PRECONDITION',
+  ),
+  changes(
+    'NodeExpandVolume/grows-mount',
+    'NodeExpandVolume',
+    (answer, { volumeCapability }) => (volumeCapability?.mount ? {} : answer),
+    { outcome: 'warning' },
+  ),
+  wrong('NodeExpandVolume/grows-mount', 'the file system keeps its size', (right) => {
+    const mounted = new Set<string>();
+    const publishing = replaced(right, 'NodePublishVolume', async (request, next) => {
+      const answer = await next(request);
+      if (!request.volumeCapability?.mount || mounted.has(request.targetPath)) return answer;
+      run('mount', '-t', 'tmpfs', '-o', `size=${sizeBytes}`, 'none', request.targetPath);
+      mounted.add(request.targetPath);
+      return answer;
+    });
+    return replaced(publishing, 'NodeUnpublishVolume', (request, next) => {
+      if (mounted.delete(request.targetPath)) run('umount', request.targetPath);
+      return next(request);
+    });
+  }),
   answers(
     'NodeExpandVolume/grows-block',
     'NodeExpandVolume',

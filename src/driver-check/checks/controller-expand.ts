@@ -60,6 +60,21 @@ export const controllerExpandChecks: readonly Check[] = [
     },
   ),
   check(
+    'ControllerExpandVolume/node-expansion',
+    'A node_expansion_required is told only where the node offers EXPAND_VOLUME.',
+    expands,
+    async (bench) => {
+      await bench.nodeId(); // blocked where the node can't be asked
+      const request = expansion(bench, (await bench.volume()).volumeId);
+      const { nodeExpansionRequired } = await bench.ok('ControllerExpandVolume', request);
+      bench.expect(
+        !nodeExpansionRequired || bench.offers.has('node/EXPAND_VOLUME'),
+        'no node_expansion_required',
+        'the node must expand the volume, and does not offer EXPAND_VOLUME',
+      );
+    },
+  ),
+  check(
     'ControllerExpandVolume/too-large',
     'A size that is not to be had is OUT_OF_RANGE or RESOURCE_EXHAUSTED, never a smaller volume.',
     expands,
