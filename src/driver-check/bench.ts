@@ -36,8 +36,8 @@ export interface BenchOptions {
   otherNodeId: string | undefined;
 }
 
-/** How long is waited between two looks at a snapshot that is being taken. */
-const snapshotPauseMs = 200;
+/** How long is waited between two looks at what takes its time. */
+const lookPauseMs = 200;
 
 export class Bench {
   readonly calls: DriverCalls;
@@ -180,7 +180,7 @@ export class Bench {
     const untilMs = performance.now() + this.timeoutMs;
     while (!(await look())) {
       if (performance.now() > untilMs) return false;
-      await new Promise((resolve) => setTimeout(resolve, snapshotPauseMs));
+      await new Promise((resolve) => setTimeout(resolve, lookPauseMs));
     }
     return true;
   }

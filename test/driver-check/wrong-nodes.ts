@@ -22,6 +22,14 @@ const info: readonly Wrong[] = [
     ({ capabilities = [] }) => ({ capabilities: capabilities.filter(({ rpc }) => rpc?.type !== 'EXPAND_VOLUME') }),
     { outcome: 'warning' },
   ),
+  changes(
+    'NodeGetCapabilities/unadvertised',
+    'NodeGetCapabilities',
+    ({ capabilities = [] }) => ({
+      capabilities: capabilities.filter(({ rpc }) => !/STATS|CONDITION/.test(rpc?.type ?? '')),
+    }),
+    { outcome: 'warning' },
+  ),
   changes('NodeGetInfo/stable', 'NodeGetInfo', (node, _, times) => ({ ...node, nodeId: `node-${times}` })),
   changes('NodeGetInfo/node-id', 'NodeGetInfo', (node) => ({ ...node, nodeId: 'x'.repeat(257) })),
   changes('NodeGetInfo/max-volumes', 'NodeGetInfo', (node) => ({ ...node, maxVolumesPerNode: -1 })),

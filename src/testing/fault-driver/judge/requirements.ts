@@ -1,4 +1,4 @@
-/** What CSI asks of each call by itself: fields that must be there, and the capability that it is offered by. */
+/** The fields that CSI asks for in each call. The capability that offers it: src/csi/gates.ts */
 import type { RpcName } from '../../../csi/answers.js';
 
 const stageFields = ['volumeId', 'stagingTargetPath'];
@@ -31,33 +31,3 @@ export const requiredFields: Readonly<Partial<Record<RpcName, readonly string[]>
 
 export const isEmpty = (value: unknown): boolean =>
   value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
-
-const volumes = ['CREATE_DELETE_VOLUME'];
-const attach = ['PUBLISH_UNPUBLISH_VOLUME'];
-const snapshots = ['CREATE_DELETE_SNAPSHOT'];
-const groups = ['CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT'];
-const stage = ['STAGE_UNSTAGE_VOLUME'];
-
-/** Any one of these, of the same service, offers the call. */
-export const offeredBy: Readonly<Partial<Record<RpcName, readonly string[]>>> = {
-  CreateVolume: volumes,
-  DeleteVolume: volumes,
-  ControllerPublishVolume: attach,
-  ControllerUnpublishVolume: attach,
-  ListVolumes: ['LIST_VOLUMES'],
-  GetCapacity: ['GET_CAPACITY'],
-  CreateSnapshot: snapshots,
-  DeleteSnapshot: snapshots,
-  ListSnapshots: ['LIST_SNAPSHOTS'],
-  GetSnapshot: ['GET_SNAPSHOT'],
-  ControllerExpandVolume: ['EXPAND_VOLUME'],
-  ControllerGetVolume: ['GET_VOLUME'],
-  ControllerModifyVolume: ['MODIFY_VOLUME'],
-  CreateVolumeGroupSnapshot: groups,
-  DeleteVolumeGroupSnapshot: groups,
-  GetVolumeGroupSnapshot: groups,
-  NodeStageVolume: stage,
-  NodeUnstageVolume: stage,
-  NodeGetVolumeStats: ['GET_VOLUME_STATS', 'VOLUME_CONDITION'],
-  NodeExpandVolume: ['EXPAND_VOLUME'],
-};

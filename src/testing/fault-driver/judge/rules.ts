@@ -1,9 +1,10 @@
 /** What a caller must not do, given what it can know: one function per rule, each for one call that begins. */
 import { isDeepStrictEqual } from 'node:util';
+import { gates } from '../../../csi/gates.js';
 import { rpcs } from '../../../csi/generated/plain.js';
 import type { RecordedCall } from '../call.js';
 import { textIn } from '../subjects.js';
-import { isEmpty, offeredBy, requiredFields } from './requirements.js';
+import { isEmpty, requiredFields } from './requirements.js';
 import { type KnownUse, type KnownVolume, modeOf, objectIn, type World } from './world.js';
 
 export type ViolationKind =
@@ -37,7 +38,7 @@ export function findingsOf(call: RecordedCall, world: World): Findings {
 
 function findingsByItself({ rpc, request }: RecordedCall, world: World): Findings {
   const missing = (requiredFields[rpc] ?? []).filter((field) => isEmpty(Reflect.get(request, field)));
-  const capabilities = offeredBy[rpc] ?? [];
+  const capabilities = gates.get(rpc) ?? [];
   const isRefused = capabilities.length > 0 && world.offers(rpcs[rpc].service, capabilities) === false;
   return {
     'field-missing': missing.length > 0 ? `without ${missing.join(', ')}` : undefined,
