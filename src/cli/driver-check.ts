@@ -2,12 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { type Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { parse } from 'yaml';
+import { parseSize } from '../driver/capacity.js';
 import type { CheckResult, Outcome } from '../driver-check/check.js';
 import { type ByRpc, type CheckDriverOptions, newPrefix, settingsOf } from '../driver-check/options.js';
-import { checkDriver } from '../driver-check/run.js';
+import { checkDriver, selectedChecks } from '../driver-check/run.js';
 import { callLine } from '../driver-check/tell.js';
 import { messageOf, StagecraftError } from '../errors.js';
-import { oneLine, table } from './print.js';
+import { oneLine, tableLine, widthsOf } from './print.js';
 import { firstSignal } from './signals.js';
 
 interface Arguments {
@@ -27,7 +28,9 @@ interface Arguments {
   json?: boolean;
 }
 
-export function addDriverCheck(program: Command, print: (text: string) => void): void {
+type Print = (text: string) => void;
+
+export function addDriverCheck(program: Command, print: Print): void {
   program
     .command('driver-check')
     .description('check any CSI driver against the specification; see docs/driver-check.md')
@@ -53,7 +56,7 @@ export function addDriverCheck(program: Command, print: (text: string) => void):
     .action((given: Arguments) => runDriverCheck(given, print));
 }
 
-async function runDriverCheck(given: Arguments, print: (text: string) => void): Promise<void> {
+async function runDriverCheck(given: Arguments, print: Print): Promise<void> {
   const { capability, size, timeout, json = false, ...same } = given;
   const stop = new AbortController();
   const options: CheckDriverOptions = {
@@ -67,24 +70,38 @@ async function runDriverCheck(given: Arguments, print: (text: string) => void): 
   firstSignal()
     .then(() => stop.abort())
     .catch(() => {}); // a signal that nobody can be told of ends nothing
-  const results = await collect(options, json ? () => {} : print);
-  print(json ? JSON.stringify(results, null, 2) : report(results));
+  const results = await checked(options, json ? jsonReport(print) : textReport(print, options));
   const failed = results.filter(({ outcome }) => outcome === 'failed').length;
   if (stop.signal.aborted)
     throw new StagecraftError('ABORTED', 'ended by a signal: the checks that are missing were not made');
   if (failed > 0) throw new StagecraftError('DRIVER_CHECK_FAILED', `${failed} of the checks failed`);
 }
 
-async function collect(options: CheckDriverOptions, print: (text: string) => void): Promise<CheckResult[]> {
+/** How the results are told. */
+interface Report {
+  begin(): void;
+  /** As it comes: a run takes minutes. */
+  add(result: CheckResult): void;
+  end(results: CheckResult[]): void;
+}
+
+/** Whatever ends the run, what was found out by then is told. */
+async function checked(options: CheckDriverOptions, report: Report): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
   try {
     settingsOf(options); // before anything is told
-    print(`all that is made is named ${options.prefix}-…`);
-    for await (const result of checkDriver(options)) results.push(result);
+    report.begin();
+    for await (const result of checkDriver(options)) {
+      results.push(result);
+      report.add(result);
+    }
   } catch (error) {
     const isUsage = error instanceof StagecraftError && /^(INVALID_ARGUMENT|SOCKET_PATH_\w+)$/.test(error.code);
-    throw isUsage ? new CommanderError(usageExitCode, 'usage', error.message) : error;
+    if (isUsage) throw new CommanderError(usageExitCode, 'usage', error.message);
+    if (results.length > 0) report.end(results);
+    throw error;
   }
+  report.end(results);
   return results;
 }
 
@@ -92,14 +109,34 @@ const usageExitCode = 2;
 
 const order: readonly Outcome[] = ['passed', 'failed', 'warning', 'blocked', 'not offered'];
 
-export function report(results: CheckResult[]): string {
-  const rows = results.map(({ id, rule, outcome, why = '' }) => [id, outcome, rule, why]);
+const jsonReport = (print: Print): Report => ({
+  begin: () => {},
+  add: () => {},
+  end: (results) => print(JSON.stringify(results, null, 2)),
+});
+
+function textReport(print: Print, { only, prefix }: CheckDriverOptions): Report {
+  const header = ['CHECK', 'RESULT', 'RULE', 'WHY'];
+  const rows = selectedChecks(only).map(({ id, rule }) => [id, '', rule, '']);
+  // The reason stands last, so that its width does not matter.
+  const widths = widthsOf([header, ...rows, ...order.map((outcome) => ['', outcome, '', ''])]);
+  return {
+    begin: () => {
+      print(`all that is made is named ${prefix}-…`);
+      print(tableLine(header, widths));
+    },
+    add: ({ id, outcome, rule, why = '' }) => print(tableLine([id, outcome, rule, why], widths)),
+    end: (results) => print(summary(results)),
+  };
+}
+
+function summary(results: CheckResult[]): string {
   const calls = results.flatMap(({ id, outcome, call }) =>
     outcome === 'failed' && call ? [`${id}: ${oneLine(callLine(call))}`] : [],
   );
   const counts = order.map((outcome) => `${results.filter((one) => one.outcome === outcome).length} ${outcome}`);
   const told = calls.length > 0 ? ['', 'The calls that failed:', ...calls] : [];
-  return [table(['CHECK', 'RESULT', 'RULE', 'WHY'], rows), ...told, '', counts.join(', ')].join('\n');
+  return [...told, '', counts.join(', ')].join('\n');
 }
 
 function byRpcIn(file: string): ByRpc {
@@ -116,12 +153,12 @@ function byRpcIn(file: string): ByRpc {
 const isByRpc = (parsed: unknown): parsed is ByRpc =>
   typeof parsed === 'object' && parsed !== null && Object.values(parsed).every((one) => one instanceof Object);
 
-const units: Readonly<Record<string, number>> = { '': 1, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40 };
-
 function bytesIn(text: string): number {
-  const [, digits, unit = ''] = /^(\d+)(Ki|Mi|Gi|Ti)?$/.exec(text) ?? [];
-  if (digits === undefined) throw new InvalidArgumentError('Give a number of bytes, or one with Ki, Mi, Gi or Ti.');
-  return Number(digits) * (units[unit] ?? 1);
+  try {
+    return parseSize(text);
+  } catch (error) {
+    throw new InvalidArgumentError(messageOf(error));
+  }
 }
 
 function secondsIn(text: string): number {

@@ -6,17 +6,21 @@ export const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Z
 
 /** Columns as wide as their widest cell, two spaces apart. */
 export function table(header: string[], rows: string[][]): string {
-  const lines = [header, ...rows].map((line) => line.map(oneLine));
-  const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  return lines
-    .map((line) =>
-      line
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const lines = [header, ...rows];
+  const widths = widthsOf(lines);
+  return lines.map((line) => tableLine(line, widths)).join('\n');
 }
+
+/** Of each column, that of its widest cell. */
+export const widthsOf = ([header = [], ...rows]: string[][]): number[] =>
+  header.map((_, column) => Math.max(...[header, ...rows].map((line) => oneLine(line[column] ?? '').length)));
+
+/** For tables of which not all lines are known yet. */
+export const tableLine = (cells: string[], widths: number[]): string =>
+  cells
+    .map((cell, column) => oneLine(cell).padEnd(widths[column] ?? 0))
+    .join('  ')
+    .trimEnd();
 
 export const pluginTable = (plugins: PluginReport[]): string =>
   plugins.length === 0

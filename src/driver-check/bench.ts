@@ -36,8 +36,8 @@ export interface BenchOptions {
   otherNodeId: string | undefined;
 }
 
-/** How long is waited between two looks at a snapshot that is being taken. */
-const snapshotPauseMs = 200;
+/** How long is waited between two looks at what takes its time. */
+const lookPauseMs = 200;
 
 export class Bench {
   readonly calls: DriverCalls;
@@ -120,6 +120,23 @@ export class Bench {
     return { ...access, accessMode: { mode } };
   }
 
+  /** How a volume of `capability()` may not be usable: of the other type, on several nodes. */
+  otherCapabilities(): Given<plain.VolumeCapability>[] {
+    const otherType = this.accessType === 'mount' ? 'block' : 'mount';
+    return [this.capability('SINGLE_NODE_WRITER', otherType), this.capability('MULTI_NODE_MULTI_WRITER')];
+  }
+
+  /** Whether ValidateVolumeCapabilities says that the volume can be used so. @throws {Verdict} blocked */
+  async confirms(volumeId: string, capability: Given<plain.VolumeCapability>): Promise<boolean> {
+    const { code, value, report } = await this.ask('ValidateVolumeCapabilities', {
+      volumeId,
+      volumeCapabilities: [capability],
+    });
+    if (code === 'OK') return value?.confirmed !== undefined;
+    if (code === 'INVALID_ARGUMENT') return false;
+    throw new Verdict('blocked', `what the volume can do is not known: ${callLine(report)}`, report);
+  }
+
   async volumeRequest(given: Request<'CreateVolume'> = {}): Promise<Request<'CreateVolume'>> {
     return {
       name: this.name(),
@@ -163,7 +180,7 @@ export class Bench {
     const untilMs = performance.now() + this.timeoutMs;
     while (!(await look())) {
       if (performance.now() > untilMs) return false;
-      await new Promise((resolve) => setTimeout(resolve, snapshotPauseMs));
+      await new Promise((resolve) => setTimeout(resolve, lookPauseMs));
     }
     return true;
   }

@@ -10,7 +10,7 @@ import { PluginConnection } from '../csi/channel.js';
 import { type Given, requestCodec } from '../csi/codec.js';
 import { type GrpcCode, grpcCodes } from '../csi/codes.js';
 import { type Rpcs, rpcs } from '../csi/generated/plain.js';
-import { secretsIn, withoutSecrets } from '../csi/secrets.js';
+import { withoutSecrets } from '../csi/secrets.js';
 import type { UnaryRpc } from '../csi/server.js';
 import { StagecraftError } from '../errors.js';
 import type { CallReport } from './check.js';
@@ -61,11 +61,13 @@ export class DriverCalls {
   readonly #connections: Partial<Record<Side, PluginConnection>>;
   readonly #calls: Partial<Record<Side, PluginCalls>>;
   readonly #secrets: CallsOptions['secrets'];
+  readonly #allSecrets: string[];
   #signal: AbortSignal | undefined;
 
   constructor({ socketPaths, timeoutMs, secrets }: CallsOptions) {
     this.timeoutMs = timeoutMs;
     this.#secrets = secrets;
+    this.#allSecrets = Object.values(secrets).flatMap((values) => Object.values(values));
     this.#connections = bothSides(socketPaths, (path) => new PluginConnection(path));
     const timeouts = { timeoutMs, nodeTimeoutMs: timeoutMs };
     this.#calls = bothSides(this.#connections, (connection) => new PluginCalls(connection, timeouts));
@@ -105,14 +107,28 @@ export class DriverCalls {
     }
   };
 
-  /** The names of the trailers of the answer to a call that is refused; undefined if it isn't. */
-  async trailers<Rpc extends UnaryRpc>(rpc: Rpc, given: Given<Rpcs[Rpc]['request']>): Promise<string[] | undefined> {
+  /** @throws the reason of the signal that calls are cancelled by */
+  throwIfCancelled(): void {
+    this.#signal?.throwIfAborted();
+  }
+
+  /** A text without the secrets of any call: drivers repeat them where nobody expects it. */
+  hide = (text: string): string => withoutSecrets(text, this.#allSecrets);
+
+  /** How a call was answered, and the names of the trailers, which of a status that the client made are none. */
+  async trailers<Rpc extends UnaryRpc>(
+    rpc: Rpc,
+    given: Given<Rpcs[Rpc]['request']>,
+  ): Promise<{ code: GrpcCode; trailers: string[] }> {
+    const signal = this.#signal;
+    signal?.throwIfAborted();
     const request = this.#withSecrets(rpc, given);
     const connection = this.#connections[this.#sideOf(rpc)];
     if (!connection) throw new TypeError(`there is no endpoint for ${rpc}`);
     const { client } = connection.channelFor(rpc);
+    let cancel = (): void => {};
     const error = await new Promise<ServiceError | null>((resolve) => {
-      client.makeUnaryRequest(
+      const call = client.makeUnaryRequest(
         rpcs[rpc].path,
         (bytes: Buffer) => bytes,
         (bytes: Buffer) => bytes,
@@ -121,10 +137,16 @@ export class DriverCalls {
         { deadline: Date.now() + this.timeoutMs },
         resolve,
       );
+      cancel = () => call.cancel();
+      signal?.addEventListener('abort', cancel);
     });
-    const text = error ? withoutSecrets(error.details, secretsIn(rpc, request)) : '';
-    this.last = told(rpc, request, error ? `${grpcCodes[error.code]}: ${text}` : 'OK');
-    return error ? Object.keys(error.metadata.getMap()) : undefined;
+    signal?.removeEventListener('abort', cancel);
+    signal?.throwIfAborted();
+    const code = error ? (grpcCodes[error.code] ?? 'UNKNOWN') : 'OK';
+    if (code === 'DEADLINE_EXCEEDED') this.hung.add(rpc);
+    else this.hung.delete(rpc);
+    this.last = this.#told(rpc, request, error ? `${code}: ${error.details}` : code);
+    return { code, trailers: error ? Object.keys(error.metadata.getMap()) : [] };
   }
 
   /** So that a check is not told about the call of another. */
@@ -153,7 +175,7 @@ export class DriverCalls {
       begun.succeeded(value);
       this.hung.delete(rpc);
       const code: GrpcCode = 'OK';
-      const report = told(rpc, request, `${code} ${tellAnswer(value)}`);
+      const report = this.#told(rpc, request, `${code} ${tellAnswer(value, this.hide)}`);
       return this.#answered({ code, answerClass: 'done', value, report });
     } catch (error) {
       if (!(error instanceof StagecraftError)) throw error;
@@ -161,13 +183,17 @@ export class DriverCalls {
       begun.failed(answerClass);
       signal?.throwIfAborted();
       if (code === 'DEADLINE_EXCEEDED') this.hung.add(rpc);
-      return this.#answered({ code, answerClass, report: told(rpc, request, textOf(code, error)) });
+      return this.#answered({ code, answerClass, report: this.#told(rpc, request, textOf(code, error)) });
     }
   }
 
   #answered<Rpc extends UnaryRpc>(answer: Answer<Rpc>): Answer<Rpc> {
     this.last = answer.report;
     return answer;
+  }
+
+  #told(rpc: UnaryRpc, request: unknown, answer: string): CallReport {
+    return tellCall(rpc, Object(request), this.hide(answer), this.hide);
   }
 
   #withSecrets<Rpc extends UnaryRpc>(rpc: Rpc, given: Given<Rpcs[Rpc]['request']>): Given<Rpcs[Rpc]['request']> {
@@ -181,8 +207,6 @@ export class DriverCalls {
     return service === 'Node' ? 'node' : 'controller';
   }
 }
-
-const told = (rpc: UnaryRpc, request: unknown, answer: string): CallReport => tellCall(rpc, Object(request), answer);
 
 function statusOf({ grpcCode, answerClass }: StagecraftError): { code: GrpcCode; answerClass: AnswerClass } {
   const code = grpcCodes.find((name) => name === grpcCode) ?? 'UNKNOWN';

@@ -34,11 +34,16 @@ export async function takeBack(calls: DriverCalls, stubborn: Set<string>): Promi
 async function takeBackOne(calls: DriverCalls, { key, undoneBy, isCertain, undo }: Made): Promise<string | undefined> {
   if (calls.hung.has(undoneBy)) return `${undoneBy} gave no answer in time before, and was not called again`;
   let answer = 'unknown';
-  await undo(async (rpc, request, options) => {
-    const given = await calls.ask(rpc, request, options);
-    answer = given.answerClass;
-    return given;
-  });
+  try {
+    await undo(async (rpc, request, options) => {
+      const given = await calls.ask(rpc, request, options);
+      answer = given.answerClass;
+      return given;
+    });
+  } catch (error) {
+    calls.throwIfCancelled();
+    return messageOf(error);
+  }
   if (!calls.ledger.has(key)) return undefined;
   // Refused twice: there is nothing that another call could bring to light.
   if (!isCertain && answer !== 'unknown' && answer !== 'busy') calls.ledger.drop(key);
@@ -51,28 +56,53 @@ async function takeBackOne(calls: DriverCalls, { key, undoneBy, isCertain, undo 
  */
 export async function clearDirectory(directory: string, timeoutMs: number): Promise<string[]> {
   const left: string[] = [];
-  const mounted = (await readMounts()).map(({ path }) => path).filter((path) => path.startsWith(`${directory}/`));
-  for (const path of mounted.reverse()) {
-    const { status, stderr } = await unmount(path, timeoutMs);
-    if (status !== 0) left.push(`the mount at ${path}: ${stderr.trim()}`);
-  }
+  const attempt = async (what: string, work: () => Promise<string | undefined>): Promise<void> => {
+    const why = await whyNot(work);
+    if (why !== undefined) left.push(`${what}: ${why}`);
+  };
+  for (const path of await mountedIn(directory)) await attempt(`the mount at ${path}`, () => takenOff(path, timeoutMs));
   if (left.length > 0) return left;
-  for (const name of await readdir(directory)) {
-    const why = await removeEmpty(join(directory, name));
-    if (why !== undefined) left.push(why);
-  }
-  if (left.length === 0) await rmdir(directory);
+  for (const path of await pathsIn(directory)) await attempt(path, () => removeEmpty(path));
+  if (left.length === 0) await attempt(directory, () => removeEmpty(directory));
   return left;
 }
 
-async function removeEmpty(path: string): Promise<string | undefined> {
+/** @returns what stood in the way; nothing did where the thing is gone already */
+async function whyNot(work: () => Promise<string | undefined>): Promise<string | undefined> {
   try {
-    const found = await lstat(path);
-    if (found.isDirectory()) await rmdir(path);
-    else if (found.size === 0) await unlink(path);
-    else return `${path}: it is not empty, look what it is`;
-    return undefined;
+    return await work();
   } catch (error) {
-    return `${path}: ${messageOf(error)}`;
+    return isAbsence(error) ? undefined : messageOf(error);
   }
+}
+
+const isAbsence = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
+
+/** The last that was mounted first. */
+const mountedIn = async (directory: string): Promise<string[]> =>
+  (await readMounts())
+    .map(({ path }) => path)
+    .filter((path) => path.startsWith(`${directory}/`))
+    .reverse();
+
+async function takenOff(path: string, timeoutMs: number): Promise<string | undefined> {
+  const { status, stderr } = await unmount(path, timeoutMs);
+  return status === 0 ? undefined : stderr.trim();
+}
+
+/** None, if it can't be read: then it can't be removed either, which tells why. */
+async function pathsIn(directory: string): Promise<string[]> {
+  try {
+    return (await readdir(directory)).map((name) => join(directory, name));
+  } catch {
+    return [];
+  }
+}
+
+async function removeEmpty(path: string): Promise<string | undefined> {
+  const found = await lstat(path);
+  if (found.isDirectory()) await rmdir(path);
+  else if (found.size === 0) await unlink(path);
+  else return 'it is not empty, look what it is';
+  return undefined;
 }

@@ -62,9 +62,13 @@ export async function kindOf(path: string, timeoutMs: number): Promise<PathKind>
   throw new Verdict('failed', `${path} can't be looked at: ${stderr.trim()}`);
 }
 
-/** Writes at the beginning of a file in a mounted volume, or of a device, until it is on the storage. */
-export const write = (path: string, text: string, timeoutMs: number): Promise<Ran> =>
+/** Writes at the beginning of a file, made if need be, in a mounted volume, until it is on the storage. */
+export const writeFile = (path: string, text: string, timeoutMs: number): Promise<Ran> =>
   run(['dd', `of=${path}`, 'conv=notrunc,fsync', 'status=none'], timeoutMs, text);
+
+/** The same, of a device: where there is none, nothing is made. */
+export const writeDevice = (path: string, text: string, timeoutMs: number): Promise<Ran> =>
+  run(['dd', `of=${path}`, 'conv=nocreat,notrunc,fsync', 'status=none'], timeoutMs, text);
 
 /** The first bytes of a file or of a device. */
 export const read = (path: string, bytes: number, timeoutMs: number): Promise<Ran> =>
@@ -74,6 +78,14 @@ export async function deviceBytes(path: string, timeoutMs: number): Promise<bigi
   const { status, stdout, stderr } = await run(['blockdev', '--getsize64', path], timeoutMs);
   if (status !== 0) throw new Verdict('failed', `the size of the device at ${path} can't be told: ${stderr.trim()}`);
   return BigInt(stdout.trim());
+}
+
+/** The size of the file system at a path. */
+export async function fileSystemBytes(path: string, timeoutMs: number): Promise<bigint> {
+  const { status, stdout, stderr } = await run(['stat', '-f', '-c', '%b %S', path], timeoutMs);
+  if (status !== 0) throw new Verdict('failed', `the file system at ${path} can't be measured: ${stderr.trim()}`);
+  const [blocks = '', blockBytes = ''] = stdout.trim().split(' ');
+  return BigInt(blocks) * BigInt(blockBytes);
 }
 
 /** Takes away one mount that the driver left at a path. */
@@ -97,7 +109,9 @@ async function run([command = '', ...parameters]: string[], timeoutMs: number, i
     over.abort();
   }
   child.kill('SIGKILL');
+  // It may never end, as long as the mount hangs: this process must not wait for it.
   child.unref();
+  for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
   throw new Verdict(
     'failed',
     `'${[command, ...parameters].join(' ')}' did not end within ${timeoutMs} ms: the mount hangs`,

@@ -38,7 +38,7 @@ export interface CheckDriverOptions {
   timeoutMs?: number;
   /** Ends the run early: it cleans up, and the checks that are left are not made. */
   signal?: AbortSignal;
-  /** Begins the name of everything that the run makes; default `stagecraft-check-` and 8 random characters. */
+  /** Begins the name of everything that the run makes; up to 64 letters, digits, dashes and underscores; default `stagecraft-check-` and 8 random characters. */
   prefix?: string;
 }
 
@@ -59,6 +59,7 @@ export interface Settings {
 
 const defaultSizeBytes = 2 ** 30;
 const defaultTimeoutMs = 30_000;
+const prefixForm = /^[\w-]{1,64}$/;
 const parameterRpcs = ['CreateVolume', 'CreateSnapshot', 'CreateVolumeGroupSnapshot', 'ControllerModifyVolume'];
 
 export const newPrefix = (): string => `stagecraft-check-${randomBytes(4).toString('hex')}`;
@@ -69,6 +70,10 @@ export function settingsOf(options: CheckDriverOptions): Settings {
   if (!(Number.isSafeInteger(sizeBytes) && sizeBytes > 0))
     throw invalid(`the size must be a whole number of bytes above 0, not ${sizeBytes}`);
   if (!(timeoutMs > 0)) throw invalid(`the timeout must be above 0 ms, not ${timeoutMs}`);
+  const { prefix = newPrefix() } = options;
+  // It begins the names of directories too.
+  if (!prefixForm.test(prefix))
+    throw invalid(`the prefix must be up to 64 letters, digits, dashes and underscores, not ${JSON.stringify(prefix)}`);
   return {
     socketPaths: socketPathsOf(options),
     parameters: byRpc('parameters', options.parameters, parameterRpcs),
@@ -81,7 +86,7 @@ export function settingsOf(options: CheckDriverOptions): Settings {
     otherNodeId: options.otherNodeId,
     only: options.only ?? '',
     timeoutMs,
-    prefix: options.prefix ?? newPrefix(),
+    prefix,
   };
 }
 

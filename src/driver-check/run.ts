@@ -22,10 +22,12 @@ import { type CheckDriverOptions, type Settings, settingsOf } from './options.js
  */
 export async function* checkDriver(options: CheckDriverOptions): AsyncGenerator<CheckResult, void> {
   const settings = settingsOf(options);
+  if (selectedChecks(settings.only).length === 0)
+    throw new StagecraftError('INVALID_ARGUMENT', `there is no check with ${JSON.stringify(settings.only)} in it`);
   const calls = new DriverCalls(settings);
+  calls.cancelBy(options.signal);
   try {
-    await reach(calls);
-    yield* new Run(calls, settings, options.signal).results();
+    if (await isReached(calls, options.signal)) yield* new Run(calls, settings, options.signal).results();
   } finally {
     calls.close();
   }
@@ -35,6 +37,17 @@ export async function* checkDriver(options: CheckDriverOptions): AsyncGenerator<
 export const selectedChecks = (only = ''): readonly Check[] =>
   checks.filter(({ id, rule }) => `${id} ${rule}`.toLowerCase().includes(only.toLowerCase()));
 
+/** @returns false: the run was aborted before there was anything to clean up */
+async function isReached(calls: DriverCalls, signal: AbortSignal | undefined): Promise<boolean> {
+  try {
+    await reach(calls);
+    return true;
+  } catch (error) {
+    if (signal?.aborted) return false;
+    throw error;
+  }
+}
+
 async function reach(calls: DriverCalls): Promise<void> {
   for (const side of calls.sides()) {
     const { code, report } = await calls.ask('GetPluginInfo', {}, { side });
@@ -43,6 +56,9 @@ async function reach(calls: DriverCalls): Promise<void> {
   }
 }
 
+/** How a call may end when the driver dies in it, and otherwise too. */
+const deathRattle = /^(UNAVAILABLE|INTERNAL|CANCELLED)\b/;
+
 class Run {
   readonly #calls: DriverCalls;
   readonly #settings: Settings;
@@ -50,10 +66,11 @@ class Run {
   /** Of this run alone. */
   readonly #stagingDir: string;
   readonly #targetDir: string;
+  /** Directories of the run. */
   readonly #made: string[] = [];
   /** What could not be taken back after its check: the end of the run tries again. */
   readonly #stubborn = new Set<string>();
-  /** The check after which the driver was gone. */
+  /** The check after which the driver was gone, or seemed to be. */
   #goneSince: string | undefined;
 
   constructor(calls: DriverCalls, settings: Settings, signal: AbortSignal | undefined) {
@@ -68,7 +85,6 @@ class Run {
     let cleaned: CheckResult | undefined;
     try {
       await this.#makeDirectories();
-      this.#calls.cancelBy(this.#signal);
       yield* this.#checkAll();
       cleaned = await this.#cleanUp();
     } finally {
@@ -128,12 +144,13 @@ class Run {
   async #check(bench: Bench | undefined, check: Check): Promise<CheckResult> {
     const startedAtMs = performance.now();
     const { id, rpc, rule } = check;
-    const verdict = bench && (await this.#verdictOf(bench, check));
+    const judged = bench && (await this.#verdictOf(bench, check));
     const durationMs = Math.round(performance.now() - startedAtMs);
     await takeBack(this.#calls, this.#stubborn);
+    const verdict = (await this.#remakeDirectories()) ?? judged;
     if (!verdict) return { id, rpc, rule, outcome: 'passed', durationMs };
-    const { outcome, message: why, call } = verdict;
-    return { id, rpc, rule, outcome, why, ...(call && { call }), durationMs };
+    const { outcome, message, call } = verdict;
+    return { id, rpc, rule, outcome, why: this.#calls.hide(message), ...(call && { call }), durationMs };
   }
 
   /** @returns undefined: passed */
@@ -145,10 +162,25 @@ class Run {
       await check.run(bench);
       return undefined;
     } catch (error) {
-      if (!(error instanceof Verdict) || this.#signal?.aborted) throw error;
-      if (this.#calls.last?.answer.startsWith('UNAVAILABLE')) this.#goneSince ??= check.id;
-      return error;
+      if (this.#signal?.aborted) throw error;
+      if (deathRattle.test(this.#calls.last?.answer ?? '')) this.#goneSince ??= check.id;
+      return error instanceof Verdict ? error : new Verdict('blocked', `the check could not be made: ${String(error)}`);
     }
+  }
+
+  /** For the next check. @returns of the last one: failed, as a directory that is not the driver's is gone */
+  async #remakeDirectories(): Promise<Verdict | undefined> {
+    let verdict: Verdict | undefined;
+    for (const directory of this.#made) {
+      try {
+        // An empty parent directory may have been removed too.
+        const isGone = (await mkdir(directory, { mode: 0o700, recursive: true })) !== undefined;
+        if (isGone) verdict = new Verdict('failed', `the driver removed ${directory}, which it did not make`);
+      } catch (error) {
+        verdict = new Verdict('failed', `${directory} is gone, and can't be made again: ${messageOf(error)}`);
+      }
+    }
+    return verdict;
   }
 
   async #needDriver(): Promise<void> {
@@ -166,7 +198,7 @@ class Run {
     let left = await takeBack(this.#calls, new Set());
     const unswept = await this.#clearDirectories();
     if (left.length > 0) left = await takeBack(this.#calls, new Set()); // a mount may have held it
-    const why = [...left, ...unswept].join('; ');
+    const why = this.#calls.hide([...left, ...unswept].join('; '));
     return {
       id: 'clean-up',
       rpc: '-',

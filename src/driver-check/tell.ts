@@ -5,23 +5,29 @@ import type { CallReport } from './check.js';
 
 const longestText = 80;
 
-export const tellCall = (rpc: RpcName, request: object, answer: string): CallReport => ({
+/** Takes secrets out of a text. */
+type Hide = (text: string) => string;
+
+export const tellCall = (rpc: RpcName, request: object, answer: string, hide: Hide): CallReport => ({
   rpc,
-  request: plainly(masked(rpc, request)),
+  request: plainly(masked(rpc, request), hide),
   answer,
 });
 
 export const callLine = ({ rpc, request, answer }: CallReport): string =>
   `${rpc} ${JSON.stringify(request)} → ${answer}`;
 
-export const tellAnswer = (answer: object): string => JSON.stringify(plainly(answer));
+export const tellAnswer = (answer: object, hide: Hide): string => JSON.stringify(plainly(answer, hide));
 
-/** As JSON can hold it. */
-function plainly(value: unknown): unknown {
+/** As JSON can hold it. Secrets go before a text is cut, perhaps within one. */
+function plainly(value: unknown, hide: Hide): unknown {
   if (typeof value === 'bigint') return value.toString();
-  if (typeof value === 'string' && value.length > longestText)
-    return `${value.slice(0, longestText)}… (${Buffer.byteLength(value)} bytes)`;
-  if (Array.isArray(value)) return value.map(plainly);
+  if (typeof value === 'string') return cut(hide(value));
+  if (Array.isArray(value)) return value.map((item) => plainly(item, hide));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]: [string, unknown]) => [key, plainly(item)]));
+  const entries = Object.entries(value).map(([key, item]: [string, unknown]) => [hide(key), plainly(item, hide)]);
+  return Object.fromEntries(entries);
 }
+
+const cut = (text: string): string =>
+  text.length > longestText ? `${text.slice(0, longestText)}… (${Buffer.byteLength(text)} bytes)` : text;

@@ -71,6 +71,7 @@ describe('stagecraft driver-check', () => {
         [2, []],
         [2, ['--endpoint', 'relative.sock']],
         [2, ['--endpoint', scene.endpoint, '--size', 'large']],
+        [2, ['--endpoint', scene.endpoint, '--only', 'no such check']],
         [2, ['--endpoint', scene.endpoint, '--secrets', file]],
         [3, ['--endpoint', join(scene.folder, 'nobody.sock')]],
       ];
@@ -80,6 +81,53 @@ describe('stagecraft driver-check', () => {
         expect(result.stderr).not.to.equal('');
       }
     });
+  });
+
+  it('each row is told as soon as it is known', async () => {
+    let goOn: () => void = () => {};
+    const isTold = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    await withDriver(
+      (handlers) =>
+        replaced(handlers, 'GetCapacity', async (request, next) => {
+          // Answered once the row of the check before is printed: else this run never ends.
+          if (request.volumeCapabilities.length > 0) await isTold;
+          return next(request);
+        }),
+      async (scene) => {
+        const child = checks(scene, '--only', 'GetCapacity');
+        let told = '';
+        child.stdout?.on('data', (text: Buffer) => {
+          told += String(text);
+          if (/^GetCapacity\/all +passed/m.test(told)) goOn();
+        });
+        const { code, stdout } = await ended(child);
+        expect(stdout).to.include('\n3 passed');
+        expect(code).to.equal(0);
+      },
+    );
+  });
+
+  it('a SIGINT while the driver does not even say who it is ends it at once', async () => {
+    let called: () => void = () => {};
+    const isCalled = new Promise<void>((resolve) => {
+      called = resolve;
+    });
+    await withDriver(
+      (handlers) =>
+        replaced(handlers, 'GetPluginInfo', () => {
+          called();
+          return new Promise(() => {});
+        }),
+      async (scene) => {
+        const child = checks(scene, '--timeout', '100000');
+        const result = ended(child);
+        await isCalled;
+        child.kill('SIGINT');
+        expect(await result).to.include({ code: 1 });
+      },
+    );
   });
 
   it('a SIGINT ends it with 1 after it has cleaned up', async () => {

@@ -18,7 +18,8 @@ import { nodeHandlers } from './right-node.js';
 export interface HeldVolume extends Volume {
   name: string;
   isBlock: boolean;
-  modes: string[];
+  capabilities: VolumeCapability[];
+  parameters: Record<string, string>;
   mutable: Record<string, string>;
   /** By node id: how it is published there. */
   published: Map<string, string>;
@@ -110,8 +111,18 @@ const identity: CsiHandlers = {
 
 function checkCapabilities(capabilities: VolumeCapability[]): void {
   need(capabilities.length > 0, 'volume_capabilities');
-  for (const { mount, block, accessMode } of capabilities) need((mount || block) && accessMode, 'volume_capabilities');
+  for (const { mount, block, accessMode } of capabilities) {
+    need((mount || block) && accessMode, 'volume_capabilities');
+    need(['', 'ext4'].includes(mount?.fsType ?? ''), 'fs_type');
+  }
 }
+
+/** Whether the volume was made for it. */
+export const canBeUsed = ({ capabilities, isBlock }: HeldVolume, { block, accessMode }: VolumeCapability): boolean =>
+  isBlock === (block !== undefined) && capabilities.some((made) => made.accessMode?.mode === accessMode?.mode);
+
+const sameMap = (one: Record<string, string>, other: Record<string, string>): boolean =>
+  JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());
 
 const sourceText = (source: VolumeContentSource | undefined): string =>
   source?.snapshot?.snapshotId ?? source?.volume?.volumeId ?? '';
@@ -123,13 +134,16 @@ const bytesOf = (required: bigint, limit: bigint): bigint => {
 };
 
 const volumeHandlers = (state: RightState): CsiHandlers => ({
-  CreateVolume: ({ name, capacityRange, volumeCapabilities, volumeContentSource }) => {
+  CreateVolume: ({ name, capacityRange, volumeCapabilities, volumeContentSource, parameters }) => {
     need(name && Buffer.byteLength(name) <= 128, 'name');
     checkCapabilities(volumeCapabilities);
     const capacityBytes = bytesOf(capacityRange?.requiredBytes ?? 0n, capacityRange?.limitBytes ?? 0n);
     const there = [...state.volumes.values()].find((volume) => volume.name === name);
     if (there) {
-      const isSame = sourceText(there.contentSource) === sourceText(volumeContentSource);
+      const isSame =
+        sourceText(there.contentSource) === sourceText(volumeContentSource) &&
+        sameMap(there.parameters, parameters) &&
+        volumeCapabilities.every((capability) => canBeUsed(there, capability));
       if (!isSame || there.capacityBytes !== capacityBytes) throw new CsiStatus('ALREADY_EXISTS', 'it is another');
       return { volume: plain(there) };
     }
@@ -145,7 +159,8 @@ const volumeHandlers = (state: RightState): CsiHandlers => ({
       accessibleTopology: [topology],
       ...(volumeContentSource && { contentSource: volumeContentSource }),
       isBlock,
-      modes: volumeCapabilities.map(({ accessMode }) => accessMode?.mode ?? ''),
+      capabilities: volumeCapabilities,
+      parameters,
       mutable: {},
       published: new Map(),
     };
@@ -161,12 +176,16 @@ const volumeHandlers = (state: RightState): CsiHandlers => ({
     state.volumes.delete(volumeId);
     return {};
   },
-  ValidateVolumeCapabilities: ({ volumeId, volumeCapabilities, volumeContext }) => {
+  ValidateVolumeCapabilities: ({ volumeId, volumeCapabilities, volumeContext, mutableParameters }) => {
     need(volumeId, 'volume_id');
     checkCapabilities(volumeCapabilities);
-    const { modes } = found(state.volumes.get(volumeId), 'volume');
-    const isConfirmed = volumeCapabilities.every(({ accessMode }) => modes.includes(accessMode?.mode ?? ''));
-    return isConfirmed ? { confirmed: { volumeCapabilities, volumeContext } } : { message: 'not in this mode' };
+    const volume = found(state.volumes.get(volumeId), 'volume');
+    const isConfirmed =
+      volumeCapabilities.every((capability) => canBeUsed(volume, capability)) &&
+      Object.entries(mutableParameters).every(([name, value]) => volume.mutable[name] === value);
+    return isConfirmed
+      ? { confirmed: { volumeCapabilities, volumeContext, mutableParameters } }
+      : { message: 'it is not like that' };
   },
   ListVolumes: ({ maxEntries, startingToken }) => {
     const { entries, nextToken } = pageOf([...state.volumes.values()], maxEntries, startingToken);
@@ -331,6 +350,7 @@ const groupHandlers = (state: RightState): CsiHandlers => ({
   },
   GetVolumeGroupSnapshot: ({ groupSnapshotId, snapshotIds }) => {
     need(groupSnapshotId, 'group_snapshot_id');
+    need(snapshotIds.length > 0, 'snapshot_ids');
     const group = found(state.groups.get(groupSnapshotId), 'group');
     need(
       snapshotIds.every((id) => group.snapshots.some((snapshot) => snapshot.snapshotId === id)),
@@ -340,6 +360,7 @@ const groupHandlers = (state: RightState): CsiHandlers => ({
   },
   DeleteVolumeGroupSnapshot: ({ groupSnapshotId, snapshotIds }) => {
     need(groupSnapshotId, 'group_snapshot_id');
+    need(snapshotIds.length > 0, 'snapshot_ids');
     const group = state.groups.get(groupSnapshotId);
     if (!group) return {};
     need(

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import { type CsiHandlers, CsiStatus } from '../../src/csi/server.js';
-import { contentOf, found, maxVolumes, need, nodeId, type RightState, topology } from './right-driver.js';
+import { canBeUsed, contentOf, found, maxVolumes, need, nodeId, type RightState, topology } from './right-driver.js';
 
 const nodeCapabilities = [
   'STAGE_UNSTAGE_VOLUME',
@@ -22,9 +22,9 @@ export const nodeHandlers = (state: RightState): CsiHandlers => ({
     need(volumeId, 'volume_id');
     need(path, 'staging_target_path');
     need(volumeCapability, 'volume_capability');
-    const { modes, isBlock } = found(state.volumes.get(volumeId), 'volume');
-    const mode = volumeCapability.accessMode?.mode ?? '';
-    if (!modes.includes(mode)) throw new CsiStatus('FAILED_PRECONDITION', `it can't be used as ${mode}`);
+    const volume = found(state.volumes.get(volumeId), 'volume');
+    const { isBlock } = volume;
+    if (!canBeUsed(volume, volumeCapability)) throw new CsiStatus('FAILED_PRECONDITION', 'it was not made for that');
     const how = JSON.stringify([volumeId, volumeCapability]);
     const there = state.staged.get(path);
     if (there !== undefined && there !== how) throw new CsiStatus('ALREADY_EXISTS', 'in another way');
@@ -76,10 +76,11 @@ export const nodeHandlers = (state: RightState): CsiHandlers => ({
       volumeCondition: { abnormal: false, message: 'well' },
     };
   },
-  NodeExpandVolume: ({ volumeId, volumePath }) => {
+  NodeExpandVolume: ({ volumeId, volumePath, capacityRange }) => {
     need(volumeId, 'volume_id');
     need(volumePath, 'volume_path');
     const { capacityBytes } = found(state.volumes.get(volumeId), 'volume');
+    if ((capacityRange?.requiredBytes ?? 0n) > capacityBytes) throw new CsiStatus('OUT_OF_RANGE', 'it is smaller');
     const device = state.targets.get(volumePath)?.device;
     if (device) run('losetup', '-c', device);
     return { capacityBytes };

@@ -18,6 +18,12 @@ const identity: readonly Wrong[] = [
   changes('GetPluginCapabilities/named', 'GetPluginCapabilities', ({ capabilities = [] }) => ({
     capabilities: [...capabilities, {}],
   })),
+  changes(
+    'GetPluginCapabilities/named',
+    'GetPluginCapabilities',
+    ({ capabilities = [] }) => ({ capabilities: [...capabilities, { volumeExpansion: { type: 'UNKNOWN' } }] }),
+    { outcome: 'warning' },
+  ),
   changes('ControllerGetCapabilities/stable', 'ControllerGetCapabilities', ({ capabilities = [] }, _, times) => ({
     capabilities: times % 2 ? capabilities : capabilities.slice(1),
   })),
@@ -80,6 +86,8 @@ const createVolume: readonly Wrong[] = [
     {
       also: {
         'CreateVolume/other-size': 'failed',
+        'CreateVolume/other-parameters': 'warning',
+        'CreateVolume/other-capability': 'failed',
         'CreateVolume/other-source-snapshot': 'failed',
         'CreateVolume/other-source-volume': 'failed',
         'CreateVolume/many-at-once': 'failed',
@@ -91,6 +99,25 @@ const createVolume: readonly Wrong[] = [
     const there = volumeNamed(state, request.name);
     return there ? { ...request, capacityRange: { requiredBytes: there.capacityBytes, limitBytes: 0n } } : request;
   }),
+  mistakes(
+    'CreateVolume/other-parameters',
+    'CreateVolume',
+    (request, state) => ({
+      ...request,
+      parameters: volumeNamed(state, request.name)?.parameters ?? request.parameters,
+    }),
+    { outcome: 'warning' },
+  ),
+  answers(
+    'CreateVolume/other-parameters',
+    'CreateVolume',
+    ({ parameters }) => Object.keys(parameters).length > 0,
+    'INTERNAL',
+  ),
+  mistakes('CreateVolume/other-capability', 'CreateVolume', (request, state) => ({
+    ...request,
+    volumeCapabilities: volumeNamed(state, request.name)?.capabilities ?? request.volumeCapabilities,
+  })),
   ...(['snapshot', 'volume'] as const).map((kind) =>
     mistakes(`CreateVolume/other-source-${kind}`, 'CreateVolume', (request, state) => {
       const { volumeContentSource: source, ...rest } = request;
@@ -197,6 +224,15 @@ const volumes: readonly Wrong[] = [
     {},
   ),
   changes('ValidateVolumeCapabilities/confirms', 'ValidateVolumeCapabilities', () => ({ message: 'no' })),
+  changes('ValidateVolumeCapabilities/confirms', 'ValidateVolumeCapabilities', ({ confirmed }) =>
+    confirmed ? { confirmed: { volumeCapabilities: [{ block: {}, accessMode: { mode: 'SINGLE_NODE_WRITER' } }] } } : {},
+  ),
+  answers(
+    'ValidateVolumeCapabilities/refuses',
+    'ValidateVolumeCapabilities',
+    ({ volumeCapabilities: [first] }) => first?.mount?.fsType === 'stagecraft-check',
+    { confirmed: {} },
+  ),
   answers('ControllerGetVolume/no-id', 'ControllerGetVolume', ({ volumeId }) => volumeId === '', 'NOT_FOUND'),
   answers('ControllerGetVolume/unknown', 'ControllerGetVolume', ({ volumeId }) => isUnknown(volumeId), 'INTERNAL'),
   changes('ControllerGetVolume/same', 'ControllerGetVolume', ({ volume }) => ({
@@ -210,6 +246,17 @@ const volumes: readonly Wrong[] = [
     ({ mutableParameters }) => !mutableParameters.speed,
     {},
   ),
+  wrong(
+    'ControllerModifyVolume/nothing-applied',
+    'what is known is applied before the rest is refused',
+    (right, state) =>
+      replaced(right, 'ControllerModifyVolume', (request, next) => {
+        const { speed } = request.mutableParameters;
+        const volume = state.volumes.get(request.volumeId);
+        if (volume && speed !== undefined) volume.mutable = { speed };
+        return next(request);
+      }),
+  ),
   refusesRepeats('ControllerModifyVolume/repeat', 'ControllerModifyVolume'),
   answers('ControllerExpandVolume/no-id', 'ControllerExpandVolume', ({ volumeId }) => volumeId === '', 'NOT_FOUND'),
   answers('ControllerExpandVolume/no-range', 'ControllerExpandVolume', ({ capacityRange }) => !capacityRange, {}),
@@ -220,6 +267,15 @@ const volumes: readonly Wrong[] = [
     'INTERNAL',
   ),
   changes('ControllerExpandVolume/grows', 'ControllerExpandVolume', () => ({ capacityBytes: 1 })),
+  changes('ControllerExpandVolume/node-expansion', 'NodeGetCapabilities', ({ capabilities = [] }) => ({
+    capabilities: capabilities.filter(({ rpc }) => rpc?.type !== 'EXPAND_VOLUME'),
+  })),
+  answers(
+    'ControllerExpandVolume/too-large',
+    'ControllerExpandVolume',
+    ({ capacityRange: range }) => (range?.requiredBytes ?? 0n) > 2n ** 60n,
+    'INTERNAL',
+  ),
   answers(
     'ControllerExpandVolume/too-large',
     'ControllerExpandVolume',

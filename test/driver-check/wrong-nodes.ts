@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { NodePublishVolumeRequest } from '../../src/csi/generated/plain.js';
 import { CsiStatus } from '../../src/csi/server.js';
+import { sizeBytes } from './bench.js';
 import { contentOf, type RightState } from './right-driver.js';
-import { run } from './right-node.js';
+import { run, unpublish } from './right-node.js';
 import { answers, changes, isUnknown, mistakes, refusesRepeats, replaced, type Wrong, wrong } from './wrong.js';
 
 const info: readonly Wrong[] = [
@@ -21,10 +22,28 @@ const info: readonly Wrong[] = [
     ({ capabilities = [] }) => ({ capabilities: capabilities.filter(({ rpc }) => rpc?.type !== 'EXPAND_VOLUME') }),
     { outcome: 'warning' },
   ),
+  changes(
+    'NodeGetCapabilities/unadvertised',
+    'NodeGetCapabilities',
+    ({ capabilities = [] }) => ({
+      capabilities: capabilities.filter(({ rpc }) => !/STATS|CONDITION/.test(rpc?.type ?? '')),
+    }),
+    { outcome: 'warning' },
+  ),
   changes('NodeGetInfo/stable', 'NodeGetInfo', (node, _, times) => ({ ...node, nodeId: `node-${times}` })),
   changes('NodeGetInfo/node-id', 'NodeGetInfo', (node) => ({ ...node, nodeId: 'x'.repeat(257) })),
   changes('NodeGetInfo/max-volumes', 'NodeGetInfo', (node) => ({ ...node, maxVolumesPerNode: -1 })),
-  changes('NodeGetInfo/topology', 'NodeGetInfo', (node) => ({ ...node, accessibleTopology: undefined })),
+  changes(
+    'NodeGetInfo/topology',
+    'GetPluginCapabilities',
+    ({ capabilities = [] }) => ({
+      capabilities: capabilities.filter(({ service }) => service?.type !== 'VOLUME_ACCESSIBILITY_CONSTRAINTS'),
+    }),
+    { also: { 'NodeGetInfo/topology-keys': 'not offered' } },
+  ),
+  changes('NodeGetInfo/topology', 'NodeGetInfo', (node) => ({ ...node, accessibleTopology: undefined }), {
+    outcome: 'warning',
+  }),
   changes('NodeGetInfo/topology-keys', 'NodeGetInfo', (node) => ({
     ...node,
     accessibleTopology: { segments: { 'a/b/c': 'x' } },
@@ -56,6 +75,12 @@ const staging: readonly Wrong[] = [
     'NodeStageVolume',
     ({ volumeCapability: it }) => it?.accessMode?.mode === 'MULTI_NODE_MULTI_WRITER',
     {},
+  ),
+  answers(
+    'NodeStageVolume/exceeds-volume',
+    'NodeStageVolume',
+    ({ volumeCapability: it }) => it?.accessMode?.mode === 'MULTI_NODE_MULTI_WRITER',
+    'INVALID_ARGUMENT',
   ),
   answers('NodeUnstageVolume/no-volume-id', 'NodeUnstageVolume', ({ volumeId }) => volumeId === '', {}),
   answers('NodeUnstageVolume/no-path', 'NodeUnstageVolume', ({ stagingTargetPath: path }) => path === '', {}),
@@ -104,6 +129,9 @@ const publishing: readonly Wrong[] = [
       // It unmounts once only, so it can't take away what it made.
       { also: { 'clean-up': 'failed', ...(type === 'mount' && { 'NodePublishVolume/many-at-once': 'failed' }) } },
     ),
+    mountsNothing(`NodePublishVolume/repeat-${type}`, type),
+    mountsNothing(`NodePublishVolume/readonly-${type}`, type),
+    mountsNothing(`NodeUnpublishVolume/removes-${type}-target`, type),
     mistakes(`NodePublishVolume/readonly-${type}`, 'NodePublishVolume', (request, state) =>
       request.volumeCapability?.[type] && !state.targets.has(request.targetPath)
         ? { ...request, readonly: false }
@@ -133,6 +161,13 @@ const publishing: readonly Wrong[] = [
     'NodePublishVolume/other-readonly',
     'NodePublishVolume',
     ({ targetPath, readonly }, state) => readonly && state.targets.has(targetPath),
+    {},
+  ),
+  answers(
+    'NodePublishVolume/other-capability',
+    'NodePublishVolume',
+    ({ targetPath, volumeCapability: it }, state) =>
+      it?.accessMode?.mode === 'SINGLE_NODE_READER_ONLY' && state.targets.has(targetPath),
     {},
   ),
   answers(
@@ -236,9 +271,47 @@ const measuring: readonly Wrong[] = [
   answers('NodeExpandVolume/no-volume-id', 'NodeExpandVolume', ({ volumeId }) => volumeId === '', 'NOT_FOUND'),
   answers('NodeExpandVolume/no-path', 'NodeExpandVolume', ({ volumePath }) => volumePath === '', {}),
   answers('NodeExpandVolume/unknown-volume', 'NodeExpandVolume', ({ volumeId }) => isUnknown(volumeId), 'INTERNAL'),
-  changes('NodeExpandVolume/grows-mount', 'NodeExpandVolume', (answer, { volumeCapability }) =>
-    volumeCapability?.mount ? { capacityBytes: 1 } : answer,
+  changes(
+    'NodeExpandVolume/grows-mount',
+    'NodeExpandVolume',
+    (answer, { volumeCapability }) => (volumeCapability?.mount ? { capacityBytes: 1 } : answer),
+    { also: { 'NodeExpandVolume/staged': 'failed' } },
   ),
+  mistakes('NodeExpandVolume/too-large', 'NodeExpandVolume', ({ capacityRange: _, ...request }) => request, {
+    outcome: 'warning',
+  }),
+  answers(
+    'NodeExpandVolume/too-large',
+    'NodeExpandVolume',
+    ({ capacityRange: range }) => (range?.requiredBytes ?? 0n) > 2n ** 60n,
+    'INTERNAL',
+  ),
+  answers(
+    'NodeExpandVolume/staged',
+    'NodeExpandVolume',
+    ({ volumePath }, state) => state.staged.has(volumePath),
+    'FAILED_PRECONDITION',
+  ),
+  changes(
+    'NodeExpandVolume/grows-mount',
+    'NodeExpandVolume',
+    (answer, { volumeCapability }) => (volumeCapability?.mount ? {} : answer),
+    { outcome: 'warning' },
+  ),
+  wrong('NodeExpandVolume/grows-mount', 'the file system keeps its size', (right) => {
+    const mounted = new Set<string>();
+    const publishing = replaced(right, 'NodePublishVolume', async (request, next) => {
+      const answer = await next(request);
+      if (!request.volumeCapability?.mount || mounted.has(request.targetPath)) return answer;
+      run('mount', '-t', 'tmpfs', '-o', `size=${sizeBytes}`, 'none', request.targetPath);
+      mounted.add(request.targetPath);
+      return answer;
+    });
+    return replaced(publishing, 'NodeUnpublishVolume', (request, next) => {
+      if (mounted.delete(request.targetPath)) run('umount', request.targetPath);
+      return next(request);
+    });
+  }),
   answers(
     'NodeExpandVolume/grows-block',
     'NodeExpandVolume',
@@ -263,6 +336,37 @@ function empty(state: RightState, volumeId: string): void {
   const content = contentOf(state, volumeId);
   if (!volume?.isBlock) rmSync(join(content, 'stagecraft-check'), { force: true });
   for (const bytes of volume?.isBlock ? [0n, volume.capacityBytes] : []) truncateSync(content, Number(bytes));
+}
+
+/** All is answered as if it were right, but at the target there is nothing. */
+function mountsNothing(id: string, type: 'mount' | 'block'): Wrong {
+  const failing = ['makes-%-target', 'repeat-%', 'readonly-%', ...(type === 'mount' ? ['many-at-once'] : [])];
+  const isUndo = id.startsWith('NodeUnpublishVolume/');
+  const ids = isUndo ? [] : failing.map((name) => `NodePublishVolume/${name.replace('%', type)}`);
+  return wrong(
+    id,
+    `a volume of type ${type} is never at its target`,
+    (right, state) => {
+      const empty = new Set<string>();
+      const publishing = replaced(right, 'NodePublishVolume', async (request, next) => {
+        const answer = await next(request);
+        const { targetPath } = request;
+        if (!request.volumeCapability?.[type] || empty.has(targetPath)) return answer;
+        unpublish(targetPath, state.targets.get(targetPath)?.device ?? '');
+        empty.add(targetPath);
+        return answer;
+      });
+      return replaced(publishing, 'NodeUnpublishVolume', (request, next) => {
+        if (!empty.delete(request.targetPath)) return next(request);
+        state.targets.delete(request.targetPath);
+        return {};
+      });
+    },
+    {
+      outcome: isUndo ? 'blocked' : 'failed',
+      also: Object.fromEntries(ids.filter((other) => other !== id).map((other) => [other, 'failed'])),
+    },
+  );
 }
 
 /** Instead of a mount or a device, the target is a symbolic link. */
@@ -295,9 +399,12 @@ function linked(type: 'mount' | 'block'): Wrong {
     {
       also:
         type === 'block'
-          ? {}
+          ? { 'NodePublishVolume/repeat-block': 'failed' }
           : {
+              'NodePublishVolume/repeat-mount': 'failed',
+              'NodePublishVolume/many-at-once': 'failed',
               'NodePublishVolume/other-readonly': 'failed',
+              'NodePublishVolume/other-capability': 'failed',
               'NodePublishVolume/second-target': 'warning',
               'NodePublishVolume/single-writer': 'failed',
             },

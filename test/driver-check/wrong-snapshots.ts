@@ -1,6 +1,7 @@
 /** Drivers that break one rule each about snapshots, groups of them, and the publication of volumes by the controller. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CsiStatus } from '../../src/csi/server.js';
+import type { RightState } from './right-driver.js';
 import { answers, changes, isUnknown, mistakes, refusesRepeats, replaced, type Wrong, wrong } from './wrong.js';
 
 const snapshots: readonly Wrong[] = [
@@ -100,6 +101,9 @@ const snapshots: readonly Wrong[] = [
   changes('GetSnapshot/same', 'GetSnapshot', ({ snapshot }) => ({ snapshot: { ...snapshot, sourceVolumeId: 'x' } })),
 ];
 
+const membersOf = (state: RightState, groupId: string): string[] | undefined =>
+  state.groups.get(groupId)?.snapshots.map(({ snapshotId }) => snapshotId);
+
 const groups: readonly Wrong[] = [
   answers('CreateVolumeGroupSnapshot/no-name', 'CreateVolumeGroupSnapshot', ({ name }) => name === '', 'INTERNAL'),
   answers(
@@ -142,17 +146,17 @@ const groups: readonly Wrong[] = [
     'NOT_FOUND',
   ),
   answers('GetVolumeGroupSnapshot/unknown', 'GetVolumeGroupSnapshot', ({ groupSnapshotId: id }) => isUnknown(id), {}),
-  mistakes('GetVolumeGroupSnapshot/other-list', 'GetVolumeGroupSnapshot', (request) => ({
+  mistakes('GetVolumeGroupSnapshot/other-list', 'GetVolumeGroupSnapshot', (request, state) => ({
     ...request,
-    snapshotIds: [],
+    snapshotIds: membersOf(state, request.groupSnapshotId) ?? request.snapshotIds,
   })),
   changes('GetVolumeGroupSnapshot/same', 'GetVolumeGroupSnapshot', ({ groupSnapshot: group }) => ({
     groupSnapshot: { ...group, snapshots: [] },
   })),
   answers('DeleteVolumeGroupSnapshot/no-id', 'DeleteVolumeGroupSnapshot', ({ groupSnapshotId: id }) => id === '', {}),
-  mistakes('DeleteVolumeGroupSnapshot/other-list', 'DeleteVolumeGroupSnapshot', (request) => ({
+  mistakes('DeleteVolumeGroupSnapshot/other-list', 'DeleteVolumeGroupSnapshot', (request, state) => ({
     ...request,
-    snapshotIds: [],
+    snapshotIds: membersOf(state, request.groupSnapshotId) ?? request.snapshotIds,
   })),
   answers(
     'DeleteVolumeGroupSnapshot/absent',

@@ -4,7 +4,7 @@ import type { Given } from '../../csi/codec.js';
 import type { VolumeContentSource } from '../../csi/generated/plain.js';
 import type { AccessType, Bench } from '../bench.js';
 import { type Check, type Need, Verdict } from '../check.js';
-import { read, write } from '../host.js';
+import { read, writeDevice, writeFile } from '../host.js';
 import { NodeUse } from '../node-use.js';
 
 const [before, after] = ['stagecraft-check: before', 'stagecraft-check: after!'];
@@ -19,8 +19,8 @@ async function visit(use: NodeUse, work: (path: string) => Promise<void>): Promi
   await use.detach();
 }
 
-async function put(bench: Bench, path: string, text: string): Promise<void> {
-  const { status, stderr } = await write(path, text, bench.timeoutMs);
+async function put(bench: Bench, { isBlock }: NodeUse, path: string, text: string): Promise<void> {
+  const { status, stderr } = await (isBlock ? writeDevice : writeFile)(path, text, bench.timeoutMs);
   if (status !== 0) throw new Verdict('failed', `a published volume can't be written to: ${stderr.trim()}`);
 }
 
@@ -32,7 +32,7 @@ async function expectContent(bench: Bench, path: string, text: string, what: str
 
 async function written(bench: Bench, type: AccessType): Promise<NodeUse> {
   const use = await NodeUse.staged(bench, { accessType: type });
-  await visit(use, (path) => put(bench, path, before));
+  await visit(use, (path) => put(bench, use, path, before));
   return use;
 }
 
@@ -70,7 +70,7 @@ const content = (type: AccessType): readonly Check[] => [
     async (bench) => {
       const source = await written(bench, type);
       const { snapshotId } = await bench.snapshot(source.volumeId);
-      await visit(await returned(bench, source), (path) => put(bench, path, after));
+      await visit(await returned(bench, source), (path) => put(bench, source, path, after));
       const copy = await restored(bench, type, { snapshot: { snapshotId } });
       await visit(copy, (path) => expectContent(bench, path, before, 'as it was at the time of the snapshot'));
     },
@@ -85,7 +85,7 @@ const content = (type: AccessType): readonly Check[] => [
       const copy = await restored(bench, type, { volume: { volumeId: source.volumeId } });
       await visit(copy, async (path) => {
         await expectContent(bench, path, before, 'as it is in the source');
-        await put(bench, path, after);
+        await put(bench, copy, path, after);
       });
       await visit(await returned(bench, source), (path) =>
         expectContent(bench, path, before, 'in the source, as before'),

@@ -1,9 +1,7 @@
 /** ControllerExpandVolume: a volume made larger on the controller's side. On the node: stats-expand.ts */
 import type { Bench } from '../bench.js';
 import { type Check, type Need, Verdict } from '../check.js';
-import { refusal } from './refusal.js';
-
-const hugeBytes = 2n ** 62n;
+import { expectNoSuchSize, hugeBytes, refusal } from './refusal.js';
 
 const check = (id: string, rule: string, needs: readonly Need[], run: (bench: Bench) => Promise<void>): Check => ({
   id,
@@ -61,17 +59,34 @@ export const controllerExpandChecks: readonly Check[] = [
       bench.expect(capacityBytes >= asked, `still at least ${asked} bytes`, `there are ${capacityBytes}`);
     },
   ),
-  refusal({
-    id: 'too-large',
-    rpc: 'ControllerExpandVolume',
-    rule: 'A size that is not to be had is OUT_OF_RANGE.',
-    needs: expands,
-    expects: 'OUT_OF_RANGE',
-    request: async (bench) => ({
-      ...expansion(bench, (await bench.volume()).volumeId),
-      capacityRange: { requiredBytes: hugeBytes },
-    }),
-  }),
+  check(
+    'ControllerExpandVolume/node-expansion',
+    'A node_expansion_required is told only where the node offers EXPAND_VOLUME.',
+    expands,
+    async (bench) => {
+      await bench.nodeId(); // blocked where the node can't be asked
+      const request = expansion(bench, (await bench.volume()).volumeId);
+      const { nodeExpansionRequired } = await bench.ok('ControllerExpandVolume', request);
+      bench.expect(
+        !nodeExpansionRequired || bench.offers.has('node/EXPAND_VOLUME'),
+        'no node_expansion_required',
+        'the node must expand the volume, and does not offer EXPAND_VOLUME',
+      );
+    },
+  ),
+  check(
+    'ControllerExpandVolume/too-large',
+    'A size that is not to be had is OUT_OF_RANGE or RESOURCE_EXHAUSTED, never a smaller volume.',
+    expands,
+    async (bench) => {
+      const request = expansion(bench, (await bench.volume()).volumeId);
+      const answer = await bench.ask('ControllerExpandVolume', {
+        ...request,
+        capacityRange: { requiredBytes: hugeBytes },
+      });
+      expectNoSuchSize(bench, answer, answer.value?.capacityBytes);
+    },
+  ),
   check(
     'ControllerExpandVolume/offline-only',
     'A volume that is published, of a driver that expands offline only, is FAILED_PRECONDITION.',

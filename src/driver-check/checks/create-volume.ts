@@ -2,14 +2,12 @@
 import type { Given } from '../../csi/codec.js';
 import type { Volume, VolumeContentSource } from '../../csi/generated/plain.js';
 import type { Bench } from '../bench.js';
-import type { Check, Need } from '../check.js';
-import { maxTextBytes, oddName, overLimit, refusal } from './refusal.js';
+import { type Check, type Need, Verdict } from '../check.js';
+import { expectNoSuchSize, hugeBytes, maxTextBytes, oddName, overLimit, refusal } from './refusal.js';
 
 const rpc = 'CreateVolume';
 const needs: readonly Need[] = ['controller/CREATE_DELETE_VOLUME'];
 const longestMap = 4096;
-/** More than any storage has. */
-const hugeBytes = 2n ** 62n;
 const crowd = 10;
 
 const mapBytes = (map: Record<string, string>): number =>
@@ -128,6 +126,34 @@ export const createVolumeChecks: readonly Check[] = [
     await bench.refused(rpc, await bench.volumeRequest({ name, capacityRange }), 'ALREADY_EXISTS');
   }),
   creates(
+    'other-parameters',
+    'The same name with other parameters is ALREADY_EXISTS, or INVALID_ARGUMENT where the driver does not know them.',
+    async (bench) => {
+      const request = await bench.volumeRequest();
+      await bench.step(rpc, request);
+      const isNone = Object.keys(request.parameters ?? {}).length === 0;
+      const parameters = isNone ? { 'stagecraft-check/other': 'x' } : {};
+      const { code, report } = await bench.ask(rpc, { ...request, parameters });
+      if (code === 'OK') bench.warn('it is the same volume: callers believe that it has the parameters they asked for');
+      const isRefused = code === 'ALREADY_EXISTS' || code === 'INVALID_ARGUMENT';
+      bench.expect(isRefused, 'ALREADY_EXISTS or INVALID_ARGUMENT', `there came ${report.answer}`);
+    },
+  ),
+  creates(
+    'other-capability',
+    'The same name with a capability that the volume does not have is ALREADY_EXISTS, or INVALID_ARGUMENT where no volume has it.',
+    async (bench) => {
+      const request = await bench.volumeRequest();
+      const { volume } = await bench.step(rpc, request);
+      for (const capability of bench.otherCapabilities()) {
+        if (await bench.confirms(volume?.volumeId ?? '', capability)) continue;
+        const asked = { ...request, volumeCapabilities: [capability] };
+        return bench.refused(rpc, asked, 'ALREADY_EXISTS', 'INVALID_ARGUMENT');
+      }
+      throw new Verdict('not offered', 'the driver confirms that every volume can be used in any way');
+    },
+  ),
+  creates(
     'other-source-snapshot',
     'The same name with a content that the volume was not made from is ALREADY_EXISTS.',
     async (bench) => {
@@ -196,10 +222,8 @@ export const createVolumeChecks: readonly Check[] = [
     async (bench) => {
       const answer = await bench.ask(rpc, await bench.volumeRequest({ capacityRange: { requiredBytes: hugeBytes } }));
       const capacityBytes = answer.value?.volume?.capacityBytes;
-      // Storage that sets no limits may say so.
-      const isHad = capacityBytes === 0n || (capacityBytes ?? -1n) >= hugeBytes;
-      const isRefused = ['OUT_OF_RANGE', 'RESOURCE_EXHAUSTED'].includes(answer.code);
-      bench.expect(isHad || isRefused, 'OUT_OF_RANGE', `there came ${answer.report.answer}`);
+      // 0 says that the size is not known.
+      if (capacityBytes !== 0n) expectNoSuchSize(bench, answer, capacityBytes);
     },
   ),
   creates(

@@ -131,7 +131,7 @@ export const groupSnapshotChecks: readonly Check[] = [
     'no-id',
     'Without a group_snapshot_id it is INVALID_ARGUMENT.',
     'INVALID_ARGUMENT',
-    async () => ({}),
+    async (bench) => ({ snapshotIds: [bench.unknownId()] }),
   ),
   refuses(
     'GetVolumeGroupSnapshot',
@@ -140,6 +140,7 @@ export const groupSnapshotChecks: readonly Check[] = [
     'NOT_FOUND',
     async (bench) => ({
       groupSnapshotId: bench.unknownId(),
+      snapshotIds: [bench.unknownId()],
     }),
   ),
   refuses(
@@ -161,7 +162,7 @@ export const groupSnapshotChecks: readonly Check[] = [
     'no-id',
     'Without a group_snapshot_id it is INVALID_ARGUMENT.',
     'INVALID_ARGUMENT',
-    async () => ({}),
+    async (bench) => ({ snapshotIds: [bench.unknownId()] }),
   ),
   refuses(
     'DeleteVolumeGroupSnapshot',
@@ -171,7 +172,8 @@ export const groupSnapshotChecks: readonly Check[] = [
     async (bench) => ({ ...(await named(bench)), snapshotIds: [bench.unknownId()] }),
   ),
   check('DeleteVolumeGroupSnapshot', 'absent', 'A group that is not there is deleted: OK.', async (bench) => {
-    await bench.ok('DeleteVolumeGroupSnapshot', { groupSnapshotId: bench.unknownId() });
+    const snapshotIds = [bench.unknownId()];
+    await bench.ok('DeleteVolumeGroupSnapshot', { groupSnapshotId: bench.unknownId(), snapshotIds });
   }),
   check('DeleteVolumeGroupSnapshot', 'repeat', 'A group can be deleted, and once more: OK.', async (bench) => {
     const asked = await named(bench);

@@ -4,7 +4,7 @@ import type { Given } from '../../csi/codec.js';
 import type { NodePublishVolumeRequest } from '../../csi/generated/plain.js';
 import type { AccessType, Bench } from '../bench.js';
 import { type Check, type Need, Verdict } from '../check.js';
-import { deviceBytes, kindOf, mountsAt, write } from '../host.js';
+import { deviceBytes, kindOf, mountsAt, writeDevice, writeFile } from '../host.js';
 import { NodeUse, type UseOptions } from '../node-use.js';
 import { refusal } from './refusal.js';
 
@@ -52,6 +52,23 @@ const published = async (bench: Bench, options?: UseOptions): Promise<{ use: Nod
 
 const isDir = (type: AccessType): boolean => type === 'mount';
 
+/** @returns what is not as it has to be where a volume is published, once */
+async function faultAt(bench: Bench, target: string, type: AccessType): Promise<string | undefined> {
+  const kind = await kindOf(target, bench.timeoutMs);
+  const wanted = isDir(type) ? 'directory' : 'block device';
+  if (kind !== wanted) return `there should be a ${wanted} at the target path, but there is: ${kind}`;
+  const { length } = await mountsAt(target);
+  // A device may be there without a mount, as a node of its own.
+  const isOnce = isDir(type) ? length === 1 : length <= 1;
+  return isOnce ? undefined : `there should be one mount at the target path, but there are ${length}`;
+}
+
+/** @throws {Verdict} failed: the volume is not there, or more than once */
+async function expectPublished(bench: Bench, target: string, type: AccessType): Promise<void> {
+  const fault = await faultAt(bench, target, type);
+  if (fault !== undefined) throw new Verdict('failed', fault, bench.calls.last);
+}
+
 /** For either type of access, as drivers go different ways for them. */
 const eitherType = (type: AccessType): readonly Check[] => [
   check(
@@ -62,30 +79,27 @@ const eitherType = (type: AccessType): readonly Check[] => [
       const use = await NodeUse.staged(bench, { accessType: type });
       const target = bench.targetPath();
       await bench.ok(rpc, use.publishRequest(target));
-      const kind = await kindOf(target, bench.timeoutMs);
-      const wanted = isDir(type) ? 'directory' : 'block device';
-      bench.expect(kind === wanted, `a ${wanted} at the target path`, `there is: ${kind}`);
-      if (isDir(type)) bench.expect((await mountsAt(target)).length > 0, 'a mount at the target path', 'there is none');
-      else
-        bench.expect(
-          (await deviceBytes(target, bench.timeoutMs)) >= use.volume.capacityBytes,
-          `${use.volume.capacityBytes} bytes`,
-          'the device is smaller',
-        );
+      await expectPublished(bench, target, type);
+      if (isDir(type)) return;
+      const { capacityBytes } = use.volume;
+      const bytes = await deviceBytes(target, bench.timeoutMs);
+      bench.expect(bytes >= capacityBytes, `a device of ${capacityBytes} bytes`, `it has ${bytes}`);
     },
   ),
   check(rpc, `repeat-${type}`, 'The same once more is OK, and mounts nothing on top.', async (bench) => {
     const { use, target } = await published(bench, { accessType: type });
-    const once = (await mountsAt(target)).length;
+    await expectPublished(bench, target, type);
     await bench.ok(rpc, use.publishRequest(target));
-    const twice = (await mountsAt(target)).length;
-    bench.expect(twice === once, `${once} mounts at the target path`, `after the second call there are ${twice}`);
+    await expectPublished(bench, target, type);
   }),
   check(rpc, `readonly-${type}`, 'A volume that is published read-only can not be written to there.', async (bench) => {
     const use = await NodeUse.staged(bench, { accessType: type });
     const target = bench.targetPath();
     await bench.ok(rpc, { ...use.publishRequest(target), readonly: true });
-    const { status } = await write(isDir(type) ? join(target, 'stagecraft-check') : target, 'x', bench.timeoutMs);
+    await expectPublished(bench, target, type);
+    const { status } = isDir(type)
+      ? await writeFile(join(target, 'stagecraft-check'), 'x', bench.timeoutMs)
+      : await writeDevice(target, 'x', bench.timeoutMs);
     bench.expect(status !== 0, 'a write to fail', 'it succeeded');
   }),
   check(
@@ -94,6 +108,8 @@ const eitherType = (type: AccessType): readonly Check[] => [
     'The volume is unmounted, and what the driver made at the target path is removed.',
     async (bench) => {
       const { use, target } = await published(bench, { accessType: type });
+      const missing = await faultAt(bench, target, type);
+      if (missing !== undefined) throw new Verdict('blocked', missing, bench.calls.last);
       await bench.ok(undo, { volumeId: use.volumeId, targetPath: target });
       const { length } = await mountsAt(target);
       bench.expect(length === 0, 'no mount at the target path', `there are ${length}`);
@@ -117,6 +133,12 @@ const publishChecks: readonly Check[] = [
   check(rpc, 'other-readonly', 'The same target with another `readonly` is ALREADY_EXISTS.', async (bench) => {
     const { use, target } = await published(bench);
     await bench.refused(rpc, { ...use.publishRequest(target), readonly: true }, 'ALREADY_EXISTS');
+  }),
+  check(rpc, 'other-capability', 'The same target with another volume_capability is ALREADY_EXISTS.', async (bench) => {
+    const volumeCapability = bench.capability('SINGLE_NODE_READER_ONLY');
+    const volume = await bench.volume({ volumeCapabilities: [bench.capability(), volumeCapability] });
+    const { use, target } = await published(bench, { volume });
+    await bench.refused(rpc, { ...use.publishRequest(target), volumeCapability }, 'ALREADY_EXISTS');
   }),
   check(
     rpc,
@@ -173,8 +195,7 @@ const publishChecks: readonly Check[] = [
       const wrong = answers.find(({ code }) => code !== 'OK' && code !== 'ABORTED');
       bench.expect(wrong === undefined, 'OK or ABORTED', `there came ${wrong?.report.answer}`);
       await bench.ok(rpc, asked);
-      const { length } = await mountsAt(asked.targetPath ?? '');
-      bench.expect(length <= 1, 'one mount at the target path', `there are ${length}`);
+      await expectPublished(bench, asked.targetPath ?? '', bench.accessType);
     },
   ),
 ];

@@ -82,7 +82,7 @@ export const nodeStageChecks: readonly Check[] = [
       const { confirmed } = await bench.step('ValidateVolumeCapabilities', asked);
       if (confirmed)
         throw new Verdict('not offered', 'the driver confirms that every volume can be used on several nodes');
-      await bench.refused(rpc, { ...use.stageRequest, volumeCapability }, 'FAILED_PRECONDITION', 'INVALID_ARGUMENT');
+      await bench.refused(rpc, { ...use.stageRequest, volumeCapability }, 'FAILED_PRECONDITION');
     },
   ),
   refusal({

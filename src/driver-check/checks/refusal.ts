@@ -4,6 +4,7 @@ import type { GrpcCode } from '../../csi/codes.js';
 import type { Rpcs } from '../../csi/generated/plain.js';
 import type { UnaryRpc } from '../../csi/server.js';
 import type { Bench } from '../bench.js';
+import type { Answer } from '../calls.js';
 import type { Check, Need } from '../check.js';
 
 export interface Refusal<Rpc extends UnaryRpc> {
@@ -30,6 +31,24 @@ export const refusal = <Rpc extends UnaryRpc>({
   needs,
   run: async (bench) => bench.refused(rpc, await request(bench), ...[expects].flat()),
 });
+
+/** More than any storage has. */
+export const hugeBytes = 2n ** 62n;
+
+/**
+ * Of an answer to who asked for `hugeBytes`. Storage that sets no limits may have them.
+ * @param capacityBytes in the answer, where it is OK
+ * @throws {Verdict} failed: another code, or a volume that is smaller
+ */
+export function expectNoSuchSize(
+  bench: Bench,
+  { code, report }: Pick<Answer<UnaryRpc>, 'code' | 'report'>,
+  capacityBytes = 0n,
+): void {
+  const isRefused = code === 'OUT_OF_RANGE' || code === 'RESOURCE_EXHAUSTED';
+  const isHad = code === 'OK' && capacityBytes >= hugeBytes;
+  bench.expect(isRefused || isHad, 'OUT_OF_RANGE or RESOURCE_EXHAUSTED', `there came ${report.answer}`);
+}
 
 /** The longest that a name or an id may be. */
 export const maxTextBytes = 128;

@@ -1,11 +1,11 @@
 /** NodeGetVolumeStats and NodeExpandVolume: a volume that is in use here, measured and made larger. */
 import type { Given } from '../../csi/codec.js';
 import type { NodeExpandVolumeRequest } from '../../csi/generated/plain.js';
-import type { Bench } from '../bench.js';
+import type { AccessType, Bench } from '../bench.js';
 import type { Check, Need } from '../check.js';
-import { deviceBytes } from '../host.js';
+import { deviceBytes, fileSystemBytes } from '../host.js';
 import { NodeUse } from '../node-use.js';
-import { refusal } from './refusal.js';
+import { expectNoSuchSize, hugeBytes, refusal } from './refusal.js';
 
 const stats = 'NodeGetVolumeStats';
 const expand = 'NodeExpandVolume';
@@ -127,6 +127,36 @@ const expandChecks: readonly Check[] = [
     expects: 'NOT_FOUND',
     request: (bench) => request(bench, { volumeId: bench.unknownId() }),
   }),
+  {
+    id: `${expand}/too-large`,
+    rpc: expand,
+    rule: 'A size that the volume does not have is OUT_OF_RANGE.',
+    needs: expands,
+    mounts: true,
+    run: async (bench) => {
+      const asked = request(bench, { ...(await measured(bench)), capacityRange: { requiredBytes: hugeBytes } });
+      const answer = await bench.ask(expand, asked);
+      const capacityBytes = answer.value?.capacityBytes ?? 0n;
+      if (answer.code === 'OK' && capacityBytes < hugeBytes)
+        bench.warn('it is OK, as if the capacity_range had not been read: callers believe that there is as much');
+      expectNoSuchSize(bench, answer, capacityBytes);
+    },
+  },
+  {
+    id: `${expand}/staged`,
+    rpc: expand,
+    rule: 'A volume that is staged, and not yet published, can be expanded at its staging path.',
+    needs: [...expands, 'node/STAGE_UNSTAGE_VOLUME'],
+    mounts: true,
+    run: async (bench) => {
+      const { use, grow } = await growing(bench, bench.accessType);
+      await grow();
+      const { volumeId, stagingPath: volumePath, capability } = use;
+      const asked = { volumeId, volumePath, stagingTargetPath: volumePath, volumeCapability: capability };
+      const { capacityBytes } = await bench.ok(expand, request(bench, asked));
+      expectAsLarge(bench, capacityBytes);
+    },
+  },
   ...(['mount', 'block'] as const).map(
     (accessType): Check => ({
       id: `${expand}/grows-${accessType}`,
@@ -135,37 +165,74 @@ const expandChecks: readonly Check[] = [
       needs: expands,
       mounts: true,
       run: async (bench) => {
-        const capacityRange = { requiredBytes: 2 * bench.options.sizeBytes };
-        const isOnline = bench.offers.has('expansion/ONLINE');
-        await bench.needAccessType(accessType);
-        const capability = bench.capability(undefined, accessType);
-        const volume = await bench.volume({ volumeCapabilities: [capability] });
-        const { volumeId } = volume;
-        const grow = async (): Promise<void> => {
-          if (bench.offers.has('controller/EXPAND_VOLUME'))
-            await bench.step('ControllerExpandVolume', { volumeId, capacityRange, volumeCapability: capability });
-        };
-        if (!isOnline) await grow();
-        const use = await NodeUse.staged(bench, { accessType, volume });
+        const { use, grow } = await growing(bench, accessType);
         const volumePath = await use.publish();
-        if (isOnline) await grow();
+        await grow();
         const stagingTargetPath = use.isStaged ? use.stagingPath : '';
-        const asked = request(bench, { volumeId, volumePath, stagingTargetPath, volumeCapability: capability });
-        for (const _ of ['first', 'again']) {
-          const { capacityBytes } = await bench.ok(expand, asked);
-          const isLarge = capacityBytes === 0n || capacityBytes >= BigInt(capacityRange.requiredBytes);
-          bench.expect(isLarge, `at least ${capacityRange.requiredBytes} bytes`, `there are ${capacityBytes}`);
-        }
-        if (accessType === 'mount') return;
-        const bytes = await deviceBytes(volumePath, bench.timeoutMs);
-        bench.expect(
-          bytes >= BigInt(capacityRange.requiredBytes),
-          `a device of ${capacityRange.requiredBytes} bytes`,
-          `it has ${bytes}`,
-        );
+        const asked = { volumeId: use.volumeId, volumePath, stagingTargetPath, volumeCapability: use.capability };
+        const measure = use.isBlock ? deviceBytes : fileSystemBytes;
+        const before = await measure(volumePath, bench.timeoutMs);
+        const told = await bench.ok(expand, request(bench, asked));
+        expectAsLarge(bench, told.capacityBytes);
+        expectAsLarge(bench, (await bench.ok(expand, request(bench, asked))).capacityBytes);
+        const after = await measure(volumePath, bench.timeoutMs);
+        if (use.isBlock)
+          bench.expect(after >= wantedBytes(bench), `a device of ${wantedBytes(bench)} bytes`, `it has ${after}`);
+        else expectRoom(bench, use, { before, after, told: told.capacityBytes });
       },
     }),
   ),
 ];
+
+const wantedBytes = (bench: Bench): bigint => BigInt(2 * bench.options.sizeBytes);
+
+/** A volume on this node, and what makes it larger on the controller's side: before that where it must not be in use. */
+async function growing(bench: Bench, accessType: AccessType): Promise<{ use: NodeUse; grow: () => Promise<void> }> {
+  await bench.needAccessType(accessType);
+  const capability = bench.capability(undefined, accessType);
+  const volume = await bench.volume({ volumeCapabilities: [capability] });
+  const grow = async (): Promise<void> => {
+    if (!bench.offers.has('controller/EXPAND_VOLUME')) return;
+    const capacityRange = { requiredBytes: wantedBytes(bench) };
+    await bench.step('ControllerExpandVolume', {
+      volumeId: volume.volumeId,
+      capacityRange,
+      volumeCapability: capability,
+    });
+  };
+  const isOnline = bench.offers.has('expansion/ONLINE');
+  if (!isOnline) await grow();
+  const use = await NodeUse.staged(bench, { accessType, volume });
+  return { use, grow: isOnline ? grow : async () => {} };
+}
+
+/** Of an answer, in which 0 says nothing. */
+function expectAsLarge(bench: Bench, capacityBytes: bigint): void {
+  const wanted = wantedBytes(bench);
+  bench.expect(
+    capacityBytes === 0n || capacityBytes >= wanted,
+    `at least ${wanted} bytes`,
+    `there are ${capacityBytes}`,
+  );
+}
+
+/**
+ * A file system takes a part of its device for itself, and that of a directory may be larger than the volume: what is
+ * certain is that it must not be smaller than the volume was.
+ */
+function expectRoom(
+  bench: Bench,
+  { volume: { capacityBytes } }: NodeUse,
+  { before, after, told }: Record<'before' | 'after' | 'told', bigint>,
+): void {
+  const isToGrow = capacityBytes > 0n && capacityBytes < wantedBytes(bench);
+  bench.expect(
+    !isToGrow || after > capacityBytes,
+    `a file system of more than the ${capacityBytes} bytes of before`,
+    `it has ${after}`,
+  );
+  if (told === 0n && after === before && after > wantedBytes(bench))
+    bench.warn('whether it has grown can not be seen: neither capacity_bytes nor the file system tells');
+}
 
 export const statsExpandChecks: readonly Check[] = [...statsChecks, ...expandChecks];

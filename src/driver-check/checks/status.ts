@@ -5,14 +5,18 @@ import { type Check, Verdict } from '../check.js';
 /** How gRPC carries the details of a status. */
 const detailsTrailer = 'grpc-status-details-bin';
 
+/** What the client says by itself where nothing comes. */
+const withoutDriver: readonly string[] = ['DEADLINE_EXCEEDED', 'UNAVAILABLE', 'CANCELLED'];
+
 const noDetails = (rpc: Extract<UnaryRpc, 'ValidateVolumeCapabilities' | 'NodePublishVolume'>): Check => ({
   id: `${rpc}/no-details`,
   rpc,
   rule: 'The details of a status are empty: callers see its code and its message.',
   needs: [],
   run: async (bench) => {
-    const trailers = await bench.calls.trailers(rpc, {});
-    if (!trailers) throw new Verdict('blocked', 'an empty request was not refused', bench.calls.last);
+    const { code, trailers } = await bench.calls.trailers(rpc, {});
+    if (code === 'OK') throw new Verdict('blocked', 'an empty request was not refused', bench.calls.last);
+    if (withoutDriver.includes(code)) throw new Verdict('blocked', `no status came from the driver, but ${code}`);
     bench.expect(!trailers.includes(detailsTrailer), 'no details', `the trailer ${detailsTrailer} came`);
   },
 });

@@ -1,4 +1,6 @@
 /** What becomes of a volume that is there: deleted, validated, looked at, changed. Made larger: controller-expand.ts */
+import type { Given } from '../../csi/codec.js';
+import type { VolumeCapability } from '../../csi/generated/plain.js';
 import type { Bench } from '../bench.js';
 import { type Check, type Need, Verdict } from '../check.js';
 import { refusal } from './refusal.js';
@@ -116,21 +118,41 @@ const validateChecks: readonly Check[] = [
     [],
     async (bench) => {
       const { volumeId, volumeContext } = await bench.volume();
-      const volumeCapabilities = [bench.capability()];
+      const asked = bench.capability();
+      const volumeCapabilities = [asked];
       const { confirmed } = await bench.ok('ValidateVolumeCapabilities', {
         volumeId,
         volumeContext,
         volumeCapabilities,
       });
-      const modes = confirmed?.volumeCapabilities.map(({ accessMode }) => accessMode?.mode);
-      bench.expect(
-        modes?.join() === 'SINGLE_NODE_WRITER',
-        'the capability that was asked for',
-        `confirmed is ${modes?.join() || 'empty'}`,
-      );
+      const came = confirmed?.volumeCapabilities.map(capabilityText).join(' and ') || 'empty';
+      bench.expect(came === capabilityText(asked), capabilityText(asked), `confirmed is ${came}`);
+    },
+  ),
+  check(
+    'ValidateVolumeCapabilities/refuses',
+    'What CreateVolume does not make is not confirmed.',
+    [makesVolumes],
+    async (bench) => {
+      const { volumeId } = await bench.volume();
+      const unheardOf = { mount: { fsType: 'stagecraft-check' }, accessMode: { mode: 'SINGLE_NODE_WRITER' } } as const;
+      let isAnyRefused = false;
+      for (const capability of [...bench.otherCapabilities(), unheardOf]) {
+        const request = await bench.volumeRequest({ volumeCapabilities: [capability] });
+        if ((await bench.ask('CreateVolume', request)).code === 'OK') continue;
+        isAnyRefused = true;
+        const isConfirmed = await bench.confirms(volumeId, capability);
+        bench.expect(!isConfirmed, `no confirmation of ${capabilityText(capability)}`, 'it is confirmed');
+      }
+      if (!isAnyRefused) throw new Verdict('not offered', 'the driver makes volumes for any use');
     },
   ),
 ];
+
+function capabilityText({ block, mount, accessMode }: Given<VolumeCapability>): string {
+  const type = block ? 'block' : mount ? `mount${mount.fsType ? ` of ${mount.fsType}` : ''}` : 'neither type';
+  return `${type} as ${accessMode?.mode ?? 'UNKNOWN'}`;
+}
 
 const getChecks: readonly Check[] = [
   refusal({
@@ -198,6 +220,20 @@ const modifyChecks: readonly Check[] = [
     }),
   }),
   check(
+    'ControllerModifyVolume/nothing-applied',
+    'Of parameters of which the driver does not know one, none is applied.',
+    ['controller/MODIFY_VOLUME'],
+    async (bench) => {
+      const { volumeId } = await bench.volume();
+      const known = mutableParameters(bench);
+      const before = await seen(bench, volumeId, known);
+      const mixed = { ...known, 'stagecraft-check/unknown-parameter': 'x' };
+      await bench.refused('ControllerModifyVolume', { volumeId, mutableParameters: mixed }, 'INVALID_ARGUMENT');
+      const after = await seen(bench, volumeId, known);
+      bench.expect(after === before, `the volume as before, ${before}`, `it is ${after}`);
+    },
+  ),
+  check(
     'ControllerModifyVolume/repeat',
     'Parameters can be changed, and to the same once more: OK.',
     ['controller/MODIFY_VOLUME'],
@@ -208,6 +244,18 @@ const modifyChecks: readonly Check[] = [
     },
   ),
 ];
+
+/** All that callers can see of the mutable parameters of a volume: whether they are confirmed, and the volume itself. */
+async function seen(bench: Bench, volumeId: string, mutableParameters: Record<string, string>): Promise<string> {
+  const asked = { volumeId, volumeCapabilities: [bench.capability()], mutableParameters };
+  const { value } = await bench.ask('ValidateVolumeCapabilities', asked);
+  const isConfirmed = value?.confirmed !== undefined;
+  const volume = bench.offers.has('controller/GET_VOLUME')
+    ? (await bench.step('ControllerGetVolume', { volumeId })).volume
+    : undefined;
+  const context = JSON.stringify(volume?.volumeContext ?? {});
+  return `${isConfirmed ? 'with' : 'without'} these parameters confirmed, its volume_context ${context}`;
+}
 
 function mutableParameters(bench: Bench): Record<string, string> {
   const given = bench.options.parameters.ControllerModifyVolume;

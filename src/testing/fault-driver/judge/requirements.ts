@@ -1,5 +1,6 @@
 /** What CSI asks of each call by itself: fields that must be there, and the capabilities that offer it. */
 import type { RpcName } from '../../../csi/answers.js';
+import { gates } from '../../../csi/gates.js';
 import type { RecordedCall } from '../call.js';
 import { changes, isOnNode, textIn } from '../subjects.js';
 import { modeIn, objectIn } from './fields.js';
@@ -60,36 +61,6 @@ function capabilitiesIn(request: object): { path: string; capability: object }[]
   ];
 }
 
-const volumes = ['CREATE_DELETE_VOLUME'];
-const attach = ['PUBLISH_UNPUBLISH_VOLUME'];
-const snapshots = ['CREATE_DELETE_SNAPSHOT'];
-const groups = ['CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT'];
-const stage = ['STAGE_UNSTAGE_VOLUME'];
-
-/** Any one of these, of the same service, offers the call. */
-export const offeredBy: Readonly<Partial<Record<RpcName, readonly string[]>>> = {
-  CreateVolume: volumes,
-  DeleteVolume: volumes,
-  ControllerPublishVolume: attach,
-  ControllerUnpublishVolume: attach,
-  ListVolumes: ['LIST_VOLUMES'],
-  GetCapacity: ['GET_CAPACITY'],
-  CreateSnapshot: snapshots,
-  DeleteSnapshot: snapshots,
-  ListSnapshots: ['LIST_SNAPSHOTS'],
-  GetSnapshot: ['GET_SNAPSHOT'],
-  ControllerExpandVolume: ['EXPAND_VOLUME'],
-  ControllerGetVolume: ['GET_VOLUME'],
-  ControllerModifyVolume: ['MODIFY_VOLUME'],
-  CreateVolumeGroupSnapshot: groups,
-  DeleteVolumeGroupSnapshot: groups,
-  GetVolumeGroupSnapshot: groups,
-  NodeStageVolume: stage,
-  NodeUnstageVolume: stage,
-  NodeGetVolumeStats: ['GET_VOLUME_STATS', 'VOLUME_CONDITION'],
-  NodeExpandVolume: ['EXPAND_VOLUME'],
-};
-
 const newerModes: readonly string[] = ['SINGLE_NODE_SINGLE_WRITER', 'SINGLE_NODE_MULTI_WRITER'];
 
 /** What each thing that a call asks for is offered by: of each list, any one of the same service. */
@@ -101,11 +72,11 @@ export function gatesOf({ rpc, request }: RecordedCall): (readonly string[])[] {
   const isReadonly = rpc === 'ControllerPublishVolume' && Reflect.get(request, 'readonly') === true;
   const hasGroup = capabilities.some((capability) => textIn(objectIn(capability, 'mount'), 'volumeMountGroup') !== '');
   return [
-    offeredBy[rpc] ?? [],
+    gates.get(rpc) ?? [],
     isNewer ? ['SINGLE_NODE_MULTI_WRITER'] : [],
     isReadonly ? ['PUBLISH_READONLY'] : [],
     hasGroup && isOnNode(rpc) ? ['VOLUME_MOUNT_GROUP'] : [],
-    Reflect.has(source, 'snapshot') ? snapshots : [],
+    Reflect.has(source, 'snapshot') ? ['CREATE_DELETE_SNAPSHOT'] : [],
     Reflect.has(source, 'volume') ? ['CLONE_VOLUME'] : [],
   ].filter(({ length }) => length > 0);
 }
