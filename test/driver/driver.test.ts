@@ -158,6 +158,22 @@ describe('bundled driver: its socket', () => {
     expect(await client.probe()).to.deep.equal({ ready: true });
   });
 
+  it('of two that find a dead socket at once, one gets it and answers', async () => {
+    await (await FakePlugin.listen(socketPath)).kill();
+    const starts = ['a', 'b'].map((nodeId) => start({ nodeId, dataDir: join(folder, nodeId) }));
+    const results = await Promise.allSettled(starts);
+    expect(results.map(({ status }) => status)).to.have.members(['fulfilled', 'rejected']);
+    expect(await client.probe()).to.deep.equal({ ready: true });
+  });
+
+  it('stopped, it leaves the socket of who came in its place', async () => {
+    const first = await start();
+    rmSync(socketPath);
+    await start({ dataDir: join(folder, 'other') });
+    await first.stop();
+    expect(await client.probe()).to.deep.equal({ ready: true });
+  });
+
   it('leaves a file alone that is not a socket', async () => {
     writeFileSync(socketPath, 'precious');
     expect((await refusalOf(start())).code).to.equal('SOCKET_IN_USE');

@@ -5,14 +5,13 @@
 
 import { once } from 'node:events';
 import { type BigIntStats, renameSync, rmSync, statSync } from 'node:fs';
-import type { Server as Listener, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { maxMessageBytes } from '../../csi/channel.js';
 import { addCsiHandlers, type CsiHandlers } from '../../csi/server.js';
-import { listen } from '../../driver/socket.js';
+import { type Listening, listen } from '../../driver/socket.js';
 import type { Origin } from './interposed.js';
-
-const maxMessageBytes = 64 * 1024 * 1024;
 
 /** What the sockets know of a call's origin. */
 type Connected = Pick<Origin, 'socket' | 'breakOff'>;
@@ -20,7 +19,7 @@ type Connected = Pick<Origin, 'socket' | 'breakOff'>;
 export class Sockets {
   readonly #path: string;
   readonly #handlersFor: (origin: Connected) => CsiHandlers;
-  readonly #listeners: Listener[] = [];
+  readonly #listeners: Listening[] = [];
   readonly #connections = new Set<Socket>();
   /** The file that stood at the path when it was last ours. */
   #file: string | undefined;
@@ -54,18 +53,18 @@ export class Sockets {
     for (const connection of this.#connections) connection.destroy();
   }
 
-  /** Also removes what is at the path, whosever it is by now. */
+  /** Also removes the socket, if it still is ours. */
   async close(): Promise<void> {
-    const closed = this.#listeners.map((listener) => once(listener, 'close'));
+    const closed = this.#listeners.map(({ server }) => once(server, 'close'));
     for (const listener of this.#listeners) listener.close();
     this.remove();
     this.cut();
     await Promise.all(closed);
   }
 
-  #serve(listener: Listener): void {
+  #serve(listener: Listening): void {
     const socket = this.#listeners.push(listener);
-    listener.on('connection', (connection: Socket) => {
+    listener.server.on('connection', (connection: Socket) => {
       this.#connections.add(connection);
       connection.once('close', () => this.#connections.delete(connection));
       this.#serveOne(connection, { socket, breakOff: () => connection.destroy() });
