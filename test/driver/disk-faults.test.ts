@@ -125,6 +125,43 @@ describe('driver: records that are none', () => {
   }
 });
 
+describe('driver: one volume that can not be looked at', () => {
+  isolated();
+
+  let path: string | undefined;
+  let gate: string;
+  /** For du: it says no, once it is let. */
+  beforeEach(() => {
+    const tools = join(lab.folder, 'tools');
+    gate = join(tools, 'gate');
+    mkdirSync(tools);
+    execFileSync('mkfifo', [gate]);
+    writeFileSync(join(tools, 'du'), `#!/bin/sh\ncat ${gate}\nexit 1\n`, { mode: 0o755 });
+    path = process.env.PATH;
+    process.env.PATH = `${tools}:${path}`;
+  });
+  afterEach(() => {
+    process.env.PATH = path;
+  });
+
+  it('is told of as such, and one that is deleted meanwhile is not; all others are there', async () => {
+    const plain = await lab.create('plain');
+    const watched = await lab.create('watched', { mutableParameters: { warnAbovePercent: '7' } });
+    const listing = lab.client.listVolumes({});
+    await (await open(gate, 'w')).close(); // once du reads
+    const { entries } = await listing;
+    expect(entries.map(({ volume }) => volume?.volumeId)).to.have.members([plain.volumeId, watched.volumeId]);
+    const condition = entries.find(({ volume }) => volume?.volumeId === watched.volumeId)?.status?.volumeCondition;
+    expect(condition?.message).to.contain('usage is not known');
+
+    const again = lab.client.listVolumes({});
+    const held = await open(gate, 'w');
+    await lab.client.deleteVolume({ volumeId: watched.volumeId });
+    await held.close();
+    expect((await again).entries.map(({ volume }) => volume?.volumeId)).to.deep.equal([plain.volumeId]);
+  });
+});
+
 describe('driver: a full file system', () => {
   isolated();
 
