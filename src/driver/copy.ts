@@ -1,10 +1,11 @@
 /**
  * Copies a volume or snapshot with cp(1), as its user may be changing it: who swaps a directory for a symlink meanwhile
  * must not get what that points to. So, where we may mount, cp runs in a mount namespace of its own in which no symlink
- * below the content directory is followed; that needs Linux 5.10 and util-linux 2.38.
+ * below the content directory is followed.
  */
 import { readFile } from 'node:fs/promises';
-import { outputOf, type Run } from './commands.js';
+import { CsiStatus } from '../csi/server.js';
+import { outputOf, type Run, ToolFailure } from './commands.js';
 
 export interface Copying {
   run: Run;
@@ -22,12 +23,23 @@ const apart = ['unshare', '--mount', '--propagation', 'slave'] as const;
 /** One mount holds both ends: between two of them, older kernels share no blocks. */
 const withoutFollowing = 'mount --bind -- "$1" "$1" && mount -o remount,bind,nosymfollow -- "$1" && shift && exec "$@"';
 
-/** @throws {ToolFailure} where a symlink came in the way it is one that `hasLostFiles` */
+/** @throws {ToolFailure} where a symlink came in the way it is one that `hasLostFiles`; {CsiStatus} FAILED_PRECONDITION */
 export async function copyTree({ run, directory, signal }: Copying, from: string, to: string): Promise<void> {
   const copy = [...copyCommand, from, to] as const;
   const shielded = [...apart, 'sh', '-c', withoutFollowing, 'sh', directory, ...copy] as const;
-  await outputOf(run, (await mayMount()) ? shielded : copy, signal);
+  try {
+    await outputOf(run, (await mayMount()) ? shielded : copy, signal);
+  } catch (error) {
+    throw error instanceof ToolFailure && /^(?:unshare|mount): /.test(error.message) ? unshielded(error) : error;
+  }
 }
+
+/** What is copied then could be the host's: there is no copy. */
+const unshielded = ({ message }: ToolFailure): CsiStatus =>
+  new CsiStatus(
+    'FAILED_PRECONDITION',
+    `can't copy without following symlinks (${message}): that takes Linux 5.10, a mount(8) that knows nosymfollow, and mount namespaces; or run the driver without CAP_SYS_ADMIN`,
+  );
 
 const adminBit = 21n; // CAP_SYS_ADMIN
 

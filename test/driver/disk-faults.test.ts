@@ -1,9 +1,19 @@
 /** What a disk can do to the bundled driver: no room, failed syncs, records that are none. File systems are mounted. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { type FileHandle, open, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { isContentAt } from '../../src/driver/disk.js';
 import { memoryLoopDevices, memoryMounts } from '../../src/driver/memory-mounts.js';
 import { codeOf, DriverLab, exactly, mi, mounted, refusalOf } from './driver-lab.js';
 
@@ -73,6 +83,26 @@ describe('driver: a record that is written, but not known to outlive a power cut
     expect(await failingToSync('/volumes', remove)).to.equal('INTERNAL');
     expect(await remove()).to.equal('OK');
     expect(readdirSync(lab.contentOf('.'))).to.deep.equal([]);
+  });
+});
+
+describe('driver: content that is not there, or can not be looked at', () => {
+  isolated();
+
+  it('is not gone as long as that is not known', async () => {
+    const loop = join(lab.folder, 'loop');
+    symlinkSync(loop, loop);
+    expect(await isContentAt(join(loop, 'x'), 'mount').catch(String)).to.contain('ELOOP');
+    for (const gone of [join(lab.folder, 'x'), join(lab.folder, 'x', 'y'), join(lab.socketPath, 'x')])
+      expect(await isContentAt(gone, 'mount')).to.equal(false);
+  });
+
+  it('is to be put back: nobody is told to delete the volume', async () => {
+    const { volumeId } = await lab.create('a');
+    rmSync(lab.contentOf(volumeId), { recursive: true });
+    const refusal = await refusalOf(lab.snapshot('s', volumeId));
+    expect(refusal).to.include({ grpcCode: 'DATA_LOSS' });
+    expect(refusal.message).to.contain('put it back').and.not.contain('delete');
   });
 });
 
