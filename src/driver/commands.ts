@@ -30,13 +30,19 @@ export interface RunOptions {
   diesWithDriver?: boolean;
 }
 
-/** A tool that said no. */
+/** A tool that said no. What it says of a file names that first, as its user likes: only the end of a line is the tool's. */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure';
 
-  /** Something went away while it was looked at. */
+  /** Something went away, or became a symlink, while it was looked at. */
   get hasLostFiles(): boolean {
-    return /No such file or directory|replaced while being copied/.test(this.message);
+    return /: (?:No such file or directory|Too many levels of symbolic links)$|as it was replaced while being copied$/m.test(
+      this.message,
+    );
+  }
+
+  get isOutOfRoom(): boolean {
+    return /: (?:No space left on device|Disk quota exceeded)$/m.test(this.message);
   }
 }
 
@@ -87,7 +93,8 @@ export async function outputOf(
 ): Promise<string> {
   const { status, stdout, stderr } = await run(tool, args, signal);
   if (status === 0) return stdout;
-  throw new ToolFailure(`${tool}: ${stderr || `ended with ${status}`}`);
+  const said = stderr || `ended with ${status}`;
+  throw new ToolFailure(/^[\w-]+: /.test(said) ? said : `${tool}: ${said}`);
 }
 
 /** Reads a stream to its end. @returns what it began with */

@@ -1,19 +1,20 @@
 /**
  * What volumes and snapshots hold, on disk: a directory, or the image of a block device, named by the driver's own ids.
- * Everything is made and taken apart in a directory of this run, so that what has its final name is whole, and what a
- * killed driver left is known. Knows no records; who wants what removed says so.
+ * Until its record is written, and again before that goes, content has the name of what is unfinished: so the next driver
+ * knows what a killed one left, and never removes content whose record was lost. How it is copied: copy.ts
  */
 import { randomUUID } from 'node:crypto';
-import { chmod, lstat, mkdir, open, readdir, realpath, rename, truncate, unlink } from 'node:fs/promises';
+import { chmod, mkdir, open, readdir, realpath, rename, truncate, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { CsiStatus } from '../csi/server.js';
 import { messageOf } from '../errors.js';
-import { outputOf, runner, ToolFailure } from './commands.js';
+import { outputOf, type Run, runner, ToolFailure } from './commands.js';
+import { copyTree } from './copy.js';
+import { isCode, isContentAt, statusFor, syncPath } from './disk.js';
 import { isWithin } from './mount-table.js';
 import { readMountTable } from './mounts.js';
 import type { AccessType } from './state.js';
-import { usedBytesOf } from './usage.js';
 
 /** One volume's or snapshot's. */
 export interface Content {
@@ -27,44 +28,46 @@ export interface NewContent extends Content {
   readonly copyOf?: Content;
 }
 
+export interface ContentsOptions {
+  directory: string;
+  /** Whether a record says that there is such a volume or snapshot. */
+  hasRecord: (id: string) => boolean;
+  /** The lock of the data directory: see RunOptions. */
+  lockFile: number;
+}
+
 /** A volume belongs to whoever it is mounted for; what is above it is closed to all but the driver's user. */
 const volumeRootMode = 0o777;
 
-const workPrefix = 'unfinished-';
+const unfinishedPrefix = 'unfinished-';
 const imageSuffix = '.img';
-const ownName = /^(?:unfinished-|(?:vol|snap)-)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.img)?$/;
-
-/** Nothing goes on writing after a driver that was killed. */
-const run = runner({ diesWithDriver: true });
+const ownName = /^(?:unfinished-)?(?:vol|snap)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.img)?$/;
 
 /** The kernel's timestamps move in steps; the coarsest are of 10 ms. */
 const timestampStepMs = 20;
 
 export class Contents {
   readonly #directory: string;
-  readonly #workDir: string;
+  readonly #hasRecord: (id: string) => boolean;
+  /** Nothing goes on writing after a driver that was killed. */
+  readonly #run: Run;
   readonly #stopping = new AbortController();
   /** What could not be removed. */
   readonly #left = new Set<string>();
 
-  private constructor(directory: string) {
+  private constructor(directory: string, { hasRecord, lockFile }: ContentsOptions) {
     this.#directory = directory;
-    this.#workDir = join(directory, workPrefix + randomUUID());
+    this.#hasRecord = hasRecord;
+    this.#run = runner({ diesWithDriver: true, lockFile });
   }
 
   /**
-   * Removes what a killed driver left unfinished, and what nothing stands for any more. What something is mounted below
-   * stays, with a warning.
-   * @param kept all that there is
+   * Ends what a killed driver left unfinished: with a record it is there, without one it goes. What something is mounted
+   * below stays, with a warning; so does finished content without a record.
    */
-  static async open(directory: string, kept: Iterable<Content>): Promise<Contents> {
-    const contents = new Contents(await realpath(directory));
-    await mkdir(contents.#workDir, { mode: 0o700 });
-    const names = new Set([...kept].map(nameOf));
-    for (const name of await readdir(directory)) {
-      if (!ownName.test(name) || names.has(name) || name === contents.#workName) continue;
-      await contents.#removeEntry(name).catch(warn);
-    }
+  static async open(options: ContentsOptions): Promise<Contents> {
+    const contents = new Contents(await realpath(options.directory), options);
+    for (const name of await readdir(contents.#directory)) await contents.#takeUp(name).catch(warn);
     return contents;
   }
 
@@ -78,30 +81,41 @@ export class Contents {
     return join(this.#directory, nameOf(content));
   }
 
+  /** Whether it is there, finished or not. @throws Error where that can't be told */
   async exists(content: Content): Promise<boolean> {
-    const found = await lstat(this.pathOf(content)).catch(() => undefined);
-    return (content.accessType === 'block' ? found?.isFile() : found?.isDirectory()) ?? false;
+    const { accessType } = content;
+    return (
+      (await isContentAt(this.#unfinishedPathOf(content), accessType)) ||
+      (await isContentAt(this.pathOf(content), accessType))
+    );
   }
 
   /**
-   * Resolves when it is there, and on disk.
+   * Resolves when it is whole, and on disk, but unfinished: `keep` makes it count, `remove` takes it away.
    * @throws {CsiStatus} RESOURCE_EXHAUSTED: no room; OUT_OF_RANGE: no file may be that large; ABORTED: what is copied
    *   changes meanwhile; DATA_LOSS: it is missing; UNAVAILABLE: the driver is stopped, and nothing of it is left
    */
   async make(content: NewContent): Promise<void> {
     const { signal } = this.#stopping;
-    const unfinished = join(this.#workDir, nameOf(content));
+    const unfinished = this.#unfinishedPathOf(content);
     try {
       if (content.copyOf) await this.#copy(content.copyOf, unfinished);
       else await makeEmpty(content, unfinished);
       if (content.accessType === 'block') await setSize(unfinished, content.sizeBytes);
-      signal.throwIfAborted();
-      await rename(unfinished, this.pathOf(content));
       await syncPath(this.#directory);
+      signal.throwIfAborted();
     } catch (error) {
-      await removeTree(unfinished).catch(warn); // the next driver tries again
+      await this.#removeTree(unfinished).catch(warn); // the next driver tries again
       throw signal.aborted ? stopped() : statusFor(error);
     }
+  }
+
+  /**
+   * Makes these count, by writing the record. Where that fails, but the record is there, they count all the same.
+   * @throws what `record` throws; of what then has no record nothing is left
+   */
+  async keep(contents: readonly Content[], record: () => Promise<void>): Promise<void> {
+    await this.#settling(contents, record);
   }
 
   /** Lets an image grow. @throws {CsiStatus} as `make` */
@@ -113,16 +127,24 @@ export class Contents {
     }
   }
 
-  /** @throws {CsiStatus} FAILED_PRECONDITION: something is mounted below it */
-  async checkRemovable(content: Content): Promise<void> {
-    await refuseMountsBelow(this.pathOf(content));
+  /**
+   * Removes these once the record has gone. What could not be removed then, is tried again by `removeLeft`, and by the
+   * next driver.
+   * @throws {CsiStatus} FAILED_PRECONDITION: something is mounted below one, and all is as before; what `unrecord` throws
+   */
+  async drop(contents: readonly Content[], unrecord: () => Promise<void>): Promise<void> {
+    for (const content of contents) await refuseMountsBelow(this.pathOf(content));
+    await this.#settling(contents, async () => {
+      for (const content of contents) await this.#putAside(content);
+      await unrecord();
+    });
   }
 
-  /** What is not there is removed. What fails is tried again when `removeLeft` is called, and by the next driver. */
+  /** Takes away what is unfinished; what is not there is removed. */
   async remove(content: Content): Promise<void> {
     const name = nameOf(content);
     this.#left.add(name);
-    await this.#removeEntry(name);
+    await this.#removeUnfinished(name);
     this.#left.delete(name);
   }
 
@@ -130,14 +152,9 @@ export class Contents {
   async removeLeft(id: string): Promise<void> {
     for (const name of [id, id + imageSuffix]) {
       if (!this.#left.has(name)) continue;
-      await this.#removeEntry(name);
+      await this.#removeUnfinished(name);
       this.#left.delete(name);
     }
-  }
-
-  /** The bytes that it takes up. */
-  usedBytes(content: Content): Promise<number> {
-    return usedBytesOf(run, this.pathOf(content));
   }
 
   /**
@@ -145,15 +162,16 @@ export class Contents {
    *   before may count.
    */
   async unchangedDuring(contents: readonly Content[], work: () => Promise<void>): Promise<boolean> {
-    const mark = join(this.#workDir, `mark-${randomUUID()}`);
+    const mark = join(this.#directory, `${unfinishedPrefix}${randomUUID()}`);
     await (await open(mark, 'wx', 0o600)).close();
     try {
       await setTimeout(timestampStepMs); // what changes from now on is newer than the mark
       await work();
       const paths = contents.map((content) => this.pathOf(content));
-      return (await outputOf(run, ['find', ...paths, '-newercm', mark, '-print', '-quit'])) === '';
+      return (await outputOf(this.#run, ['find', ...paths, '-newercm', mark, '-print', '-quit'])) === '';
     } catch (error) {
       if (error instanceof ToolFailure && error.hasLostFiles) return false;
+      if (error instanceof CsiStatus && error.code === 'ABORTED') return false; // a copy met a change
       throw error;
     } finally {
       await unlink(mark);
@@ -162,45 +180,81 @@ export class Contents {
 
   async #copy(from: Content, to: string): Promise<void> {
     const { signal } = this.#stopping;
-    if (!(await this.exists(from))) throw new CsiStatus('DATA_LOSS', `the content of ${from.id} is missing: delete it`);
-    // Holes stay holes, hard links stay links, owners and attributes stay; blocks are shared where the file system can.
-    await outputOf(run, ['cp', '-a', '-x', '-T', '--reflink=auto', '--', this.pathOf(from), to], signal);
-    await outputOf(run, ['sync', ...(from.accessType === 'block' ? [] : ['-f']), '--', to], signal);
+    if (!(await this.exists(from))) {
+      const message = `the content of ${from.id} is missing: nothing is at ${this.pathOf(from)}; put it back`;
+      throw new CsiStatus('DATA_LOSS', message);
+    }
+    await copyTree({ run: this.#run, directory: this.#directory, signal }, this.pathOf(from), to);
+    await outputOf(this.#run, ['sync', ...(from.accessType === 'block' ? [] : ['-f']), '--', to], signal);
   }
 
-  get #workName(): string {
-    return this.#workDir.slice(this.#directory.length + 1);
+  #unfinishedPathOf(content: Content): string {
+    return join(this.#directory, unfinishedPrefix + nameOf(content));
   }
 
-  /** First out of its name, in one step, then piece by piece. */
-  async #removeEntry(name: string): Promise<void> {
-    const path = join(this.#directory, name);
-    const doomed = join(this.#workDir, `${name}.${randomUUID()}`);
-    await refuseMountsBelow(path);
-    try {
-      await rename(path, doomed);
-    } catch (error) {
-      if (isCode(error, 'ENOENT')) return;
-      throw error;
+  async #takeUp(entry: string): Promise<void> {
+    if (entry.startsWith(unfinishedPrefix)) {
+      const name = entry.slice(unfinishedPrefix.length);
+      if (ownName.test(name) && this.#hasRecord(idIn(name))) await this.#finish(name);
+      else await this.#removeUnfinished(name);
+    } else if (ownName.test(entry) && !this.#hasRecord(idIn(entry))) {
+      const path = join(this.#directory, entry);
+      process.emitWarning(
+        `${path} has no record, and is kept: put that back where it was, or remove it, when no driver runs`,
+      );
     }
+  }
+
+  /** Why the work failed is what counts; what is left unfinished, the next driver ends. */
+  async #settling(contents: readonly Content[], work: () => Promise<void>): Promise<void> {
     try {
-      await removeTree(doomed);
+      await work();
     } catch (error) {
-      await rename(doomed, path); // so that it can be tried again
-      throw error;
+      await this.#settle(contents).catch(warn);
+      throw statusFor(error);
     }
+    await this.#settle(contents);
+  }
+
+  /** What has a record is finished, whatever else failed; what has none goes. */
+  async #settle(contents: readonly Content[]): Promise<void> {
+    for (const content of contents) {
+      if (this.#hasRecord(content.id)) await this.#finish(nameOf(content));
+      else await this.remove(content);
+    }
+  }
+
+  async #finish(name: string): Promise<void> {
+    await renameWhereThere(join(this.#directory, unfinishedPrefix + name), join(this.#directory, name));
     await syncPath(this.#directory);
+  }
+
+  /** Out of its name in one step: what nothing is mounted below after it, nothing will be. */
+  async #putAside(content: Content): Promise<void> {
+    await renameWhereThere(this.pathOf(content), this.#unfinishedPathOf(content));
+    await refuseMountsBelow(this.#unfinishedPathOf(content));
+    await syncPath(this.#directory);
+  }
+
+  async #removeUnfinished(name: string): Promise<void> {
+    const path = join(this.#directory, unfinishedPrefix + name);
+    await refuseMountsBelow(path);
+    await this.#removeTree(path);
+    await syncPath(this.#directory);
+  }
+
+  #removeTree(path: string): Promise<string> {
+    return outputOf(this.#run, ['rm', '-rf', '--one-file-system', '--', path]);
   }
 }
 
 const stopped = (): CsiStatus => new CsiStatus('UNAVAILABLE', 'the driver is stopped: nothing of it is left');
 
 const warn = (error: unknown): void =>
-  process.emitWarning(`content that belongs to nothing could not be removed: ${messageOf(error)}`);
-
-const removeTree = (path: string): Promise<string> => outputOf(run, ['rm', '-rf', '--one-file-system', '--', path]);
+  process.emitWarning(`content that is unfinished could not be finished or removed: ${messageOf(error)}`);
 
 const nameOf = ({ id, accessType }: Content): string => (accessType === 'block' ? id + imageSuffix : id);
+const idIn = (name: string): string => (name.endsWith(imageSuffix) ? name.slice(0, -imageSuffix.length) : name);
 
 async function makeEmpty({ accessType }: NewContent, path: string): Promise<void> {
   if (accessType === 'block') return (await open(path, 'wx', 0o600)).close();
@@ -214,10 +268,12 @@ async function setSize(path: string, sizeBytes: number): Promise<void> {
   await syncPath(path);
 }
 
-/** What is in a directory, or the bytes and the size of a file. */
-async function syncPath(path: string): Promise<void> {
-  const handle = await open(path);
-  await handle.sync().finally(() => handle.close());
+async function renameWhereThere(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if (!isCode(error, 'ENOENT')) throw error;
+  }
 }
 
 /** Bind mounts of one file system have its device number too: only the mount table tells them. */
@@ -226,19 +282,4 @@ async function refuseMountsBelow(path: string): Promise<void> {
   const below = entries.find((entry) => isWithin(entry.path, path));
   if (below === undefined) return;
   throw new CsiStatus('FAILED_PRECONDITION', `something is mounted at ${below.path}: unmount it first`);
-}
-
-const isCode = (error: unknown, ...codes: string[]): boolean =>
-  error instanceof Error && 'code' in error && codes.includes(String(error.code));
-
-/** What a failure on disk is to the caller, where CSI has a word for it. */
-export function statusFor(error: unknown): unknown {
-  const text = messageOf(error);
-  if (isCode(error, 'ENOSPC', 'EDQUOT') || (error instanceof ToolFailure && /No space left|quota exceeded/i.test(text)))
-    return new CsiStatus('RESOURCE_EXHAUSTED', `no room for it where the volumes are: ${text}`);
-  if (isCode(error, 'EFBIG'))
-    return new CsiStatus('OUT_OF_RANGE', `the file system of the volumes takes no file that large: ${text}`);
-  if (error instanceof ToolFailure && error.hasLostFiles)
-    return new CsiStatus('ABORTED', `it changes while it is copied (${text}): ask again, or stop who writes to it`);
-  return error;
 }

@@ -2,11 +2,13 @@
 import type { Budget } from './capacity.js';
 import type { Contents } from './contents.js';
 import type { DriverState } from './state.js';
+import type { Measure } from './usage.js';
 
 export interface Desk {
   readonly state: DriverState;
   readonly contents: Contents;
   readonly budget: Budget;
+  readonly measure: Measure;
   /** Undefined: volumes need not be published by the controller, and can't. */
   readonly attach: AttachOptions | undefined;
 }

@@ -6,14 +6,17 @@ import type { ControllerServiceCapabilityRPCType } from '../csi/generated/plain.
 import type { CsiHandlers } from '../csi/server.js';
 import { StagecraftError } from '../errors.js';
 import { Budget, fileSystemBytes } from './capacity.js';
+import { runner } from './commands.js';
 import { Contents } from './contents.js';
 import type { AttachOptions, Desk } from './controller-desk.js';
 import { createVolumeHandlers } from './create-volume.js';
 import { groupSnapshotHandlers, removeIncomplete } from './group-snapshots.js';
 import { checkNodeId } from './identity.js';
 import { publicationHandlers } from './publications.js';
+import { completeSnapshot } from './snapshot-answers.js';
 import { getSnapshotHandler, snapshotHandlers } from './snapshots.js';
 import type { DriverState } from './state.js';
+import { usageMeter } from './usage.js';
 import { volumeHandlers } from './volumes.js';
 
 export interface ControllerOptions {
@@ -34,6 +37,9 @@ export interface Controller {
   /** Ends what is being copied. */
   stop(): void;
 }
+
+/** For a condition: a list of volumes has to be answered while somebody waits. */
+const measureTimeoutMs = 5_000;
 
 const always: ControllerServiceCapabilityRPCType[] = [
   'CREATE_DELETE_VOLUME',
@@ -57,14 +63,24 @@ const whereAttached: ControllerServiceCapabilityRPCType[] = [
 
 /**
  * Clears away what a killed driver left, then answers.
+ * @param lockFile the lock of the data directory: see RunOptions
  * @throws {StagecraftError} INVALID_ARGUMENT: peer nodes without `attach`, or with an id that is none
  */
-export async function openController(state: DriverState, options: ControllerOptions): Promise<Controller> {
+export async function openController(
+  state: DriverState,
+  lockFile: number,
+  options: ControllerOptions,
+): Promise<Controller> {
   const attach = attachOptions(options);
-  await removeIncomplete(state);
-  const contents = await Contents.open(state.contentDir, [...state.volumes.all(), ...state.snapshots.all()]);
+  const contents = await Contents.open({
+    directory: state.contentDir,
+    hasRecord: (id) => (state.volumes.get(id) ?? completeSnapshot(state, id)) !== undefined,
+    lockFile,
+  });
+  await removeIncomplete({ state, contents });
   const budget = new Budget(options.capacityBytes ?? (await fileSystemBytes(state.contentDir)), state.volumes);
-  const desk: Desk = { state, contents, budget, attach };
+  const measure = usageMeter(runner({ timeoutMs: measureTimeoutMs }));
+  const desk: Desk = { state, contents, budget, measure, attach };
   const types = [...always, ...(attach ? whereAttached : [])];
   if (options.getSnapshot) types.push('GET_SNAPSHOT');
   const handlers: CsiHandlers = {

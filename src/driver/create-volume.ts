@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { CreateVolumeRequest, VolumeContentSource } from '../csi/generated/plain.js';
 import { type CsiHandlers, CsiStatus } from '../csi/server.js';
 import { capacityFor, checkRange, isWithin } from './capacity.js';
-import { type Content, statusFor } from './contents.js';
+import type { Content } from './contents.js';
 import type { Desk } from './controller-desk.js';
 import { topologyOf } from './identity.js';
 import { checkMutableParameters, checkParameters, sameParameters } from './parameters.js';
@@ -118,12 +118,7 @@ async function create(desk: Desk, wish: Wish, origin: Origin | undefined): Promi
       publications: {},
     };
     await contents.make({ id, accessType, sizeBytes: capacityBytes, ...(copyOf && { copyOf }) });
-    try {
-      await state.volumes.put(volume);
-    } catch (error) {
-      await contents.remove(volume);
-      throw statusFor(error);
-    }
+    await contents.keep([volume], () => state.volumes.put(volume));
     return volume;
   });
 }

@@ -70,7 +70,7 @@ export async function openDriver({
   checkNodeId(nodeId);
   const { state, lockFile, close } = await openState(nodeId, dataDir);
   try {
-    const controller = await openController(state, options);
+    const controller = await openController(state, lockFile, options);
     const node = nodeHandlers(state, lockFile, options);
     return {
       handlers: { ...identityHandlers(vendorVersion), ...controller.handlers, ...node },

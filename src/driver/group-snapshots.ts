@@ -5,13 +5,13 @@
 import { randomUUID } from 'node:crypto';
 import { type CsiHandlers, CsiStatus } from '../csi/server.js';
 import { messageOf } from '../errors.js';
-import { statusFor } from './contents.js';
 import type { Desk } from './controller-desk.js';
+import { statusFor } from './disk.js';
 import { checkParameters } from './parameters.js';
 import { checkId, checkSizes, invalid, requireId, requireName } from './requests.js';
 import { groupAnswer, isComplete } from './snapshot-answers.js';
 import { newSnapshot } from './snapshots.js';
-import type { DriverState, GroupRecord, SnapshotRecord, VolumeRecord } from './state.js';
+import type { GroupRecord, SnapshotRecord, VolumeRecord } from './state.js';
 import { requireVolume } from './volumes.js';
 
 /** How often the copies are taken anew because a source changed meanwhile. */
@@ -55,10 +55,16 @@ export const groupSnapshotHandlers = (desk: Desk): CsiHandlers => ({
   },
 });
 
-/** Removes the records of members whose group was never finished, or is gone; their content is then of nothing. */
-export async function removeIncomplete(state: DriverState): Promise<void> {
+/**
+ * Removes the records of members whose group was never finished, or was deleted. What has content then is of a group
+ * whose record was lost: it is kept, with a warning.
+ */
+export async function removeIncomplete({ state, contents }: Pick<Desk, 'state' | 'contents'>): Promise<void> {
   for (const snapshot of state.snapshots.all()) {
-    if (!isComplete(state, snapshot)) await state.snapshots.remove(snapshot.id);
+    if (isComplete(state, snapshot)) continue;
+    if (await contents.exists(snapshot))
+      process.emitWarning(`the record of the group ${snapshot.groupId} is gone: put it back, or delete that group`);
+    else await state.snapshots.remove(snapshot.id);
   }
 }
 
@@ -105,13 +111,15 @@ async function tryToCreate(
       for (const { copyOf, member } of copies) await contents.make({ ...member, copyOf });
     });
     if (isOneMoment) {
-      for (const member of members) await state.snapshots.put(member);
-      await state.groups.put(group);
+      await contents.keep(members, async () => {
+        for (const member of members) await state.snapshots.put(member);
+        await state.groups.put(group);
+      });
       return group;
     }
   } catch (error) {
     // Why it failed is what counts. What is left of it nobody sees, and the next driver removes.
-    await discard(desk, members).catch((left) => process.emitWarning(messageOf(left)));
+    if (!state.groups.get(id)) await discard(desk, members).catch((left) => process.emitWarning(messageOf(left)));
     throw statusFor(error);
   }
   await discard(desk, members);
@@ -133,9 +141,8 @@ async function deleteGroup(desk: Desk, id: string, snapshotIds: readonly string[
   const members = state.snapshots.all().filter(({ groupId }) => groupId === id);
   const keys = members.map((member) => `snapshot/${member.id}`);
   await state.pending.only(keys, async () => {
-    for (const member of members) await contents.checkRemovable(member);
-    if (group) await state.groups.remove(group.id);
-    await discard(desk, members);
+    await contents.drop(members, () => (group ? state.groups.remove(id) : Promise.resolve()));
+    for (const member of members) await state.snapshots.remove(member.id);
   });
 }
 

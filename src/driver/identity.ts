@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Topology } from '../csi/generated/plain.js';
 import type { CsiHandlers } from '../csi/server.js';
 import { StagecraftError } from '../errors.js';
+import { maxNodeIdBytes } from './requests.js';
 
 /** The driver's own name, as GetPluginInfo gives it. */
 export const driverName = 'hostpath.csi.stagecraft';
@@ -18,8 +19,6 @@ export function topologyOf(nodeId: string): Topology {
   const value = segmentValue.test(nodeId) ? nodeId : createHash('sha256').update(nodeId).digest('hex').slice(0, 32);
   return { segments: { [topologyKey]: value } };
 }
-
-const maxNodeIdBytes = 256;
 
 /** @throws {StagecraftError} INVALID_ARGUMENT: CSI takes no such node id */
 export function checkNodeId(nodeId: string): void {

@@ -1,14 +1,13 @@
 /** What the Node service knows of a volume: its record, its uses, where its content is, how it comes to the node. */
 import { realpathSync } from 'node:fs';
-import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CsiStatus } from '../csi/server.js';
 import { BlockAccess } from './block-access.js';
 import { DirectoryAccess } from './directory-access.js';
+import { isContentAt } from './disk.js';
 import type { LoopDevices } from './loop-devices.js';
 import type { Mounts } from './mounts.js';
 import type { NodeAccess } from './node-access.js';
-import { orUndefined } from './node-places.js';
 import { tidied } from './node-requests.js';
 import { notFound } from './requests.js';
 import type { AccessType, DriverState, Staging, Target, UseRecord, VolumeRecord } from './state.js';
@@ -53,9 +52,8 @@ export class NodeVolumes {
     throw new CsiStatus('DATA_LOSS', message);
   }
 
-  async hasContent(id: string, accessType: AccessType): Promise<boolean> {
-    const found = await orUndefined(lstat(this.contentOf(id, accessType)));
-    return (accessType === 'block' ? found?.isFile() : found?.isDirectory()) ?? false;
+  hasContent(id: string, accessType: AccessType): Promise<boolean> {
+    return isContentAt(this.contentOf(id, accessType), accessType);
   }
 
   contentOf(id: string, accessType: AccessType): string {

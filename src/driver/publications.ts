@@ -2,7 +2,7 @@
 import type { ControllerPublishVolumeRequest, VolumeCapability } from '../csi/generated/plain.js';
 import { type CsiHandlers, CsiStatus } from '../csi/server.js';
 import type { AttachOptions, Desk } from './controller-desk.js';
-import { checkId, checkSizes, invalid, notFound, requireId } from './requests.js';
+import { checkSizes, invalid, notFound, requireId } from './requests.js';
 import type { DriverState, Publication, VolumeRecord } from './state.js';
 import {
   checkUsable,
@@ -39,7 +39,7 @@ export function publicationHandlers({ state }: Desk, { peerNodes, maxVolumesPerN
     ControllerUnpublishVolume: async (request) => {
       checkSizes(request);
       const volumeId = requireId('volumeId', request.volumeId);
-      const nodeId = checkId('nodeId', request.nodeId);
+      const { nodeId } = request;
       await state.pending.only([`volume/${volumeId}`], async () => {
         const volume = state.volumes.get(volumeId);
         if (!volume) return;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Server as Listener, Socket } from 'node:net';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { addCsiHandlers, type CsiHandlers } from '../csi/server.js';
-import { listen, socketPathOf } from './socket.js';
+import { type Listening, listen, socketPathOf } from './socket.js';
 
 export interface Serving {
   /** Removes the socket, lets calls in flight end, then cuts who is still connected. A second call is the first. */
@@ -19,17 +19,17 @@ const maxMessageBytes = 64 * 1024 * 1024;
  * @throws {StagecraftError} INVALID_ARGUMENT: the endpoint; SOCKET_IN_USE: somebody answers there
  */
 export async function serve(endpoint: string, handlers: CsiHandlers, graceMs: number): Promise<Serving> {
-  const listener = await listen(socketPathOf(endpoint));
+  const listening = await listen(socketPathOf(endpoint));
   const server = new Server({
     'grpc.max_send_message_length': maxMessageBytes,
     'grpc.max_receive_message_length': maxMessageBytes,
   });
   addCsiHandlers(server, handlers);
-  const connections = connectionsOf(listener, server);
+  const connections = connectionsOf(listening.server, server);
   let stopped: Promise<void> | undefined;
   return {
     stop: () => {
-      stopped ??= stop({ listener, server, connections, graceMs });
+      stopped ??= stop({ listening, server, connections, graceMs });
       return stopped;
     },
   };
@@ -48,15 +48,15 @@ function connectionsOf(listener: Listener, server: Server): ReadonlySet<Socket> 
 }
 
 interface Stopping {
-  listener: Listener;
+  listening: Listening;
   server: Server;
   connections: ReadonlySet<Socket>;
   graceMs: number;
 }
 
-async function stop({ listener, server, connections, graceMs }: Stopping): Promise<void> {
-  const closed = once(listener, 'close');
-  listener.close(); // removes the socket at once, so that nobody else comes
+async function stop({ listening, server, connections, graceMs }: Stopping): Promise<void> {
+  const closed = once(listening.server, 'close');
+  listening.close(); // removes the socket at once, so that nobody else comes
   // grpc-js's own forceShutdown waits for a peer that never reads.
   const cut = setTimeout(() => {
     for (const connection of connections) connection.destroy();

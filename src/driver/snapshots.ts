@@ -1,11 +1,10 @@
 /** Snapshots of single volumes: copies, which hold nothing of their source. Groups of them: group-snapshots.ts */
 import { randomUUID } from 'node:crypto';
 import { type CsiHandlers, CsiStatus } from '../csi/server.js';
-import { statusFor } from './contents.js';
 import type { Desk } from './controller-desk.js';
 import { pageOf } from './paging.js';
 import { checkParameters } from './parameters.js';
-import { checkId, checkSizes, invalid, notFound, requireId, requireName } from './requests.js';
+import { checkSizes, invalid, notFound, requireId, requireName } from './requests.js';
 import { completeSnapshot, completeSnapshots, snapshotAnswer, snapshotIdPrefix } from './snapshot-answers.js';
 import type { SnapshotRecord, VolumeRecord } from './state.js';
 import { requireVolume } from './volumes.js';
@@ -34,10 +33,7 @@ export const snapshotHandlers = (desk: Desk): CsiHandlers => ({
 
   ListSnapshots: (request) => {
     checkSizes(request);
-    const [snapshotId, sourceId] = [
-      checkId('snapshotId', request.snapshotId),
-      checkId('sourceVolumeId', request.sourceVolumeId),
-    ];
+    const { snapshotId, sourceVolumeId: sourceId } = request;
     const matching = completeSnapshots(desk.state).filter(
       (snapshot) =>
         (snapshotId === '' || snapshot.id === snapshotId) && (sourceId === '' || snapshot.sourceVolumeId === sourceId),
@@ -66,12 +62,7 @@ async function create({ state, contents }: Desk, name: string, sourceVolumeId: s
   const volume = requireVolume(state, sourceVolumeId);
   const snapshot = newSnapshot(volume, name, Date.now());
   await contents.make({ ...snapshot, copyOf: volume });
-  try {
-    await state.snapshots.put(snapshot);
-  } catch (error) {
-    await contents.remove(snapshot);
-    throw statusFor(error);
-  }
+  await contents.keep([snapshot], () => state.snapshots.put(snapshot));
   return snapshot;
 }
 
@@ -81,9 +72,7 @@ function deleteSnapshot({ state, contents }: Desk, id: string): Promise<void> {
     if (!snapshot) return contents.removeLeft(id);
     if (snapshot.groupId !== undefined)
       throw invalid(`the snapshot is one of the group ${snapshot.groupId}: delete that with DeleteVolumeGroupSnapshot`);
-    await contents.checkRemovable(snapshot);
-    await state.snapshots.remove(id);
-    await contents.remove(snapshot);
+    await contents.drop([snapshot], () => state.snapshots.remove(id));
   });
 }
 

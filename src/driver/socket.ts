@@ -1,8 +1,11 @@
 /** The driver's socket: where it is, and how to get it from a driver that died without taking it from one that lives. */
 import { once } from 'node:events';
-import { lstatSync, rmSync } from 'node:fs';
+import { linkSync, lstatSync, renameSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
+import { dirname } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { messageOf, StagecraftError } from '../errors.js';
+import { lockDirectory } from '../host/lock-file.js';
 import { checkSocketPath } from '../host/socket-path.js';
 
 /** So that only the owner can connect: bind(2) makes sockets with 0777 less this. */
@@ -22,23 +25,73 @@ export function socketPathOf(endpoint: string): string {
   return path;
 }
 
+/** How long another driver may look whether the socket at the path is a dead one's. */
+const lockPatienceMs = 5_000;
+const lockRetryMs = 20;
+
+export interface Listening {
+  server: Server;
+  /** Closes the server, and removes its socket: not one that has come in its place. */
+  close(): void;
+}
+
 /**
  * Listens at the path; mode 0600 from the first moment on. Resolves before any connection comes in: the caller has
- * this tick to say what becomes of them. The socket goes when the server is closed.
+ * this tick to say what becomes of them.
  * @throws {StagecraftError} SOCKET_IN_USE: somebody answers there, or what is there is not a socket;
  * INVALID_ARGUMENT: no such directory, or not ours to write to
  */
-export async function listen(socketPath: string): Promise<Server> {
-  await removeStale(socketPath);
-  const server = createServer();
-  bindPrivately(server, socketPath);
+export async function listen(socketPath: string): Promise<Listening> {
+  const { unlock } = await lock(socketPath);
   try {
-    await once(server, 'listening');
+    await removeStale(socketPath);
+    const server = createServer();
+    bindPrivately(server, socketPath);
+    const inode = inodeAt(socketPath);
+    try {
+      await once(server, 'listening');
+    } catch (error) {
+      throw bindFailure(socketPath, error);
+    }
+    return { server, close: () => close(server, socketPath, inode) };
+  } finally {
+    unlock();
+  }
+}
+
+/** Of two that find the same dead socket, the second must not take the first one's for it: its directory is locked. */
+async function lock(socketPath: string): Promise<{ unlock(): void }> {
+  for (let leftMs = lockPatienceMs; ; leftMs -= lockRetryMs) {
+    const taken = tryLocking(socketPath);
+    if (taken) return taken;
+    if (leftMs <= 0) throw inUse(socketPath, 'another driver is about to take it: stop that one, or ask again');
+    await setTimeout(lockRetryMs);
+  }
+}
+
+function tryLocking(socketPath: string): { unlock(): void } | undefined {
+  try {
+    return lockDirectory(dirname(socketPath));
   } catch (error) {
     throw bindFailure(socketPath, error);
   }
-  return server;
 }
+
+/** Closing removes whatever is at the path: what is not ours is held on to by another name meanwhile. */
+function close(server: Server, socketPath: string, inode: bigint | undefined): void {
+  const found = inodeAt(socketPath);
+  if (found === undefined || found === inode) {
+    server.close();
+    return;
+  }
+  const aside = `${socketPath}.kept`;
+  rmSync(aside, { force: true });
+  linkSync(socketPath, aside);
+  server.close();
+  renameSync(aside, socketPath);
+}
+
+const inodeAt = (path: string): bigint | undefined => lstatSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
 
 /**
  * A chmod after bind(2) would come too late, and the umask is the whole process's: it is changed for just the bind,

@@ -1,12 +1,14 @@
 /** What the driver knows of volumes, snapshots and their uses, as it is kept on disk. */
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { VolumeCapability } from '../csi/generated/plain.js';
 import { StagecraftError } from '../errors.js';
 import { type HeldLock, takeLock } from '../host/lock-file.js';
+import { syncPath } from './disk.js';
 import { Pending } from './pending.js';
-import { Records } from './records.js';
+import { Records, type Shape } from './records.js';
+import { Reserve } from './reserve.js';
 
 export type AccessType = 'mount' | 'block';
 
@@ -69,6 +71,38 @@ export interface Target extends Staging {
   readonly readonly: boolean;
 }
 
+const accessTypes: readonly AccessType[] = ['mount', 'block'];
+
+const volumeShape: Shape<VolumeRecord> = {
+  id: 'string',
+  name: 'string',
+  accessType: accessTypes,
+  capacityBytes: 'number',
+  capabilities: 'array',
+  parameters: 'object',
+  mutableParameters: 'object',
+  publications: 'object',
+};
+
+const snapshotShape: Shape<SnapshotRecord> = {
+  id: 'string',
+  name: 'string',
+  sourceVolumeId: 'string',
+  accessType: accessTypes,
+  sizeBytes: 'number',
+  createdAtMs: 'number',
+};
+
+const groupShape: Shape<GroupRecord> = {
+  id: 'string',
+  name: 'string',
+  sourceVolumeIds: 'array',
+  snapshotIds: 'array',
+  createdAtMs: 'number',
+};
+
+const useShape: Shape<UseRecord> = { id: 'string', stagings: 'array', targets: 'array' };
+
 export interface DriverState {
   readonly nodeId: string;
   /** Holds the content of volumes and snapshots. */
@@ -93,16 +127,20 @@ export async function openState(
   dataDir: string,
 ): Promise<{ state: DriverState; lockFile: number; close(): void }> {
   const contentDir = join(dataDir, 'content');
-  await mkdir(contentDir, { recursive: true, mode: 0o700 });
+  const made = await mkdir(contentDir, { recursive: true, mode: 0o700 });
+  if (made !== undefined) await syncPath(dirname(made));
   const { file: lockFile, unlock: close } = await lock(dataDir);
   try {
+    const reserve = await Reserve.open(join(dataDir, 'reserve'));
+    const open = <T extends { readonly id: string }>(name: string, shape: Shape<T>): Promise<Records<T>> =>
+      Records.open({ directory: join(dataDir, name), shape, reserve });
     const state = {
       nodeId,
       contentDir,
-      volumes: await Records.open<VolumeRecord>(join(dataDir, 'volumes')),
-      snapshots: await Records.open<SnapshotRecord>(join(dataDir, 'snapshots')),
-      groups: await Records.open<GroupRecord>(join(dataDir, 'groups')),
-      uses: await Records.open<UseRecord>(join(dataDir, 'uses')),
+      volumes: await open('volumes', volumeShape),
+      snapshots: await open('snapshots', snapshotShape),
+      groups: await open('groups', groupShape),
+      uses: await open('uses', useShape),
       pending: new Pending(),
     };
     return { state, lockFile, close };

@@ -1,5 +1,6 @@
 /** Volumes as CSI tells of them, and how they are. */
 import type { Volume, VolumeCondition } from '../csi/generated/plain.js';
+import { messageOf } from '../errors.js';
 import type { Desk } from './controller-desk.js';
 import { topologyOf } from './identity.js';
 import { warnAboveShareOf } from './parameters.js';
@@ -25,12 +26,21 @@ export async function statusOf(desk: Desk, volume: VolumeRecord): Promise<Volume
   return { publishedNodeIds, volumeCondition: await conditionOf(desk, volume) };
 }
 
-async function conditionOf({ contents }: Desk, volume: VolumeRecord): Promise<VolumeCondition> {
-  if (!(await contents.exists(volume)))
-    return { abnormal: true, message: `its content is missing: nothing is at ${contents.pathOf(volume)}` };
+async function conditionOf({ contents, measure }: Desk, volume: VolumeRecord): Promise<VolumeCondition> {
+  const path = contents.pathOf(volume);
+  try {
+    if (!(await contents.exists(volume)))
+      return { abnormal: true, message: `its content is missing: nothing is at ${path}; put it back` };
+  } catch (error) {
+    return { abnormal: true, message: `its content can't be looked at: ${messageOf(error)}` };
+  }
   const share = warnAboveShareOf(volume.mutableParameters);
   if (share === undefined) return { abnormal: false, message: 'its content is there' };
-  const used = await contents.usedBytes(volume);
-  const message = `${used} of ${volume.capacityBytes} bytes are in use`;
-  return { abnormal: used > share * volume.capacityBytes, message };
+  try {
+    const { usedBytes } = await measure(path);
+    const message = `${usedBytes} of ${volume.capacityBytes} bytes are in use`;
+    return { abnormal: usedBytes > share * volume.capacityBytes, message };
+  } catch (error) {
+    return { abnormal: false, message: messageOf(error) };
+  }
 }

@@ -36,7 +36,8 @@ export const volumeHandlers = (desk: Desk): CsiHandlers => ({
     const { items, nextToken } = pageOf(desk.state.volumes.all(), volumeIdPrefix, request);
     const entries = [];
     for (const volume of items) {
-      entries.push({ volume: volumeAnswer(desk, volume), status: await statusOf(desk, volume) });
+      const status = await statusOf(desk, volume);
+      if (desk.state.volumes.get(volume.id)) entries.push({ volume: volumeAnswer(desk, volume), status });
     }
     return { entries, nextToken };
   },
@@ -106,9 +107,7 @@ function deleteVolume({ state, contents, attach }: Desk, id: string): Promise<vo
     const [node] = attach ? Object.keys(volume.publications) : [];
     if (node !== undefined) throw inUse(`is published to node ${node}: unpublish it first`);
     if (isInUse(state, id)) throw inUse('is staged or published on this node: unpublish and unstage it first');
-    await contents.checkRemovable(volume);
-    await state.volumes.remove(id);
-    await contents.remove(volume);
+    await contents.drop([volume], () => state.volumes.remove(id));
   });
 }
 

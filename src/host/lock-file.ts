@@ -1,4 +1,4 @@
-/** A lock that is the kernel's and ends with the process, however that ends; the pid inside is for people. */
+/** Locks that are the kernel's and end with the process, however that ends. */
 import { spawnSync } from 'node:child_process';
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 
@@ -9,12 +9,27 @@ export interface HeldLock {
 }
 
 /**
- * Makes the file where it is missing.
+ * Makes the file where it is missing; the pid inside is for people.
  * @returns what gives it back, or the pid of who holds it, as text
  * @throws Error where no lock can be taken at all
  */
 export function takeLock(path: string): HeldLock | { owner: string } {
-  const file = openSync(path, 'a+', 0o600);
+  const held = tryLocking(openSync(path, 'a+', 0o600));
+  if (!held) return { owner: readFileSync(path, 'utf8').trim() || 'unknown' };
+  ftruncateSync(held.file, 0);
+  writeSync(held.file, `${process.pid}\n`);
+  return held;
+}
+
+/**
+ * Leaves nothing behind.
+ * @returns what gives it back; absent where somebody holds it
+ * @throws Error as `takeLock`
+ */
+export const lockDirectory = (path: string): HeldLock | undefined => tryLocking(openSync(path, 'r'));
+
+/** @param file is closed where it can't be locked */
+function tryLocking(file: number): HeldLock | undefined {
   // flock(1), busybox's too, locks the open file that it is handed; it stays locked for as long as we hold it open.
   const { status, error } = spawnSync('flock', ['-x', '-n', '3'], {
     stdio: ['ignore', 'ignore', 'ignore', file],
@@ -22,10 +37,8 @@ export function takeLock(path: string): HeldLock | { owner: string } {
   if (status !== 0) {
     closeSync(file);
     if (error) throw new Error(`flock does not run (${error.message}): install util-linux`);
-    return { owner: readFileSync(path, 'utf8').trim() || 'unknown' };
+    return undefined;
   }
-  ftruncateSync(file, 0);
-  writeSync(file, `${process.pid}\n`);
   let isHeld = true;
   const unlock = (): void => {
     if (isHeld) closeSync(file); // the second time, its number may be another file's

@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { runner } from '../../src/driver/commands.js';
+import { outputOf, runner, ToolFailure } from '../../src/driver/commands.js';
 import { hostMounts } from '../../src/driver/mounts.js';
 import { takeLock } from '../../src/host/lock-file.js';
 
@@ -25,6 +25,22 @@ describe('tools of the system', () => {
     expect(await failureOf(run('no-such-tool', []))).to.contain('no-such-tool does not run');
     const mounts = hostMounts(() => run('no-such-tool', []));
     expect(await failureOf(mounts.unmount('/x'))).to.contain('util-linux installed?');
+  });
+
+  it('that say no are told with their own words, once', async () => {
+    expect(await failureOf(outputOf(run, ['ls', '/no/such']))).to.match(/^ToolFailure: ls: cannot access/);
+    expect(await failureOf(outputOf(run, ['sh', '-c', 'exit 3']))).to.equal('ToolFailure: sh: ended with 3');
+  });
+
+  it('that name a file are not taken by its name for another failure', () => {
+    const failure = new ToolFailure(
+      "cp: cannot open 'No space left on device: No such file or directory': Input/output error",
+    );
+    expect(failure).to.include({ hasLostFiles: false, isOutOfRoom: false });
+    expect(new ToolFailure("cp: 'x': No such file or directory\ncp: 'y': Input/output error")).to.include({
+      hasLostFiles: true,
+    });
+    expect(new ToolFailure("cp: error writing 'x': No space left on device")).to.include({ isOutOfRoom: true });
   });
 
   it('that hang are killed at their deadline', async () => {

@@ -11,6 +11,7 @@ import { csiDispensers } from '../../src/csi/dispenser.js';
 import { type ServedDriverOptions, startDriver } from '../../src/driver/driver.js';
 import { driverName } from '../../src/driver/identity.js';
 import type { Serving } from '../../src/driver/serve.js';
+import { listen } from '../../src/driver/socket.js';
 import { StagecraftError } from '../../src/errors.js';
 import { checkSocketPath, maxSocketPathBytes } from '../../src/host/socket-path.js';
 import { FakePlugin, stopFakePlugins } from '../csi/fake-plugin.js';
@@ -155,6 +156,27 @@ describe('bundled driver: its socket', () => {
   it('of two that start at once, one gets the socket and answers, and the umask is as before', async () => {
     const results = await Promise.allSettled([start({ nodeId: 'a' }), start({ nodeId: 'b' })]);
     expect(results.map(({ status }) => status)).to.have.members(['fulfilled', 'rejected']);
+    expect(await client.probe()).to.deep.equal({ ready: true });
+  });
+
+  it('of two that find a dead socket at once, one gets it, and can be reached', async () => {
+    await (await FakePlugin.listen(socketPath)).kill();
+    const results = await Promise.allSettled([listen(socketPath), listen(socketPath)]);
+    try {
+      expect(results.map(({ status }) => status)).to.have.members(['fulfilled', 'rejected']);
+      const connection = connect(socketPath);
+      await once(connection, 'connect');
+      connection.destroy();
+    } finally {
+      for (const result of results) if (result.status === 'fulfilled') result.value.close();
+    }
+  });
+
+  it('stopped, it leaves the socket of who came in its place', async () => {
+    const first = await start();
+    rmSync(socketPath);
+    await start({ dataDir: join(folder, 'other') });
+    await first.stop();
     expect(await client.probe()).to.deep.equal({ ready: true });
   });
 

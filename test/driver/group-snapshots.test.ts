@@ -1,7 +1,7 @@
 /** Group snapshots of the bundled driver: all members as of one moment, or none. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { VolumeGroupSnapshot } from '../../src/csi/generated/plain.js';
@@ -95,6 +95,21 @@ describe('driver: CreateVolumeGroupSnapshot', () => {
     expect((await take()).snapshots).to.have.length(3);
   });
 
+  it('of a volume that loses a file while it is copied is taken anew', async () => {
+    const tools = join(lab.folder, 'tools');
+    mkdirSync(tools);
+    const once = `[ -e ${tools}/lost ] || { : > ${tools}/lost; echo "cp: 'x': No such file or directory" >&2; exit 1; }`;
+    writeFileSync(join(tools, 'cp'), `#!/bin/sh\n${once}\nexec /bin/cp "$@"\n`, { mode: 0o755 });
+    const path = process.env.PATH;
+    process.env.PATH = `${tools}:${path}`;
+    try {
+      expect((await take()).snapshots).to.have.length(3);
+    } finally {
+      process.env.PATH = path;
+    }
+    expect(contents()).to.have.length(3);
+  });
+
   it('20 at once of one name are one group', async () => {
     const codes = await Promise.all(Array.from({ length: 20 }, () => codeOf(take())));
     expect(codes).to.include('OK');
@@ -156,11 +171,26 @@ describe('driver: a group snapshot that is there', () => {
   it('killed before the last record, or after the first was removed: nothing of the group is left', async () => {
     await lab.stop();
     rmSync(join(lab.dataDir, 'groups', `${group.groupSnapshotId}.json`));
+    for (const name of contents()) renameSync(lab.contentOf(name), lab.contentOf(`unfinished-${name}`));
     await lab.start();
     expect(await lab.snapshotIds()).to.deep.equal([]);
-    expect(contents()).to.deep.equal([]);
+    expect(readdirSync(lab.contentOf('.')).filter((name) => name.includes('snap-'))).to.deep.equal([]);
     expect(readdirSync(join(lab.dataDir, 'snapshots'))).to.deep.equal([]);
     expect((await take()).groupSnapshotId).not.to.equal(group.groupSnapshotId);
+  });
+
+  it('its record moved away and put back: all of it is there again', async () => {
+    const record = join(lab.dataDir, 'groups', `${group.groupSnapshotId}.json`);
+    const [ids, before] = [idsOf(group), contents()];
+    await lab.stop();
+    renameSync(record, join(lab.folder, 'aside'));
+    await lab.start();
+    expect(await lab.snapshotIds()).to.deep.equal([]);
+    await lab.stop();
+    renameSync(join(lab.folder, 'aside'), record);
+    await lab.start();
+    expect(await lab.snapshotIds()).to.have.members(ids);
+    expect(contents()).to.deep.equal(before);
   });
 });
 

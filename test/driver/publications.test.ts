@@ -167,6 +167,14 @@ describe('driver: ControllerUnpublishVolume', () => {
     expect(await codeOf(unpublish('../a', nodeId))).to.equal('INVALID_ARGUMENT');
   });
 
+  it('takes a node with any id that a node can have', async () => {
+    await lab.restart({ ...options, nodeId: 'rack1/worker1' });
+    const { volumeId } = await lab.create('a');
+    await publish(volumeId, 'rack1/worker1');
+    await unpublish(volumeId, 'rack1/worker1');
+    expect(await nodesOf(volumeId)).to.deep.equal([]);
+  });
+
   it('takes a node that is no peer any more', async () => {
     const { volumeId } = await lab.create('a');
     await publish(volumeId, 'node-2');

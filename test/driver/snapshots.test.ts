@@ -11,6 +11,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -36,13 +37,10 @@ function isolated(): void {
 const fromSnapshot = (snapshotId: string) => ({ volumeContentSource: { snapshot: { snapshotId } } });
 const fromVolume = (volumeId: string) => ({ volumeContentSource: { volume: { volumeId } } });
 
-/** What the driver keeps, less its own place to work. */
+/** What the driver keeps. */
 const kept = (): string[] => readdirSync(lab.contentOf('.')).filter((name) => !name.startsWith('unfinished-'));
 /** What it is at work on. */
-const unfinished = (): string[] =>
-  readdirSync(lab.contentOf('.'))
-    .filter((name) => name.startsWith('unfinished-'))
-    .flatMap((name) => readdirSync(lab.contentOf(name)));
+const unfinished = (): string[] => readdirSync(lab.contentOf('.')).filter((name) => name.startsWith('unfinished-'));
 
 describe('driver: copies', () => {
   isolated();
@@ -187,6 +185,19 @@ describe('driver: copies that end early', () => {
     }
   }
 
+  it('a symlink that comes in its way while it copies is not followed: ABORTED, and nothing of it is there', async () => {
+    const { volumeId } = await lab.create('a');
+    writeFileSync(join(lab.folder, 'secret'), 'secret');
+    symlinkSync(lab.folder, join(lab.contentOf(volumeId), 'way'));
+    const tools = mkdtempSync(join(lab.folder, 'tools-'));
+    const script = '#!/bin/sh\nshift 5\nmkdir "$2" && exec cat "$1/way/secret" > "$2/stolen"\n';
+    writeFileSync(join(tools, 'cp'), script, { mode: 0o755 });
+    process.env.PATH = `${tools}:${path}`;
+    expect(await codeOf(lab.snapshot('s', volumeId))).to.equal('ABORTED');
+    expect(kept()).to.deep.equal([volumeId]);
+    expect(unfinished()).to.deep.equal([]);
+  });
+
   it('given up by the caller, a copy goes on; the volume and the name are ABORTED until it is there, then OK', async () => {
     const { volumeId } = await lab.create('a');
     const copies = holdCopies();
@@ -270,11 +281,12 @@ describe('driver: copies that end early', () => {
   it('a tool that is not installed is named', async () => {
     const { volumeId } = await lab.create('a');
     const tools = mkdtempSync(join(lab.folder, 'tools-'));
-    for (const tool of ['setpriv', 'rm']) symlinkSync(join('/usr/bin', tool), join(tools, tool));
+    const others = ['setpriv', 'rm', 'unshare', 'sh', 'mount'];
+    for (const tool of others) symlinkSync(`/usr/bin/${tool}`, join(tools, tool));
     process.env.PATH = tools;
     const refusal = await refusalOf(lab.snapshot('s', volumeId));
     expect(refusal).to.include({ grpcCode: 'INTERNAL' });
-    expect(refusal.message).to.contain('cp does not run').and.contain('coreutils');
+    expect(refusal.message).to.contain('cp: not found').and.contain('coreutils');
   });
 });
 
@@ -363,7 +375,10 @@ describe('driver: GetSnapshot and ListSnapshots', () => {
     expect(await list({ sourceVolumeId: a })).to.have.members([first.snapshotId, second.snapshotId]);
     expect(await list({ sourceVolumeId: a, snapshotId: third.snapshotId })).to.deep.equal([]);
     expect(await list({ snapshotId: 'none-exist-id' })).to.deep.equal([]);
-    expect(await list({ sourceVolumeId: 'vol-unknown' })).to.deep.equal([]);
+    for (const none of ['vol-unknown', 'a/b', '..']) {
+      expect(await list({ sourceVolumeId: none })).to.deep.equal([]);
+      expect(await list({ snapshotId: none })).to.deep.equal([]);
+    }
   });
 
   it('comes in pages, whose tokens are those of this list only', async () => {
@@ -387,21 +402,31 @@ describe('driver: what a killed driver left', () => {
   isolated();
   const uuid = '01234567-89ab-4cde-8f01-23456789abcd';
 
-  it('of content without a record is removed at the start; what is not of the driver stays', async () => {
+  it('unfinished and without a record is removed at the start; what is not of the driver stays', async () => {
     const { volumeId } = await lab.create('a');
     await lab.stop();
-    for (const name of [`vol-${uuid}`, `unfinished-${uuid}/snap-${uuid}`, 'lost+found'])
-      mkdirSync(join(lab.contentOf(name), 'x'), { recursive: true });
-    writeFileSync(lab.contentOf(`snap-${uuid}.img`), '');
+    for (const name of [`unfinished-vol-${uuid}/x`, `unfinished-${uuid}/snap-${uuid}`, 'lost+found/x'])
+      mkdirSync(lab.contentOf(name), { recursive: true });
+    writeFileSync(lab.contentOf(`unfinished-snap-${uuid}.img`), '');
     writeFileSync(lab.contentOf('readme'), '');
     await lab.start();
     expect(kept()).to.have.members([volumeId, 'lost+found', 'readme']);
     expect(unfinished()).to.deep.equal([]);
   });
 
+  it('unfinished, but with a record, is finished at the start', async () => {
+    const { volumeId } = await lab.create('a');
+    await lab.stop();
+    renameSync(lab.contentOf(volumeId), lab.contentOf(`unfinished-${volumeId}`));
+    await lab.start();
+    expect(kept()).to.deep.equal([volumeId]);
+    expect(unfinished()).to.deep.equal([]);
+    await lab.snapshot('s', volumeId);
+  });
+
   it('and something is mounted below stays, and what is mounted there too', async () => {
     await lab.stop();
-    const point = join(lab.contentOf(`vol-${uuid}`), 'point');
+    const point = join(lab.contentOf(`unfinished-vol-${uuid}`), 'point');
     mkdirSync(point, { recursive: true });
     execFileSync('mount', ['-t', 'tmpfs', 'none', point]);
     const warned = new Promise<Error>((resolve) => process.once('warning', resolve));
@@ -414,7 +439,7 @@ describe('driver: what a killed driver left', () => {
       execFileSync('umount', [point]);
     }
     await lab.restart();
-    expect(kept()).to.deep.equal([]);
+    expect(unfinished()).to.deep.equal([]);
   });
 
   it('a volume whose content is gone is told of, is no source, and can be deleted', async () => {

@@ -6,15 +6,14 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type BigIntStats, linkSync, renameSync, rmSync, statSync } from 'node:fs';
-import type { Server as Listener, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { maxMessageBytes } from '../../csi/channel.js';
 import { addCsiHandlers, type CsiHandlers } from '../../csi/server.js';
-import { listen, removeStale, socketPathOf } from '../../driver/socket.js';
+import { type Listening, listen, removeStale, socketPathOf } from '../../driver/socket.js';
 import { messageOf, StagecraftError } from '../../errors.js';
 import type { Origin } from './interposed.js';
-
-const maxMessageBytes = 64 * 1024 * 1024;
 
 /** What the sockets know of a call's origin. */
 type Connected = Pick<Origin, 'socket' | 'breakOff'>;
@@ -22,7 +21,7 @@ type Connected = Pick<Origin, 'socket' | 'breakOff'>;
 export class Sockets {
   readonly #path: string;
   readonly #handlersFor: (origin: Connected) => CsiHandlers;
-  readonly #listeners: Listener[] = [];
+  readonly #listeners: Listening[] = [];
   readonly #connections = new Set<Socket>();
   /** The file that stood at the path when it was last ours. */
   #file: string | undefined;
@@ -68,16 +67,16 @@ export class Sockets {
 
   /** Stops listening, removes the socket as `remove` does, and breaks all connections. */
   async close(): Promise<void> {
-    const closed = this.#listeners.map((listener) => once(listener, 'close'));
+    const closed = this.#listeners.map(({ server }) => once(server, 'close'));
     for (const listener of this.#listeners) listener.close();
     this.remove();
     this.cut();
     await Promise.all(closed);
   }
 
-  #serve(listener: Listener): void {
+  #serve(listener: Listening): void {
     const socket = this.#listeners.push(listener);
-    listener.on('connection', (connection: Socket) => {
+    listener.server.on('connection', (connection: Socket) => {
       this.#connections.add(connection);
       connection.once('close', () => this.#connections.delete(connection));
       this.#serveOne(connection, { socket, breakOff: () => connection.destroy() });

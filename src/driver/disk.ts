@@ -1,0 +1,43 @@
+/** What the disk says: whether something is there, that it is kept, and why not. No paths of the driver's own are known here. */
+import { lstat, open } from 'node:fs/promises';
+import { CsiStatus } from '../csi/server.js';
+import { messageOf } from '../errors.js';
+import { ToolFailure } from './commands.js';
+import type { AccessType } from './state.js';
+
+/**
+ * Whether the content of a volume or snapshot is at the path.
+ * @throws Error where that can't be told: what can't be read is not gone
+ */
+export async function isContentAt(path: string, accessType: AccessType): Promise<boolean> {
+  try {
+    const found = await lstat(path);
+    return accessType === 'block' ? found.isFile() : found.isDirectory();
+  } catch (error) {
+    if (isCode(error, 'ENOENT', 'ENOTDIR')) return false;
+    throw error;
+  }
+}
+
+/** Resolves when it is on disk: the names in a directory, or the bytes and the size of a file. */
+export async function syncPath(path: string): Promise<void> {
+  const handle = await open(path);
+  await handle.sync().finally(() => handle.close());
+}
+
+export const isCode = (error: unknown, ...codes: string[]): boolean =>
+  error instanceof Error && 'code' in error && codes.includes(String(error.code));
+
+export const isOutOfRoom = (error: unknown): boolean =>
+  isCode(error, 'ENOSPC', 'EDQUOT') || (error instanceof ToolFailure && error.isOutOfRoom);
+
+/** What a failure on disk is to the caller, where CSI has a word for it. */
+export function statusFor(error: unknown): unknown {
+  const text = messageOf(error);
+  if (isOutOfRoom(error)) return new CsiStatus('RESOURCE_EXHAUSTED', `no room for it where the volumes are: ${text}`);
+  if (isCode(error, 'EFBIG'))
+    return new CsiStatus('OUT_OF_RANGE', `the file system of the volumes takes no file that large: ${text}`);
+  if (error instanceof ToolFailure && error.hasLostFiles)
+    return new CsiStatus('ABORTED', `it changes while it is copied (${text}): ask again, or stop who writes to it`);
+  return error;
+}
