@@ -173,6 +173,21 @@ describe('node service: block devices', () => {
     expect(scene.loopDevices()).to.deep.equal([]);
   });
 
+  it('while a device that was to go is open there is no second one of the image', async () => {
+    await scene.stage('vol', staging, blockCapability());
+    const [device = ''] = scene.loopDevices();
+    const open = openSync(device, 'r+');
+    try {
+      await expectRefusal(scene.unstage('vol', staging), 'FAILED_PRECONDITION', device);
+      await expectRefusal(scene.stage('vol', staging, blockCapability()), 'FAILED_PRECONDITION', device);
+      expect(scene.loopDevices()).to.deep.equal([device]);
+    } finally {
+      closeSync(open);
+    }
+    await scene.stage('vol', staging, blockCapability());
+    expect(scene.loopDevices()).to.have.length(1);
+  });
+
   it('a device that was detached by hand is made again by a repeat, and the target shows the new one', async () => {
     await scene.stage('vol', staging, blockCapability());
     await scene.publish('vol', [staging, target], block);
