@@ -12,6 +12,7 @@ import { messageOf } from '../errors.js';
 import { outputOf, runner, ToolFailure } from './commands.js';
 import { isWithin } from './mount-table.js';
 import { readMountTable } from './mounts.js';
+import { refuseMountsOf } from './node-access.js';
 import type { AccessType } from './state.js';
 import { usedBytesOf } from './usage.js';
 
@@ -113,9 +114,11 @@ export class Contents {
     }
   }
 
-  /** @throws {CsiStatus} FAILED_PRECONDITION: something is mounted below it */
+  /** @throws {CsiStatus} FAILED_PRECONDITION: something is mounted below it, or it is mounted elsewhere */
   async checkRemovable(content: Content): Promise<void> {
     await refuseMountsBelow(this.pathOf(content));
+    const table = await readMountTable();
+    refuseMountsOf(table, [table.sourceOf(this.pathOf(content))]);
   }
 
   /** What is not there is removed. What fails is tried again when `removeLeft` is called, and by the next driver. */

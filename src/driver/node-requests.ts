@@ -2,7 +2,7 @@
 import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { VolumeCapability } from '../csi/generated/plain.js';
-import { isWithin, type MountEntry } from './mount-table.js';
+import type { MountEntry } from './mount-table.js';
 import { invalid } from './requests.js';
 import { commonAccessType, modeOf, requireCapability } from './volume-capabilities.js';
 
@@ -43,7 +43,7 @@ export function idOf(volumeId: string): string {
 }
 
 /** @returns the path without doubled and trailing slashes, by which it is known from here on */
-export function pathOf(path: string, field: string, contentDir: string): string {
+export function pathOf(path: string, field: string): string {
   if (path === '') throw invalid(`${field} is missing`);
   const shown = JSON.stringify(path.slice(0, maxPathBytes));
   if (path.includes('\0')) throw invalid(`${field} has a NUL in it: ${shown}`);
@@ -52,7 +52,6 @@ export function pathOf(path: string, field: string, contentDir: string): string 
   if (Buffer.byteLength(path) > maxPathBytes) throw invalid(`${field} has more than ${maxPathBytes} bytes`);
   const tidy = tidied(path);
   if (tidy === '/') throw invalid(`${field} must not be /`);
-  if (isWithin(tidy, contentDir)) throw invalid(`${field} must not be where volumes are kept, but is ${shown}`);
   return tidy;
 }
 

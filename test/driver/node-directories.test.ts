@@ -287,12 +287,6 @@ describe('node service: what is not ours', () => {
     await expectRefusal(scene.stage('other', staging), 'FAILED_PRECONDITION', 'the volume vol is staged');
     await expectRefusal(scene.publish('vol', [staging, staging]), 'FAILED_PRECONDITION', 'the volume vol is staged');
   });
-
-  it('where volumes are kept nothing is mounted', async () => {
-    for (const path of [scene.content('other'), scene.path('data', 'content', 'x')]) {
-      await expectRefusal(scene.publish('vol', [staging, path]), 'INVALID_ARGUMENT', 'where volumes are kept');
-    }
-  });
 });
 
 describe('node service: order, and what stands in the way', () => {
