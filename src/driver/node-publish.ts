@@ -3,10 +3,10 @@ import type { NodePublishVolumeRequest, NodeUnpublishVolumeRequest } from '../cs
 import { CsiStatus } from '../csi/server.js';
 import type { NodeAccess } from './node-access.js';
 import { placeOf } from './node-places.js';
-import { capabilityOf, hasOneTarget, idOf, isSame, pathOf } from './node-requests.js';
+import { capabilityOf, hasOneTarget, idOf, isSame, pathOf, readsOnly } from './node-requests.js';
 import type { NodeVolumes } from './node-volumes.js';
 import type { Staging, Target, UseRecord } from './state.js';
-import { accessTypeOf, checkUsable, isReaderOnly } from './volume-capabilities.js';
+import { accessTypeOf, checkUsable } from './volume-capabilities.js';
 
 export async function publish(volumes: NodeVolumes, request: NodePublishVolumeRequest): Promise<object> {
   const id = idOf(request.volumeId);
@@ -16,7 +16,7 @@ export async function publish(volumes: NodeVolumes, request: NodePublishVolumeRe
   return volumes.only(id, place ?? path, async () => {
     const volume = volumes.volume(id);
     const stagingPath = stagingPathOf(request);
-    const readonly = request.readonly || isReaderOnly(capability) || volumes.isPublishedReadonly(volume);
+    const readonly = request.readonly || readsOnly(capability) || volumes.isPublishedReadonly(volume);
     const where = await volumes.whereIs(path, place, 'target_path');
     const target: Target = { ...where, capability, stagingPath, readonly };
     checkUsable(volume, capability);
@@ -51,7 +51,7 @@ async function stagingOf(
     const message = `the volume ${id} is not staged at ${stagingPath}: NodeStageVolume it first`;
     throw new CsiStatus('FAILED_PRECONDITION', message);
   }
-  if (readonly || !isReaderOnly(staging.capability)) return staging;
+  if (readonly || !readsOnly(staging.capability)) return staging;
   const message = `the volume ${id} is staged at ${stagingPath} for reading only: publish it so, or stage it to be written to`;
   throw new CsiStatus('FAILED_PRECONDITION', message);
 }

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { VolumeCapability } from '../csi/generated/plain.js';
 import type { MountEntry } from './mount-table.js';
 import { invalid } from './requests.js';
-import { commonAccessType, modeOf, requireCapability } from './volume-capabilities.js';
+import { commonAccessType, isReaderOnly, modeOf, requireCapability } from './volume-capabilities.js';
 
 /** Of the volumes' ids, in CSI. */
 const maxIdBytes = 128;
@@ -36,6 +36,16 @@ const flags = new Map<string, (shown: Options) => boolean>([
   ['nosymfollow', (shown) => shown.has('nosymfollow')],
 ]);
 
+/** Of each of these a mount can be one. */
+const opposites = [
+  ['ro', 'rw'],
+  ['nosuid', 'suid'],
+  ['nodev', 'dev'],
+  ['noexec', 'exec'],
+  ['noatime', 'relatime', 'strictatime'],
+  ['nodiratime', 'diratime'],
+];
+
 export function idOf(volumeId: string): string {
   if (volumeId === '') throw invalid('volume_id is missing');
   if (Buffer.byteLength(volumeId) > maxIdBytes) throw invalid(`volume_id has more than ${maxIdBytes} bytes`);
@@ -65,19 +75,31 @@ export function capabilityOf(asked: VolumeCapability | undefined): VolumeCapabil
   commonAccessType([capability]);
   const { mount } = capability;
   if (mount?.volumeMountGroup) throw invalid('volume_mount_group is not offered: see NodeGetCapabilities');
-  for (const flag of mount?.mountFlags ?? []) {
-    if (flags.has(flag)) continue;
-    const known = [...flags.keys()].join(', ');
-    throw invalid(`the mount flag ${JSON.stringify(flag)} is none that a bind mount can have; these are: ${known}`);
-  }
+  checkFlags(mount?.mountFlags ?? []);
   return capability;
 }
+
+function checkFlags(asked: readonly string[]): void {
+  const unknown = asked.find((flag) => !flags.has(flag));
+  if (unknown !== undefined) {
+    const known = [...flags.keys()].join(', ');
+    throw invalid(`the mount flag ${JSON.stringify(unknown)} is none that a bind mount can have; these are: ${known}`);
+  }
+  for (const group of opposites) {
+    const both = group.filter((flag) => asked.includes(flag));
+    if (both.length > 1) throw invalid(`the mount flags ${both.join(' and ')} are opposites: ask for one of them`);
+  }
+}
+
+/** By its mode, or by its flags. */
+export const readsOnly = (capability: VolumeCapability): boolean =>
+  isReaderOnly(capability) || (capability.mount?.mountFlags.includes('ro') ?? false);
 
 export const hasOneTarget = (capability: VolumeCapability): boolean => oneTarget.has(modeOf(capability));
 
 /** What a mount for this use must have been given, as mount(8) takes it. */
 export const mountOptionsOf = ({ mount }: VolumeCapability, readonly: boolean): string[] => [
-  ...(mount?.mountFlags ?? []),
+  ...(mount?.mountFlags ?? []).filter((flag) => !(readonly && flag === 'rw')),
   ...(readonly ? ['ro'] : []),
 ];
 

@@ -20,6 +20,11 @@ export interface NodePorts {
   loopDevices: LoopDevices;
 }
 
+interface NodeSettings extends NodePorts {
+  /** See NodeOptions. */
+  attach: boolean;
+}
+
 /** Where a volume is staged or published. */
 interface Where {
   readonly path: string;
@@ -32,12 +37,14 @@ export class NodeVolumes {
   readonly #dataDir: string;
   readonly #state: DriverState;
   readonly #ports: NodePorts;
+  readonly #attach: boolean;
 
-  constructor(state: DriverState, ports: NodePorts) {
+  constructor(state: DriverState, { attach, ...ports }: NodeSettings) {
     this.#contentDir = realpathSync(state.contentDir);
     this.#dataDir = realpathSync(dirname(state.contentDir));
     this.#state = state;
     this.#ports = ports;
+    this.#attach = attach;
   }
 
   /** @throws {CsiStatus} NOT_FOUND */
@@ -145,6 +152,6 @@ export class NodeVolumes {
 
   /** Whether the controller has published the volume to this node for reading only. */
   isPublishedReadonly({ publications }: VolumeRecord): boolean {
-    return publications[this.#state.nodeId]?.readonly ?? false;
+    return this.#attach && (publications[this.#state.nodeId]?.readonly ?? false);
   }
 }

@@ -17,6 +17,8 @@ import { usageMeter } from './usage.js';
 export interface NodeOptions extends Partial<NodePorts> {
   /** What NodeGetInfo answers; default 0: as many as anybody likes. */
   maxVolumesPerNode?: number | undefined;
+  /** Whether volumes are published to a node by the controller; what it published before counts only then. */
+  attach?: boolean;
 }
 
 /** Of one tool that the driver runs. */
@@ -34,12 +36,13 @@ const capabilities = [
 export function nodeHandlers(
   state: DriverState,
   lockFile: number,
-  { maxVolumesPerNode = 0, mounts, loopDevices }: NodeOptions = {},
+  { maxVolumesPerNode = 0, attach = false, mounts, loopDevices }: NodeOptions = {},
 ): CsiHandlers {
   const run = runner({ timeoutMs: toolTimeoutMs, lockFile });
   // It changes nothing: a driver that starts need not wait for it.
   const measure = usageMeter(runner({ timeoutMs: toolTimeoutMs }));
   const volumes = new NodeVolumes(state, {
+    attach,
     mounts: mounts ?? hostMounts(run),
     loopDevices: loopDevices ?? hostLoopDevices(run),
   });

@@ -5,6 +5,8 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { runner } from '../../src/driver/commands.js';
+import { hostMounts } from '../../src/driver/mounts.js';
 import { expectRefusal, hostTool, mountCapability, NodeScene } from './node-scene.js';
 
 let scene: NodeScene;
@@ -79,6 +81,20 @@ describe('node service: hidden and covered', () => {
     expect(scene.mountPaths()).to.deep.equal([staging, staging]);
     hostTool('umount', staging);
     await scene.publish('vol', [staging, target], shared);
+    await expectUndone();
+  });
+
+  it('what is mounted on the staging path at the last moment is published for no longer than a look', async () => {
+    await scene.stop();
+    const real = hostMounts(runner({ timeoutMs: 10_000 }));
+    const bind = async (source: string, place: string): Promise<void> => {
+      if (source === staging) hostTool('mount', '--bind', scene.directory('foreign'), staging);
+      await real.bind(source, place);
+    };
+    await scene.start({ mounts: { ...real, bind } });
+    await expectRefusal(scene.publish('vol', [staging, target], shared), 'FAILED_PRECONDITION', 'not this volume');
+    expect(scene.mountPaths()).to.deep.equal([staging, staging]);
+    hostTool('umount', staging);
     await expectUndone();
   });
 
