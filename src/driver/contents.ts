@@ -117,8 +117,6 @@ export class Contents {
   /** @throws {CsiStatus} FAILED_PRECONDITION: something is mounted below it, or it is mounted elsewhere */
   async checkRemovable(content: Content): Promise<void> {
     await refuseMountsBelow(this.pathOf(content));
-    const table = await readMountTable();
-    refuseMountsOf(table, [table.sourceOf(this.pathOf(content))]);
   }
 
   /** What is not there is removed. What fails is tried again when `removeLeft` is called, and by the next driver. */
@@ -225,8 +223,9 @@ async function syncPath(path: string): Promise<void> {
 
 /** Bind mounts of one file system have its device number too: only the mount table tells them. */
 async function refuseMountsBelow(path: string): Promise<void> {
-  const { entries } = await readMountTable();
-  const below = entries.find((entry) => isWithin(entry.path, path));
+  const table = await readMountTable();
+  refuseMountsOf(table, [table.sourceOf(path)]);
+  const below = table.entries.find((entry) => isWithin(entry.path, path));
   if (below === undefined) return;
   throw new CsiStatus('FAILED_PRECONDITION', `something is mounted at ${below.path}: unmount it first`);
 }

@@ -5,10 +5,12 @@ import type { NodeAccess } from './node-access.js';
 import { placeOf } from './node-places.js';
 import { capabilityOf, hasOneTarget, idOf, isSame, pathOf, readsOnly } from './node-requests.js';
 import type { NodeVolumes } from './node-volumes.js';
+import { checkSizes } from './requests.js';
 import type { Staging, Target, UseRecord } from './state.js';
 import { accessTypeOf, checkUsable } from './volume-capabilities.js';
 
 export async function publish(volumes: NodeVolumes, request: NodePublishVolumeRequest): Promise<object> {
+  checkSizes(request);
   const id = idOf(request.volumeId);
   const path = pathOf(request.targetPath, 'target_path');
   const capability = capabilityOf(request.volumeCapability);
@@ -73,6 +75,7 @@ async function checkTargets({ id, targets }: UseRecord, access: NodeAccess, aske
 }
 
 export async function unpublish(volumes: NodeVolumes, request: NodeUnpublishVolumeRequest): Promise<object> {
+  checkSizes(request);
   const id = idOf(request.volumeId);
   const path = pathOf(request.targetPath, 'target_path');
   return volumes.only(id, path, async () => {

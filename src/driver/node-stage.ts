@@ -7,10 +7,12 @@ import { CsiStatus } from '../csi/server.js';
 import { placeOf } from './node-places.js';
 import { capabilityOf, idOf, isSame, pathOf } from './node-requests.js';
 import type { NodeVolumes } from './node-volumes.js';
+import { checkSizes } from './requests.js';
 import type { Staging, UseRecord } from './state.js';
 import { accessTypeOf, whyNot } from './volume-capabilities.js';
 
 export async function stage(volumes: NodeVolumes, request: NodeStageVolumeRequest): Promise<object> {
+  checkSizes(request);
   const id = idOf(request.volumeId);
   const path = pathOf(request.stagingTargetPath, 'staging_target_path');
   const capability = capabilityOf(request.volumeCapability);
@@ -45,6 +47,7 @@ function refuseOther(id: string, there: Staging, asked: Staging): void {
 }
 
 export async function unstage(volumes: NodeVolumes, request: NodeUnstageVolumeRequest): Promise<object> {
+  checkSizes(request);
   const id = idOf(request.volumeId);
   const path = pathOf(request.stagingTargetPath, 'staging_target_path');
   return volumes.only(id, path, async () => {

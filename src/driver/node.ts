@@ -12,7 +12,7 @@ import { stage, unstage } from './node-stage.js';
 import { type NodePorts, NodeVolumes } from './node-volumes.js';
 import { expand, stats } from './node-watch.js';
 import type { DriverState } from './state.js';
-import { usageMeter } from './usage.js';
+import { patientMeter, usageMeter } from './usage.js';
 
 export interface NodeOptions extends Partial<NodePorts> {
   /** What NodeGetInfo answers; default 0: as many as anybody likes. */
@@ -23,6 +23,8 @@ export interface NodeOptions extends Partial<NodePorts> {
 
 /** Of one tool that the driver runs. */
 const toolTimeoutMs = 30_000;
+/** Who asks for stats has a deadline of its own. */
+const usagePatienceMs = 5_000;
 
 const capabilities = [
   'STAGE_UNSTAGE_VOLUME',
@@ -40,7 +42,7 @@ export function nodeHandlers(
 ): CsiHandlers {
   const run = runner({ timeoutMs: toolTimeoutMs, lockFile });
   // It changes nothing: a driver that starts need not wait for it.
-  const measure = usageMeter(runner({ timeoutMs: toolTimeoutMs }));
+  const measure = patientMeter(usageMeter(runner({ diesWithDriver: true })), usagePatienceMs);
   const volumes = new NodeVolumes(state, {
     attach,
     mounts: mounts ?? hostMounts(run),
