@@ -119,7 +119,7 @@ export class NodeVolumes {
     const source = { device, root: join(root, basename(place)) };
     if (![this.#dataDir, this.#contentDir].some((own) => isSourceWithin(source, table.sourceOf(own))))
       return { path, place };
-    throw invalid(`${field} must not be where volumes are kept, nor in a volume, but ${path} is ${place}`);
+    throw invalid(`${field} must not be where volumes are kept, nor in a volume, but ${path} leads to ${place}`);
   }
 
   /** @throws {CsiStatus} FAILED_PRECONDITION: another volume, or another use of this one, is recorded there */
@@ -135,7 +135,7 @@ export class NodeVolumes {
       const there = taker?.[kind].find(isThere);
       if (!taker || !there) continue;
       const done = kind === 'stagings' ? 'staged' : 'published';
-      const message = `the volume ${taker.id} is ${done} at ${there.path}, which is ${place}: ${undo} it first`;
+      const message = `the volume ${taker.id} is ${done} at ${there.path} (${there.place}): ${undo} it first`;
       throw new CsiStatus('FAILED_PRECONDITION', message);
     }
   }
