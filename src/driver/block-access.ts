@@ -4,10 +4,18 @@
  */
 import type { LoopDevice, LoopDevices } from './loop-devices.js';
 import { isLoopDevice } from './loop-devices.js';
-import { isSameSource } from './mount-table.js';
+import { isSameSource, type MountSource } from './mount-table.js';
 import type { Mounts } from './mounts.js';
-import { checkOurs, type IsOurs, isMountedAt, type NodeAccess, removeTarget } from './node-access.js';
-import { existingPlaceOf, isFit, make } from './node-places.js';
+import {
+  checkOurs,
+  type IsOurs,
+  isAnywhereAt,
+  isSeenAt,
+  type NodeAccess,
+  refuseMountsOf,
+  removeTarget,
+} from './node-access.js';
+import { isFit, make } from './node-places.js';
 import type { Staging, Target } from './state.js';
 import { isReaderOnly } from './volume-capabilities.js';
 
@@ -30,6 +38,11 @@ export class BlockAccess implements NodeAccess {
     return (await this.#devices.of(this.#image)).length > 0;
   }
 
+  /** Of others that there may be, `stage` tells. */
+  hasStaging(): Promise<boolean> {
+    return this.isStaged();
+  }
+
   /** Nothing is done at the staging path. */
   async checkStage(): Promise<void> {}
 
@@ -37,24 +50,29 @@ export class BlockAccess implements NodeAccess {
     await this.#devices.attach(this.#image, isReaderOnly(capability));
   }
 
+  /** A mount of a device that is gone would show the volume that has its number next. */
   async unstage(): Promise<void> {
+    refuseMountsOf(await this.#mounts.table(), await this.#sources());
     await this.#devices.detachAll(this.#image);
   }
 
-  async isPublished({ path }: Target): Promise<boolean> {
-    return isMountedAt(this.#mounts, path, isOurs);
+  async isPublished({ place }: Target): Promise<boolean> {
+    const sources = await this.#sources();
+    return isSeenAt(this.#mounts, place, (entry) => sources.some((source) => isSameSource(entry, source)));
   }
 
-  async checkPublish({ path }: Target, isKnown: boolean): Promise<void> {
-    const place = await existingPlaceOf(path);
+  hasTarget({ place }: Target): Promise<boolean> {
+    return isAnywhereAt(this.#mounts, place, isOurs);
+  }
+
+  async checkPublish({ place }: Target, isKnown: boolean): Promise<void> {
     const layers = (await this.#mounts.table()).at(place);
     checkOurs(place, layers, isKnown ? isOurs : () => false);
     if (layers.length === 0) await isFit(place, 'block');
   }
 
-  async publish({ path, readonly }: Target): Promise<void> {
+  async publish({ place, readonly }: Target): Promise<void> {
     const device = await this.#devices.attach(this.#image, readonly);
-    const place = await existingPlaceOf(path);
     if (await this.#isShown(device, place)) return;
     await make(place, 'block');
     await this.#mounts.bind(device.path, place);
@@ -75,5 +93,12 @@ export class BlockAccess implements NodeAccess {
       if (isSameSource(seen, table.sourceOf(device.path))) return true;
       await this.#mounts.unmount(place);
     }
+  }
+
+  /** What a mount of each of its devices shows. */
+  async #sources(): Promise<MountSource[]> {
+    const devices = await this.#devices.of(this.#image);
+    const table = await this.#mounts.table();
+    return devices.map(({ path }) => table.sourceOf(path));
   }
 }

@@ -14,6 +14,7 @@ import { copyTree } from './copy.js';
 import { isCode, isContentAt, statusFor, syncPath } from './disk.js';
 import { isWithin } from './mount-table.js';
 import { readMountTable } from './mounts.js';
+import { refuseMountsOf } from './node-access.js';
 import type { AccessType } from './state.js';
 
 /** One volume's or snapshot's. */
@@ -278,8 +279,9 @@ async function renameWhereThere(from: string, to: string): Promise<void> {
 
 /** Bind mounts of one file system have its device number too: only the mount table tells them. */
 async function refuseMountsBelow(path: string): Promise<void> {
-  const { entries } = await readMountTable();
-  const below = entries.find((entry) => isWithin(entry.path, path));
+  const table = await readMountTable();
+  refuseMountsOf(table, [table.sourceOf(path)]);
+  const below = table.entries.find((entry) => isWithin(entry.path, path));
   if (below === undefined) return;
   throw new CsiStatus('FAILED_PRECONDITION', `something is mounted at ${below.path}: unmount it first`);
 }

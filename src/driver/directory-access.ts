@@ -1,9 +1,18 @@
 /** Volumes that are directories: bound onto the staging path, and from there onto the targets. */
 import { CsiStatus } from '../csi/server.js';
-import { isSameSource, type MountEntry } from './mount-table.js';
+import { isRemoved, isSameSource, type MountEntry, type MountSource } from './mount-table.js';
 import type { Mounts } from './mounts.js';
-import { checkOurs, type IsOurs, isMountedAt, type NodeAccess, removeTarget, unmountAt } from './node-access.js';
-import { existingPlaceOf, isFit, make } from './node-places.js';
+import {
+  checkOurs,
+  type IsOurs,
+  isAnywhereAt,
+  isSeenAt,
+  type NodeAccess,
+  refuseMountsOf,
+  removeTarget,
+  unmountAt,
+} from './node-access.js';
+import { isFit, make } from './node-places.js';
 import { missingOptions, mountOptionsOf } from './node-requests.js';
 import type { Staging, Target } from './state.js';
 import { isReaderOnly } from './volume-capabilities.js';
@@ -18,53 +27,72 @@ export class DirectoryAccess implements NodeAccess {
     this.#mounts = mounts;
   }
 
-  async isStaged({ path }: Staging): Promise<boolean> {
-    return isMountedAt(this.#mounts, path, await this.#isOurs());
+  async isStaged({ place }: Staging): Promise<boolean> {
+    return isSeenAt(this.#mounts, place, await this.#isOurs());
   }
 
-  async checkStage({ path }: Staging): Promise<void> {
-    const place = await existingPlaceOf(path);
+  async hasStaging({ place }: Staging): Promise<boolean> {
+    return isAnywhereAt(this.#mounts, place, await this.#isOursToUndo());
+  }
+
+  async checkStage({ place }: Staging): Promise<void> {
     if ((await this.#layersAt(place)).length > 0 || (await isFit(place, 'mount'))) return;
     const message = `the staging path ${place} is not there: the caller makes the directory, then asks again`;
     throw new CsiStatus('FAILED_PRECONDITION', message);
   }
 
-  async stage({ path, capability }: Staging): Promise<void> {
-    const options = mountOptionsOf(capability, isReaderOnly(capability));
-    await this.#show(this.#content, await existingPlaceOf(path), options);
+  async stage({ place, capability }: Staging): Promise<void> {
+    await this.#show(this.#content, place, mountOptionsOf(capability, isReaderOnly(capability)));
   }
 
-  async unstage({ path }: Staging): Promise<void> {
-    await unmountAt(this.#mounts, path, await this.#isOurs());
+  async unstage({ place }: Staging): Promise<void> {
+    await unmountAt(this.#mounts, place, await this.#isOursToUndo());
+    refuseMountsOf(await this.#mounts.table(), [await this.#source()]);
   }
 
-  async isPublished({ path }: Target): Promise<boolean> {
-    return isMountedAt(this.#mounts, path, await this.#isOurs());
+  async isPublished({ place }: Target): Promise<boolean> {
+    return isSeenAt(this.#mounts, place, await this.#isOurs());
   }
 
-  async checkPublish({ path }: Target): Promise<void> {
-    const place = await existingPlaceOf(path);
-    if ((await this.#layersAt(place)).length === 0) await isFit(place, 'mount');
+  async hasTarget({ place }: Target): Promise<boolean> {
+    return isAnywhereAt(this.#mounts, place, await this.#isOursToUndo());
   }
 
-  async publish({ path, stagingPath, capability, readonly }: Target): Promise<void> {
-    const place = await existingPlaceOf(path);
+  async checkPublish({ place }: Target, isKnown: boolean): Promise<void> {
+    const layers = await this.#layersAt(place);
+    checkOurs(place, layers, () => isKnown);
+    if (layers.length === 0) await isFit(place, 'mount');
+  }
+
+  async publish({ place, capability, readonly }: Target, from: Staging): Promise<void> {
     if ((await this.#layersAt(place)).length === 0) await make(place, 'mount');
-    await this.#show(await existingPlaceOf(stagingPath), place, mountOptionsOf(capability, readonly));
+    await this.#layersAt(from.place);
+    await this.#show(from.place, place, mountOptionsOf(capability, readonly));
   }
 
   async unpublish(target: Target): Promise<void> {
-    await removeTarget(this.#mounts, target, 'mount', await this.#isOurs());
+    await removeTarget(this.#mounts, target, 'mount', await this.#isOursToUndo());
   }
 
   /** Binds, unless that is done, then gives the mount the options that it lacks: killed in between, a repeat does. */
   async #show(source: string, place: string, options: readonly string[]): Promise<void> {
-    if ((await this.#layersAt(place)).length === 0) await this.#mounts.bind(source, place);
+    if ((await this.#layersAt(place)).length === 0) await this.#bind(source, place);
     if (missingOptions(options, await this.#optionsAt(place)).length === 0) return;
     await this.#mounts.setOptions(place, options);
     const missing = missingOptions(options, await this.#optionsAt(place));
     if (missing.length === 0) return;
     throw new CsiStatus('INTERNAL', `the mount at ${place} did not become ${missing.join(', ')}: unpublish it`);
+  }
+
+  /** What is mounted on the source in between would be shown instead: such a mount goes again. */
+  async #bind(source: string, place: string): Promise<void> {
+    await this.#mounts.bind(source, place);
+    try {
+      await this.#layersAt(place);
+    } catch (error) {
+      await this.#mounts.unmount(place);
+      throw error;
+    }
   }
 
   async #optionsAt(place: string): Promise<MountEntry['options']> {
@@ -73,15 +101,30 @@ export class DirectoryAccess implements NodeAccess {
     throw new CsiStatus('INTERNAL', `${place} was mounted, but is not in the mount table: ask again`);
   }
 
-  /** @throws {CsiStatus} FAILED_PRECONDITION: the mount that is seen there is not ours */
+  /** @throws {CsiStatus} FAILED_PRECONDITION: the mount that is seen there is not ours, or no longer shows the volume */
   async #layersAt(place: string): Promise<MountEntry[]> {
     const layers = (await this.#mounts.table()).at(place);
+    const top = layers.at(-1);
+    if (top && isRemoved(top, await this.#source())) {
+      const message = `at ${place} content is mounted that was removed since: unpublish and unstage the volume, then ask again`;
+      throw new CsiStatus('FAILED_PRECONDITION', message);
+    }
     checkOurs(place, layers, await this.#isOurs());
     return layers;
   }
 
   async #isOurs(): Promise<IsOurs> {
-    const content = (await this.#mounts.table()).sourceOf(this.#content);
+    const content = await this.#source();
     return (entry) => isSameSource(entry, content);
+  }
+
+  /** What was removed while it was mounted has to go, too. */
+  async #isOursToUndo(): Promise<IsOurs> {
+    const content = await this.#source();
+    return (entry) => isSameSource(entry, content) || isRemoved(entry, content);
+  }
+
+  async #source(): Promise<MountSource> {
+    return (await this.#mounts.table()).sourceOf(this.#content);
   }
 }

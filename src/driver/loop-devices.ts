@@ -15,11 +15,15 @@ export interface LoopDevice {
 
 /** Images are absolute paths without symlinks. */
 export interface LoopDevices {
+  /** Those that show the image, and stay. */
   of(image: string): Promise<LoopDevice[]>;
-  /** Makes one, unless there is one already. */
+  /**
+   * Makes one, unless there is one already.
+   * @throws {CsiStatus} FAILED_PRECONDITION: one that is to go is still open, or shows an image that was removed since
+   */
   attach(image: string, readonly: boolean): Promise<LoopDevice>;
   /**
-   * Takes all of the image away.
+   * Takes all of the image away, also of one that was removed since.
    * @throws {CsiStatus} FAILED_PRECONDITION: somebody has one open; it goes by itself when that one closes it
    */
   detachAll(image: string): Promise<void>;
@@ -61,12 +65,28 @@ export function hostLoopDevices(run: Run): LoopDevices {
   };
 
   const usable = async (image: string): Promise<LoopDevice[]> =>
-    (await listed(image)).filter(({ autoclear }) => !autoclear).map(({ name, ro }) => ({ path: name, readonly: ro }));
+    (await listed(image))
+      .filter((device) => device['back-file'] === image && !device.autoclear)
+      .map(({ name, ro }) => ({ path: name, readonly: ro }));
+
+  /** Waits until those that go have gone. */
+  const untilGone = async (image: string): Promise<void> => {
+    for (let leftMs = detachPatienceMs; ; leftMs -= detachRetryMs) {
+      const going = (await listed(image)).filter(({ autoclear }) => autoclear);
+      if (going.length === 0) return;
+      if (leftMs <= 0) throw stillOpen(going.map(({ name }) => name).join(', '));
+      await setTimeout(detachRetryMs);
+    }
+  };
 
   return {
     of: usable,
 
     async attach(image, readonly) {
+      // Two writers to one image through two devices would each overwrite what the other has in its cache.
+      await untilGone(image);
+      const removed = (await listed(image)).find((device) => device['back-file'] !== image);
+      if (removed) throw showsRemoved(removed.name, image);
       const found = (await usable(image)).find((device) => device.readonly === readonly);
       if (found) return found;
       const args = ['--find', '--show', ...(readonly ? ['--read-only'] : []), image];
@@ -77,19 +97,10 @@ export function hostLoopDevices(run: Run): LoopDevices {
     },
 
     async detachAll(image) {
-      for (let leftMs = detachPatienceMs; ; leftMs -= detachRetryMs) {
-        const there = await listed(image);
-        if (there.length === 0) return;
-        if (leftMs <= 0) {
-          const names = there.map(({ name }) => name).join(', ');
-          const message = `${names} is open: end what uses it (fuser -v ${names} shows it), then ask again`;
-          throw new CsiStatus('FAILED_PRECONDITION', message);
-        }
-        if (leftMs < detachPatienceMs) await setTimeout(detachRetryMs);
-        for (const { name, autoclear } of there) {
-          if (!autoclear) await losetup(`can't detach ${name}`, ['--detach', name]);
-        }
+      for (const { name, autoclear } of await listed(image)) {
+        if (!autoclear) await losetup(`can't detach ${name}`, ['--detach', name]);
       }
+      await untilGone(image);
     },
 
     async resize(image) {
@@ -97,6 +108,18 @@ export function hostLoopDevices(run: Run): LoopDevices {
     },
   };
 }
+
+const stillOpen = (names: string): CsiStatus =>
+  new CsiStatus(
+    'FAILED_PRECONDITION',
+    `${names} is open: end what uses it (fuser -vm ${names} shows it, findmnt a mount of it), then ask again`,
+  );
+
+const showsRemoved = (name: string, image: string): CsiStatus =>
+  new CsiStatus(
+    'FAILED_PRECONDITION',
+    `${name} shows an image that was removed since, not ${image}: unpublish and unstage the volume, then ask again`,
+  );
 
 const noDevice = (what: string, why: string): CsiStatus =>
   new CsiStatus(

@@ -20,7 +20,8 @@ export interface MountEntry extends MountSource {
   readonly options: ReadonlySet<string>;
 }
 
-const deletedMark = '//deleted';
+/** What the kernel adds to the root of what was removed while it was mounted. */
+const removedMark = '//deleted';
 
 /** @throws Error a line that is none of mountinfo */
 export const parseMountInfo = (text: string): MountEntry[] =>
@@ -38,7 +39,7 @@ function entryOf(line: string): MountEntry {
     id: Number(id),
     parentId: Number(parentId),
     device,
-    root: withoutDeletedMark(unescaped(root)),
+    root: unescaped(root),
     path: unescaped(path),
     options: new Set(options.split(',')),
   };
@@ -48,12 +49,16 @@ function entryOf(line: string): MountEntry {
 const unescaped = (field: string): string =>
   field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 
-/** A directory that is removed while it is bound elsewhere is still the same. */
-const withoutDeletedMark = (root: string): string =>
-  root.endsWith(deletedMark) ? root.slice(0, -deletedMark.length) : root;
-
 export const isSameSource = (one: MountSource, other: MountSource): boolean =>
   one.device === other.device && one.root === other.root;
+
+/** Whether the one shows what was at the place of the other, and was removed since. */
+export const isRemoved = (one: MountSource, other: MountSource): boolean =>
+  one.device === other.device && one.root === other.root + removedMark;
+
+/** Whether the one is the other, or is in it, or was. */
+export const isSourceWithin = (one: MountSource, other: MountSource): boolean =>
+  (one.device === other.device && isWithin(one.root, other.root)) || isRemoved(one, other);
 
 export class MountTable {
   readonly entries: readonly MountEntry[];

@@ -15,12 +15,8 @@ export async function placeOf(path: string): Promise<string | undefined> {
   return parent === undefined ? undefined : join(parent, basename(path));
 }
 
-/** @throws {CsiStatus} FAILED_PRECONDITION: its parent is not there */
-export async function existingPlaceOf(path: string): Promise<string> {
-  const place = await placeOf(path);
-  if (place !== undefined) return place;
-  throw refused(`${dirname(path)} is not there, or is no directory: the caller makes it, then asks again`);
-}
+export const noParent = (path: string): CsiStatus =>
+  refused(`${dirname(path)} is not there, or is no directory: the caller makes it, then asks again`);
 
 /**
  * Looks whether a volume could be mounted on the place; nothing is mounted there.

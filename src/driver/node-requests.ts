@@ -2,12 +2,10 @@
 import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { VolumeCapability } from '../csi/generated/plain.js';
-import { isWithin, type MountEntry } from './mount-table.js';
+import type { MountEntry } from './mount-table.js';
 import { invalid } from './requests.js';
-import { commonAccessType, modeOf, requireCapability } from './volume-capabilities.js';
+import { commonAccessType, isReaderOnly, modeOf, requireCapability } from './volume-capabilities.js';
 
-/** Of the volumes' ids, in CSI. */
-const maxIdBytes = 128;
 /** What Linux takes, without the closing NUL. */
 const maxPathBytes = 4095;
 
@@ -36,14 +34,23 @@ const flags = new Map<string, (shown: Options) => boolean>([
   ['nosymfollow', (shown) => shown.has('nosymfollow')],
 ]);
 
+/** Of each of these a mount can be one. */
+const opposites = [
+  ['ro', 'rw'],
+  ['nosuid', 'suid'],
+  ['nodev', 'dev'],
+  ['noexec', 'exec'],
+  ['noatime', 'relatime', 'strictatime'],
+  ['nodiratime', 'diratime'],
+];
+
 export function idOf(volumeId: string): string {
   if (volumeId === '') throw invalid('volume_id is missing');
-  if (Buffer.byteLength(volumeId) > maxIdBytes) throw invalid(`volume_id has more than ${maxIdBytes} bytes`);
   return volumeId;
 }
 
 /** @returns the path without doubled and trailing slashes, by which it is known from here on */
-export function pathOf(path: string, field: string, contentDir: string): string {
+export function pathOf(path: string, field: string): string {
   if (path === '') throw invalid(`${field} is missing`);
   const shown = JSON.stringify(path.slice(0, maxPathBytes));
   if (path.includes('\0')) throw invalid(`${field} has a NUL in it: ${shown}`);
@@ -52,7 +59,6 @@ export function pathOf(path: string, field: string, contentDir: string): string 
   if (Buffer.byteLength(path) > maxPathBytes) throw invalid(`${field} has more than ${maxPathBytes} bytes`);
   const tidy = tidied(path);
   if (tidy === '/') throw invalid(`${field} must not be /`);
-  if (isWithin(tidy, contentDir)) throw invalid(`${field} must not be where volumes are kept, but is ${shown}`);
   return tidy;
 }
 
@@ -66,19 +72,31 @@ export function capabilityOf(asked: VolumeCapability | undefined): VolumeCapabil
   commonAccessType([capability]);
   const { mount } = capability;
   if (mount?.volumeMountGroup) throw invalid('volume_mount_group is not offered: see NodeGetCapabilities');
-  for (const flag of mount?.mountFlags ?? []) {
-    if (flags.has(flag)) continue;
-    const known = [...flags.keys()].join(', ');
-    throw invalid(`the mount flag ${JSON.stringify(flag)} is none that a bind mount can have; these are: ${known}`);
-  }
+  checkFlags(mount?.mountFlags ?? []);
   return capability;
 }
+
+function checkFlags(asked: readonly string[]): void {
+  const unknown = asked.find((flag) => !flags.has(flag));
+  if (unknown !== undefined) {
+    const known = [...flags.keys()].join(', ');
+    throw invalid(`the mount flag ${JSON.stringify(unknown)} is none that a bind mount can have; these are: ${known}`);
+  }
+  for (const group of opposites) {
+    const both = group.filter((flag) => asked.includes(flag));
+    if (both.length > 1) throw invalid(`the mount flags ${both.join(' and ')} are opposites: ask for one of them`);
+  }
+}
+
+/** By its mode, or by its flags. */
+export const readsOnly = (capability: VolumeCapability): boolean =>
+  isReaderOnly(capability) || (capability.mount?.mountFlags.includes('ro') ?? false);
 
 export const hasOneTarget = (capability: VolumeCapability): boolean => oneTarget.has(modeOf(capability));
 
 /** What a mount for this use must have been given, as mount(8) takes it. */
 export const mountOptionsOf = ({ mount }: VolumeCapability, readonly: boolean): string[] => [
-  ...(mount?.mountFlags ?? []),
+  ...(mount?.mountFlags ?? []).filter((flag) => !(readonly && flag === 'rw')),
   ...(readonly ? ['ro'] : []),
 ];
 

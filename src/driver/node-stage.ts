@@ -4,25 +4,30 @@
  */
 import type { NodeStageVolumeRequest, NodeUnstageVolumeRequest } from '../csi/generated/plain.js';
 import { CsiStatus } from '../csi/server.js';
+import { placeOf } from './node-places.js';
 import { capabilityOf, idOf, isSame, pathOf } from './node-requests.js';
 import type { NodeVolumes } from './node-volumes.js';
+import { checkSizes } from './requests.js';
 import type { Staging, UseRecord } from './state.js';
 import { accessTypeOf, whyNot } from './volume-capabilities.js';
 
 export async function stage(volumes: NodeVolumes, request: NodeStageVolumeRequest): Promise<object> {
+  checkSizes(request);
   const id = idOf(request.volumeId);
-  const path = pathOf(request.stagingTargetPath, 'staging_target_path', volumes.contentDir);
-  const staging: Staging = { path, capability: capabilityOf(request.volumeCapability) };
-  return volumes.only(id, path, async () => {
+  const path = pathOf(request.stagingTargetPath, 'staging_target_path');
+  const capability = capabilityOf(request.volumeCapability);
+  const place = await placeOf(path);
+  return volumes.only(id, place ?? path, async () => {
     const volume = volumes.volume(id);
+    const staging: Staging = { ...(await volumes.whereIs(path, place, 'staging_target_path')), capability };
     const { accessType } = volume;
-    const exceeded = whyNot(volume, staging.capability);
+    const exceeded = whyNot(volume, capability);
     if (exceeded !== undefined) throw new CsiStatus('FAILED_PRECONDITION', exceeded);
     await volumes.checkContent(id, accessType);
-    volumes.checkUnused(path, id, 'stagings');
+    volumes.checkUnused(staging, id, 'stagings');
     const access = volumes.accessTo(id, accessType);
     const use = volumes.useOf(id);
-    for (const other of use.stagings) if (await access.isStaged(other)) refuseOther(id, other, staging);
+    for (const other of use.stagings) if (await access.hasStaging(other)) refuseOther(id, other, staging);
     await access.checkStage(staging);
     await volumes.remember({ ...use, stagings: [staging] });
     await access.stage(staging);
@@ -32,8 +37,8 @@ export async function stage(volumes: NodeVolumes, request: NodeStageVolumeReques
 
 /** @param there the one that is already staged */
 function refuseOther(id: string, there: Staging, asked: Staging): void {
-  if (there.path !== asked.path) {
-    const message = `the volume ${id} is staged at ${there.path}, and has one staging path: NodeUnstageVolume it first`;
+  if (there.place !== asked.place) {
+    const message = `the volume ${id} is staged at ${there.place}, and has one staging path: NodeUnstageVolume it first`;
     throw new CsiStatus('FAILED_PRECONDITION', message);
   }
   if (isSame(there.capability, asked.capability)) return;
@@ -42,8 +47,9 @@ function refuseOther(id: string, there: Staging, asked: Staging): void {
 }
 
 export async function unstage(volumes: NodeVolumes, request: NodeUnstageVolumeRequest): Promise<object> {
+  checkSizes(request);
   const id = idOf(request.volumeId);
-  const path = pathOf(request.stagingTargetPath, 'staging_target_path', volumes.contentDir);
+  const path = pathOf(request.stagingTargetPath, 'staging_target_path');
   return volumes.only(id, path, async () => {
     const use = volumes.useOf(id);
     const staging = use.stagings.find((one) => one.path === path);
@@ -61,7 +67,7 @@ export async function unstage(volumes: NodeVolumes, request: NodeUnstageVolumeRe
 
 async function refuseWhilePublished(volumes: NodeVolumes, { id, targets }: UseRecord): Promise<void> {
   for (const target of targets) {
-    if (!(await volumes.accessTo(id, accessTypeOf(target.capability)).isPublished(target))) continue;
+    if (!(await volumes.accessTo(id, accessTypeOf(target.capability)).hasTarget(target))) continue;
     const message = `the volume ${id} is published at ${target.path}: NodeUnpublishVolume it first`;
     throw new CsiStatus('FAILED_PRECONDITION', message);
   }

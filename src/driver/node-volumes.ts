@@ -1,15 +1,17 @@
 /** What the Node service knows of a volume: its record, its uses, where its content is, how it comes to the node. */
 import { realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { CsiStatus } from '../csi/server.js';
 import { BlockAccess } from './block-access.js';
 import { DirectoryAccess } from './directory-access.js';
 import { isContentAt } from './disk.js';
 import type { LoopDevices } from './loop-devices.js';
+import { isSourceWithin } from './mount-table.js';
 import type { Mounts } from './mounts.js';
 import type { NodeAccess } from './node-access.js';
+import { noParent } from './node-places.js';
 import { tidied } from './node-requests.js';
-import { notFound } from './requests.js';
+import { invalid, notFound } from './requests.js';
 import type { AccessType, DriverState, Staging, Target, UseRecord, VolumeRecord } from './state.js';
 
 /** What the driver does to the host; default: the real ones, which need root. */
@@ -18,16 +20,31 @@ export interface NodePorts {
   loopDevices: LoopDevices;
 }
 
+interface NodeSettings extends NodePorts {
+  /** See NodeOptions. */
+  attach: boolean;
+}
+
+/** Where a volume is staged or published. */
+interface Where {
+  readonly path: string;
+  readonly place: string;
+}
+
 export class NodeVolumes {
-  /** Without symlinks, as the kernel names it. */
-  readonly contentDir: string;
+  /** Both without symlinks, as the kernel names them. */
+  readonly #contentDir: string;
+  readonly #dataDir: string;
   readonly #state: DriverState;
   readonly #ports: NodePorts;
+  readonly #attach: boolean;
 
-  constructor(state: DriverState, ports: NodePorts) {
-    this.contentDir = realpathSync(state.contentDir);
+  constructor(state: DriverState, { attach, ...ports }: NodeSettings) {
+    this.#contentDir = realpathSync(state.contentDir);
+    this.#dataDir = realpathSync(dirname(state.contentDir));
     this.#state = state;
     this.#ports = ports;
+    this.#attach = attach;
   }
 
   /** @throws {CsiStatus} NOT_FOUND */
@@ -57,7 +74,7 @@ export class NodeVolumes {
   }
 
   contentOf(id: string, accessType: AccessType): string {
-    return join(this.contentDir, accessType === 'block' ? `${id}.img` : id);
+    return join(this.#contentDir, accessType === 'block' ? `${id}.img` : id);
   }
 
   accessTo(id: string, accessType: AccessType): NodeAccess {
@@ -88,18 +105,38 @@ export class NodeVolumes {
     return staging && { staging };
   }
 
-  /** @throws {CsiStatus} FAILED_PRECONDITION: another volume, or another use of this one, is recorded at the path */
-  checkUnused(path: string, id: string, as: 'stagings' | 'targets'): void {
-    const isThere = (use: Staging): boolean => use.path === path;
-    const taker = this.#state.uses.find(
-      (use) =>
-        (use.stagings.some(isThere) && (use.id !== id || as !== 'stagings')) ||
-        (use.targets.some(isThere) && (use.id !== id || as !== 'targets')),
-    );
-    if (!taker) return;
-    const kind = taker.stagings.some(isThere) ? 'staged' : 'published';
-    const undo = kind === 'staged' ? 'NodeUnstageVolume' : 'NodeUnpublishVolume';
-    throw new CsiStatus('FAILED_PRECONDITION', `the volume ${taker.id} is ${kind} at ${path}: ${undo} it first`);
+  /**
+   * Where a path leads that a volume is to be mounted on.
+   * @param place what placeOf said
+   * @throws {CsiStatus} FAILED_PRECONDITION: its parent is not there; INVALID_ARGUMENT: it is the driver's own, or in a
+   *   volume, where a target would be made and removed among its files
+   */
+  async whereIs(path: string, place: string | undefined, field: string): Promise<Where> {
+    if (place === undefined) throw noParent(path);
+    const table = await this.#ports.mounts.table();
+    const { device, root } = table.sourceOf(dirname(place));
+    const source = { device, root: join(root, basename(place)) };
+    if (![this.#dataDir, this.#contentDir].some((own) => isSourceWithin(source, table.sourceOf(own))))
+      return { path, place };
+    throw invalid(`${field} must not be where volumes are kept, nor in a volume, but ${path} leads to ${place}`);
+  }
+
+  /** @throws {CsiStatus} FAILED_PRECONDITION: another volume, or another use of this one, is recorded there */
+  checkUnused({ path, place }: Where, id: string, as: 'stagings' | 'targets'): void {
+    const isThere = (use: Staging): boolean => use.path === path || use.place === place;
+    for (const [kind, undo] of [
+      ['stagings', 'NodeUnstageVolume'],
+      ['targets', 'NodeUnpublishVolume'],
+    ] as const) {
+      const isTaken = (use: UseRecord): boolean =>
+        use[kind].some((one) => isThere(one) && !(use.id === id && kind === as && one.path === path));
+      const taker = this.#state.uses.find(isTaken);
+      const there = taker?.[kind].find(isThere);
+      if (!taker || !there) continue;
+      const done = kind === 'stagings' ? 'staged' : 'published';
+      const message = `the volume ${taker.id} is ${done} at ${there.path} (${there.place}): ${undo} it first`;
+      throw new CsiStatus('FAILED_PRECONDITION', message);
+    }
   }
 
   /** Block devices of the volume get the size that it has now. */
@@ -114,6 +151,6 @@ export class NodeVolumes {
 
   /** Whether the controller has published the volume to this node for reading only. */
   isPublishedReadonly({ publications }: VolumeRecord): boolean {
-    return publications[this.#state.nodeId]?.readonly ?? false;
+    return this.#attach && (publications[this.#state.nodeId]?.readonly ?? false);
   }
 }

@@ -11,8 +11,9 @@ import { CsiStatus } from '../csi/server.js';
 import { idOf, tidied } from './node-requests.js';
 import type { NodeVolumes } from './node-volumes.js';
 import { warnAboveShareOf } from './parameters.js';
+import { checkSizes } from './requests.js';
 import type { VolumeRecord } from './state.js';
-import type { Measure, Usage } from './usage.js';
+import { fileSystemUsage, type PatientMeasure, type Usage } from './usage.js';
 import { accessTypeOf } from './volume-capabilities.js';
 
 interface Place {
@@ -20,24 +21,29 @@ interface Place {
   volumePath: string;
 }
 
+const countedStill = 'in use as asked for; what is in it is counted still: until then its file system is told of';
+
 export async function stats(
   volumes: NodeVolumes,
-  measure: Measure,
+  measure: PatientMeasure,
   request: NodeGetVolumeStatsRequest,
 ): Promise<NodeGetVolumeStatsResponse> {
+  checkSizes(request);
   const volume = volumeAt(volumes, request);
   const { id, accessType, capacityBytes } = volume;
   const fault = await faultAt(volumes, volume, request.volumePath);
-  const condition = (abnormal?: string): VolumeCondition => ({
+  const condition = (abnormal?: string, normal = 'in use as asked for'): VolumeCondition => ({
     abnormal: abnormal !== undefined,
-    message: abnormal ?? 'in use as asked for',
+    message: abnormal ?? normal,
   });
   if (accessType === 'block') {
     const usage: VolumeUsage = { unit: 'BYTES', total: BigInt(capacityBytes), available: 0n, used: 0n };
     return { usage: [usage], volumeCondition: condition(fault) };
   }
   if (!(await volumes.hasContent(id, accessType))) return { usage: [], volumeCondition: condition(fault) };
-  const usage = await measure(volumes.contentOf(id, accessType));
+  const content = volumes.contentOf(id, accessType);
+  const usage = await measure(content);
+  if (!usage) return { usage: await fileSystemUsage(content), volumeCondition: condition(fault, countedStill) };
   return { usage: usageOf(capacityBytes, usage), volumeCondition: condition(fault ?? fullness(volume, usage)) };
 }
 
@@ -45,6 +51,7 @@ export async function expand(
   volumes: NodeVolumes,
   request: NodeExpandVolumeRequest,
 ): Promise<{ capacityBytes: bigint }> {
+  checkSizes(request);
   const { id } = volumeAt(volumes, request);
   return volumes.only(id, tidied(request.volumePath), async () => {
     const volume = volumes.volume(id);
@@ -90,7 +97,7 @@ async function faultAt(
 function fullness({ capacityBytes, mutableParameters }: VolumeRecord, { usedBytes }: Usage): string | undefined {
   const share = warnAboveShareOf(mutableParameters);
   if (share === undefined || usedBytes <= capacityBytes * share) return undefined;
-  return `${usedBytes} of ${capacityBytes} bytes are used, more than ${share * 100} %: free some, or expand it`;
+  return `${usedBytes} of ${capacityBytes} bytes are used, more than ${Math.round(share * 100)} %: free some, or expand it`;
 }
 
 const usageOf = (capacityBytes: number, usage: Usage): VolumeUsage[] => [

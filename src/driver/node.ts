@@ -12,15 +12,19 @@ import { stage, unstage } from './node-stage.js';
 import { type NodePorts, NodeVolumes } from './node-volumes.js';
 import { expand, stats } from './node-watch.js';
 import type { DriverState } from './state.js';
-import { usageMeter } from './usage.js';
+import { patientMeter, usageMeter } from './usage.js';
 
 export interface NodeOptions extends Partial<NodePorts> {
   /** What NodeGetInfo answers; default 0: as many as anybody likes. */
   maxVolumesPerNode?: number | undefined;
+  /** Whether volumes are published to a node by the controller; what it published before counts only then. */
+  attach?: boolean;
 }
 
 /** Of one tool that the driver runs. */
 const toolTimeoutMs = 30_000;
+/** Who asks for stats has a deadline of its own. */
+const usagePatienceMs = 5_000;
 
 const capabilities = [
   'STAGE_UNSTAGE_VOLUME',
@@ -34,12 +38,13 @@ const capabilities = [
 export function nodeHandlers(
   state: DriverState,
   lockFile: number,
-  { maxVolumesPerNode = 0, mounts, loopDevices }: NodeOptions = {},
+  { maxVolumesPerNode = 0, attach = false, mounts, loopDevices }: NodeOptions = {},
 ): CsiHandlers {
   const run = runner({ timeoutMs: toolTimeoutMs, lockFile });
   // It changes nothing: a driver that starts need not wait for it.
-  const measure = usageMeter(runner({ timeoutMs: toolTimeoutMs }));
+  const measure = patientMeter(usageMeter(runner({ diesWithDriver: true })), usagePatienceMs);
   const volumes = new NodeVolumes(state, {
+    attach,
     mounts: mounts ?? hostMounts(run),
     loopDevices: loopDevices ?? hostLoopDevices(run),
   });

@@ -8,6 +8,9 @@ export const maxNodeIdBytes = 256;
 /** The fields that are maps; all other objects are messages. */
 const maps = new Set(['parameters', 'mutableParameters', 'secrets', 'volumeContext', 'publishContext', 'segments']);
 
+/** A token that is not ours is another error; of paths CSI says that they may be as long as the system takes them. */
+const unlimited = new Set(['startingToken', 'stagingTargetPath', 'targetPath', 'volumePath']);
+
 /** Control characters, less tab, line feed and carriage return. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters that CSI bans from names
 const bannedInNames = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
@@ -26,7 +29,7 @@ function checkSize(field: string, value: unknown): void {
 
 /** @returns undefined where what is in it has limits of its own, or it has none */
 function limitOf(field: string, value: unknown): number | undefined {
-  if (field === 'startingToken') return undefined; // one that is not ours is another error
+  if (unlimited.has(field)) return undefined;
   if (maps.has(field) || (field === 'mountFlags' && Array.isArray(value))) return maxMapBytes;
   if (typeof value !== 'string') return undefined;
   return field === 'nodeId' ? maxNodeIdBytes : maxStringBytes;

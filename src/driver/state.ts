@@ -62,7 +62,10 @@ export interface UseRecord {
 }
 
 export interface Staging {
+  /** As the caller names it. */
   readonly path: string;
+  /** Where that led when it was asked for: an absolute path without symlinks, by which the kernel knows the mount. */
+  readonly place: string;
   readonly capability: VolumeCapability;
 }
 

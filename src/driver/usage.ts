@@ -1,5 +1,6 @@
-/** What a directory takes up, and what is left for it where it is. Measured by du(1): a process of its own, with a deadline. */
+/** What a directory takes up, and what is left for it where it is. Measured by du(1): a process of its own. */
 import { statfs } from 'node:fs/promises';
+import type { VolumeUsage } from '../csi/generated/plain.js';
 import { CsiStatus } from '../csi/server.js';
 import { messageOf } from '../errors.js';
 import type { Ran, Run } from './commands.js';
@@ -24,6 +25,38 @@ export function usageMeter(run: Run): Measure {
     underWay.set(directory, measuring);
     return measuring;
   };
+}
+
+/** @returns undefined where it is not known yet */
+export type PatientMeasure = (directory: string) => Promise<Usage | undefined>;
+
+/** For who can't wait for all of a large directory: after a while gives what was counted last. The count goes on. */
+export function patientMeter(measure: Measure, patienceMs: number): PatientMeasure {
+  /** Only of directories that take longer. */
+  const last = new Map<string, Promise<Usage>>();
+  const late = new WeakSet<Promise<Usage>>();
+  return async (directory) => {
+    const counting = measure(directory);
+    const keep = (): unknown => (late.has(counting) ? last.set(directory, counting) : last.delete(directory));
+    counting.then(keep, keep); // one that failed too late to be told is told to who asks next
+    let patience: NodeJS.Timeout | undefined;
+    const timeUp = new Promise<Usage | undefined>((resolve) => {
+      patience = setTimeout(() => {
+        late.add(counting);
+        resolve(last.get(directory));
+      }, patienceMs);
+    });
+    return Promise.race([counting, timeUp]).finally(() => clearTimeout(patience));
+  };
+}
+
+/** Of the file system that the directory is in, as CSI tells of it. */
+export async function fileSystemUsage(directory: string): Promise<VolumeUsage[]> {
+  const { blocks, bfree, bavail, bsize, files, ffree } = await statfs(directory, { bigint: true });
+  return [
+    { unit: 'BYTES', total: blocks * bsize, used: (blocks - bfree) * bsize, available: bavail * bsize },
+    { unit: 'INODES', total: files, used: files - ffree, available: ffree },
+  ];
 }
 
 /** What a directory or file takes up on disk. @throws {CsiStatus} INTERNAL */

@@ -173,6 +173,21 @@ describe('node service: block devices', () => {
     expect(scene.loopDevices()).to.deep.equal([]);
   });
 
+  it('while a device that was to go is open there is no second one of the image', async () => {
+    await scene.stage('vol', staging, blockCapability());
+    const [device = ''] = scene.loopDevices();
+    const open = openSync(device, 'r+');
+    try {
+      await expectRefusal(scene.unstage('vol', staging), 'FAILED_PRECONDITION', device);
+      await expectRefusal(scene.stage('vol', staging, blockCapability()), 'FAILED_PRECONDITION', device);
+      expect(scene.loopDevices()).to.deep.equal([device]);
+    } finally {
+      closeSync(open);
+    }
+    await scene.stage('vol', staging, blockCapability());
+    expect(scene.loopDevices()).to.have.length(1);
+  });
+
   it('a device that was detached by hand is made again by a repeat, and the target shows the new one', async () => {
     await scene.stage('vol', staging, blockCapability());
     await scene.publish('vol', [staging, target], block);
@@ -198,6 +213,51 @@ describe('node service: block devices', () => {
     await scene.unstage('vol', staging);
     expect(scene.loopDevices()).to.deep.equal([]);
     await expectRefusal(scene.stage('vol', staging, blockCapability()), 'DATA_LOSS', scene.image('vol'));
+  });
+
+  it('an image that was put back is not the one that is staged: first that is undone', async () => {
+    await scene.stage('vol', staging, blockCapability());
+    await scene.publish('vol', [staging, target], block);
+    rmSync(scene.image('vol'));
+    writeFileSync(scene.image('vol'), Buffer.alloc(capacityBytes));
+    const place = { volumeId: 'vol', volumePath: target };
+    expect((await scene.client.nodeGetVolumeStats(place)).volumeCondition?.abnormal).to.equal(true);
+    await expectRefusal(scene.publish('vol', [staging, target], block), 'FAILED_PRECONDITION', 'NodeStageVolume');
+    await expectRefusal(scene.stage('vol', staging, blockCapability()), 'FAILED_PRECONDITION', 'removed since');
+    await expectRefusal(scene.unstage('vol', staging), 'FAILED_PRECONDITION', target);
+    await scene.unpublish('vol', target);
+    await scene.unstage('vol', staging);
+    expect(scene.loopDevices()).to.deep.equal([]);
+
+    await scene.stage('vol', staging, blockCapability());
+    await scene.publish('vol', [staging, target], block);
+    write(target, 'precious');
+    expect(read(scene.image('vol'), 8)).to.equal('precious');
+  });
+
+  it('a target that a mount over its parent hides stays published, and its device stays the volume’s', async () => {
+    const parent = scene.directory('parent');
+    target = join(parent, 'target');
+    await scene.stage('vol', staging, blockCapability());
+    await scene.publish('vol', [staging, target], block);
+    hostTool('mount', '--bind', scene.directory('over'), parent);
+    await expectRefusal(scene.unpublish('vol', target), 'FAILED_PRECONDITION', parent);
+    await expectRefusal(scene.unstage('vol', staging), 'FAILED_PRECONDITION', target);
+    expect(scene.loopDevices()).to.have.length(1);
+    hostTool('umount', parent);
+    await scene.unpublish('vol', target);
+    await scene.unstage('vol', staging);
+    expect(scene.mounts()).to.deep.equal([]);
+  });
+
+  it('a device that is mounted elsewhere too stays', async () => {
+    await scene.stage('vol', staging, blockCapability());
+    const [device = ''] = scene.loopDevices();
+    writeFileSync(scene.path('elsewhere'), '');
+    hostTool('mount', '--bind', device, scene.path('elsewhere'));
+    await expectRefusal(scene.unstage('vol', staging), 'FAILED_PRECONDITION', scene.path('elsewhere'));
+    hostTool('umount', scene.path('elsewhere'));
+    await scene.unstage('vol', staging);
   });
 
   it('a target with something in it is neither covered nor removed', async () => {

@@ -89,18 +89,21 @@ describe('node service: directories', () => {
     });
   }
 
-  it('a volume that the controller published read-only is read-only', async () => {
-    await scene.close();
-    scene = new NodeScene();
-    await scene.addVolume('vol', 'mount', {
-      publications: { 'node-1': { capability: mountCapability(), readonly: true } },
+  for (const [attach, then] of [
+    [true, 'is read-only'],
+    [false, 'is not, where nothing is published by the controller any more'],
+  ] as const) {
+    it(`a volume that the controller published read-only ${then}`, async () => {
+      await scene.stop();
+      await scene.addVolume('vol', 'mount', {
+        publications: { 'node-1': { capability: mountCapability(), readonly: true } },
+      });
+      await scene.start({ attach });
+      await scene.stage('vol', staging);
+      await scene.publish('vol', [staging, target]);
+      expect(optionsAt(target)).to.include(attach ? 'ro' : 'rw');
     });
-    await scene.start();
-    [staging, target] = [scene.directory('staging'), scene.path('target')];
-    await scene.stage('vol', staging);
-    await scene.publish('vol', [staging, target]);
-    expect(() => writeFileSync(join(target, 'file'), '')).to.throw('EROFS');
-  });
+  }
 
   it('of two targets one can be read-only', async () => {
     const reader = scene.path('reader');
@@ -287,12 +290,6 @@ describe('node service: what is not ours', () => {
     await expectRefusal(scene.stage('other', staging), 'FAILED_PRECONDITION', 'the volume vol is staged');
     await expectRefusal(scene.publish('vol', [staging, staging]), 'FAILED_PRECONDITION', 'the volume vol is staged');
   });
-
-  it('where volumes are kept nothing is mounted', async () => {
-    for (const path of [scene.content('other'), scene.path('data', 'content', 'x')]) {
-      await expectRefusal(scene.publish('vol', [staging, path]), 'INVALID_ARGUMENT', 'where volumes are kept');
-    }
-  });
 });
 
 describe('node service: order, and what stands in the way', () => {
@@ -393,6 +390,39 @@ describe('node service: order, and what stands in the way', () => {
     await scene.stage('vol', staging, reader);
     await expectRefusal(scene.publish('vol', [staging, target]), 'FAILED_PRECONDITION', 'for reading only');
     await scene.publish('vol', [staging, target], { readonly: true });
+  });
+
+  it('so is one that is staged with the mount flag ro', async () => {
+    await scene.stage('vol', staging, mountCapability('SINGLE_NODE_WRITER', ['ro']));
+    for (const flags of [[], ['rw'], ['rw', 'noexec']]) {
+      const volumeCapability = mountCapability('SINGLE_NODE_WRITER', flags);
+      await expectRefusal(
+        scene.publish('vol', [staging, target], { volumeCapability }),
+        'FAILED_PRECONDITION',
+        'for reading only',
+      );
+    }
+    await scene.publish('vol', [staging, target], { readonly: true });
+  });
+
+  it('mount flags that are opposites are INVALID_ARGUMENT, and nothing is mounted', async () => {
+    for (const flags of [
+      ['ro', 'rw'],
+      ['exec', 'nodev', 'noexec'],
+      ['noatime', 'strictatime'],
+      ['relatime', 'noatime'],
+    ]) {
+      const capability = mountCapability('SINGLE_NODE_WRITER', flags);
+      await expectRefusal(scene.stage('vol', staging, capability), 'INVALID_ARGUMENT', 'opposites');
+    }
+    expect(scene.mounts()).to.deep.equal([]);
+  });
+
+  it('a request for reading only outweighs the mount flag rw', async () => {
+    const volumeCapability = mountCapability('SINGLE_NODE_WRITER', ['rw', 'noexec']);
+    await scene.stage('vol', staging, volumeCapability);
+    await scene.publish('vol', [staging, target], { volumeCapability, readonly: true });
+    expect(optionsAt(target)).to.include.members(['ro', 'noexec']);
   });
 
   it('another access type than the volume has', async () => {

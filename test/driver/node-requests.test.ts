@@ -47,7 +47,7 @@ describe('node service: requests', () => {
   for (const [rpc, call] of Object.entries(calls)) {
     it(`${rpc} without an id, or with one that is too long, is INVALID_ARGUMENT`, async () => {
       await expectRefusal(call('', target), 'INVALID_ARGUMENT', 'volume_id is missing');
-      await expectRefusal(call('x'.repeat(129), target), 'INVALID_ARGUMENT', '128 bytes');
+      await expectRefusal(call('x'.repeat(129), target), 'INVALID_ARGUMENT', 'allows 128');
     });
 
     it(`${rpc} without a path is INVALID_ARGUMENT, also of an unknown volume`, async () => {
@@ -105,6 +105,15 @@ describe('node service: requests', () => {
       }
     });
   }
+
+  it('what is larger than CSI allows is INVALID_ARGUMENT; paths may be as long as they are', async () => {
+    const large = { ...mountCapability(), mount: { fsType: 'x'.repeat(129), mountFlags: [], volumeMountGroup: '' } };
+    await expectRefusal(scene.stage('vol', staging, large), 'INVALID_ARGUMENT', 'fs_type');
+    const context = { volumeContext: { key: 'x'.repeat(4094) }, volumeCapability: mountCapability() };
+    const stage = { volumeId: 'vol', stagingTargetPath: staging, ...context };
+    await expectRefusal(scene.client.nodeStageVolume(stage), 'INVALID_ARGUMENT', 'volume_context');
+    await scene.stage('vol', scene.directory('s'.repeat(200)));
+  });
 
   it('stats and expand at a path where the volume is not are NOT_FOUND, whatever the path', async () => {
     await scene.stage('vol', staging);

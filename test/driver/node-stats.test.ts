@@ -1,10 +1,14 @@
 /** What is told of a volume that is a directory: usage, and whether it is well. Needs root, as `npm test` says. */
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { NodeGetVolumeStatsResponse, VolumeUsage } from '../../src/csi/generated/plain.js';
 import { runner } from '../../src/driver/commands.js';
-import { usageMeter } from '../../src/driver/usage.js';
+import { memoryLoopDevices, memoryMounts } from '../../src/driver/memory-mounts.js';
+import { NodeVolumes } from '../../src/driver/node-volumes.js';
+import { stats } from '../../src/driver/node-watch.js';
+import { openState } from '../../src/driver/state.js';
+import { patientMeter, type Usage, usageMeter } from '../../src/driver/usage.js';
 import { capacityBytes, hostTool, mountCapability, NodeScene } from './node-scene.js';
 
 let scene: NodeScene;
@@ -25,7 +29,7 @@ describe('node service: stats', () => {
     scene = new NodeScene();
     staging = scene.directory('staging');
     target = scene.path('target');
-    await scene.addVolume('vol', 'mount', { mutableParameters: { warnAbovePercent: '50' } });
+    await scene.addVolume('vol', 'mount', { mutableParameters: { warnAbovePercent: '57' } });
     await scene.start();
     await scene.stage('vol', staging);
     await scene.publish('vol', [staging, target]);
@@ -55,7 +59,7 @@ describe('node service: stats', () => {
     writeFileSync(join(target, 'file'), Buffer.alloc(capacityBytes * 0.6, 1));
     const { volumeCondition } = await statsAt(target);
     expect(volumeCondition?.abnormal).to.equal(true);
-    expect(volumeCondition?.message).to.contain('50 %');
+    expect(volumeCondition?.message).to.contain(' 57 %');
   });
 
   it('not mounted any more, it is abnormal, and its usage still told', async () => {
@@ -118,6 +122,43 @@ describe('usage', () => {
   it('a du that says nothing is an error that has its words', async () => {
     fakeDu('echo "du: no" >&2; exit 1');
     expect(String(await measureWith(10_000).catch((thrown: unknown) => thrown))).to.contain('du: no');
+  });
+
+  it('a count that takes too long goes on, and is told to who asks next; so is its failure', async () => {
+    const counts: { resolve(usage: Usage): void; reject(error: Error): void }[] = [];
+    const measure = patientMeter(() => new Promise((resolve, reject) => counts.push({ resolve, reject })), 5);
+    const usage: Usage = { usedBytes: 1, usedInodes: 2, freeBytes: 3, freeInodes: 4 };
+    expect(await measure('/x')).to.equal(undefined);
+    counts[0]?.resolve(usage);
+    expect(await measure('/x')).to.equal(usage);
+    counts[1]?.reject(new Error('du: no'));
+    expect(String(await measure('/x').catch((error: unknown) => error))).to.contain('du: no');
+    const quick = measure('/x');
+    counts[3]?.resolve({ ...usage, usedBytes: 9 });
+    expect(await quick).to.include({ usedBytes: 9 });
+  });
+
+  it('a volume that is counted still is told of by its file system, and its condition', async () => {
+    await scene.addVolume('vol', 'mount');
+    const { state, close } = await openState('node-1', scene.dataDir);
+    try {
+      const ports = { mounts: memoryMounts(), loopDevices: memoryLoopDevices() };
+      const volumes = new NodeVolumes(state, { attach: false, ...ports });
+      const volumePath = scene.directory('staging');
+      const staged = { path: volumePath, place: volumePath, capability: mountCapability() };
+      await volumes.remember({ id: 'vol', stagings: [staged], targets: [] });
+      const request = { volumeId: 'vol', volumePath, stagingTargetPath: '' };
+      const lost = await stats(volumes, async () => undefined, request);
+      expect(lost.volumeCondition).to.include({ abnormal: true });
+      await volumes.accessTo('vol', 'mount').stage(staged);
+      const { usage, volumeCondition } = await stats(volumes, async () => undefined, request);
+      expect(volumeCondition?.abnormal).to.equal(false);
+      expect(volumeCondition?.message).to.contain('counted still');
+      const { blocks, bsize } = statfsSync(scene.dataDir, { bigint: true });
+      expect(usage.map(({ unit, total }) => [unit, total])).to.deep.include(['BYTES', blocks * bsize]);
+    } finally {
+      close();
+    }
   });
 
   it('those who ask at once get one answer', async () => {
