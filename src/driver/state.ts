@@ -1,11 +1,11 @@
 /** What the driver knows of volumes, snapshots and their uses, as it is kept on disk. */
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { VolumeCapability } from '../csi/generated/plain.js';
-import { StagecraftError } from '../errors.js';
+import { messageOf, StagecraftError } from '../errors.js';
 import { type HeldLock, takeLock } from '../host/lock-file.js';
-import { syncPath } from './disk.js';
+import { isCode, syncPath } from './disk.js';
 import { Pending } from './pending.js';
 import { Records, type Shape } from './records.js';
 import { Reserve } from './reserve.js';
@@ -123,17 +123,20 @@ const lockRetryMs = 100;
 
 /**
  * @returns also what gives the directory back, and the file that is locked for as long as anybody has it open
- * @throws {StagecraftError} DATA_DIR_LOCKED; DRIVER_STATE_BROKEN: see Records.open
+ * @throws {StagecraftError} DATA_DIR_UNUSABLE: it is something else's; DATA_DIR_LOCKED; DRIVER_STATE_BROKEN: see
+ *   Records.open
  */
 export async function openState(
   nodeId: string,
   dataDir: string,
 ): Promise<{ state: DriverState; lockFile: number; close(): void }> {
-  const contentDir = join(dataDir, 'content');
-  const made = await mkdir(contentDir, { recursive: true, mode: 0o700 });
+  await checkOurs(dataDir);
+  const made = await mkdir(dataDir, { recursive: true, mode: 0o700 });
   if (made !== undefined) await syncPath(dirname(made));
   const { file: lockFile, unlock: close } = await lock(dataDir);
   try {
+    const contentDir = join(dataDir, 'content');
+    if (await mkdir(contentDir, { recursive: true, mode: 0o700 })) await syncPath(dataDir);
     const reserve = await Reserve.open(join(dataDir, 'reserve'));
     const open = <T extends { readonly id: string }>(name: string, shape: Shape<T>): Promise<Records<T>> =>
       Records.open({ directory: join(dataDir, name), shape, reserve });
@@ -151,6 +154,17 @@ export async function openState(
     close();
     throw error;
   }
+}
+
+/** What is empty may become ours; the lock is in every data directory of a driver. */
+async function checkOurs(dataDir: string): Promise<void> {
+  const present = await readdir(dataDir).catch((error: unknown): string[] => {
+    if (isCode(error, 'ENOENT')) return [];
+    throw new StagecraftError('DATA_DIR_UNUSABLE', `can't use the data directory ${dataDir}: ${messageOf(error)}`);
+  });
+  if (present.length === 0 || present.includes('lock')) return;
+  const message = `${dataDir} is not empty and no data directory of this driver: name a directory of its own`;
+  throw new StagecraftError('DATA_DIR_UNUSABLE', message);
 }
 
 async function lock(dataDir: string): Promise<HeldLock> {

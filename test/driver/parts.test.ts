@@ -1,13 +1,14 @@
 /** Small parts of the bundled driver: sizes as people write them, where a node is, who waits for whom, and its options. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { CsiClient } from '../../src/csi/client.js';
 import { CsiStatus } from '../../src/csi/server.js';
 import { parseSize } from '../../src/driver/capacity.js';
+import { openDriver } from '../../src/driver/driver.js';
 import { topologyKey, topologyOf } from '../../src/driver/identity.js';
 import { Pending } from '../../src/driver/pending.js';
 import { StagecraftError } from '../../src/errors.js';
@@ -168,6 +169,34 @@ describe('driver: options of its command', () => {
       const ended = once(child, 'exit');
       child.kill('SIGTERM');
       expect(await ended).to.deep.equal([0, null]);
+    }
+  });
+});
+
+describe('driver: its data directory', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'driver-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const refusalOf = (dataDir: string): Promise<unknown> =>
+    openDriver({ nodeId: 'n', dataDir }).then(
+      () => 'taken',
+      (error: unknown) => (error instanceof StagecraftError ? error.code : error),
+    );
+
+  it('what belongs to something else is left alone', async () => {
+    writeFileSync(join(folder, 'package.json'), '{}');
+    expect(await refusalOf(folder)).to.equal('DATA_DIR_UNUSABLE');
+    expect(await refusalOf(join(folder, 'package.json'))).to.equal('DATA_DIR_UNUSABLE');
+    expect(readdirSync(folder)).to.deep.equal(['package.json']);
+  });
+
+  it('an empty one is taken, and one of its own again', async () => {
+    for (const _ of ['first', 'again']) {
+      const { close } = await openDriver({ nodeId: 'n', dataDir: folder });
+      await close();
     }
   });
 });

@@ -7,7 +7,7 @@ import { monotonicMs } from './call.js';
 import { CallBook, defaultPatienceMs, type WaitOptions } from './call-book.js';
 import { Child } from './child.js';
 import { Faults } from './faults.js';
-import type { PlainDriverOptions } from './plain-options.js';
+import { checkOptions, type PlainDriverOptions, processOptions } from './plain-options.js';
 import type { ServeOptions } from './protocol.js';
 
 export interface FaultDriverOptions extends PlainDriverOptions {
@@ -22,9 +22,11 @@ export interface FaultDriverOptions extends PlainDriverOptions {
 /**
  * Starts a driver; resolves when it answers calls. `stop` it also when a test fails: until then its process keeps the
  * caller's from ending by itself. It does not outlive that.
+ * @throws TypeError naming each option that is missing, unknown, or not of its kind
  * @throws {StagecraftError} what keeps it from serving: see `startDriver`
  */
 export async function faultDriver(options: FaultDriverOptions): Promise<FaultDriver> {
+  checkOptions(options, processOptions);
   const driver = new FaultDriver(options);
   await driver.start();
   return driver;

@@ -12,7 +12,7 @@ import { Faults } from './faults.js';
 import { interposed } from './interposed.js';
 import type { Offers } from './judge/violations.js';
 import { offersOf } from './offered.js';
-import { driverOptionsOf, type PlainDriverOptions } from './plain-options.js';
+import { checkOptions, driverOptionsOf, type PlainDriverOptions, serveOptions } from './plain-options.js';
 import { Sockets } from './sockets.js';
 import type { Step, Use } from './step.js';
 import { Underway } from './underway.js';
@@ -28,7 +28,9 @@ export interface FaultyOptions extends PlainDriverOptions {
  * Resolves when it answers calls. `stop` it also when a test fails.
  * @throws {StagecraftError} what keeps it from serving: see `startDriver`
  */
-export async function serveFaulty({ socketPath, handlers, ...options }: FaultyOptions): Promise<FaultyServer> {
+export async function serveFaulty(given: FaultyOptions): Promise<FaultyServer> {
+  checkOptions(given, serveOptions);
+  const { socketPath, handlers, ...options } = given;
   const driver = await openDriver(driverOptionsOf(options));
   const all = { ...driver.handlers, ...handlers };
   const book = new CallBook(options.nodeId);
@@ -43,7 +45,7 @@ export async function serveFaulty({ socketPath, handlers, ...options }: FaultyOp
     await sockets.open();
     return new FaultyServer({ book, offered, driver, underway, ending, sockets });
   } catch (error) {
-    driver.close();
+    await driver.close();
     throw error;
   }
 }
