@@ -156,13 +156,16 @@ export async function openState(
   }
 }
 
+/** In the root of a file system of its own. */
+const madeByMkfs = 'lost+found';
+
 /** What is empty may become ours; the lock is in every data directory of a driver. */
 async function checkOurs(dataDir: string): Promise<void> {
   const present = await readdir(dataDir).catch((error: unknown): string[] => {
     if (isCode(error, 'ENOENT')) return [];
     throw new StagecraftError('DATA_DIR_UNUSABLE', `can't use the data directory ${dataDir}: ${messageOf(error)}`);
   });
-  if (present.length === 0 || present.includes('lock')) return;
+  if (present.includes('lock') || present.every((name) => name === madeByMkfs)) return;
   const message = `${dataDir} is not empty and no data directory of this driver: name a directory of its own`;
   throw new StagecraftError('DATA_DIR_UNUSABLE', message);
 }
