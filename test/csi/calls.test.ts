@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import { answerClassOf } from '../../src/csi/answers.js';
 import { grpcCodes } from '../../src/csi/codes.js';
 import { CsiStatus } from '../../src/csi/server.js';
-import { awaited, failureOf, Served } from './served.js';
+import { refusalOf } from '../refusal.js';
+import { awaited, Served } from './served.js';
 
 const mebibyte = 2 ** 20;
 const limits = {
@@ -34,10 +35,10 @@ describe('csi calls: answers', () => {
       if (code === 'OK') continue;
       status = new CsiStatus(code, `it is ${code}`);
       const failures = {
-        DeleteVolume: await failureOf(client.deleteVolume({ volumeId: 'v' })),
-        ControllerUnpublishVolume: await failureOf(client.controllerUnpublishVolume({ volumeId: 'v' })),
-        NodeExpandVolume: await failureOf(client.nodeExpandVolume({ volumeId: 'v' })),
-        ListVolumes: await failureOf(client.listVolumes({})),
+        DeleteVolume: await refusalOf(client.deleteVolume({ volumeId: 'v' })),
+        ControllerUnpublishVolume: await refusalOf(client.controllerUnpublishVolume({ volumeId: 'v' })),
+        NodeExpandVolume: await refusalOf(client.nodeExpandVolume({ volumeId: 'v' })),
+        ListVolumes: await refusalOf(client.listVolumes({})),
       };
       for (const rpc of ['DeleteVolume', 'ControllerUnpublishVolume', 'NodeExpandVolume', 'ListVolumes'] as const) {
         const answerClass = answerClassOf(rpc, code);
@@ -53,7 +54,7 @@ describe('csi calls: answers', () => {
         throw new CsiStatus('INTERNAL', 'rpc error: code = DeadlineExceeded desc = the array');
       },
     });
-    const failure = await failureOf(served.client().deleteVolume({ volumeId: 'v' }));
+    const failure = await refusalOf(served.client().deleteVolume({ volumeId: 'v' }));
     expect(failure).to.include({ grpcCode: 'INTERNAL', answerClass: 'unknown', final: false });
   });
 });
@@ -72,7 +73,7 @@ describe('csi calls: secrets', () => {
   afterEach(() => served.end());
 
   const heard = async (secrets: Record<string, string>): Promise<string> =>
-    (await failureOf(served.client().nodeStageVolume({ volumeId: 'v', secrets }))).message;
+    (await refusalOf(served.client().nodeStageVolume({ volumeId: 'v', secrets }))).message;
 
   it('what the driver repeats of them is masked, everywhere', async () => {
     say = 'login as admin with hunter2 failed: hunter2 is wrong';
@@ -124,7 +125,7 @@ describe('csi calls: secrets', () => {
   it('the error holds them nowhere else', async () => {
     say = 'no';
     const secrets = { password: 'hunter2' };
-    const failure = await failureOf(served.client().nodeStageVolume({ volumeId: 'v', secrets }));
+    const failure = await refusalOf(served.client().nodeStageVolume({ volumeId: 'v', secrets }));
     const all = JSON.stringify(Object.getOwnPropertyNames(failure).map((name) => Reflect.get(failure, name)));
     expect(all).to.not.contain('hunter2');
     expect(failure.cause).to.equal(undefined);
@@ -148,7 +149,7 @@ describe('csi calls: sizes', function () {
   it('a request of 65 MiB is not sent, says which limit, and is final', async () => {
     let calls = 0;
     await served.serve({ CreateVolume: () => ({ volume: { volumeId: `${++calls}` } }) }, limits);
-    const failure = await failureOf(served.client().createVolume({ name: 'x'.repeat(65 * mebibyte) }));
+    const failure = await refusalOf(served.client().createVolume({ name: 'x'.repeat(65 * mebibyte) }));
     expect(failure).to.include({ grpcCode: 'RESOURCE_EXHAUSTED', answerClass: 'final', final: true });
     expect(failure.message).to.match(/^CreateVolume: the request has 6815\d+ bytes, but 67108864 is the limit/);
     expect(calls).to.equal(0);
@@ -157,14 +158,14 @@ describe('csi calls: sizes', function () {
   it('an answer of 65 MiB says which limit, and that what was done is unknown', async () => {
     await served.serve({ CreateVolume: () => ({ volume: { volumeId: 'x'.repeat(65 * mebibyte) } }) }, limits);
     const client = served.client();
-    const failure = await failureOf(client.createVolume({ name: 'data' }));
+    const failure = await refusalOf(client.createVolume({ name: 'data' }));
     expect(failure).to.include({ grpcCode: 'RESOURCE_EXHAUSTED', answerClass: 'unknown', final: false });
     expect(failure.message).to.match(/^CreateVolume: the answer is too large .* 67108864 is the limit of a message/);
   });
 
   it("a plugin's own limit is told in its own words", async () => {
     await served.serve({ CreateVolume: () => ({}) }, { 'grpc.max_receive_message_length': mebibyte });
-    const failure = await failureOf(served.client().createVolume({ name: 'x'.repeat(2 * mebibyte) }));
+    const failure = await refusalOf(served.client().createVolume({ name: 'x'.repeat(2 * mebibyte) }));
     expect(failure).to.include({ grpcCode: 'RESOURCE_EXHAUSTED', answerClass: 'unknown' });
     expect(failure.message).to.match(/^CreateVolume: RESOURCE_EXHAUSTED: Received message larger than max/);
   });
@@ -189,7 +190,7 @@ describe('csi calls: many at a time', () => {
     const patient = client.controllerGetVolume({ volumeId: 'v' }, { timeoutMs: 20_000 });
     const deadlines = [40, 60, 80, 100, 120, 140];
     const failures = deadlines.map((timeoutMs) =>
-      failureOf(client.controllerGetVolume({ volumeId: 'v' }, { timeoutMs })),
+      refusalOf(client.controllerGetVolume({ volumeId: 'v' }, { timeoutMs })),
     );
     for (const [index, failure] of (await Promise.all(failures)).entries()) {
       expect(failure.grpcCode).to.equal('DEADLINE_EXCEEDED');
@@ -227,7 +228,7 @@ describe('csi calls: many at a time', () => {
     };
     await Promise.all(Array.from({ length: 50 }, () => client.probe({ signal: abort.signal })));
     expect(listeners).to.equal(0);
-    const failures = Array.from({ length: 50 }, () => failureOf(client.nodeGetInfo({ signal: abort.signal })));
+    const failures = Array.from({ length: 50 }, () => refusalOf(client.nodeGetInfo({ signal: abort.signal })));
     await isUnderWay.promise;
     abort.abort();
     for (const failure of await Promise.all(failures)) expect(failure.code).to.equal('ABORTED');

@@ -11,6 +11,7 @@ import { CsiClient, type CsiClientOptions } from '../../src/csi/client.js';
 import { csi } from '../../src/csi/generated/csi.js';
 import { google } from '../../src/csi/generated/google/protobuf/wrappers.js';
 import { StagecraftError } from '../../src/errors.js';
+import { refusalOf } from '../refusal.js';
 import { FakePlugin, stopFakePlugins } from './fake-plugin.js';
 
 /** Above every capability that CSI has given out. */
@@ -40,17 +41,6 @@ function newClient(options: Partial<CsiClientOptions> = {}): CsiClient {
   const client = new CsiClient({ socketPath, ...options });
   clients.push(client);
   return client;
-}
-
-/** What the promise rejects with. */
-async function failureOf(promise: Promise<unknown>): Promise<StagecraftError> {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof StagecraftError) return error;
-    throw error;
-  }
-  throw new Error('expected a rejection');
 }
 
 const nameAt = async (client: CsiClient): Promise<string> => (await client.getPluginInfo()).name;
@@ -147,7 +137,7 @@ describe('csi client: errors', () => {
     const plugin = await FakePlugin.listen(socketPath);
     const client = newClient();
     plugin.set('Probe', { code: status.FAILED_PRECONDITION, details: 'no kernel module' });
-    expect(await failureOf(client.probe())).to.include({
+    expect(await refusalOf(client.probe())).to.include({
       code: 'CSI_ERROR',
       rpc: 'Probe',
       grpcCode: 'FAILED_PRECONDITION',
@@ -155,13 +145,13 @@ describe('csi client: errors', () => {
       message: 'Probe: FAILED_PRECONDITION: no kernel module',
     });
     plugin.unset('NodeGetCapabilities');
-    expect(await failureOf(client.nodeGetCapabilities())).to.include({ grpcCode: 'UNIMPLEMENTED', final: true });
+    expect(await refusalOf(client.nodeGetCapabilities())).to.include({ grpcCode: 'UNIMPLEMENTED', final: true });
   });
 
   it('a long text of the plugin is cut to 4 KiB, not within a character', async () => {
     const details = 'é'.repeat(5000);
     (await FakePlugin.listen(socketPath)).set('Probe', { code: status.INTERNAL, details });
-    const { message } = await failureOf(newClient().probe());
+    const { message } = await refusalOf(newClient().probe());
     const text = message.slice('Probe: INTERNAL: '.length);
     expect(text).to.match(/^é+$/);
     expect(Buffer.byteLength(message)).to.be.within(4096, 4096 + 'Probe: '.length);
@@ -172,14 +162,14 @@ describe('csi client: errors', () => {
     const client = newClient();
     for (const code of [status.UNAVAILABLE, status.DEADLINE_EXCEEDED]) {
       plugin.set('Probe', { code, details: 'backend asleep' });
-      expect((await failureOf(client.probe())).message).to.equal(`Probe: ${status[code]}: backend asleep`);
+      expect((await refusalOf(client.probe())).message).to.equal(`Probe: ${status[code]}: backend asleep`);
     }
   });
 
   it('an answer that is no protobuf is an error, not a crash', async () => {
     const plugin = await FakePlugin.listen(socketPath);
     plugin.set('GetPluginInfo', { answer: { serialize: () => Uint8Array.of(0x0a, 0xff, 0xff) } });
-    expect(await failureOf(newClient().getPluginInfo())).to.include({ code: 'CSI_ERROR', final: false });
+    expect(await refusalOf(newClient().getPluginInfo())).to.include({ code: 'CSI_ERROR', final: false });
   });
 
   it('a path that is relative or too long is refused before anything is opened', () => {
@@ -201,7 +191,7 @@ describe('csi client: time limits and giving up', () => {
 
   it('a silent plugin: the call ends at its deadline and says so', async () => {
     (await FakePlugin.listen(socketPath)).set('Probe', 'hang');
-    const failure = await failureOf(newClient({ timeoutMs: 50 }).probe());
+    const failure = await refusalOf(newClient({ timeoutMs: 50 }).probe());
     expect(failure).to.include({ grpcCode: 'DEADLINE_EXCEEDED', final: false });
     expect(failure.message).to.equal(`Probe: no answer at ${socketPath} within 50 ms: does the plugin hang?`);
   });
@@ -210,7 +200,7 @@ describe('csi client: time limits and giving up', () => {
     const accepted: Socket[] = [];
     const mute = createServer((socket) => accepted.push(socket)).listen(socketPath);
     await once(mute, 'listening');
-    expect((await failureOf(newClient({ timeoutMs: 50 }).probe())).message).to.contain('no answer at');
+    expect((await refusalOf(newClient({ timeoutMs: 50 }).probe())).message).to.contain('no answer at');
     for (const socket of accepted) socket.destroy();
     mute.close();
     await once(mute, 'close');
@@ -252,7 +242,7 @@ describe('csi client: time limits and giving up', () => {
     const plugin = (await FakePlugin.listen(socketPath)).set('Probe', 'hang');
     const abort = new AbortController();
     const arrived = plugin.arrival('Probe');
-    const failure = failureOf(newClient().probe({ signal: abort.signal }));
+    const failure = refusalOf(newClient().probe({ signal: abort.signal }));
     await arrived;
     abort.abort(new StagecraftError('TIMEOUT', 'the round is over'));
     expect(await failure).to.include({
@@ -264,7 +254,7 @@ describe('csi client: time limits and giving up', () => {
 
   it('a signal that is aborted already makes no call', async () => {
     const plugin = await FakePlugin.listen(socketPath);
-    const failure = await failureOf(newClient().probe({ signal: AbortSignal.abort() }));
+    const failure = await refusalOf(newClient().probe({ signal: AbortSignal.abort() }));
     expect(failure.code).to.equal('ABORTED');
     expect(plugin.calls).to.deep.equal([]);
   });
@@ -273,11 +263,11 @@ describe('csi client: time limits and giving up', () => {
     const plugin = (await FakePlugin.listen(socketPath)).set('Probe', 'hang');
     const client = newClient();
     const arrived = plugin.arrival('Probe');
-    const failures = [failureOf(client.probe()), failureOf(client.probe())];
+    const failures = [refusalOf(client.probe()), refusalOf(client.probe())];
     await arrived;
     client.close();
     client.close();
-    for (const failure of [...(await Promise.all(failures)), await failureOf(client.probe())]) {
+    for (const failure of [...(await Promise.all(failures)), await refusalOf(client.probe())]) {
       expect(failure).to.include({
         code: 'ABORTED',
         message: `Probe was given up: the client of ${socketPath} is closed`,
@@ -291,7 +281,7 @@ describe('csi client: sockets that come and go', () => {
 
   it('I10 no socket: says so, and the next call works once there is one', async () => {
     const client = newClient();
-    const failure = await failureOf(client.probe());
+    const failure = await refusalOf(client.probe());
     expect(failure).to.include({ code: 'CSI_ERROR', grpcCode: 'UNAVAILABLE', final: false });
     expect(failure.message).to.equal(`Probe: no socket at ${socketPath}: is the plugin running?`);
     await FakePlugin.listen(socketPath);
@@ -300,12 +290,12 @@ describe('csi client: sockets that come and go', () => {
 
   it('I10 a file that is no socket is told as such', async () => {
     writeFileSync(socketPath, '');
-    expect((await failureOf(newClient().probe())).message).to.contain('is not a socket');
+    expect((await refusalOf(newClient().probe())).message).to.contain('is not a socket');
   });
 
   it('I10 a stale socket: says that nobody listens', async () => {
     await (await FakePlugin.listen(socketPath)).kill();
-    const failure = await failureOf(newClient().probe());
+    const failure = await refusalOf(newClient().probe());
     expect(failure).to.include({ grpcCode: 'UNAVAILABLE', final: false });
     expect(failure.message).to.contain(`stale socket at ${socketPath}`).and.contain('ECONNREFUSED');
   });
@@ -347,7 +337,7 @@ describe('csi client: sockets that come and go', () => {
   it('I10 the same after calls have failed, without waiting for any backoff', async () => {
     const client = newClient();
     await (await FakePlugin.listen(socketPath)).kill();
-    for (const _attempt of [1, 2, 3]) expect((await failureOf(client.probe())).message).to.contain('stale');
+    for (const _attempt of [1, 2, 3]) expect((await refusalOf(client.probe())).message).to.contain('stale');
     rmSync(socketPath);
     await FakePlugin.listen(socketPath, 'back');
     expect(await nameAt(client)).to.equal('back');
@@ -356,7 +346,7 @@ describe('csi client: sockets that come and go', () => {
   it('I10 a plugin killed in a call: the call fails as of unknown outcome', async () => {
     const plugin = (await FakePlugin.listen(socketPath)).set('Probe', 'hang');
     const arrived = plugin.arrival('Probe');
-    const failure = failureOf(newClient().probe());
+    const failure = refusalOf(newClient().probe());
     await arrived;
     await plugin.kill();
     expect(await failure).to.include({ code: 'CSI_ERROR', final: false });
@@ -405,8 +395,8 @@ describe('csi client: channels', () => {
   it('I12 a newcomer gets no channel that already failed to connect', async () => {
     await (await FakePlugin.listen(socketPath)).kill();
     const [one, other] = [newClient(), newClient()];
-    await failureOf(one.probe());
-    expect((await failureOf(other.probe())).message).to.contain('stale');
+    await refusalOf(one.probe());
+    expect((await refusalOf(other.probe())).message).to.contain('stale');
     expect(openChannels()).to.equal(1);
   });
 

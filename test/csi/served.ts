@@ -7,7 +7,6 @@ import { expect } from 'chai';
 import { openChannels } from '../../src/csi/channel.js';
 import { CsiClient, type CsiClientOptions } from '../../src/csi/client.js';
 import { addCsiHandlers, type CsiHandlers } from '../../src/csi/server.js';
-import { StagecraftError } from '../../src/errors.js';
 
 export class Served {
   readonly folder = mkdtempSync(join(tmpdir(), 'csi-served-'));
@@ -38,17 +37,6 @@ export class Served {
     rmSync(this.folder, { recursive: true });
     expect(openChannels()).to.equal(0);
   }
-}
-
-/** What the promise rejects with. */
-export async function failureOf(promise: Promise<unknown>): Promise<StagecraftError> {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof StagecraftError) return error;
-    throw error;
-  }
-  throw new Error('expected a rejection');
 }
 
 /** Something that a test waits for, and who brings it. */

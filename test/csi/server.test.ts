@@ -3,7 +3,8 @@ import { Client, credentials } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import type { CsiClient } from '../../src/csi/client.js';
 import { CsiStatus } from '../../src/csi/server.js';
-import { type Awaited, awaited, failureOf, Served } from './served.js';
+import { refusalOf } from '../refusal.js';
+import { type Awaited, awaited, Served } from './served.js';
 
 describe('csi server', () => {
   let served: Served;
@@ -23,7 +24,7 @@ describe('csi server', () => {
         throw thrown;
       },
     });
-    return (await failureOf(client.probe())).message;
+    return (await refusalOf(client.probe())).message;
   }
 
   it('a CsiStatus is answered with its code and text', async () => {
@@ -48,7 +49,7 @@ describe('csi server', () => {
 
   it('a promise that is rejected is the same as a throw', async () => {
     await served.serve({ Probe: () => Promise.reject(new CsiStatus('ABORTED', 'busy')) });
-    expect(await failureOf(client.probe())).to.include({ grpcCode: 'ABORTED', answerClass: 'busy' });
+    expect(await refusalOf(client.probe())).to.include({ grpcCode: 'ABORTED', answerClass: 'busy' });
   });
 
   it('a text of many lines and characters arrives as it was', async () => {
@@ -63,7 +64,7 @@ describe('csi server', () => {
       },
       Probe: () => ({}),
     });
-    const failure = await failureOf(client.nodeUnstageVolume({ volumeId: 'v' }));
+    const failure = await refusalOf(client.nodeUnstageVolume({ volumeId: 'v' }));
     expect(failure.grpcCode).to.equal('INTERNAL');
     expect(failure.message).to.match(/^NodeUnstageVolume: INTERNAL: é{2000,2048}$/);
     expect(await client.probe()).to.deep.equal({ ready: true });
@@ -75,13 +76,13 @@ describe('csi server', () => {
       NodeGetInfo: () => JSON.parse('{"nodeID":"n-1"}'),
       Probe: () => JSON.parse('null'),
     });
-    expect((await failureOf(client.createVolume({ name: 'n' }))).message).to.contain(
+    expect((await refusalOf(client.createVolume({ name: 'n' }))).message).to.contain(
       'INTERNAL: CreateVolumeResponse.volume.capacityBytes must be a whole number of 64 bits',
     );
-    expect((await failureOf(client.nodeGetInfo())).message).to.contain(
+    expect((await refusalOf(client.nodeGetInfo())).message).to.contain(
       "INTERNAL: NodeGetInfoResponse has no field 'nodeID', but: nodeId",
     );
-    expect((await failureOf(client.probe())).message).to.equal('Probe: INTERNAL: ProbeResponse must be an object');
+    expect((await refusalOf(client.probe())).message).to.equal('Probe: INTERNAL: ProbeResponse must be an object');
   });
 
   it('a request that is no message is answered with an error, and the server goes on', async () => {
@@ -116,7 +117,7 @@ describe('csi server', () => {
 
     it('when the caller gave up', async () => {
       const abort = new AbortController();
-      const failure = failureOf(client.nodeStageVolume({ volumeId: 'v' }, { signal: abort.signal }));
+      const failure = refusalOf(client.nodeStageVolume({ volumeId: 'v' }, { signal: abort.signal }));
       expect((await arrived.promise).aborted).to.equal(false);
       abort.abort();
       await aborted.promise;
@@ -125,13 +126,13 @@ describe('csi server', () => {
     });
 
     it("when the caller's deadline has passed", async () => {
-      const failure = failureOf(client.nodeStageVolume({ volumeId: 'v' }, { timeoutMs: 200 }));
+      const failure = refusalOf(client.nodeStageVolume({ volumeId: 'v' }, { timeoutMs: 200 }));
       await aborted.promise;
       expect(await failure).to.include({ grpcCode: 'DEADLINE_EXCEEDED' });
     });
 
     it('when the caller closed its client', async () => {
-      const failure = failureOf(client.nodeStageVolume({ volumeId: 'v' }));
+      const failure = refusalOf(client.nodeStageVolume({ volumeId: 'v' }));
       await arrived.promise;
       client.close();
       await aborted.promise;

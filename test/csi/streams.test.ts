@@ -5,7 +5,8 @@ import type { Given } from '../../src/csi/codec.js';
 import type { GetMetadataAllocatedResponse } from '../../src/csi/generated/plain.js';
 import { CsiStatus, type ServerCall } from '../../src/csi/server.js';
 import { StagecraftError } from '../../src/errors.js';
-import { type Awaited, awaited, failureOf, Served } from './served.js';
+import { refusalOf } from '../refusal.js';
+import { type Awaited, awaited, Served } from './served.js';
 
 type Answer = Given<GetMetadataAllocatedResponse>;
 
@@ -93,7 +94,7 @@ describe('csi streams', () => {
     });
     const stream = client.getMetadataAllocated(request);
     expect([(await stream.next()).done, (await stream.next()).done]).to.deep.equal([false, false]);
-    expect(await failureOf(stream.next())).to.include({
+    expect(await refusalOf(stream.next())).to.include({
       code: 'CSI_ERROR',
       rpc: 'GetMetadataAllocated',
       grpcCode: 'FAILED_PRECONDITION',
@@ -111,7 +112,7 @@ describe('csi streams', () => {
     });
     const stream = client.getMetadataAllocated(request);
     await stream.next();
-    const failure = await failureOf(stream.next());
+    const failure = await refusalOf(stream.next());
     expect(failure.grpcCode).to.equal('INTERNAL');
     expect(failure.message).to.contain('GetMetadataAllocatedResponse.volumeCapacityBytes must be a whole number');
   });
@@ -144,7 +145,7 @@ describe('csi streams', () => {
     const abort = new AbortController();
     const stream = client.getMetadataAllocated(request, { signal: abort.signal });
     await stream.next();
-    const failure = failureOf(stream.next());
+    const failure = refusalOf(stream.next());
     abort.abort(new StagecraftError('TIMEOUT', 'the backup window is over'));
     expect(await failure).to.include({ code: 'TIMEOUT', answerClass: 'unknown', final: false });
     expect((await left.promise).aborted).to.equal(true);
@@ -158,14 +159,14 @@ describe('csi streams', () => {
     await stream.next();
     abort.abort();
     expect((await left.promise).aborted).to.equal(true);
-    expect(await failureOf(stream.next())).to.include({ code: 'ABORTED', rpc: 'GetMetadataAllocated' });
+    expect(await refusalOf(stream.next())).to.include({ code: 'ABORTED', rpc: 'GetMetadataAllocated' });
   });
 
   it('the deadline is that of the whole stream, and the handler is told', async () => {
     await served.serve({ GetMetadataAllocated: (_, call) => onceThenSilent(call) });
     const stream = client.getMetadataAllocated(request, { timeoutMs: 300 });
     await stream.next();
-    const failure = await failureOf(stream.next());
+    const failure = await refusalOf(stream.next());
     expect(failure).to.include({ grpcCode: 'DEADLINE_EXCEEDED', answerClass: 'unknown' });
     expect(failure.message).to.contain('within 300 ms');
     expect((await left.promise).aborted).to.equal(true);
@@ -175,11 +176,11 @@ describe('csi streams', () => {
     await served.serve({ GetMetadataAllocated: (_, call) => onceThenSilent(call) });
     const stream = client.getMetadataAllocated(request);
     await stream.next();
-    const failure = failureOf(stream.next());
+    const failure = refusalOf(stream.next());
     client.close();
     expect((await failure).message).to.contain('is closed');
     expect((await left.promise).aborted).to.equal(true);
-    expect(await failureOf(client.getMetadataAllocated(request).next())).to.include({ code: 'ABORTED' });
+    expect(await refusalOf(client.getMetadataAllocated(request).next())).to.include({ code: 'ABORTED' });
   });
 
   it('a slow reader holds the server back, and no other call', async () => {

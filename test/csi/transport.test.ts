@@ -3,8 +3,9 @@ import { rmSync } from 'node:fs';
 import { expect } from 'chai';
 import { openChannels } from '../../src/csi/channel.js';
 import type { CsiClient } from '../../src/csi/client.js';
+import { refusalOf } from '../refusal.js';
 import { PluginProcess } from './plugin-process.js';
-import { awaited, failureOf, Served } from './served.js';
+import { awaited, Served } from './served.js';
 
 const nameAt = async (client: CsiClient): Promise<string> => (await client.getPluginInfo()).name;
 
@@ -39,7 +40,7 @@ describe('csi transport: real plugins', () => {
     expect(await nameAt(client)).to.equal('one');
     plugin.freeze();
     const patient = client.createVolume({ name: 'data' });
-    const failure = await failureOf(client.probe({ timeoutMs: 100 }));
+    const failure = await refusalOf(client.probe({ timeoutMs: 100 }));
     expect(failure).to.include({ grpcCode: 'DEADLINE_EXCEEDED', answerClass: 'unknown', final: false });
     expect(failure.message).to.contain('does the plugin hang?');
     plugin.thaw();
@@ -51,7 +52,7 @@ describe('csi transport: real plugins', () => {
   it('stopped before the first call: that ends at its deadline, and going on it answers', async () => {
     const plugin = await start('one');
     plugin.freeze();
-    expect(await failureOf(client.probe({ timeoutMs: 100 }))).to.include({ grpcCode: 'DEADLINE_EXCEEDED' });
+    expect(await refusalOf(client.probe({ timeoutMs: 100 }))).to.include({ grpcCode: 'DEADLINE_EXCEEDED' });
     const patient = client.createVolume({ name: 'data' });
     plugin.thaw();
     expect((await patient).volume?.volumeId).to.equal('one/data');
@@ -62,7 +63,7 @@ describe('csi transport: real plugins', () => {
     await client.probe();
     plugin.freeze();
     const abort = new AbortController();
-    const failures = [failureOf(client.probe({ signal: abort.signal })), failureOf(client.nodeGetInfo())];
+    const failures = [refusalOf(client.probe({ signal: abort.signal })), refusalOf(client.nodeGetInfo())];
     abort.abort();
     expect(await failures[0]).to.include({ code: 'ABORTED' });
     client.close();
@@ -82,7 +83,7 @@ describe('csi transport: real plugins', () => {
     await readUntil(10n);
     plugin.freeze();
     const rest = readUntil(3_000n);
-    expect(await failureOf(client.probe({ timeoutMs: 100 }))).to.include({ grpcCode: 'DEADLINE_EXCEEDED' });
+    expect(await refusalOf(client.probe({ timeoutMs: 100 }))).to.include({ grpcCode: 'DEADLINE_EXCEEDED' });
     plugin.thaw();
     await rest;
     await stream.return();
@@ -92,12 +93,12 @@ describe('csi transport: real plugins', () => {
     const plugin = await start('one');
     const lost = awaited();
     client.onDisconnect(lost.resolve);
-    const failure = failureOf(client.createVolume({ name: 'hang' }));
+    const failure = refusalOf(client.createVolume({ name: 'hang' }));
     await plugin.says('hanging');
     await plugin.kill();
     expect(await failure).to.include({ code: 'CSI_ERROR', grpcCode: 'UNAVAILABLE', answerClass: 'unknown' });
     await lost.promise;
-    const next = await failureOf(client.probe());
+    const next = await refusalOf(client.probe());
     expect(next.message).to.contain('stale socket').and.contain('start it again');
   });
 
@@ -105,7 +106,7 @@ describe('csi transport: real plugins', () => {
     const plugin = await start('one');
     await client.probe();
     plugin.freeze();
-    const failure = failureOf(client.createVolume({ name: 'data' }));
+    const failure = refusalOf(client.createVolume({ name: 'data' }));
     await plugin.kill();
     expect(await failure).to.include({ code: 'CSI_ERROR', grpcCode: 'UNAVAILABLE', answerClass: 'unknown' });
   });
@@ -118,7 +119,7 @@ describe('csi transport: real plugins', () => {
     const drain = async (): Promise<void> => {
       for await (const _ of stream);
     };
-    expect(await failureOf(drain())).to.include({ grpcCode: 'UNAVAILABLE', answerClass: 'unknown' });
+    expect(await refusalOf(drain())).to.include({ grpcCode: 'UNAVAILABLE', answerClass: 'unknown' });
   });
 
   it('killed and started again: the very next call is answered, again and again', async () => {
@@ -126,14 +127,14 @@ describe('csi transport: real plugins', () => {
       const plugin = await start(name);
       expect(await nameAt(client)).to.equal(name);
       await plugin.kill();
-      expect(await failureOf(client.probe())).to.include({ grpcCode: 'UNAVAILABLE' });
+      expect(await refusalOf(client.probe())).to.include({ grpcCode: 'UNAVAILABLE' });
     }
     expect(openChannels()).to.equal(1);
   });
 
   it('a second one takes over the live socket: new calls go there, one in flight stays with the first', async () => {
     const first = await start('first');
-    const inFlight = failureOf(client.createVolume({ name: 'hang' }));
+    const inFlight = refusalOf(client.createVolume({ name: 'hang' }));
     await first.says('hanging');
     await start('second');
     expect(await nameAt(client)).to.equal('second');
@@ -183,7 +184,7 @@ describe('csi transport: real plugins', () => {
     await start('one');
     await client.probe();
     rmSync(served.socketPath);
-    const failure = await failureOf(client.probe());
+    const failure = await refusalOf(client.probe());
     expect(failure.message).to.equal(`Probe: no socket at ${served.socketPath}: is the plugin running?`);
     expect(openChannels()).to.equal(0);
   });

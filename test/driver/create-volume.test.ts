@@ -5,7 +5,8 @@ import { expect } from 'chai';
 import type { Given } from '../../src/csi/codec.js';
 import type { CreateVolumeRequest } from '../../src/csi/generated/plain.js';
 import { topologyKey } from '../../src/driver/identity.js';
-import { asBlock, codeOf, DriverLab, exactly, gi, mi, mounted, nodeId, refusalOf } from './driver-lab.js';
+import { refusalOf } from '../refusal.js';
+import { asBlock, codeOf, DriverLab, exactly, gi, mi, mounted, nodeId } from './driver-lab.js';
 
 let lab: DriverLab;
 /** Each test with a driver of its own. */

@@ -15,7 +15,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { isContentAt } from '../../src/driver/disk.js';
 import { memoryLoopDevices, memoryMounts } from '../../src/driver/memory-mounts.js';
-import { codeOf, DriverLab, exactly, mi, mounted, refusalOf } from './driver-lab.js';
+import { refusalOf } from '../refusal.js';
+import { codeOf, DriverLab, exactly, mi, mounted } from './driver-lab.js';
 
 let lab: DriverLab;
 

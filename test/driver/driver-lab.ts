@@ -93,16 +93,6 @@ export function there<T>(value: T | undefined): T {
   return value;
 }
 
-export async function refusalOf(promise: Promise<unknown>): Promise<StagecraftError> {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof StagecraftError) return error;
-    throw error;
-  }
-  throw new Error('expected a rejection');
-}
-
 /** The gRPC code that a call is answered with. */
 export async function codeOf(promise: Promise<unknown>): Promise<unknown> {
   try {

@@ -15,6 +15,7 @@ import { listen } from '../../src/driver/socket.js';
 import { StagecraftError } from '../../src/errors.js';
 import { checkSocketPath, maxSocketPathBytes } from '../../src/host/socket-path.js';
 import { FakePlugin, stopFakePlugins } from '../csi/fake-plugin.js';
+import { refusalOf } from '../refusal.js';
 
 let folder: string;
 let socketPath: string;
@@ -51,16 +52,6 @@ async function start(options: Partial<ServedDriverOptions> = {}): Promise<Servin
   });
   drivers.push(driver);
   return driver;
-}
-
-async function refusalOf(promise: Promise<unknown>): Promise<StagecraftError> {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof StagecraftError) return error;
-    throw error;
-  }
-  throw new Error('expected a rejection');
 }
 
 describe('bundled driver: answers', () => {

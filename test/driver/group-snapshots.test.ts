@@ -5,7 +5,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { VolumeGroupSnapshot } from '../../src/csi/generated/plain.js';
-import { asBlock, codeOf, DriverLab, exactly, gi, mi, refusalOf, there } from './driver-lab.js';
+import { refusalOf } from '../refusal.js';
+import { asBlock, codeOf, DriverLab, exactly, gi, mi, there } from './driver-lab.js';
 
 let lab: DriverLab;
 let volumeIds: string[];

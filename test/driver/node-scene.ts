@@ -13,7 +13,7 @@ import { type ServedDriverOptions, startDriver } from '../../src/driver/driver.j
 import { type MountEntry, parseMountInfo } from '../../src/driver/mount-table.js';
 import type { Serving } from '../../src/driver/serve.js';
 import { openState, type VolumeRecord } from '../../src/driver/state.js';
-import { StagecraftError } from '../../src/errors.js';
+import { refusalOf } from '../refusal.js';
 
 export const capacityBytes = 4 * 2 ** 20;
 
@@ -49,18 +49,8 @@ export function hostTool(tool: string, ...args: string[]): string {
   return stdout;
 }
 
-export async function refusal(promise: Promise<unknown>): Promise<StagecraftError> {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof StagecraftError) return error;
-    throw error;
-  }
-  throw new Error('expected a rejection');
-}
-
 export async function expectRefusal(promise: Promise<unknown>, grpcCode: string, text: string | RegExp): Promise<void> {
-  const error = await refusal(promise);
+  const error = await refusalOf(promise);
   expect(`${error.grpcCode} ${error.message}`).to.match(new RegExp(`^${grpcCode} `));
   if (typeof text === 'string') expect(error.message).to.contain(text);
   else expect(error.message).to.match(text);

@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import type { VolumeCapabilityAccessModeMode } from '../../src/csi/generated/plain.js';
 import type { ServedDriverOptions } from '../../src/driver/driver.js';
-import { asBlock, codeOf, DriverLab, gi, mounted, nodeId, refusalOf } from './driver-lab.js';
+import { refusalOf } from '../refusal.js';
+import { asBlock, codeOf, DriverLab, gi, mounted, nodeId } from './driver-lab.js';
 
 const options: Partial<ServedDriverOptions> = {
   attach: true,

@@ -20,7 +20,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { asBlock, codeOf, DriverLab, exactly, gi, mi, mounted, refusalOf, there } from './driver-lab.js';
+import { refusalOf } from '../refusal.js';
+import { asBlock, codeOf, DriverLab, exactly, gi, mi, mounted, there } from './driver-lab.js';
 
 let lab: DriverLab;
 

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Given } from '../../src/csi/codec.js';
 import type { ValidateVolumeCapabilitiesRequest } from '../../src/csi/generated/plain.js';
-import { asBlock, codeOf, DriverLab, exactly, gi, mi, mounted, nodeId, refusalOf, there } from './driver-lab.js';
+import { refusalOf } from '../refusal.js';
+import { asBlock, codeOf, DriverLab, exactly, gi, mi, mounted, nodeId, there } from './driver-lab.js';
 
 let lab: DriverLab;
 /** Each test with a driver of its own. */

@@ -7,7 +7,8 @@ import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { deadline, inScenes, isAlive, refusalOf } from './scene.js';
+import { refusalOf } from '../refusal.js';
+import { deadline, inScenes, isAlive } from './scene.js';
 
 describe('fault driver: its process', () => {
   const scenes = inScenes();

@@ -8,7 +8,8 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import type { CsiClient } from '../../src/csi/client.js';
 import type { FaultDriver } from '../../src/testing/index.js';
-import { inScenes, refusalOf, Scene } from './scene.js';
+import { refusalOf } from '../refusal.js';
+import { inScenes, Scene } from './scene.js';
 
 const volumeCapability = { mount: {}, accessMode: { mode: 'SINGLE_NODE_WRITER' } } as const;
 

@@ -6,7 +6,6 @@ import { expect } from 'chai';
 import { openChannels } from '../../src/csi/channel.js';
 import { CsiClient, type CsiClientOptions } from '../../src/csi/client.js';
 import type { CsiHandlers } from '../../src/csi/server.js';
-import { StagecraftError } from '../../src/errors.js';
 import {
   type FaultDriver,
   type FaultDriverOptions,
@@ -79,16 +78,6 @@ export function inScenes(): { readonly scene: Scene } {
 }
 
 export const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`);
-
-export async function refusalOf(promise: Promise<unknown>): Promise<StagecraftError> {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof StagecraftError) return error;
-    throw error;
-  }
-  throw new Error('expected a rejection');
-}
 
 /** Short, for calls that are to run into their deadline. */
 export const deadline = { timeoutMs: 150 };

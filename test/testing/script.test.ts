@@ -4,7 +4,8 @@ import type { RpcName } from '../../src/csi/answers.js';
 import type { CsiClient } from '../../src/csi/client.js';
 import { violationsIn } from '../../src/testing/fault-driver/judge/violations.js';
 import type { FaultyServer } from '../../src/testing/index.js';
-import { inScenes, refusalOf } from './scene.js';
+import { refusalOf } from '../refusal.js';
+import { inScenes } from './scene.js';
 
 const volumeCapability = { mount: {}, accessMode: { mode: 'SINGLE_NODE_WRITER' } } as const;
 

@@ -7,7 +7,8 @@ import type { CsiClient } from '../../src/csi/client.js';
 import { rpcs } from '../../src/csi/generated/plain.js';
 import type { CsiHandlers } from '../../src/csi/server.js';
 import type { FaultyServer } from '../../src/testing/index.js';
-import { deadline, inScenes, refusalOf } from './scene.js';
+import { refusalOf } from '../refusal.js';
+import { deadline, inScenes } from './scene.js';
 
 const volumeCapability = { mount: {}, accessMode: { mode: 'SINGLE_NODE_WRITER' } } as const;
 const staging = { volumeId: 'v-1', stagingTargetPath: '/s', volumeCapability };

@@ -5,7 +5,8 @@ import { expect } from 'chai';
 import { CsiClient } from '../../src/csi/client.js';
 import { maxSocketPathBytes } from '../../src/host/socket-path.js';
 import { type FaultyServer, serveFaulty } from '../../src/testing/index.js';
-import { inScenes, refusalOf } from './scene.js';
+import { refusalOf } from '../refusal.js';
+import { inScenes } from './scene.js';
 
 describe('fault driver: its sockets', () => {
   const scenes = inScenes();

@@ -5,7 +5,8 @@ import type { CsiClient } from '../../src/csi/client.js';
 import { rpcs } from '../../src/csi/generated/plain.js';
 import { CsiStatus } from '../../src/csi/server.js';
 import type { FaultyServer, RecordedCall, Step } from '../../src/testing/index.js';
-import { deadline, inScenes, refusalOf } from './scene.js';
+import { refusalOf } from '../refusal.js';
+import { deadline, inScenes } from './scene.js';
 
 const allRpcs = Object.keys(rpcs).filter((name): name is RpcName => name in rpcs);
 const capability = { mount: {}, accessMode: { mode: 'SINGLE_NODE_WRITER' } } as const;
