@@ -22,6 +22,7 @@ import { type DataDir, openDataDir } from './host/data-dir.js';
 import { Clients } from './registry/clients.js';
 import { type Dispenser, fingerprintOf } from './registry/dispenser.js';
 import type { FingerprintLoopOptions, FingerprintTimes } from './registry/fingerprint-loop.js';
+import { InstanceHealth } from './registry/instance-health.js';
 import { pluginKinds } from './registry/kinds.js';
 import { PluginRegistry } from './registry/plugin-registry.js';
 import { lmdbStore } from './stores/lmdb.js';
@@ -211,11 +212,13 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
         clock,
         probe: probeWith(clients),
         gone: (instance, signal) => plugins.gone(instance, signal),
+        watchHealth: (instances, signal, tell) => health.watch(instances, signal, tell),
       }),
     ],
   });
   const plugins = new PluginRegistry({ node: nodeId, engine, clients, clock });
-  const tasks = new TaskSupervisor({ node: nodeId, engine });
+  const health = new InstanceHealth({ node: nodeId, engine });
+  const tasks = new TaskSupervisor({ node: nodeId, engine, dependents: async () => [] });
   const root = new Root(engine, registryAddress(nodeId), clock);
 
   await engine.open();

@@ -1,18 +1,18 @@
 /** A task machine under plain XState: its effects end as the test says, time and chance are the test's own. */
 import { createActor, fromPromise, SimulatedClock, waitFor } from 'xstate';
 import type { MessageParams } from '../../machines/host.js';
-import {
-  type ProcessEnd,
-  type ProcessIdentity,
-  type ReadyReport,
-  type Registered,
-  type SpawnedRun,
-  type TaskChanged,
-  type TaskContext,
-  type TaskRun,
-  type TaskSpec,
-  taskMachine,
-} from '../../machines/task.js';
+import { taskMachine } from '../../machines/task.js';
+import type {
+  ProcessEnd,
+  ProcessIdentity,
+  ReadyReport,
+  Registered,
+  SpawnedRun,
+  TaskChanged,
+  TaskContext,
+  TaskRun,
+  TaskSpec,
+} from '../../machines/task-types.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { anyStamp, Runs, stamped } from './stamped.js';
 

@@ -11,10 +11,11 @@ import { awaitReady } from '../../src/tasks/await-ready.js';
 import { findProcesses, identify, isAlive } from '../../src/tasks/processes.js';
 
 const mainPath = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+const command = [process.execPath, mainPath, 'driver', '--node-id', 'n1'];
 const driver: TaskOptions = {
   id: 'hostpath',
   type: 'node',
-  command: [process.execPath, mainPath, 'driver', '--node-id', 'n1'],
+  command,
   restart: { maxRestarts: 3, windowMs: 600_000, backoff: { initialMs: 1, maxMs: 2 } },
 };
 
@@ -86,9 +87,9 @@ describe('tasks', () => {
   });
 
   it('T2 the endpoint is put into arguments that ask for it, and is the user’s where they set one', async () => {
-    const command = [process.execPath, mainPath, 'driver', '--node-id', 'n1', '--endpoint', '${CSI_ENDPOINT}'];
     const socketPath = join(dataDir, 'chosen.sock');
-    await runtime.tasks.start({ ...driver, command, env: { CSI_ENDPOINT: `unix://${socketPath}` } });
+    const pointed = [...command, '--endpoint', '${CSI_ENDPOINT}'];
+    await runtime.tasks.start({ ...driver, command: pointed, env: { CSI_ENDPOINT: `unix://${socketPath}` } });
     const { info } = await runtime.plugins.waitFor('csi-node', 'hostpath');
     expect(info.connection.socketPath).to.equal(socketPath);
     expect(readFileSync(`/proc/${pidOf()}/cmdline`, 'utf8').split('\0')).to.include(`unix://${socketPath}`);
@@ -116,10 +117,10 @@ describe('tasks', () => {
   });
 
   it('T4 one that never makes its socket is restarted, then failed, with the reason and the end of its log', async () => {
-    const command = ['/bin/sh', '-c', 'echo no license >&2; sleep 600'];
+    const mute = ['/bin/sh', '-c', 'echo no license >&2; sleep 600'];
     await runtime.tasks.start({
       ...driver,
-      command,
+      command: mute,
       healthTimeoutMs: 100,
       restart: { ...driver.restart, maxRestarts: 1 },
     });
@@ -148,8 +149,8 @@ describe('tasks', () => {
   });
 
   it('T10 one that exits before it is ready: the end of its log is in the reason', async () => {
-    const command = ['/bin/sh', '-c', 'echo no region >&2; sleep 0.1; exit 3'];
-    await runtime.tasks.start({ ...driver, command, restart: { ...driver.restart, maxRestarts: 0 } });
+    const brief = ['/bin/sh', '-c', 'echo no region >&2; sleep 0.1; exit 3'];
+    await runtime.tasks.start({ ...driver, command: brief, restart: { ...driver.restart, maxRestarts: 0 } });
     const seen = await until(updates, 'failed');
     expect(seen[1]).to.deep.include({ type: 'exited', end: { code: 3, tail: 'no region' } });
     expect(seen.at(-1)).to.have.property('reason').that.includes('code 3').and.includes('no region');
@@ -175,7 +176,7 @@ describe('tasks', () => {
 
   it('T7 a stop deregisters, ends the process and its children, and removes the socket directory', async () => {
     const shell = `sleep 601 & exec "$0" "$@"`;
-    await runtime.tasks.start({ ...driver, command: ['/bin/sh', '-c', shell, ...driver.command] });
+    await runtime.tasks.start({ ...driver, command: ['/bin/sh', '-c', shell, ...command] });
     await until(updates, 'healthy');
     expect(findProcesses(`${dataDir}#hostpath`)).to.have.length(2);
     await runtime.tasks.stop('hostpath');
