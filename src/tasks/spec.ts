@@ -117,7 +117,7 @@ function* contradictions(task: TaskFields): Generator<[path: string[], fault: st
     if (Object.keys(env).length > 0) yield [['env'], 'is of no use with socket: no process is started'];
     if (mountDir !== undefined) yield [['mountDir'], 'is of no use with socket: no process is started'];
   }
-  if (mountDir === undefined) return;
+  if (mountDir === undefined || !isAbsolute(mountDir)) return; // the latter is told already
   if (env.CSI_ENDPOINT !== undefined) yield [['env', 'CSI_ENDPOINT'], 'must not be set beside mountDir, which sets it'];
   const fault = socketFault(join(mountDir, 'csi.sock'));
   if (fault) yield [['mountDir'], fault];
