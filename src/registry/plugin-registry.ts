@@ -7,9 +7,11 @@ import type { Fingerprint, PluginContext, PluginInfo } from '../../machines/plug
 import type { PluginsContext } from '../../machines/plugins.js';
 import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
+import type { Logger } from '../engine/logger.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
-import { StagecraftError } from '../errors.js';
+import { messageOf, StagecraftError } from '../errors.js';
 import type { Clients } from './clients.js';
+import { askDependents, type Dependents } from './dependents.js';
 import { type PluginEvent, pluginEventOf, pluginsTopic } from './plugin-events.js';
 import { checkAddress, checkKey, checkRegistration } from './validate.js';
 
@@ -47,6 +49,8 @@ export interface PluginRegistryOptions {
   engine: Engine;
   clients: Clients;
   clock: Clock;
+  logger: Logger;
+  dependents?: Dependents | undefined;
 }
 
 const defaultWaitMs = 60_000;
@@ -56,6 +60,10 @@ export class PluginRegistry {
   readonly #engine: Engine;
   readonly #clients: Clients;
   readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #dependents: Dependents | undefined;
+  /** Aborted at the end. */
+  readonly #end = new AbortController();
   /** The end of the last look at an instance, and whether it was found healthy: its machine may not know yet. */
   readonly #checked = new Map<string, { atMs: number; healthy: boolean }>();
   /** Called whenever a look at an instance has ended, an actor has committed, or all is over. */
@@ -63,11 +71,13 @@ export class PluginRegistry {
   /** Why every call is refused. */
   #closed: StagecraftError | undefined;
 
-  constructor({ node, engine, clients, clock }: PluginRegistryOptions) {
+  constructor({ node, engine, clients, clock, logger, dependents }: PluginRegistryOptions) {
     this.#node = node;
     this.#engine = engine;
     this.#clients = clients;
     this.#clock = clock;
+    this.#logger = logger;
+    this.#dependents = dependents;
     engine.observe(({ address, state, entry }) => {
       // A look at what it was before says nothing of it any more.
       if (state === undefined || entry.event?.type === 'plugin.restart') this.#checked.delete(address);
@@ -93,15 +103,20 @@ export class PluginRegistry {
   }
 
   /**
-   * Takes an instance out; one that is not there is no fault and changes nothing. Resolves after the commit.
+   * Takes an instance out; one that is not there is no fault and changes nothing. What depends on it (see
+   * `createRuntime({ dependents })`) does not hinder that: its event names them. Resolves after the commit.
    * @throws StagecraftError PLUGIN_NOT_FOUND for a type that has neither a dispenser nor this name
    */
   async deregister(type: string, name: string, allocId: string): Promise<void> {
     this.#refuseIfClosed();
     checkKey(type, name, allocId);
     const address = pluginsAddress(this.#node, type, name);
-    if (this.#engine.has(address)) await this.#engine.ask(address, { type: 'plugins.deregister', allocId });
-    else if (!this.#clients.types.includes(type)) {
+    const info = this.#instancesAt(address).find((instance) => instance.allocId === allocId);
+    const dependents = info && this.#dependents && (await this.#dependentsOf(info, this.#dependents));
+    this.#refuseIfClosed();
+    if (this.#engine.has(address)) {
+      await this.#engine.ask(address, { type: 'plugins.deregister', allocId, ...(dependents && { dependents }) });
+    } else if (!this.#clients.types.includes(type)) {
       throw notFound(`no plugin is of type '${type}': known are ${this.#clients.types.join(', ')}`);
     }
   }
@@ -229,7 +244,19 @@ export class PluginRegistry {
   /** Ends all waiting; every later call is refused. */
   close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
     this.#closed ??= reason;
+    this.#end.abort(this.#closed);
     this.#wake();
+  }
+
+  /** Absent where it can't be told: the instance leaves all the same. */
+  async #dependentsOf(info: PluginInfo, dependents: Dependents): Promise<string[] | undefined> {
+    try {
+      return await askDependents(dependents, [info], { clock: this.#clock, signal: this.#end.signal });
+    } catch (error) {
+      const address = this.#addressOf(info);
+      if (!this.#closed) this.#logger.warn({ address }, `${messageOf(error)}; it is deregistered all the same`);
+      return undefined;
+    }
   }
 
   #list(type?: string): PluginInfo[] {
