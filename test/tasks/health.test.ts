@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { TaskOptions } from '../../src/index.js';
+import type { PluginInfo, TaskOptions } from '../../src/index.js';
 import { command, hostpath, TaskHouse, until } from './task-house.js';
 
 const fingerprint = { intervalMs: 200, timeoutMs: 300 };
@@ -174,5 +174,75 @@ describe('tasks of plugins that somebody else runs', () => {
     await house.open({ fingerprint });
     await house.runtime.plugins.waitFor('csi-controller', 'theirs');
     expect(house.runtime.tasks.status('theirs')).to.deep.equal(before);
+  });
+});
+
+describe('stops of tasks whose plugin is in use', () => {
+  let house: TaskHouse;
+  /** Throws where it can't be known. */
+  let dependents: (plugin: PluginInfo) => string[];
+
+  beforeEach(async () => {
+    dependents = () => [];
+    house = await new TaskHouse().open({ dependents: async (plugin) => dependents(plugin) });
+    await house.runtime.tasks.start({ ...hostpath, type: 'monolith' });
+    await house.runtime.plugins.waitFor('csi-controller', 'hostpath');
+    await house.runtime.plugins.waitFor('csi-node', 'hostpath');
+  });
+  afterEach(async () => {
+    dependents = () => [];
+    await house.dispose();
+  });
+
+  const stop = (options?: { force: boolean }): Promise<unknown> =>
+    house.runtime.tasks.stop('hostpath', options).catch((error: unknown) => error);
+
+  it('T7 it is refused with what uses it, of all its services, and nothing has changed', async () => {
+    dependents = ({ type }) => (type === 'csi-node' ? ['volume b', 'volume a'] : ['volume a']);
+    const before = house.runtime.tasks.status('hostpath');
+    const refused = await stop();
+    expect(refused).to.include({ code: 'PLUGIN_IN_USE', address: 'task/n1/hostpath' });
+    expect(refused).to.have.property('message').that.includes('in use by volume a, volume b');
+    expect(house.runtime.tasks.status('hostpath')).to.deep.equal(before);
+    expect(house.runtime.plugins.list()).to.have.lengthOf(2);
+  });
+
+  it('T7 it can’t be known what uses it: refused too, with why', async () => {
+    dependents = () => {
+      throw new Error('no mount table');
+    };
+    expect(await stop())
+      .to.include({ code: 'PLUGIN_IN_USE' })
+      .and.have.property('message')
+      .that.includes('no mount table');
+    expect(await stop({ force: true })).to.equal(undefined);
+    expect(house.runtime.tasks.status('hostpath').state).to.equal('stopped');
+  });
+
+  it('T7 I13 with force it is stopped, and its deregistrations tell what uses it', async () => {
+    dependents = () => ['volume a'];
+    const events = house.runtime.plugins.updates();
+    expect(await stop({ force: true })).to.equal(undefined);
+    expect(house.pids).to.deep.equal([]);
+    const told: unknown[] = [];
+    for await (const { kind, info, dependents: named } of events) {
+      if (kind === 'deregistered') told.push([info.type, named]);
+      if (told.length === 2) break;
+    }
+    expect(told).to.have.deep.members([
+      ['csi-controller', ['volume a']],
+      ['csi-node', ['volume a']],
+    ]);
+  });
+
+  it('T7 a drain does not stop it either, and says what uses it; once that is gone it does', async () => {
+    dependents = () => ['volume a'];
+    const refused = await house.runtime.close({ release: true }).catch((error: unknown) => error);
+    expect(refused).to.include({ code: 'DRAIN_FAILED' }).and.have.property('message').that.includes('volume a');
+    expect(house.pids).to.have.lengthOf(1);
+    dependents = () => [];
+    await house.open({ dependents: async (plugin) => dependents(plugin) });
+    await house.runtime.close({ release: true });
+    expect(house.pids).to.deep.equal([]);
   });
 });
