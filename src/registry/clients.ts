@@ -112,26 +112,28 @@ export class Clients {
     const limit = new AbortController();
     try {
       const closed = dispenser.close(client, { signal: limit.signal });
-      if (closed) void this.#settle(address, Promise.resolve(closed), limit);
+      if (closed) this.#settle(address, Promise.resolve(closed), limit);
     } catch (error) {
       this.#tellFailed(address, error);
     }
   }
 
   /** Until it is closed or its time is over, whichever comes first. */
-  async #settle(address: string, closed: Promise<void>, limit: AbortController): Promise<void> {
+  #settle(address: string, closed: Promise<void>, limit: AbortController): void {
     const limits = entry(this.#closings, address, () => new Set<AbortController>());
     limits.add(limit);
     const cancel = this.#clock.after(drainMs, () => {
       this.#logger.warn({ address }, `calls were in flight ${drainMs} ms after their client was closed: given up`);
       limit.abort();
     });
-    const given = new Promise((resolve) => limit.signal.addEventListener('abort', resolve));
-    await Promise.race([closed.catch((error: unknown) => this.#tellFailed(address, error)), given]);
-    cancel();
-    limits.delete(limit);
-    if (limits.size === 0) this.#closings.delete(address);
-    for (const tell of this.#onSettled) tell();
+    const end = (): void => {
+      if (!limits.delete(limit)) return;
+      cancel();
+      if (limits.size === 0) this.#closings.delete(address);
+      for (const tell of this.#onSettled) tell();
+    };
+    limit.signal.addEventListener('abort', end);
+    void closed.catch((error: unknown) => this.#tellFailed(address, error)).then(end);
   }
 
   #tellFailed(address: string, error: unknown): void {
