@@ -21,13 +21,12 @@ import { messageOf, StagecraftError } from './errors.js';
 import { type DataDir, openDataDir } from './host/data-dir.js';
 import { Clients } from './registry/clients.js';
 import type { Dependents } from './registry/dependents.js';
-import { type Dispenser, fingerprintOf } from './registry/dispenser.js';
+import type { Dispenser } from './registry/dispenser.js';
 import type { FingerprintLoopOptions, FingerprintTimes } from './registry/fingerprint-loop.js';
 import { InstanceHealth } from './registry/instance-health.js';
 import { pluginKinds } from './registry/kinds.js';
 import { PluginRegistry } from './registry/plugin-registry.js';
 import { lmdbStore } from './stores/lmdb.js';
-import type { ProbePlugin } from './tasks/await-ready.js';
 import { taskKind } from './tasks/kinds.js';
 import { type TaskStatus, TaskSupervisor } from './tasks/task-supervisor.js';
 
@@ -181,7 +180,7 @@ function checkOptions({ nodeId, fingerprint = {}, retention = {}, dependents }: 
 async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runtime> {
   const { nodeId, clock = systemClock, random = systemRandom, logger = silentLogger, retention = {} } = options;
   const store = options.store ?? lmdbStore(join(dataDir.path, 'state'));
-  const clients = new Clients({ ...csiDispensers(), ...options.dispensers }, logger);
+  const clients = new Clients({ ...csiDispensers(), ...options.dispensers }, { clock, logger });
   const times = { ...defaultTimes, ...options.fingerprint };
   const checked: FingerprintLoopOptions['checked'] = (address, seen) => plugins.checked(address, seen);
   let released = false;
@@ -216,7 +215,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
       taskKind({
         paths: { dataDir: dataDir.path, socketRoot: dataDir.socketRoot },
         clock,
-        probe: probeWith(clients),
+        probe: (info, signal) => clients.look(info, signal),
         gone: (instance, signal) => plugins.gone(instance, signal),
         watchHealth: (instances, signal, tell) => health.watch(instances, signal, tell),
       }),
@@ -234,6 +233,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   await engine.open();
   await root.start().catch(async (error: unknown) => {
     await engine.stop();
+    clients.end();
     throw error;
   });
   let closing: Promise<void> | undefined;
@@ -275,6 +275,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
             .catch(withoutStore)
             .finally(() => engine.stop());
         } finally {
+          clients.end();
           dataDir.unlock();
         }
       })();
@@ -381,19 +382,6 @@ class Root {
     return new StagecraftError(code, message, { address: this.#address });
   }
 }
-
-/** Looks at a plugin that is not registered yet, with a client of its own. */
-const probeWith =
-  (clients: Clients): ProbePlugin =>
-  async (info, signal) => {
-    const dispenser = clients.dispenser(info.type);
-    const client = dispenser.connect(info);
-    try {
-      return fingerprintOf(await dispenser.fingerprint(client, { info, signal }));
-    } finally {
-      dispenser.close(client);
-    }
-  };
 
 async function* upTo(
   entries: AsyncIterable<JournalEntry>,

@@ -79,7 +79,10 @@ export class PluginRegistry {
     this.#clock = clock;
     this.#logger = logger;
     this.#dependents = dependents;
+    clients.onSettled(() => this.#wake());
     engine.observe(({ address, state, entry }) => {
+      // Also one that nobody has looked at: it may have been dispensed.
+      if (state === undefined) clients.closeAll(address);
       // A look at what it was before says nothing of it any more.
       if (state === undefined || entry.event?.type === 'plugin.restart') this.#checked.delete(address);
       this.#wake();
@@ -218,11 +221,13 @@ export class PluginRegistry {
     });
   }
 
-  /** Resolves when an instance has shut down, or the signal is aborted. */
+  /** Resolves when an instance has shut down and no call is in flight on its client, or the signal is aborted. */
   gone({ type, name, allocId }: PluginKey, signal: AbortSignal): Promise<void> {
+    const address = pluginAddress(this.#node, type, name, allocId);
     const isGone = (): boolean =>
       !this.#instances(type, name).some((instance) => instance.allocId === allocId) &&
-      !this.#engine.peek(pluginAddress(this.#node, type, name, allocId));
+      !this.#engine.peek(address) &&
+      !this.#clients.isClosing(address);
     return new Promise((resolve) => {
       const look = (): void => {
         if (!signal.aborted && !isGone()) return;
