@@ -17,18 +17,6 @@ export interface Ending {
   writes: number;
 }
 
-/** A house whose store may take its time. */
-interface Wired {
-  house: House;
-  cable: Cable;
-}
-
-/** Lets all present work come to rest, however long the store takes for it; no time passes. */
-async function rest({ house, cable }: Wired): Promise<void> {
-  do await house.rest();
-  while (!cable.isQuiet && !cable.isCut);
-}
-
 /**
  * Tells the story until the cable is cut; the dead runtime's hold on the data ends then.
  * @param rests whether all that a request leads to comes to rest before the next one
@@ -43,9 +31,9 @@ export async function runUntilCut(data: KeptData, cut: Cut | undefined, rests: b
     for (const { ask } of steps) {
       await ask(house.plugins);
       answered += 1;
-      if (rests) await rest({ house, cable });
+      if (rests) await house.rest();
     }
-    await rest({ house, cable });
+    await house.rest();
   };
   // Once it is cut nobody waits for an answer any more: the process is dead.
   const unlessCut = (error: unknown): Promise<void> => (cable.isCut ? cable.whenCut : Promise.reject(error));
@@ -58,11 +46,10 @@ export async function runUntilCut(data: KeptData, cut: Cut | undefined, rests: b
 
 /** Brings up the next runtime on the same data, lets it come to rest, and checks everything. */
 export async function checkSuccessor(data: KeptData, answered: number): Promise<void> {
-  const cable = new Cable(data.store());
-  const house = new House(cable);
+  const house = new House(new Cable(data.store()));
   try {
     await house.open();
-    await rest({ house, cable });
+    await house.rest();
     await check(house, answered);
   } finally {
     await house.dispose();
