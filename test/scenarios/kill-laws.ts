@@ -1,6 +1,20 @@
 /** What the events of a node whose driver and agent are killed must say, in whichever order that happened. */
 import { expect } from 'chai';
+import type { Store } from '../../src/engine/store.js';
 import type { PluginEvent, TaskUpdate } from '../../src/index.js';
+
+/** All that the store has of a topic, as followers are told it; their ids count from 1. */
+export async function eventsIn<T extends { id: string }>(
+  store: Store,
+  topic: string,
+  fromTheBeginning: () => AsyncIterable<T>,
+): Promise<T[]> {
+  const { newest } = await store.readTopic(topic, 0, 0);
+  const told: T[] = [];
+  for await (const event of fromTheBeginning()) if (told.push(event) === newest) break;
+  expect(told.map(({ id }) => Number(id))).to.deep.equal(told.map((_, n) => n + 1));
+  return told;
+}
 
 const registrationKinds: PluginEvent['kind'][] = ['registered', 'updated', 'promoted', 'deregistered'];
 
