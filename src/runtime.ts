@@ -17,6 +17,7 @@ import { defaultPolicy } from './engine/policy.js';
 import { type Random, systemRandom } from './engine/random.js';
 import type { Replayed } from './engine/replay.js';
 import type { Store } from './engine/store.js';
+import { untilAborted } from './engine/until-aborted.js';
 import { messageOf, StagecraftError } from './errors.js';
 import { type DataDir, openDataDir } from './host/data-dir.js';
 import { Clients } from './registry/clients.js';
@@ -320,12 +321,6 @@ function registryKind(
 const anew = (run: Effect['run']): Effect => ({
   run: (call) => (call.recovered ? untilAborted(call.signal) : run(call)),
 });
-
-const untilAborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve());
-  });
 
 /** Starts and stops the root actor, and waits until it has settled. */
 class Root {

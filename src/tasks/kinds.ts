@@ -12,6 +12,7 @@ import type {
 } from '../../machines/task-types.js';
 import type { Clock } from '../engine/clock.js';
 import type { ActorKind, EffectCall } from '../engine/effects.js';
+import { untilAborted } from '../engine/until-aborted.js';
 import { awaitReady, type ProbePlugin } from './await-ready.js';
 import { endProcesses } from './end-processes.js';
 import { healthKept } from './migrations.js';
@@ -65,7 +66,7 @@ export function taskKind({ paths, clock, probe, gone, watchHealth }: TaskKindOpt
           signal,
         }: EffectCall<{ spec: TaskSpec; spawned: SpawnedRun; withTail: boolean }>) {
           const { process } = spawned;
-          if (process === null) return aborted(signal); // somebody else's: there is nothing to watch
+          if (process === null) return untilAborted(signal); // somebody else's: there is nothing to watch
           return watchProcess(paths, clock, children, { spec, spawned: { ...spawned, process }, withTail, signal });
         },
       },
@@ -73,7 +74,7 @@ export function taskKind({ paths, clock, probe, gone, watchHealth }: TaskKindOpt
         deadlineMs: 'loop',
         run({ input, signal, send }: EffectCall<{ instances: PluginKey[] }>) {
           watchHealth(input.instances, signal, (health) => send({ type: 'health.changed', health }));
-          return aborted(signal);
+          return untilAborted(signal);
         },
       },
       endProcesses: {
@@ -91,11 +92,5 @@ export function taskKind({ paths, clock, probe, gone, watchHealth }: TaskKindOpt
     },
   };
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 
 const nodeOf = (address: string): string => addressParts(address)[1] ?? '';
