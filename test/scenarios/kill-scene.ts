@@ -16,6 +16,8 @@ import { durable, eventually } from './redis-scene.js';
 
 const followingAgentPath = fileURLToPath(new URL('./kill-following-agent.ts', import.meta.url));
 
+const healthyLimitMs = 30_000;
+
 /** The process that serves the plugin, and the instance as which it is registered. */
 export interface Served {
   pid: number;
@@ -79,13 +81,17 @@ export class KillScene {
   async healthy(): Promise<Served> {
     let served: Served | undefined;
     await this.#agent.ready();
-    await eventually('the plugin is healthy again', async () => {
-      const { info } = await this.#agent.healthy();
-      const [pid, another] = pluginPids(this.place);
-      const isServing = pid !== undefined && another === undefined && !this.#killed.has(pid);
-      if (isServing && isRunOf(pid, info.allocId)) served = { pid, allocId: info.allocId };
-      return served;
-    }).catch((cause: unknown) => {
+    await eventually(
+      'the plugin is healthy again',
+      async () => {
+        const { info } = await this.#agent.healthy();
+        const [pid, another] = pluginPids(this.place);
+        const isServing = pid !== undefined && another === undefined && !this.#killed.has(pid);
+        if (isServing && isRunOf(pid, info.allocId)) served = { pid, allocId: info.allocId };
+        return served;
+      },
+      healthyLimitMs,
+    ).catch((cause: unknown) => {
       throw new Error(`${cause}; the agent said:\n${this.#agent.lines.join('\n')}`, { cause });
     });
     this.#killed.clear();
