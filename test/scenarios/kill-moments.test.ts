@@ -78,6 +78,12 @@ const stops: Case[] = [
   { name: 'when its process has ended, before that is committed', moment: at('before', ended), living: 0 },
 ];
 
+/** Its node is drained. */
+const drains: Case[] = [
+  { name: 'when the drain is committed', moment: at('after', 'registry.stop'), living: 1 },
+  { name: 'when its process has ended, before that is committed', moment: at('before', ended), living: 0 },
+];
+
 describe('an agent that is killed at a commit', () => {
   let place: Place;
   let next: Runtime | undefined;
@@ -152,6 +158,22 @@ describe('an agent that is killed at a commit', () => {
       await eventually('it is stopped', () => runtime.tasks.status('hostpath').state === 'stopped');
       expect(pluginPids(place)).to.deep.equal([]);
       expect(runtime.plugins.list()).to.deep.equal([]);
+      expect(readdirSync(join(place.dataDir, 'plugins'))).to.deep.equal([]);
+    });
+  }
+
+  for (const { name, moment, living } of drains) {
+    it(`T7 as a node is drained, ${name}: the next agent has the plugin healthy, by one process, and can drain`, async () => {
+      expect(await killedAt(moment, 'is released')).to.have.length(living);
+      const { runtime } = await nextAgent();
+      await runtime.tasks.start(task);
+      await eventually('it runs', () => runtime.tasks.status('hostpath').state === 'running');
+      const { info } = await runtime.plugins.waitFor('csi-node', 'hostpath');
+      const { pid, allocId } = runtime.tasks.status('hostpath');
+      expect(info.allocId).to.equal(allocId);
+      expect(pluginPids(place)).to.deep.equal([pid]);
+      await runtime.close({ release: true });
+      expect(pluginPids(place)).to.deep.equal([]);
       expect(readdirSync(join(place.dataDir, 'plugins'))).to.deep.equal([]);
     });
   }

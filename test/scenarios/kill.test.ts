@@ -23,6 +23,8 @@ const seed = Number(process.env.SEED ?? 20261121);
 
 const victims: Victim[] = ['driver', 'agent', 'driver, then agent', 'agent, then driver'];
 
+const idsOf = (events: { id: string }[]): string[] => events.map(({ id }) => id);
+
 for (const [kind, mortals] of [
   ['lmdb', victims],
   ['redis', [...victims, 'store']],
@@ -77,6 +79,7 @@ for (const [kind, mortals] of [
         await eventually('the follower is at the end', () => heard(path).length >= told.length);
         end.abort();
         await following;
+        expect(idsOf(heard(path))).to.deep.equal(idsOf(told));
         expect(heard(path)).to.deep.equal(told);
         return told;
       }
