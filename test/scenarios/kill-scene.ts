@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { askAgent } from '../../src/cli/client.js';
 import type { Store } from '../../src/engine/store.js';
 import { lmdbStore } from '../../src/stores/lmdb.js';
 import { redisStore } from '../../src/stores/redis.js';
@@ -102,6 +103,14 @@ export class KillScene {
   /** Resolves when the agent is gone, and no other comes after it. */
   async endAgent(): Promise<void> {
     await this.#agent.kill('SIGKILL');
+  }
+
+  /** As an operator drains a node: resolves when an agent has stopped all, and ended. */
+  async drain(): Promise<void> {
+    this.#agent = this.#start('stagecraft agent');
+    await this.#agent.ready();
+    await askAgent(this.place.socketPath, 'POST', '/v1/drain');
+    await this.#agent.exited;
   }
 
   async remove(): Promise<void> {
