@@ -37,10 +37,10 @@ export const agentSocketPath = (dataDir: string): string => join(socketRootOf(da
  * @throws StagecraftError as createRuntime
  */
 export async function startAgent(config: AgentConfig, print: Print): Promise<Agent> {
-  const { nodeId, dataDir, retention, fingerprint, log } = config;
+  const { nodeId, dataDir, retention, logs, fingerprint, log } = config;
   const logger = pino({ level: log.level }, pino.destination(2));
   const { kind: storeKind, words, ...store } = storeOf(config);
-  const runtime = await createRuntime({ nodeId, dataDir, retention, fingerprint, logger, ...store });
+  const runtime = await createRuntime({ nodeId, dataDir, retention, logs, fingerprint, logger, ...store });
   const socketPath = agentSocketPath(runtime.dataDir);
   const version = packageVersion();
 
