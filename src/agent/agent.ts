@@ -14,6 +14,7 @@ import { findProcesses } from '../tasks/processes.js';
 import type { TaskStatus } from '../tasks/task-supervisor.js';
 import { serveApi } from './api.js';
 import type { AgentConfig } from './config.js';
+import { whenGone } from './data-dir-gone.js';
 import { describePluginEvent, describeStatus, describeTask, describeTaskUpdate, isLastWord } from './describe.js';
 import { storeOf } from './store.js';
 
@@ -22,7 +23,10 @@ export interface Agent {
   readonly runtime: Runtime;
   /** Where its API listens. */
   readonly socketPath: string;
-  /** Resolves once it has ended, however that was asked for; rejects if something could not be released. */
+  /**
+   * Resolves once it has ended, however that was asked for; rejects if something could not be released, or with
+   * DATA_DIR_GONE, after which the process is to end at once.
+   */
   readonly ended: Promise<void>;
   /** Ends it. Plugin processes stay unless they are released. Twice is once. */
   stop(options?: { release?: boolean }): Promise<void>;
@@ -68,6 +72,10 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
     print(`${reason.message}: ending; plugin processes stay`);
     // Its rejection, with the same reason, is what `ended` tells.
     stop().catch(() => {});
+  });
+  // Nothing is closed: the path of its API may be another agent's by now, and would be removed with it.
+  void whenGone(runtime.dataDir).then((reason) => {
+    if (!ending) end(Promise.reject(reason));
   });
   let closeApi: () => Promise<void> = async () => {};
   try {

@@ -115,4 +115,5 @@ try {
   // commander has told its own faults already
   if (!(error instanceof CommanderError) || error.code === 'usage') process.stderr.write(`${messageOf(error)}\n`);
   process.exitCode = exitCodeFor(error);
+  if (error instanceof StagecraftError && error.code === 'DATA_DIR_GONE') process.exit();
 }
