@@ -29,6 +29,7 @@ import { pluginKinds } from './registry/kinds.js';
 import { PluginRegistry } from './registry/plugin-registry.js';
 import { lmdbStore } from './stores/lmdb.js';
 import { taskKind } from './tasks/kinds.js';
+import { TaskLogs } from './tasks/task-logs.js';
 import { type TaskStatus, TaskSupervisor } from './tasks/task-supervisor.js';
 
 export interface RuntimeOptions {
@@ -42,6 +43,8 @@ export interface RuntimeOptions {
   fingerprint?: Partial<FingerprintTimes>;
   /** What is kept of the past; what is older is forgotten. */
   retention?: Retention;
+  /** What the processes of tasks write. */
+  logs?: LogOptions;
   /** Further kinds of plugin by type; `csi-controller` and `csi-node` are built in. */
   dispensers?: Record<string, Dispenser>;
   /** Names what depends on a plugin instance, e.g. mounted volumes; asked before it is deregistered or its task is stopped. */
@@ -57,6 +60,11 @@ export interface Retention {
   journalEntries?: number | undefined;
   /** Of each topic at least its newest events; default 100,000. */
   topicEvents?: number | undefined;
+}
+
+export interface LogOptions {
+  /** A log larger than this is copied to an older one, then emptied; default 10 MiB. */
+  maxBytes?: number | undefined;
 }
 
 /** `runtime.plugins`: what is left out belongs to the runtime itself. */
@@ -146,7 +154,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   }
 }
 
-function checkOptions({ nodeId, fingerprint = {}, retention = {}, dependents }: RuntimeOptions): void {
+function checkOptions({ nodeId, fingerprint = {}, retention = {}, logs = {}, dependents }: RuntimeOptions): void {
   const bytes = typeof nodeId === 'string' ? Buffer.byteLength(nodeId) : 0;
   if (bytes < 1 || bytes > maxNodeIdBytes) {
     throw new StagecraftError(
@@ -168,12 +176,10 @@ function checkOptions({ nodeId, fingerprint = {}, retention = {}, dependents }: 
       );
     }
   }
-  for (const [name, value] of Object.entries(retention)) {
-    if (value !== undefined && !(Number.isSafeInteger(value) && value > 0)) {
-      throw new StagecraftError(
-        'INVALID_ARGUMENT',
-        `retention.${name} must be a positive whole number, it is ${value}`,
-      );
+  for (const [group, values] of Object.entries({ retention, logs })) {
+    for (const [name, value] of Object.entries(values)) {
+      if (value === undefined || (Number.isSafeInteger(value) && value > 0)) continue;
+      throw new StagecraftError('INVALID_ARGUMENT', `${group}.${name} must be a positive whole number, it is ${value}`);
     }
   }
 }
@@ -182,6 +188,8 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   const { nodeId, clock = systemClock, random = systemRandom, logger = silentLogger, retention = {} } = options;
   const store = options.store ?? lmdbStore(join(dataDir.path, 'state'));
   const clients = new Clients({ ...csiDispensers(), ...options.dispensers }, { clock, logger });
+  const paths = { dataDir: dataDir.path, socketRoot: dataDir.socketRoot };
+  const logs = new TaskLogs({ paths, clock, logger, ...options.logs });
   const times = { ...defaultTimes, ...options.fingerprint };
   const checked: FingerprintLoopOptions['checked'] = (address, seen) => plugins.checked(address, seen);
   let released = false;
@@ -214,7 +222,8 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
       registryKind(dataDir, () => engine, { drain }),
       ...pluginKinds({ ...times, clients, clock, checked }),
       taskKind({
-        paths: { dataDir: dataDir.path, socketRoot: dataDir.socketRoot },
+        paths,
+        logs,
         clock,
         probe: (info, signal) => clients.look(info, signal),
         gone: (instance, signal) => plugins.gone(instance, signal),
@@ -227,6 +236,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   const tasks = new TaskSupervisor({
     node: nodeId,
     engine,
+    logs,
     dependents: (instances) => plugins.dependentsOf(instances),
   });
   const root = new Root(engine, registryAddress(nodeId), clock);

@@ -18,10 +18,12 @@ import { endProcesses } from './end-processes.js';
 import { healthKept } from './migrations.js';
 import type { TaskPaths } from './paths.js';
 import { type Children, spawnRun } from './spawn.js';
+import type { TaskLogs } from './task-logs.js';
 import { watchProcess } from './watch-process.js';
 
 export interface TaskKindOptions {
   paths: TaskPaths;
+  logs: TaskLogs;
   clock: Clock;
   probe: ProbePlugin;
   /** Resolves when an instance that was deregistered has shut down. */
@@ -35,7 +37,7 @@ export const tasksTopic = (node: string): string => `tasks/${encodeURIComponent(
 /** Beyond the health timeout: for a last probe and the end of the log. */
 const readySlackMs = 10_000;
 
-export function taskKind({ paths, clock, probe, gone, watchHealth }: TaskKindOptions): ActorKind {
+export function taskKind({ paths, logs, clock, probe, gone, watchHealth }: TaskKindOptions): ActorKind {
   const children: Children = new Map();
   return {
     machine: taskMachine,
@@ -49,6 +51,7 @@ export function taskKind({ paths, clock, probe, gone, watchHealth }: TaskKindOpt
           signal,
         }: EffectCall<{ spec: TaskSpec; run: TaskRun; previous: ProcessIdentity | null }>) {
           await endProcesses(paths, clock, { id: spec.id, known: previous, except: run, signal });
+          await logs.bound(spec.id);
           signal.throwIfAborted(); // whoever has left the state looks for processes right now
           if (spec.socket !== undefined) return { ...run, process: null, socketPath: spec.socket };
           return spawnRun(paths, children, { spec, run });
@@ -67,7 +70,7 @@ export function taskKind({ paths, clock, probe, gone, watchHealth }: TaskKindOpt
         }: EffectCall<{ spec: TaskSpec; spawned: SpawnedRun; withTail: boolean }>) {
           const { process } = spawned;
           if (process === null) return untilAborted(signal); // somebody else's: there is nothing to watch
-          return watchProcess(paths, clock, children, { spec, spawned: { ...spawned, process }, withTail, signal });
+          return watchProcess(logs, clock, children, { spec, spawned: { ...spawned, process }, withTail, signal });
         },
       },
       watchHealth: {
