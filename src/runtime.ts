@@ -21,12 +21,12 @@ import { messageOf, StagecraftError } from './errors.js';
 import { type DataDir, openDataDir } from './host/data-dir.js';
 import { Clients } from './registry/clients.js';
 import type { Dependents } from './registry/dependents.js';
-import { type Dispenser, fingerprintOf } from './registry/dispenser.js';
+import type { Dispenser } from './registry/dispenser.js';
 import type { FingerprintLoopOptions, FingerprintTimes } from './registry/fingerprint-loop.js';
+import { InstanceHealth } from './registry/instance-health.js';
 import { pluginKinds } from './registry/kinds.js';
 import { PluginRegistry } from './registry/plugin-registry.js';
 import { lmdbStore } from './stores/lmdb.js';
-import type { ProbePlugin } from './tasks/await-ready.js';
 import { taskKind } from './tasks/kinds.js';
 import { type TaskStatus, TaskSupervisor } from './tasks/task-supervisor.js';
 
@@ -43,7 +43,7 @@ export interface RuntimeOptions {
   retention?: Retention;
   /** Further kinds of plugin by type; `csi-controller` and `csi-node` are built in. */
   dispensers?: Record<string, Dispenser>;
-  /** Names what depends on a plugin instance, e.g. mounted volumes; asked before it is deregistered. */
+  /** Names what depends on a plugin instance, e.g. mounted volumes; asked before it is deregistered or its task is stopped. */
   dependents?: Dependents;
   clock?: Clock;
   random?: Random;
@@ -59,7 +59,7 @@ export interface Retention {
 }
 
 /** `runtime.plugins`: what is left out belongs to the runtime itself. */
-export type Plugins = Omit<PluginRegistry, 'close' | 'checked'>;
+export type Plugins = Omit<PluginRegistry, 'close' | 'checked' | 'dependentsOf'>;
 /** `runtime.tasks`. */
 export type Tasks = Omit<TaskSupervisor, 'close' | 'stopAll'>;
 
@@ -180,7 +180,7 @@ function checkOptions({ nodeId, fingerprint = {}, retention = {}, dependents }: 
 async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runtime> {
   const { nodeId, clock = systemClock, random = systemRandom, logger = silentLogger, retention = {} } = options;
   const store = options.store ?? lmdbStore(join(dataDir.path, 'state'));
-  const clients = new Clients({ ...csiDispensers(), ...options.dispensers }, logger);
+  const clients = new Clients({ ...csiDispensers(), ...options.dispensers }, { clock, logger });
   const times = { ...defaultTimes, ...options.fingerprint };
   const checked: FingerprintLoopOptions['checked'] = (address, seen) => plugins.checked(address, seen);
   let released = false;
@@ -215,18 +215,25 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
       taskKind({
         paths: { dataDir: dataDir.path, socketRoot: dataDir.socketRoot },
         clock,
-        probe: probeWith(clients),
+        probe: (info, signal) => clients.look(info, signal),
         gone: (instance, signal) => plugins.gone(instance, signal),
+        watchHealth: (instances, signal, tell) => health.watch(instances, signal, tell),
       }),
     ],
   });
   const plugins = new PluginRegistry({ node: nodeId, engine, clients, clock, logger, dependents: options.dependents });
-  const tasks = new TaskSupervisor({ node: nodeId, engine });
+  const health = new InstanceHealth({ node: nodeId, engine });
+  const tasks = new TaskSupervisor({
+    node: nodeId,
+    engine,
+    dependents: (instances) => plugins.dependentsOf(instances),
+  });
   const root = new Root(engine, registryAddress(nodeId), clock);
 
   await engine.open();
   await root.start().catch(async (error: unknown) => {
     await engine.stop();
+    clients.end();
     throw error;
   });
   let closing: Promise<void> | undefined;
@@ -268,6 +275,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
             .catch(withoutStore)
             .finally(() => engine.stop());
         } finally {
+          clients.end();
           dataDir.unlock();
         }
       })();
@@ -374,19 +382,6 @@ class Root {
     return new StagecraftError(code, message, { address: this.#address });
   }
 }
-
-/** Looks at a plugin that is not registered yet, with a client of its own. */
-const probeWith =
-  (clients: Clients): ProbePlugin =>
-  async (info, signal) => {
-    const dispenser = clients.dispenser(info.type);
-    const client = dispenser.connect(info);
-    try {
-      return fingerprintOf(await dispenser.fingerprint(client, { info, signal }));
-    } finally {
-      dispenser.close(client);
-    }
-  };
 
 async function* upTo(
   entries: AsyncIterable<JournalEntry>,

@@ -5,6 +5,7 @@
 import { addressParts, nodeOwnedPrefix, pluginAddress, pluginsAddress } from '../../machines/addresses.js';
 import type { Fingerprint, PluginContext, PluginInfo } from '../../machines/plugin.js';
 import type { PluginsContext } from '../../machines/plugins.js';
+import type { PluginKey } from '../../machines/task-types.js';
 import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
@@ -78,7 +79,10 @@ export class PluginRegistry {
     this.#clock = clock;
     this.#logger = logger;
     this.#dependents = dependents;
+    clients.onSettled(() => this.#wake());
     engine.observe(({ address, state, entry }) => {
+      // Also one that nobody has looked at: it may have been dispensed.
+      if (state === undefined) clients.closeAll(address);
       // A look at what it was before says nothing of it any more.
       if (state === undefined || entry.event?.type === 'plugin.restart') this.#checked.delete(address);
       this.#wake();
@@ -217,11 +221,13 @@ export class PluginRegistry {
     });
   }
 
-  /** Resolves when an instance has shut down, or the signal is aborted. */
-  gone({ type, name, allocId }: Pick<PluginInfo, 'type' | 'name' | 'allocId'>, signal: AbortSignal): Promise<void> {
+  /** Resolves when an instance has shut down and no call is in flight on its client, or the signal is aborted. */
+  gone({ type, name, allocId }: PluginKey, signal: AbortSignal): Promise<void> {
+    const address = pluginAddress(this.#node, type, name, allocId);
     const isGone = (): boolean =>
       !this.#instances(type, name).some((instance) => instance.allocId === allocId) &&
-      !this.#engine.peek(pluginAddress(this.#node, type, name, allocId));
+      !this.#engine.peek(address) &&
+      !this.#clients.isClosing(address);
     return new Promise((resolve) => {
       const look = (): void => {
         if (!signal.aborted && !isGone()) return;
@@ -233,6 +239,18 @@ export class PluginRegistry {
       signal.addEventListener('abort', look);
       look();
     });
+  }
+
+  /**
+   * What depends on any of these instances, also while the runtime closes; those that are not registered are left out.
+   * @throws StagecraftError DEPENDENTS_UNKNOWN
+   */
+  async dependentsOf(instances: PluginKey[]): Promise<string[]> {
+    const infos = instances.flatMap(({ type, name, allocId }) =>
+      this.#instances(type, name).filter((info) => info.allocId === allocId),
+    );
+    if (!this.#dependents || infos.length === 0) return [];
+    return askDependents(this.#dependents, infos, { clock: this.#clock, signal: new AbortController().signal });
   }
 
   /** Told by the fingerprint loop at the end of each round. */
