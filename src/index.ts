@@ -1,6 +1,6 @@
 /** Entry point `stagecraft`: the runtime, and the types of what it takes and gives. */
 
-export type { Fingerprint, PluginBasics, PluginInfo, TaskChanged, TaskSpec } from '../machines/index.js';
+export type { Fingerprint, NodeInfo, PluginBasics, PluginInfo, TaskChanged, TaskSpec } from '../machines/index.js';
 export type { QuarantinedActor } from './engine/actors.js';
 export type { Clock } from './engine/clock.js';
 export type { EntrySource, JournalEntry } from './engine/envelope.js';

@@ -27,6 +27,7 @@ import type { FingerprintLoopOptions, FingerprintTimes } from './registry/finger
 import { InstanceHealth } from './registry/instance-health.js';
 import { pluginKinds } from './registry/kinds.js';
 import { PluginRegistry } from './registry/plugin-registry.js';
+import { checkDispensers } from './registry/validate.js';
 import { lmdbStore } from './stores/lmdb.js';
 import { taskKind } from './tasks/kinds.js';
 import { TaskLogs } from './tasks/task-logs.js';
@@ -45,7 +46,7 @@ export interface RuntimeOptions {
   retention?: Retention;
   /** What the processes of tasks write. */
   logs?: LogOptions;
-  /** Further kinds of plugin by type; `csi-controller` and `csi-node` are built in. */
+  /** Further kinds of plugin by type; what is given for `csi-controller` or `csi-node` takes the place of the built-in one. */
   dispensers?: Record<string, Dispenser>;
   /** Names what depends on a plugin instance, e.g. mounted volumes; asked before it is deregistered or its task is stopped. */
   dependents?: Dependents;
@@ -154,7 +155,14 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   }
 }
 
-function checkOptions({ nodeId, fingerprint = {}, retention = {}, logs = {}, dependents }: RuntimeOptions): void {
+function checkOptions({
+  nodeId,
+  fingerprint = {},
+  retention = {},
+  logs = {},
+  dependents,
+  dispensers = {},
+}: RuntimeOptions): void {
   const bytes = typeof nodeId === 'string' ? Buffer.byteLength(nodeId) : 0;
   if (bytes < 1 || bytes > maxNodeIdBytes) {
     throw new StagecraftError(
@@ -165,6 +173,7 @@ function checkOptions({ nodeId, fingerprint = {}, retention = {}, logs = {}, dep
   if (/[\p{Cc}\p{Cs}]/u.test(nodeId)) {
     throw new StagecraftError('INVALID_ARGUMENT', 'nodeId has a control character or half of a surrogate pair in it');
   }
+  checkDispensers(dispensers);
   if (dependents !== undefined && typeof dependents !== 'function') {
     throw new StagecraftError('INVALID_ARGUMENT', `dependents must be a function, it is ${typeof dependents}`);
   }
