@@ -15,7 +15,7 @@ import { simulatedClock } from '../../src/testing/simulated-clock.js';
 import { FakeKind } from './fake-kind.js';
 
 export const nodeId = 'worker-1';
-/** Where no directory is: nothing to watch. */
+/** Where no directory is, and none comes. */
 export const nowhere = '/nowhere';
 
 /** A device that may be registered. */
