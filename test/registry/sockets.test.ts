@@ -173,6 +173,18 @@ describe('sockets', () => {
       expect(house.kind.looks.length).to.equal(length + 1);
     });
 
+    it('I10 comes, but is not ready yet: retries begin with short gaps again', async () => {
+      house.kind.find = () => unhealthy;
+      await house.register(device('a1', { connection: { socketPath: path } }));
+      await house.clock.advance(125_000);
+      const { length } = house.kind.looks;
+      writeFileSync(path, '');
+      await house.kind.looked(length + 1);
+      house.kind.find = () => healthy;
+      await house.clock.advance(500);
+      expect(house.plugins.status('device', 'gpu').healthy).to.equal(true);
+    });
+
     it('I10 goes: a healthy instance is found unhealthy at once', async () => {
       writeFileSync(path, '');
       await house.register(device('a1', { connection: { socketPath: path } }));
