@@ -11,6 +11,7 @@ export type { Replayed } from './engine/replay.js';
 export type { Store } from './engine/store.js';
 export type { FollowOptions } from './engine/topics.js';
 export { type ErrorDetails, StagecraftError } from './errors.js';
+export type { Dependents } from './registry/dependents.js';
 export type { Dispenser, FingerprintRequest } from './registry/dispenser.js';
 export type { FingerprintTimes } from './registry/fingerprint-loop.js';
 export type { PluginEvent } from './registry/plugin-events.js';

@@ -20,8 +20,10 @@ import type { Store } from './engine/store.js';
 import { messageOf, StagecraftError } from './errors.js';
 import { type DataDir, openDataDir } from './host/data-dir.js';
 import { Clients } from './registry/clients.js';
+import type { Dependents } from './registry/dependents.js';
 import type { Dispenser } from './registry/dispenser.js';
 import type { FingerprintLoopOptions, FingerprintTimes } from './registry/fingerprint-loop.js';
+import { InstanceHealth } from './registry/instance-health.js';
 import { pluginKinds } from './registry/kinds.js';
 import { PluginRegistry } from './registry/plugin-registry.js';
 import { lmdbStore } from './stores/lmdb.js';
@@ -41,6 +43,8 @@ export interface RuntimeOptions {
   retention?: Retention;
   /** Further kinds of plugin by type; `csi-controller` and `csi-node` are built in. */
   dispensers?: Record<string, Dispenser>;
+  /** Names what depends on a plugin instance, e.g. mounted volumes; asked before it is deregistered or its task is stopped. */
+  dependents?: Dependents;
   clock?: Clock;
   random?: Random;
   /** pino fits as it is; default: nothing is logged. */
@@ -55,7 +59,7 @@ export interface Retention {
 }
 
 /** `runtime.plugins`: what is left out belongs to the runtime itself. */
-export type Plugins = Omit<PluginRegistry, 'close' | 'checked'>;
+export type Plugins = Omit<PluginRegistry, 'close' | 'checked' | 'dependentsOf'>;
 /** `runtime.tasks`. */
 export type Tasks = Omit<TaskSupervisor, 'close' | 'stopAll'>;
 
@@ -141,7 +145,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   }
 }
 
-function checkOptions({ nodeId, fingerprint = {}, retention = {} }: RuntimeOptions): void {
+function checkOptions({ nodeId, fingerprint = {}, retention = {}, dependents }: RuntimeOptions): void {
   const bytes = typeof nodeId === 'string' ? Buffer.byteLength(nodeId) : 0;
   if (bytes < 1 || bytes > maxNodeIdBytes) {
     throw new StagecraftError(
@@ -151,6 +155,9 @@ function checkOptions({ nodeId, fingerprint = {}, retention = {} }: RuntimeOptio
   }
   if (/[\p{Cc}\p{Cs}]/u.test(nodeId)) {
     throw new StagecraftError('INVALID_ARGUMENT', 'nodeId has a control character or half of a surrogate pair in it');
+  }
+  if (dependents !== undefined && typeof dependents !== 'function') {
+    throw new StagecraftError('INVALID_ARGUMENT', `dependents must be a function, it is ${typeof dependents}`);
   }
   for (const [name, value] of Object.entries(fingerprint)) {
     if (!(typeof value === 'number' && value > 0)) {
@@ -210,11 +217,17 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
         clock,
         probe: (info, signal) => clients.look(info, signal),
         gone: (instance, signal) => plugins.gone(instance, signal),
+        watchHealth: (instances, signal, tell) => health.watch(instances, signal, tell),
       }),
     ],
   });
-  const plugins = new PluginRegistry({ node: nodeId, engine, clients, clock });
-  const tasks = new TaskSupervisor({ node: nodeId, engine });
+  const plugins = new PluginRegistry({ node: nodeId, engine, clients, clock, logger, dependents: options.dependents });
+  const health = new InstanceHealth({ node: nodeId, engine });
+  const tasks = new TaskSupervisor({
+    node: nodeId,
+    engine,
+    dependents: (instances) => plugins.dependentsOf(instances),
+  });
   const root = new Root(engine, registryAddress(nodeId), clock);
 
   await engine.open();

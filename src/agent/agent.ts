@@ -15,6 +15,8 @@ import { describePluginEvent, describeStatus, describeTaskUpdate } from './descr
 import { storeOf } from './store.js';
 
 export interface Agent {
+  /** For what runs beside it in this process. `stop` closes it. */
+  readonly runtime: Runtime;
   /** Where its API listens. */
   readonly socketPath: string;
   /** Resolves once it has ended, however that was asked for; rejects if something could not be released. */
@@ -81,7 +83,7 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
     await stop().catch((stopError: unknown) => logger.error({}, `not stopped in order: ${messageOf(stopError)}`));
     throw error;
   }
-  return { socketPath, ended, stop };
+  return { runtime, socketPath, ended, stop };
 }
 
 /** Makes the running tasks those of the configuration. */

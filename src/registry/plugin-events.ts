@@ -18,6 +18,8 @@ export interface PluginEvent {
   was?: HealthChanged['from'];
   healthy?: boolean;
   description?: string;
+  /** For `deregistered`: what depended on it, where anything was known to; see `createRuntime({ dependents })`. */
+  dependents?: string[];
 }
 
 export const pluginsTopic = (node: string): string => `plugins/${encodeURIComponent(node)}`;
@@ -38,6 +40,10 @@ export function pluginEventOf(row: TopicRow): PluginEvent {
         healthy: broadcast.healthy,
         description: broadcast.description,
       };
+    case 'deregistered': {
+      const { dependents } = broadcast;
+      return { ...common, kind: 'deregistered', ...(dependents && { dependents }) };
+    }
     default:
       return { ...common, kind: broadcast.type };
   }

@@ -7,6 +7,7 @@ import type { Commit, CommitResult } from '../engine/store.js';
 import { seqOf } from './commit-rule.js';
 import { bucketOf, type RedisKeys, sortable } from './redis-keys.js';
 import { numberOf, rowOf, textOf } from './redis-replies.js';
+import { conflictHead } from './redis-rows.js';
 import { type Call, call, script } from './redis-script.js';
 
 /**
@@ -20,10 +21,10 @@ local function outcome(stored, issued, expected, seq, epoch, owner, commitId)
     local newest, holder = string.match(issued, '^(%d+) (.*)$')
     if tonumber(epoch) < tonumber(newest) or (epoch == newest and owner ~= holder) then return {newest, holder} end
   end
-  if not stored[1] then return expected ~= '0' and 0 or nil end
+  if not stored[1] and not stored[2] then return expected ~= '0' and 0 or nil end
   local mine, its = tonumber(epoch), tonumber(stored[2])
-  if stored[1] == expected and (mine > its or (mine == its and owner == stored[3])) then return nil end
-  return {stored[1], stored[2], stored[3], stored[4]}
+  if its and stored[1] == expected and (mine > its or (mine == its and owner == stored[3])) then return nil end
+  return {stored[1] or '', stored[2] or '', stored[3] or '', stored[4] or ''}
 end
 
 local function enlist(key, counts, field, member)
@@ -136,8 +137,8 @@ function commitResult(reply: unknown): CommitResult {
   if (reply === 1) return { status: 'done' };
   if (reply === 0) return { status: 'conflict' };
   if (reply instanceof Error) return { status: 'refused', reason: reply.message };
-  const [seq, epoch, owner, commitId] = rowOf(reply);
-  if (owner === undefined) return { status: 'fenced', epoch: numberOf(seq), owner: textOf(epoch) };
-  const stored = { seq: numberOf(seq), epoch: numberOf(epoch), owner: textOf(owner), commitId: textOf(commitId) };
-  return { status: 'conflict', stored };
+  const fields = rowOf(reply);
+  const [epoch, owner] = fields;
+  if (fields.length === 2) return { status: 'fenced', epoch: numberOf(epoch), owner: textOf(owner) };
+  return { status: 'conflict', stored: conflictHead(fields) };
 }

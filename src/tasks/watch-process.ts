@@ -1,5 +1,5 @@
 /** Waits for the end of a process, our own child or one that an earlier incarnation of this runtime has started. */
-import type { ProcessEnd, SpawnedRun, TaskSpec } from '../../machines/task.js';
+import type { OwnRun, ProcessEnd, TaskSpec } from '../../machines/task-types.js';
 import { type Clock, pause } from '../engine/clock.js';
 import { tailOf } from './log-tail.js';
 import { logPathOf, type TaskPaths } from './paths.js';
@@ -8,7 +8,7 @@ import type { Children } from './spawn.js';
 
 export interface WatchRequest {
   spec: TaskSpec;
-  spawned: SpawnedRun;
+  spawned: OwnRun;
   /** Whether the end of the log belongs to how it ended. */
   withTail: boolean;
   signal: AbortSignal;

@@ -1,4 +1,7 @@
-/** A store behind a cable that is cut at a certain write: for whoever holds this end, all is over from then on. */
+/**
+ * A store behind a cable that is cut at a certain write: for whoever holds this end, all is over from then on. It tells
+ * when nothing is under way: a store of files or on a server answers when it likes, whatever the clock of a test says.
+ */
 import type { Store } from '../../src/engine/store.js';
 
 export interface Cut {
@@ -19,9 +22,22 @@ export class Cable implements Store {
     this.#tellCut = resolve;
   });
 
-  constructor(inner: Store, cut: Cut) {
+  #underWay = 0;
+
+  /** @param cut default never */
+  constructor(inner: Store, cut: Cut = { afterWrites: Number.POSITIVE_INFINITY, done: true }) {
     this.#inner = inner;
     this.#cut = cut;
+  }
+
+  /** Writes that went through, or were tried. */
+  get writes(): number {
+    return this.#writes;
+  }
+
+  /** Whether nobody waits for an answer. */
+  get isQuiet(): boolean {
+    return this.#underWay === 0;
   }
 
   get isCut(): boolean {
@@ -56,7 +72,12 @@ export class Cable implements Store {
 
   async #read<T>(read: () => Promise<T>): Promise<T> {
     if (this.#isCut) throw new Error('the store is out of reach');
-    return read();
+    this.#underWay += 1;
+    try {
+      return await read();
+    } finally {
+      this.#underWay -= 1;
+    }
   }
 
   async #write<T>(write: () => Promise<T>): Promise<T> {

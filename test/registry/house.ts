@@ -12,6 +12,7 @@ import { createRuntime, type Plugins, type Runtime, type RuntimeOptions } from '
 import { memoryStore } from '../../src/stores/memory.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
+import { Cable } from './cable.js';
 import { FakeKind } from './fake-kind.js';
 
 export const nodeId = 'worker-1';
@@ -82,9 +83,10 @@ export class House {
     return this.runtime.plugins;
   }
 
-  /** Lets all present work come to rest; no time passes. */
-  rest(): Promise<void> {
-    return this.clock.advance(0);
+  /** Lets all present work come to rest, however long a store behind a cable takes for it; no time passes. */
+  async rest(): Promise<void> {
+    do await this.clock.advance(0);
+    while (this.store instanceof Cable && !this.store.isQuiet && !this.store.isCut);
   }
 
   /** Registers one after the other, and lets the first looks come to rest. */

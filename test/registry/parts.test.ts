@@ -143,6 +143,8 @@ describe('plugin events', () => {
     for (const kind of ['registered', 'updated', 'deregistered']) {
       expect(eventOf({ type: kind, info })).to.deep.equal({ id: '7', at: 5, kind, info });
     }
+    const leaves = { type: 'deregistered', info, dependents: ['volume v'] };
+    expect(eventOf(leaves)).to.deep.include({ kind: 'deregistered', info, dependents: ['volume v'] });
     expect(eventOf({ type: 'promoted', info, from })).to.deep.equal({ id: '7', at: 5, kind: 'promoted', info, from });
     expect(eventOf({ type: 'health', info, from: 'healthy', healthy: false, description: 'x' })).to.deep.equal({
       id: '7',

@@ -1,36 +1,23 @@
 /** What a restart brings back: the same on every store that keeps anything. Crashes: crash.test.ts */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { pluginAddress } from '../../machines/addresses.js';
 import type { PluginInfo } from '../../machines/plugin.js';
 import type { Store } from '../../src/engine/store.js';
-import { lmdbStore } from '../../src/stores/lmdb.js';
-import { memoryStore } from '../../src/stores/memory.js';
+import { Cable } from './cable.js';
+import { odd } from './crash-story.js';
 import { device, gpus, House, inShort, nodeId, refusal, take } from './house.js';
+import { inLmdb, inMemory, inRedis, type KeptData, type RawData } from './kept-data.js';
 
-interface Subject {
-  name: string;
-  /** Called before each test: answers what opens a store on the same data, each time it is called. */
-  make(directory: string): () => Store;
-}
-
-const subjects: Subject[] = [
-  {
-    name: 'memory',
-    make: () => {
-      const store = memoryStore();
-      return () => store;
-    },
-  },
-  { name: 'lmdb', make: (directory) => () => lmdbStore(join(directory, 'state')) },
+const subjects: { name: string; make(): Promise<KeptData & Partial<RawData>> }[] = [
+  { name: 'memory', make: async () => inMemory() },
+  { name: 'lmdb', make: () => inLmdb() },
+  { name: 'redis', make: inRedis },
 ];
 
 const whole = device('a1', {
   version: '1.2.3',
   connection: { socketPath: '/nowhere/ü 日本.sock' },
-  options: { z: '', a: 'ä"\\\n', '': 'empty', constructor: 'x' },
+  options: odd,
 });
 const basic = {
   pluginName: 'acme',
@@ -44,22 +31,21 @@ const basic = {
 for (const { name, make } of subjects) {
   describe(`plugins restored from ${name}`, () => {
     let house: House;
-    let directory: string;
-    let nextStore: () => Store;
+    let data: KeptData & Partial<RawData>;
 
-    const restart = (): Promise<House> => (name === 'memory' ? house.restart() : house.restart(nextStore()));
+    const restart = (): Promise<House> =>
+      name === 'memory' ? house.restart() : house.restart(new Cable(data.store()));
     const healthyNow = (...infos: PluginInfo[]): Promise<unknown> =>
       Promise.all(infos.map((info) => house.plugins.waitFor(info.type, info.name)));
 
     beforeEach(async () => {
-      directory = mkdtempSync(join(tmpdir(), 'stagecraft-'));
-      nextStore = make(directory);
-      house = await new House(nextStore()).open();
+      data = await make();
+      house = await new House(new Cable(data.store())).open();
     });
 
     afterEach(async () => {
       await house.dispose();
-      rmSync(directory, { recursive: true });
+      await data.remove();
     });
 
     it('R11 the order of instances and every field of theirs', async () => {
@@ -183,7 +169,7 @@ for (const { name, make } of subjects) {
         await house.plugins.register(device('b1', { name: 'tpu' }));
         await healthyNow(device('a2'), device('b1', { name: 'tpu' }));
         await house.runtime.close();
-        const store = nextStore();
+        const store = new Cable(data.store());
         const damaged = await damage(store, gpus, text);
         house.store = store;
         await house.open();
@@ -200,7 +186,7 @@ for (const { name, make } of subjects) {
       await house.plugins.register(device('a2'));
       await healthyNow(device('a2'));
       await house.runtime.close();
-      const store = nextStore();
+      const store = new Cable(data.store());
       const address = pluginAddress(nodeId, 'device', 'gpu', 'a2');
       await damage(store, address, '{}');
       house.store = store;
@@ -216,7 +202,7 @@ for (const { name, make } of subjects) {
       await house.plugins.register(whole);
       await healthyNow(whole);
       await house.runtime.close();
-      if (name !== 'memory') house.store = nextStore();
+      if (name !== 'memory') house.store = new Cable(data.store());
       await house.open({ dispensers: {} });
       const gone = house.plugins.updates(undefined, { from: '2' })[Symbol.asyncIterator]();
       const { value } = await gone.next();

@@ -160,3 +160,36 @@ describe('redis store, indexes that an operator deleted', () => {
     expect((await store.unsettled(all)).rows).to.have.lengthOf(1);
   });
 });
+
+describe('redis store, records that were damaged', () => {
+  const lab = new RedisLab();
+
+  afterEach(() => lab.clear());
+
+  for (const [what, field, value] of [
+    ['a seq that is no number', 'seq', 'seven'],
+    ['no seq', 'seq', null],
+    ['an epoch that is no number', 'epoch', 'x'],
+    ['no epoch', 'epoch', null],
+    ['no text', 'text', null],
+    ['a wake-up that is missing', 'wake', null],
+  ] satisfies [string, string, string | null][]) {
+    it(`${what}: handed on unreadable, never overwritten, and hides no other`, async () => {
+      const server = await lab.server();
+      const { store } = await lab.store(server.url);
+      await store.commit([commitOf('a', 0), commitOf('b', 0), commitOf('c', 0)]);
+      const client = server.client();
+      const [key = ''] = await client.keys('*:r:b');
+      await (value === null ? client.hdel(key, field) : client.hset(key, field, value));
+      const damaged = await client.hgetall(key);
+      const { rows } = await store.list({ prefix: '', limit: 10 });
+      expect(rows.map(({ address, seq }) => [address, seq])).to.deep.equal(Object.entries({ a: 1, b: 0, c: 1 }));
+      const found = await store.load('b');
+      expect(found).to.deep.equal(rows[1]);
+      expect(() => JSON.parse(found?.text ?? '{}')).to.throw(SyntaxError);
+      const commits = [commitOf('b', 0, { commitId: 'another' }), commitOf('b', 7), commitOf('c', 1)];
+      expect((await store.commit(commits)).map(({ status }) => status)).to.deep.equal(['conflict', 'conflict', 'done']);
+      expect(await client.hgetall(key)).to.deep.equal(damaged);
+    });
+  }
+});

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { ProcessEnd } from '../../machines/task.js';
+import type { ProcessEnd } from '../../machines/task-types.js';
 import { systemClock } from '../../src/engine/clock.js';
 import { type Children, spawnRun } from '../../src/tasks/spawn.js';
 import { completeTask } from '../../src/tasks/spec.js';
