@@ -27,9 +27,9 @@ export async function watchProcess(
   const ended = child?.token === spawned.token ? child.ended : undefined;
   const look = new AbortController();
   void ended?.then(() => look.abort());
-  while (isAlive(spawned.process) && !signal.aborted) {
-    await pause(clock, lookEveryMs, AbortSignal.any([signal, look.signal]));
-  }
+  // Once for all looks: a signal keeps count of every one that was made of it.
+  const wake = AbortSignal.any([signal, look.signal]);
+  while (isAlive(spawned.process) && !signal.aborted) await pause(clock, lookEveryMs, wake);
   signal.throwIfAborted();
   const end = (await ended) ?? {};
   return withTail ? { ...end, tail: tailOf(logPathOf(paths, spec.id)) } : end;
