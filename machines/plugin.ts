@@ -41,6 +41,8 @@ export interface PluginInput {
 export interface PluginContext {
   info: PluginInfo;
   fingerprint: Fingerprint;
+  /** Told as healthy, then defined anew: until the first look at what it is now, that is still the last that was told. */
+  isToldHealthy?: boolean;
 }
 
 type FingerprintEvent = { type: 'fingerprint.changed'; fingerprint: Fingerprint };
@@ -74,6 +76,9 @@ function together(known: Fingerprint, seen: Fingerprint): Fingerprint {
   return all;
 }
 
+const isToldHealthy = ({ fingerprint, isToldHealthy = false }: PluginContext): boolean =>
+  fingerprint.healthy || isToldHealthy;
+
 export const pluginMachine = setup({
   types: {} as {
     context: PluginContext;
@@ -84,11 +89,18 @@ export const pluginMachine = setup({
   actors: { fingerprintLoop: unboundLoop<FingerprintEvent, FingerprintInput>() }, // one long effect: an event only on change
   guards: {
     isHealthy: (_, seen: Fingerprint) => seen.healthy,
-    wasHealthy: ({ context }) => context.fingerprint.healthy,
+    wasHealthy: ({ context }) => isToldHealthy(context),
   },
   actions: {
-    remember: assign(({ context }, seen: Fingerprint) => ({ fingerprint: together(context.fingerprint, seen) })),
-    redefine: assign((_, info: PluginInfo) => ({ info, fingerprint: unknown })),
+    remember: assign(({ context }, seen: Fingerprint) => ({
+      fingerprint: together(context.fingerprint, seen),
+      ...(context.isToldHealthy && { isToldHealthy: false }),
+    })),
+    redefine: assign(({ context }, info: PluginInfo) => ({
+      info,
+      fingerprint: unknown,
+      ...(isToldHealthy(context) && { isToldHealthy: true }),
+    })),
     emitHealth: emit(({ context }, from: HealthChanged['from']) => ({
       type: 'health' as const,
       info: context.info,
