@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { askAgent } from '../../src/cli/client.js';
 import type { Store } from '../../src/engine/store.js';
+import { messageOf } from '../../src/errors.js';
 import { lmdbStore } from '../../src/stores/lmdb.js';
 import { redisStore } from '../../src/stores/redis.js';
 import { RedisProcess } from '../redis/servers.js';
@@ -80,23 +81,17 @@ export class KillScene {
    * @throws Error if that takes too long, with what the agent said
    */
   async healthy(): Promise<Served> {
-    let served: Served | undefined;
     await this.#agent.ready();
-    await eventually(
-      'the plugin is healthy again',
-      async () => {
-        const { info } = await this.#agent.healthy();
-        const [pid, another] = pluginPids(this.place);
-        const isServing = pid !== undefined && another === undefined && !this.#killed.has(pid);
-        if (isServing && isRunOf(pid, info.allocId)) served = { pid, allocId: info.allocId };
-        return served;
-      },
-      healthyLimitMs,
-    ).catch((cause: unknown) => {
-      throw new Error(`${cause}; the agent said:\n${this.#agent.lines.join('\n')}`, { cause });
+    let served: Served | undefined;
+    const isServed = async () => {
+      served = await this.#served();
+      return served;
+    };
+    await eventually('the plugin is healthy again', isServed, healthyLimitMs).catch((cause: unknown) => {
+      throw new Error(`${messageOf(cause)}; the agent said:\n${this.#agent.lines.join('\n')}`, { cause });
     });
+    if (!served) throw new Error('what serves it is not known');
     this.#killed.clear();
-    if (!served) throw new Error('it is not served');
     return served;
   }
 
@@ -116,6 +111,13 @@ export class KillScene {
   async remove(): Promise<void> {
     removePlace(this.place, this.#agent);
     await this.server?.remove();
+  }
+
+  async #served(): Promise<Served | undefined> {
+    const { info } = await this.#agent.healthy();
+    const [pid, another] = pluginPids(this.place);
+    if (pid === undefined || another !== undefined || this.#killed.has(pid)) return undefined;
+    return isRunOf(pid, info.allocId) ? { pid, allocId: info.allocId } : undefined;
   }
 
   #start(program: Program): AgentProcess {
