@@ -49,6 +49,8 @@ export interface PluginContext {
   fingerprint: Fingerprint;
   /** What was last told of its node; outlives a restart, so that a change is told with what was before. */
   node?: NodeInfo;
+  /** Told as healthy, then defined anew: until the first look at what it is now, that is still the last that was told. */
+  isToldHealthy?: boolean;
 }
 
 type FingerprintEvent = { type: 'fingerprint.changed'; fingerprint: Fingerprint };
@@ -108,6 +110,9 @@ function knownNode({ healthy, basic }: Fingerprint): NodeInfo | undefined {
   return basic && (healthy || basic.nodeId) ? nodeInfoOf(basic) : undefined;
 }
 
+const isToldHealthy = ({ fingerprint, isToldHealthy = false }: PluginContext): boolean =>
+  fingerprint.healthy || isToldHealthy;
+
 export const pluginMachine = setup({
   types: {} as {
     context: PluginContext;
@@ -118,11 +123,18 @@ export const pluginMachine = setup({
   actors: { fingerprintLoop: unboundLoop<FingerprintEvent, FingerprintInput>() }, // one long effect: an event only on change
   guards: {
     isHealthy: (_, seen: Fingerprint) => seen.healthy,
-    wasHealthy: ({ context }) => context.fingerprint.healthy,
+    wasHealthy: ({ context }) => isToldHealthy(context),
   },
   actions: {
-    remember: assign(({ context }, seen: Fingerprint) => ({ fingerprint: together(context.fingerprint, seen) })),
-    redefine: assign((_, info: PluginInfo) => ({ info, fingerprint: unknown })),
+    remember: assign(({ context }, seen: Fingerprint) => ({
+      fingerprint: together(context.fingerprint, seen),
+      ...(context.isToldHealthy && { isToldHealthy: false }),
+    })),
+    redefine: assign(({ context }, info: PluginInfo) => ({
+      info,
+      fingerprint: unknown,
+      ...(isToldHealthy(context) && { isToldHealthy: true }),
+    })),
     tellNode: enqueueActions(({ context: { info, fingerprint, node: before }, enqueue }) => {
       const node = knownNode(fingerprint);
       if (!node || isSameData(node, before ?? {})) return;

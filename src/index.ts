@@ -21,6 +21,7 @@ export {
   type ActorStatus,
   createRuntime,
   type Journal,
+  type LogOptions,
   type Plugins,
   type Retention,
   type Runtime,
@@ -29,4 +30,5 @@ export {
   type Tasks,
 } from './runtime.js';
 export type { TaskOptions } from './tasks/spec.js';
+export type { LogPart } from './tasks/task-logs.js';
 export type { TaskState, TaskStatus, TaskUpdate } from './tasks/task-supervisor.js';

@@ -2,7 +2,7 @@
 import type { NodeInfo } from '../../machines/plugin.js';
 import type { PluginEvent } from '../registry/plugin-events.js';
 import type { PluginStatus } from '../registry/plugin-registry.js';
-import type { TaskUpdate } from '../tasks/task-supervisor.js';
+import type { TaskStatus, TaskUpdate } from '../tasks/task-supervisor.js';
 
 const timeOf = (at: number): string => new Date(at).toISOString().slice(11, 19);
 
@@ -50,3 +50,15 @@ export function describeTaskUpdate({ at, change }: TaskUpdate): string {
 /** The one-line summary of a plugin's state. */
 export const describeStatus = ({ info, state, description }: PluginStatus): string =>
   `plugin ${info.name} (${info.type}): ${state}: ${description}`;
+
+/** What an instance says of itself when it was deregistered, which was told already, is no news of its health. */
+export const isLastWord = ({ kind, healthy, description }: PluginEvent): boolean =>
+  kind === 'health' && !healthy && description === 'shut down';
+
+/** The one-line summary of a task that an earlier agent has left. @param lives whether its process was found */
+export function describeTask({ id, state, spec, pid, reason }: TaskStatus, lives: boolean): string {
+  if (state === 'running' && spec.socket !== undefined) return `task ${id}: running, by somebody else`;
+  if (state === 'running')
+    return `task ${id}: ${lives ? 'running' : 'was running'}, pid ${pid}${lives ? ', found again' : ''}`;
+  return `task ${id}: ${state}${reason === undefined ? '' : `: ${reason}`}`;
+}

@@ -71,7 +71,8 @@ async function rounds(options: FingerprintLoopOptions, call: LoopCall): Promise<
       options.checked(address, { atMs: clock.now(), healthy: seen.healthy });
       if (!isDeepStrictEqual(seen, last)) send({ type: 'fingerprint.changed', fingerprint: seen });
       last = seen;
-      failures = seen.healthy ? 0 : failures + 1;
+      // What has just come back may need a moment more: it is not made to wait as long as what stays away.
+      failures = seen.healthy ? 0 : woken ? 1 : failures + 1;
       await pause(clock, waitMs(failures, intervalMs), wake.signal);
       woken = wake.signal.aborted;
       const earlyMs = startedAtMs + Math.min(shortestGapMs, intervalMs) - clock.monotonicMs();

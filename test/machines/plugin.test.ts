@@ -284,7 +284,7 @@ describe('plugin machine', () => {
         expect(scene.state).to.equal('fingerprinting');
         expect(scene.loops.map(({ stopped }) => stopped)).to.deep.equal([true, false]);
         expect(scene.loops[1]?.input).to.deep.equal({ info: moved });
-        expect(scene.actor.getSnapshot().context).to.deep.equal({
+        expect(scene.actor.getSnapshot().context).to.deep.include({
           info: moved,
           fingerprint: { healthy: false, description: 'not yet fingerprinted' },
           ...(rounds[0]?.healthy && { node: { nodeId: 'i-1' } }), // told, hence kept
@@ -319,6 +319,23 @@ describe('plugin machine', () => {
         expect(scene.health.slice(before)).to.deep.equal(told);
         expect(scene.loops.map(({ stopped }) => stopped)).to.deep.equal([true]);
         expect(scene.fingerprint).to.include({ healthy: false, description: 'shut down' });
+      });
+    }
+
+    for (const [title, rounds, later, told] of [
+      ['told as healthy before: takes it back', [good], [], ['healthy → false: shut down']],
+      ['told as unhealthy before: nothing to take back', [bad], [], []],
+      ['seen unhealthy since: nothing to take back', [good], [bad], []],
+    ] satisfies [string, Fingerprint[], Fingerprint[], string[]][]) {
+      it(`I11 shut down after it was defined anew, ${title}`, () => {
+        const scene = new Scene()
+          .seen(...rounds)
+          .restart(moved)
+          .restart(info)
+          .seen(...later);
+        const before = scene.health.length;
+        scene.shutdown();
+        expect(scene.health.slice(before)).to.deep.equal(told);
       });
     }
 

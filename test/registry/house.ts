@@ -16,7 +16,7 @@ import { Cable } from './cable.js';
 import { FakeKind } from './fake-kind.js';
 
 export const nodeId = 'worker-1';
-/** Where no directory is: nothing to watch. */
+/** Where no directory is, and none comes. */
 export const nowhere = '/nowhere';
 
 /** A device that may be registered. */
