@@ -25,7 +25,7 @@ export function fingerprintOf(answer: Looked): Fingerprint {
 
 /**
  * A kind of plugin, e.g. `csi-node`. Add one by handing it to `createRuntime({ dispensers })`: registration, health,
- * events and persistence work for it unchanged.
+ * events and persistence work for it unchanged. With an example: docs/kinds-of-plugins.md
  */
 export interface Dispenser<TClient = unknown> {
   /** Makes the client of one instance; must not wait for the other side. Called once per instance. */

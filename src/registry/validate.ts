@@ -4,8 +4,9 @@ import { StagecraftError } from '../errors.js';
 import { checkSocketPath } from '../host/socket-path.js';
 import type { Dispenser } from './dispenser.js';
 
-/** The CSI specification's limit for strings. */
+/** The CSI specification's limits for strings and for maps of them. */
 const maxBytes = 128;
+const maxMapBytes = 4_096;
 /** What a kind of plugin must be able to do. */
 const abilities = ['connect', 'fingerprint', 'close'] as const;
 /** What every store takes as a name. */
@@ -46,6 +47,16 @@ export function checkRegistration(info: PluginInfo, types: string[]): void {
   }
   checkSocketPath(socketPath);
   if (!types.includes(info.type)) throw noDispenser(info.type, types);
+  const version: unknown = info.version;
+  if (version !== undefined && typeof version !== 'string') throw invalid('the version must be a string');
+  if (info.options !== undefined) checkOptions(info.options);
+}
+
+function checkOptions(options: Record<string, string>): void {
+  const texts = isObject(options) ? Object.entries(options).flat() : [undefined];
+  if (!texts.every((text) => typeof text === 'string')) throw invalid('options must be an object of strings');
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (bytes > maxMapBytes) throw invalid(`the options have ${bytes} bytes: at most ${maxMapBytes} are allowed`);
 }
 
 /** @throws StagecraftError INVALID_ARGUMENT: it names the type and what is wrong with it */

@@ -70,6 +70,17 @@ describe('dependents of plugins', () => {
       });
     }
 
+    it('I13 one has failed: whoever else is asked is told that nobody waits', async () => {
+      let limit: AbortSignal | undefined;
+      const dependents: Dependents = async (plugin, options) => {
+        if (plugin.allocId === 'a2') throw new Error('no');
+        limit = options.signal;
+        return hangs(plugin, options);
+      };
+      await refusalOf(askDependents(dependents, two, { clock, signal }));
+      expect(limit?.aborted).to.equal(true);
+    });
+
     it('I13 it hangs: DEPENDENTS_UNKNOWN after 30 s, its signal aborted; a rejection that comes later is nobody’s', async () => {
       let reject: (error: Error) => void = () => {};
       let limit: AbortSignal | undefined;

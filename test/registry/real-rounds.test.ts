@@ -167,8 +167,9 @@ describe('instances of real drivers: rounds', () => {
     server.clear();
     await scene.seenHealthy();
     await scene.deregister();
-    expect((await scene.events(6)).map(inShort)).to.deep.equal([
+    expect((await scene.events(7)).map(inShort)).to.deep.equal([
       'registered a1',
+      'a1 on node-1 topology.hostpath.csi.stagecraft/node=node-1',
       'a1 unknown → true: ready',
       'a1 healthy → false: Probe: INTERNAL: the array restarts',
       'a1 unhealthy → true: ready',

@@ -107,11 +107,14 @@ describe('instances of real drivers: sockets, looked at only when something happ
     await scene.server();
     await scene.seenHealthy();
     expect(
-      (await scene.events(4)).map((event) => inShort(event).replace(/: .*no socket.*/, ': no socket')),
+      (await scene.events(6)).map((event) => inShort(event).replace(/: .*no socket.*/, ': no socket')),
     ).to.deep.equal([
       'registered a1',
+      'a1 on node-1 topology.hostpath.csi.stagecraft/node=node-1',
       'a1 unknown → true: ready',
       'a1 healthy → false: no socket',
+      // The next one is another: it has a node id of its own.
+      'a1 on node-2 topology.hostpath.csi.stagecraft/node=node-2, was node-1 topology.hostpath.csi.stagecraft/node=node-1',
       'a1 unhealthy → true: ready',
     ]);
   });

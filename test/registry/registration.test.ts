@@ -63,6 +63,11 @@ describe('plugin registration', () => {
       ['a name of 129 bytes', device('a1', { name: 'x'.repeat(129) }), 'INVALID_ARGUMENT'],
       ['a name with half a surrogate pair', device('a1', { name: 'x\ud800' }), 'INVALID_ARGUMENT'],
       ['an allocId with half a surrogate pair', device('\udc00'), 'INVALID_ARGUMENT'],
+      ['a version that is no string', device('a1', { version: JSON.parse('7') }), 'INVALID_ARGUMENT'],
+      ['options that are a list', device('a1', { options: JSON.parse('["x"]') }), 'INVALID_ARGUMENT'],
+      ['options that are null', device('a1', { options: JSON.parse('null') }), 'INVALID_ARGUMENT'],
+      ['an option that is no string', device('a1', { options: JSON.parse('{"x":{}}') }), 'INVALID_ARGUMENT'],
+      ['options of 4,097 bytes', device('a1', { options: { x: 'é'.repeat(2_048) } }), 'INVALID_ARGUMENT'],
       ['a NUL in the socket path', device('a1', { connection: { socketPath: '/a\0b' } }), 'INVALID_ARGUMENT'],
     ];
 
@@ -97,9 +102,10 @@ describe('plugin registration', () => {
       expect(house.plugins.status('device', tooLong.name).state).to.equal('healthy');
     });
 
-    it('R2 a socket path of just 107 bytes, and names of 128, are taken', async () => {
+    it('R2 a socket path of just 107 bytes, names of 128, and options of 4,096, are taken', async () => {
       const long = 'x'.repeat(128);
-      const info = device(long, { name: long, connection: { socketPath: path(107) } });
+      const options = { '': '', xx: 'é'.repeat(2_047) };
+      const info = device(long, { name: long, connection: { socketPath: path(107) }, options });
       await house.register(info);
       expect(house.plugins.list()).to.deep.equal([info]);
       expect(house.plugins.status('device', long).state).to.equal('healthy');

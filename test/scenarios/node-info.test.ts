@@ -80,6 +80,9 @@ describe('a driver that comes back', () => {
       { allocId: 'a1', kind: 'node-info', nodeId: 'i-2', topology: topologyOf('i-2'), maxVolumes: 7, before: first },
       healthy('unhealthy'),
     ]);
+    const { snapshot } = await runtime.journal.replay('plugin/n1/csi-node/disks/a1');
+    expect(snapshot).to.deep.include({ value: 'healthy' });
+    expect(JSON.stringify(snapshot)).to.include('"node":{"nodeId":"i-2"');
     expect(status().fingerprint).to.deep.include({ nodeId: 'i-2', topology: topologyOf('i-2'), maxVolumes: 7 });
   });
 

@@ -1,6 +1,6 @@
 /** The package as its users get it: packed, installed into an empty project, imported from JavaScript and TypeScript. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -98,6 +98,13 @@ describe('the packed package', function () {
     run('npx', 'tsc');
     expect(run('node', 'out/usage.js', join(project, 'data'))).to.equal(expected);
     run('node', 'out/faults.js'); // starts a process of its own from what is built
+  });
+
+  it('R15 brings the example of a kind of plugin, which runs where it is copied to', () => {
+    cpSync(join(project, 'node_modules/stagecraft/docs/examples/device'), join(project, 'device'), { recursive: true });
+    expect(run('node', 'device/main.mjs')).to.match(
+      /^healthy \{.*\nunhealthy → healthy: ready\n\{ celsius: 21\.5 \}\n$/s,
+    );
   });
 
   it('brings a command that says its version', () => {

@@ -1,0 +1,83 @@
+// The kind of plugin `device`: how to connect to a device's daemon, and how to look at it.
+import { createConnection } from 'node:net';
+import { createInterface } from 'node:readline';
+
+/** What `dispense` gives for a device: one connection, made when it is first needed, and again after it was lost. */
+export class DeviceClient {
+  #socketPath;
+  #connection;
+  #waiting = []; // for answers, in the order of the questions
+  #onDisconnect = new Set();
+  #isClosed = false;
+
+  constructor(socketPath) {
+    this.#socketPath = socketPath;
+  }
+
+  /** Asks the device, e.g. `read`. Rejects when the connection is lost, or the signal is aborted. */
+  async ask(what, { signal } = {}) {
+    if (this.#isClosed) throw new Error('the client of this device is closed');
+    const line = await new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+      this.#connection ??= this.#connect();
+      this.#waiting.push({ resolve, reject });
+      this.#connection.write(`${JSON.stringify({ ask: what })}\n`);
+    });
+    const answer = JSON.parse(line);
+    if (answer.error) throw new Error(answer.error);
+    return answer;
+  }
+
+  onDisconnect(lost) {
+    this.#onDisconnect.add(lost);
+    return () => this.#onDisconnect.delete(lost);
+  }
+
+  close() {
+    this.#isClosed = true;
+    this.#connection?.destroy();
+  }
+
+  #connect() {
+    const connection = createConnection(this.#socketPath);
+    let isMade = false;
+    let reason = new Error('the device has closed the connection');
+    connection.on('connect', () => {
+      isMade = true;
+    });
+    connection.on('error', (error) => {
+      reason = error;
+    });
+    connection.on('close', () => {
+      this.#connection = undefined;
+      for (const { reject } of this.#waiting.splice(0)) reject(reason);
+      // Only of a connection that there was: else each look that finds nobody would ask for the next one at once.
+      if (isMade) for (const lost of [...this.#onDisconnect]) lost();
+    });
+    const lines = createInterface({ input: connection });
+    lines.on('line', (line) => this.#waiting.shift()?.resolve(line));
+    lines.on('error', () => {}); // the connection's own, which it has told
+    return connection;
+  }
+}
+
+/** @type {import('stagecraft').Dispenser<DeviceClient>} */
+export const device = {
+  connect: ({ connection }) => new DeviceClient(connection.socketPath),
+
+  async fingerprint(client, { signal, basic }) {
+    const known = basic ?? (await readBasics(client, signal)); // once; again when there may be another device
+    const { ready } = await client.ask('status', { signal });
+    if (!ready) return { healthy: false, description: 'warming up', basic: known };
+    return { healthy: true, basic: known, capabilities: await client.ask('features', { signal }) };
+  },
+
+  onDisconnect: (client, lost) => client.onDisconnect(lost),
+  close: (client) => client.close(),
+};
+
+async function readBasics(client, signal) {
+  const { name, version } = await client.ask('who', { signal });
+  return { pluginName: name, vendorVersion: version };
+}
