@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { PluginInfo } from '../../machines/plugin.js';
 import { openChannels } from '../../src/csi/channel.js';
@@ -20,9 +19,9 @@ import {
   faultDriver,
   serveFaulty,
 } from '../../src/testing/index.js';
+import { until } from '../until.js';
 import { take } from './house.js';
 
-const patienceMs = 10_000;
 const firstRetryMs = 500;
 const farMs = 3_600_000;
 
@@ -131,15 +130,6 @@ export class RealScene {
     this.#drivers += 1;
     const name = `node-${this.#drivers}`;
     return { socketPath: this.socketPath, nodeId: name, dataDir: join(this.folder, name), mounts: 'memory' };
-  }
-}
-
-/** Looks again and again, for at most 10 s. */
-export async function until(isSo: () => boolean, tell: () => string = () => ''): Promise<void> {
-  const untilMs = performance.now() + patienceMs;
-  while (!isSo()) {
-    if (performance.now() > untilMs) throw new Error(`waited ${patienceMs} ms in vain; it is ${tell()}`);
-    await setTimeout(5);
   }
 }
 
