@@ -50,18 +50,6 @@ describe('instances of real drivers: rounds', () => {
     ]);
   });
 
-  it('I1 a round without an answer ends within its limit, its call is cancelled, and the next one is asked', async () => {
-    const { scene } = scenes;
-    await scene.register();
-    await scene.seenHealthy();
-    server.script('Probe', { hang: 'before' }, always);
-    await scene.seenUnhealthy(/^no answer within 300 ms$/);
-    server.clear();
-    const hung = server.calls().find(({ step }) => step !== undefined);
-    expect((await server.waitForGone(hung?.number ?? 0)).end?.how).to.not.equal('answered');
-    await scene.seenHealthy();
-  });
-
   it('I3 a first round that fails tells what it could read, unhealthy, and is tried again', async () => {
     const { scene } = scenes;
     server.script('NodeGetInfo', { code: 'INTERNAL', text: 'no metadata service' }, always);

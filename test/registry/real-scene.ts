@@ -25,12 +25,18 @@ import { take } from './house.js';
 const firstRetryMs = 500;
 const farMs = 3_600_000;
 
+/** Longer than an answer takes on a machine that has much to do. */
+const timeoutMs = 5_000;
+
 /** Rounds come one after the other. */
-export const often: Partial<RuntimeOptions> = { fingerprint: { intervalMs: 20, timeoutMs: 300 } };
+export const often: Partial<RuntimeOptions> = { fingerprint: { intervalMs: 20, timeoutMs } };
+
+/** The same, and each is given up soon: a first one may be, before its driver is at work. */
+export const impatient: Partial<RuntimeOptions> = { fingerprint: { intervalMs: 20, timeoutMs: 300 } };
 
 /** After the first, no round comes because time has passed: neither the next one nor a retry. */
 export const onlyIfStirred: Partial<RuntimeOptions> = {
-  fingerprint: { intervalMs: farMs, timeoutMs: 300 },
+  fingerprint: { intervalMs: farMs, timeoutMs },
   clock: {
     ...systemClock,
     after: (delayMs, callback) => systemClock.after(isRetry(delayMs) ? farMs : delayMs, callback),
