@@ -4,6 +4,8 @@ export type { AnswerParams, Failure, MessageParams, Stamped } from './host.js';
 export {
   type Fingerprint,
   type HealthChanged,
+  type NodeInfo,
+  type NodeInfoChanged,
   type PluginBasics,
   type PluginInfo,
   pluginMachine,

@@ -17,6 +17,7 @@ import { defaultPolicy } from './engine/policy.js';
 import { type Random, systemRandom } from './engine/random.js';
 import type { Replayed } from './engine/replay.js';
 import type { Store } from './engine/store.js';
+import { untilAborted } from './engine/until-aborted.js';
 import { messageOf, StagecraftError } from './errors.js';
 import { type DataDir, openDataDir } from './host/data-dir.js';
 import { Clients } from './registry/clients.js';
@@ -26,8 +27,10 @@ import type { FingerprintLoopOptions, FingerprintTimes } from './registry/finger
 import { InstanceHealth } from './registry/instance-health.js';
 import { pluginKinds } from './registry/kinds.js';
 import { PluginRegistry } from './registry/plugin-registry.js';
+import { checkDispensers } from './registry/validate.js';
 import { lmdbStore } from './stores/lmdb.js';
 import { taskKind } from './tasks/kinds.js';
+import { TaskLogs } from './tasks/task-logs.js';
 import { type TaskStatus, TaskSupervisor } from './tasks/task-supervisor.js';
 
 export interface RuntimeOptions {
@@ -41,7 +44,9 @@ export interface RuntimeOptions {
   fingerprint?: Partial<FingerprintTimes>;
   /** What is kept of the past; what is older is forgotten. */
   retention?: Retention;
-  /** Further kinds of plugin by type; `csi-controller` and `csi-node` are built in. */
+  /** What the processes of tasks write. */
+  logs?: LogOptions;
+  /** Further kinds of plugin by type; what is given for `csi-controller` or `csi-node` takes the place of the built-in one. */
   dispensers?: Record<string, Dispenser>;
   /** Names what depends on a plugin instance, e.g. mounted volumes; asked before it is deregistered or its task is stopped. */
   dependents?: Dependents;
@@ -56,6 +61,11 @@ export interface Retention {
   journalEntries?: number | undefined;
   /** Of each topic at least its newest events; default 100,000. */
   topicEvents?: number | undefined;
+}
+
+export interface LogOptions {
+  /** A log larger than this is copied to an older one, then emptied; default 10 MiB. */
+  maxBytes?: number | undefined;
 }
 
 /** `runtime.plugins`: what is left out belongs to the runtime itself. */
@@ -145,7 +155,14 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   }
 }
 
-function checkOptions({ nodeId, fingerprint = {}, retention = {}, dependents }: RuntimeOptions): void {
+function checkOptions({
+  nodeId,
+  fingerprint = {},
+  retention = {},
+  logs = {},
+  dependents,
+  dispensers = {},
+}: RuntimeOptions): void {
   const bytes = typeof nodeId === 'string' ? Buffer.byteLength(nodeId) : 0;
   if (bytes < 1 || bytes > maxNodeIdBytes) {
     throw new StagecraftError(
@@ -156,6 +173,7 @@ function checkOptions({ nodeId, fingerprint = {}, retention = {}, dependents }: 
   if (/[\p{Cc}\p{Cs}]/u.test(nodeId)) {
     throw new StagecraftError('INVALID_ARGUMENT', 'nodeId has a control character or half of a surrogate pair in it');
   }
+  checkDispensers(dispensers);
   if (dependents !== undefined && typeof dependents !== 'function') {
     throw new StagecraftError('INVALID_ARGUMENT', `dependents must be a function, it is ${typeof dependents}`);
   }
@@ -167,12 +185,10 @@ function checkOptions({ nodeId, fingerprint = {}, retention = {}, dependents }: 
       );
     }
   }
-  for (const [name, value] of Object.entries(retention)) {
-    if (value !== undefined && !(Number.isSafeInteger(value) && value > 0)) {
-      throw new StagecraftError(
-        'INVALID_ARGUMENT',
-        `retention.${name} must be a positive whole number, it is ${value}`,
-      );
+  for (const [group, values] of Object.entries({ retention, logs })) {
+    for (const [name, value] of Object.entries(values)) {
+      if (value === undefined || (Number.isSafeInteger(value) && value > 0)) continue;
+      throw new StagecraftError('INVALID_ARGUMENT', `${group}.${name} must be a positive whole number, it is ${value}`);
     }
   }
 }
@@ -181,6 +197,8 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   const { nodeId, clock = systemClock, random = systemRandom, logger = silentLogger, retention = {} } = options;
   const store = options.store ?? lmdbStore(join(dataDir.path, 'state'));
   const clients = new Clients({ ...csiDispensers(), ...options.dispensers }, { clock, logger });
+  const paths = { dataDir: dataDir.path, socketRoot: dataDir.socketRoot };
+  const logs = new TaskLogs({ paths, clock, logger, ...options.logs });
   const times = { ...defaultTimes, ...options.fingerprint };
   const checked: FingerprintLoopOptions['checked'] = (address, seen) => plugins.checked(address, seen);
   let released = false;
@@ -213,7 +231,8 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
       registryKind(dataDir, () => engine, { drain }),
       ...pluginKinds({ ...times, clients, clock, checked }),
       taskKind({
-        paths: { dataDir: dataDir.path, socketRoot: dataDir.socketRoot },
+        paths,
+        logs,
         clock,
         probe: (info, signal) => clients.look(info, signal),
         gone: (instance, signal) => plugins.gone(instance, signal),
@@ -226,6 +245,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   const tasks = new TaskSupervisor({
     node: nodeId,
     engine,
+    logs,
     dependents: (instances) => plugins.dependentsOf(instances),
   });
   const root = new Root(engine, registryAddress(nodeId), clock);
@@ -320,12 +340,6 @@ function registryKind(
 const anew = (run: Effect['run']): Effect => ({
   run: (call) => (call.recovered ? untilAborted(call.signal) : run(call)),
 });
-
-const untilAborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve());
-  });
 
 /** Starts and stops the root actor, and waits until it has settled. */
 class Root {

@@ -2,6 +2,7 @@
  * The client of each instance: connected once, closed once. Calls that others have in flight on one may end first, for
  * a time; whoever asks meanwhile gets another. Why: docs/decisions/0009-calls-in-flight-at-a-stop.md
  */
+import { addressParts } from '../../machines/addresses.js';
 import type { Fingerprint, PluginInfo } from '../../machines/plugin.js';
 import type { Clock } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
@@ -12,6 +13,14 @@ import { noDispenser } from './validate.js';
 interface Connection {
   client: unknown;
   dispenser: Dispenser;
+}
+
+/** What speaks to plugins of one type. */
+interface Kind {
+  /** The last one counts; those before it are replaced for the time being. */
+  dispensers: { dispenser: Dispenser }[];
+  /** Aborted when another one counts. */
+  change: AbortController;
 }
 
 export interface ClientsOptions {
@@ -26,7 +35,7 @@ const drainMs = 30_000;
 const definitionOf = (info: PluginInfo): string => JSON.stringify(info);
 
 export class Clients {
-  readonly #dispensers: Record<string, Dispenser>;
+  readonly #kinds = new Map<string, Kind>();
   readonly #clock: Clock;
   readonly #logger: Logger;
   /** By address and definition: those that are handed out. */
@@ -34,23 +43,53 @@ export class Clients {
   /** By address: those that are closing, each by what ends the calls in flight on it. */
   readonly #closings = new Map<string, Set<AbortController>>();
   readonly #onSettled = new Set<() => void>();
+  readonly #onReplaced = new Set<(type: string) => void>();
 
   constructor(dispensers: Record<string, Dispenser>, { clock, logger }: ClientsOptions) {
-    this.#dispensers = dispensers;
+    for (const [type, dispenser] of Object.entries(dispensers)) {
+      this.#kinds.set(type, { dispensers: [{ dispenser }], change: new AbortController() });
+    }
     this.#clock = clock;
     this.#logger = logger;
   }
 
   /** The types of plugin that can be spoken to. */
   get types(): string[] {
-    return Object.keys(this.#dispensers);
+    return [...this.#kinds.keys()];
   }
 
   /** @throws StagecraftError NO_DISPENSER */
   dispenser(type: string): Dispenser {
-    const dispenser = Object.hasOwn(this.#dispensers, type) ? this.#dispensers[type] : undefined;
+    const dispenser = this.#kind(type).dispensers.at(-1)?.dispenser;
     if (!dispenser) throw noDispenser(type, this.types);
     return dispenser;
+  }
+
+  /** Aborted when another dispenser takes the place of the one that speaks to plugins of this type. */
+  changeOf(type: string): AbortSignal | undefined {
+    return this.#kinds.get(type)?.change.signal;
+  }
+
+  /** Calls back with a type whose plugins another dispenser speaks to from now on. */
+  onReplaced(callback: (type: string) => void): void {
+    this.#onReplaced.add(callback);
+  }
+
+  /**
+   * Puts a dispenser in the place of the present one, and closes the clients of that. The answer takes it out again, in
+   * whatever order several are.
+   * @throws StagecraftError NO_DISPENSER
+   */
+  replace(type: string, dispenser: Dispenser): () => void {
+    const { dispensers } = this.#kind(type);
+    const replacement = { dispenser };
+    const change = (next: { dispenser: Dispenser }[]): void => {
+      const present = dispensers.at(-1);
+      dispensers.splice(0, dispensers.length, ...next);
+      if (dispensers.at(-1) !== present) this.#renew(type);
+    };
+    change([...dispensers, replacement]);
+    return () => change(dispensers.filter((one) => one !== replacement));
   }
 
   /** The client of the instance at this address, as defined by `info`; connected now if it is not. */
@@ -101,6 +140,24 @@ export class Clients {
   end(): void {
     for (const address of [...this.#connections.keys()]) this.closeAll(address);
     for (const limits of [...this.#closings.values()]) for (const limit of [...limits]) limit.abort();
+  }
+
+  #kind(type: string): Kind {
+    const kind = this.#kinds.get(type);
+    if (!kind) throw noDispenser(type, this.types);
+    return kind;
+  }
+
+  /** Whoever asks for a client of this type from now on gets one of the present dispenser. */
+  #renew(type: string): void {
+    for (const address of [...this.#connections.keys()]) {
+      if (addressParts(address)[2] === type) this.closeAll(address);
+    }
+    const kind = this.#kind(type);
+    const { change } = kind;
+    kind.change = new AbortController();
+    for (const tell of this.#onReplaced) tell(type);
+    change.abort();
   }
 
   #connect(info: PluginInfo): Connection {

@@ -56,6 +56,9 @@ export interface PluginRegistryOptions {
 
 const defaultWaitMs = 60_000;
 
+/** For the test entry point, which may replace what does not show on the public surface. */
+export const clientsOf = new WeakMap<object, Clients>();
+
 export class PluginRegistry {
   readonly #node: string;
   readonly #engine: Engine;
@@ -80,6 +83,8 @@ export class PluginRegistry {
     this.#logger = logger;
     this.#dependents = dependents;
     clients.onSettled(() => this.#wake());
+    clients.onReplaced((type) => this.#forgetLooks(type));
+    clientsOf.set(this, clients);
     engine.observe(({ address, state, entry }) => {
       // Also one that nobody has looked at: it may have been dispensed.
       if (state === undefined) clients.closeAll(address);
@@ -257,6 +262,13 @@ export class PluginRegistry {
   checked(address: string, seen: { atMs: number; healthy: boolean }): void {
     this.#checked.set(address, seen);
     this.#wake();
+  }
+
+  /** Another dispenser is to say how these plugins are. */
+  #forgetLooks(type: string): void {
+    for (const address of [...this.#checked.keys()]) {
+      if (addressParts(address)[2] === type) this.#checked.delete(address);
+    }
   }
 
   /** Ends all waiting; every later call is refused. */

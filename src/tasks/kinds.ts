@@ -12,15 +12,18 @@ import type {
 } from '../../machines/task-types.js';
 import type { Clock } from '../engine/clock.js';
 import type { ActorKind, EffectCall } from '../engine/effects.js';
+import { untilAborted } from '../engine/until-aborted.js';
 import { awaitReady, type ProbePlugin } from './await-ready.js';
 import { endProcesses } from './end-processes.js';
 import { healthKept } from './migrations.js';
 import type { TaskPaths } from './paths.js';
 import { type Children, spawnRun } from './spawn.js';
+import type { TaskLogs } from './task-logs.js';
 import { watchProcess } from './watch-process.js';
 
 export interface TaskKindOptions {
   paths: TaskPaths;
+  logs: TaskLogs;
   clock: Clock;
   probe: ProbePlugin;
   /** Resolves when an instance that was deregistered has shut down. */
@@ -34,7 +37,7 @@ export const tasksTopic = (node: string): string => `tasks/${encodeURIComponent(
 /** Beyond the health timeout: for a last probe and the end of the log. */
 const readySlackMs = 10_000;
 
-export function taskKind({ paths, clock, probe, gone, watchHealth }: TaskKindOptions): ActorKind {
+export function taskKind({ paths, logs, clock, probe, gone, watchHealth }: TaskKindOptions): ActorKind {
   const children: Children = new Map();
   return {
     machine: taskMachine,
@@ -48,6 +51,7 @@ export function taskKind({ paths, clock, probe, gone, watchHealth }: TaskKindOpt
           signal,
         }: EffectCall<{ spec: TaskSpec; run: TaskRun; previous: ProcessIdentity | null }>) {
           await endProcesses(paths, clock, { id: spec.id, known: previous, except: run, signal });
+          await logs.bound(spec.id);
           signal.throwIfAborted(); // whoever has left the state looks for processes right now
           if (spec.socket !== undefined) return { ...run, process: null, socketPath: spec.socket };
           return spawnRun(paths, children, { spec, run });
@@ -65,15 +69,15 @@ export function taskKind({ paths, clock, probe, gone, watchHealth }: TaskKindOpt
           signal,
         }: EffectCall<{ spec: TaskSpec; spawned: SpawnedRun; withTail: boolean }>) {
           const { process } = spawned;
-          if (process === null) return aborted(signal); // somebody else's: there is nothing to watch
-          return watchProcess(paths, clock, children, { spec, spawned: { ...spawned, process }, withTail, signal });
+          if (process === null) return untilAborted(signal); // somebody else's: there is nothing to watch
+          return watchProcess(logs, clock, children, { spec, spawned: { ...spawned, process }, withTail, signal });
         },
       },
       watchHealth: {
         deadlineMs: 'loop',
         run({ input, signal, send }: EffectCall<{ instances: PluginKey[] }>) {
           watchHealth(input.instances, signal, (health) => send({ type: 'health.changed', health }));
-          return aborted(signal);
+          return untilAborted(signal);
         },
       },
       endProcesses: {
@@ -91,11 +95,5 @@ export function taskKind({ paths, clock, probe, gone, watchHealth }: TaskKindOpt
     },
   };
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 
 const nodeOf = (address: string): string => addressParts(address)[1] ?? '';

@@ -11,6 +11,7 @@ import { cursorOf, eventOf, type FollowOptions } from '../engine/topics.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { tasksTopic } from './kinds.js';
 import { completeTask, type TaskOptions } from './spec.js';
+import type { LogPart, TaskLogs } from './task-logs.js';
 
 export type TaskState = 'stopped' | 'starting' | 'waiting' | 'running' | 'backing-off' | 'stopping' | 'failed';
 
@@ -28,6 +29,8 @@ export interface TaskStatus {
   healthy?: boolean;
   /** Why it is as healthy as it is, in words. */
   description?: string;
+  /** What its processes write, over all runs. Absent for a plugin that somebody else runs. */
+  logPath?: string;
   /** Why the last run ended, where it was not asked to. */
   reason?: string;
 }
@@ -43,6 +46,7 @@ function updateOf(row: TopicRow): TaskUpdate {
 export interface TaskSupervisorOptions {
   node: string;
   engine: Engine;
+  logs: TaskLogs;
   /** Names what uses these instances, e.g. mounted volumes; rejects where that can't be known. */
   dependents(instances: PluginKey[]): Promise<string[]>;
 }
@@ -50,14 +54,16 @@ export interface TaskSupervisorOptions {
 export class TaskSupervisor {
   readonly #node: string;
   readonly #engine: Engine;
+  readonly #logs: TaskLogs;
   readonly #dependents: TaskSupervisorOptions['dependents'];
   /** Called after each commit. */
   readonly #waiters = new Set<() => void>();
   #closed = false;
 
-  constructor({ node, engine, dependents }: TaskSupervisorOptions) {
+  constructor({ node, engine, logs, dependents }: TaskSupervisorOptions) {
     this.#node = node;
     this.#engine = engine;
+    this.#logs = logs;
     this.#dependents = dependents;
     engine.observe(() => this.#lookAgain());
   }
@@ -98,7 +104,9 @@ export class TaskSupervisor {
   }
 
   list(): TaskStatus[] {
-    return [...this.#engine.views(nodeOwnedPrefix('task', this.#node))].flatMap(([, view]) => statusOf(view) ?? []);
+    return [...this.#engine.views(nodeOwnedPrefix('task', this.#node))].flatMap(
+      ([, view]) => this.#statusOf(view) ?? [],
+    );
   }
 
   /**
@@ -123,9 +131,28 @@ export class TaskSupervisor {
   /** @throws StagecraftError TASK_NOT_FOUND */
   status(id: string): TaskStatus {
     const view = this.#engine.peek(taskAddress(this.#node, id));
-    const status = view && statusOf(view);
+    const status = view && this.#statusOf(view);
     if (!status) throw notFound(id);
     return status;
+  }
+
+  /**
+   * The last lines of its log, of all its runs, each below a line with its allocId and time. Of very long lines 8 MiB.
+   * @param lines 1 to 10,000; default 100
+   * @throws StagecraftError TASK_NOT_FOUND, INVALID_ARGUMENT, LOG_UNREADABLE
+   */
+  async logs(id: string, options: { lines?: number } = {}): Promise<string> {
+    return (await this.readLog(id, options)).text;
+  }
+
+  /**
+   * As `logs`, and from where to go on; or, with `after`, the whole lines that came since, some 64 KiB at a time.
+   * @throws StagecraftError as `logs`
+   */
+  async readLog(id: string, options: { lines?: number; after?: number } = {}): Promise<LogPart> {
+    this.#refuseIfClosed();
+    this.status(id);
+    return this.#logs.read(id, options);
   }
 
   /** Every later call is refused, but for `stopAll`; stops that were pending end with RUNTIME_CLOSED. */
@@ -157,6 +184,22 @@ export class TaskSupervisor {
       if (error instanceof StagecraftError && error.code === 'PLUGIN_IN_USE') throw error;
       throw inUse(id, address, `it can't be known what uses it (${messageOf(error)})`, error);
     }
+  }
+
+  #statusOf(view: ActorView): TaskStatus | undefined {
+    const { spec, run, spawned, ready, health, reason } = contextOf(view);
+    if (!spec) return undefined;
+    return {
+      id: spec.id,
+      state: view.state as TaskState,
+      spec: { ...spec, env: Object.keys(spec.env) },
+      ...(run ? { allocId: run.allocId } : {}),
+      ...(spawned?.process ? { pid: spawned.process.pid } : {}),
+      ...(spec.command ? { logPath: this.#logs.pathOf(spec.id) } : {}),
+      ...(ready ? { pluginName: ready.pluginName } : {}),
+      ...health,
+      ...(reason === null ? {} : { reason }),
+    };
   }
 
   #ended(address: string, { id, endsWithClose }: { id: string; endsWithClose: boolean }): Promise<void> {
@@ -209,18 +252,3 @@ function notStopped(id: string, address: string, view: ActorView | undefined): S
 
 /** The engine keeps contexts as the machines made them, but does not know their types. */
 const contextOf = ({ context }: ActorView): TaskContext => context as TaskContext;
-
-function statusOf(view: ActorView): TaskStatus | undefined {
-  const { spec, run, spawned, ready, health, reason } = contextOf(view);
-  if (!spec) return undefined;
-  return {
-    id: spec.id,
-    state: view.state as TaskState,
-    spec: { ...spec, env: Object.keys(spec.env) },
-    ...(run ? { allocId: run.allocId } : {}),
-    ...(spawned?.process ? { pid: spawned.process.pid } : {}),
-    ...(ready ? { pluginName: ready.pluginName } : {}),
-    ...health,
-    ...(reason === null ? {} : { reason }),
-  };
-}

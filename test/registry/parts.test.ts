@@ -146,6 +146,14 @@ describe('plugin events', () => {
     const leaves = { type: 'deregistered', info, dependents: ['volume v'] };
     expect(eventOf(leaves)).to.deep.include({ kind: 'deregistered', info, dependents: ['volume v'] });
     expect(eventOf({ type: 'promoted', info, from })).to.deep.equal({ id: '7', at: 5, kind: 'promoted', info, from });
+    const node = { nodeId: 'n-2', topology: { zone: 'b' }, maxVolumes: 3, before: { nodeId: 'n-1' } };
+    expect(eventOf({ type: 'node-info', info, ...node })).to.deep.equal({
+      id: '7',
+      at: 5,
+      kind: 'node-info',
+      info,
+      ...node,
+    });
     expect(eventOf({ type: 'health', info, from: 'healthy', healthy: false, description: 'x' })).to.deep.equal({
       id: '7',
       at: 5,

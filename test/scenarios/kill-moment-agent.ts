@@ -18,7 +18,7 @@ export interface MomentOptions {
   dataDir: string;
   task: TaskOptions;
   /** What becomes of the task once its plugin is healthy. */
-  fate: 'stays' | 'dies' | 'is stopped';
+  fate: 'stays' | 'dies' | 'is stopped' | 'is released';
   moment: Moment;
 }
 
@@ -47,6 +47,7 @@ const runtime = await createRuntime({ nodeId: 'n1', dataDir, store });
 await runtime.tasks.start(task);
 const { info } = await runtime.plugins.waitFor('csi-node', task.id);
 if (fate === 'is stopped') await runtime.tasks.stop(task.id);
+if (fate === 'is released') await runtime.close({ release: true });
 const { pid } = runtime.tasks.status(task.id);
 if (fate === 'dies' && pid !== undefined) process.kill(pid, 'SIGKILL');
 for await (const event of runtime.plugins.updates(undefined, { from: '0' })) {

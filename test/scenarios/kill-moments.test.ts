@@ -2,7 +2,7 @@
  * SIGKILL at a commit, not by chance: for each step in the life of a task, before the store has it and right after. What
  * dies is an agent that embeds the runtime, kill-moment-agent.ts; the one after it is the test.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -78,35 +78,45 @@ const stops: Case[] = [
   { name: 'when its process has ended, before that is committed', moment: at('before', ended), living: 0 },
 ];
 
+/** Its node is drained. */
+const drains: Case[] = [
+  { name: 'when the drain is committed', moment: at('after', 'registry.stop'), living: 1 },
+  { name: 'when its process has ended, before that is committed', moment: at('before', ended), living: 0 },
+];
+
 describe('an agent that is killed at a commit', () => {
   let place: Place;
-  let store: Store;
-  let runtime: Runtime;
+  let next: Runtime | undefined;
+  let child: ChildProcess | undefined;
 
   beforeEach(() => {
     place = makePlace();
   });
   afterEach(async () => {
-    await runtime?.close();
+    child?.kill('SIGKILL');
+    await next?.close();
+    next = undefined;
     removePlace(place);
   });
 
   /** Resolves when it has died there, with the processes that it leaves. */
   async function killedAt(moment: Moment, fate: MomentOptions['fate']): Promise<number[]> {
     const options: MomentOptions = { dataDir: place.dataDir, task, fate, moment };
-    const child = spawn(process.execPath, ['--import=tsx', agentPath, JSON.stringify(options)], { stdio: 'inherit' });
+    child = spawn(process.execPath, ['--import=tsx', agentPath, JSON.stringify(options)], { stdio: 'inherit' });
     const [, signal] = await once(child, 'exit');
     expect(signal, 'it has met that moment').to.equal('SIGKILL');
     return pluginPids(place);
   }
 
-  async function nextAgent(): Promise<void> {
-    store = lmdbStore(join(place.dataDir, 'state'));
-    runtime = await createRuntime({ nodeId: 'n1', dataDir: place.dataDir, store });
+  async function nextAgent(): Promise<{ runtime: Runtime; store: Store }> {
+    const store = lmdbStore(join(place.dataDir, 'state'));
+    next = await createRuntime({ nodeId: 'n1', dataDir: place.dataDir, store });
+    return { runtime: next, store };
   }
 
-  /** Healthy, by the one process that there is, and told so by events that make sense, each once. */
-  async function checkHealthy(): Promise<void> {
+  /** The next agent has it healthy, by the one process that there is, and tells so in events that make sense, each once. */
+  async function checkNext(): Promise<void> {
+    const { runtime, store } = await nextAgent();
     await runtime.tasks.start(task); // as it is configured
     await eventually('one instance is left, and is healthy', () => {
       const instances = runtime.actors.list().filter(({ address }) => address.startsWith('plugin/'));
@@ -128,8 +138,7 @@ describe('an agent that is killed at a commit', () => {
       it(`T9 ${situation}, ${name}: ${outcome}`, async () => {
         const left = await killedAt(moment, fate);
         expect(left).to.have.length(living);
-        await nextAgent();
-        await checkHealthy();
+        await checkNext();
         if (living === 1) expect(pluginPids(place)).to.deep.equal(left);
       });
     }
@@ -138,18 +147,33 @@ describe('an agent that is killed at a commit', () => {
   it('T9 an orphan is found by the third agent too, where the second died before it had recorded what it found', async () => {
     const left = await killedAt(at('before', started), 'stays');
     expect(await killedAt(at('before', started), 'stays')).to.deep.equal(left);
-    await nextAgent();
-    await checkHealthy();
+    await checkNext();
     expect(pluginPids(place)).to.deep.equal(left);
   });
 
   for (const { name, moment, living } of stops) {
     it(`T7 as a task is stopped, ${name}: the next agent ends that`, async () => {
       expect(await killedAt(moment, 'is stopped')).to.have.length(living);
-      await nextAgent();
+      const { runtime } = await nextAgent();
       await eventually('it is stopped', () => runtime.tasks.status('hostpath').state === 'stopped');
       expect(pluginPids(place)).to.deep.equal([]);
       expect(runtime.plugins.list()).to.deep.equal([]);
+      expect(readdirSync(join(place.dataDir, 'plugins'))).to.deep.equal([]);
+    });
+  }
+
+  for (const { name, moment, living } of drains) {
+    it(`T7 as a node is drained, ${name}: the next agent has the plugin healthy, by one process, and can drain`, async () => {
+      expect(await killedAt(moment, 'is released')).to.have.length(living);
+      const { runtime } = await nextAgent();
+      await runtime.tasks.start(task);
+      await eventually('it runs', () => runtime.tasks.status('hostpath').state === 'running');
+      const { info } = await runtime.plugins.waitFor('csi-node', 'hostpath');
+      const { pid, allocId } = runtime.tasks.status('hostpath');
+      expect(info.allocId).to.equal(allocId);
+      expect(pluginPids(place)).to.deep.equal([pid]);
+      await runtime.close({ release: true });
+      expect(pluginPids(place)).to.deep.equal([]);
       expect(readdirSync(join(place.dataDir, 'plugins'))).to.deep.equal([]);
     });
   }

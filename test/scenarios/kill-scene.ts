@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { askAgent } from '../../src/cli/client.js';
 import type { Store } from '../../src/engine/store.js';
 import { lmdbStore } from '../../src/stores/lmdb.js';
 import { redisStore } from '../../src/stores/redis.js';
@@ -15,6 +16,8 @@ import { moments, type Program, type Strike } from './kill-plan.js';
 import { durable, eventually } from './redis-scene.js';
 
 const followingAgentPath = fileURLToPath(new URL('./kill-following-agent.ts', import.meta.url));
+
+const healthyLimitMs = 30_000;
 
 /** The process that serves the plugin, and the instance as which it is registered. */
 export interface Served {
@@ -79,13 +82,17 @@ export class KillScene {
   async healthy(): Promise<Served> {
     let served: Served | undefined;
     await this.#agent.ready();
-    await eventually('the plugin is healthy again', async () => {
-      const { info } = await this.#agent.healthy();
-      const [pid, another] = pluginPids(this.place);
-      const isServing = pid !== undefined && another === undefined && !this.#killed.has(pid);
-      if (isServing && isRunOf(pid, info.allocId)) served = { pid, allocId: info.allocId };
-      return served;
-    }).catch((cause: unknown) => {
+    await eventually(
+      'the plugin is healthy again',
+      async () => {
+        const { info } = await this.#agent.healthy();
+        const [pid, another] = pluginPids(this.place);
+        const isServing = pid !== undefined && another === undefined && !this.#killed.has(pid);
+        if (isServing && isRunOf(pid, info.allocId)) served = { pid, allocId: info.allocId };
+        return served;
+      },
+      healthyLimitMs,
+    ).catch((cause: unknown) => {
       throw new Error(`${cause}; the agent said:\n${this.#agent.lines.join('\n')}`, { cause });
     });
     this.#killed.clear();
@@ -96,6 +103,14 @@ export class KillScene {
   /** Resolves when the agent is gone, and no other comes after it. */
   async endAgent(): Promise<void> {
     await this.#agent.kill('SIGKILL');
+  }
+
+  /** As an operator drains a node: resolves when an agent has stopped all, and ended. */
+  async drain(): Promise<void> {
+    this.#agent = this.#start('stagecraft agent');
+    await this.#agent.ready();
+    await askAgent(this.place.socketPath, 'POST', '/v1/drain');
+    await this.#agent.exited;
   }
 
   async remove(): Promise<void> {

@@ -23,6 +23,8 @@ const seed = Number(process.env.SEED ?? 20261121);
 
 const victims: Victim[] = ['driver', 'agent', 'driver, then agent', 'agent, then driver'];
 
+const idsOf = (events: { id: string }[]): string[] => events.map(({ id }) => id);
+
 for (const [kind, mortals] of [
   ['lmdb', victims],
   ['redis', [...victims, 'store']],
@@ -77,6 +79,7 @@ for (const [kind, mortals] of [
         await eventually('the follower is at the end', () => heard(path).length >= told.length);
         end.abort();
         await following;
+        expect(idsOf(heard(path))).to.deep.equal(idsOf(told));
         expect(heard(path)).to.deep.equal(told);
         return told;
       }
@@ -107,12 +110,13 @@ for (const [kind, mortals] of [
       });
 
       it('once it is drained, no process, socket or file is left', async () => {
-        await runtime.close({ release: true });
+        await runtime.close();
+        await scene.drain();
         expect(pluginPids(scene.place)).to.deep.equal([]);
         expect(readdirSync(join(scene.place.dataDir, 'plugins'))).to.deep.equal([]);
-        const left = readdirSync(scene.place.dataDir).filter((name) => name !== 'agent.sock'); // of the agent that was killed
         const state = kind === 'lmdb' ? ['state'] : [];
-        expect(left.sort()).to.deep.equal(['lock', 'logs', 'plugins', ...state, 'tasks']);
+        const left = readdirSync(scene.place.dataDir).sort();
+        expect(left).to.deep.equal(['lock', 'logs', 'plugins', ...state, 'tasks']);
       });
 
       if (kind === 'lmdb') return;

@@ -168,7 +168,7 @@ describe('tasks', () => {
       kinds.push(kind === 'health' ? `${healthy ? 'healthy' : 'unhealthy'}: ${description}` : kind);
       if (healthy === false) break;
     }
-    expect(kinds).to.deep.equal(['registered', 'healthy: ready', 'deregistered', 'unhealthy: shut down']);
+    expect(kinds).to.deep.equal(['registered', 'node-info', 'healthy: ready', 'deregistered', 'unhealthy: shut down']);
   });
 
   it('T9 the process outlives the runtime, and is found again, not started twice', async () => {
