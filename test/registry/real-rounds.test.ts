@@ -3,8 +3,9 @@ import { expect } from 'chai';
 import { pluginAddress } from '../../machines/addresses.js';
 import { openChannels } from '../../src/csi/channel.js';
 import type { FaultyServer, Step } from '../../src/testing/index.js';
+import { until } from '../until.js';
 import { inShort } from './house.js';
-import { inRealScenes, often, until } from './real-scene.js';
+import { inRealScenes, often } from './real-scene.js';
 
 const always = { times: 'always' } as const;
 const initialFailure = 'failed initial fingerprint: ';
@@ -47,18 +48,6 @@ describe('instances of real drivers: rounds', () => {
       ...['GetPluginInfo', 'GetPluginCapabilities', 'Probe', 'ControllerGetCapabilities'],
       ...['Probe', 'ControllerGetCapabilities'],
     ]);
-  });
-
-  it('I1 a round without an answer ends within its limit, its call is cancelled, and the next one is asked', async () => {
-    const { scene } = scenes;
-    await scene.register();
-    await scene.seenHealthy();
-    server.script('Probe', { hang: 'before' }, always);
-    await scene.seenUnhealthy(/^no answer within 300 ms$/);
-    server.clear();
-    const hung = server.calls().find(({ step }) => step !== undefined);
-    expect((await server.waitForGone(hung?.number ?? 0)).end?.how).to.not.equal('answered');
-    await scene.seenHealthy();
   });
 
   it('I3 a first round that fails tells what it could read, unhealthy, and is tried again', async () => {
@@ -190,6 +179,18 @@ describe('instances of real drivers: rounds', () => {
     expect((await scene.events(2)).map(inShort)).to.deep.equal(['registered a1', 'deregistered a1']);
     await scene.runtime.close();
     expect(server.calls()).to.have.lengthOf(length);
+  });
+
+  it('I13 deregistered, it is asked no more, though its process lives on and others on its socket are asked', async () => {
+    const { scene } = scenes;
+    await scene.register('csi-node');
+    await scene.register('csi-controller');
+    await Promise.all([scene.seenHealthy('csi-node'), scene.seenHealthy('csi-controller')]);
+    await scene.deregister('csi-node');
+    await scene.runtime.plugins.gone(scene.instance('csi-node'), new AbortController().signal);
+    const [nodeRounds, controllerRounds] = [count('NodeGetCapabilities'), count('ControllerGetCapabilities')];
+    await until(() => count('ControllerGetCapabilities') >= controllerRounds + 3);
+    expect(count('NodeGetCapabilities')).to.equal(nodeRounds);
   });
 
   it('I12 a monolith is two instances on one connection, which goes with the last of them', async () => {

@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { PluginInfo } from '../../machines/plugin.js';
 import { openChannels } from '../../src/csi/channel.js';
@@ -20,18 +19,24 @@ import {
   faultDriver,
   serveFaulty,
 } from '../../src/testing/index.js';
+import { until } from '../until.js';
 import { take } from './house.js';
 
-const patienceMs = 10_000;
 const firstRetryMs = 500;
 const farMs = 3_600_000;
 
+/** Longer than an answer takes on a machine that has much to do. */
+const timeoutMs = 5_000;
+
 /** Rounds come one after the other. */
-export const often: Partial<RuntimeOptions> = { fingerprint: { intervalMs: 20, timeoutMs: 300 } };
+export const often: Partial<RuntimeOptions> = { fingerprint: { intervalMs: 20, timeoutMs } };
+
+/** The same, and each is given up soon: a first one may be, before its driver is at work. */
+export const impatient: Partial<RuntimeOptions> = { fingerprint: { intervalMs: 20, timeoutMs: 300 } };
 
 /** After the first, no round comes because time has passed: neither the next one nor a retry. */
 export const onlyIfStirred: Partial<RuntimeOptions> = {
-  fingerprint: { intervalMs: farMs, timeoutMs: 300 },
+  fingerprint: { intervalMs: farMs, timeoutMs },
   clock: {
     ...systemClock,
     after: (delayMs, callback) => systemClock.after(isRetry(delayMs) ? farMs : delayMs, callback),
@@ -131,15 +136,6 @@ export class RealScene {
     this.#drivers += 1;
     const name = `node-${this.#drivers}`;
     return { socketPath: this.socketPath, nodeId: name, dataDir: join(this.folder, name), mounts: 'memory' };
-  }
-}
-
-/** Looks again and again, for at most 10 s. */
-export async function until(isSo: () => boolean, tell: () => string = () => ''): Promise<void> {
-  const untilMs = performance.now() + patienceMs;
-  while (!isSo()) {
-    if (performance.now() > untilMs) throw new Error(`waited ${patienceMs} ms in vain; it is ${tell()}`);
-    await setTimeout(5);
   }
 }
 

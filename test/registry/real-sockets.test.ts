@@ -10,7 +10,7 @@ import { expect } from 'chai';
 import { openChannels } from '../../src/csi/channel.js';
 import { serveFaulty } from '../../src/testing/index.js';
 import { inShort } from './house.js';
-import { inRealScenes, often, onlyIfStirred } from './real-scene.js';
+import { impatient, inRealScenes, onlyIfStirred } from './real-scene.js';
 
 describe('instances of real drivers: sockets, looked at only when something happens', () => {
   const scenes = inRealScenes(onlyIfStirred);
@@ -84,19 +84,6 @@ describe('instances of real drivers: sockets, looked at only when something happ
     expect(first.calls()).to.have.lengthOf(before);
   });
 
-  it('I10 silent, letting in all and saying nothing: unhealthy after its time; a driver that comes there: healthy at once', async () => {
-    const { scene } = scenes;
-    const mute = createServer().listen(scene.socketPath);
-    scene.finally(() => mute.close());
-    await once(mute, 'listening');
-    await scene.register();
-    await scene.seenUnhealthy(/^failed initial fingerprint: no answer within 300 ms$/);
-    rmSync(scene.socketPath);
-    await scene.seenUnhealthy(/no socket at/);
-    await scene.server();
-    await scene.seenHealthy();
-  });
-
   it('I9 I10 each is told, once', async () => {
     const { scene } = scenes;
     const server = await scene.server();
@@ -120,8 +107,34 @@ describe('instances of real drivers: sockets, looked at only when something happ
   });
 });
 
-describe('instances of real drivers: sockets, looked at often', () => {
-  const scenes = inRealScenes(often);
+describe('instances of real drivers: sockets without an answer', () => {
+  const scenes = inRealScenes(impatient);
+
+  it('I1 a round without an answer ends within its limit, its call is cancelled, and the next one is asked', async () => {
+    const { scene } = scenes;
+    const server = await scene.server();
+    await scene.register();
+    await scene.seenHealthy();
+    server.script('Probe', { hang: 'before' }, { times: 'always' });
+    await scene.seenUnhealthy(/^no answer within 300 ms$/);
+    server.clear();
+    const hung = server.calls().find(({ step }) => step !== undefined);
+    expect((await server.waitForGone(hung?.number ?? 0)).end?.how).to.not.equal('answered');
+    await scene.seenHealthy();
+  });
+
+  it('I10 silent, letting in all and saying nothing: unhealthy after its time; a driver that comes there: healthy', async () => {
+    const { scene } = scenes;
+    const mute = createServer().listen(scene.socketPath);
+    scene.finally(() => mute.close());
+    await once(mute, 'listening');
+    await scene.register();
+    await scene.seenUnhealthy(/^failed initial fingerprint: no answer within 300 ms$/);
+    rmSync(scene.socketPath);
+    await scene.seenUnhealthy(/no socket at/);
+    await scene.server();
+    await scene.seenHealthy();
+  });
 
   it('I10 a process that stands still (SIGSTOP): unhealthy after its time, healthy when it goes on', async () => {
     const { scene } = scenes;

@@ -12,6 +12,7 @@ import { type Clock, systemClock } from '../../src/engine/clock.js';
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../src/index.js';
 import { findProcesses } from '../../src/tasks/processes.js';
 import { refusalOf } from '../refusal.js';
+import { until } from '../until.js';
 import { SlowScene, waitsForCall } from './slow-scene.js';
 
 /** Only the 30 s that calls in flight have are over sooner. */
@@ -44,7 +45,7 @@ describe('stops of tasks with a call in flight', () => {
     const { client, call } = await scene.begin(runtime);
     const stopped = runtime.tasks.stop('slow');
     await waitsForCall(runtime);
-    while (!(await refusal(client.probe()))) await new Promise(setImmediate);
+    expect(await refusalOf(client.probe())).to.include({ code: 'ABORTED', rpc: 'Probe' });
     expect((await refusalOf(runtime.plugins.dispense('csi-node', 'slow'))).code).to.equal('PLUGIN_NOT_FOUND');
     expect(runtime.tasks.status('slow').state).to.equal('stopping');
     writeFileSync(scene.targetPath, '');
@@ -62,6 +63,29 @@ describe('stops of tasks with a call in flight', () => {
     expect(await refusalOf(call)).to.include({ code: 'ABORTED', rpc: 'NodePublishVolume', answerClass: 'unknown' });
     expect(scene.record).to.deep.equal(['begun', 'SIGTERM']);
     expect(openChannels()).to.equal(0);
+  });
+
+  it('T7 the runtime closes and releases: it waits for the call as a stop does', async () => {
+    await open();
+    const { call } = await scene.begin(runtime);
+    const closed = runtime.close({ release: true });
+    await until(() => runtime.tasks.status('slow').state === 'stopping');
+    writeFileSync(scene.targetPath, '');
+    await call;
+    await closed;
+    expect(scene.record).to.deep.equal(['begun', 'ended', 'SIGTERM']);
+  });
+
+  it('T7 the driver is killed meanwhile: the call fails, and the stop goes on', async () => {
+    await open();
+    const { call } = await scene.begin(runtime);
+    const stopped = runtime.tasks.stop('slow');
+    await waitsForCall(runtime);
+    const { pid } = runtime.tasks.status('slow');
+    if (pid !== undefined) process.kill(pid, 'SIGKILL');
+    expect(await refusalOf(call)).to.include({ code: 'CSI_ERROR', grpcCode: 'UNAVAILABLE', final: false });
+    await stopped;
+    expect(scene.record).to.deep.equal(['begun']);
   });
 
   it('T7 the runtime closes meanwhile: the call ends, the process stays, and the next runtime goes on with the stop', async () => {
@@ -95,13 +119,6 @@ describe('stops of tasks with a call in flight', () => {
     expect(scene.record).to.deep.equal(['begun', 'SIGTERM']);
     expect(findProcesses(`${scene.dataDir}#slow`)).to.deep.equal([]);
   });
-
-  /** Whether the client is closed by now. */
-  const refusal = (call: Promise<unknown>): Promise<boolean> =>
-    call.then(
-      () => false,
-      ({ code }: { code?: string }) => code === 'ABORTED',
-    );
 
   async function ended(): Promise<void> {
     const updates = runtime.tasks.updates({ from: '0' });

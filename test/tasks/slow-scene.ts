@@ -1,10 +1,10 @@
 /** A task whose driver takes its time, with a call to it in flight; also as a process that can be killed meanwhile. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { CsiClient } from '../../src/csi/client.js';
 import { createRuntime, type Runtime, type TaskOptions } from '../../src/index.js';
+import { until } from '../until.js';
 
 const driverPath = fileURLToPath(new URL('slow-driver.ts', import.meta.url));
 
@@ -39,15 +39,14 @@ export class SlowScene {
     const volumeCapability = { mount: {}, accessMode: { mode: 'SINGLE_NODE_WRITER' } } as const;
     const call = client.nodePublishVolume({ volumeId: 'v', targetPath, volumeCapability });
     call.catch(() => {}); // who made it looks at it later
-    while (this.record.length === 0) await setTimeout(5);
+    await until(() => this.record.length > 0);
     return { client, call };
   }
 }
 
-/** Until the stop of the task waits for the call: its plugin is out, and its process lives. */
-export async function waitsForCall(runtime: Runtime): Promise<void> {
-  while (runtime.plugins.list('csi-node').length > 0) await setTimeout(5);
-}
+/** Until the stop of the task waits for the call: its instance has shut down, and its process lives. */
+export const waitsForCall = (runtime: Runtime): Promise<void> =>
+  until(() => !runtime.actors.list().some(({ address }) => address.startsWith('plugin/')));
 
 const [, path, folder] = process.argv;
 if (path === fileURLToPath(import.meta.url) && folder) {
