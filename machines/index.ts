@@ -4,17 +4,20 @@ export type { AnswerParams, Failure, MessageParams, Stamped } from './host.js';
 export {
   type Fingerprint,
   type HealthChanged,
+  type NodeInfo,
+  type NodeInfoChanged,
   type PluginBasics,
   type PluginInfo,
   pluginMachine,
 } from './plugin.js';
 export { pluginsMachine, type RegistrationChanged } from './plugins.js';
 export { type RestoreReport, registryMachine } from './registry.js';
-export {
-  type ProcessIdentity,
-  type RestartPolicy,
-  type TaskChanged,
-  type TaskSpec,
-  type TaskType,
-  taskMachine,
-} from './task.js';
+export { taskMachine } from './task.js';
+export type {
+  ProcessIdentity,
+  RestartPolicy,
+  TaskChanged,
+  TaskHealth,
+  TaskSpec,
+  TaskType,
+} from './task-types.js';

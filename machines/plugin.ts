@@ -1,6 +1,7 @@
 /** One running plugin instance, behind one socket. Diagram: docs/machines/plugin.md (generated). */
-import { assign, emit, setup } from 'xstate';
+import { assign, emit, enqueueActions, setup } from 'xstate';
 import { type Stamped, unboundLoop } from './host.js';
+import { isSameData } from './same-data.js';
 
 /** Who and where: the same for all its life unless it is registered again with another definition. */
 export interface PluginInfo {
@@ -12,15 +13,20 @@ export interface PluginInfo {
   options?: Record<string, string>;
 }
 
-/** Read once per instance and kept; what a kind of plugin puts here is its own affair. */
-export interface PluginBasics {
-  /** The driver's own name, which may differ from the registered one. */
-  pluginName: string;
-  vendorVersion: string;
+/** What a plugin says of the node that it runs on. */
+export interface NodeInfo {
   nodeId?: string;
+  /** Absent means no limit. */
   maxVolumes?: number;
   /** Topology segments of this node, as the driver gave them. */
   topology?: Record<string, string>;
+}
+
+/** Read once per instance and kept; what a kind of plugin puts here is its own affair. */
+export interface PluginBasics extends NodeInfo {
+  /** The driver's own name, which may differ from the registered one. */
+  pluginName: string;
+  vendorVersion: string;
   /** What the plugin as a whole offers, e.g. `CONTROLLER_SERVICE`. */
   pluginCapabilities?: string[];
 }
@@ -41,6 +47,8 @@ export interface PluginInput {
 export interface PluginContext {
   info: PluginInfo;
   fingerprint: Fingerprint;
+  /** What was last told of its node; outlives a restart, so that a change is told with what was before. */
+  node?: NodeInfo;
   /** Told as healthy, then defined anew: until the first look at what it is now, that is still the last that was told. */
   isToldHealthy?: boolean;
 }
@@ -66,14 +74,40 @@ export interface HealthChanged {
   description: string;
 }
 
+/**
+ * Broadcast when an instance tells of its node for the first time, without `before`, and whenever it tells something
+ * else: the whole of it, what is left out is none. Comes before the health that the same look led to.
+ */
+export interface NodeInfoChanged extends NodeInfo {
+  type: 'node-info';
+  info: PluginInfo;
+  before?: NodeInfo;
+}
+
 const unknown: Fingerprint = { healthy: false, description: 'not yet fingerprinted' };
 const shutDown: Fingerprint = { healthy: false, description: 'shut down' };
 
 /** What a later, poorer round leaves out stays known: an unhealthy plugin has not lost its capabilities. */
 function together(known: Fingerprint, seen: Fingerprint): Fingerprint {
   const all = { ...known, ...seen };
-  if (!seen.healthy && seen.basic) all.basic = { ...known.basic, ...seen.basic }; // a round may fail midway
-  return all;
+  if (seen.healthy || !seen.basic || !known.basic) return all;
+  // A round may fail midway; what it read of the node it read as a whole.
+  const { nodeId, maxVolumes, topology, ...rest } = known.basic;
+  const node = nodeInfoOf(seen.basic.nodeId === undefined ? known.basic : seen.basic);
+  return { ...all, basic: { ...rest, ...seen.basic, ...node } };
+}
+
+function nodeInfoOf({ nodeId, maxVolumes, topology }: PluginBasics): NodeInfo {
+  return {
+    ...(nodeId !== undefined && { nodeId }),
+    ...(maxVolumes !== undefined && { maxVolumes }),
+    ...(topology !== undefined && { topology }),
+  };
+}
+
+/** Absent where it is not known: a round that failed may not have come that far, and an empty node id is a fault. */
+function knownNode({ healthy, basic }: Fingerprint): NodeInfo | undefined {
+  return basic && (healthy || basic.nodeId) ? nodeInfoOf(basic) : undefined;
 }
 
 const isToldHealthy = ({ fingerprint, isToldHealthy = false }: PluginContext): boolean =>
@@ -84,7 +118,7 @@ export const pluginMachine = setup({
     context: PluginContext;
     events: PluginEvent;
     input: PluginInput;
-    emitted: HealthChanged;
+    emitted: HealthChanged | NodeInfoChanged;
   },
   actors: { fingerprintLoop: unboundLoop<FingerprintEvent, FingerprintInput>() }, // one long effect: an event only on change
   guards: {
@@ -101,6 +135,12 @@ export const pluginMachine = setup({
       fingerprint: unknown,
       ...(isToldHealthy(context) && { isToldHealthy: true }),
     })),
+    tellNode: enqueueActions(({ context: { info, fingerprint, node: before }, enqueue }) => {
+      const node = knownNode(fingerprint);
+      if (!node || isSameData(node, before ?? {})) return;
+      enqueue.assign({ node });
+      enqueue.emit({ type: 'node-info', info, ...node, ...(before && { before }) });
+    }),
     emitHealth: emit(({ context }, from: HealthChanged['from']) => ({
       type: 'health' as const,
       info: context.info,
@@ -147,6 +187,7 @@ export const pluginMachine = setup({
             target: 'healthy',
             actions: [
               { type: 'remember', params: ({ event }) => event.fingerprint },
+              'tellNode',
               { type: 'emitHealth', params: 'unknown' },
             ],
           },
@@ -154,6 +195,7 @@ export const pluginMachine = setup({
             target: 'unhealthy',
             actions: [
               { type: 'remember', params: ({ event }) => event.fingerprint },
+              'tellNode',
               { type: 'emitHealth', params: 'unknown' },
             ],
           },
@@ -165,12 +207,13 @@ export const pluginMachine = setup({
         'fingerprint.changed': [
           {
             guard: { type: 'isHealthy', params: ({ event }) => event.fingerprint },
-            actions: { type: 'remember', params: ({ event }) => event.fingerprint },
+            actions: [{ type: 'remember', params: ({ event }) => event.fingerprint }, 'tellNode'],
           },
           {
             target: 'unhealthy',
             actions: [
               { type: 'remember', params: ({ event }) => event.fingerprint },
+              'tellNode',
               { type: 'emitHealth', params: 'healthy' },
             ],
           },
@@ -185,10 +228,11 @@ export const pluginMachine = setup({
             target: 'healthy',
             actions: [
               { type: 'remember', params: ({ event }) => event.fingerprint },
+              'tellNode',
               { type: 'emitHealth', params: 'unhealthy' },
             ],
           },
-          { actions: { type: 'remember', params: ({ event }) => event.fingerprint } },
+          { actions: [{ type: 'remember', params: ({ event }) => event.fingerprint }, 'tellNode'] },
         ],
       },
     },

@@ -17,14 +17,19 @@ export interface PluginsContext {
 
 export type PluginsEvent = (
   | { type: 'plugins.register'; info: PluginInfo }
-  | { type: 'plugins.deregister'; allocId: string }
+  /** `dependents`: what depends on the instance, where that is known. */
+  | { type: 'plugins.deregister'; allocId: string; dependents?: string[] }
 ) &
   Stamped;
 
 /** Broadcast when the instances of a name change. */
 export type RegistrationChanged =
-  | { type: 'registered' | 'updated' | 'deregistered'; info: PluginInfo }
+  | { type: 'registered' | 'updated'; info: PluginInfo }
+  /** `dependents`: what depended on it then, where anything did. */
+  | { type: 'deregistered'; info: PluginInfo; dependents?: string[] }
   | { type: 'promoted'; info: PluginInfo; from: PluginInfo };
+
+type Deregistration = Extract<PluginsEvent, { type: 'plugins.deregister' }>;
 
 const instanceOf = (context: PluginsContext, allocId: string): PluginInfo | undefined =>
   context.instances.find((instance) => instance.allocId === allocId);
@@ -78,9 +83,10 @@ export const pluginsMachine = setup({
       instances: context.instances.filter((instance) => instance.allocId !== allocId),
     })),
     emitChange: emit((_, change: RegistrationChanged) => change),
-    emitDeregistered: emit(({ context }, allocId: string) => ({
+    emitDeregistered: emit(({ context }, { allocId, dependents = [] }: Deregistration) => ({
       type: 'deregistered' as const,
       info: present(context, allocId),
+      ...(dependents.length > 0 && { dependents }),
     })),
     emitPromoted: emit(({ context }) => ({
       type: 'promoted' as const,
@@ -131,7 +137,7 @@ export const pluginsMachine = setup({
             guard: { type: 'isOnly', params: ({ event }) => event.allocId },
             target: 'empty',
             actions: [
-              { type: 'emitDeregistered', params: ({ event }) => event.allocId },
+              { type: 'emitDeregistered', params: ({ event }) => event },
               { type: 'messages', params: ({ context, event }) => [shutdownOf(context, event.allocId)] },
               { type: 'remove', params: ({ event }) => event.allocId },
             ],
@@ -139,7 +145,7 @@ export const pluginsMachine = setup({
           {
             guard: { type: 'isActive', params: ({ event }) => event.allocId },
             actions: [
-              { type: 'emitDeregistered', params: ({ event }) => event.allocId },
+              { type: 'emitDeregistered', params: ({ event }) => event },
               'emitPromoted',
               { type: 'messages', params: ({ context, event }) => [shutdownOf(context, event.allocId)] },
               { type: 'remove', params: ({ event }) => event.allocId },
@@ -148,7 +154,7 @@ export const pluginsMachine = setup({
           {
             guard: { type: 'isPresent', params: ({ event }) => event.allocId },
             actions: [
-              { type: 'emitDeregistered', params: ({ event }) => event.allocId },
+              { type: 'emitDeregistered', params: ({ event }) => event },
               { type: 'messages', params: ({ context, event }) => [shutdownOf(context, event.allocId)] },
               { type: 'remove', params: ({ event }) => event.allocId },
             ],

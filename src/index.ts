@@ -1,6 +1,6 @@
 /** Entry point `stagecraft`: the runtime, and the types of what it takes and gives. */
 
-export type { Fingerprint, PluginBasics, PluginInfo, TaskChanged, TaskSpec } from '../machines/index.js';
+export type { Fingerprint, NodeInfo, PluginBasics, PluginInfo, TaskChanged, TaskSpec } from '../machines/index.js';
 export type { QuarantinedActor } from './engine/actors.js';
 export type { Clock } from './engine/clock.js';
 export type { EntrySource, JournalEntry } from './engine/envelope.js';
@@ -11,6 +11,7 @@ export type { Replayed } from './engine/replay.js';
 export type { Store } from './engine/store.js';
 export type { FollowOptions } from './engine/topics.js';
 export { type ErrorDetails, StagecraftError } from './errors.js';
+export type { Dependents } from './registry/dependents.js';
 export type { Dispenser, FingerprintRequest } from './registry/dispenser.js';
 export type { FingerprintTimes } from './registry/fingerprint-loop.js';
 export type { PluginEvent } from './registry/plugin-events.js';
@@ -20,6 +21,7 @@ export {
   type ActorStatus,
   createRuntime,
   type Journal,
+  type LogOptions,
   type Plugins,
   type Retention,
   type Runtime,
@@ -28,4 +30,5 @@ export {
   type Tasks,
 } from './runtime.js';
 export type { TaskOptions } from './tasks/spec.js';
+export type { LogPart } from './tasks/task-logs.js';
 export type { TaskState, TaskStatus, TaskUpdate } from './tasks/task-supervisor.js';

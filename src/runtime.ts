@@ -17,16 +17,20 @@ import { defaultPolicy } from './engine/policy.js';
 import { type Random, systemRandom } from './engine/random.js';
 import type { Replayed } from './engine/replay.js';
 import type { Store } from './engine/store.js';
+import { untilAborted } from './engine/until-aborted.js';
 import { messageOf, StagecraftError } from './errors.js';
 import { type DataDir, openDataDir } from './host/data-dir.js';
 import { Clients } from './registry/clients.js';
-import { type Dispenser, fingerprintOf } from './registry/dispenser.js';
+import type { Dependents } from './registry/dependents.js';
+import type { Dispenser } from './registry/dispenser.js';
 import type { FingerprintLoopOptions, FingerprintTimes } from './registry/fingerprint-loop.js';
+import { InstanceHealth } from './registry/instance-health.js';
 import { pluginKinds } from './registry/kinds.js';
 import { PluginRegistry } from './registry/plugin-registry.js';
+import { checkDispensers } from './registry/validate.js';
 import { lmdbStore } from './stores/lmdb.js';
-import type { ProbePlugin } from './tasks/await-ready.js';
 import { taskKind } from './tasks/kinds.js';
+import { TaskLogs } from './tasks/task-logs.js';
 import { type TaskStatus, TaskSupervisor } from './tasks/task-supervisor.js';
 
 export interface RuntimeOptions {
@@ -40,8 +44,12 @@ export interface RuntimeOptions {
   fingerprint?: Partial<FingerprintTimes>;
   /** What is kept of the past; what is older is forgotten. */
   retention?: Retention;
-  /** Further kinds of plugin by type; `csi-controller` and `csi-node` are built in. */
+  /** What the processes of tasks write. */
+  logs?: LogOptions;
+  /** Further kinds of plugin by type; what is given for `csi-controller` or `csi-node` takes the place of the built-in one. */
   dispensers?: Record<string, Dispenser>;
+  /** Names what depends on a plugin instance, e.g. mounted volumes; asked before it is deregistered or its task is stopped. */
+  dependents?: Dependents;
   clock?: Clock;
   random?: Random;
   /** pino fits as it is; default: nothing is logged. */
@@ -55,8 +63,13 @@ export interface Retention {
   topicEvents?: number | undefined;
 }
 
+export interface LogOptions {
+  /** A log larger than this is copied to an older one, then emptied; default 10 MiB. */
+  maxBytes?: number | undefined;
+}
+
 /** `runtime.plugins`: what is left out belongs to the runtime itself. */
-export type Plugins = Omit<PluginRegistry, 'close' | 'checked'>;
+export type Plugins = Omit<PluginRegistry, 'close' | 'checked' | 'dependentsOf'>;
 /** `runtime.tasks`. */
 export type Tasks = Omit<TaskSupervisor, 'close' | 'stopAll'>;
 
@@ -142,7 +155,14 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   }
 }
 
-function checkOptions({ nodeId, fingerprint = {}, retention = {} }: RuntimeOptions): void {
+function checkOptions({
+  nodeId,
+  fingerprint = {},
+  retention = {},
+  logs = {},
+  dependents,
+  dispensers = {},
+}: RuntimeOptions): void {
   const bytes = typeof nodeId === 'string' ? Buffer.byteLength(nodeId) : 0;
   if (bytes < 1 || bytes > maxNodeIdBytes) {
     throw new StagecraftError(
@@ -153,6 +173,10 @@ function checkOptions({ nodeId, fingerprint = {}, retention = {} }: RuntimeOptio
   if (/[\p{Cc}\p{Cs}]/u.test(nodeId)) {
     throw new StagecraftError('INVALID_ARGUMENT', 'nodeId has a control character or half of a surrogate pair in it');
   }
+  checkDispensers(dispensers);
+  if (dependents !== undefined && typeof dependents !== 'function') {
+    throw new StagecraftError('INVALID_ARGUMENT', `dependents must be a function, it is ${typeof dependents}`);
+  }
   for (const [name, value] of Object.entries(fingerprint)) {
     if (!(typeof value === 'number' && value > 0)) {
       throw new StagecraftError(
@@ -161,12 +185,10 @@ function checkOptions({ nodeId, fingerprint = {}, retention = {} }: RuntimeOptio
       );
     }
   }
-  for (const [name, value] of Object.entries(retention)) {
-    if (value !== undefined && !(Number.isSafeInteger(value) && value > 0)) {
-      throw new StagecraftError(
-        'INVALID_ARGUMENT',
-        `retention.${name} must be a positive whole number, it is ${value}`,
-      );
+  for (const [group, values] of Object.entries({ retention, logs })) {
+    for (const [name, value] of Object.entries(values)) {
+      if (value === undefined || (Number.isSafeInteger(value) && value > 0)) continue;
+      throw new StagecraftError('INVALID_ARGUMENT', `${group}.${name} must be a positive whole number, it is ${value}`);
     }
   }
 }
@@ -174,7 +196,9 @@ function checkOptions({ nodeId, fingerprint = {}, retention = {} }: RuntimeOptio
 async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runtime> {
   const { nodeId, clock = systemClock, random = systemRandom, logger = silentLogger, retention = {} } = options;
   const store = options.store ?? lmdbStore(join(dataDir.path, 'state'));
-  const clients = new Clients({ ...csiDispensers(), ...options.dispensers }, logger);
+  const clients = new Clients({ ...csiDispensers(), ...options.dispensers }, { clock, logger });
+  const paths = { dataDir: dataDir.path, socketRoot: dataDir.socketRoot };
+  const logs = new TaskLogs({ paths, clock, logger, ...options.logs });
   const times = { ...defaultTimes, ...options.fingerprint };
   const checked: FingerprintLoopOptions['checked'] = (address, seen) => plugins.checked(address, seen);
   let released = false;
@@ -207,20 +231,29 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
       registryKind(dataDir, () => engine, { drain }),
       ...pluginKinds({ ...times, clients, clock, checked }),
       taskKind({
-        paths: { dataDir: dataDir.path, socketRoot: dataDir.socketRoot },
+        paths,
+        logs,
         clock,
-        probe: probeWith(clients),
+        probe: (info, signal) => clients.look(info, signal),
         gone: (instance, signal) => plugins.gone(instance, signal),
+        watchHealth: (instances, signal, tell) => health.watch(instances, signal, tell),
       }),
     ],
   });
-  const plugins = new PluginRegistry({ node: nodeId, engine, clients, clock });
-  const tasks = new TaskSupervisor({ node: nodeId, engine });
+  const plugins = new PluginRegistry({ node: nodeId, engine, clients, clock, logger, dependents: options.dependents });
+  const health = new InstanceHealth({ node: nodeId, engine });
+  const tasks = new TaskSupervisor({
+    node: nodeId,
+    engine,
+    logs,
+    dependents: (instances) => plugins.dependentsOf(instances),
+  });
   const root = new Root(engine, registryAddress(nodeId), clock);
 
   await engine.open();
   await root.start().catch(async (error: unknown) => {
     await engine.stop();
+    clients.end();
     throw error;
   });
   let closing: Promise<void> | undefined;
@@ -262,6 +295,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
             .catch(withoutStore)
             .finally(() => engine.stop());
         } finally {
+          clients.end();
           dataDir.unlock();
         }
       })();
@@ -306,12 +340,6 @@ function registryKind(
 const anew = (run: Effect['run']): Effect => ({
   run: (call) => (call.recovered ? untilAborted(call.signal) : run(call)),
 });
-
-const untilAborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve());
-  });
 
 /** Starts and stops the root actor, and waits until it has settled. */
 class Root {
@@ -368,19 +396,6 @@ class Root {
     return new StagecraftError(code, message, { address: this.#address });
   }
 }
-
-/** Looks at a plugin that is not registered yet, with a client of its own. */
-const probeWith =
-  (clients: Clients): ProbePlugin =>
-  async (info, signal) => {
-    const dispenser = clients.dispenser(info.type);
-    const client = dispenser.connect(info);
-    try {
-      return fingerprintOf(await dispenser.fingerprint(client, { info, signal }));
-    } finally {
-      dispenser.close(client);
-    }
-  };
 
 async function* upTo(
   entries: AsyncIterable<JournalEntry>,

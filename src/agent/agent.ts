@@ -8,16 +8,25 @@ import { pino } from 'pino';
 import { messageOf, StagecraftError } from '../errors.js';
 import { socketRootOf } from '../host/data-dir.js';
 import { packageVersion } from '../host/version.js';
+import type { PluginEvent } from '../registry/plugin-events.js';
 import { createRuntime, type Runtime } from '../runtime.js';
+import { findProcesses } from '../tasks/processes.js';
+import type { TaskStatus } from '../tasks/task-supervisor.js';
 import { serveApi } from './api.js';
 import type { AgentConfig } from './config.js';
-import { describePluginEvent, describeStatus, describeTaskUpdate } from './describe.js';
+import { whenGone } from './data-dir-gone.js';
+import { describePluginEvent, describeStatus, describeTask, describeTaskUpdate, isLastWord } from './describe.js';
 import { storeOf } from './store.js';
 
 export interface Agent {
+  /** For what runs beside it in this process. `stop` closes it. */
+  readonly runtime: Runtime;
   /** Where its API listens. */
   readonly socketPath: string;
-  /** Resolves once it has ended, however that was asked for; rejects if something could not be released. */
+  /**
+   * Resolves once it has ended, however that was asked for; rejects if something could not be released, or with
+   * DATA_DIR_GONE, after which the process is to end at once.
+   */
   readonly ended: Promise<void>;
   /** Ends it. Plugin processes stay unless they are released. Twice is once. */
   stop(options?: { release?: boolean }): Promise<void>;
@@ -35,10 +44,10 @@ export const agentSocketPath = (dataDir: string): string => join(socketRootOf(da
  * @throws StagecraftError as createRuntime
  */
 export async function startAgent(config: AgentConfig, print: Print): Promise<Agent> {
-  const { nodeId, dataDir, retention, fingerprint, log } = config;
+  const { nodeId, dataDir, retention, logs, fingerprint, log } = config;
   const logger = pino({ level: log.level }, pino.destination(2));
   const { kind: storeKind, words, ...store } = storeOf(config);
-  const runtime = await createRuntime({ nodeId, dataDir, retention, fingerprint, logger, ...store });
+  const runtime = await createRuntime({ nodeId, dataDir, retention, logs, fingerprint, logger, ...store });
   const socketPath = agentSocketPath(runtime.dataDir);
   const version = packageVersion();
 
@@ -64,6 +73,10 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
     // Its rejection, with the same reason, is what `ended` tells.
     stop().catch(() => {});
   });
+  // Nothing is closed: the path of its API may be another agent's by now, and would be removed with it.
+  void whenGone(runtime.dataDir).then((reason) => {
+    if (!ending) end(Promise.reject(reason));
+  });
   let closeApi: () => Promise<void> = async () => {};
   try {
     closeApi = await serveApi({ runtime, socketPath, version, storeKind, drain });
@@ -73,16 +86,29 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
     for (const { reason } of runtime.actors.quarantined()) print(`  ${reason}`);
     for (const { type, name } of runtime.plugins.list())
       print(`  ${describeStatus(runtime.plugins.status(type, name))}`);
-    void tell(() => runtime.plugins.updates(), describePluginEvent, print);
-    void tell(() => runtime.tasks.updates(), describeTaskUpdate, print);
+    for (const task of runtime.tasks.list().filter(({ state }) => state !== 'stopped'))
+      print(`  ${describeTask(task, isFound(runtime.dataDir, task))}`);
+    const tellPlugins = (event: PluginEvent): void => {
+      if (!isLastWord(event)) print(describePluginEvent(event));
+    };
+    void tell(() => runtime.plugins.updates(), tellPlugins, print);
+    void tell(
+      () => runtime.tasks.updates(),
+      (update) => print(describeTaskUpdate(update)),
+      print,
+    );
     await applyTasks(runtime, config, print);
   } catch (error) {
     // What kept it from coming up is what counts; that it did not go down well either is logged.
     await stop().catch((stopError: unknown) => logger.error({}, `not stopped in order: ${messageOf(stopError)}`));
     throw error;
   }
-  return { socketPath, ended, stop };
+  return { runtime, socketPath, ended, stop };
 }
+
+/** Whether the process of a task that an earlier agent started still lives, as far as it can be told by its mark. */
+const isFound = (dataDir: string, { id, pid }: TaskStatus): boolean =>
+  findProcesses(`${dataDir}#${id}`).some(({ identity }) => identity.pid === pid);
 
 /** Makes the running tasks those of the configuration. */
 async function applyTasks({ tasks }: Runtime, config: AgentConfig, print: Print): Promise<void> {
@@ -98,10 +124,10 @@ async function applyTasks({ tasks }: Runtime, config: AgentConfig, print: Print)
 }
 
 /** Where events were lost, or can't be read for a while, it goes on from what comes then. */
-async function tell<T>(follow: () => AsyncIterable<T>, describe: (event: T) => string, print: Print): Promise<void> {
+async function tell<T>(follow: () => AsyncIterable<T>, take: (event: T) => void, print: Print): Promise<void> {
   for (;;) {
     try {
-      for await (const event of follow()) print(describe(event));
+      for await (const event of follow()) take(event);
       return;
     } catch (error) {
       if (error instanceof StagecraftError && error.code === 'RUNTIME_CLOSED') return;

@@ -1,4 +1,7 @@
-/** The agent's HTTP API, on its unix socket. JSON in and out; errors are `{code, message, address?}`. */
+/**
+ * The agent's HTTP API, on its unix socket. JSON in and out; errors are `{code, message, address?}`.
+ * What it answers about tasks: task-api.ts
+ */
 import { chmodSync, rmSync } from 'node:fs';
 import { fastify } from 'fastify';
 import { StagecraftError } from '../errors.js';
@@ -6,6 +9,7 @@ import { checkSocketPath } from '../host/socket-path.js';
 import type { PluginStatus } from '../registry/plugin-registry.js';
 import type { ActorStatus, Runtime, StoreStatus } from '../runtime.js';
 import type { StoreKind } from './store.js';
+import { serveTasks } from './task-api.js';
 
 export interface ApiOptions {
   runtime: Runtime;
@@ -40,8 +44,11 @@ export interface AgentReport {
 const statusOf: Record<string, number> = {
   INVALID_ARGUMENT: 400,
   PLUGIN_NOT_FOUND: 404,
+  TASK_NOT_FOUND: 404,
   ACTOR_NOT_FOUND: 404,
   ACTOR_QUARANTINED: 409,
+  PLUGIN_IN_USE: 409,
+  ABORTED: 409,
   RUNTIME_CLOSED: 503,
   STORE_UNAVAILABLE: 503,
   TIMEOUT: 504,
@@ -110,6 +117,7 @@ export async function serveApi({
     await runtime.actors.release(body.address);
     return reply.code(204).send();
   });
+  serveTasks(server, runtime);
   server.post('/v1/drain', async (_, reply) => {
     await drain();
     return reply.code(204).send();

@@ -61,6 +61,7 @@ const configSchema = z.strictObject({
     .default(defaultDataDir),
   store: z.strictObject({ redis: redisSchema }).optional(),
   retention: z.strictObject({ journalEntries: count.optional(), topicEvents: count.optional() }).prefault({}),
+  logs: z.strictObject({ maxBytes: count.optional() }).prefault({}),
   fingerprint: z.strictObject({ intervalMs: ms.default(30_000), timeoutMs: ms.default(30_000) }).prefault({}),
   tasks: z
     .array(taskSchema)

@@ -1,20 +1,32 @@
 /** What happens, in words for a person: one line each. */
+import type { NodeInfo } from '../../machines/plugin.js';
 import type { PluginEvent } from '../registry/plugin-events.js';
 import type { PluginStatus } from '../registry/plugin-registry.js';
-import type { TaskUpdate } from '../tasks/task-supervisor.js';
+import type { TaskStatus, TaskUpdate } from '../tasks/task-supervisor.js';
 
 const timeOf = (at: number): string => new Date(at).toISOString().slice(11, 19);
 
-export function describePluginEvent({ at, kind, info, healthy, description }: PluginEvent): string {
+export function describePluginEvent(event: PluginEvent): string {
+  const { at, kind, info, healthy, description, before, dependents } = event;
   const plugin = `${timeOf(at)} plugin ${info.name} (${info.type})`;
   switch (kind) {
     case 'health':
       return `${plugin}: ${healthy ? 'healthy' : 'unhealthy'}: ${description}`;
+    case 'node-info':
+      return `${plugin}: on ${describeNode(event)}${before ? `; before, on ${describeNode(before)}` : ''}`;
+    case 'deregistered':
+      return `${plugin}: deregistered ${info.allocId}${dependents ? `, in use by ${dependents.join(', ')}` : ''}`;
     case 'promoted':
       return `${plugin}: ${info.allocId} is active now`;
     default:
       return `${plugin}: ${kind} ${info.allocId}`;
   }
+}
+
+function describeNode({ nodeId, topology, maxVolumes }: NodeInfo): string {
+  const places = Object.entries(topology ?? {}).map(([key, value]) => `${key}=${value}`);
+  const parts = [...places, ...(maxVolumes === undefined ? [] : [`at most ${maxVolumes} volumes`])];
+  return `node ${nodeId ?? 'unnamed'}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}`;
 }
 
 export function describeTaskUpdate({ at, change }: TaskUpdate): string {
@@ -38,3 +50,15 @@ export function describeTaskUpdate({ at, change }: TaskUpdate): string {
 /** The one-line summary of a plugin's state. */
 export const describeStatus = ({ info, state, description }: PluginStatus): string =>
   `plugin ${info.name} (${info.type}): ${state}: ${description}`;
+
+/** What an instance says of itself when it was deregistered, which was told already, is no news of its health. */
+export const isLastWord = ({ kind, healthy, description }: PluginEvent): boolean =>
+  kind === 'health' && !healthy && description === 'shut down';
+
+/** The one-line summary of a task that an earlier agent has left. @param lives whether its process was found */
+export function describeTask({ id, state, spec, pid, reason }: TaskStatus, lives: boolean): string {
+  if (state === 'running' && spec.socket !== undefined) return `task ${id}: running, by somebody else`;
+  if (state === 'running')
+    return `task ${id}: ${lives ? 'running' : 'was running'}, pid ${pid}${lives ? ', found again' : ''}`;
+  return `task ${id}: ${state}${reason === undefined ? '' : `: ${reason}`}`;
+}

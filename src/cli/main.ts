@@ -1,40 +1,26 @@
 #!/usr/bin/env node
 /**
- * The command line: arguments, printing, exit codes.
+ * The command line: what runs here itself, and exit codes. What is asked of a running agent: plugins.ts, tasks.ts, actors.ts
  * 0 done, 1 failed, 2 usage, 3 no agent or driver reached.
  */
-import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import { agentSocketPath, startAgent } from '../agent/agent.js';
-import type { ActorReport, AgentReport, PluginReport } from '../agent/api.js';
+import { Command, CommanderError } from 'commander';
+import { startAgent } from '../agent/agent.js';
 import { loadConfig } from '../agent/config.js';
-import { parseSize } from '../driver/capacity.js';
 import { startDriver } from '../driver/driver.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { packageVersion } from '../host/version.js';
+import { addActorCommands } from './actors.js';
+import { collect, countIn, sizeIn } from './arguments.js';
 import { AgentError, askAgent } from './client.js';
 import { addDriverCheck } from './driver-check.js';
-import { actorTable, oneLine, pluginDetails, pluginTable, silentStore } from './print.js';
+import { addPluginCommands } from './plugins.js';
+import { oneLine } from './print.js';
+import { print, type ReachOptions, reach, socketOf } from './reach.js';
 import { firstSignal } from './signals.js';
+import { addTaskCommands } from './tasks.js';
 
 const exitCodes = { failed: 1, usage: 2, notReachable: 3 };
-
-const print = (text: string): void => {
-  process.stdout.write(`${text}\n`);
-};
-
-interface ReachOptions {
-  config?: string;
-  socket?: string;
-}
-
-function socketOf({ config, socket }: ReachOptions): string {
-  if (socket !== undefined) return socket;
-  const { dataDir } = loadConfig(config);
-  // The agent goes by the name without symbolic links.
-  return agentSocketPath(existsSync(dataDir) ? realpathSync(dataDir) : dataDir);
-}
 
 async function runAgent({ config }: { config?: string }): Promise<void> {
   const asked = firstSignal(); // before the start, which a signal doesn't cut short: its end follows at once
@@ -73,59 +59,6 @@ async function runDriver({ endpoint, dataDir, capacity, peerNode, ...options }: 
   await driver.stop();
 }
 
-function sizeIn(text: string): number {
-  try {
-    return parseSize(text);
-  } catch (error) {
-    throw new InvalidArgumentError(messageOf(error));
-  }
-}
-
-const collect = (value: string, before: string[]): string[] => [...before, value];
-
-function countIn(text: string): number {
-  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It must be a whole number above 0.');
-}
-
-/** What the agent knows already it tells at once. */
-const soon = { timeoutMs: 10_000 };
-
-/** What the agent knows now; a line on stderr says so where it may be old. */
-async function look<T>(socketPath: string, path: string): Promise<T> {
-  const { store } = (await askAgent(socketPath, 'GET', '/v1/agent', soon)) as AgentReport;
-  if (store?.since !== undefined) process.stderr.write(`${silentStore(store.since)}\n`);
-  return (await askAgent(socketPath, 'GET', path, soon)) as T;
-}
-
-async function listPlugins(options: ReachOptions & { json?: boolean }): Promise<void> {
-  const plugins = await look<PluginReport[]>(socketOf(options), '/v1/plugins');
-  print(options.json ? JSON.stringify(plugins, null, 2) : pluginTable(plugins));
-}
-
-async function showPlugin(name: string, options: ReachOptions & { json?: boolean }): Promise<void> {
-  const query = new URLSearchParams({ name });
-  const plugins = await look<PluginReport[]>(socketOf(options), `/v1/plugins?${query}`);
-  if (plugins.length === 0)
-    throw new AgentError('PLUGIN_NOT_FOUND', `there is no plugin '${name}': see stagecraft plugin list`);
-  print(options.json ? JSON.stringify(plugins, null, 2) : plugins.map(pluginDetails).join('\n\n'));
-}
-
-async function listActors(options: ReachOptions & { json?: boolean }): Promise<void> {
-  const actors = await look<ActorReport[]>(socketOf(options), '/v1/actors');
-  print(options.json ? JSON.stringify(actors, null, 2) : actorTable(actors));
-}
-
-async function releaseActor(address: string, options: ReachOptions & { json?: boolean }): Promise<void> {
-  const socketPath = socketOf(options);
-  await askAgent(socketPath, 'POST', '/v1/actors/release', { body: { address } });
-  if (!options.json) return print(`${address} is in service`);
-  const actors = await look<ActorReport[]>(socketPath, '/v1/actors');
-  // One that has nothing to do may have left memory, and the list.
-  const released: ActorReport = actors.find((actor) => actor.address === address) ?? { address };
-  print(JSON.stringify(released, null, 2));
-}
-
 async function drain(options: ReachOptions): Promise<void> {
   await askAgent(socketOf(options), 'POST', '/v1/drain');
   print('drained: the plugin processes are stopped, and the agent has ended');
@@ -136,10 +69,6 @@ function makeProgram(): Command {
     .description('Runs CSI storage plugins without Kubernetes.')
     .version(packageVersion())
     .exitOverride();
-  const reach = (command: Command): Command =>
-    command
-      .option('--config <file>', 'the configuration that the agent was started with')
-      .option('--socket <path>', "the agent's socket, instead of the one of the configuration");
 
   program
     .command('agent')
@@ -159,24 +88,9 @@ function makeProgram(): Command {
     .option('--get-snapshot', 'offer GetSnapshot, which is new in CSI: some callers refuse a driver that has it')
     .action(runDriver);
   addDriverCheck(program, print);
-  const plugin = program.command('plugin').description('look at plugins');
-  reach(plugin.command('list').description('all plugins and how they are'))
-    .option('--json', 'for programs')
-    .action(listPlugins);
-  reach(plugin.command('status <name>').description('all that is known of one plugin'))
-    .option('--json', 'for programs')
-    .action(showPlugin);
-  const actor = program.command('actor').description('look at the machines behind it all');
-  reach(actor.command('list').description('every machine of this node, its state, and which are out of service'))
-    .option('--json', 'for programs')
-    .action(listActors);
-  reach(
-    actor
-      .command('release <address>')
-      .description('take one back into service that crashed too often or was unreadable'),
-  )
-    .option('--json', 'for programs: the actor as actor list --json has it')
-    .action(releaseActor);
+  addPluginCommands(program);
+  addTaskCommands(program);
+  addActorCommands(program);
   reach(program.command('drain').description('stop the plugin processes in order, then the agent')).action(drain);
   return program;
 }
@@ -201,4 +115,5 @@ try {
   // commander has told its own faults already
   if (!(error instanceof CommanderError) || error.code === 'usage') process.stderr.write(`${messageOf(error)}\n`);
   process.exitCode = exitCodeFor(error);
+  if (error instanceof StagecraftError && error.code === 'DATA_DIR_GONE') process.exit();
 }

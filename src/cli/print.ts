@@ -1,8 +1,12 @@
 /** Tables and details for people. For programs there is --json. */
 import type { ActorReport, PluginReport } from '../agent/api.js';
+import type { TaskReport } from '../agent/task-api.js';
 
 /** Without line breaks and control characters: what drivers say of themselves must not steer the terminal. */
 export const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
+
+/** As `oneLine`, of text that has lines of its own. */
+export const linesOf = (text: string): string => text.replace(/[^\P{Cc}\n\t]+/gu, '');
 
 /** Columns as wide as their widest cell, two spaces apart. */
 export function table(header: string[], rows: string[][]): string {
@@ -83,6 +87,69 @@ export function pluginDetails({ info, state, description, fingerprint, checkedAt
     ['socket', info.connection.socketPath],
     ['instance', `${info.allocId}, of ${instances}`],
   ];
+  return factsTable(facts);
+}
+
+function factsTable(facts: [name: string, value: string][]): string {
   const width = Math.max(...facts.map(([name]) => name.length));
   return facts.map(([name, value]) => `${name.padEnd(width)}  ${oneLine(value)}`).join('\n');
 }
+
+/** Why a task is as it is, without the end of its log that a failure has below its first line. */
+const whyOf = ({ reason, healthy, description = '' }: TaskReport): string =>
+  (reason ?? (healthy === false ? description : '')).split(/;? ?end of its log:\n/)[0] ?? '';
+
+const healthOf = ({ healthy }: TaskReport): string => (healthy === undefined ? '-' : healthy ? 'healthy' : 'unhealthy');
+
+export const taskTable = (tasks: TaskReport[]): string =>
+  tasks.length === 0
+    ? 'there are no tasks: name plugins to run in the configuration of the agent'
+    : table(
+        ['ID', 'TYPE', 'STATE', 'HEALTH', 'PID', 'REASON'],
+        tasks.map((task) => [
+          task.id,
+          task.spec.type,
+          task.state,
+          healthOf(task),
+          String(task.pid ?? '-'),
+          whyOf(task),
+        ]),
+      );
+
+/** A line about each task whose plugin is missing or will soon be. */
+export const failedTasks = (tasks: TaskReport[]): string[] =>
+  tasks
+    .filter(({ state }) => state === 'failed' || state === 'backing-off')
+    .map(({ id, state }) =>
+      oneLine(
+        `task ${id} ${state === 'failed' ? 'has failed' : 'is waiting to be started again'}: see stagecraft task status ${id}`,
+      ),
+    );
+
+export function taskDetails(task: TaskReport): string {
+  const { id, state, spec, allocId, pid, pluginName, description, logPath } = task;
+  const { maxRestarts, windowMs, backoff } = spec.restart;
+  const why = task.reason === undefined ? '' : whyOf(task);
+  const facts: [string, string | undefined][] = [
+    ['task', `${id} (${spec.type})`],
+    ['state', why ? `${state}: ${why}` : state],
+    ['health', description === undefined ? '-' : `${healthOf(task)}: ${description}`],
+    ['driver', pluginName ?? '-'],
+    ['instance', allocId ?? '-'],
+    ['pid', pid === undefined ? '-' : String(pid)],
+    ['command', spec.command?.map(quoted).join(' ')],
+    ['socket', spec.socket],
+    ['environment', spec.env.length > 0 ? `${spec.env.join(', ')} (values are not shown)` : undefined],
+    ['mount directory', spec.mountDir],
+    ['stages below', spec.stagePublishBaseDir],
+    ['ready within', `${spec.healthTimeoutMs} ms`],
+    ['restarts', `${maxRestarts} within ${windowMs} ms, after ${backoff.initialMs} ms doubling to ${backoff.maxMs} ms`],
+    ['log', logPath],
+  ];
+  const known = facts.flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, value]]));
+  return factsTable(known);
+}
+
+/** As a shell would have it, so that the arguments can be told apart. */
+const quoted = (argument: string): string =>
+  /^[\w./:=@%+,-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;

@@ -50,7 +50,10 @@ export class PluginCalls {
   readonly #connection: PluginConnection;
   readonly #timeouts: Timeouts;
   readonly #inFlight = new Set<(reason: unknown) => void>();
+  /** Why every new call is refused. */
   #closed: StagecraftError | undefined;
+  /** Called when no call is in flight any more. */
+  readonly #onQuiet = new Set<() => void>();
 
   constructor(connection: PluginConnection, timeouts: Timeouts) {
     this.#connection = connection;
@@ -107,12 +110,38 @@ export class PluginCalls {
     }
   }
 
+  /** Refuses new calls; resolves when those in flight have ended, at the latest when the signal is aborted. */
+  async drain(signal: AbortSignal): Promise<void> {
+    this.#refuse();
+    if (this.#inFlight.size > 0 && !signal.aborted) await this.#quiet(signal);
+    this.close();
+  }
+
   /** Ends calls in flight and refuses new ones, all with ABORTED. */
   close(): void {
-    if (this.#closed) return;
-    this.#closed = new StagecraftError('ABORTED', `the client of ${this.#connection.socketPath} is closed`);
-    for (const giveUp of this.#inFlight) giveUp(this.#closed);
+    const reason = this.#refuse();
+    for (const giveUp of this.#inFlight) giveUp(reason);
     this.#connection.close();
+  }
+
+  #refuse(): StagecraftError {
+    this.#closed ??= new StagecraftError('ABORTED', `the client of ${this.#connection.socketPath} is closed`);
+    return this.#closed;
+  }
+
+  #quiet(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        this.#onQuiet.delete(end);
+        hearNoMore();
+        resolve();
+      };
+      this.#onQuiet.add(end);
+      const hearNoMore = onAbort(signal, () => {
+        this.close();
+        end(); // a stream that nobody reads any more would never tell
+      });
+    });
   }
 
   #begin<Rpc extends RpcName>(
@@ -141,6 +170,7 @@ export class PluginCalls {
     return () => {
       this.#inFlight.delete(giveUp);
       hearNoMore?.();
+      if (this.#inFlight.size === 0) for (const tell of [...this.#onQuiet]) tell();
     };
   }
 

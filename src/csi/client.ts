@@ -266,6 +266,14 @@ export class CsiClient {
     return this.#connection.onLost(lost);
   }
 
+  /**
+   * Refuses new calls with ABORTED, and lets those in flight end; streams too, which end when their reader leaves them.
+   * Resolves when the last one has ended and the client is closed: as soon as the signal is aborted, as `close()` does.
+   */
+  drain(signal: AbortSignal): Promise<void> {
+    return this.#calls.drain(signal);
+  }
+
   /** Ends calls in flight and refuses new ones, all with ABORTED. The channel closes with its last user. */
   close(): void {
     this.#calls.close();

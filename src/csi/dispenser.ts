@@ -56,7 +56,7 @@ function dispenser(kind: Kind, options: Omit<CsiClientOptions, 'socketPath'>): D
     connect: ({ connection }) => new CsiClient({ ...options, socketPath: connection.socketPath }),
     fingerprint: (client, request) => look(kind, request, { client, call: { timeoutMs, signal: request.signal } }),
     onDisconnect: (client, lost) => client.onDisconnect(lost),
-    close: (client) => client.close(),
+    close: (client, { signal }) => client.drain(signal),
   };
 }
 

@@ -1,8 +1,13 @@
-/** The client of each instance: connected once, closed once. */
-import type { PluginInfo } from '../../machines/plugin.js';
+/**
+ * The client of each instance: connected once, closed once. Calls that others have in flight on one may end first, for
+ * a time; whoever asks meanwhile gets another. Why: docs/decisions/0009-calls-in-flight-at-a-stop.md
+ */
+import { addressParts } from '../../machines/addresses.js';
+import type { Fingerprint, PluginInfo } from '../../machines/plugin.js';
+import type { Clock } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf } from '../errors.js';
-import type { Dispenser } from './dispenser.js';
+import { type Dispenser, fingerprintOf } from './dispenser.js';
 import { noDispenser } from './validate.js';
 
 interface Connection {
@@ -10,52 +15,194 @@ interface Connection {
   dispenser: Dispenser;
 }
 
+/** What speaks to plugins of one type. */
+interface Kind {
+  /** The last one counts; those before it are replaced for the time being. */
+  dispensers: { dispenser: Dispenser }[];
+  /** Aborted when another one counts. */
+  change: AbortController;
+}
+
+export interface ClientsOptions {
+  clock: Clock;
+  logger: Logger;
+}
+
+/** How long calls in flight have when their client is closed. */
+const drainMs = 30_000;
+
 /** Defined anew, an instance needs another client: the old one speaks to the old socket. */
-const nameOf = (address: string, info: PluginInfo): string => `${address}#${JSON.stringify(info)}`;
+const definitionOf = (info: PluginInfo): string => JSON.stringify(info);
 
 export class Clients {
-  readonly #dispensers: Record<string, Dispenser>;
+  readonly #kinds = new Map<string, Kind>();
+  readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #connections = new Map<string, Connection>();
+  /** By address and definition: those that are handed out. */
+  readonly #connections = new Map<string, Map<string, Connection>>();
+  /** By address: those that are closing, each by what ends the calls in flight on it. */
+  readonly #closings = new Map<string, Set<AbortController>>();
+  readonly #onSettled = new Set<() => void>();
+  readonly #onReplaced = new Set<(type: string) => void>();
 
-  constructor(dispensers: Record<string, Dispenser>, logger: Logger) {
-    this.#dispensers = dispensers;
+  constructor(dispensers: Record<string, Dispenser>, { clock, logger }: ClientsOptions) {
+    for (const [type, dispenser] of Object.entries(dispensers)) {
+      this.#kinds.set(type, { dispensers: [{ dispenser }], change: new AbortController() });
+    }
+    this.#clock = clock;
     this.#logger = logger;
   }
 
   /** The types of plugin that can be spoken to. */
   get types(): string[] {
-    return Object.keys(this.#dispensers);
+    return [...this.#kinds.keys()];
   }
 
   /** @throws StagecraftError NO_DISPENSER */
   dispenser(type: string): Dispenser {
-    const dispenser = Object.hasOwn(this.#dispensers, type) ? this.#dispensers[type] : undefined;
+    const dispenser = this.#kind(type).dispensers.at(-1)?.dispenser;
     if (!dispenser) throw noDispenser(type, this.types);
     return dispenser;
   }
 
+  /** Aborted when another dispenser takes the place of the one that speaks to plugins of this type. */
+  changeOf(type: string): AbortSignal | undefined {
+    return this.#kinds.get(type)?.change.signal;
+  }
+
+  /** Calls back with a type whose plugins another dispenser speaks to from now on. */
+  onReplaced(callback: (type: string) => void): void {
+    this.#onReplaced.add(callback);
+  }
+
+  /**
+   * Puts a dispenser in the place of the present one, and closes the clients of that. The answer takes it out again, in
+   * whatever order several are.
+   * @throws StagecraftError NO_DISPENSER
+   */
+  replace(type: string, dispenser: Dispenser): () => void {
+    const { dispensers } = this.#kind(type);
+    const replacement = { dispenser };
+    const change = (next: { dispenser: Dispenser }[]): void => {
+      const present = dispensers.at(-1);
+      dispensers.splice(0, dispensers.length, ...next);
+      if (dispensers.at(-1) !== present) this.#renew(type);
+    };
+    change([...dispensers, replacement]);
+    return () => change(dispensers.filter((one) => one !== replacement));
+  }
+
   /** The client of the instance at this address, as defined by `info`; connected now if it is not. */
   get(address: string, info: PluginInfo): unknown {
-    const name = nameOf(address, info);
-    let connection = this.#connections.get(name);
-    if (!connection) {
-      const dispenser = this.dispenser(info.type);
-      connection = { client: dispenser.connect(info), dispenser };
-      this.#connections.set(name, connection);
+    const connections = entry(this.#connections, address, () => new Map<string, Connection>());
+    const { client } = entry(connections, definitionOf(info), () => this.#connect(info));
+    return client;
+  }
+
+  /** Looks once at a plugin that is not registered, with a client of its own. */
+  async look(info: PluginInfo, signal: AbortSignal): Promise<Fingerprint> {
+    const connection = this.#connect(info);
+    try {
+      return fingerprintOf(await connection.dispenser.fingerprint(connection.client, { info, signal }));
+    } finally {
+      this.#close(`${info.type}/${info.name}/${info.allocId}`, connection);
     }
-    return connection.client;
   }
 
   /** Never throws: a client that can't be closed is forgotten all the same. */
   close(address: string, info: PluginInfo): void {
-    const name = nameOf(address, info);
-    const connection = this.#connections.get(name);
-    this.#connections.delete(name);
+    const connections = this.#connections.get(address);
+    const connection = connections?.get(definitionOf(info));
+    if (!connections || !connection) return;
+    connections.delete(definitionOf(info));
+    if (connections.size === 0) this.#connections.delete(address);
+    this.#close(address, connection);
+  }
+
+  /** The same for all of an address, however it was defined when they were asked for. */
+  closeAll(address: string): void {
+    const connections = this.#connections.get(address);
+    this.#connections.delete(address);
+    for (const connection of connections?.values() ?? []) this.#close(address, connection);
+  }
+
+  /** Whether calls may still be in flight on a client of this address that is closed. */
+  isClosing(address: string): boolean {
+    return this.#closings.has(address);
+  }
+
+  /** Calls back when a client is closed on which calls were in flight. */
+  onSettled(callback: () => void): void {
+    this.#onSettled.add(callback);
+  }
+
+  /** Closes what is open, and ends all that is in flight. */
+  end(): void {
+    for (const address of [...this.#connections.keys()]) this.closeAll(address);
+    for (const limits of [...this.#closings.values()]) for (const limit of [...limits]) limit.abort();
+  }
+
+  #kind(type: string): Kind {
+    const kind = this.#kinds.get(type);
+    if (!kind) throw noDispenser(type, this.types);
+    return kind;
+  }
+
+  /** Whoever asks for a client of this type from now on gets one of the present dispenser. */
+  #renew(type: string): void {
+    for (const address of [...this.#connections.keys()]) {
+      if (addressParts(address)[2] === type) this.closeAll(address);
+    }
+    const kind = this.#kind(type);
+    const { change } = kind;
+    kind.change = new AbortController();
+    for (const tell of this.#onReplaced) tell(type);
+    change.abort();
+  }
+
+  #connect(info: PluginInfo): Connection {
+    const dispenser = this.dispenser(info.type);
+    return { client: dispenser.connect(info), dispenser };
+  }
+
+  #close(address: string, { client, dispenser }: Connection): void {
+    const limit = new AbortController();
     try {
-      connection?.dispenser.close(connection.client);
+      const closed = dispenser.close(client, { signal: limit.signal });
+      if (closed) this.#settle(address, Promise.resolve(closed), limit);
     } catch (error) {
-      this.#logger.warn({ address }, `a client could not be closed: ${messageOf(error)}`);
+      this.#tellFailed(address, error);
     }
   }
+
+  /** Until it is closed or its time is over, whichever comes first. */
+  #settle(address: string, closed: Promise<void>, limit: AbortController): void {
+    const limits = entry(this.#closings, address, () => new Set<AbortController>());
+    limits.add(limit);
+    const cancel = this.#clock.after(drainMs, () => {
+      this.#logger.warn({ address }, `calls were in flight ${drainMs} ms after their client was closed: given up`);
+      limit.abort();
+    });
+    const end = (): void => {
+      if (!limits.delete(limit)) return;
+      cancel();
+      if (limits.size === 0) this.#closings.delete(address);
+      for (const tell of this.#onSettled) tell();
+    };
+    limit.signal.addEventListener('abort', end);
+    void closed.catch((error: unknown) => this.#tellFailed(address, error)).then(end);
+  }
+
+  #tellFailed(address: string, error: unknown): void {
+    this.#logger.warn({ address }, `a client could not be closed: ${messageOf(error)}`);
+  }
+}
+
+/** What is there under this key; made now if nothing is. */
+function entry<T>(entries: Map<string, T>, key: string, make: () => T): T {
+  const present = entries.get(key);
+  if (present !== undefined) return present;
+  const made = make();
+  entries.set(key, made);
+  return made;
 }

@@ -40,6 +40,10 @@ export interface Dispenser<TClient = unknown> {
    * Without it a loss is seen at the next round.
    */
   onDisconnect?(client: TClient, lost: () => void): () => void;
-  /** Called once, when the instance shuts down; calls in flight end with an error. */
-  close(client: TClient): void;
+  /**
+   * Called once, when the instance shuts down. From then on the client refuses new calls. Those that others have in
+   * flight may end before what this answers resolves; once `signal` is aborted (they have had 30 s, or the runtime has
+   * ended) nobody waits any more, and they end with an error. Answer nothing where they were ended at once.
+   */
+  close(client: TClient, options: { signal: AbortSignal }): Promise<void> | void;
 }

@@ -26,7 +26,7 @@ export interface FingerprintLoopOptions extends FingerprintTimes {
   checked(address: string, seen: { atMs: number; healthy: boolean }): void;
 }
 
-type LoopCall = EffectCall<FingerprintInput>;
+type LoopCall = Pick<EffectCall<FingerprintInput>, 'address' | 'input' | 'signal' | 'send'>;
 
 /** An unhealthy instance is looked at sooner, less and less so, until the interval is reached. */
 const firstRetryMs = 500;
@@ -37,11 +37,17 @@ const failedInitially = 'failed initial fingerprint: ';
 export function fingerprintLoop(options: FingerprintLoopOptions): Effect {
   return {
     deadlineMs: 'loop',
-    run(call: LoopCall): Promise<void> {
-      const { address, input, signal } = call;
+    async run(call: EffectCall<FingerprintInput>): Promise<void> {
+      const { clients } = options;
+      const { address, input, signal, send } = call;
       // At once, not when the round under way has ended: whoever comes after this loop connects anew.
-      signal.addEventListener('abort', () => options.clients.close(address, input.info), { once: true });
-      return rounds(options, call);
+      signal.addEventListener('abort', () => clients.close(address, input.info), { once: true });
+      while (!signal.aborted) {
+        const change = clients.changeOf(input.info.type);
+        // Another dispenser begins from the beginning, and nothing that the one before it finds counts any more.
+        const until = change ? AbortSignal.any([signal, change]) : signal;
+        await rounds(options, { address, input, signal: until, send });
+      }
     },
   };
 }
@@ -65,7 +71,8 @@ async function rounds(options: FingerprintLoopOptions, call: LoopCall): Promise<
       options.checked(address, { atMs: clock.now(), healthy: seen.healthy });
       if (!isDeepStrictEqual(seen, last)) send({ type: 'fingerprint.changed', fingerprint: seen });
       last = seen;
-      failures = seen.healthy ? 0 : failures + 1;
+      // What has just come back may need a moment more: it is not made to wait as long as what stays away.
+      failures = seen.healthy ? 0 : woken ? 1 : failures + 1;
       await pause(clock, waitMs(failures, intervalMs), wake.signal);
       woken = wake.signal.aborted;
       const earlyMs = startedAtMs + Math.min(shortestGapMs, intervalMs) - clock.monotonicMs();

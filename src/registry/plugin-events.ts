@@ -1,16 +1,20 @@
 /** The registry's broadcast events, as subscribers get them. */
 
 import type { PluginInfo, RegistrationChanged } from '../../machines/index.js';
-import type { HealthChanged } from '../../machines/plugin.js';
+import type { HealthChanged, NodeInfo, NodeInfoChanged } from '../../machines/plugin.js';
 import type { TopicRow } from '../engine/store.js';
 import { eventOf } from '../engine/topics.js';
 
-/** One change of a plugin. `id` is its place in the topic: hand it back to go on from there. */
-export interface PluginEvent {
+/**
+ * One change of a plugin. `id` is its place in the topic: hand it back to go on from there.
+ * For `node-info`, all that the instance tells of its node: what is left out is none. It comes when an instance tells of
+ * its node for the first time, and at each change; always before the `health` that the same look led to.
+ */
+export interface PluginEvent extends NodeInfo {
   id: string;
   /** Milliseconds since the epoch. */
   at: number;
-  kind: 'registered' | 'updated' | 'promoted' | 'deregistered' | 'health';
+  kind: 'registered' | 'updated' | 'promoted' | 'deregistered' | 'node-info' | 'health';
   info: PluginInfo;
   /** For `promoted`, who was active before. */
   from?: PluginInfo;
@@ -18,11 +22,15 @@ export interface PluginEvent {
   was?: HealthChanged['from'];
   healthy?: boolean;
   description?: string;
+  /** For `node-info`: what this instance told before; absent at the first time. */
+  before?: NodeInfo;
+  /** For `deregistered`: what depended on it, where anything was known to; see `createRuntime({ dependents })`. */
+  dependents?: string[];
 }
 
 export const pluginsTopic = (node: string): string => `plugins/${encodeURIComponent(node)}`;
 
-type Broadcast = (RegistrationChanged | HealthChanged) & { at: number };
+type Broadcast = (RegistrationChanged | HealthChanged | NodeInfoChanged) & { at: number };
 
 export function pluginEventOf(row: TopicRow): PluginEvent {
   const broadcast = eventOf<Broadcast>(row);
@@ -30,6 +38,10 @@ export function pluginEventOf(row: TopicRow): PluginEvent {
   switch (broadcast.type) {
     case 'promoted':
       return { ...common, kind: 'promoted', from: broadcast.from };
+    case 'node-info': {
+      const { type, at: _, ...told } = broadcast;
+      return { ...common, kind: type, ...told };
+    }
     case 'health':
       return {
         ...common,
@@ -38,6 +50,10 @@ export function pluginEventOf(row: TopicRow): PluginEvent {
         healthy: broadcast.healthy,
         description: broadcast.description,
       };
+    case 'deregistered': {
+      const { dependents } = broadcast;
+      return { ...common, kind: 'deregistered', ...(dependents && { dependents }) };
+    }
     default:
       return { ...common, kind: broadcast.type };
   }

@@ -5,11 +5,14 @@
 import { addressParts, nodeOwnedPrefix, pluginAddress, pluginsAddress } from '../../machines/addresses.js';
 import type { Fingerprint, PluginContext, PluginInfo } from '../../machines/plugin.js';
 import type { PluginsContext } from '../../machines/plugins.js';
+import type { PluginKey } from '../../machines/task-types.js';
 import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
+import type { Logger } from '../engine/logger.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
-import { StagecraftError } from '../errors.js';
+import { messageOf, StagecraftError } from '../errors.js';
 import type { Clients } from './clients.js';
+import { askDependents, type Dependents } from './dependents.js';
 import { type PluginEvent, pluginEventOf, pluginsTopic } from './plugin-events.js';
 import { checkAddress, checkKey, checkRegistration } from './validate.js';
 
@@ -47,15 +50,24 @@ export interface PluginRegistryOptions {
   engine: Engine;
   clients: Clients;
   clock: Clock;
+  logger: Logger;
+  dependents?: Dependents | undefined;
 }
 
 const defaultWaitMs = 60_000;
+
+/** For the test entry point, which may replace what does not show on the public surface. */
+export const clientsOf = new WeakMap<object, Clients>();
 
 export class PluginRegistry {
   readonly #node: string;
   readonly #engine: Engine;
   readonly #clients: Clients;
   readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #dependents: Dependents | undefined;
+  /** Aborted at the end. */
+  readonly #end = new AbortController();
   /** The end of the last look at an instance, and whether it was found healthy: its machine may not know yet. */
   readonly #checked = new Map<string, { atMs: number; healthy: boolean }>();
   /** Called whenever a look at an instance has ended, an actor has committed, or all is over. */
@@ -63,12 +75,19 @@ export class PluginRegistry {
   /** Why every call is refused. */
   #closed: StagecraftError | undefined;
 
-  constructor({ node, engine, clients, clock }: PluginRegistryOptions) {
+  constructor({ node, engine, clients, clock, logger, dependents }: PluginRegistryOptions) {
     this.#node = node;
     this.#engine = engine;
     this.#clients = clients;
     this.#clock = clock;
+    this.#logger = logger;
+    this.#dependents = dependents;
+    clients.onSettled(() => this.#wake());
+    clients.onReplaced((type) => this.#forgetLooks(type));
+    clientsOf.set(this, clients);
     engine.observe(({ address, state, entry }) => {
+      // Also one that nobody has looked at: it may have been dispensed.
+      if (state === undefined) clients.closeAll(address);
       // A look at what it was before says nothing of it any more.
       if (state === undefined || entry.event?.type === 'plugin.restart') this.#checked.delete(address);
       this.#wake();
@@ -93,15 +112,20 @@ export class PluginRegistry {
   }
 
   /**
-   * Takes an instance out; one that is not there is no fault and changes nothing. Resolves after the commit.
+   * Takes an instance out; one that is not there is no fault and changes nothing. What depends on it (see
+   * `createRuntime({ dependents })`) does not hinder that: its event names them. Resolves after the commit.
    * @throws StagecraftError PLUGIN_NOT_FOUND for a type that has neither a dispenser nor this name
    */
   async deregister(type: string, name: string, allocId: string): Promise<void> {
     this.#refuseIfClosed();
     checkKey(type, name, allocId);
     const address = pluginsAddress(this.#node, type, name);
-    if (this.#engine.has(address)) await this.#engine.ask(address, { type: 'plugins.deregister', allocId });
-    else if (!this.#clients.types.includes(type)) {
+    const info = this.#instancesAt(address).find((instance) => instance.allocId === allocId);
+    const dependents = info && this.#dependents && (await this.#dependentsOf(info, this.#dependents));
+    this.#refuseIfClosed();
+    if (this.#engine.has(address)) {
+      await this.#engine.ask(address, { type: 'plugins.deregister', allocId, ...(dependents && { dependents }) });
+    } else if (!this.#clients.types.includes(type)) {
       throw notFound(`no plugin is of type '${type}': known are ${this.#clients.types.join(', ')}`);
     }
   }
@@ -202,11 +226,13 @@ export class PluginRegistry {
     });
   }
 
-  /** Resolves when an instance has shut down, or the signal is aborted. */
-  gone({ type, name, allocId }: Pick<PluginInfo, 'type' | 'name' | 'allocId'>, signal: AbortSignal): Promise<void> {
+  /** Resolves when an instance has shut down and no call is in flight on its client, or the signal is aborted. */
+  gone({ type, name, allocId }: PluginKey, signal: AbortSignal): Promise<void> {
+    const address = pluginAddress(this.#node, type, name, allocId);
     const isGone = (): boolean =>
       !this.#instances(type, name).some((instance) => instance.allocId === allocId) &&
-      !this.#engine.peek(pluginAddress(this.#node, type, name, allocId));
+      !this.#engine.peek(address) &&
+      !this.#clients.isClosing(address);
     return new Promise((resolve) => {
       const look = (): void => {
         if (!signal.aborted && !isGone()) return;
@@ -220,16 +246,47 @@ export class PluginRegistry {
     });
   }
 
+  /**
+   * What depends on any of these instances, also while the runtime closes; those that are not registered are left out.
+   * @throws StagecraftError DEPENDENTS_UNKNOWN
+   */
+  async dependentsOf(instances: PluginKey[]): Promise<string[]> {
+    const infos = instances.flatMap(({ type, name, allocId }) =>
+      this.#instances(type, name).filter((info) => info.allocId === allocId),
+    );
+    if (!this.#dependents || infos.length === 0) return [];
+    return askDependents(this.#dependents, infos, { clock: this.#clock, signal: new AbortController().signal });
+  }
+
   /** Told by the fingerprint loop at the end of each round. */
   checked(address: string, seen: { atMs: number; healthy: boolean }): void {
     this.#checked.set(address, seen);
     this.#wake();
   }
 
+  /** Another dispenser is to say how these plugins are. */
+  #forgetLooks(type: string): void {
+    for (const address of [...this.#checked.keys()]) {
+      if (addressParts(address)[2] === type) this.#checked.delete(address);
+    }
+  }
+
   /** Ends all waiting; every later call is refused. */
   close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
     this.#closed ??= reason;
+    this.#end.abort(this.#closed);
     this.#wake();
+  }
+
+  /** Absent where it can't be told: the instance leaves all the same. */
+  async #dependentsOf(info: PluginInfo, dependents: Dependents): Promise<string[] | undefined> {
+    try {
+      return await askDependents(dependents, [info], { clock: this.#clock, signal: this.#end.signal });
+    } catch (error) {
+      const address = this.#addressOf(info);
+      if (!this.#closed) this.#logger.warn({ address }, `${messageOf(error)}; it is deregistered all the same`);
+      return undefined;
+    }
   }
 
   #list(type?: string): PluginInfo[] {

@@ -1,20 +1,84 @@
-/** Tells when something happens to a socket file: it came, went, or was replaced. A file is not liveness. */
-import { type FSWatcher, watch } from 'node:fs';
+/**
+ * Tells when something happens to a socket file: it came, went, or was replaced. A file is not liveness.
+ * One watcher for each directory, however many sockets are in it, closed by its last user.
+ */
+import { type FSWatcher, statSync, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
+interface DirectoryWatch {
+  watcher: FSWatcher;
+  /** Of the directory: another one may come to its path, which this does not see. */
+  inode: bigint;
+  /** By the name that they wait for. */
+  users: Map<string, Set<() => void>>;
+}
+
+const watches = new Map<string, DirectoryWatch>();
+
+/** How many directories are watched in this process. */
+export const watchedDirectories = (): number => watches.size;
+
 /**
- * Calls back at each change in the socket's directory that concerns it; the answer ends it.
- * Where the directory can't be watched (it is not there, or watches have run out) nothing is called: look at intervals too.
+ * Calls back at each change of what is at the path; the answer ends it. While its directory is not there, that is what
+ * is waited for: call again after each change.
+ * Where nothing can be watched (watches have run out) nothing is called: look at intervals too.
  */
 export function watchSocket(socketPath: string, changed: () => void): () => void {
-  let watcher: FSWatcher;
+  const { directory, name } = nearest(socketPath);
+  const shared = watchOf(directory);
+  if (!shared) return () => {};
+  const callbacks = shared.users.get(name) ?? new Set();
+  shared.users.set(name, callbacks);
+  const callback = (): void => changed();
+  callbacks.add(callback);
+  return () => {
+    if (!callbacks.delete(callback) || callbacks.size > 0) return;
+    shared.users.delete(name);
+    if (shared.users.size === 0) drop(directory, shared);
+  };
+}
+
+/** The innermost directory above the path that is there, and what is to come or to change in it. */
+function nearest(path: string): { directory: string; name: string } {
+  const directory = dirname(path);
+  const isAt = inodeOf(directory) !== undefined || directory === path;
+  return isAt ? { directory, name: basename(path) } : nearest(directory);
+}
+
+function watchOf(directory: string): DirectoryWatch | undefined {
+  const inode = inodeOf(directory);
+  const known = watches.get(directory);
+  if (known && known.inode === inode) return known;
   try {
-    watcher = watch(dirname(socketPath), { persistent: false }, (_, name) => {
-      if (name === null || name === basename(socketPath)) changed();
-    });
+    const watcher = watch(directory, { persistent: false });
+    const made: DirectoryWatch = { watcher, inode: inode ?? 0n, users: new Map() };
+    watcher.on('change', (_, name) => tell(directory, made, String(name)));
+    watcher.on('error', () => drop(directory, made));
+    watches.set(directory, made); // who uses the one before it was told of its end
+    return made;
   } catch {
-    return () => {};
+    return undefined;
   }
-  watcher.on('error', () => watcher.close());
-  return () => watcher.close();
+}
+
+function tell(directory: string, shared: DirectoryWatch, name: string): void {
+  // The end of the directory itself comes under its own name.
+  const isOver = name === basename(directory) && inodeOf(directory) !== shared.inode;
+  const told = isOver ? [...shared.users.values()] : [shared.users.get(name) ?? []];
+  if (isOver) drop(directory, shared);
+  for (const callback of told.flatMap((callbacks) => [...callbacks])) callback();
+}
+
+function drop(directory: string, shared: DirectoryWatch): void {
+  shared.watcher.close();
+  if (watches.get(directory) === shared) watches.delete(directory);
+}
+
+function inodeOf(directory: string): bigint | undefined {
+  try {
+    const found = statSync(directory, { bigint: true, throwIfNoEntry: false });
+    return found?.isDirectory() ? found.ino : undefined;
+  } catch {
+    return undefined;
+  }
 }

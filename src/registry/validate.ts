@@ -2,9 +2,12 @@
 import type { PluginInfo } from '../../machines/plugin.js';
 import { StagecraftError } from '../errors.js';
 import { checkSocketPath } from '../host/socket-path.js';
+import type { Dispenser } from './dispenser.js';
 
 /** The CSI specification's limit for strings. */
 const maxBytes = 128;
+/** What a kind of plugin must be able to do. */
+const abilities = ['connect', 'fingerprint', 'close'] as const;
 /** What every store takes as a name. */
 const maxAddressBytes = 960;
 
@@ -15,6 +18,10 @@ const invalid = (message: string): StagecraftError => new StagecraftError('INVAL
 
 function checkPart(value: unknown, what: 'type' | 'name' | 'allocId', code: string): void {
   if (typeof value !== 'string' || value === '') throw missing(code, what);
+  checkText(value, what);
+}
+
+function checkText(value: string, what: string): void {
   const bytes = Buffer.byteLength(value);
   if (bytes > maxBytes) throw invalid(`the ${what} has ${bytes} bytes: at most ${maxBytes} are allowed`);
   if (/\p{Cs}/u.test(value)) throw invalid(`the ${what} has half of a surrogate pair in it: give whole characters`);
@@ -40,6 +47,29 @@ export function checkRegistration(info: PluginInfo, types: string[]): void {
   checkSocketPath(socketPath);
   if (!types.includes(info.type)) throw noDispenser(info.type, types);
 }
+
+/** @throws StagecraftError INVALID_ARGUMENT: it names the type and what is wrong with it */
+export function checkDispensers(dispensers: Record<string, Dispenser>): void {
+  if (!isObject(dispensers)) throw invalid('dispensers must be an object: dispensers by type');
+  for (const [type, dispenser] of Object.entries(dispensers)) {
+    if (type === '') throw invalid('a dispenser stands under an empty type: give it a name');
+    checkText(type, `type '${type}' of a dispenser`);
+    checkDispenser(type, dispenser);
+  }
+}
+
+/** @throws StagecraftError INVALID_ARGUMENT */
+export function checkDispenser(type: string, dispenser: Dispenser): void {
+  if (!isObject(dispenser)) throw invalid(`the dispenser of '${type}' is no object`);
+  const lacks = abilities.filter((ability) => typeof dispenser[ability] !== 'function');
+  if (lacks.length > 0) throw invalid(`the dispenser of '${type}' has no function ${lacks.join(', nor ')}`);
+  const { onDisconnect } = dispenser;
+  if (onDisconnect !== undefined && typeof onDisconnect !== 'function') {
+    throw invalid(`onDisconnect of the dispenser of '${type}' is no function: leave it out`);
+  }
+}
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * Addresses are percent-encoded, so that short names of other scripts may make long ones.

@@ -1,7 +1,8 @@
 /** Waits until a started plugin answers on its socket, for every service that it is to serve. */
 import { existsSync } from 'node:fs';
 import type { Fingerprint, PluginInfo } from '../../machines/plugin.js';
-import { pluginTypes, type ReadyReport, type SpawnedRun, type TaskSpec } from '../../machines/task.js';
+import { pluginTypes } from '../../machines/task-context.js';
+import type { ReadyReport, SpawnedRun, TaskSpec } from '../../machines/task-types.js';
 import { type Clock, pause } from '../engine/clock.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { tailOf } from './log-tail.js';
@@ -33,7 +34,10 @@ export async function awaitReady(
   while (clock.monotonicMs() < untilMs) {
     signal.throwIfAborted();
     if (!existsSync(spawned.socketPath)) {
-      last = `it has made no socket at ${spawned.socketPath} (the environment says CSI_ENDPOINT)`;
+      last =
+        spawned.process === null
+          ? `there is no socket at ${spawned.socketPath}: is the plugin running?`
+          : `it has made no socket at ${spawned.socketPath} (the environment says CSI_ENDPOINT)`;
       await pause(clock, socketWaitMs, signal);
       continue;
     }
@@ -45,8 +49,8 @@ export async function awaitReady(
     await pause(clock, probeWaitMs, signal);
   }
   signal.throwIfAborted();
-  const message = `not ready within ${spec.healthTimeoutMs} ms: ${last}; end of its log:\n${tailOf(logPathOf(paths, spec.id))}`;
-  throw new StagecraftError('NOT_READY', message);
+  const said = spawned.process === null ? '' : `; end of its log:\n${tailOf(logPathOf(paths, spec.id))}`;
+  throw new StagecraftError('NOT_READY', `not ready within ${spec.healthTimeoutMs} ms: ${last}${said}`);
 }
 
 async function look(clock: Clock, probe: ProbePlugin, { spec, spawned, signal }: ReadyRequest): Promise<Fingerprint[]> {

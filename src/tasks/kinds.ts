@@ -1,27 +1,35 @@
 /** The task machine, bound to what it does on this host. */
 import { addressParts } from '../../machines/addresses.js';
-import {
-  type ProcessIdentity,
-  type Registered,
-  type SpawnedRun,
-  type TaskRun,
-  type TaskSpec,
-  taskMachine,
-} from '../../machines/task.js';
+import { taskMachine } from '../../machines/task.js';
+import type {
+  PluginKey,
+  ProcessIdentity,
+  Registered,
+  SpawnedRun,
+  TaskHealth,
+  TaskRun,
+  TaskSpec,
+} from '../../machines/task-types.js';
 import type { Clock } from '../engine/clock.js';
 import type { ActorKind, EffectCall } from '../engine/effects.js';
+import { untilAborted } from '../engine/until-aborted.js';
 import { awaitReady, type ProbePlugin } from './await-ready.js';
 import { endProcesses } from './end-processes.js';
+import { healthKept } from './migrations.js';
 import type { TaskPaths } from './paths.js';
 import { type Children, spawnRun } from './spawn.js';
+import type { TaskLogs } from './task-logs.js';
 import { watchProcess } from './watch-process.js';
 
 export interface TaskKindOptions {
   paths: TaskPaths;
+  logs: TaskLogs;
   clock: Clock;
   probe: ProbePlugin;
   /** Resolves when an instance that was deregistered has shut down. */
-  gone(instance: { type: string; name: string; allocId: string }, signal: AbortSignal): Promise<void>;
+  gone(instance: PluginKey, signal: AbortSignal): Promise<void>;
+  /** Tells how the instances are, taken together, whenever that changes. */
+  watchHealth(instances: PluginKey[], signal: AbortSignal, tell: (health: TaskHealth) => void): void;
 }
 
 export const tasksTopic = (node: string): string => `tasks/${encodeURIComponent(node)}`;
@@ -29,10 +37,11 @@ export const tasksTopic = (node: string): string => `tasks/${encodeURIComponent(
 /** Beyond the health timeout: for a last probe and the end of the log. */
 const readySlackMs = 10_000;
 
-export function taskKind({ paths, clock, probe, gone }: TaskKindOptions): ActorKind {
+export function taskKind({ paths, logs, clock, probe, gone, watchHealth }: TaskKindOptions): ActorKind {
   const children: Children = new Map();
   return {
     machine: taskMachine,
+    migrations: [healthKept],
     begin: (address) => ({ node: nodeOf(address) }),
     topic: (address) => tasksTopic(nodeOf(address)),
     effects: {
@@ -42,7 +51,9 @@ export function taskKind({ paths, clock, probe, gone }: TaskKindOptions): ActorK
           signal,
         }: EffectCall<{ spec: TaskSpec; run: TaskRun; previous: ProcessIdentity | null }>) {
           await endProcesses(paths, clock, { id: spec.id, known: previous, except: run, signal });
+          await logs.bound(spec.id);
           signal.throwIfAborted(); // whoever has left the state looks for processes right now
+          if (spec.socket !== undefined) return { ...run, process: null, socketPath: spec.socket };
           return spawnRun(paths, children, { spec, run });
         },
       },
@@ -53,8 +64,21 @@ export function taskKind({ paths, clock, probe, gone }: TaskKindOptions): ActorK
       },
       watchProcess: {
         deadlineMs: Number.POSITIVE_INFINITY,
-        run: ({ input, signal }: EffectCall<{ spec: TaskSpec; spawned: SpawnedRun; withTail: boolean }>) =>
-          watchProcess(paths, clock, children, { ...input, signal }),
+        run({
+          input: { spec, spawned, withTail },
+          signal,
+        }: EffectCall<{ spec: TaskSpec; spawned: SpawnedRun; withTail: boolean }>) {
+          const { process } = spawned;
+          if (process === null) return untilAborted(signal); // somebody else's: there is nothing to watch
+          return watchProcess(logs, clock, children, { spec, spawned: { ...spawned, process }, withTail, signal });
+        },
+      },
+      watchHealth: {
+        deadlineMs: 'loop',
+        run({ input, signal, send }: EffectCall<{ instances: PluginKey[] }>) {
+          watchHealth(input.instances, signal, (health) => send({ type: 'health.changed', health }));
+          return untilAborted(signal);
+        },
       },
       endProcesses: {
         async run({

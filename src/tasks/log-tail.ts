@@ -1,6 +1,7 @@
 /** The end of a task's log, for those who want to know why its process gave up. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { messageOf } from '../errors.js';
+import { olderLogOf } from './paths.js';
 
 const tailBytes = 4_096;
 const tailLines = 10;
@@ -8,21 +9,37 @@ const tailLines = 10;
 /** What stands above the output of a run. */
 export const runHeader = (allocId: string): string => `--- ${allocId} ${new Date().toISOString()}\n`;
 
-/** The last lines of the last run in a log, or why there are none. */
+const isHeader = (line: string): boolean => /^--- \S+ \d{4}-\d\d-\d\dT[\d:.]+Z$/.test(line);
+
+/** The last lines of the last run in a log, also right after it was cut off, or why there are none. */
 export function tailOf(path: string): string {
   try {
-    const file = openSync(path, 'r');
-    try {
-      const { size } = fstatSync(file);
-      const buffer = Buffer.alloc(Math.min(size, tailBytes));
-      readSync(file, buffer, 0, buffer.length, size - buffer.length);
-      const lines = buffer.toString('utf8').trimEnd().split('\n');
-      const output = lines.slice(lines.findLastIndex((line) => line.startsWith('--- ')) + 1);
-      return output.slice(-tailLines).join('\n') || '(it wrote nothing)';
-    } finally {
-      closeSync(file);
-    }
+    const present = endOf(path, tailBytes);
+    const older = present.length < tailBytes ? olderEnd(path, tailBytes - present.length) : '';
+    const lines = `${older}${present}`.trimEnd().split('\n');
+    const output = lines.slice(lines.findLastIndex(isHeader) + 1);
+    return output.slice(-tailLines).join('\n') || '(it wrote nothing)';
   } catch (error) {
     return `(${messageOf(error)})`;
+  }
+}
+
+function olderEnd(path: string, bytes: number): string {
+  try {
+    return endOf(olderLogOf(path), bytes);
+  } catch {
+    return ''; // nothing was cut off yet
+  }
+}
+
+function endOf(path: string, bytes: number): string {
+  const file = openSync(path, 'r');
+  try {
+    const { size } = fstatSync(file);
+    const buffer = Buffer.alloc(Math.min(size, bytes));
+    readSync(file, buffer, 0, buffer.length, size - buffer.length);
+    return buffer.toString('utf8');
+  } finally {
+    closeSync(file);
   }
 }

@@ -16,6 +16,9 @@ export const socketPathOf = (paths: TaskPaths, allocId: string): string =>
 
 export const logPathOf = ({ dataDir }: TaskPaths, id: string): string => join(dataDir, 'logs', `${id}.log`);
 
+/** What was cut off a log last. */
+export const olderLogOf = (logPath: string): string => `${logPath}.1`;
+
 /** For what a plugin keeps; the same for every run of the task. */
 export const taskDirOf = ({ dataDir }: TaskPaths, id: string): string => join(dataDir, 'tasks', id);
 

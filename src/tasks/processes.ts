@@ -3,7 +3,7 @@
  * boot id and start time. Linux only.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import type { ProcessIdentity } from '../../machines/task.js';
+import type { ProcessIdentity } from '../../machines/task-types.js';
 
 /** Marks every process of a task, whichever run it belongs to. */
 export const taskVariable = 'STAGECRAFT_TASK';

@@ -1,9 +1,9 @@
 /** Starts the process of a run, or finds it where an earlier incarnation of this runtime has started it already. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ProcessEnd, ProcessIdentity, SpawnedRun, TaskRun, TaskSpec } from '../../machines/task.js';
+import type { OwnRun, ProcessEnd, ProcessIdentity, TaskRun, TaskSpec } from '../../machines/task-types.js';
 import { messageOf } from '../errors.js';
 import { runHeader, tailOf } from './log-tail.js';
 import { logPathOf, socketPathOf, type TaskPaths, taskDirOf, taskMark } from './paths.js';
@@ -23,12 +23,25 @@ function ownCommand(): string[] {
 }
 
 const scheme = 'unix://';
-/** In an argument of the command; drivers that want their endpoint as an option get it so. */
-const endpointPlaceholder = '${CSI_ENDPOINT}';
 
-/** Where the plugin listens: in a directory of its own, unless the user has said where. */
-const endpointOf = (paths: TaskPaths, { spec, run }: SpawnRequest): string =>
-  spec.env.CSI_ENDPOINT ?? `${scheme}${socketPathOf(paths, run.allocId)}`;
+/** Where the plugin's socket is on this host: in a directory of its own, unless the user has said where. */
+const hostSocketOf = (paths: TaskPaths, { spec, run }: SpawnRequest): string =>
+  spec.env.CSI_ENDPOINT?.slice(scheme.length) ?? socketPathOf(paths, run.allocId);
+
+/** What a process is told of its place; the same names stand for it in the arguments of its command, as `${NAME}`. */
+function placeOf(paths: TaskPaths, request: SpawnRequest): Record<string, string> {
+  const socketPath = hostSocketOf(paths, request);
+  const { id, mountDir } = request.spec;
+  const seenAs = mountDir === undefined ? socketPath : join(mountDir, basename(socketPath));
+  return {
+    CSI_ENDPOINT: `${scheme}${seenAs}`,
+    STAGECRAFT_SOCKET_DIR: dirname(socketPath),
+    STAGECRAFT_TASK_DIR: taskDirOf(paths, id),
+  };
+}
+
+const filledIn = (argument: string, place: Record<string, string>): string =>
+  argument.replace(/\$\{(\w+)\}/g, (text, name: string) => place[name] ?? text);
 
 /**
  * Processes that are our own children tell us themselves how they ended. One for each task id: that of its last run,
@@ -42,19 +55,18 @@ export interface SpawnRequest {
 }
 
 /** @throws Error naming the program, where it can't be started */
-export async function spawnRun(paths: TaskPaths, children: Children, { spec, run }: SpawnRequest): Promise<SpawnedRun> {
+export async function spawnRun(paths: TaskPaths, children: Children, { spec, run }: SpawnRequest): Promise<OwnRun> {
   const running = findProcesses(taskMark(paths, spec.id)).find(({ token }) => token === run.token);
   const identity = running?.identity ?? (await start(paths, children, { spec, run }));
-  return { ...run, process: identity, socketPath: endpointOf(paths, { spec, run }).slice(scheme.length) };
+  return { ...run, process: identity, socketPath: hostSocketOf(paths, { spec, run }) };
 }
 
 async function start(paths: TaskPaths, children: Children, { spec, run }: SpawnRequest): Promise<ProcessIdentity> {
-  const endpoint = endpointOf(paths, { spec, run });
-  mkdirSync(dirname(endpoint.slice(scheme.length)), { recursive: true, mode: 0o700 });
-  const taskDir = taskDirOf(paths, spec.id);
-  mkdirSync(taskDir, { recursive: true, mode: 0o700 });
-  const [program = '', ...args] =
-    spec.command[0] === 'stagecraft' ? [...ownCommand(), ...spec.command.slice(1)] : spec.command;
+  const place = placeOf(paths, { spec, run });
+  mkdirSync(dirname(hostSocketOf(paths, { spec, run })), { recursive: true, mode: 0o700 });
+  mkdirSync(taskDirOf(paths, spec.id), { recursive: true, mode: 0o700 });
+  const { command = [] } = spec;
+  const [program = '', ...args] = command[0] === 'stagecraft' ? [...ownCommand(), ...command.slice(1)] : command;
   const logPath = logPathOf(paths, spec.id);
   mkdirSync(dirname(logPath), { recursive: true, mode: 0o700 });
   // The process writes the file itself: a pipe to us would die with us.
@@ -63,14 +75,13 @@ async function start(paths: TaskPaths, children: Children, { spec, run }: SpawnR
     writeSync(log, runHeader(run.allocId));
     const child = spawn(
       program,
-      args.map((arg) => arg.replaceAll(endpointPlaceholder, endpoint)),
+      args.map((argument) => filledIn(argument, place)),
       {
         detached: true,
         stdio: ['ignore', log, log],
         env: {
           ...Object.fromEntries(inherited.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []))),
-          CSI_ENDPOINT: endpoint,
-          STAGECRAFT_TASK_DIR: taskDir,
+          ...place,
           ...spec.env,
           [taskVariable]: taskMark(paths, spec.id),
           [tokenVariable]: run.token,

@@ -1,6 +1,7 @@
 /** What a task may be: checked and completed before anything starts. */
+import { isAbsolute, join, normalize, relative } from 'node:path';
 import { z } from 'zod';
-import type { TaskSpec } from '../../machines/task.js';
+import type { TaskSpec } from '../../machines/task-types.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { checkSocketPath } from '../host/socket-path.js';
 
@@ -25,17 +26,25 @@ function endpointFault(endpoint: string): string | undefined {
   if (!endpoint.startsWith(`${endpointScheme}/`)) {
     return 'must be unix:///path/of/the.sock; leave it out to let the agent choose';
   }
-  if (hasNul(endpoint)) return undefined; // said already
+  return hasNul(endpoint) ? undefined : socketFault(endpoint.slice(endpointScheme.length)); // a NUL is told already
+}
+
+function socketFault(path: string): string | undefined {
+  if (hasNul(path)) return nulFault;
   try {
-    checkSocketPath(endpoint.slice(endpointScheme.length));
+    checkSocketPath(path);
     return undefined;
   } catch (error) {
     return messageOf(error);
   }
 }
 
-/** As a user writes it; the same shape in the configuration file and in `runtime.tasks.start`. */
-export const taskSchema = z.strictObject({
+const absolutePath = z
+  .string()
+  .refine((path) => isAbsolute(path) && !hasNul(path), 'must be an absolute path without a NUL character')
+  .transform(normalize);
+
+const taskFields = z.strictObject({
   id: z
     .string()
     .regex(/^[a-z0-9][a-z0-9._-]{0,31}$/, 'must be 1 to 32 of a-z, 0-9, . _ -, and begin with a letter or digit')
@@ -49,10 +58,19 @@ export const taskSchema = z.strictObject({
         .refine((argument) => !hasNul(argument), nulFault),
     )
     .min(1)
+    .optional()
     .describe(
       'Program and arguments, run without a shell. `stagecraft` as the program is this installation; ' +
         '${CSI_ENDPOINT} in an argument is where the plugin is to listen.',
     ),
+  socket: z
+    .string()
+    .superRefine((path, context) => {
+      const message = socketFault(path);
+      if (message) context.addIssue({ code: 'custom', message });
+    })
+    .optional()
+    .describe('Instead of a command: where a plugin that somebody else runs listens.'),
   env: z
     .record(z.string(), z.string())
     .superRefine((env, context) => {
@@ -62,6 +80,12 @@ export const taskSchema = z.strictObject({
     })
     .default({})
     .describe('Added to the environment of the process.'),
+  mountDir: absolutePath
+    .optional()
+    .describe('Where the process, e.g. in a container, sees ${STAGECRAFT_SOCKET_DIR}, in which it makes csi.sock.'),
+  stagePublishBaseDir: absolutePath
+    .optional()
+    .describe('Below which the plugin is told to stage and publish volumes, as it sees the path.'),
   healthTimeoutMs: ms.default(30_000).describe('How long a start may take until the plugin answers.'),
   restart: z
     .strictObject({
@@ -78,6 +102,38 @@ export const taskSchema = z.strictObject({
     })
     .prefault({})
     .describe('More ends than maxRestarts within windowMs fail the task.'),
+});
+
+type TaskFields = z.output<typeof taskFields>;
+
+/** What does not go together: each key at which that shows, and why. */
+function* contradictions(task: TaskFields): Generator<[path: string[], fault: string]> {
+  const { command, socket, env, mountDir, stagePublishBaseDir } = task;
+  if (command === undefined && socket === undefined)
+    yield [['command'], 'is missing: give it, or the socket of a plugin'];
+  if (command !== undefined && socket !== undefined)
+    yield [['socket'], 'must not stand beside command: give one of them'];
+  if (socket !== undefined) {
+    if (Object.keys(env).length > 0) yield [['env'], 'is of no use with socket: no process is started'];
+    if (mountDir !== undefined) yield [['mountDir'], 'is of no use with socket: no process is started'];
+  }
+  if (mountDir === undefined || !isAbsolute(mountDir)) return; // the latter is told already
+  if (env.CSI_ENDPOINT !== undefined) yield [['env', 'CSI_ENDPOINT'], 'must not be set beside mountDir, which sets it'];
+  const fault = socketFault(join(mountDir, 'csi.sock'));
+  if (fault) yield [['mountDir'], fault];
+  if (stagePublishBaseDir !== undefined && isAtOrBelow(mountDir, stagePublishBaseDir)) {
+    yield [['stagePublishBaseDir'], `must not lie under mountDir (${mountDir}): each start has another one`];
+  }
+}
+
+const isAtOrBelow = (directory: string, path: string): boolean => {
+  const way = relative(directory, path);
+  return way !== '..' && !way.startsWith('../');
+};
+
+/** As a user writes it; the same shape in the configuration file and in `runtime.tasks.start`. */
+export const taskSchema = taskFields.superRefine((task, context) => {
+  for (const [path, message] of contradictions(task)) context.addIssue({ code: 'custom', path, message });
 });
 
 export type TaskOptions = z.input<typeof taskSchema>;

@@ -3,13 +3,15 @@
  * Reads what is committed; every change goes through the mailbox of the task concerned (machines/task.ts).
  */
 import { nodeOwnedPrefix, taskAddress } from '../../machines/addresses.js';
-import type { TaskChanged, TaskContext, TaskSpec } from '../../machines/task.js';
+import { instancesOf } from '../../machines/task-context.js';
+import type { PluginKey, TaskChanged, TaskContext, TaskSpec } from '../../machines/task-types.js';
 import type { ActorView, Engine } from '../engine/engine.js';
 import type { TopicRow } from '../engine/store.js';
 import { cursorOf, eventOf, type FollowOptions } from '../engine/topics.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { tasksTopic } from './kinds.js';
 import { completeTask, type TaskOptions } from './spec.js';
+import type { LogPart, TaskLogs } from './task-logs.js';
 
 export type TaskState = 'stopped' | 'starting' | 'waiting' | 'running' | 'backing-off' | 'stopping' | 'failed';
 
@@ -23,6 +25,12 @@ export interface TaskStatus {
   pid?: number;
   /** The driver's own name. */
   pluginName?: string;
+  /** Of its plugin, while it runs: all instances taken together. */
+  healthy?: boolean;
+  /** Why it is as healthy as it is, in words. */
+  description?: string;
+  /** What its processes write, over all runs. Absent for a plugin that somebody else runs. */
+  logPath?: string;
   /** Why the last run ended, where it was not asked to. */
   reason?: string;
 }
@@ -35,16 +43,28 @@ function updateOf(row: TopicRow): TaskUpdate {
   return { id: String(row.cursor), at, change };
 }
 
+export interface TaskSupervisorOptions {
+  node: string;
+  engine: Engine;
+  logs: TaskLogs;
+  /** Names what uses these instances, e.g. mounted volumes; rejects where that can't be known. */
+  dependents(instances: PluginKey[]): Promise<string[]>;
+}
+
 export class TaskSupervisor {
   readonly #node: string;
   readonly #engine: Engine;
+  readonly #logs: TaskLogs;
+  readonly #dependents: TaskSupervisorOptions['dependents'];
   /** Called after each commit. */
   readonly #waiters = new Set<() => void>();
   #closed = false;
 
-  constructor({ node, engine }: { node: string; engine: Engine }) {
+  constructor({ node, engine, logs, dependents }: TaskSupervisorOptions) {
     this.#node = node;
     this.#engine = engine;
+    this.#logs = logs;
+    this.#dependents = dependents;
     engine.observe(() => this.#lookAgain());
   }
 
@@ -60,17 +80,33 @@ export class TaskSupervisor {
   }
 
   /**
-   * Deregisters the plugins of a task, ends its processes (SIGTERM, SIGKILL after 10 s) and removes their sockets.
-   * Resolves when that is done.
-   * @throws StagecraftError TASK_NOT_FOUND, TASK_STOP_FAILED, ABORTED (it was started again meanwhile), RUNTIME_CLOSED
+   * Ends the process of a task, if there is one, and starts it anew, whatever state it is in; ends before that do not count.
+   * Its plugin stays registered meanwhile. Resolves after the commit, as `start`.
+   * @throws StagecraftError TASK_NOT_FOUND, RUNTIME_CLOSED
    */
-  async stop(id: string): Promise<void> {
+  async restart(id: string): Promise<void> {
     this.#refuseIfClosed();
-    await this.#stop(id);
+    const address = taskAddress(this.#node, id);
+    if (!this.#engine.has(address)) throw notFound(id);
+    await this.#engine.ask(address, { type: 'task.restart' });
+  }
+
+  /**
+   * Deregisters the plugins of a task, waits for calls in flight, ends its processes (SIGTERM, SIGKILL after 10 s) and
+   * removes their sockets. Resolves when that is done.
+   * @param force also if volumes that are mounted, or anything else, need the plugin
+   * @throws StagecraftError TASK_NOT_FOUND; PLUGIN_IN_USE naming what needs it: nothing has changed; TASK_STOP_FAILED;
+   *   ABORTED (it was started again meanwhile); RUNTIME_CLOSED
+   */
+  async stop(id: string, { force = false }: { force?: boolean } = {}): Promise<void> {
+    this.#refuseIfClosed();
+    await this.#stop(id, force);
   }
 
   list(): TaskStatus[] {
-    return [...this.#engine.views(nodeOwnedPrefix('task', this.#node))].flatMap(([, view]) => statusOf(view) ?? []);
+    return [...this.#engine.views(nodeOwnedPrefix('task', this.#node))].flatMap(
+      ([, view]) => this.#statusOf(view) ?? [],
+    );
   }
 
   /**
@@ -85,7 +121,7 @@ export class TaskSupervisor {
   /** Stops every task, also while the runtime closes. @throws StagecraftError TASK_STOP_FAILED naming all that resisted */
   async stopAll(): Promise<void> {
     const ids = this.list().map(({ id }) => id);
-    const stops = await Promise.allSettled(ids.map((id) => this.#stop(id)));
+    const stops = await Promise.allSettled(ids.map((id) => this.#stop(id, false)));
     const faults = stops.flatMap((stop, n) =>
       stop.status === 'rejected' ? [`${ids[n]}: ${messageOf(stop.reason)}`] : [],
     );
@@ -95,9 +131,28 @@ export class TaskSupervisor {
   /** @throws StagecraftError TASK_NOT_FOUND */
   status(id: string): TaskStatus {
     const view = this.#engine.peek(taskAddress(this.#node, id));
-    const status = view && statusOf(view);
+    const status = view && this.#statusOf(view);
     if (!status) throw notFound(id);
     return status;
+  }
+
+  /**
+   * The last lines of its log, of all its runs, each below a line with its allocId and time. Of very long lines 8 MiB.
+   * @param lines 1 to 10,000; default 100
+   * @throws StagecraftError TASK_NOT_FOUND, INVALID_ARGUMENT, LOG_UNREADABLE
+   */
+  async logs(id: string, options: { lines?: number } = {}): Promise<string> {
+    return (await this.readLog(id, options)).text;
+  }
+
+  /**
+   * As `logs`, and from where to go on; or, with `after`, the whole lines that came since, some 64 KiB at a time.
+   * @throws StagecraftError as `logs`
+   */
+  async readLog(id: string, options: { lines?: number; after?: number } = {}): Promise<LogPart> {
+    this.#refuseIfClosed();
+    this.status(id);
+    return this.#logs.read(id, options);
   }
 
   /** Every later call is refused, but for `stopAll`; stops that were pending end with RUNTIME_CLOSED. */
@@ -106,13 +161,45 @@ export class TaskSupervisor {
     this.#lookAgain();
   }
 
-  async #stop(id: string): Promise<void> {
+  async #stop(id: string, force: boolean): Promise<void> {
     const address = taskAddress(this.#node, id);
     // Not whether it can be read: one that just begins will be stopped, one out of service says so itself.
     if (!this.#engine.has(address)) throw notFound(id);
     const endsWithClose = !this.#closed;
-    await this.#engine.ask(address, { type: 'task.stop' });
+    const dependents = await this.#dependentsOf(id, address, force);
+    await this.#engine.ask(address, { type: 'task.stop', ...(dependents.length > 0 && { dependents }) });
     await this.#ended(address, { id, endsWithClose });
+  }
+
+  /** What needs the plugin of a task. @throws StagecraftError PLUGIN_IN_USE unless forced */
+  async #dependentsOf(id: string, address: string, force: boolean): Promise<string[]> {
+    const view = this.#engine.peek(address);
+    const instances = view ? instancesOf(contextOf(view)) : [];
+    try {
+      const dependents = await this.#dependents(instances);
+      if (dependents.length === 0 || force) return dependents;
+      throw inUse(id, address, `it is in use by ${dependents.join(', ')}`);
+    } catch (error) {
+      if (force) return [];
+      if (error instanceof StagecraftError && error.code === 'PLUGIN_IN_USE') throw error;
+      throw inUse(id, address, `it can't be known what uses it (${messageOf(error)})`, error);
+    }
+  }
+
+  #statusOf(view: ActorView): TaskStatus | undefined {
+    const { spec, run, spawned, ready, health, reason } = contextOf(view);
+    if (!spec) return undefined;
+    return {
+      id: spec.id,
+      state: view.state as TaskState,
+      spec: { ...spec, env: Object.keys(spec.env) },
+      ...(run ? { allocId: run.allocId } : {}),
+      ...(spawned?.process ? { pid: spawned.process.pid } : {}),
+      ...(spec.command ? { logPath: this.#logs.pathOf(spec.id) } : {}),
+      ...(ready ? { pluginName: ready.pluginName } : {}),
+      ...health,
+      ...(reason === null ? {} : { reason }),
+    };
   }
 
   #ended(address: string, { id, endsWithClose }: { id: string; endsWithClose: boolean }): Promise<void> {
@@ -140,6 +227,16 @@ export class TaskSupervisor {
   }
 }
 
+const inUse = (id: string, address: string, why: string, cause?: unknown): StagecraftError =>
+  new StagecraftError(
+    'PLUGIN_IN_USE',
+    `task ${id} was not stopped: ${why}; release that first, or stop it with force`,
+    {
+      address,
+      ...(cause === undefined ? {} : { cause }),
+    },
+  );
+
 const runtimeClosed = (): StagecraftError => new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed');
 
 const notFound = (id: string): StagecraftError =>
@@ -155,17 +252,3 @@ function notStopped(id: string, address: string, view: ActorView | undefined): S
 
 /** The engine keeps contexts as the machines made them, but does not know their types. */
 const contextOf = ({ context }: ActorView): TaskContext => context as TaskContext;
-
-function statusOf(view: ActorView): TaskStatus | undefined {
-  const { spec, run, spawned, ready, reason } = contextOf(view);
-  if (!spec) return undefined;
-  return {
-    id: spec.id,
-    state: view.state as TaskState,
-    spec: { ...spec, env: Object.keys(spec.env) },
-    ...(run ? { allocId: run.allocId } : {}),
-    ...(spawned ? { pid: spawned.process.pid } : {}),
-    ...(ready ? { pluginName: ready.pluginName } : {}),
-    ...(reason === null ? {} : { reason }),
-  };
-}

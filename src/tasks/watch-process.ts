@@ -1,14 +1,17 @@
-/** Waits for the end of a process, our own child or one that an earlier incarnation of this runtime has started. */
-import type { ProcessEnd, SpawnedRun, TaskSpec } from '../../machines/task.js';
+/**
+ * Waits for the end of a process, our own child or one that an earlier incarnation of this runtime has started, and
+ * keeps its log bounded meanwhile.
+ */
+import type { OwnRun, ProcessEnd, TaskSpec } from '../../machines/task-types.js';
 import { type Clock, pause } from '../engine/clock.js';
 import { tailOf } from './log-tail.js';
-import { logPathOf, type TaskPaths } from './paths.js';
 import { isAlive } from './processes.js';
 import type { Children } from './spawn.js';
+import type { TaskLogs } from './task-logs.js';
 
 export interface WatchRequest {
   spec: TaskSpec;
-  spawned: SpawnedRun;
+  spawned: OwnRun;
   /** Whether the end of the log belongs to how it ended. */
   withTail: boolean;
   signal: AbortSignal;
@@ -18,19 +21,21 @@ export interface WatchRequest {
 const lookEveryMs = 250;
 
 export async function watchProcess(
-  paths: TaskPaths,
+  logs: TaskLogs,
   clock: Clock,
   children: Children,
   { spec, spawned, withTail, signal }: WatchRequest,
 ): Promise<ProcessEnd> {
   const child = children.get(spec.id);
   const ended = child?.token === spawned.token ? child.ended : undefined;
-  const look = new AbortController();
-  void ended?.then(() => look.abort());
-  // Once for all looks: a signal keeps count of every one that was made of it.
-  const wake = AbortSignal.any([signal, look.signal]);
-  while (isAlive(spawned.process) && !signal.aborted) await pause(clock, lookEveryMs, wake);
+  const over = new AbortController();
+  const watched = AbortSignal.any([signal, over.signal]);
+  const logged = logs.watch(spec.id, spawned.process.pid, watched);
+  void ended?.then(() => over.abort());
+  while (isAlive(spawned.process) && !signal.aborted) await pause(clock, lookEveryMs, watched);
+  over.abort();
+  await logged;
   signal.throwIfAborted();
   const end = (await ended) ?? {};
-  return withTail ? { ...end, tail: tailOf(logPathOf(paths, spec.id)) } : end;
+  return withTail ? { ...end, tail: tailOf(logs.pathOf(spec.id)) } : end;
 }

@@ -1,6 +1,6 @@
 /**
  * Entry point `stagecraft/testing`: what makes runs repeatable, the contract of a store as tests, that of a CSI driver as
- * checks, and a CSI driver that fails on command.
+ * checks, a CSI driver that fails on command, and dispensers of the test’s own.
  */
 export { type CsiHandlers, CsiStatus } from '../csi/server.js';
 export type { CallReport, CheckResult, Outcome } from '../driver-check/check.js';
@@ -18,6 +18,7 @@ export {
 } from './fault-driver/judge/violations.js';
 export { type FaultyOptions, type FaultyServer, serveFaulty } from './fault-driver/serve-faulty.js';
 export type { AnswerOf, CheckedStep, Moment, Step, Use } from './fault-driver/step.js';
+export { replaceDispenser } from './replace-dispenser.js';
 export { seededRandom } from './seeded-random.js';
 export { type SimulatedClock, simulatedClock } from './simulated-clock.js';
 export type { TestRunner } from './store-suite/runner.js';

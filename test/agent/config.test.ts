@@ -116,7 +116,7 @@ describe('A3 configuration', () => {
 
   it('A3 an unknown key is refused with its file and line, and with what is allowed there', () => {
     expect(faultsOf('nodeId: n1\nstroe: lmdb\n')).to.deep.equal([
-      'agent.yaml:2: stroe: unknown key; allowed here: nodeId, dataDir, store, retention, fingerprint, tasks, log',
+      'agent.yaml:2: stroe: unknown key; allowed here: nodeId, dataDir, store, retention, logs, fingerprint, tasks, log',
     ]);
   });
 

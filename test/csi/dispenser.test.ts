@@ -54,7 +54,7 @@ function instance(type: CsiPluginType): (options?: LookOptions) => Promise<Looke
   const info: PluginInfo = { type, name: 'fake', allocId: 'a-1', connection: { socketPath } };
   const dispenser = dispensers[type];
   const client = dispenser.connect(info);
-  ends.push(() => dispenser.close(client));
+  ends.push(() => client.close());
   return ({ signal = new AbortController().signal, basic } = {}) =>
     dispenser.fingerprint(client, { info, signal, ...(basic && { basic }) });
 }
@@ -261,7 +261,7 @@ describe('csi dispensers: connections', () => {
     const info: PluginInfo = { type: 'csi-node', name: 'fake', allocId: 'a-1', connection: { socketPath } };
     const dispenser = dispensers['csi-node'];
     const client = dispenser.connect(info);
-    ends.push(() => dispenser.close(client));
+    ends.push(() => client.close());
     const lost = new Promise<void>((resolve) => dispenser.onDisconnect?.(client, resolve));
     await client.probe();
     await plugin.kill();

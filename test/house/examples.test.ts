@@ -52,6 +52,7 @@ describe('examples', () => {
       expect(stdout.slice(stdout.indexOf(']') + 1).split('\n')).to.deep.equal([
         '',
         'registered my-driver',
+        'node-info my-driver',
         'health my-driver',
         'deregistered my-driver',
         '',

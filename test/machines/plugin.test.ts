@@ -1,10 +1,12 @@
 /** The machine of one plugin instance under plain XState, its fingerprint loop played by the test. */
 import { expect } from 'chai';
-import { type Actor, createActor, fromCallback } from 'xstate';
+import { type Actor, createActor, fromCallback, type Snapshot } from 'xstate';
 import {
   type Fingerprint,
   type FingerprintInput,
   type HealthChanged,
+  type NodeInfo,
+  type NodeInfoChanged,
   type PluginBasics,
   type PluginInfo,
   pluginMachine,
@@ -36,10 +38,11 @@ interface Loop {
 /** A started machine, its loops and what it has emitted. */
 class Scene {
   readonly loops: Loop[] = [];
-  readonly emitted: HealthChanged[] = [];
+  readonly emitted: (HealthChanged | NodeInfoChanged)[] = [];
   readonly actor: Actor<typeof pluginMachine>;
 
-  constructor() {
+  /** @param stored begins from there, not anew */
+  constructor(stored?: Snapshot<unknown>) {
     const fingerprintLoop = fromCallback<Parameters<Loop['send']>[0], FingerprintInput>(({ input, sendBack }) => {
       const loop: Loop = { input, send: sendBack, stopped: false };
       this.loops.push(loop);
@@ -47,8 +50,9 @@ class Scene {
         loop.stopped = true;
       };
     });
-    this.actor = createActor(pluginMachine.provide({ actors: { fingerprintLoop } }), { input: { info } });
-    this.actor.on('health', (event) => this.emitted.push(event));
+    const machine = pluginMachine.provide({ actors: { fingerprintLoop } });
+    this.actor = createActor(machine, stored ? { snapshot: stored, input: { info } } : { input: { info } });
+    this.actor.on('*', (event) => this.emitted.push(event));
     this.actor.start();
   }
 
@@ -60,9 +64,20 @@ class Scene {
     return this.actor.getSnapshot().context.fingerprint;
   }
 
-  /** Each emitted event in short. */
+  /** Each change of health in short. */
   get health(): string[] {
-    return this.emitted.map(({ from, healthy, description }) => `${from} → ${healthy}: ${description}`);
+    return this.emitted.flatMap((event) =>
+      event.type === 'health' ? `${event.from} → ${event.healthy}: ${event.description}` : [],
+    );
+  }
+
+  /** What was told of the node, each with what was before, if anything. */
+  get nodes(): NodeInfo[][] {
+    return this.emitted.flatMap((event) => {
+      if (event.type === 'health') return [];
+      const { type: _, info: __, before, ...node } = event;
+      return [before ? [node, before] : [node]];
+    });
   }
 
   seen(...fingerprints: Fingerprint[]): this {
@@ -126,9 +141,106 @@ describe('plugin machine', () => {
 
   it('I9 a health event names the instance whole', () => {
     const scene = new Scene().seen(good);
-    expect(scene.emitted).to.deep.equal([
-      { type: 'health', info, from: 'unknown', healthy: true, description: 'ready' },
-    ]);
+    expect(scene.emitted.at(-1)).to.deep.equal({
+      type: 'health',
+      info,
+      from: 'unknown',
+      healthy: true,
+      description: 'ready',
+    });
+  });
+
+  describe('what is told of the node', () => {
+    const on = (node: NodeInfo): Fingerprint => ({
+      ...good,
+      basic: { pluginName: 'ebs.csi.aws.com', vendorVersion: '1', ...node },
+    });
+    const failing = (node: NodeInfo): Fingerprint => ({ ...on(node), ...bad });
+    const nameless = { ...bad, basic: { pluginName: 'ebs.csi.aws.com', vendorVersion: '2' } };
+    const healthyOnly: Fingerprint = { healthy: true, description: 'ready' };
+    const rest = ({ nodeId: _, ...others }: NodeInfo): NodeInfo => others;
+    const first: NodeInfo = { nodeId: 'i-1', topology: { zone: 'a' }, maxVolumes: 5 };
+
+    it('I8 the first look that knows: told once, whole, without what was before, and before its health', () => {
+      const scene = new Scene().seen(on(first), on(first), bad, on(first));
+      expect(scene.emitted.slice(0, 2)).to.deep.equal([
+        { type: 'node-info', info, ...first },
+        { type: 'health', info, from: 'unknown', healthy: true, description: 'ready' },
+      ]);
+      expect(scene.nodes).to.have.lengthOf(1);
+    });
+
+    for (const [title, next] of [
+      ['another node id', { ...first, nodeId: 'i-2' }],
+      ['another topology', { ...first, topology: { zone: 'b' } }],
+      ['a further segment', { ...first, topology: { zone: 'a', rack: '1' } }],
+      ['no topology any more', { nodeId: 'i-1', maxVolumes: 5 }],
+      ['another limit', { ...first, maxVolumes: 6 }],
+      ['no limit any more', { nodeId: 'i-1', topology: { zone: 'a' } }],
+    ] satisfies [string, NodeInfo][]) {
+      for (const [how, rounds] of [
+        ['healthy all the time', [on(first), on(next)]],
+        ['healthy again after it was not', [on(first), bad, on(next)]],
+        ['no longer healthy', [on(first), failing(next)]],
+        ['still not healthy', [failing(first), failing(next)]],
+      ] satisfies [string, Fingerprint[]][]) {
+        it(`I8 ${title}, ${how}: told, with what was before`, () => {
+          const scene = new Scene().seen(...rounds);
+          expect(scene.nodes).to.deep.equal([[first], [next, first]]);
+          const { topology, maxVolumes } = scene.fingerprint.basic ?? {};
+          expect({ topology, maxVolumes }).to.deep.equal({ topology: undefined, maxVolumes: undefined, ...rest(next) });
+        });
+      }
+    }
+
+    it('I8 told with the change of health of the same look, before it', () => {
+      const next = { ...first, nodeId: 'i-2' };
+      const { emitted } = new Scene().seen(on(first), failing(next));
+      expect(emitted.slice(2).map(({ type }) => type)).to.deep.equal(['node-info', 'health']);
+    });
+
+    it('I8 another vendor version on the same node, or its segments in another order: nothing is told', () => {
+      const node = { nodeId: 'i-1', topology: { zone: 'a', rack: '1' } };
+      const turned = { topology: { rack: '1', zone: 'a' }, nodeId: 'i-1', vendorVersion: '2' };
+      expect(new Scene().seen(on(node), on(turned)).nodes).to.deep.equal([[node]]);
+    });
+
+    it('I8 looks that do not come as far as the node tell nothing of it', () => {
+      expect(new Scene().seen(bad, nameless).nodes).to.deep.equal([]);
+      expect(new Scene().seen(on(first), nameless, bad).nodes).to.deep.equal([[first]]);
+    });
+
+    it('I8 an empty node id is a fault, and told as no node', () => {
+      const scene = new Scene().seen(on(first), failing({ nodeId: '' }), on({ nodeId: 'i-2' }));
+      expect(scene.nodes).to.deep.equal([[first], [{ nodeId: 'i-2' }, first]]);
+    });
+
+    it('I8 a plugin that knows of no node: nothing is told', () => {
+      expect(new Scene().seen(on({}), healthyOnly, bad, on({})).nodes).to.deep.equal([]);
+    });
+
+    it('I8 a plugin that has left its node: told as what is none, with what was before', () => {
+      expect(new Scene().seen(on(first), on({}), on({})).nodes).to.deep.equal([[first], [{}, first]]);
+    });
+
+    it('I8 restarted on the same node: nothing is told; on another one: told with what was before', () => {
+      const scene = new Scene().seen(on(first)).restart(moved).seen(nameless, on(first));
+      expect(scene.nodes).to.deep.equal([[first]]);
+      scene.restart(info).seen(bad, healthyOnly, on({ nodeId: 'i-2' }));
+      expect(scene.nodes).to.deep.equal([[first], [{ nodeId: 'i-2' }, first]]);
+    });
+
+    it('I8 shut down: nothing is told of the node', () => {
+      expect(new Scene().seen(on(first)).shutdown().nodes).to.deep.equal([[first]]);
+    });
+
+    it('I8 a record from before this was told: told at the next look, without what was before', () => {
+      const { actor } = new Scene().seen(on(first));
+      const text = JSON.stringify(actor.getPersistedSnapshot());
+      expect(text).to.include('"node":');
+      const before = JSON.parse(text, (key, value) => (key === 'node' ? undefined : value));
+      expect(new Scene(before).seen(on(first)).nodes).to.deep.equal([[first]]);
+    });
   });
 
   describe('what stays known', () => {
@@ -175,9 +287,10 @@ describe('plugin machine', () => {
         expect(scene.actor.getSnapshot().context).to.deep.include({
           info: moved,
           fingerprint: { healthy: false, description: 'not yet fingerprinted' },
+          ...(rounds[0]?.healthy && { node: { nodeId: 'i-1' } }), // told, hence kept
         });
         scene.seen(good);
-        expect(scene.emitted.slice(told)).to.deep.equal([
+        expect(scene.emitted.slice(told).filter(({ type }) => type === 'health')).to.deep.equal([
           { type: 'health', info: moved, from: 'unknown', healthy: true, description: 'ready' },
         ]);
       });
@@ -186,7 +299,7 @@ describe('plugin machine', () => {
     it('R4 restarted twice: the last definition counts, one loop runs', () => {
       const scene = new Scene().restart(moved).restart(info).seen(good);
       expect(scene.loops.map(({ stopped }) => stopped)).to.deep.equal([true, true, false]);
-      expect(scene.actor.getSnapshot().context).to.deep.equal({ info, fingerprint: good });
+      expect(scene.actor.getSnapshot().context).to.deep.include({ info, fingerprint: good });
     });
   });
 

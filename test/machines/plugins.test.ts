@@ -58,9 +58,9 @@ class Scene {
     return this;
   }
 
-  deregister(allocId: string): this {
+  deregister(allocId: string, dependents?: string[]): this {
     this.#forget();
-    this.#actor.send({ type: 'plugins.deregister', allocId, ...anyStamp });
+    this.#actor.send({ type: 'plugins.deregister', allocId, ...(dependents && { dependents }), ...anyStamp });
     return this;
   }
 
@@ -164,6 +164,22 @@ describe('plugins machine', () => {
     expect([scene.state, scene.isAbsent, scene.instances]).to.deep.equal(['empty', true, []]);
     expect(scene.told).to.deep.equal([{ type: 'deregistered', info: a1 }]);
     expect(scene.messages).to.deep.equal([shutdown(a1)]);
+  });
+
+  for (const [title, scene] of [
+    ['the active one', () => new Scene().register(a1, a2).deregister('a2', ['volume v'])],
+    ['one behind', () => new Scene().register(a2, a1).deregister('a2', ['volume v'])],
+    ['the only one', () => new Scene().register(a2).deregister('a2', ['volume v'])],
+  ] satisfies [string, () => Scene][]) {
+    it(`I13 ${title} leaves while something depends on it: told with that, and stopped`, () => {
+      const { told, messages } = scene();
+      expect(told[0]).to.deep.equal({ type: 'deregistered', info: a2, dependents: ['volume v'] });
+      expect(messages).to.deep.equal([shutdown(a2)]);
+    });
+  }
+
+  it('I13 nothing depends on an instance that leaves: nothing is told of that', () => {
+    expect(new Scene().register(a1).deregister('a1', []).told).to.deep.equal([{ type: 'deregistered', info: a1 }]);
   });
 
   for (const [title, scene] of [

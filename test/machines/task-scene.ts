@@ -1,18 +1,21 @@
 /** A task machine under plain XState: its effects end as the test says, time and chance are the test's own. */
-import { createActor, fromPromise, SimulatedClock, waitFor } from 'xstate';
+import { createActor, fromCallback, fromPromise, SimulatedClock, waitFor } from 'xstate';
 import type { MessageParams } from '../../machines/host.js';
-import {
-  type ProcessEnd,
-  type ProcessIdentity,
-  type ReadyReport,
-  type Registered,
-  type SpawnedRun,
-  type TaskChanged,
-  type TaskContext,
-  type TaskRun,
-  type TaskSpec,
-  taskMachine,
-} from '../../machines/task.js';
+import { taskMachine } from '../../machines/task.js';
+import type {
+  HealthEvent,
+  PluginKey,
+  ProcessEnd,
+  ProcessIdentity,
+  ReadyReport,
+  Registered,
+  SpawnedRun,
+  TaskChanged,
+  TaskContext,
+  TaskHealth,
+  TaskRun,
+  TaskSpec,
+} from '../../machines/task-types.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { anyStamp, Runs, stamped } from './stamped.js';
 
@@ -39,6 +42,8 @@ export class TaskScene {
     { spec: TaskSpec; registered: Registered | null; process: ProcessIdentity | null },
     void
   >();
+  /** The instances whose health is watched now. */
+  watched: PluginKey[] | undefined;
   readonly told: TaskChanged[] = [];
   readonly messages: MessageParams[] = [];
   readonly #clock = new SimulatedClock();
@@ -53,6 +58,12 @@ export class TaskScene {
         awaitReady: fromPromise(this.readies.begin),
         watchProcess: fromPromise(this.watches.begin),
         endProcesses: fromPromise(this.endings.begin),
+        watchHealth: fromCallback<HealthEvent, { instances: PluginKey[] }>(({ input }) => {
+          this.watched = input.instances;
+          return () => {
+            this.watched = undefined;
+          };
+        }),
       },
       actions: { messages: (_, params) => void this.messages.push(...params) },
     });
@@ -89,8 +100,19 @@ export class TaskScene {
     return this;
   }
 
-  stop(): this {
-    this.#actor.send({ type: 'task.stop', ...anyStamp });
+  stop(dependents?: string[]): this {
+    this.#actor.send({ type: 'task.stop', ...(dependents && { dependents }), ...anyStamp });
+    return this;
+  }
+
+  restart(): this {
+    this.#actor.send({ type: 'task.restart', ...anyStamp });
+    return this;
+  }
+
+  /** How its plugin is found to be. */
+  health(health: TaskHealth): this {
+    this.#actor.send({ type: 'health.changed', health, ...anyStamp });
     return this;
   }
 
@@ -107,9 +129,9 @@ export class TaskScene {
 
   /** The process of the present run is there. */
   async spawn(): Promise<this> {
-    const { run } = this.spawns.last.input;
-    const process = { pid: 100 + this.spawns.all.length, bootId: 'boot', startTime: 7 };
-    this.spawns.last.resolve({ ...run, process, socketPath: `/data/plugins/${run.allocId}/csi.sock` });
+    const { spec, run } = this.spawns.last.input;
+    const process = spec.socket ? null : { pid: 100 + this.spawns.all.length, bootId: 'boot', startTime: 7 };
+    this.spawns.last.resolve({ ...run, process, socketPath: spec.socket ?? `/data/plugins/${run.allocId}/csi.sock` });
     return this.reaches('waiting');
   }
 

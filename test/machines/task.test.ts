@@ -1,6 +1,7 @@
 /** The task machine under plain XState: one run after another, what is told and what is asked for. Policy: task-restarts.test.ts */
 import { expect } from 'chai';
-import { pluginTypes, type TaskSpec, type TaskType } from '../../machines/task.js';
+import { pluginTypes } from '../../machines/task-context.js';
+import type { TaskSpec, TaskType } from '../../machines/task-types.js';
 import { node, ready, spec, TaskScene } from './task-scene.js';
 
 const controller = `plugins/${node}/csi-controller/ebs`;

@@ -25,8 +25,8 @@ export class FakeKind implements Dispenser<FakeClient> {
   find: (look: Look) => Fingerprint | Promise<Fingerprint> = () => healthy;
   /** May throw. */
   connecting: (info: PluginInfo) => void = () => {};
-  /** May throw. */
-  closing: (client: FakeClient) => void = () => {};
+  /** May throw, and take its time. */
+  closing: (client: FakeClient, options: { signal: AbortSignal }) => void | Promise<void> = () => {};
   readonly #onLook = new Set<() => void>();
 
   connect(info: PluginInfo): FakeClient {
@@ -48,9 +48,9 @@ export class FakeKind implements Dispenser<FakeClient> {
     return () => client.listeners.delete(lost);
   }
 
-  close(client: FakeClient): void {
+  close(client: FakeClient, options: { signal: AbortSignal }): void | Promise<void> {
     client.closes += 1;
-    this.closing(client);
+    return this.closing(client, options);
   }
 
   /** Resolves when there were this many looks. */

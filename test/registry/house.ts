@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pluginAddress, pluginsAddress } from '../../machines/addresses.js';
-import type { PluginInfo } from '../../machines/plugin.js';
+import type { NodeInfo, PluginInfo } from '../../machines/plugin.js';
 import type { JournalEntry } from '../../src/engine/envelope.js';
 import type { Commit, Store } from '../../src/engine/store.js';
 import { StagecraftError } from '../../src/errors.js';
@@ -16,7 +16,7 @@ import { Cable } from './cable.js';
 import { FakeKind } from './fake-kind.js';
 
 export const nodeId = 'worker-1';
-/** Where no directory is: nothing to watch. */
+/** Where no directory is, and none comes. */
 export const nowhere = '/nowhere';
 
 /** A device that may be registered. */
@@ -137,10 +137,19 @@ export class House {
 
 export const gpus = pluginsAddress(nodeId, 'device', 'gpu');
 
-export function inShort({ kind, info, from, healthy, was, description }: PluginEvent): string {
+export function inShort(event: PluginEvent): string {
+  const { kind, info, from, healthy, was, description, before } = event;
   if (kind === 'promoted') return `promoted ${info.allocId} for ${from?.allocId}`;
+  if (kind === 'node-info')
+    return `${info.allocId} on ${nodeInShort(event)}${before ? `, was ${nodeInShort(before)}` : ''}`;
   return kind === 'health' ? `${info.allocId} ${was} → ${healthy}: ${description}` : `${kind} ${info.allocId}`;
 }
+
+/** E.g. `n-1 zone=z 5`. */
+const nodeInShort = ({ nodeId, topology = {}, maxVolumes }: NodeInfo): string =>
+  [nodeId ?? '-', ...Object.entries(topology).map(([key, value]) => `${key}=${value}`), maxVolumes ?? '']
+    .join(' ')
+    .trim();
 
 /** The first so many of what is iterated. */
 export async function take<T>(items: AsyncIterable<T>, count: number): Promise<T[]> {

@@ -1,4 +1,4 @@
-/** The registry's parts by themselves: clients, the loop's hold on its signal, what ends a pause. */
+/** The registry's parts by themselves: the loop's hold on its signal, what ends a pause. Clients: clients.test.ts */
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import type { AnyEventObject } from 'xstate';
@@ -10,40 +10,9 @@ import { pluginEventOf } from '../../src/registry/plugin-events.js';
 import { Wake } from '../../src/registry/wake.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 import { FakeKind, unhealthy } from './fake-kind.js';
-import { device, refusal } from './house.js';
+import { device } from './house.js';
 
 const address = 'plugin/worker-1/device/gpu/a1';
-
-describe('clients', () => {
-  it('R9 one for an address and its definition: asked for again, it is the same', () => {
-    const kind = new FakeKind();
-    const clients = new Clients({ device: kind }, silentLogger);
-    const first = clients.get(address, device('a1'));
-    expect(clients.get(address, device('a1'))).to.equal(first);
-    expect(clients.get(address, device('a1', { version: '2' }))).to.not.equal(first);
-    expect(clients.get(`${address}2`, device('a1'))).to.not.equal(first);
-    expect(kind.clients).to.have.lengthOf(3);
-  });
-
-  it('I11 closed once, however often it is asked for; then a new one is made', () => {
-    const kind = new FakeKind();
-    const clients = new Clients({ device: kind }, silentLogger);
-    const first = clients.get(address, device('a1'));
-    clients.close(address, device('a1'));
-    clients.close(address, device('a1'));
-    expect(kind.closes).to.deep.equal([1]);
-    expect(clients.get(address, device('a1'))).to.not.equal(first);
-  });
-
-  it('R9 no dispenser for a type, also for one named like something of every object: NO_DISPENSER, naming those there are', async () => {
-    const clients = new Clients({ device: new FakeKind() }, silentLogger);
-    for (const type of ['printer', 'constructor', '__proto__', '']) {
-      const error = await refusal(() => clients.dispenser(type));
-      expect(error.code).to.equal('NO_DISPENSER');
-      expect(error.message).to.include('known are device');
-    }
-  });
-});
 
 describe('fingerprint loop', () => {
   /** A loop on a signal of the test's own. */
@@ -56,7 +25,7 @@ describe('fingerprint loop', () => {
     const options = {
       intervalMs: 1_000,
       timeoutMs: 100,
-      clients: new Clients({ device: kind }, silentLogger),
+      clients: new Clients({ device: kind }, { clock, logger: silentLogger }),
       clock,
       checked: () => {},
     };
@@ -174,7 +143,17 @@ describe('plugin events', () => {
     for (const kind of ['registered', 'updated', 'deregistered']) {
       expect(eventOf({ type: kind, info })).to.deep.equal({ id: '7', at: 5, kind, info });
     }
+    const leaves = { type: 'deregistered', info, dependents: ['volume v'] };
+    expect(eventOf(leaves)).to.deep.include({ kind: 'deregistered', info, dependents: ['volume v'] });
     expect(eventOf({ type: 'promoted', info, from })).to.deep.equal({ id: '7', at: 5, kind: 'promoted', info, from });
+    const node = { nodeId: 'n-2', topology: { zone: 'b' }, maxVolumes: 3, before: { nodeId: 'n-1' } };
+    expect(eventOf({ type: 'node-info', info, ...node })).to.deep.equal({
+      id: '7',
+      at: 5,
+      kind: 'node-info',
+      info,
+      ...node,
+    });
     expect(eventOf({ type: 'health', info, from: 'healthy', healthy: false, description: 'x' })).to.deep.equal({
       id: '7',
       at: 5,

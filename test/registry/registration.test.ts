@@ -452,7 +452,7 @@ describe('plugin registration', () => {
       fingerprint: { ...basic, capabilities: ['SPIN', 'GLOW'] },
       checkedAt: house.clock.now(),
     });
-    expect(await house.told()).to.deep.equal(['registered a1', 'a1 unknown → true: cool']);
+    expect(await house.told()).to.deep.equal(['registered a1', 'a1 on - slot=3', 'a1 unknown → true: cool']);
     expect((await house.store.load(pluginAddress(nodeId, 'device', 'gpu', 'a1')))?.text).to.include('GLOW');
   });
 });

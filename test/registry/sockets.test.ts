@@ -4,20 +4,26 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, watch, writeFileSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { watchSocket } from '../../src/registry/socket-watch.js';
+import { watchedDirectories, watchSocket } from '../../src/registry/socket-watch.js';
 import { healthy, unhealthy } from './fake-kind.js';
 import { device, House } from './house.js';
 
 describe('sockets', () => {
   let directory: string;
   let path: string;
+  /** Runtimes of other tests that were cut off in the middle of things hold theirs for ever. */
+  let before: number;
 
   beforeEach(() => {
+    before = watchedDirectories();
     directory = mkdtempSync(join(tmpdir(), 'stagecraft-'));
     path = join(directory, 'csi.sock');
   });
 
-  afterEach(() => rmSync(directory, { recursive: true, force: true }));
+  afterEach(() => {
+    rmSync(directory, { recursive: true, force: true });
+    expect(watchedDirectories()).to.equal(before);
+  });
 
   describe('watched', () => {
     /** Resolves when it is called; afterwards, further calls are counted only. */
@@ -93,10 +99,58 @@ describe('sockets', () => {
       expect(calls()).to.equal(0);
     });
 
-    it('I10 where no directory is, nothing is called and nothing thrown', () => {
-      path = join(directory, 'none', 'csi.sock');
-      watched().end();
+    it('I10 many in one directory have one watcher, which goes with the last; each hears of its own only', async () => {
+      const calls: number[] = [];
+      const sockets = Array.from({ length: 50 }, (_, n) => `${n % 25}.sock`);
+      const ends = sockets.map((name, n) => watchSocket(join(directory, name), () => void calls.push(n)));
+      expect(watchedDirectories()).to.equal(before + 1);
+      const { called, end } = watched();
+      writeFileSync(join(directory, '7.sock'), '');
+      writeFileSync(path, '');
+      await called;
+      expect([...new Set(calls)]).to.deep.equal([7, 32]);
+      for (const endOne of [...ends, end]) {
+        expect(watchedDirectories()).to.equal(before + 1);
+        endOne();
+      }
+      expect(watchedDirectories()).to.equal(before);
     });
+
+    it('I10 a directory that comes is noticed, step by step down to the file', async () => {
+      path = join(directory, 'a', 'b', 'csi.sock');
+      for (const stir of [
+        () => mkdirSync(join(directory, 'a')),
+        () => mkdirSync(join(directory, 'a', 'b')),
+        () => writeFileSync(path, ''),
+      ]) {
+        const { called, end } = watched();
+        stir();
+        await called;
+        end();
+      }
+    });
+
+    for (const [title, stir] of [
+      ['removed', (inner) => rmSync(inner, { recursive: true })],
+      ['moved away', (inner) => renameSync(inner, `${inner}.old`)],
+    ] satisfies [string, (inner: string) => void][]) {
+      it(`I10 a directory that is ${title} is noticed, and so is a file in the next one at its path`, async () => {
+        const inner = join(directory, 'inner');
+        mkdirSync(inner);
+        path = join(inner, 'csi.sock');
+        const first = watched();
+        const other = watched();
+        stir(inner);
+        await Promise.all([first.called, other.called]);
+        first.end();
+        mkdirSync(inner);
+        const next = watched();
+        writeFileSync(path, '');
+        await next.called;
+        next.end();
+        other.end();
+      });
+    }
   });
 
   describe('of a registered instance', () => {
@@ -119,6 +173,18 @@ describe('sockets', () => {
       expect(house.kind.looks.length).to.equal(length + 1);
     });
 
+    it('I10 comes, but is not ready yet: retries begin with short gaps again', async () => {
+      house.kind.find = () => unhealthy;
+      await house.register(device('a1', { connection: { socketPath: path } }));
+      await house.clock.advance(125_000);
+      const { length } = house.kind.looks;
+      writeFileSync(path, '');
+      await house.kind.looked(length + 1);
+      house.kind.find = () => healthy;
+      await house.clock.advance(500);
+      expect(house.plugins.status('device', 'gpu').healthy).to.equal(true);
+    });
+
     it('I10 goes: a healthy instance is found unhealthy at once', async () => {
       writeFileSync(path, '');
       await house.register(device('a1', { connection: { socketPath: path } }));
@@ -130,13 +196,15 @@ describe('sockets', () => {
       expect(value).to.include({ kind: 'health', healthy: false, description: 'no socket' });
     });
 
-    it('I10 comes in a directory that was not there when it was registered: seen from the next round on', async () => {
-      const below = join(directory, 'later');
+    it('I10 comes in a directory that was not there when it was registered: looked at without waiting', async () => {
+      const below = join(directory, 'not', 'yet');
       house.kind.find = () => unhealthy;
       await house.register(device('a1', { connection: { socketPath: join(below, 'csi.sock') } }));
-      mkdirSync(below);
-      await house.clock.advance(500);
-      await house.clock.advance(400);
+      await house.clock.advance(125_000);
+      mkdirSync(below, { recursive: true });
+      const { length } = house.kind.looks;
+      await house.kind.looked(length + 1); // for the first of the two directories, and it watches the second
+      await house.clock.advance(100);
       house.kind.find = () => healthy;
       writeFileSync(join(below, 'csi.sock'), '');
       await house.plugins.waitFor('device', 'gpu');

@@ -36,8 +36,12 @@ export class AgentProcess {
   readonly #exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   #ended = false;
 
-  constructor(readonly place: Place) {
-    this.child = spawn(process.execPath, [mainPath, 'agent', '--config', place.configPath], {
+  /** @param program what node is given: `stagecraft agent`, or one that takes the same configuration */
+  constructor(
+    readonly place: Place,
+    program: string[] = [mainPath, 'agent'],
+  ) {
+    this.child = spawn(process.execPath, [...program, '--config', place.configPath], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     for (const stream of [this.child.stdout, this.child.stderr]) {

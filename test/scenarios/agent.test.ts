@@ -39,6 +39,7 @@ describe('agent', () => {
       'TIME task hostpath: process started for RUN',
       'TIME task hostpath: RUN answers',
       'TIME plugin hostpath (csi-node): registered RUN',
+      'TIME plugin hostpath (csi-node): on node n1 (topology.hostpath.csi.stagecraft/node=n1)',
       'TIME plugin hostpath (csi-node): healthy: ready',
     ]);
   });

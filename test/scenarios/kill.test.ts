@@ -1,99 +1,138 @@
 /**
- * SIGKILL on the driver, the agent or both, at random moments, round after round on the same data.
- * `ROUNDS=200 SEED=7` for more of them; a failing run prints its seed.
+ * SIGKILL on the driver, the agent or both, and on Redis, at random moments, round after round on the same data, while
+ * followers keep account of every event. `ROUNDS=200 SEED=7` for more of them, on each store; the title tells the seed.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createRuntime } from '../../src/index.js';
-import { seededRandom } from '../../src/testing/index.js';
-import { AgentProcess, makePlace, type Place, pluginPids, removePlace } from './agent-process.js';
+import { pluginAddress, taskAddress } from '../../machines/addresses.js';
+import type { Store } from '../../src/engine/store.js';
+import { createRuntime, type PluginEvent, type Runtime, type TaskUpdate } from '../../src/index.js';
+import { pluginsTopic } from '../../src/registry/plugin-events.js';
+import { redisStore } from '../../src/stores/redis.js';
+import { tasksTopic } from '../../src/tasks/kinds.js';
+import { pluginPids } from './agent-process.js';
+import { follow, heard } from './kill-follower.js';
+import { checkPluginEvents, checkTaskUpdates, eventsIn } from './kill-laws.js';
+import { inWords, plans, type Victim } from './kill-plan.js';
+import { KillScene, type Served } from './kill-scene.js';
+import { checkReplay, entriesOf, eventually, owesNothing, recordsOf } from './redis-scene.js';
 
-const rounds = Number(process.env.ROUNDS ?? 20);
+const rounds = Number(process.env.ROUNDS ?? 15);
 const seed = Number(process.env.SEED ?? 20261121);
 
-/** What a kill may come right after; a moment in words, for the report. */
-const moments = {
-  'at once': undefined,
-  'as soon as the agent says anything': /./,
-  'when its API listens': /^ {2}api /,
-  'when a process was started': /process started|plugin hostpath \(csi-node\): (un)?healthy/,
-  'when the plugin answers': /hostpath-\w+ answers|plugin hostpath \(csi-node\): healthy/,
-  'when it is healthy': /plugin hostpath \(csi-node\): healthy/,
-};
+const victims: Victim[] = ['driver', 'agent', 'driver, then agent', 'agent, then driver'];
 
-const victims = ['driver', 'agent', 'both'] as const;
+const idsOf = (events: { id: string }[]): string[] => events.map(({ id }) => id);
 
-describe(`T9 A8 ${rounds} rounds of SIGKILL on driver and agent, seed ${seed}`, function () {
-  this.timeout(Math.max(120_000, rounds * 10_000));
-  const random = seededRandom(seed);
-  const pick = <T>(items: readonly T[]): T => items[Math.floor(random.next() * items.length)] as T;
-  // The driver is to die often; only its pauses must stay short.
-  const place = makePlace({ restart: { maxRestarts: 1_000_000, backoff: { initialMs: 10, maxMs: 100 } } });
-  let agent: AgentProcess;
+for (const [kind, mortals] of [
+  ['lmdb', victims],
+  ['redis', [...victims, 'store']],
+] as const) {
+  describe(`T9 A8 ${rounds} rounds of SIGKILL, state in ${kind}, seed ${seed}`, function () {
+    this.timeout(60_000);
+    let scene: KillScene;
+    let last: Served;
+    /** Those that were found serving after a round. */
+    const seen: string[] = [];
 
-  before(() => {
-    agent = new AgentProcess(place);
-  });
-  after(() => removePlace(place, agent));
-
-  for (let round = 1; round <= rounds; round += 1) {
-    const victim = pick(victims);
-    const moment = pick(Object.keys(moments) as (keyof typeof moments)[]);
-    const delayMs = Math.floor(random.next() * 120);
-
-    it(`round ${round}: kills ${victim} ${moment} and ${delayMs} ms, and the plugin is healthy again`, async () => {
-      const pattern = moments[moment];
-      if (pattern) await agent.line(pattern);
-      await new Promise((resolve) => setTimeout(resolve, delayMs)); // the moment itself, not a wait for something
-      const doomed = victim === 'agent' ? [] : pluginPids(place);
-      for (const pid of doomed) process.kill(pid, 'SIGKILL');
-      if (victim !== 'driver') {
-        await agent.kill('SIGKILL');
-        agent = new AgentProcess(place);
-      }
-      await agent.ready();
-      await anotherHealthy(agent, place, doomed);
-      expect(pluginPids(place)).to.have.length(1);
+    before(async () => {
+      scene = await KillScene.start(kind);
+      last = await scene.healthy();
     });
-  }
+    after(() => scene.remove());
 
-  it('leaves every journal unbroken, replaying to the committed snapshot', async () => {
-    await agent.kill('SIGKILL');
-    const runtime = await createRuntime({ nodeId: 'n1', dataDir: place.dataDir });
-    try {
-      const { info } = await runtime.plugins.waitFor('csi-node', 'hostpath');
-      const addresses = ['registry/n1', 'task/n1/hostpath', 'plugins/n1/csi-node/hostpath'];
-      for (const address of [...addresses, `plugin/n1/csi-node/hostpath/${info.allocId}`]) {
-        const { seq, snapshot } = await runtime.journal.replay(address);
-        expect(seq, address).to.be.greaterThan(0);
-        expect(snapshot, address).to.be.an('object');
-      }
-      const { snapshot } = await runtime.journal.replay(`plugin/n1/csi-node/hostpath/${info.allocId}`);
-      expect(snapshot?.value).to.equal('healthy');
-    } finally {
-      await runtime.close();
+    for (const [index, strikes] of plans(seed, rounds, mortals).entries()) {
+      it(`round ${index + 1}: ${inWords(strikes)}: healthy again, by one process`, async () => {
+        for (const strike of strikes) await scene.strike(strike);
+        const served = await scene.healthy();
+        // Who was not killed is found again, not started anew.
+        if (!strikes.some(({ victim }) => victim.includes('driver'))) expect(served).to.deep.equal(last);
+        last = served;
+        if (seen.at(-1) !== served.allocId) seen.push(served.allocId);
+      });
     }
-  });
 
-  it('leaves no stray process, socket or file once it is drained', async () => {
-    const runtime = await createRuntime({ nodeId: 'n1', dataDir: place.dataDir });
-    await runtime.close({ release: true });
-    expect(pluginPids(place)).to.deep.equal([]);
-    expect(readdirSync(join(place.dataDir, 'plugins'))).to.deep.equal([]);
-    const left = readdirSync(place.dataDir).filter((name) => name !== 'agent.sock'); // of the agent that was killed
-    expect(left.sort()).to.deep.equal(['lock', 'logs', 'plugins', 'state', 'tasks']);
-  });
-});
+    describe('after them', () => {
+      let store: Store;
+      let runtime: Runtime;
+      let registered: string[] = [];
 
-/** Healthy, served by a process that was not killed. */
-async function anotherHealthy(agent: AgentProcess, place: Place, doomed: number[]): Promise<void> {
-  for (;;) {
-    const seen = agent.lines.length;
-    await agent.healthy();
-    const living = pluginPids(place);
-    if (living.length > 0 && !living.some((pid) => doomed.includes(pid))) return;
-    // The agent has not noticed the death yet: its next line tells of it.
-    await agent.line(/./, seen);
-  }
+      before(async () => {
+        await scene.endAgent();
+        store = scene.store();
+        runtime = await createRuntime({ nodeId: 'n1', dataDir: scene.place.dataDir, store });
+        await runtime.plugins.waitFor('csi-node', 'hostpath');
+        await owesNothing(store, '');
+      });
+      after(() => runtime.close().catch(() => undefined));
+
+      /** What followers have handled in all their lives, this one included: all that there is. */
+      async function handled<T extends { id: string }>(
+        topic: string,
+        events: (options: { from: string; signal?: AbortSignal }) => AsyncIterable<T>,
+      ): Promise<T[]> {
+        const path = join(scene.heardDirectory, topic.split('/')[0] ?? '');
+        const told = await eventsIn(store, topic, () => events({ from: '0' }));
+        const end = new AbortController();
+        const following = follow(path, (from) => events({ from, signal: end.signal }));
+        await eventually('the follower is at the end', () => heard(path).length >= told.length);
+        end.abort();
+        await following;
+        expect(idsOf(heard(path))).to.deep.equal(idsOf(told));
+        expect(heard(path)).to.deep.equal(told);
+        return told;
+      }
+
+      it('R10 a follower with a cursor has handled each event once, in order, and none is missing or makes no sense', async () => {
+        const events = await handled<PluginEvent>(pluginsTopic('n1'), (options) =>
+          runtime.plugins.updates(undefined, options),
+        );
+        const updates = await handled<TaskUpdate>(tasksTopic('n1'), (options) => runtime.tasks.updates(options));
+        registered = checkPluginEvents(events);
+        expect(checkTaskUpdates(updates), 'each run that answered is registered').to.deep.equal(registered);
+        expect(registered.at(-1)).to.equal(last.allocId);
+        expect(
+          registered.filter((allocId) => seen.includes(allocId)),
+          'those that were seen',
+        ).to.deep.equal(seen);
+      });
+
+      it('every journal is unbroken and replays to the committed snapshot', async () => {
+        const living = (await recordsOf(store, '')).map(({ address }) => address);
+        const instances = registered.map((allocId) => pluginAddress('n1', 'csi-node', 'hostpath', allocId));
+        expect(living).to.include.members([taskAddress('n1', 'hostpath'), instances.at(-1)]);
+        for (const address of [...living, ...instances.slice(0, -1)]) {
+          const seqs = (await entriesOf(store, address)).map(({ seq }) => seq);
+          expect(seqs, address).to.deep.equal(seqs.map((_, n) => (seqs[0] ?? 0) + n));
+          await checkReplay(store, runtime.journal, address);
+        }
+      });
+
+      it('once it is drained, no process, socket or file is left', async () => {
+        await runtime.close();
+        await scene.drain();
+        expect(pluginPids(scene.place)).to.deep.equal([]);
+        expect(readdirSync(join(scene.place.dataDir, 'plugins'))).to.deep.equal([]);
+        const state = kind === 'lmdb' ? ['state'] : [];
+        const left = readdirSync(scene.place.dataDir).sort();
+        expect(left).to.deep.equal(['lock', 'logs', 'plugins', ...state, 'tasks']);
+      });
+
+      if (kind === 'lmdb') return;
+
+      it('nothing is owed or held in Redis: records, journals, topics and indexes alone stay', async () => {
+        const keys = (await scene.server?.client().keys('*')) ?? [];
+        const kinds = new Set(keys.map((key) => /^stagecraft:\{\d+\}:(\w+)/.exec(key)?.[1] ?? key));
+        expect([...kinds].sort()).to.deep.equal(['counts', 'due', 'fences', 'index', 'j', 'l', 'm', 'meta', 'r', 't']);
+      });
+
+      it('an agent on another host, which has none of its files, takes the node over at once', async () => {
+        const dataDir = join(scene.place.directory, 'another');
+        const another = await createRuntime({ nodeId: 'n1', dataDir, store: redisStore(scene.server?.url ?? '') });
+        expect(another.plugins.list()).to.deep.equal([]);
+        await another.close();
+      });
+    });
+  });
 }

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { ProcessIdentity } from '../../machines/task.js';
+import type { ProcessIdentity } from '../../machines/task-types.js';
 import { systemClock } from '../../src/engine/clock.js';
 import { endProcesses } from '../../src/tasks/end-processes.js';
 import { findProcesses, groupOf, identify, isAlive } from '../../src/tasks/processes.js';

@@ -1,64 +1,33 @@
 /** T: tasks with real processes, through a runtime on real time; what waits, waits for events. */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { systemClock } from '../../src/engine/clock.js';
-import { createRuntime, type Runtime, StagecraftError, type TaskOptions, type TaskUpdate } from '../../src/index.js';
+import { type Runtime, StagecraftError, type TaskUpdate } from '../../src/index.js';
 import { awaitReady } from '../../src/tasks/await-ready.js';
 import { findProcesses, identify, isAlive } from '../../src/tasks/processes.js';
-
-const mainPath = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
-const driver: TaskOptions = {
-  id: 'hostpath',
-  type: 'node',
-  command: [process.execPath, mainPath, 'driver', '--node-id', 'n1'],
-  restart: { maxRestarts: 3, windowMs: 600_000, backoff: { initialMs: 1, maxMs: 2 } },
-};
-
-/** Reads until one update matches, and gives all that came up to it. */
-async function until(
-  updates: AsyncIterator<TaskUpdate>,
-  type: TaskUpdate['change']['type'],
-): Promise<TaskUpdate['change'][]> {
-  const seen: TaskUpdate['change'][] = [];
-  for (;;) {
-    const { value, done } = await updates.next();
-    if (done) throw new Error(`the updates ended without '${type}', after ${JSON.stringify(seen)}`);
-    seen.push(value.change);
-    if (value.change.type === type) return seen;
-  }
-}
+import { command, hostpath, TaskHouse, until } from './task-house.js';
 
 describe('tasks', () => {
+  let house: TaskHouse;
   let dataDir: string;
   let runtime: Runtime;
   let updates: AsyncIterator<TaskUpdate>;
 
   beforeEach(async () => {
-    dataDir = mkdtempSync(join(tmpdir(), 'stagecraft-tasks-'));
-    runtime = await createRuntime({ nodeId: 'n1', dataDir });
-    updates = runtime.tasks.updates()[Symbol.asyncIterator]();
+    house = new TaskHouse();
+    await open();
   });
-  afterEach(async () => {
-    // A test may have closed it already: what is left is found by another one.
-    await runtime.close();
-    const sweeper = await createRuntime({ nodeId: 'n1', dataDir });
-    await sweeper.close({ release: true });
-    for (const { group } of findProcesses(`${dataDir}#hostpath`)) process.kill(-group, 'SIGKILL');
-    rmSync(dataDir, { recursive: true });
-  });
+  afterEach(() => house.dispose());
 
-  const pidOf = (): number => {
-    const { pid } = runtime.tasks.status('hostpath');
-    if (pid === undefined) throw new Error('the task has no process');
-    return pid;
+  const open = async (): Promise<void> => {
+    await house.open();
+    ({ dataDir, runtime, updates } = house);
   };
 
   it('T2 T3 a start gets a socket directory of its own, 0700, and registers the plugin under the id of the task', async () => {
-    await runtime.tasks.start(driver);
+    await runtime.tasks.start(hostpath);
     const { info, fingerprint } = await runtime.plugins.waitFor('csi-node', 'hostpath');
     const { allocId } = runtime.tasks.status('hostpath');
     expect(info).to.deep.include({ type: 'csi-node', name: 'hostpath', allocId });
@@ -71,12 +40,12 @@ describe('tasks', () => {
   it('T2 the endpoint, the user’s environment and the marks are in the environment of the process, ours is not', async () => {
     process.env.STAGECRAFT_TEST_SECRET = 'ours';
     try {
-      await runtime.tasks.start({ ...driver, env: { GREETING: 'hello' } });
+      await runtime.tasks.start({ ...hostpath, env: { GREETING: 'hello' } });
       await until(updates, 'healthy');
     } finally {
       delete process.env.STAGECRAFT_TEST_SECRET;
     }
-    const environment = readFileSync(`/proc/${pidOf()}/environ`, 'utf8').split('\0');
+    const environment = readFileSync(`/proc/${house.pid}/environ`, 'utf8').split('\0');
     expect(environment).to.include('GREETING=hello');
     expect(environment).to.include(
       `CSI_ENDPOINT=unix://${runtime.plugins.instances('csi-node', 'hostpath')[0]?.connection.socketPath}`,
@@ -86,26 +55,26 @@ describe('tasks', () => {
   });
 
   it('T2 the endpoint is put into arguments that ask for it, and is the user’s where they set one', async () => {
-    const command = [process.execPath, mainPath, 'driver', '--node-id', 'n1', '--endpoint', '${CSI_ENDPOINT}'];
     const socketPath = join(dataDir, 'chosen.sock');
-    await runtime.tasks.start({ ...driver, command, env: { CSI_ENDPOINT: `unix://${socketPath}` } });
+    const pointed = [...command, '--endpoint', '${CSI_ENDPOINT}'];
+    await runtime.tasks.start({ ...hostpath, command: pointed, env: { CSI_ENDPOINT: `unix://${socketPath}` } });
     const { info } = await runtime.plugins.waitFor('csi-node', 'hostpath');
     expect(info.connection.socketPath).to.equal(socketPath);
-    expect(readFileSync(`/proc/${pidOf()}/cmdline`, 'utf8').split('\0')).to.include(`unix://${socketPath}`);
+    expect(readFileSync(`/proc/${house.pid}/cmdline`, 'utf8').split('\0')).to.include(`unix://${socketPath}`);
   });
 
   it('T5 a start is told as started, then healthy, once each', async () => {
-    await runtime.tasks.start(driver);
-    await runtime.tasks.start(driver);
+    await runtime.tasks.start(hostpath);
+    await runtime.tasks.start(hostpath);
     expect((await until(updates, 'healthy')).map(({ type }) => type)).to.deep.equal(['started', 'healthy']);
-    expect(findProcesses(`${dataDir}#hostpath`)).to.have.length(1);
+    expect(house.pids).to.have.length(1);
   });
 
   it('T6 a process that dies is started anew under the same name; the new instance takes the place of the dead one', async () => {
-    await runtime.tasks.start(driver);
+    await runtime.tasks.start(hostpath);
     await until(updates, 'healthy');
     const [first] = runtime.plugins.instances('csi-node', 'hostpath');
-    process.kill(pidOf(), 'SIGKILL');
+    process.kill(house.pid, 'SIGKILL');
     const seen = await until(updates, 'healthy');
     expect(seen.map(({ type }) => type)).to.deep.equal(['exited', 'restarting', 'started', 'healthy']);
     expect(seen[0]).to.deep.include({ end: { signal: 'SIGKILL' }, allocId: first?.allocId });
@@ -116,12 +85,12 @@ describe('tasks', () => {
   });
 
   it('T4 one that never makes its socket is restarted, then failed, with the reason and the end of its log', async () => {
-    const command = ['/bin/sh', '-c', 'echo no license >&2; sleep 600'];
+    const mute = ['/bin/sh', '-c', 'echo no license >&2; sleep 600'];
     await runtime.tasks.start({
-      ...driver,
-      command,
+      ...hostpath,
+      command: mute,
       healthTimeoutMs: 100,
-      restart: { ...driver.restart, maxRestarts: 1 },
+      restart: { ...hostpath.restart, maxRestarts: 1 },
     });
     const seen = await until(updates, 'failed');
     expect(seen.map(({ type }) => type)).to.deep.equal([
@@ -137,10 +106,10 @@ describe('tasks', () => {
 
   it('T4 one that is never ready does not run on while its restart is waited for', async () => {
     await runtime.tasks.start({
-      ...driver,
+      ...hostpath,
       command: ['/bin/sleep', '604'],
       healthTimeoutMs: 100,
-      restart: { ...driver.restart, backoff: { initialMs: 600_000, maxMs: 600_000 } },
+      restart: { ...hostpath.restart, backoff: { initialMs: 600_000, maxMs: 600_000 } },
     });
     await until(updates, 'restarting');
     while (findProcesses(`${dataDir}#hostpath`).length > 0) await new Promise(setImmediate);
@@ -148,26 +117,30 @@ describe('tasks', () => {
   });
 
   it('T10 one that exits before it is ready: the end of its log is in the reason', async () => {
-    const command = ['/bin/sh', '-c', 'echo no region >&2; sleep 0.1; exit 3'];
-    await runtime.tasks.start({ ...driver, command, restart: { ...driver.restart, maxRestarts: 0 } });
+    const brief = ['/bin/sh', '-c', 'echo no region >&2; sleep 0.1; exit 3'];
+    await runtime.tasks.start({ ...hostpath, command: brief, restart: { ...hostpath.restart, maxRestarts: 0 } });
     const seen = await until(updates, 'failed');
     expect(seen[1]).to.deep.include({ type: 'exited', end: { code: 3, tail: 'no region' } });
     expect(seen.at(-1)).to.have.property('reason').that.includes('code 3').and.includes('no region');
   });
 
   it('T4 a failed task has no process left, and starts again when it is asked to', async () => {
-    await runtime.tasks.start({ ...driver, command: ['/bin/false'], restart: { ...driver.restart, maxRestarts: 0 } });
+    await runtime.tasks.start({
+      ...hostpath,
+      command: ['/bin/false'],
+      restart: { ...hostpath.restart, maxRestarts: 0 },
+    });
     await until(updates, 'failed');
-    await runtime.tasks.start(driver);
+    await runtime.tasks.start(hostpath);
     await until(updates, 'healthy');
-    expect(findProcesses(`${dataDir}#hostpath`)).to.have.length(1);
+    expect(house.pids).to.have.length(1);
   });
 
   it('T4 a program that is not there fails the task by name', async () => {
     await runtime.tasks.start({
-      ...driver,
+      ...hostpath,
       command: ['/nowhere/driver'],
-      restart: { ...driver.restart, maxRestarts: 0 },
+      restart: { ...hostpath.restart, maxRestarts: 0 },
     });
     const seen = await until(updates, 'failed');
     expect(seen.at(-1)).to.have.property('reason').that.includes('/nowhere/driver');
@@ -175,11 +148,11 @@ describe('tasks', () => {
 
   it('T7 a stop deregisters, ends the process and its children, and removes the socket directory', async () => {
     const shell = `sleep 601 & exec "$0" "$@"`;
-    await runtime.tasks.start({ ...driver, command: ['/bin/sh', '-c', shell, ...driver.command] });
+    await runtime.tasks.start({ ...hostpath, command: ['/bin/sh', '-c', shell, ...command] });
     await until(updates, 'healthy');
-    expect(findProcesses(`${dataDir}#hostpath`)).to.have.length(2);
+    expect(house.pids).to.have.length(2);
     await runtime.tasks.stop('hostpath');
-    expect(findProcesses(`${dataDir}#hostpath`)).to.deep.equal([]);
+    expect(house.pids).to.deep.equal([]);
     expect(readdirSync(join(dataDir, 'plugins'))).to.deep.equal([]);
     expect(runtime.plugins.list()).to.deep.equal([]);
     expect(runtime.tasks.status('hostpath').state).to.equal('stopped');
@@ -188,39 +161,39 @@ describe('tasks', () => {
   it('T7 an instance is shut down before its process is signalled: its last word is that it was shut down', async () => {
     const kinds: string[] = [];
     const events = runtime.plugins.updates();
-    await runtime.tasks.start(driver);
+    await runtime.tasks.start(hostpath);
     await runtime.plugins.waitFor('csi-node', 'hostpath');
     await runtime.tasks.stop('hostpath');
     for await (const { kind, healthy, description } of events) {
       kinds.push(kind === 'health' ? `${healthy ? 'healthy' : 'unhealthy'}: ${description}` : kind);
       if (healthy === false) break;
     }
-    expect(kinds).to.deep.equal(['registered', 'healthy: ready', 'deregistered', 'unhealthy: shut down']);
+    expect(kinds).to.deep.equal(['registered', 'node-info', 'healthy: ready', 'deregistered', 'unhealthy: shut down']);
   });
 
   it('T9 the process outlives the runtime, and is found again, not started twice', async () => {
-    await runtime.tasks.start(driver);
+    await runtime.tasks.start(hostpath);
     await until(updates, 'healthy');
     const before = runtime.tasks.status('hostpath');
     await runtime.close();
-    runtime = await createRuntime({ nodeId: 'n1', dataDir });
+    await open();
     await runtime.plugins.waitFor('csi-node', 'hostpath');
     expect(runtime.tasks.status('hostpath')).to.deep.equal(before);
-    expect(findProcesses(`${dataDir}#hostpath`).map(({ identity }) => identity.pid)).to.deep.equal([before.pid]);
+    expect(house.pids).to.deep.equal([before.pid]);
   });
 
   it('T9 a process that died while no runtime ran is started anew', async () => {
-    await runtime.tasks.start(driver);
+    await runtime.tasks.start(hostpath);
     await until(updates, 'healthy');
-    const before = pidOf();
+    const before = house.pid;
     await runtime.close();
     process.kill(before, 'SIGKILL');
-    runtime = await createRuntime({ nodeId: 'n1', dataDir });
+    await open();
     updates = runtime.tasks.updates(/* from the beginning: */ { from: '0' })[Symbol.asyncIterator]();
     const seen = await until(updates, 'restarting');
     expect(seen.at(-2)).to.deep.include({ type: 'exited', end: {} });
     await until(updates, 'healthy');
-    expect(pidOf()).to.not.equal(before);
+    expect(house.pid).to.not.equal(before);
   });
 
   it('T9 a pid that belongs to another process by now is not taken for ours', () => {
@@ -232,17 +205,17 @@ describe('tasks', () => {
   });
 
   it('T10 the output of the process is in a file of its own, 0600, and goes on after the runtime', async () => {
-    await runtime.tasks.start(driver);
+    await runtime.tasks.start(hostpath);
     await until(updates, 'healthy');
     const path = join(dataDir, 'logs', 'hostpath.log');
     expect(statSync(path).mode & 0o777).to.equal(0o600);
     expect(readFileSync(path, 'utf8')).to.include('hostpath driver');
-    expect(existsSync(`/proc/${pidOf()}/fd/1`)).to.equal(true);
+    expect(existsSync(`/proc/${house.pid}/fd/1`)).to.equal(true);
   });
 
   it('T1 a wrong task is refused with every fault, and nothing is started', async () => {
     const refused = await runtime.tasks
-      .start({ ...driver, id: 'Bad Id', command: [] })
+      .start({ ...hostpath, id: 'Bad Id', command: [] })
       .catch((error: unknown) => error);
     expect(refused).to.be.instanceOf(StagecraftError).and.have.property('code', 'INVALID_ARGUMENT');
     expect(refused).to.have.property('faults').with.length(2);
@@ -282,7 +255,7 @@ describe('a process of a task', () => {
       },
       {
         spec: {
-          ...driver,
+          ...hostpath,
           type: 'monolith',
           env: {},
           healthTimeoutMs: 30_000,

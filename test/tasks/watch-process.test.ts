@@ -3,10 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { ProcessEnd } from '../../machines/task.js';
+import type { ProcessEnd } from '../../machines/task-types.js';
 import { systemClock } from '../../src/engine/clock.js';
+import { silentLogger } from '../../src/engine/logger.js';
 import { type Children, spawnRun } from '../../src/tasks/spawn.js';
 import { completeTask } from '../../src/tasks/spec.js';
+import { TaskLogs } from '../../src/tasks/task-logs.js';
 import { watchProcess } from '../../src/tasks/watch-process.js';
 
 const spec = completeTask({ id: 'ebs', type: 'node', command: ['/bin/sh', '-c', 'echo bye; sleep 0.05; exit 3'] });
@@ -21,12 +23,13 @@ describe('watching a process', () => {
 
   it('T5 its code is told to whoever asks, however late; of each task only the last run is kept', async () => {
     const paths = { dataDir, socketRoot: dataDir };
+    const logs = new TaskLogs({ paths, clock: systemClock, logger: silentLogger });
     const children: Children = new Map();
     const { signal } = new AbortController();
     for (const allocId of ['ebs-1', 'ebs-2']) {
       const spawned = await spawnRun(paths, children, { spec, run: { allocId, token: allocId } });
       const watch = (withTail: boolean): Promise<ProcessEnd> =>
-        watchProcess(paths, systemClock, children, { spec, spawned, withTail, signal });
+        watchProcess(logs, systemClock, children, { spec, spawned, withTail, signal });
       expect(await watch(false)).to.deep.equal({ code: 3 });
       expect(await watch(true))
         .to.deep.include({ code: 3 })

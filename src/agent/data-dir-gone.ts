@@ -1,0 +1,39 @@
+/**
+ * Notices that the data directory of a running agent was removed, or that another stands in its place: its store and
+ * its API live on without a name, where nobody reaches them.
+ */
+import type { BigIntStats } from 'node:fs';
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { StagecraftError } from '../errors.js';
+
+const lookEveryMs = 2_000;
+
+/**
+ * Resolves with DATA_DIR_GONE when the lock file is no longer the one that was there first.
+ * @param dataDir locked by this process
+ */
+export async function whenGone(dataDir: string): Promise<StagecraftError> {
+  const first = await lockIn(dataDir);
+  for (let present = first; present && isSame(present, first); present = await lockIn(dataDir)) {
+    await pause(lookEveryMs, undefined, { ref: false });
+  }
+  const advice =
+    'remove what is left of it, then start the agent again, which ends the plugin processes that still run';
+  return new StagecraftError('DATA_DIR_GONE', `the data directory ${dataDir} was removed or replaced: ${advice}`);
+}
+
+/** Absent where it is not there; what else keeps it from being seen may pass. */
+async function lockIn(dataDir: string): Promise<BigIntStats | undefined> {
+  for (;;) {
+    try {
+      return await lstat(join(dataDir, 'lock'), { bigint: true });
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      await pause(lookEveryMs, undefined, { ref: false });
+    }
+  }
+}
+
+const isSame = (a: BigIntStats, b: BigIntStats | undefined): boolean => a.dev === b?.dev && a.ino === b.ino;

@@ -1,0 +1,41 @@
+/** The part of the agent's API that is about tasks: to look at them, read their logs, stop them and start them anew. */
+import type { FastifyInstance } from 'fastify';
+import { StagecraftError } from '../errors.js';
+import type { Runtime } from '../runtime.js';
+import type { LogPart } from '../tasks/task-logs.js';
+import type { TaskStatus } from '../tasks/task-supervisor.js';
+
+/** What `GET /v1/tasks` tells of each task. */
+export type TaskReport = TaskStatus;
+/** What `GET /v1/tasks/ID/logs` answers. */
+export type LogReport = LogPart;
+
+type OfTask = { Params: { id: string } };
+
+export function serveTasks(server: FastifyInstance, { tasks }: Runtime): void {
+  server.get('/v1/tasks', (): TaskReport[] => tasks.list());
+  server.get<OfTask>('/v1/tasks/:id', ({ params: { id } }): TaskReport => tasks.status(id));
+  server.get<OfTask & { Querystring: { lines?: string; after?: string } }>(
+    '/v1/tasks/:id/logs',
+    ({ params: { id }, query: { lines, after } }): Promise<LogReport> =>
+      tasks.readLog(id, {
+        ...(lines !== undefined && { lines: Number(lines) }),
+        ...(after !== undefined && { after: Number(after) }),
+      }),
+  );
+  server.post<OfTask & { Body: { force?: unknown } | null }>(
+    '/v1/tasks/:id/stop',
+    async ({ params: { id }, body }, reply) => {
+      const force = body?.force ?? false;
+      if (typeof force !== 'boolean') {
+        throw new StagecraftError('INVALID_ARGUMENT', `force is true or false, not ${JSON.stringify(force)}`);
+      }
+      await tasks.stop(id, { force });
+      return reply.code(204).send();
+    },
+  );
+  server.post<OfTask>('/v1/tasks/:id/restart', async ({ params: { id } }, reply) => {
+    await tasks.restart(id);
+    return reply.code(204).send();
+  });
+}

@@ -1,0 +1,20 @@
+/** Reads what is given to options of the command line. */
+import { InvalidArgumentError } from 'commander';
+import { parseSize } from '../driver/capacity.js';
+import { messageOf } from '../errors.js';
+
+export function countIn(text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number above 0.');
+}
+
+export function sizeIn(text: string): number {
+  try {
+    return parseSize(text);
+  } catch (error) {
+    throw new InvalidArgumentError(messageOf(error));
+  }
+}
+
+/** For an option that may be given any number of times. */
+export const collect = (value: string, before: string[]): string[] => [...before, value];

@@ -1,0 +1,35 @@
+/** `stagecraft plugin`: looks at plugins. */
+import type { Command } from 'commander';
+import type { PluginReport } from '../agent/api.js';
+import type { TaskReport } from '../agent/task-api.js';
+import { AgentError, askAgent } from './client.js';
+import { failedTasks, pluginDetails, pluginTable } from './print.js';
+import { type LookOptions, look, lookAt, print, printJson, socketOf, soon } from './reach.js';
+
+export function addPluginCommands(program: Command): void {
+  const plugin = program.command('plugin').description('look at plugins');
+  lookAt(plugin.command('list').description('all plugins and how they are')).action(listPlugins);
+  lookAt(plugin.command('status <name>').description('all that is known of one plugin')).action(showPlugin);
+}
+
+async function listPlugins(options: LookOptions): Promise<void> {
+  const socketPath = socketOf(options);
+  const plugins = await look<PluginReport[]>(socketPath, '/v1/plugins');
+  if (options.json) printJson(plugins);
+  else print(pluginTable(plugins));
+  // A plugin whose task has failed is no longer registered: the list does not show that it is missing.
+  const tasks = (await askAgent(socketPath, 'GET', '/v1/tasks', soon)) as TaskReport[];
+  for (const line of failedTasks(tasks)) process.stderr.write(`${line}\n`);
+}
+
+async function showPlugin(name: string, options: LookOptions): Promise<void> {
+  const query = new URLSearchParams({ name });
+  const plugins = await look<PluginReport[]>(socketOf(options), `/v1/plugins?${query}`);
+  if (plugins.length === 0)
+    throw new AgentError(
+      'PLUGIN_NOT_FOUND',
+      `there is no plugin '${name}': see stagecraft plugin list, and task list for what did not start`,
+    );
+  if (options.json) printJson(plugins);
+  else print(plugins.map(pluginDetails).join('\n\n'));
+}

@@ -1,0 +1,49 @@
+/** What commands that speak to a running agent have in common: which agent, and how it is asked. */
+import { existsSync, realpathSync } from 'node:fs';
+import type { Command } from 'commander';
+import { agentSocketPath } from '../agent/agent.js';
+import type { AgentReport } from '../agent/api.js';
+import { loadConfig } from '../agent/config.js';
+import { askAgent } from './client.js';
+import { silentStore } from './print.js';
+
+export interface ReachOptions {
+  config?: string;
+  socket?: string;
+}
+
+export interface LookOptions extends ReachOptions {
+  json?: boolean;
+}
+
+export const print = (text: string): void => {
+  process.stdout.write(`${text}\n`);
+};
+
+export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2));
+
+/** Gives a command the options that name an agent. */
+export const reach = (command: Command): Command =>
+  command
+    .option('--config <file>', 'the configuration that the agent was started with')
+    .option('--socket <path>', "the agent's socket, instead of the one of the configuration");
+
+/** As `reach`, for a command that has something to show. */
+export const lookAt = (command: Command, json = 'for programs'): Command => reach(command).option('--json', json);
+
+export function socketOf({ config, socket }: ReachOptions): string {
+  if (socket !== undefined) return socket;
+  const { dataDir } = loadConfig(config);
+  // The agent goes by the name without symbolic links.
+  return agentSocketPath(existsSync(dataDir) ? realpathSync(dataDir) : dataDir);
+}
+
+/** What the agent knows already it tells at once. */
+export const soon = { timeoutMs: 10_000 };
+
+/** What the agent knows now; a line on stderr says so where it may be old. */
+export async function look<T>(socketPath: string, path: string): Promise<T> {
+  const { store } = (await askAgent(socketPath, 'GET', '/v1/agent', soon)) as AgentReport;
+  if (store?.since !== undefined) process.stderr.write(`${silentStore(store.since)}\n`);
+  return (await askAgent(socketPath, 'GET', path, soon)) as T;
+}

@@ -1,0 +1,87 @@
+/** `stagecraft task`: looks at the supervised plugin processes and what they write, stops them and starts them anew. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { LogReport, TaskReport } from '../agent/task-api.js';
+import { countIn } from './arguments.js';
+import { askAgent } from './client.js';
+import { linesOf, taskDetails, taskTable } from './print.js';
+import { type LookOptions, look, lookAt, print, printJson, type ReachOptions, reach, socketOf, soon } from './reach.js';
+
+const statusLines = 10;
+const followEveryMs = 500;
+
+export function addTaskCommands(program: Command): void {
+  const task = program.command('task').description('look at plugin processes, stop them and start them anew');
+  lookAt(task.command('list').description('all tasks, how they are, and why')).action(listTasks);
+  lookAt(task.command('status <id>').description('all that is known of one task, and the end of its log')).action(
+    showTask,
+  );
+  reach(task.command('logs <id>').description('the last lines that its processes have written'))
+    .option('--lines <n>', 'how many, at most 10000', countIn, 100)
+    .option('--follow', 'go on with what is written from now on')
+    .action(showLog);
+  lookAt(
+    task.command('stop <id>').description('stop one until it is started again, e.g. with the agent'),
+    'for programs: the task as task status --json has it',
+  )
+    .option('--force', 'also if volumes that are mounted need its plugin')
+    .action(stopTask);
+  lookAt(
+    task.command('restart <id>').description('end its process, if there is one, and start it anew'),
+    'for programs: the task as task status --json has it',
+  ).action(restartTask);
+}
+
+const pathOf = (id: string): string => `/v1/tasks/${encodeURIComponent(id)}`;
+
+async function listTasks(options: LookOptions): Promise<void> {
+  const tasks = await look<TaskReport[]>(socketOf(options), '/v1/tasks');
+  if (options.json) printJson(tasks);
+  else print(taskTable(tasks));
+}
+
+async function showTask(id: string, options: LookOptions): Promise<void> {
+  const socketPath = socketOf(options);
+  const task = await look<TaskReport>(socketPath, pathOf(id));
+  if (options.json) return printJson(task);
+  const { text } = await logOf(socketPath, id, `lines=${statusLines}`);
+  print(taskDetails(task));
+  if (task.logPath !== undefined) print(`\n${linesOf(text).trimEnd() || '(its log is empty)'}`);
+}
+
+async function showLog(id: string, options: ReachOptions & { lines: number; follow?: boolean }): Promise<void> {
+  const socketPath = socketOf(options);
+  let isRead = true;
+  process.stdout.once('error', () => {
+    isRead = false;
+  });
+  let { text, next } = await logOf(socketPath, id, `lines=${options.lines}`);
+  write(text);
+  while (options.follow && isRead) {
+    if (text === '') await pause(followEveryMs);
+    ({ text, next } = await logOf(socketPath, id, `after=${next}`));
+    write(text);
+  }
+}
+
+/** A terminal is not to be steered by what a driver writes; whoever pipes it on gets it as it is. */
+const write = (text: string): void => {
+  process.stdout.write(process.stdout.isTTY ? linesOf(text) : text);
+};
+
+const logOf = async (socketPath: string, id: string, query: string): Promise<LogReport> =>
+  (await askAgent(socketPath, 'GET', `${pathOf(id)}/logs?${query}`, soon)) as LogReport;
+
+async function stopTask(id: string, { force = false, ...options }: LookOptions & { force?: boolean }): Promise<void> {
+  const socketPath = socketOf(options);
+  await askAgent(socketPath, 'POST', `${pathOf(id)}/stop`, { body: { force } });
+  if (options.json) return printJson(await look<TaskReport>(socketPath, pathOf(id)));
+  print(`task ${id} is stopped`);
+}
+
+async function restartTask(id: string, options: LookOptions): Promise<void> {
+  const socketPath = socketOf(options);
+  await askAgent(socketPath, 'POST', `${pathOf(id)}/restart`);
+  if (options.json) return printJson(await look<TaskReport>(socketPath, pathOf(id)));
+  print(`task ${id} is started anew: see stagecraft task status ${id}`);
+}

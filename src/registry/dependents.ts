@@ -1,0 +1,64 @@
+/**
+ * The port that knows what uses a plugin, e.g. mounted volumes, and how it is asked: it is somebody else's, so it may
+ * throw, hang or answer nonsense. Who asks decides what that means.
+ */
+import type { PluginInfo } from '../../machines/plugin.js';
+import type { Clock } from '../engine/clock.js';
+import { messageOf, StagecraftError } from '../errors.js';
+
+/**
+ * Names what depends on a plugin instance, in words for people, e.g. `volume default/data`.
+ * The signal is aborted when the answer is no longer waited for, after 30 s at the latest.
+ */
+export type Dependents = (plugin: PluginInfo, options: { signal: AbortSignal }) => Promise<string[]>;
+
+export interface AskOptions {
+  clock: Clock;
+  /** Ends the wait early. */
+  signal: AbortSignal;
+}
+
+const limitMs = 30_000;
+
+/**
+ * What depends on any of these instances: sorted, each once.
+ * @throws StagecraftError DEPENDENTS_UNKNOWN, with why, where it can't be told of all of them within 30 s; the
+ *   signal's reason
+ */
+export async function askDependents(
+  dependents: Dependents,
+  plugins: PluginInfo[],
+  { clock, signal }: AskOptions,
+): Promise<string[]> {
+  signal.throwIfAborted();
+  const end = new AbortController();
+  const until = AbortSignal.any([signal, end.signal]);
+  const ended = new Promise<never>((_, reject) => until.addEventListener('abort', () => reject(until.reason)));
+  const cancel = clock.after(limitMs, () => end.abort(new Error(`no answer within ${limitMs / 1000} s`)));
+  try {
+    const answers = Promise.all(plugins.map((plugin) => ask(dependents, plugin, until)));
+    const named = await Promise.race([ended, answers]);
+    return [...new Set(named.flat())].sort();
+  } catch (error) {
+    signal.throwIfAborted();
+    const names = plugins.map(({ type, name, allocId }) => `${type} '${name}' (${allocId})`).join(' and ');
+    throw new StagecraftError(
+      'DEPENDENTS_UNKNOWN',
+      `what depends on ${names} can't be told: ${messageOf(error)}; mend the dependents function of createRuntime`,
+      { cause: error },
+    );
+  } finally {
+    cancel();
+    end.abort(); // whoever has not answered need not go on
+  }
+}
+
+async function ask(dependents: Dependents, plugin: PluginInfo, signal: AbortSignal): Promise<string[]> {
+  const answer: unknown = await dependents(structuredClone(plugin), { signal });
+  if (!Array.isArray(answer)) throw new Error('the answer is no list');
+  // A copy made by index: a list with holes has entries that are no strings either.
+  return Array.from(answer, (name: unknown) => {
+    if (typeof name !== 'string' || name === '') throw new Error('the answer has entries that are no names');
+    return name;
+  });
+}

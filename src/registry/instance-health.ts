@@ -1,0 +1,74 @@
+/**
+ * Tells whoever keeps a plugin running how its instances are, taken together: what their machines have committed.
+ * Looking at them is the fingerprint loop's affair.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { pluginAddress } from '../../machines/addresses.js';
+import type { PluginContext } from '../../machines/plugin.js';
+import type { PluginKey, TaskHealth } from '../../machines/task-types.js';
+import type { ActorView, Engine } from '../engine/engine.js';
+
+export class InstanceHealth {
+  readonly #node: string;
+  readonly #engine: Engine;
+  /** Who is to look again when the actor at an address has committed. */
+  readonly #watchers = new Map<string, Set<() => void>>();
+
+  constructor({ node, engine }: { node: string; engine: Engine }) {
+    this.#node = node;
+    this.#engine = engine;
+    engine.observe(({ address }) => {
+      for (const look of [...(this.#watchers.get(address) ?? [])]) look();
+    });
+  }
+
+  /**
+   * Tells the health once every instance was looked at, and whenever it changes, until the signal is aborted.
+   * It is healthy if all are; else the description is that of the first which is not.
+   */
+  watch(instances: PluginKey[], signal: AbortSignal, tell: (health: TaskHealth) => void): void {
+    const addresses = instances.map(({ type, name, allocId }) => pluginAddress(this.#node, type, name, allocId));
+    let last: TaskHealth | undefined;
+    const look = (): void => {
+      const health = healthOf(
+        addresses.map((address) => this.#engine.peek(address)),
+        last !== undefined,
+      );
+      if (!health || isDeepStrictEqual(health, last)) return;
+      last = health;
+      tell(health);
+    };
+    for (const address of addresses) this.#add(address, look);
+    const end = (): void => {
+      for (const address of addresses) this.#remove(address, look);
+    };
+    signal.addEventListener('abort', end, { once: true });
+    look();
+  }
+
+  #add(address: string, look: () => void): void {
+    const watchers = this.#watchers.get(address) ?? new Set();
+    this.#watchers.set(address, watchers.add(look));
+  }
+
+  #remove(address: string, look: () => void): void {
+    const watchers = this.#watchers.get(address);
+    watchers?.delete(look);
+    if (watchers?.size === 0) this.#watchers.delete(address);
+  }
+}
+
+/** Absent while it is not known; an instance that was there and is gone was deregistered by somebody else. */
+function healthOf(views: (ActorView | undefined)[], wereThere: boolean): TaskHealth | undefined {
+  if (views.includes(undefined)) {
+    return wereThere ? { healthy: false, description: 'its plugin is not registered any more' } : undefined;
+  }
+  const known = views.filter((view) => view !== undefined);
+  const unhealthy = known.find(({ state }) => state === 'unhealthy');
+  if (!unhealthy && known.some(({ state }) => state !== 'healthy')) return undefined;
+  const told = unhealthy ?? known[0];
+  return { healthy: !unhealthy, description: told ? descriptionIn(told) : '' };
+}
+
+/** The engine keeps contexts as the machines made them, but does not know their types. */
+const descriptionIn = ({ context }: ActorView): string => (context as PluginContext).fingerprint.description;

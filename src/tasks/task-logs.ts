@@ -1,0 +1,190 @@
+/**
+ * The logs of tasks: kept from growing without end, and read. The processes hold their files open and write them
+ * themselves; what is there is copied to one older file, then cut off, and they go on undisturbed.
+ * What is written between copy and cut is lost. Killed in between, the same lines stand in both until the next look.
+ */
+import { constants } from 'node:fs';
+import { type FileHandle, readlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { type Clock, pause } from '../engine/clock.js';
+import type { Logger } from '../engine/logger.js';
+import { messageOf, StagecraftError } from '../errors.js';
+import { copyEnd, usedBytes } from './log-copy.js';
+import { lastLines, linesFrom, openThere, sizeOf } from './log-lines.js';
+import { logPathOf, olderLogOf, type TaskPaths } from './paths.js';
+
+export interface TaskLogsOptions {
+  paths: TaskPaths;
+  clock: Clock;
+  logger: Logger;
+  /** Of one log; default 10 MiB. */
+  maxBytes?: number | undefined;
+}
+
+/** A piece of a log, and where it goes on: a position counts for as long as this runtime lives. */
+export interface LogPart {
+  text: string;
+  next: number;
+}
+
+const defaultMaxBytes = 10 * 1_024 * 1_024;
+const maxLines = 10_000;
+const lookEveryMs = 2_000;
+
+export class TaskLogs {
+  readonly #paths: TaskPaths;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #maxBytes: number;
+  /** Of each task, what is under way with its log: one thing after the other. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+  /** Of each log, how much was cut off it in this life of the runtime. */
+  readonly #cutBytes = new Map<string, number>();
+  /** The last fault of each task's log: told once, not at each look. */
+  readonly #faults = new Map<string, string>();
+
+  constructor({ paths, clock, logger, maxBytes = defaultMaxBytes }: TaskLogsOptions) {
+    this.#paths = paths;
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#maxBytes = maxBytes;
+  }
+
+  pathOf(id: string): string {
+    return logPathOf(this.#paths, id);
+  }
+
+  /** Looks at the log of a process every few seconds until the signal is aborted. Never rejects. */
+  async watch(id: string, pid: number, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.bound(id, pid);
+      await pause(this.#clock, lookEveryMs, signal);
+    }
+  }
+
+  /** Cuts off a log that has become too large. Never rejects: what is wrong with it is told to the logger. */
+  bound(id: string, pid?: number): Promise<void> {
+    return this.#inTurn(id, async () => {
+      try {
+        this.#tellOnce(id, await this.#bound(id, pid));
+      } catch (error) {
+        this.#tellOnce(id, `its log is not kept below ${this.#maxBytes} bytes: ${whyNotCut(error)}`);
+      }
+    });
+  }
+
+  /**
+   * The last lines of all that is kept, of whichever run; or the whole lines after a position, none where there are
+   * none yet. @throws StagecraftError INVALID_ARGUMENT, LOG_UNREADABLE
+   */
+  async read(id: string, { lines = 100, after }: { lines?: number; after?: number }): Promise<LogPart> {
+    const refuse = (fault: string): never => {
+      throw new StagecraftError('INVALID_ARGUMENT', fault);
+    };
+    if (!(Number.isSafeInteger(lines) && lines > 0 && lines <= maxLines))
+      refuse(`lines is a whole number from 1 to ${maxLines}, not ${lines}`);
+    if (after !== undefined && !(Number.isSafeInteger(after) && after >= 0))
+      refuse(`after is the 'next' of what was read before, not ${after}`);
+    return this.#inTurn(id, async () => {
+      try {
+        return await (after === undefined ? this.#last(id, lines) : this.#after(id, after));
+      } catch (cause) {
+        const message = `the log of task ${id} can't be read: ${messageOf(cause)}`;
+        throw new StagecraftError('LOG_UNREADABLE', message, { cause });
+      }
+    });
+  }
+
+  async #last(id: string, lines: number): Promise<LogPart> {
+    const path = this.pathOf(id);
+    const { text, sizeBytes } = await lastLines([path, olderLogOf(path)], lines);
+    return { text, next: (this.#cutBytes.get(id) ?? 0) + sizeBytes };
+  }
+
+  async #after(id: string, position: number): Promise<LogPart> {
+    const path = this.pathOf(id);
+    const cutBytes = this.#cutBytes.get(id) ?? 0;
+    if (position < cutBytes) {
+      const older = olderLogOf(path);
+      const beginsAt = cutBytes - (await sizeOf(older));
+      const from = Math.max(beginsAt, position);
+      const rest = await linesFrom(older, from - beginsAt, { closed: true });
+      if (rest.length > 0) return { text: rest.toString('utf8'), next: from + rest.length };
+    }
+    const reached = position - cutBytes;
+    const offset = reached <= (await sizeOf(path)) ? Math.max(0, reached) : 0; // somebody may have emptied it
+    const found = await linesFrom(path, offset);
+    return { text: found.toString('utf8'), next: cutBytes + offset + found.length };
+  }
+
+  /** @returns what a person should see to */
+  async #bound(id: string, pid?: number): Promise<string | undefined> {
+    const path = this.pathOf(id);
+    const copiedTo = await this.#cut(id, path, constants.O_NOFOLLOW);
+    if (copiedTo !== undefined) this.#cutBytes.set(id, (this.#cutBytes.get(id) ?? 0) + copiedTo);
+    const instead = pid === undefined ? undefined : await writtenInstead(path, pid);
+    if (!instead) return undefined;
+    await this.#cut(id, instead.handle);
+    return `its log was removed or renamed, and it still writes ${instead.name}: a new one begins when it is restarted`;
+  }
+
+  /** @returns how far the copy goes that was made of what is cut off now; absent if there is none */
+  async #cut(id: string, path: string, flags = 0): Promise<number | undefined> {
+    const file = await openThere(path, constants.O_RDWR | constants.O_NONBLOCK | flags);
+    try {
+      const stat = await file?.stat();
+      if (!file || !stat) return undefined;
+      if (!stat.isFile()) throw new Error(`${path} is no plain file`);
+      if (usedBytes(stat) <= this.#maxBytes) return undefined;
+      const copiedTo = await this.#copied(id, file, stat.size);
+      await file.truncate(0);
+      return copiedTo;
+    } finally {
+      await file?.close();
+    }
+  }
+
+  /** @returns where in the file the copy ends; absent if there is none: the disk, which holds the store too, must not fill */
+  async #copied(id: string, file: FileHandle, sizeBytes: number): Promise<number | undefined> {
+    const older = olderLogOf(this.pathOf(id));
+    try {
+      return await copyEnd(file, { sizeBytes, maxBytes: this.#maxBytes, to: older });
+    } catch (error) {
+      this.#logger.error(
+        { task: id },
+        `the log of task ${id} was emptied, ${sizeBytes} bytes, without a copy in ${older}: ${messageOf(error)}`,
+      );
+      return undefined;
+    }
+  }
+
+  #inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const done = (this.#turns.get(id) ?? Promise.resolve()).then(work);
+    this.#turns.set(
+      id,
+      done.catch(() => {}), // told to who asked
+    );
+    return done;
+  }
+
+  #tellOnce(id: string, fault: string | undefined): void {
+    if (fault !== undefined && fault !== this.#faults.get(id)) this.#logger.warn({ task: id }, `task ${id}: ${fault}`);
+    if (fault === undefined) this.#faults.delete(id);
+    else this.#faults.set(id, fault);
+  }
+}
+
+const whyNotCut = (error: unknown): string =>
+  error instanceof Error && 'code' in error && error.code === 'ELOOP'
+    ? 'it is a symbolic link, and what that leads to is not ours to cut off'
+    : messageOf(error);
+
+/** The log that a process writes in place of the one at the path, which was removed or renamed. */
+async function writtenInstead(path: string, pid: number): Promise<{ handle: string; name: string } | undefined> {
+  for (const number of [1, 2]) {
+    const handle = `/proc/${pid}/fd/${number}`;
+    const name = await readlink(handle).catch(() => ''); // it is gone, or nobody's to see
+    if (dirname(name) === dirname(path) && name !== path) return { handle, name };
+  }
+  return undefined;
+}

@@ -1,0 +1,166 @@
+/** Clients of instances by themselves: made once, closed once, and how long a close may take. */
+import { expect } from 'chai';
+import type { Logger } from '../../src/engine/logger.js';
+import { Clients } from '../../src/registry/clients.js';
+import { type SimulatedClock, simulatedClock } from '../../src/testing/simulated-clock.js';
+import { FakeKind, healthy } from './fake-kind.js';
+import { device, refusal } from './house.js';
+
+const address = 'plugin/worker-1/device/gpu/a1';
+const drainMs = 30_000;
+
+describe('clients', () => {
+  let clock: SimulatedClock;
+  let kind: FakeKind;
+  let clients: Clients;
+  let warnings: string[];
+
+  beforeEach(() => {
+    clock = simulatedClock();
+    kind = new FakeKind();
+    warnings = [];
+    const warn: Logger['warn'] = (_, message) => void warnings.push(message);
+    const logger: Logger = { debug: () => {}, info: () => {}, warn, error: warn };
+    clients = new Clients({ device: kind }, { clock, logger });
+  });
+
+  /** Makes closes wait; the answer ends the one that waits longest. */
+  function holdCloses(): { end(error?: Error): void; signals: AbortSignal[] } {
+    const waiting: ((error?: Error) => void)[] = [];
+    const signals: AbortSignal[] = [];
+    kind.closing = (_, { signal }) => {
+      signals.push(signal);
+      return new Promise((resolve, reject) => waiting.push((error) => (error ? reject(error) : resolve())));
+    };
+    return { end: (error) => waiting.shift()?.(error), signals };
+  }
+
+  it('R9 one for an address and its definition: asked for again, it is the same', () => {
+    const first = clients.get(address, device('a1'));
+    expect(clients.get(address, device('a1'))).to.equal(first);
+    expect(clients.get(address, device('a1', { version: '2' }))).to.not.equal(first);
+    expect(clients.get(`${address}2`, device('a1'))).to.not.equal(first);
+    expect(kind.clients).to.have.lengthOf(3);
+  });
+
+  it('I11 closed once, however often it is asked for; then a new one is made', () => {
+    const first = clients.get(address, device('a1'));
+    clients.close(address, device('a1'));
+    clients.close(address, device('a1'));
+    expect(kind.closes).to.deep.equal([1]);
+    expect(clients.get(address, device('a1'))).to.not.equal(first);
+  });
+
+  it('R4 all of an address are closed, however they were defined; those of others are not', () => {
+    for (const version of ['1', '2']) clients.get(address, device('a1', { version }));
+    const other = clients.get(`${address}2`, device('a2'));
+    clients.closeAll(address);
+    clients.closeAll(address);
+    expect(kind.closes).to.deep.equal([1, 1, 0]);
+    expect(clients.get(`${address}2`, device('a2'))).to.equal(other);
+  });
+
+  it('R9 no dispenser for a type, also for one named like something of every object: NO_DISPENSER, naming those there are', async () => {
+    for (const type of ['printer', 'constructor', '__proto__', '']) {
+      const error = await refusal(() => clients.dispenser(type));
+      expect(error.code).to.equal('NO_DISPENSER');
+      expect(error.message).to.include('known are device');
+    }
+  });
+
+  it('T7 a close that answers nothing is done at once: no timer, nothing to wait for', () => {
+    clients.get(address, device('a1'));
+    clients.close(address, device('a1'));
+    expect([clients.isClosing(address), clock.pending]).to.deep.equal([false, 0]);
+  });
+
+  it('T7 a close that takes its time: the client is closing until then, told once, and no timer is left', async () => {
+    const { end, signals } = holdCloses();
+    let told = 0;
+    clients.onSettled(() => {
+      told += 1;
+    });
+    clients.get(address, device('a1'));
+    clients.close(address, device('a1'));
+    await clock.advance(drainMs - 1);
+    expect([clients.isClosing(address), told]).to.deep.equal([true, 0]);
+    end();
+    await clock.advance(0);
+    expect([clients.isClosing(address), told, clock.pending]).to.deep.equal([false, 1, 0]);
+    await clock.advance(drainMs);
+    expect(signals.map(({ aborted }) => aborted)).to.deep.equal([false]);
+    expect(warnings).to.deep.equal([]);
+  });
+
+  it('T7 its time is over: told by its signal, logged, and waited for no longer, whether it heeds that or not', async () => {
+    const { end, signals } = holdCloses();
+    clients.get(address, device('a1'));
+    clients.close(address, device('a1'));
+    await clock.advance(drainMs);
+    expect(signals.map(({ aborted }) => aborted)).to.deep.equal([true]);
+    expect([clients.isClosing(address), clock.pending]).to.deep.equal([false, 0]);
+    expect(warnings).to.deep.equal([`calls were in flight ${drainMs} ms after their client was closed: given up`]);
+    end(new Error('stuck'));
+    await clock.advance(0);
+    expect(warnings.slice(1), 'a late failure').to.deep.equal(['a client could not be closed: stuck']);
+  });
+
+  it('T7 a close that throws or rejects is logged and forgotten', async () => {
+    kind.closing = () => {
+      throw new Error('stuck');
+    };
+    clients.get(address, device('a1'));
+    clients.close(address, device('a1'));
+    const { end } = holdCloses();
+    clients.get(address, device('a1'));
+    clients.close(address, device('a1'));
+    end(new Error('torn'));
+    await clock.advance(0);
+    expect([clients.isClosing(address), clock.pending]).to.deep.equal([false, 0]);
+    expect(warnings).to.deep.equal(['a client could not be closed: stuck', 'a client could not be closed: torn']);
+  });
+
+  it('R4 another client is made while the first one is closing; each has its own time', async () => {
+    const { end, signals } = holdCloses();
+    const first = clients.get(address, device('a1'));
+    clients.close(address, device('a1'));
+    const second = clients.get(address, device('a1'));
+    expect(second).to.not.equal(first);
+    await clock.advance(drainMs / 2);
+    clients.close(address, device('a1'));
+    end();
+    await clock.advance(0);
+    expect(clients.isClosing(address), 'the second one').to.equal(true);
+    await clock.advance(drainMs / 2);
+    expect(signals.map(({ aborted }) => aborted)).to.deep.equal([false, false]);
+    await clock.advance(drainMs / 2);
+    expect(signals.map(({ aborted }) => aborted)).to.deep.equal([false, true]);
+    expect(clients.isClosing(address)).to.equal(false);
+  });
+
+  it('R13 ended: what is open is closed, nothing that is closing is waited for, and twice is once', async () => {
+    const { signals } = holdCloses();
+    clients.get(address, device('a1'));
+    clients.close(address, device('a1'));
+    clients.get(`${address}2`, device('a2'));
+    clients.end();
+    clients.end();
+    await clock.advance(0);
+    expect(kind.closes).to.deep.equal([1, 1]);
+    expect(signals.map(({ aborted }) => aborted)).to.deep.equal([true, true]);
+    expect([clients.isClosing(address), clients.isClosing(`${address}2`), clock.pending]).to.deep.equal([
+      false,
+      false,
+      0,
+    ]);
+    expect(warnings).to.deep.equal([]);
+  });
+
+  it('T3 a look at what is not registered has a client of its own, closed after it, also where the look fails', async () => {
+    const { signal } = new AbortController();
+    expect(await clients.look(device('a1'), signal)).to.deep.equal(healthy);
+    kind.find = () => Promise.reject(new Error('no'));
+    expect(await clients.look(device('a1'), signal).catch(({ message }: Error) => message)).to.equal('no');
+    expect(kind.closes).to.deep.equal([1, 1]);
+  });
+});

@@ -1,0 +1,159 @@
+/** A runtime on real time, with drivers on real sockets: what is seen of them, and what they were asked. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { PluginInfo } from '../../machines/plugin.js';
+import { openChannels } from '../../src/csi/channel.js';
+import type { CsiHandlers } from '../../src/csi/server.js';
+import { type Clock, systemClock } from '../../src/engine/clock.js';
+import type { PluginEvent } from '../../src/registry/plugin-events.js';
+import type { PluginStatus } from '../../src/registry/plugin-registry.js';
+import { watchedDirectories } from '../../src/registry/socket-watch.js';
+import { createRuntime, type Runtime, type RuntimeOptions } from '../../src/runtime.js';
+import { memoryStore } from '../../src/stores/memory.js';
+import {
+  type FaultDriver,
+  type FaultDriverOptions,
+  type FaultyServer,
+  faultDriver,
+  serveFaulty,
+} from '../../src/testing/index.js';
+import { take } from './house.js';
+
+const patienceMs = 10_000;
+const firstRetryMs = 500;
+const farMs = 3_600_000;
+
+/** Rounds come one after the other. */
+export const often: Partial<RuntimeOptions> = { fingerprint: { intervalMs: 20, timeoutMs: 300 } };
+
+/** After the first, no round comes because time has passed: neither the next one nor a retry. */
+export const onlyIfStirred: Partial<RuntimeOptions> = {
+  fingerprint: { intervalMs: farMs, timeoutMs: 300 },
+  clock: {
+    ...systemClock,
+    after: (delayMs, callback) => systemClock.after(isRetry(delayMs) ? farMs : delayMs, callback),
+  } satisfies Clock,
+};
+
+const isRetry = (delayMs: number): boolean =>
+  Number.isInteger(Math.log2(delayMs / firstRetryMs)) && delayMs >= firstRetryMs;
+
+export class RealScene {
+  readonly folder = mkdtempSync(join(tmpdir(), 'stagecraft-real-'));
+  readonly socketPath = join(this.folder, 'csi.sock');
+  readonly #watched = watchedDirectories();
+  readonly #endings: (() => unknown)[] = [];
+  #runtime: Runtime | undefined;
+  #drivers = 0;
+
+  get runtime(): Runtime {
+    if (!this.#runtime) throw new Error('open it first');
+    return this.#runtime;
+  }
+
+  async open(options: Partial<RuntimeOptions>): Promise<void> {
+    const dataDir = join(this.folder, 'data');
+    this.#runtime = await createRuntime({ nodeId: 'worker-1', dataDir, store: memoryStore(), ...options });
+  }
+
+  /** A driver in this process. */
+  async server(handlers: CsiHandlers = {}): Promise<FaultyServer> {
+    const server = await serveFaulty({ ...this.#options(), handlers });
+    this.#endings.push(() => server.stop());
+    return server;
+  }
+
+  /** A driver in a process of its own; each has its own data, and its number in its node id. */
+  async driver(options: Partial<FaultDriverOptions> = {}): Promise<FaultDriver> {
+    const driver = await faultDriver({ ...this.#options(), ...options });
+    this.#endings.push(() => driver.stop());
+    return driver;
+  }
+
+  /** Called when the test is over. */
+  finally(ending: () => unknown): void {
+    this.#endings.push(ending);
+  }
+
+  instance(type = 'csi-node', more: Partial<PluginInfo> = {}): PluginInfo {
+    return { type, name: 'disk', allocId: 'a1', connection: { socketPath: this.socketPath }, ...more };
+  }
+
+  register(type?: string): Promise<void> {
+    return this.runtime.plugins.register(this.instance(type));
+  }
+
+  deregister(type = 'csi-node'): Promise<void> {
+    return this.runtime.plugins.deregister(type, 'disk', 'a1');
+  }
+
+  status(type = 'csi-node'): PluginStatus {
+    return this.runtime.plugins.status(type, 'disk');
+  }
+
+  /** The first status that is as expected. */
+  async seen(isExpected: (status: PluginStatus) => boolean, type?: string): Promise<PluginStatus> {
+    await until(
+      () => isExpected(this.status(type)),
+      () => JSON.stringify(this.status(type)),
+    );
+    return this.status(type);
+  }
+
+  seenHealthy(type?: string): Promise<PluginStatus> {
+    return this.seen(({ healthy }) => healthy, type);
+  }
+
+  seenUnhealthy(description: RegExp, type?: string): Promise<PluginStatus> {
+    return this.seen((status) => !status.healthy && description.test(status.description), type);
+  }
+
+  /** The first so many events, from the beginning. */
+  events(count: number): Promise<PluginEvent[]> {
+    return take(this.runtime.plugins.updates(undefined, { from: '0' }), count);
+  }
+
+  /** Fails where something stayed open. */
+  async end(): Promise<void> {
+    try {
+      await this.#runtime?.close();
+      expect([openChannels(), watchedDirectories()]).to.deep.equal([0, this.#watched]);
+    } finally {
+      for (const ending of this.#endings.reverse()) await ending();
+      rmSync(this.folder, { recursive: true });
+    }
+  }
+
+  #options(): FaultDriverOptions {
+    this.#drivers += 1;
+    const name = `node-${this.#drivers}`;
+    return { socketPath: this.socketPath, nodeId: name, dataDir: join(this.folder, name), mounts: 'memory' };
+  }
+}
+
+/** Looks again and again, for at most 10 s. */
+export async function until(isSo: () => boolean, tell: () => string = () => ''): Promise<void> {
+  const untilMs = performance.now() + patienceMs;
+  while (!isSo()) {
+    if (performance.now() > untilMs) throw new Error(`waited ${patienceMs} ms in vain; it is ${tell()}`);
+    await setTimeout(5);
+  }
+}
+
+/** A scene for each test of a suite, its runtime open. */
+export function inRealScenes(options: Partial<RuntimeOptions>): { readonly scene: RealScene } {
+  let scene: RealScene;
+  beforeEach(async () => {
+    scene = new RealScene();
+    await scene.open(options);
+  });
+  afterEach(() => scene.end());
+  return {
+    get scene() {
+      return scene;
+    },
+  };
+}

@@ -1,0 +1,134 @@
+/**
+ * Sockets of real drivers as they come, go, fall silent and change hands: what is said of each, and that a look follows
+ * what happens, not a timer. With real processes where a process is what dies or stands still.
+ */
+import { once } from 'node:events';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { openChannels } from '../../src/csi/channel.js';
+import { serveFaulty } from '../../src/testing/index.js';
+import { inShort } from './house.js';
+import { inRealScenes, often, onlyIfStirred } from './real-scene.js';
+
+describe('instances of real drivers: sockets, looked at only when something happens', () => {
+  const scenes = inRealScenes(onlyIfStirred);
+
+  it('I10 missing: said so, and healthy as soon as the socket comes', async () => {
+    const { scene } = scenes;
+    await scene.register();
+    await scene.seenUnhealthy(new RegExp(`no socket at ${scene.socketPath}: is the plugin running\\?$`));
+    await scene.server();
+    await scene.seenHealthy();
+  });
+
+  it('I10 missing with its directory: healthy as soon as both have come', async () => {
+    const { scene } = scenes;
+    const socketPath = join(scene.folder, 'drivers', 'disk', 'csi.sock');
+    await scene.runtime.plugins.register(scene.instance('csi-node', { connection: { socketPath } }));
+    await scene.seenUnhealthy(/no socket at/);
+    mkdirSync(dirname(socketPath), { recursive: true });
+    const dataDir = join(scene.folder, 'own');
+    const server = await serveFaulty({ socketPath, nodeId: 'node-1', dataDir, mounts: 'memory' });
+    scene.finally(() => server.stop());
+    await scene.seenHealthy();
+  });
+
+  it('I10 taken away while its driver lives on: unhealthy at once; put back: healthy at once', async () => {
+    const { scene } = scenes;
+    await scene.server();
+    await scene.register();
+    await scene.seenHealthy();
+    renameSync(scene.socketPath, `${scene.socketPath}.away`);
+    await scene.seenUnhealthy(/no socket at /);
+    renameSync(`${scene.socketPath}.away`, scene.socketPath);
+    await scene.seenHealthy();
+  });
+
+  it('I10 a file that is no socket: said so', async () => {
+    const { scene } = scenes;
+    writeFileSync(scene.socketPath, '');
+    await scene.register();
+    await scene.seenUnhealthy(/csi\.sock is not a socket: is this the plugin's path\?$/);
+    rmSync(scene.socketPath);
+    await scene.seenUnhealthy(/no socket at/);
+  });
+
+  it('I10 stale after a SIGKILL: unhealthy at once, with that reason; started again: healthy at once, asked anew who it is', async () => {
+    const { scene } = scenes;
+    const driver = await scene.driver({ vendorVersion: '1.0.0' });
+    await scene.register();
+    await scene.seenHealthy();
+    await driver.kill();
+    await scene.seenUnhealthy(/^GetPluginInfo: stale socket at .*ECONNREFUSED/);
+    await driver.start();
+    await scene.seenHealthy();
+    const asked = driver.calls().map(({ rpc }) => rpc);
+    expect(asked.filter((rpc) => rpc === 'GetPluginInfo')).to.have.lengthOf(2);
+  });
+
+  it('I8 I10 replaced by another process at the same path, while the first one lives: it is the other that counts', async () => {
+    const { scene } = scenes;
+    const first = await scene.driver();
+    await scene.register();
+    expect((await scene.seenHealthy()).fingerprint.nodeId).to.equal('node-1');
+    const second = await scene.driver({ takesOver: true });
+    await scene.seen(({ fingerprint }) => fingerprint.nodeId === 'node-2');
+    expect(openChannels()).to.equal(1);
+    const before = first.calls().length;
+    await first.stop();
+    second.script('Probe', { code: 'INTERNAL', text: 'the second says so' }, { times: 'always' });
+    await second.replaceSocket();
+    await scene.seenUnhealthy(/the second says so/);
+    expect(first.calls()).to.have.lengthOf(before);
+  });
+
+  it('I10 silent, letting in all and saying nothing: unhealthy after its time; a driver that comes there: healthy at once', async () => {
+    const { scene } = scenes;
+    const mute = createServer().listen(scene.socketPath);
+    scene.finally(() => mute.close());
+    await once(mute, 'listening');
+    await scene.register();
+    await scene.seenUnhealthy(/^failed initial fingerprint: no answer within 300 ms$/);
+    rmSync(scene.socketPath);
+    await scene.seenUnhealthy(/no socket at/);
+    await scene.server();
+    await scene.seenHealthy();
+  });
+
+  it('I9 I10 each is told, once', async () => {
+    const { scene } = scenes;
+    const server = await scene.server();
+    await scene.register();
+    await scene.seenHealthy();
+    await server.stop();
+    await scene.seenUnhealthy(/no socket at/);
+    await scene.server();
+    await scene.seenHealthy();
+    expect(
+      (await scene.events(4)).map((event) => inShort(event).replace(/: .*no socket.*/, ': no socket')),
+    ).to.deep.equal([
+      'registered a1',
+      'a1 unknown → true: ready',
+      'a1 healthy → false: no socket',
+      'a1 unhealthy → true: ready',
+    ]);
+  });
+});
+
+describe('instances of real drivers: sockets, looked at often', () => {
+  const scenes = inRealScenes(often);
+
+  it('I10 a process that stands still (SIGSTOP): unhealthy after its time, healthy when it goes on', async () => {
+    const { scene } = scenes;
+    const driver = await scene.driver();
+    await scene.register();
+    await scene.seenHealthy();
+    await driver.freeze();
+    await scene.seenUnhealthy(/^no answer within 300 ms$/);
+    driver.thaw();
+    await scene.seenHealthy();
+    expect(openChannels()).to.equal(1);
+  });
+});
