@@ -267,9 +267,11 @@ export class Engine {
 
   /**
    * What an actor was given as far back as its journal goes, oldest first.
-   * @throws StagecraftError JOURNAL_BROKEN where the text of an entry was damaged
+   * @throws StagecraftError ACTOR_NOT_FOUND for an address that is not of this runtime; JOURNAL_BROKEN where the text
+   *   of an entry was damaged
    */
   async *journal(address: string, from = 1): AsyncGenerator<JournalEntry, void> {
+    this.#actors.kindOf(address);
     for (let next = from; ; ) {
       const rows = await this.#store.readJournal(address, next, pageSize).catch((cause: unknown) => {
         const message = `the store can't read a journal now (${messageOf(cause)}): ask again later`;

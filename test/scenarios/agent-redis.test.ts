@@ -1,10 +1,12 @@
 /** The agent with its state in Redis, as its operator sees it: two hosts on one server, a node that is taken over. */
 import { spawnSync } from 'node:child_process';
-import { hostname } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { pluginsAddress } from '../../machines/addresses.js';
+import { createRuntime, type Runtime, type RuntimeOptions, StagecraftError } from '../../src/index.js';
 import { redisStore } from '../../src/stores/index.js';
 import { freshPrefix, sharedUrl, sweep } from '../redis/shared.js';
 import { AgentProcess, mainPath, makePlace, type Place, pluginPids, removePlace } from './agent-process.js';
@@ -74,25 +76,55 @@ describe('agent on Redis', () => {
     }
   });
 
-  it('an agent that stood still until its node was taken over ends as it goes on, and leaves its driver', async function () {
-    this.timeout(90_000);
-    const frozen = start();
-    await frozen.line(/hostpath \(csi-node\): healthy/);
-    const [driver] = pluginPids(frozen.place);
-    frozen.child.kill('SIGSTOP');
-    const store = redisStore({ url, prefix });
-    await store.open();
-    const asked = { name: 'node/n1', owner: 'another', holder: 'a test', ttlMs: 60_000 };
-    for (let result = await store.acquireLease(asked); result.status === 'held'; ) {
-      await new Promise((resolve) => setTimeout(resolve, 500));
-      result = await store.acquireLease(asked);
+  for (const [how, isFrozen] of [
+    ['stood still until', true],
+    ['goes on while', false],
+  ] satisfies [string, boolean][]) {
+    it(`an agent that ${how} its node is taken over says so, ends with 1 and leaves its driver, which is the next one's`, async function () {
+      this.timeout(90_000);
+      const agent = start();
+      await agent.line(/hostpath \(csi-node\): healthy/);
+      const [driver] = pluginPids(agent.place);
+      const said = agent.lines.length;
+      if (isFrozen) agent.child.kill('SIGSTOP');
+      const directory = mkdtempSync(join(tmpdir(), 'stagecraft-'));
+      const next = await takeOver({ nodeId: 'n1', dataDir: join(directory, 'data') });
+      try {
+        if (isFrozen) agent.child.kill('SIGCONT');
+        expect((await agent.exited).code).to.equal(1);
+        expect(agent.lines.slice(said).join('\n')).to.match(/node\/n1 (is no longer ours|was taken over)/);
+        expect(pluginPids(agent.place)).to.deep.equal([driver]);
+        // Nothing of its end has reached what is the next one's by now.
+        const { info } = await next.plugins.waitFor('csi-node', 'hostpath');
+        expect(next.tasks.list().map(({ state, pid, allocId }) => [state, pid, allocId])).to.deep.equal([
+          ['running', driver, info.allocId],
+        ]);
+        await next.plugins.deregister('csi-node', 'hostpath', info.allocId);
+      } finally {
+        await next.close();
+        rmSync(directory, { recursive: true });
+      }
+    });
+  }
+
+  /** As soon as the lease of whoever has the node is over, which is now. */
+  async function takeOver(options: Pick<RuntimeOptions, 'nodeId' | 'dataDir'>): Promise<Runtime> {
+    const client = new Redis(url);
+    try {
+      for (;;) {
+        for (const key of await client.keys(`${prefix}*:h:*`)) await client.unlink(key);
+        const runtime = await createRuntime({ ...options, store: redisStore({ url, prefix }) }).catch(unlessHeld);
+        if (runtime) return runtime;
+      }
+    } finally {
+      client.disconnect();
     }
-    frozen.child.kill('SIGCONT');
-    expect((await frozen.exited).code).to.equal(1);
-    expect(frozen.lines.join('\n')).to.match(/node\/n1 (is no longer ours|was taken over)/);
-    expect(pluginPids(frozen.place)).to.deep.equal([driver]);
-    await store.close();
-  });
+  }
+
+  /** It was renewed in between. */
+  function unlessHeld(error: unknown): undefined {
+    if (!(error instanceof StagecraftError && error.code === 'NODE_IN_USE')) throw error;
+  }
 
   it('nothing listens there, then it says where it looked and what to check, and ends with 1', async () => {
     const agent = start({ store: { redis: { url: 'redis://127.0.0.1:1', prefix } } });

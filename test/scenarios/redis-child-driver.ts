@@ -4,7 +4,10 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { eventually } from './redis-scene.js';
 
-export type ChildOptions = { url: string } & ({ as: 'engine'; ttlMs: number } | { as: 'runtime'; dataDir: string });
+export type ChildOptions = { url: string; prefix?: string } & (
+  | { as: 'engine'; ttlMs: number }
+  | { as: 'runtime'; dataDir: string }
+);
 
 /** To a child that is a runtime. */
 export interface ToChild {

@@ -83,7 +83,7 @@ async function runRuntime(dataDir: string): Promise<void> {
   const runtime = await createRuntime({
     nodeId: 'n1',
     dataDir,
-    store: redisStore(options.url),
+    store: redisStore({ url: options.url, ...(options.prefix && { prefix: options.prefix }) }),
     dispensers: { device: kind },
     logger: loggerInto(logged),
   });
