@@ -15,7 +15,7 @@ export function describePluginEvent(event: PluginEvent): string {
     case 'node-info':
       return `${plugin}: on ${describeNode(event)}${before ? `; before, on ${describeNode(before)}` : ''}`;
     case 'deregistered':
-      return `${plugin}: deregistered ${info.allocId}${dependents ? `, in use by ${dependents.join(', ')}` : ''}`;
+      return `${plugin}: deregistered ${info.allocId}${dependents ? `, still used by ${dependents.join(', ')}` : ''}`;
     case 'promoted':
       return `${plugin}: ${info.allocId} is active now`;
     default:

@@ -2,7 +2,7 @@
 import type { Stats } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 
-const copyBytes = 256 * 1_024;
+const blockBytes = 256 * 1_024;
 const newline = 0x0a;
 
 /** Holes don't count: a process that keeps an offset of its own leaves them where something was cut off. */
@@ -10,7 +10,8 @@ export const usedBytes = ({ size, blocks }: Stats): number => Math.min(size, blo
 
 /**
  * Copies the end of a file that is still written, `maxBytes` and what comes meanwhile, from a line's beginning on.
- * The copy is there whole or not at all. @returns where in the file it ends
+ * The copy has its name once it is whole but for what came since; that it gets last, so that little is left out.
+ * @returns where in the file it ends
  */
 export async function copyEnd(
   file: FileHandle,
@@ -20,26 +21,38 @@ export async function copyEnd(
   await rm(unfinished, { force: true });
   try {
     const copy = await open(unfinished, 'wx', 0o600);
-    let at = Math.max(0, sizeBytes - maxBytes);
     try {
-      const buffer = Buffer.alloc(copyBytes);
-      let isWhole = at === 0;
       // Whoever writes faster than we copy is not followed for ever.
-      while (at < sizeBytes + maxBytes) {
-        const { bytesRead } = await file.read(buffer, 0, copyBytes, at);
-        if (bytesRead === 0) break;
-        const begin = isWhole ? 0 : buffer.subarray(0, bytesRead).indexOf(newline) + 1;
-        await copy.writeFile(buffer.subarray(begin, bytesRead));
-        isWhole = true;
-        at += bytesRead;
-      }
+      const untilAt = sizeBytes + maxBytes;
+      const from = sizeBytes <= maxBytes ? 0 : await lineAfter(file, sizeBytes - maxBytes);
+      const nearEnd = await copyOn(file, copy, from, untilAt);
+      await rename(unfinished, to);
+      return await copyOn(file, copy, nearEnd, untilAt);
     } finally {
       await copy.close();
     }
-    await rename(unfinished, to);
-    return at;
   } catch (error) {
     await rm(unfinished, { force: true });
     throw error;
   }
+}
+
+/** @returns where it has come to: the end of the file, or beyond `untilAt` */
+async function copyOn(file: FileHandle, copy: FileHandle, from: number, untilAt: number): Promise<number> {
+  const buffer = Buffer.alloc(blockBytes);
+  let at = from;
+  while (at < untilAt) {
+    const { bytesRead } = await file.read(buffer, 0, blockBytes, at);
+    if (bytesRead === 0) break;
+    await copy.writeFile(buffer.subarray(0, bytesRead));
+    at += bytesRead;
+  }
+  return at;
+}
+
+/** Where the first line begins behind an offset; the offset itself, where that is too far. */
+async function lineAfter(file: FileHandle, offset: number): Promise<number> {
+  const buffer = Buffer.alloc(blockBytes);
+  const { bytesRead } = await file.read(buffer, 0, blockBytes, offset);
+  return offset + buffer.subarray(0, bytesRead).indexOf(newline) + 1;
 }

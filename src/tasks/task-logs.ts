@@ -152,7 +152,7 @@ export class TaskLogs {
     } catch (error) {
       this.#logger.error(
         { task: id },
-        `the log of task ${id} was emptied, ${sizeBytes} bytes, without a copy in ${older}: ${messageOf(error)}`,
+        `the log of task ${id} was emptied, ${sizeBytes} bytes, without a whole copy in ${older}: ${messageOf(error)}`,
       );
       return undefined;
     }

@@ -11,7 +11,7 @@ import { completeTask } from '../../src/tasks/spec.js';
 import { TaskLogs } from '../../src/tasks/task-logs.js';
 import { watchProcess } from '../../src/tasks/watch-process.js';
 
-const spec = completeTask({ id: 'ebs', type: 'node', command: ['/bin/sh', '-c', 'echo bye; sleep 0.05; exit 3'] });
+const spec = completeTask({ id: 'ebs', type: 'node', command: ['/bin/sh', '-c', 'echo bye; sleep 0.3; exit 3'] });
 
 describe('watching a process', () => {
   let dataDir: string;

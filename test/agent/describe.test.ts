@@ -1,0 +1,53 @@
+/** What the agent says of plugins and tasks, one line each. */
+import { expect } from 'chai';
+import { describePluginEvent, describeTask, isLastWord } from '../../src/agent/describe.js';
+import { linesOf } from '../../src/cli/print.js';
+import type { PluginEvent, TaskStatus } from '../../src/index.js';
+import { completeTask } from '../../src/tasks/spec.js';
+
+const info = { type: 'csi-node', name: 'ebs', allocId: 'ebs-1', connection: { socketPath: '/s' } };
+const event = (rest: Pick<PluginEvent, 'kind'> & Partial<PluginEvent>): PluginEvent => ({
+  id: '1',
+  at: 0,
+  info,
+  ...rest,
+});
+
+describe('A1 what the agent says', () => {
+  it('A1 I8 a node that changes is told with what it was before', () => {
+    const node = { nodeId: 'n2', topology: { zone: 'b' }, maxVolumes: 8, before: { nodeId: 'n1' } };
+    expect(describePluginEvent(event({ kind: 'node-info', ...node }))).to.equal(
+      '00:00:00 plugin ebs (csi-node): on node n2 (zone=b, at most 8 volumes); before, on node n1',
+    );
+  });
+
+  it('A1 I13 what still uses a plugin that is deregistered is named', () => {
+    const dependents = ['volume/default/data', 'volume/default/logs'];
+    expect(describePluginEvent(event({ kind: 'deregistered', dependents }))).to.equal(
+      '00:00:00 plugin ebs (csi-node): deregistered ebs-1, still used by volume/default/data, volume/default/logs',
+    );
+  });
+
+  it('A1 the last word of an instance that was deregistered is no news; any other ill health is', () => {
+    const ill = { kind: 'health', healthy: false } as const;
+    expect(isLastWord(event({ ...ill, description: 'shut down' }))).to.equal(true);
+    expect(isLastWord(event({ ...ill, description: 'no answer within 5000 ms' }))).to.equal(false);
+    expect(isLastWord(event({ kind: 'deregistered' }))).to.equal(false);
+  });
+
+  it('A1 a task that was there before: found, lost, failed, or with a plugin that somebody else runs', () => {
+    const { env: _, ...spec } = completeTask({ id: 'ebs', type: 'node', command: ['ebs'] });
+    const task: TaskStatus = { id: 'ebs', state: 'running', spec: { ...spec, env: [] }, pid: 7 };
+    expect(describeTask(task, true)).to.equal('task ebs: running, pid 7, found again');
+    expect(describeTask(task, false)).to.equal('task ebs: was running, pid 7');
+    expect(describeTask({ ...task, state: 'failed', reason: 'no license' }, false)).to.equal(
+      'task ebs: failed: no license',
+    );
+    const others = { ...task, spec: { ...task.spec, command: undefined, socket: '/s' } };
+    expect(describeTask(others, false)).to.equal('task ebs: running, by somebody else');
+  });
+
+  it('A5 what a driver writes keeps its lines, and steers no terminal', () => {
+    expect(linesOf('a\tb\r\n\u001b[31mred\u0007\n')).to.equal('a\tb\n[31mred\n');
+  });
+});
