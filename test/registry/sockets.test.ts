@@ -93,6 +93,32 @@ describe('sockets', () => {
       expect(calls()).to.equal(0);
     });
 
+    it('I10 several in one directory: each hears of its own file, also once another is let go of', async () => {
+      const [one, same] = [watched(), watched()];
+      path = join(directory, 'other.sock');
+      const other = watched();
+      writeFileSync(path, '');
+      await other.called;
+      expect([one.calls(), same.calls()]).to.deep.equal([0, 0]);
+      other.end();
+      one.end();
+      writeFileSync(join(directory, 'csi.sock'), '');
+      await same.called;
+      expect(one.calls()).to.equal(0);
+      same.end();
+    });
+
+    it('I10 a directory that took the place of another is watched, with somebody left at the old one', async () => {
+      const old = watched();
+      rmSync(directory, { recursive: true });
+      mkdirSync(directory);
+      const { called, end } = watched();
+      writeFileSync(path, '');
+      await called;
+      end();
+      old.end();
+    });
+
     it('I10 where no directory is, nothing is called and nothing thrown', () => {
       path = join(directory, 'none', 'csi.sock');
       watched().end();
