@@ -2,7 +2,13 @@
  * `runtime.plugins`: registers, lists and dispenses plugins of this node, and tells of their changes.
  * Reads what is committed; every change goes through the mailbox of the name concerned (machines/plugins.ts).
  */
-import { addressParts, nodeOwnedPrefix, pluginAddress, pluginsAddress } from '../../machines/addresses.js';
+import {
+  addressParts,
+  nodeOwnedPrefix,
+  pluginAddress,
+  pluginsAddress,
+  pluginsAddressOf,
+} from '../../machines/addresses.js';
 import type { Fingerprint, PluginContext, PluginInfo } from '../../machines/plugin.js';
 import type { PluginsContext } from '../../machines/plugins.js';
 import type { Clock } from '../engine/clock.js';
@@ -58,8 +64,11 @@ export class PluginRegistry {
   readonly #clock: Clock;
   /** The end of the last look at an instance, and whether it was found healthy: its machine may not know yet. */
   readonly #checked = new Map<string, { atMs: number; healthy: boolean }>();
-  /** Called whenever a look at an instance has ended, an actor has committed, or all is over. */
-  readonly #waiters = new Set<() => void>();
+  /**
+   * By the address of a plugin's name: called whenever one of its actors has committed, a look at an instance of it has
+   * ended, or all is over. Of those who wait, a commit concerns few.
+   */
+  readonly #waiters = new Map<string, Set<() => void>>();
   /** Why every call is refused. */
   #closed: StagecraftError | undefined;
 
@@ -71,7 +80,7 @@ export class PluginRegistry {
     engine.observe(({ address, state, entry }) => {
       // A look at what it was before says nothing of it any more.
       if (state === undefined || entry.event?.type === 'plugin.restart') this.#checked.delete(address);
-      this.#wake();
+      this.#wake(address);
     });
   }
 
@@ -161,7 +170,7 @@ export class PluginRegistry {
     };
     return new Promise((resolve, reject) => {
       const end = (settle: () => void): void => {
-        this.#waiters.delete(look);
+        stopWaiting();
         cancel();
         signal?.removeEventListener('abort', aborted);
         settle();
@@ -183,7 +192,7 @@ export class PluginRegistry {
       const aborted = (): void => fail('ABORTED', 'the wait was given up');
       const cancel = this.#clock.after(timeoutMs, () => fail('TIMEOUT', `${timeoutMs} ms have passed`));
       signal?.addEventListener('abort', aborted);
-      this.#waiters.add(look);
+      const stopWaiting = this.#await(address, look);
       if (signal?.aborted) aborted();
       else look();
     });
@@ -210,11 +219,11 @@ export class PluginRegistry {
     return new Promise((resolve) => {
       const look = (): void => {
         if (!signal.aborted && !isGone()) return;
-        this.#waiters.delete(look);
+        stopWaiting();
         signal.removeEventListener('abort', look);
         resolve();
       };
-      this.#waiters.add(look);
+      const stopWaiting = this.#await(pluginsAddress(this.#node, type, name), look);
       signal.addEventListener('abort', look);
       look();
     });
@@ -223,13 +232,13 @@ export class PluginRegistry {
   /** Told by the fingerprint loop at the end of each round. */
   checked(address: string, seen: { atMs: number; healthy: boolean }): void {
     this.#checked.set(address, seen);
-    this.#wake();
+    this.#wake(address);
   }
 
   /** Ends all waiting; every later call is refused. */
   close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
     this.#closed ??= reason;
-    this.#wake();
+    for (const waiters of [...this.#waiters.values()]) for (const look of [...waiters]) look();
   }
 
   #list(type?: string): PluginInfo[] {
@@ -279,8 +288,20 @@ export class PluginRegistry {
     return pluginAddress(this.#node, type, name, allocId);
   }
 
-  #wake(): void {
-    for (const look of [...this.#waiters]) look();
+  /** The answer ends it. */
+  #await(name: string, look: () => void): () => void {
+    const waiters = this.#waiters.get(name) ?? new Set();
+    this.#waiters.set(name, waiters.add(look));
+    return () => {
+      waiters.delete(look);
+      if (waiters.size === 0) this.#waiters.delete(name);
+    };
+  }
+
+  /** Something is new at this address, of a name or of one of its instances. */
+  #wake(address: string): void {
+    const waiters = this.#waiters.get(address) ?? this.#waiters.get(pluginsAddressOf(address));
+    for (const look of waiters ? [...waiters] : []) look();
   }
 
   #refuseIfClosed(): void {
