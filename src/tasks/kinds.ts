@@ -1,5 +1,5 @@
 /** The task machine, bound to what it does on this host. */
-import { addressParts } from '../../machines/addresses.js';
+import { nodeOf } from '../../machines/addresses.js';
 import {
   type ProcessIdentity,
   type Registered,
@@ -71,5 +71,3 @@ export function taskKind({ paths, clock, probe, gone }: TaskKindOptions): ActorK
     },
   };
 }
-
-const nodeOf = (address: string): string => addressParts(address)[1] ?? '';
