@@ -66,8 +66,8 @@ async function rounds(options: FingerprintLoopOptions, call: LoopCall): Promise<
       if (!isDeepStrictEqual(seen, last)) send({ type: 'fingerprint.changed', fingerprint: seen });
       last = seen;
       failures = seen.healthy ? 0 : failures + 1;
-      await pause(clock, waitMs(failures, intervalMs), wake.signal);
-      woken = wake.signal.aborted;
+      await wake.pause(clock, waitMs(failures, intervalMs));
+      woken = wake.isCalled;
       const earlyMs = startedAtMs + Math.min(shortestGapMs, intervalMs) - clock.monotonicMs();
       if (earlyMs > 0) await pause(clock, earlyMs, signal);
     }
