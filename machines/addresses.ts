@@ -8,10 +8,20 @@ export const registryAddress = (node: string): string => join('registry', node);
 export const pluginsAddress = (node: string, type: string, name: string): string => join('plugins', node, type, name);
 export const pluginAddress = (node: string, type: string, name: string, allocId: string): string =>
   join('plugin', node, type, name, allocId);
+/** Where the name of an instance is. */
+export const pluginsAddressOf = (instance: string): string =>
+  `plugins${instance.slice(instance.indexOf('/'), instance.lastIndexOf('/'))}`;
 export const taskAddress = (node: string, id: string): string => join('task', node, id);
 
 /** The decoded parts of an address, the machine's name first. */
 export const addressParts = (address: string): string[] => address.split('/').map(decodeURIComponent);
+
+/** The node that owns an actor. @throws Error where its address names none */
+export const nodeOf = (address: string): string => {
+  const [, node] = address.split('/', 2);
+  if (node === undefined) throw new Error(`${address} names no node`);
+  return decodeURIComponent(node);
+};
 
 /** What the addresses of a node's own actors begin with, one prefix per kind of machine. */
 export const nodeOwnedPrefix = (machine: string, node: string): string => `${join(machine, node)}/`;

@@ -4,7 +4,7 @@
  */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { addressParts, nodeOwnedPrefix, registryAddress } from '../machines/addresses.js';
+import { nodeOf, nodeOwnedPrefix, registryAddress } from '../machines/addresses.js';
 import { type RegistryContext, registryMachine } from '../machines/registry.js';
 import { csiDispensers } from './csi/dispenser.js';
 import type { QuarantinedActor } from './engine/actors.js';
@@ -126,7 +126,7 @@ export interface ActorStatus extends Pick<ActorView, 'seq' | 'state'> {
 /** Absent where the address is none of ours. */
 function nodeIn(address: string): string | undefined {
   try {
-    return addressParts(address)[1];
+    return nodeOf(address);
   } catch {
     return undefined;
   }
@@ -322,7 +322,6 @@ function registryKind(
   engine: () => Engine,
   { drain }: { drain(release: boolean): Promise<void> },
 ): ActorKind {
-  const nodeOf = (address: string): string => addressParts(address)[1] ?? '';
   return {
     machine: registryMachine,
     begin: () => ({}),

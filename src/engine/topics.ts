@@ -173,8 +173,13 @@ export function eventOf<Event>(row: TopicRow): Event;
 export function eventOf(row: TopicRow): unknown {
   let event = events.get(row);
   if (event === undefined) {
-    event = JSON.parse(row.text, (_, value) => Object.freeze(value));
+    event = frozen(JSON.parse(row.text));
     events.set(row, event);
   }
   return event;
+}
+
+function frozen<T>(value: T): T {
+  if (value instanceof Object) for (const inner of Object.values(value)) frozen(inner);
+  return Object.freeze(value);
 }

@@ -42,7 +42,7 @@ export class Clients {
   readonly #connections = new Map<string, Map<string, Connection>>();
   /** By address: those that are closing, each by what ends the calls in flight on it. */
   readonly #closings = new Map<string, Set<AbortController>>();
-  readonly #onSettled = new Set<() => void>();
+  readonly #onSettled = new Set<(address: string) => void>();
   readonly #onReplaced = new Set<(type: string) => void>();
 
   constructor(dispensers: Record<string, Dispenser>, { clock, logger }: ClientsOptions) {
@@ -132,7 +132,7 @@ export class Clients {
   }
 
   /** Calls back when a client is closed on which calls were in flight. */
-  onSettled(callback: () => void): void {
+  onSettled(callback: (address: string) => void): void {
     this.#onSettled.add(callback);
   }
 
@@ -187,7 +187,7 @@ export class Clients {
       if (!limits.delete(limit)) return;
       cancel();
       if (limits.size === 0) this.#closings.delete(address);
-      for (const tell of this.#onSettled) tell();
+      for (const tell of this.#onSettled) tell(address);
     };
     limit.signal.addEventListener('abort', end);
     void closed.catch((error: unknown) => this.#tellFailed(address, error)).then(end);

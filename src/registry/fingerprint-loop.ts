@@ -73,8 +73,8 @@ async function rounds(options: FingerprintLoopOptions, call: LoopCall): Promise<
       last = seen;
       // What has just come back may need a moment more: it is not made to wait as long as what stays away.
       failures = seen.healthy ? 0 : woken ? 1 : failures + 1;
-      await pause(clock, waitMs(failures, intervalMs), wake.signal);
-      woken = wake.signal.aborted;
+      await wake.pause(clock, waitMs(failures, intervalMs));
+      woken = wake.isCalled;
       const earlyMs = startedAtMs + Math.min(shortestGapMs, intervalMs) - clock.monotonicMs();
       if (earlyMs > 0) await pause(clock, earlyMs, signal);
     }

@@ -7,19 +7,18 @@ import { pluginAddress } from '../../machines/addresses.js';
 import type { PluginContext } from '../../machines/plugin.js';
 import type { PluginKey, TaskHealth } from '../../machines/task-types.js';
 import type { ActorView, Engine } from '../engine/engine.js';
+import { Waiters } from './waiters.js';
 
 export class InstanceHealth {
   readonly #node: string;
   readonly #engine: Engine;
-  /** Who is to look again when the actor at an address has committed. */
-  readonly #watchers = new Map<string, Set<() => void>>();
+  /** By the address of an instance: its actor has committed. */
+  readonly #watchers = new Waiters();
 
   constructor({ node, engine }: { node: string; engine: Engine }) {
     this.#node = node;
     this.#engine = engine;
-    engine.observe(({ address }) => {
-      for (const look of [...(this.#watchers.get(address) ?? [])]) look();
-    });
+    engine.observe(({ address }) => this.#watchers.wake(address));
   }
 
   /**
@@ -38,23 +37,12 @@ export class InstanceHealth {
       last = health;
       tell(health);
     };
-    for (const address of addresses) this.#add(address, look);
+    const stops = addresses.map((address) => this.#watchers.add(address, look));
     const end = (): void => {
-      for (const address of addresses) this.#remove(address, look);
+      for (const stop of stops) stop();
     };
     signal.addEventListener('abort', end, { once: true });
     look();
-  }
-
-  #add(address: string, look: () => void): void {
-    const watchers = this.#watchers.get(address) ?? new Set();
-    this.#watchers.set(address, watchers.add(look));
-  }
-
-  #remove(address: string, look: () => void): void {
-    const watchers = this.#watchers.get(address);
-    watchers?.delete(look);
-    if (watchers?.size === 0) this.#watchers.delete(address);
   }
 }
 

@@ -1,5 +1,5 @@
 /** The registry's machines, bound to what they do here. */
-import { addressParts } from '../../machines/addresses.js';
+import { nodeOf } from '../../machines/addresses.js';
 import { pluginMachine } from '../../machines/plugin.js';
 import { pluginsMachine } from '../../machines/plugins.js';
 import type { ActorKind } from '../engine/effects.js';
@@ -7,12 +7,6 @@ import { type FingerprintLoopOptions, fingerprintLoop } from './fingerprint-loop
 import { pluginsTopic } from './plugin-events.js';
 
 const topicOf = (address: string): string => pluginsTopic(nodeOf(address));
-
-const nodeOf = (address: string): string => {
-  const node = addressParts(address)[1];
-  if (node === undefined) throw new Error(`${address} names no node`);
-  return node;
-};
 
 export const pluginKinds = (options: FingerprintLoopOptions): ActorKind[] => [
   {

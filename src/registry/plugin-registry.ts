@@ -2,7 +2,13 @@
  * `runtime.plugins`: registers, lists and dispenses plugins of this node, and tells of their changes.
  * Reads what is committed; every change goes through the mailbox of the name concerned (machines/plugins.ts).
  */
-import { addressParts, nodeOwnedPrefix, pluginAddress, pluginsAddress } from '../../machines/addresses.js';
+import {
+  addressParts,
+  nodeOwnedPrefix,
+  pluginAddress,
+  pluginsAddress,
+  pluginsAddressOf,
+} from '../../machines/addresses.js';
 import type { Fingerprint, PluginContext, PluginInfo } from '../../machines/plugin.js';
 import type { PluginsContext } from '../../machines/plugins.js';
 import type { PluginKey } from '../../machines/task-types.js';
@@ -15,6 +21,7 @@ import type { Clients } from './clients.js';
 import { askDependents, type Dependents } from './dependents.js';
 import { type PluginEvent, pluginEventOf, pluginsTopic } from './plugin-events.js';
 import { checkAddress, checkKey, checkRegistration } from './validate.js';
+import { Waiters } from './waiters.js';
 
 /** What is known of the active instance of a plugin. */
 export interface PluginStatus {
@@ -70,8 +77,11 @@ export class PluginRegistry {
   readonly #end = new AbortController();
   /** The end of the last look at an instance, and whether it was found healthy: its machine may not know yet. */
   readonly #checked = new Map<string, { atMs: number; healthy: boolean }>();
-  /** Called whenever a look at an instance has ended, an actor has committed, or all is over. */
-  readonly #waiters = new Set<() => void>();
+  /**
+   * By the address of a plugin's name: one of its actors has committed, a look at an instance of it has ended, calls on a
+   * client of it have, or all is over.
+   */
+  readonly #waiters = new Waiters();
   /** Why every call is refused. */
   #closed: StagecraftError | undefined;
 
@@ -82,7 +92,7 @@ export class PluginRegistry {
     this.#clock = clock;
     this.#logger = logger;
     this.#dependents = dependents;
-    clients.onSettled(() => this.#wake());
+    clients.onSettled((address) => this.#wake(address));
     clients.onReplaced((type) => this.#forgetLooks(type));
     clientsOf.set(this, clients);
     engine.observe(({ address, state, entry }) => {
@@ -90,7 +100,7 @@ export class PluginRegistry {
       if (state === undefined) clients.closeAll(address);
       // A look at what it was before says nothing of it any more.
       if (state === undefined || entry.event?.type === 'plugin.restart') this.#checked.delete(address);
-      this.#wake();
+      this.#wake(address);
     });
   }
 
@@ -185,7 +195,7 @@ export class PluginRegistry {
     };
     return new Promise((resolve, reject) => {
       const end = (settle: () => void): void => {
-        this.#waiters.delete(look);
+        stopWaiting();
         cancel();
         signal?.removeEventListener('abort', aborted);
         settle();
@@ -207,7 +217,7 @@ export class PluginRegistry {
       const aborted = (): void => fail('ABORTED', 'the wait was given up');
       const cancel = this.#clock.after(timeoutMs, () => fail('TIMEOUT', `${timeoutMs} ms have passed`));
       signal?.addEventListener('abort', aborted);
-      this.#waiters.add(look);
+      const stopWaiting = this.#waiters.add(address, look);
       if (signal?.aborted) aborted();
       else look();
     });
@@ -236,11 +246,11 @@ export class PluginRegistry {
     return new Promise((resolve) => {
       const look = (): void => {
         if (!signal.aborted && !isGone()) return;
-        this.#waiters.delete(look);
+        stopWaiting();
         signal.removeEventListener('abort', look);
         resolve();
       };
-      this.#waiters.add(look);
+      const stopWaiting = this.#waiters.add(pluginsAddress(this.#node, type, name), look);
       signal.addEventListener('abort', look);
       look();
     });
@@ -261,7 +271,7 @@ export class PluginRegistry {
   /** Told by the fingerprint loop at the end of each round. */
   checked(address: string, seen: { atMs: number; healthy: boolean }): void {
     this.#checked.set(address, seen);
-    this.#wake();
+    this.#wake(address);
   }
 
   /** Another dispenser is to say how these plugins are. */
@@ -275,7 +285,7 @@ export class PluginRegistry {
   close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
     this.#closed ??= reason;
     this.#end.abort(this.#closed);
-    this.#wake();
+    this.#waiters.wakeAll();
   }
 
   /** Absent where it can't be told: the instance leaves all the same. */
@@ -336,8 +346,10 @@ export class PluginRegistry {
     return pluginAddress(this.#node, type, name, allocId);
   }
 
-  #wake(): void {
-    for (const look of [...this.#waiters]) look();
+  /** Something is new at this address, of a name or of one of its instances. */
+  #wake(address: string): void {
+    this.#waiters.wake(address);
+    this.#waiters.wake(pluginsAddressOf(address));
   }
 
   #refuseIfClosed(): void {

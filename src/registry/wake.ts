@@ -1,12 +1,31 @@
-/** What ends one pause early, by whichever of several causes comes first; all of them are let go of together. */
-export class Wake {
-  readonly #controller = new AbortController();
-  readonly #unhooks: (() => void)[] = [];
-  readonly #call = (): void => this.#controller.abort();
+/** One pause that ends early, by whichever of several causes comes first; all of them are let go of together. */
+import type { Clock } from '../engine/clock.js';
 
-  /** Aborted by the first cause. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
+export class Wake {
+  readonly #unhooks: (() => void)[] = [];
+  #isCalled = false;
+  /** Ends the pause that is under way. */
+  #end = (): void => {};
+  readonly #call = (): void => {
+    this.#isCalled = true;
+    this.#end();
+  };
+
+  /** Whether there was a cause. */
+  get isCalled(): boolean {
+    return this.#isCalled;
+  }
+
+  /** Resolves after the delay, or once there is a cause. */
+  pause(clock: Clock, delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#isCalled) return resolve();
+      const cancel = clock.after(delayMs, resolve);
+      this.#end = () => {
+        cancel();
+        resolve();
+      };
+    });
   }
 
   /** `hook` gets what to call, and answers what ends that. */

@@ -1,5 +1,5 @@
 /** The task machine, bound to what it does on this host. */
-import { addressParts } from '../../machines/addresses.js';
+import { nodeOf } from '../../machines/addresses.js';
 import { taskMachine } from '../../machines/task.js';
 import type {
   PluginKey,
@@ -95,5 +95,3 @@ export function taskKind({ paths, logs, clock, probe, gone, watchHealth }: TaskK
     },
   };
 }
-
-const nodeOf = (address: string): string => addressParts(address)[1] ?? '';

@@ -9,11 +9,14 @@ import { broadcasts } from './broadcast.js';
 import { reportBytes } from './bytes.js';
 import { commitRates } from './commits.js';
 import { reportCsi } from './csi.js';
+import { reportDeath } from './death.js';
 import { reportDriver } from './driver.js';
 import { byTurns, report } from './measure.js';
+import { reportPlugins } from './plugins.js';
 import { withRedis } from './redis-commits.js';
 import { starts } from './start.js';
 import { reportSteps } from './steps.js';
+import { reportWatch } from './watch.js';
 
 const benches: Record<string, () => Promise<void>> = {
   steps: reportSteps,
@@ -36,6 +39,9 @@ const benches: Record<string, () => Promise<void>> = {
   bytes: reportBytes,
   csi: reportCsi,
   driver: reportDriver,
+  death: reportDeath,
+  plugins: reportPlugins,
+  watch: reportWatch,
   async start() {
     report('agent start', 'starts/s', await byTurns(starts));
   },
