@@ -20,7 +20,7 @@ import {
   serveFaulty,
 } from '../../src/testing/index.js';
 import { until } from '../until.js';
-import { take } from './house.js';
+import { inShort } from './house.js';
 
 const firstRetryMs = 500;
 const farMs = 3_600_000;
@@ -116,9 +116,14 @@ export class RealScene {
     return this.seen((status) => !status.healthy && description.test(status.description), type);
   }
 
-  /** The first so many events, from the beginning. */
-  events(count: number): Promise<PluginEvent[]> {
-    return take(this.runtime.plugins.updates(undefined, { from: '0' }), count);
+  /** The first so many events from the beginning, in short; those of node ids only if they are asked for. */
+  async told(count: number, isMeant = ({ kind }: PluginEvent): boolean => kind !== 'node-info'): Promise<string[]> {
+    const told: string[] = [];
+    for await (const event of this.runtime.plugins.updates(undefined, { from: '0' })) {
+      if (isMeant(event)) told.push(inShort(event));
+      if (told.length === count) break;
+    }
+    return told;
   }
 
   /** Fails where something stayed open. */
