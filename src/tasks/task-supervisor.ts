@@ -92,7 +92,7 @@ export class TaskSupervisor {
   }
 
   /**
-   * Deregisters the plugins of a task, waits for calls in flight, ends its processes (SIGTERM, SIGKILL after 10 s) and
+   * Deregisters the plugins of a task, waits for calls in flight (30 s at most), ends its processes (SIGTERM, SIGKILL after 10 s) and
    * removes their sockets. Resolves when that is done.
    * @param force also if volumes that are mounted, or anything else, need the plugin
    * @throws StagecraftError TASK_NOT_FOUND; PLUGIN_IN_USE naming what needs it: nothing has changed; TASK_STOP_FAILED;
