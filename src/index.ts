@@ -21,14 +21,12 @@ export {
   type ActorStatus,
   createRuntime,
   type Journal,
-  type LogOptions,
   type Plugins,
-  type Retention,
   type Runtime,
-  type RuntimeOptions,
   type StoreStatus,
   type Tasks,
 } from './runtime.js';
+export type { LogOptions, Retention, RuntimeOptions } from './runtime-options.js';
 export type { TaskOptions } from './tasks/spec.js';
 export type { LogPart } from './tasks/task-logs.js';
 export type { TaskState, TaskStatus, TaskUpdate } from './tasks/task-supervisor.js';

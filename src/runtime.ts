@@ -4,69 +4,30 @@
  */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { nodeOf, nodeOwnedPrefix, registryAddress } from '../machines/addresses.js';
-import { type RegistryContext, registryMachine } from '../machines/registry.js';
+import { nodeOf, registryAddress } from '../machines/addresses.js';
 import { csiDispensers } from './csi/dispenser.js';
 import type { QuarantinedActor } from './engine/actors.js';
-import { type Clock, systemClock } from './engine/clock.js';
-import type { ActorKind, Effect, EffectCall } from './engine/effects.js';
+import { systemClock } from './engine/clock.js';
+
 import { type ActorView, Engine } from './engine/engine.js';
 import type { JournalEntry } from './engine/envelope.js';
-import { type Logger, silentLogger } from './engine/logger.js';
+import { silentLogger } from './engine/logger.js';
 import { defaultPolicy } from './engine/policy.js';
-import { type Random, systemRandom } from './engine/random.js';
+import { systemRandom } from './engine/random.js';
 import type { Replayed } from './engine/replay.js';
-import type { Store } from './engine/store.js';
-import { untilAborted } from './engine/until-aborted.js';
 import { messageOf, StagecraftError } from './errors.js';
 import { type DataDir, openDataDir } from './host/data-dir.js';
 import { Clients } from './registry/clients.js';
-import type { Dependents } from './registry/dependents.js';
-import type { Dispenser } from './registry/dispenser.js';
 import type { FingerprintLoopOptions, FingerprintTimes } from './registry/fingerprint-loop.js';
 import { InstanceHealth } from './registry/instance-health.js';
 import { pluginKinds } from './registry/kinds.js';
 import { PluginRegistry } from './registry/plugin-registry.js';
-import { checkDispensers } from './registry/validate.js';
+import { Root, registryKind } from './root.js';
+import { checkOptions, type RuntimeOptions } from './runtime-options.js';
 import { lmdbStore } from './stores/lmdb.js';
 import { taskKind } from './tasks/kinds.js';
 import { TaskLogs } from './tasks/task-logs.js';
-import { type TaskStatus, TaskSupervisor } from './tasks/task-supervisor.js';
-
-export interface RuntimeOptions {
-  /** This host, 1 to 256 bytes. */
-  nodeId: string;
-  /** Absolute; made if it is not there, kept private, used by one runtime at a time. */
-  dataDir: string;
-  /** The runtime opens and closes it: one for each runtime. Default: the embedded store, in `state` below the data directory. */
-  store?: Store;
-  /** Default: every 30 s, each at most 30 s. */
-  fingerprint?: Partial<FingerprintTimes>;
-  /** What is kept of the past; what is older is forgotten. */
-  retention?: Retention;
-  /** What the processes of tasks write. */
-  logs?: LogOptions;
-  /** Further kinds of plugin by type; what is given for `csi-controller` or `csi-node` takes the place of the built-in one. */
-  dispensers?: Record<string, Dispenser>;
-  /** Names what depends on a plugin instance, e.g. mounted volumes; asked before it is deregistered or its task is stopped. */
-  dependents?: Dependents;
-  clock?: Clock;
-  random?: Random;
-  /** pino fits as it is; default: nothing is logged. */
-  logger?: Logger;
-}
-
-export interface Retention {
-  /** Of each actor's journal at least its last entries; default 1,000. */
-  journalEntries?: number | undefined;
-  /** Of each topic at least its newest events; default 100,000. */
-  topicEvents?: number | undefined;
-}
-
-export interface LogOptions {
-  /** A log larger than this is copied to an older one, then emptied; default 10 MiB. */
-  maxBytes?: number | undefined;
-}
+import { TaskSupervisor } from './tasks/task-supervisor.js';
 
 /** `runtime.plugins`: what is left out belongs to the runtime itself. */
 export type Plugins = Omit<PluginRegistry, 'close' | 'checked' | 'dependentsOf'>;
@@ -134,11 +95,6 @@ function nodeIn(address: string): string | undefined {
 
 const leaseTtlMs = 15_000;
 const defaultTimes: FingerprintTimes = { intervalMs: 30_000, timeoutMs: 30_000 };
-const maxNodeIdBytes = 256;
-/** Longer than the deadlines of the root's effects: past it nothing is to be heard any more. */
-const startLimitMs = 150_000;
-const drainLimitMs = 150_000;
-
 /**
  * Brings up a runtime: takes the data directory, restores every actor of this node, resumes what was under way.
  * @throws StagecraftError INVALID_ARGUMENT, DATA_DIR_LOCKED (another runtime has it), DATA_DIR_UNUSABLE,
@@ -152,44 +108,6 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   } catch (error) {
     dataDir.unlock();
     throw error;
-  }
-}
-
-function checkOptions({
-  nodeId,
-  fingerprint = {},
-  retention = {},
-  logs = {},
-  dependents,
-  dispensers = {},
-}: RuntimeOptions): void {
-  const bytes = typeof nodeId === 'string' ? Buffer.byteLength(nodeId) : 0;
-  if (bytes < 1 || bytes > maxNodeIdBytes) {
-    throw new StagecraftError(
-      'INVALID_ARGUMENT',
-      `nodeId must be a string of 1 to ${maxNodeIdBytes} bytes, it has ${bytes}`,
-    );
-  }
-  if (/[\p{Cc}\p{Cs}]/u.test(nodeId)) {
-    throw new StagecraftError('INVALID_ARGUMENT', 'nodeId has a control character or half of a surrogate pair in it');
-  }
-  checkDispensers(dispensers);
-  if (dependents !== undefined && typeof dependents !== 'function') {
-    throw new StagecraftError('INVALID_ARGUMENT', `dependents must be a function, it is ${typeof dependents}`);
-  }
-  for (const [name, value] of Object.entries(fingerprint)) {
-    if (!(typeof value === 'number' && value > 0)) {
-      throw new StagecraftError(
-        'INVALID_ARGUMENT',
-        `fingerprint.${name} must be a positive number of milliseconds, it is ${value}`,
-      );
-    }
-  }
-  for (const [group, values] of Object.entries({ retention, logs })) {
-    for (const [name, value] of Object.entries(values)) {
-      if (value === undefined || (Number.isSafeInteger(value) && value > 0)) continue;
-      throw new StagecraftError('INVALID_ARGUMENT', `${group}.${name} must be a positive whole number, it is ${value}`);
-    }
   }
 }
 
@@ -314,86 +232,6 @@ function closedWithoutStore({ address, outcome, cause }: StagecraftError, releas
   if (released)
     return new StagecraftError('DRAIN_FAILED', `nothing was stopped: ${why}; ${advice}, then drain`, details);
   return new StagecraftError('STORE_UNAVAILABLE', `closed with work under way: ${why}; ${advice}`, details);
-}
-
-/** The root actor: prepares, restores and drains this node. */
-function registryKind(
-  dataDir: DataDir,
-  engine: () => Engine,
-  { drain }: { drain(release: boolean): Promise<void> },
-): ActorKind {
-  return {
-    machine: registryMachine,
-    begin: () => ({}),
-    effects: {
-      prepareHost: anew(async () => dataDir.prepare()),
-      restoreActors: anew(({ address }) =>
-        engine().restore(['plugins', 'plugin', 'task'].map((machine) => nodeOwnedPrefix(machine, nodeOf(address)))),
-      ),
-      drainActors: anew(({ input }: EffectCall<{ release: boolean }>) => drain(input.release)),
-    },
-  };
-}
-
-/** What an earlier run was at counts no more: `registry.start` is on its way, and begins from the beginning. */
-const anew = (run: Effect['run']): Effect => ({
-  run: (call) => (call.recovered ? untilAborted(call.signal) : run(call)),
-});
-
-/** Starts and stops the root actor, and waits until it has settled. */
-class Root {
-  readonly #engine: Engine;
-  readonly #address: string;
-  readonly #clock: Clock;
-
-  constructor(engine: Engine, address: string, clock: Clock) {
-    this.#engine = engine;
-    this.#address = address;
-    this.#clock = clock;
-  }
-
-  async start(): Promise<void> {
-    await this.#engine.ask(this.#address, { type: 'registry.start' });
-    const context = await this.#settled(startLimitMs);
-    if (context?.error === null) return;
-    throw this.#failure('START_FAILED', `the runtime could not start: ${context?.error ?? 'it took too long'}`);
-  }
-
-  async stop(release: boolean, tasks: () => TaskStatus[]): Promise<void> {
-    await this.#engine.ask(this.#address, { type: 'registry.stop', release });
-    const context = await this.#settled(drainLimitMs);
-    if (context?.error === null) return;
-    const why = context?.error ?? this.#unsettled(tasks().filter(({ state }) => state !== 'stopped'));
-    throw this.#failure('DRAIN_FAILED', `not all could be released: ${why}`);
-  }
-
-  #unsettled(tasks: TaskStatus[]): string {
-    const why = this.#engine.silentSince === undefined ? 'it took too long' : 'the store does not answer';
-    return `${why}; not known to be stopped: ${tasks.map(({ id }) => id).join(', ') || 'no task'}`;
-  }
-
-  /** Absent where it takes longer than the limit: the store may be gone, and its answer with it. */
-  #settled(limitMs: number): Promise<RegistryContext | undefined> {
-    return new Promise((resolve) => {
-      const end = (context?: RegistryContext): void => {
-        stopObserving();
-        cancel();
-        resolve(context);
-      };
-      const look = (): void => {
-        const view = this.#engine.peek(this.#address);
-        if (view?.state === 'running' || view?.state === 'stopped') end(view.context as RegistryContext);
-      };
-      const cancel = this.#clock.after(limitMs, () => end());
-      void this.#engine.lost.then(() => end());
-      const stopObserving = this.#engine.observe(look);
-      look();
-    });
-  }
-
-  #failure(code: string, message: string): StagecraftError {
-    return new StagecraftError(code, message, { address: this.#address });
-  }
 }
 
 async function* upTo(

@@ -6,8 +6,11 @@ import { olderLogOf } from './paths.js';
 const tailBytes = 4_096;
 const tailLines = 10;
 
-/** What stands above the output of a run. */
-export const runHeader = (allocId: string): string => `--- ${allocId} ${new Date().toISOString()}\n`;
+/** What stands above the output of a run, on a line of its own: the run before may have ended in the middle of one. */
+export function runHeader(path: string, allocId: string): string {
+  const isMidLine = !['', '\n'].includes(endOf(path, 1));
+  return `${isMidLine ? '\n' : ''}--- ${allocId} ${new Date().toISOString()}\n`;
+}
 
 const isHeader = (line: string): boolean => /^--- \S+ \d{4}-\d\d-\d\dT[\d:.]+Z$/.test(line);
 

@@ -72,7 +72,7 @@ async function start(paths: TaskPaths, children: Children, { spec, run }: SpawnR
   // The process writes the file itself: a pipe to us would die with us.
   const log = openSync(logPath, 'a', 0o600);
   try {
-    writeSync(log, runHeader(run.allocId));
+    writeSync(log, runHeader(logPath, run.allocId));
     const child = spawn(
       program,
       args.map((argument) => filledIn(argument, place)),

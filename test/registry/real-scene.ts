@@ -10,7 +10,8 @@ import { type Clock, systemClock } from '../../src/engine/clock.js';
 import type { PluginEvent } from '../../src/registry/plugin-events.js';
 import type { PluginStatus } from '../../src/registry/plugin-registry.js';
 import { watchedDirectories } from '../../src/registry/socket-watch.js';
-import { createRuntime, type Runtime, type RuntimeOptions } from '../../src/runtime.js';
+import { createRuntime, type Runtime } from '../../src/runtime.js';
+import type { RuntimeOptions } from '../../src/runtime-options.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import {
   type FaultDriver,

@@ -4,7 +4,8 @@
  */
 import { expect } from 'chai';
 import { StagecraftError } from '../../src/errors.js';
-import { createRuntime, type RuntimeOptions } from '../../src/runtime.js';
+import { createRuntime } from '../../src/runtime.js';
+import type { RuntimeOptions } from '../../src/runtime-options.js';
 import { redisStore } from '../../src/stores/redis.js';
 import type { RedisProcess } from '../redis/servers.js';
 import { FakeKind } from '../registry/fake-kind.js';

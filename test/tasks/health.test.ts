@@ -146,6 +146,7 @@ describe('tasks of plugins that somebody else runs', () => {
     }
     expect(tasks.status('theirs')).to.not.have.property('pid');
 
+    for (const type of ['csi-node', 'csi-controller']) await plugins.waitFor(type, 'theirs');
     await kill();
     const [lost] = await until(house.updates, 'unhealthy');
     expect(lost).to.have.property('reason').that.includes('stale socket');

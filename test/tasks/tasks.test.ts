@@ -124,6 +124,17 @@ describe('tasks', () => {
     expect(seen.at(-1)).to.have.property('reason').that.includes('code 3').and.includes('no region');
   });
 
+  it('T10 a run that ends in the middle of a line: the next one begins on a line of its own', async () => {
+    const brief = ['/bin/sh', '-c', 'printf half; exit 3'];
+    await runtime.tasks.start({ ...hostpath, command: brief, restart: { ...hostpath.restart, maxRestarts: 1 } });
+    const seen = await until(updates, 'failed');
+    expect(seen.at(-1))
+      .to.have.property('reason')
+      .that.matches(/end of its log:\nhalf$/);
+    const lines = readFileSync(join(dataDir, 'logs', 'hostpath.log'), 'utf8').split('\n');
+    expect(lines.map((line) => line.split(' ')[0])).to.deep.equal(['---', 'half', '---', 'half']);
+  });
+
   it('T4 a failed task has no process left, and starts again when it is asked to', async () => {
     await runtime.tasks.start({
       ...hostpath,

@@ -1,0 +1,86 @@
+/** What `createRuntime` takes, and what of it is refused. */
+import type { Clock } from './engine/clock.js';
+import type { Logger } from './engine/logger.js';
+import type { Random } from './engine/random.js';
+import type { Store } from './engine/store.js';
+import { StagecraftError } from './errors.js';
+import type { Dependents } from './registry/dependents.js';
+import type { Dispenser } from './registry/dispenser.js';
+import type { FingerprintTimes } from './registry/fingerprint-loop.js';
+import { checkDispensers } from './registry/validate.js';
+
+export interface RuntimeOptions {
+  /** This host, 1 to 256 bytes. */
+  nodeId: string;
+  /** Absolute; made if it is not there, kept private, used by one runtime at a time. */
+  dataDir: string;
+  /** The runtime opens and closes it: one for each runtime. Default: the embedded store, in `state` below the data directory. */
+  store?: Store;
+  /** Default: every 30 s, each at most 30 s. */
+  fingerprint?: Partial<FingerprintTimes>;
+  /** What is kept of the past; what is older is forgotten. */
+  retention?: Retention;
+  /** What the processes of tasks write. */
+  logs?: LogOptions;
+  /** Further kinds of plugin by type; what is given for `csi-controller` or `csi-node` takes the place of the built-in one. */
+  dispensers?: Record<string, Dispenser>;
+  /** Names what depends on a plugin instance, e.g. mounted volumes; asked before it is deregistered or its task is stopped. */
+  dependents?: Dependents;
+  clock?: Clock;
+  random?: Random;
+  /** pino fits as it is; default: nothing is logged. */
+  logger?: Logger;
+}
+
+export interface Retention {
+  /** Of each actor's journal at least its last entries; default 1,000. */
+  journalEntries?: number | undefined;
+  /** Of each topic at least its newest events; default 100,000. */
+  topicEvents?: number | undefined;
+}
+
+export interface LogOptions {
+  /** A log larger than this is copied to an older one, then emptied; default 10 MiB. */
+  maxBytes?: number | undefined;
+}
+
+const maxNodeIdBytes = 256;
+
+/** @throws StagecraftError INVALID_ARGUMENT */
+export function checkOptions({
+  nodeId,
+  fingerprint = {},
+  retention = {},
+  logs = {},
+  dependents,
+  dispensers = {},
+}: RuntimeOptions): void {
+  const bytes = typeof nodeId === 'string' ? Buffer.byteLength(nodeId) : 0;
+  if (bytes < 1 || bytes > maxNodeIdBytes) {
+    throw new StagecraftError(
+      'INVALID_ARGUMENT',
+      `nodeId must be a string of 1 to ${maxNodeIdBytes} bytes, it has ${bytes}`,
+    );
+  }
+  if (/[\p{Cc}\p{Cs}]/u.test(nodeId)) {
+    throw new StagecraftError('INVALID_ARGUMENT', 'nodeId has a control character or half of a surrogate pair in it');
+  }
+  checkDispensers(dispensers);
+  if (dependents !== undefined && typeof dependents !== 'function') {
+    throw new StagecraftError('INVALID_ARGUMENT', `dependents must be a function, it is ${typeof dependents}`);
+  }
+  for (const [name, value] of Object.entries(fingerprint)) {
+    if (!(typeof value === 'number' && value > 0)) {
+      throw new StagecraftError(
+        'INVALID_ARGUMENT',
+        `fingerprint.${name} must be a positive number of milliseconds, it is ${value}`,
+      );
+    }
+  }
+  for (const [group, values] of Object.entries({ retention, logs })) {
+    for (const [name, value] of Object.entries(values)) {
+      if (value === undefined || (Number.isSafeInteger(value) && value > 0)) continue;
+      throw new StagecraftError('INVALID_ARGUMENT', `${group}.${name} must be a positive whole number, it is ${value}`);
+    }
+  }
+}
