@@ -194,7 +194,11 @@ describe('logs of tasks', () => {
   }
 
   it('T10 the last lines are shown also right after a cut, those of the last run only', async () => {
-    writeFileSync(path, `${runHeader('ebs-1')}of another run\n${linesTo(300)}${runHeader('ebs-2')}no\n--- license\n`);
+    writeFileSync(path, '');
+    writeFileSync(
+      path,
+      `${runHeader(path, 'ebs-1')}of another run\n${linesTo(300)}${runHeader(path, 'ebs-2')}no\n--- license\n`,
+    );
     await logs.bound('ebs');
     expect(statSync(path).size).to.equal(0);
     expect(tailOf(path)).to.equal('no\n--- license');
