@@ -186,41 +186,20 @@ export class PluginRegistry {
     const { until = 'healthy', timeoutMs = defaultWaitMs, signal } = options;
     const address = pluginsAddress(this.#node, type, name);
     const active = (): PluginInfo | undefined => this.#instancesAt(address)[0];
+    const failed = (code: string, why: string): StagecraftError => {
+      const info = active();
+      const last = info ? this.#status(info).description : 'not registered';
+      return new StagecraftError(code, `${why} while waiting for ${type} plugin '${name}' to be ${until}: ${last}`);
+    };
     const reached = (): PluginStatus | undefined => {
       const info = active();
-      if (!info) return undefined;
-      const status = this.#status(info);
-      const seen = this.#checked.get(this.#addressOf(info))?.healthy;
-      return until === 'registered' || (status.healthy && seen) ? structuredClone(status) : undefined;
+      const status = info && this.#status(info);
+      const seen = info && this.#checked.get(this.#addressOf(info))?.healthy;
+      if (status && (until === 'registered' || (status.healthy && seen))) return structuredClone(status);
+      if (this.#closed) throw failed(this.#closed.code, this.#closed.message);
+      return undefined;
     };
-    return new Promise((resolve, reject) => {
-      const end = (settle: () => void): void => {
-        stopWaiting();
-        cancel();
-        signal?.removeEventListener('abort', aborted);
-        settle();
-      };
-      const fail = (code: string, why: string): void => {
-        const info = active();
-        const last = info ? this.#status(info).description : 'not registered';
-        end(() =>
-          reject(
-            new StagecraftError(code, `${why} while waiting for ${type} plugin '${name}' to be ${until}: ${last}`),
-          ),
-        );
-      };
-      const look = (): void => {
-        const status = reached();
-        if (status) end(() => resolve(status));
-        else if (this.#closed) fail(this.#closed.code, this.#closed.message);
-      };
-      const aborted = (): void => fail('ABORTED', 'the wait was given up');
-      const cancel = this.#clock.after(timeoutMs, () => fail('TIMEOUT', `${timeoutMs} ms have passed`));
-      signal?.addEventListener('abort', aborted);
-      const stopWaiting = this.#waiters.add(address, look);
-      if (signal?.aborted) aborted();
-      else look();
-    });
+    return this.#waiters.until(address, { reached, clock: this.#clock, timeoutMs, signal, failed });
   }
 
   /**

@@ -1,4 +1,16 @@
 /** Those who wait until something is so, by the address that it concerns: of them, a commit concerns few. */
+import type { Clock } from '../engine/clock.js';
+
+export interface Wait<T> {
+  /** What is waited for; absent while it is not there. What it throws ends the wait. */
+  reached(): T | undefined;
+  clock: Clock;
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+  /** The error for a wait in vain. */
+  failed(code: 'TIMEOUT' | 'ABORTED', why: string): Error;
+}
+
 export class Waiters {
   readonly #looks = new Map<string, Set<() => void>>();
 
@@ -9,6 +21,33 @@ export class Waiters {
     return () => {
       if (looks.delete(look) && looks.size === 0) this.#looks.delete(address);
     };
+  }
+
+  /** Resolves once it is reached; leaves nothing behind, however it ends. */
+  until<T>(address: string, { reached, clock, timeoutMs, signal, failed }: Wait<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const end = (settle: () => void): void => {
+        stop();
+        cancel();
+        signal?.removeEventListener('abort', aborted);
+        settle();
+      };
+      const fail = (error: unknown): void => end(() => reject(error));
+      const look = (): void => {
+        try {
+          const found = reached();
+          if (found !== undefined) end(() => resolve(found));
+        } catch (error) {
+          fail(error);
+        }
+      };
+      const aborted = (): void => fail(failed('ABORTED', 'the wait was given up'));
+      const cancel = clock.after(timeoutMs, () => fail(failed('TIMEOUT', `${timeoutMs} ms have passed`)));
+      signal?.addEventListener('abort', aborted);
+      const stop = this.add(address, look);
+      if (signal?.aborted) aborted();
+      else look();
+    });
   }
 
   wake(address: string): void {
