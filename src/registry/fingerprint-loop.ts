@@ -72,8 +72,8 @@ async function rounds(options: FingerprintLoopOptions, call: LoopCall): Promise<
       if (!isDeepStrictEqual(seen, last)) send({ type: 'fingerprint.changed', fingerprint: seen });
       last = seen;
       // What has just come back may need a moment more: it is not made to wait as long as what stays away.
-      failures = seen.healthy ? 0 : woken ? 1 : failures + 1;
-      await wake.pause(clock, waitMs(failures, intervalMs));
+      failures = seen.healthy || woken ? 0 : failures + 1;
+      await wake.pause(clock, seen.healthy ? intervalMs : retryMs(failures, intervalMs));
       woken = wake.isCalled;
       const earlyMs = startedAtMs + Math.min(shortestGapMs, intervalMs) - clock.monotonicMs();
       if (earlyMs > 0) await pause(clock, earlyMs, signal);
@@ -82,8 +82,8 @@ async function rounds(options: FingerprintLoopOptions, call: LoopCall): Promise<
   }
 }
 
-const waitMs = (failures: number, intervalMs: number): number =>
-  failures === 0 ? intervalMs : Math.min(intervalMs, firstRetryMs * 2 ** Math.min(failures - 1, 20));
+const retryMs = (failures: number, intervalMs: number): number =>
+  Math.min(intervalMs, failures === 0 ? shortestGapMs : firstRetryMs * 2 ** Math.min(failures - 1, 20));
 
 /** One look; whatever goes wrong with it is what it found. */
 async function round(

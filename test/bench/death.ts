@@ -18,6 +18,8 @@ import { median } from './measure.js';
 import { PluginServer } from './plugin-server.js';
 
 const deaths = 20;
+/** Longer than what must lie between two looks: what happens comes long after the last one. */
+const restMs = 200;
 
 /** A plugin that ends and comes back. */
 interface Mortal {
@@ -124,8 +126,10 @@ async function reportDeaths(how: string, folder: string, make: (socketPath: stri
     await runtime.plugins.register(info);
     await health.turns(true);
     for (let death = 0; death < deaths; death += 1) {
+      await pause(restMs);
       const [unhealthy, dead] = [taken(health.turns(false)), taken(plugin.die())];
       gone.push({ bare: await dead, ours: await unhealthy });
+      await pause(restMs);
       const [healthy, answered] = [taken(health.turns(true)), taken(firstAnswer(socketPath))];
       await plugin.rise();
       back.push({ bare: await answered, ours: await healthy });

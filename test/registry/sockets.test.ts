@@ -204,7 +204,7 @@ describe('sockets', () => {
       mkdirSync(below, { recursive: true });
       const { length } = house.kind.looks;
       await house.kind.looked(length + 1); // for the first of the two directories, and it watches the second
-      await house.clock.advance(100);
+      await house.clock.advance(1_000);
       house.kind.find = () => healthy;
       writeFileSync(join(below, 'csi.sock'), '');
       await house.plugins.waitFor('device', 'gpu');
