@@ -57,6 +57,8 @@ type FingerprintEvent = { type: 'fingerprint.changed'; fingerprint: Fingerprint 
 export type PluginEvent = (
   | FingerprintEvent
   | { type: 'plugin.restart'; info: PluginInfo }
+  /** Whoever runs it knows that it is gone, or is ending it. */
+  | { type: 'plugin.lost'; description: string }
   | { type: 'plugin.shutdown' }
 ) &
   Stamped;
@@ -86,6 +88,7 @@ export interface NodeInfoChanged extends NodeInfo {
 
 const unknown: Fingerprint = { healthy: false, description: 'not yet fingerprinted' };
 const shutDown: Fingerprint = { healthy: false, description: 'shut down' };
+const lost = ({ description }: { description: string }): Fingerprint => ({ healthy: false, description });
 
 /** What a later, poorer round leaves out stays known: an unhealthy plugin has not lost its capabilities. */
 function together(known: Fingerprint, seen: Fingerprint): Fingerprint {
@@ -200,6 +203,13 @@ export const pluginMachine = setup({
             ],
           },
         ],
+        'plugin.lost': {
+          target: 'unhealthy',
+          actions: [
+            { type: 'remember', params: ({ event }) => lost(event) },
+            { type: 'emitHealth', params: 'unknown' },
+          ],
+        },
       },
     },
     healthy: {
@@ -218,6 +228,13 @@ export const pluginMachine = setup({
             ],
           },
         ],
+        'plugin.lost': {
+          target: 'unhealthy',
+          actions: [
+            { type: 'remember', params: ({ event }) => lost(event) },
+            { type: 'emitHealth', params: 'healthy' },
+          ],
+        },
       },
     },
     unhealthy: {
@@ -234,6 +251,7 @@ export const pluginMachine = setup({
           },
           { actions: [{ type: 'remember', params: ({ event }) => event.fingerprint }, 'tellNode'] },
         ],
+        'plugin.lost': { actions: { type: 'remember', params: ({ event }) => lost(event) } },
       },
     },
     shutdown: { type: 'final' },

@@ -1,5 +1,5 @@
 /** What the task machine (task.ts) makes of its context: names of runs, ends that count, what it asks of plugins. Pure. */
-import { pluginsAddress } from './addresses.js';
+import { pluginAddress, pluginsAddress } from './addresses.js';
 import type { MessageParams, Stamped } from './host.js';
 import type { PluginKey, ProcessEnd, SpawnedRun, TaskContext, TaskRun, TaskSpec, TaskType } from './task-types.js';
 
@@ -47,6 +47,15 @@ export const deregistrations = (context: TaskContext, dependents?: string[]): Me
     to: pluginsAddress(context.node, type, name),
     event: { type: 'plugins.deregister', allocId, ...(dependents && { dependents }) },
   }));
+
+/** Tells the instances of a process that it is gone, or is being ended: nobody is to take them for healthy. */
+export const losses = (context: TaskContext, description: string): MessageParams[] =>
+  context.spawned?.process
+    ? instancesOf(context).map(({ type, name, allocId }) => ({
+        to: pluginAddress(context.node, type, name, allocId),
+        event: { type: 'plugin.lost', description },
+      }))
+    : [];
 
 /** The new instances go in front before the dead ones go: nobody is promoted in between. */
 export const registrations = (context: TaskContext): MessageParams[] => {

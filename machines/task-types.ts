@@ -115,12 +115,14 @@ export type TaskEvent = (
   | { type: 'task.restart' }
   /** `dependents`: what uses the plugin, where it is stopped in spite of that. */
   | { type: 'task.stop'; dependents?: string[] }
+  /** Forgets a stopped one. */
+  | { type: 'task.remove' }
 ) &
   Stamped;
 
 /** Broadcast when something happens to a task, its process or the health of its plugin. */
 export type TaskChanged =
   | { type: 'started' | 'healthy'; id: string; allocId: string }
-  | { type: 'stopped'; id: string }
+  | { type: 'stopped' | 'removed'; id: string }
   | { type: 'exited'; id: string; allocId: string; end: ProcessEnd }
   | { type: 'unhealthy' | 'restarting' | 'failed'; id: string; reason: string };

@@ -8,6 +8,7 @@ import {
   endsInWindow,
   exitText,
   instancesOf,
+  losses,
   mustRun,
   mustSpawned,
   mustSpec,
@@ -31,6 +32,10 @@ import type {
   TaskRun,
   TaskSpec,
 } from './task-types.js';
+
+/** Why a run ends that did not end by itself. */
+const askedFor = 'a restart was asked for';
+const redefined = 'its definition has changed';
 
 export const taskMachine = setup({
   types: {} as { context: TaskContext; events: TaskEvent; input: TaskInput; emitted: TaskChanged },
@@ -60,16 +65,16 @@ export const taskMachine = setup({
       run: newRun(mustSpec(context).id, stampOf(event)),
       spawned: null,
       ready: null,
-      health: null,
     })),
     keepSpawned: assign((_, spawned: SpawnedRun) => ({ spawned, process: spawned.process })),
     keepReady: assign((_, ready: ReadyReport) => ({ ready, health: { healthy: true, description: 'ready' } })),
     keepHealth: assign((_, health: TaskHealth) => ({ health })),
+    forgetHealth: assign({ health: null }),
     keepRegistered: assign(({ context }) => ({
       registered: { allocId: mustSpawned(context).allocId, types: [...pluginTypes[mustSpec(context).type]] },
       reason: null,
     })),
-    forgetRuns: assign({ run: null, spawned: null, process: null, ready: null, health: null, registered: null }),
+    forgetRuns: assign({ run: null, spawned: null, process: null, ready: null, registered: null }),
     clearReason: assign({ reason: null }),
     clearEnds: assign({ endedAtMs: [], reason: null }),
     countEnd: assign(({ context, event }, reason: string) => {
@@ -97,12 +102,12 @@ export const taskMachine = setup({
       id: mustSpec(context).id,
       reason,
     })),
-    emitRestarting: emit(({ context }) => ({
+    emitRestarting: emit(({ context }, reason: string) => ({
       type: 'restarting' as const,
       id: mustSpec(context).id,
-      reason: 'it was asked for',
+      reason,
     })),
-    emitStopped: emit(({ context }) => ({ type: 'stopped' as const, id: mustSpec(context).id })),
+    emitDone: emit(({ context }, type: 'stopped' | 'removed') => ({ type, id: mustSpec(context).id })),
   },
   delays: {
     backoff: ({ context, event }) =>
@@ -128,9 +133,21 @@ export const taskMachine = setup({
     'task.start': {
       guard: { type: 'isAnotherSpec', params: ({ event }) => event.spec },
       target: '.starting',
-      actions: { type: 'takeSpec', params: ({ event }) => event.spec },
+      actions: [
+        { type: 'messages', params: ({ context }) => losses(context, redefined) },
+        { type: 'takeSpec', params: ({ event }) => event.spec },
+        { type: 'emitRestarting', params: redefined },
+      ],
     },
-    'task.restart': { guard: 'hasSpec', target: '.starting', actions: ['clearEnds', 'emitRestarting'] },
+    'task.restart': {
+      guard: 'hasSpec',
+      target: '.starting',
+      actions: [
+        { type: 'messages', params: ({ context }) => losses(context, askedFor) },
+        'clearEnds',
+        { type: 'emitRestarting', params: askedFor },
+      ],
+    },
     'task.stop': { target: '.stopping', actions: 'clearReason' },
   },
   states: {
@@ -138,6 +155,7 @@ export const taskMachine = setup({
       on: {
         'task.start': { target: 'starting', actions: { type: 'takeSpec', params: ({ event }) => event.spec } },
         'task.stop': {},
+        'task.remove': { target: 'removed', actions: { type: 'emitDone', params: 'removed' } },
       },
     },
     starting: {
@@ -199,6 +217,7 @@ export const taskMachine = setup({
       ],
     },
     running: {
+      exit: 'forgetHealth',
       invoke: [
         {
           id: 'watchProcess',
@@ -207,6 +226,7 @@ export const taskMachine = setup({
           onDone: {
             target: 'ended',
             actions: [
+              { type: 'messages', params: ({ context, event }) => losses(context, exitText(event.output)) },
               { type: 'emitExited', params: ({ event }) => event.output },
               { type: 'countEnd', params: ({ event }) => exitText(event.output) },
             ],
@@ -257,14 +277,17 @@ export const taskMachine = setup({
         params: ({ context, event }) =>
           deregistrations(context, event.type === 'task.stop' ? event.dependents : undefined),
       },
-      on: { 'task.start': { target: 'starting', actions: { type: 'takeSpec', params: ({ event }) => event.spec } } },
+      on: {
+        'task.start': { target: 'starting', actions: { type: 'takeSpec', params: ({ event }) => event.spec } },
+        'task.stop': { actions: 'clearReason' }, // it is under way: its grace time does not begin anew
+      },
       invoke: {
         id: 'endProcesses',
         src: 'endProcesses',
         input: ({ context }) => ({ spec: mustSpec(context), registered: context.registered, process: context.process }),
         onDone: [
           { guard: 'hasReason', target: 'failed', actions: 'forgetRuns' },
-          { target: 'stopped', actions: ['forgetRuns', 'emitStopped'] },
+          { target: 'stopped', actions: ['forgetRuns', { type: 'emitDone', params: 'stopped' }] },
         ],
         onError: {
           target: 'failed',
@@ -280,5 +303,6 @@ export const taskMachine = setup({
         'task.start': { target: 'starting', actions: { type: 'takeSpec', params: ({ event }) => event.spec } },
       },
     },
+    removed: { type: 'final' },
   },
 });

@@ -154,7 +154,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
         clock,
         probe: (info, signal) => clients.look(info, signal),
         gone: (instance, signal) => plugins.gone(instance, signal),
-        watchHealth: (instances, signal, tell) => health.watch(instances, signal, tell),
+        watchHealth: (instances, options, tell) => health.watch(instances, options, tell),
       }),
     ],
   });
@@ -181,7 +181,10 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     drained = released ? 'released' : 'kept';
     throw closedWithoutStore(error, released);
   };
-  void engine.lost.then((reason) => plugins.close(reason));
+  void engine.lost.then((reason) => {
+    plugins.close(reason);
+    tasks.close(reason);
+  });
   return {
     nodeId,
     dataDir: dataDir.path,

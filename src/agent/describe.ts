@@ -41,7 +41,8 @@ export function describeTaskUpdate({ at, change }: TaskUpdate): string {
       return `${task}: process of ${change.allocId} ended${signal ? ` by ${signal}` : code === undefined ? '' : ` with code ${code}`}`;
     }
     case 'stopped':
-      return `${task}: stopped`;
+    case 'removed':
+      return `${task}: ${change.type}`;
     default:
       return `${task}: ${change.type}: ${change.reason}`;
   }

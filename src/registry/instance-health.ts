@@ -24,14 +24,20 @@ export class InstanceHealth {
   /**
    * Tells the health once every instance was looked at, and whenever it changes, until the signal is aborted.
    * It is healthy if all are; else the description is that of the first which is not.
+   * @param wereThere whether they are known to have been there: one that is not was deregistered by somebody else
    */
-  watch(instances: PluginKey[], signal: AbortSignal, tell: (health: TaskHealth) => void): void {
+  watch(
+    instances: PluginKey[],
+    { signal, wereThere }: { signal: AbortSignal; wereThere: boolean },
+    tell: (health: TaskHealth) => void,
+  ): void {
+    if (signal.aborted) return;
     const addresses = instances.map(({ type, name, allocId }) => pluginAddress(this.#node, type, name, allocId));
     let last: TaskHealth | undefined;
     const look = (): void => {
       const health = healthOf(
         addresses.map((address) => this.#engine.peek(address)),
-        last !== undefined,
+        wereThere || last !== undefined,
       );
       if (!health || isDeepStrictEqual(health, last)) return;
       last = health;

@@ -236,13 +236,12 @@ export class PluginRegistry {
   }
 
   /**
-   * What depends on any of these instances, also while the runtime closes; those that are not registered are left out.
+   * What depends on any instance of the names of these, also while the runtime closes: an instance may be about to take
+   * the place of another, or have just done so.
    * @throws StagecraftError DEPENDENTS_UNKNOWN
    */
   async dependentsOf(instances: PluginKey[]): Promise<string[]> {
-    const infos = instances.flatMap(({ type, name, allocId }) =>
-      this.#instances(type, name).filter((info) => info.allocId === allocId),
-    );
+    const infos = instances.flatMap(({ type, name }) => this.#instances(type, name));
     if (!this.#dependents || infos.length === 0) return [];
     return askDependents(this.#dependents, infos, { clock: this.#clock, signal: new AbortController().signal });
   }

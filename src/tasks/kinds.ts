@@ -29,7 +29,11 @@ export interface TaskKindOptions {
   /** Resolves when an instance that was deregistered has shut down. */
   gone(instance: PluginKey, signal: AbortSignal): Promise<void>;
   /** Tells how the instances are, taken together, whenever that changes. */
-  watchHealth(instances: PluginKey[], signal: AbortSignal, tell: (health: TaskHealth) => void): void;
+  watchHealth(
+    instances: PluginKey[],
+    options: { signal: AbortSignal; wereThere: boolean },
+    tell: (health: TaskHealth) => void,
+  ): void;
 }
 
 export const tasksTopic = (node: string): string => `tasks/${encodeURIComponent(node)}`;
@@ -75,8 +79,9 @@ export function taskKind({ paths, logs, clock, probe, gone, watchHealth }: TaskK
       },
       watchHealth: {
         deadlineMs: 'loop',
-        run({ input, signal, send }: EffectCall<{ instances: PluginKey[] }>) {
-          watchHealth(input.instances, signal, (health) => send({ type: 'health.changed', health }));
+        run({ input, signal, send, recovered }: EffectCall<{ instances: PluginKey[] }>) {
+          const tell = (health: TaskHealth): void => send({ type: 'health.changed', health });
+          watchHealth(input.instances, { signal, wereThere: recovered }, tell);
           return untilAborted(signal);
         },
       },

@@ -2,7 +2,9 @@
  * `runtime.tasks`: the plugin processes that this node keeps running.
  * Reads what is committed; every change goes through the mailbox of the task concerned (machines/task.ts).
  */
-import { nodeOwnedPrefix, taskAddress } from '../../machines/addresses.js';
+
+import type { AnyEventObject } from 'xstate';
+import { nodeOwnedPrefix, pluginAddress, taskAddress } from '../../machines/addresses.js';
 import { instancesOf } from '../../machines/task-context.js';
 import type { PluginKey, TaskChanged, TaskContext, TaskSpec } from '../../machines/task-types.js';
 import type { ActorView, Engine } from '../engine/engine.js';
@@ -15,6 +17,8 @@ import type { LogPart, TaskLogs } from './task-logs.js';
 
 export type TaskState = 'stopped' | 'starting' | 'waiting' | 'running' | 'backing-off' | 'stopping' | 'failed';
 
+const hasProcess: ReadonlySet<TaskState> = new Set(['waiting', 'running', 'stopping']);
+
 export interface TaskStatus {
   id: string;
   state: TaskState;
@@ -22,6 +26,7 @@ export interface TaskStatus {
   spec: Omit<TaskSpec, 'env'> & { env: string[] };
   /** Of the present run, under which its plugins are registered. */
   allocId?: string;
+  /** Of the process, while it is known to be there. */
   pid?: number;
   /** The driver's own name. */
   pluginName?: string;
@@ -58,7 +63,8 @@ export class TaskSupervisor {
   readonly #dependents: TaskSupervisorOptions['dependents'];
   /** Called after each commit. */
   readonly #waiters = new Set<() => void>();
-  #closed = false;
+  /** Why every call is refused. */
+  #closed: StagecraftError | undefined;
 
   constructor({ node, engine, logs, dependents }: TaskSupervisorOptions) {
     this.#node = node;
@@ -70,30 +76,31 @@ export class TaskSupervisor {
 
   /**
    * Starts a task and keeps it running; the same one again changes nothing, another spec under its id restarts it.
-   * Resolves after the commit, not when the plugin is ready: see `plugins.waitFor`.
+   * Resolves after the commit, not when the plugin is ready: `plugins.waitFor` waits for that.
    * @throws StagecraftError INVALID_ARGUMENT with every fault and its path
    */
   async start(options: TaskOptions): Promise<void> {
     this.#refuseIfClosed();
     const spec = completeTask(options);
-    await this.#engine.ask(taskAddress(this.#node, spec.id), { type: 'task.start', spec });
+    await this.#runAnew(taskAddress(this.#node, spec.id), { type: 'task.start', spec });
   }
 
   /**
    * Ends the process of a task, if there is one, and starts it anew, whatever state it is in; ends before that do not count.
-   * Its plugin stays registered meanwhile. Resolves after the commit, as `start`.
+   * Its plugin stays registered meanwhile, unhealthy; calls in flight on it fail, and what is mounted through it stays
+   * or goes with the process, as the driver is made: `stop` is what protects them. Resolves after the commit, as `start`.
    * @throws StagecraftError TASK_NOT_FOUND, RUNTIME_CLOSED
    */
   async restart(id: string): Promise<void> {
     this.#refuseIfClosed();
     const address = taskAddress(this.#node, id);
     if (!this.#engine.has(address)) throw notFound(id);
-    await this.#engine.ask(address, { type: 'task.restart' });
+    await this.#runAnew(address, { type: 'task.restart' });
   }
 
   /**
-   * Deregisters the plugins of a task, waits for calls in flight (30 s at most), ends its processes (SIGTERM, SIGKILL after 10 s) and
-   * removes their sockets. Resolves when that is done.
+   * Deregisters the plugins of a task, waits for calls in flight (30 s at most), ends its processes (SIGTERM, SIGKILL
+   * after 10 s) and removes their sockets. Resolves when that is done.
    * @param force also if volumes that are mounted, or anything else, need the plugin
    * @throws StagecraftError TASK_NOT_FOUND; PLUGIN_IN_USE naming what needs it: nothing has changed; TASK_STOP_FAILED;
    *   ABORTED (it was started again meanwhile); RUNTIME_CLOSED
@@ -101,6 +108,17 @@ export class TaskSupervisor {
   async stop(id: string, { force = false }: { force?: boolean } = {}): Promise<void> {
     this.#refuseIfClosed();
     await this.#stop(id, force);
+  }
+
+  /**
+   * Stops a task and forgets it; its log and the directory of what its plugin keeps are left.
+   * @throws StagecraftError as `stop`
+   */
+  async remove(id: string, options: { force?: boolean } = {}): Promise<void> {
+    await this.stop(id, options);
+    const address = taskAddress(this.#node, id);
+    await this.#engine.ask(address, { type: 'task.remove' });
+    if (this.#engine.has(address)) throw startedAgain(id, address);
   }
 
   list(): TaskStatus[] {
@@ -155,9 +173,9 @@ export class TaskSupervisor {
     return this.#logs.read(id, options);
   }
 
-  /** Every later call is refused, but for `stopAll`; stops that were pending end with RUNTIME_CLOSED. */
-  close(): void {
-    this.#closed = true;
+  /** Every later call is refused, but for `stopAll`; those that are pending end so too. */
+  close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
+    this.#closed ??= reason;
     this.#lookAgain();
   }
 
@@ -169,6 +187,35 @@ export class TaskSupervisor {
     const dependents = await this.#dependentsOf(id, address, force);
     await this.#engine.ask(address, { type: 'task.stop', ...(dependents.length > 0 && { dependents }) });
     await this.#ended(address, { id, endsWithClose });
+  }
+
+  /** Begins another run. The plugin of the one before is not taken for healthy any more when this resolves. */
+  async #runAnew(address: string, event: AnyEventObject): Promise<void> {
+    const before = this.#engine.peek(address);
+    await this.#engine.ask(address, event);
+    if (!before) return;
+    const { run, spawned } = contextOf(before);
+    const present = this.#engine.peek(address);
+    if (!spawned?.process || !present || contextOf(present).run?.token === run?.token) return;
+    await Promise.all(instancesOf(contextOf(before)).map((instance) => this.#lost(instance)));
+  }
+
+  /** Resolves once an instance is not healthy, or nothing more is to be heard of it. */
+  #lost({ type, name, allocId }: PluginKey): Promise<void> {
+    const address = pluginAddress(this.#node, type, name, allocId);
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (this.#isInService(address) && this.#engine.peek(address)?.state === 'healthy' && !this.#closed) return;
+        this.#waiters.delete(look);
+        resolve();
+      };
+      this.#waiters.add(look);
+      look();
+    });
+  }
+
+  #isInService(address: string): boolean {
+    return !this.#engine.quarantined().some((actor) => actor.address === address);
   }
 
   /** What needs the plugin of a task. @throws StagecraftError PLUGIN_IN_USE unless forced */
@@ -194,7 +241,7 @@ export class TaskSupervisor {
       state: view.state as TaskState,
       spec: { ...spec, env: Object.keys(spec.env) },
       ...(run ? { allocId: run.allocId } : {}),
-      ...(spawned?.process ? { pid: spawned.process.pid } : {}),
+      ...(spawned?.process && hasProcess.has(view.state as TaskState) ? { pid: spawned.process.pid } : {}),
       ...(spec.command ? { logPath: this.#logs.pathOf(spec.id) } : {}),
       ...(ready ? { pluginName: ready.pluginName } : {}),
       ...health,
@@ -206,11 +253,11 @@ export class TaskSupervisor {
     return new Promise((resolve, reject) => {
       const look = (): void => {
         const view = this.#engine.peek(address);
-        const closed = endsWithClose && this.#closed;
+        const closed = endsWithClose ? this.#closed : undefined;
         if (view?.state === 'stopping' && !closed) return;
         this.#waiters.delete(look);
         if (view?.state === 'stopped') resolve();
-        else if (closed) reject(runtimeClosed());
+        else if (closed) reject(closed);
         else reject(notStopped(id, address, view));
       };
       this.#waiters.add(look);
@@ -223,7 +270,7 @@ export class TaskSupervisor {
   }
 
   #refuseIfClosed(): void {
-    if (this.#closed) throw runtimeClosed();
+    if (this.#closed) throw this.#closed;
   }
 }
 
@@ -237,14 +284,15 @@ const inUse = (id: string, address: string, why: string, cause?: unknown): Stage
     },
   );
 
-const runtimeClosed = (): StagecraftError => new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed');
+const startedAgain = (id: string, address: string): StagecraftError =>
+  new StagecraftError('ABORTED', `task ${id} was started again before its stop was done`, { address });
 
 const notFound = (id: string): StagecraftError =>
   new StagecraftError('TASK_NOT_FOUND', `there is no task '${id}': list them, or start it with its spec`);
 
 function notStopped(id: string, address: string, view: ActorView | undefined): StagecraftError {
   if (view && view.state !== 'failed') {
-    return new StagecraftError('ABORTED', `task ${id} was started again before its stop was done`, { address });
+    return startedAgain(id, address);
   }
   const reason = view ? contextOf(view).reason : 'it is out of service';
   return new StagecraftError('TASK_STOP_FAILED', `task ${id} could not be stopped: ${reason}`, { address });

@@ -90,6 +90,11 @@ class Scene {
     return this;
   }
 
+  lost(description: string): this {
+    this.actor.send({ type: 'plugin.lost', description, ...anyStamp });
+    return this;
+  }
+
   shutdown(): this {
     this.actor.send({ type: 'plugin.shutdown', ...anyStamp });
     return this;
@@ -300,6 +305,39 @@ describe('plugin machine', () => {
       const scene = new Scene().restart(moved).restart(info).seen(good);
       expect(scene.loops.map(({ stopped }) => stopped)).to.deep.equal([true, true, false]);
       expect(scene.actor.getSnapshot().context).to.deep.include({ info, fingerprint: good });
+    });
+  });
+
+  describe('whose process is lost', () => {
+    for (const [title, rounds, told] of [
+      ['while fingerprinting', [], ['unknown → false: it was killed']],
+      ['while healthy', [good], ['healthy → false: it was killed']],
+      ['while unhealthy', [bad], []],
+    ] satisfies [string, Fingerprint[], string[]][]) {
+      it(`T6 ${title}: unhealthy at once, with that reason, and what was known stays known`, () => {
+        const scene = new Scene().seen(...rounds);
+        const before = scene.health.length;
+        const { basic: known } = scene.fingerprint;
+        scene.lost('it was killed');
+        expect(scene.state).to.equal('unhealthy');
+        expect(scene.health.slice(before)).to.deep.equal(told);
+        expect(scene.fingerprint).to.deep.include({ healthy: false, description: 'it was killed' });
+        expect(scene.fingerprint.basic).to.deep.equal(known);
+        expect(scene.loops).to.have.lengthOf(1);
+      });
+    }
+
+    it('T6 it answers all the same: healthy again', () => {
+      const scene = new Scene().seen(good).lost('it hangs').seen(good);
+      expect([scene.state, scene.health.at(-1)]).to.deep.equal(['healthy', 'unhealthy → true: ready']);
+    });
+
+    it('T6 after it was shut down: nothing', () => {
+      const scene = new Scene().seen(good);
+      scene.shutdown();
+      const { length } = scene.health;
+      scene.lost('it was killed');
+      expect([scene.state, scene.health.length]).to.deep.equal(['shutdown', length]);
     });
   });
 

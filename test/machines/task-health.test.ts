@@ -37,9 +37,10 @@ describe('task machine: the health of a running task', () => {
     expect(scene.spawns.all).to.have.lengthOf(1);
   });
 
-  it('T5 a new run has no health until it is ready', async () => {
-    const scene = (await new TaskScene().start().run()).health(bad);
+  it('T5 once its process has ended it has no health, until the new run is ready', async () => {
+    const scene = await new TaskScene().start().run();
     await scene.exit();
+    expect([scene.state, scene.context.health]).to.deep.equal(['backing-off', null]);
     await scene.backOff();
     expect(scene.context.health).to.equal(null);
     await scene.run();
@@ -86,7 +87,7 @@ describe('task machine: a restart that is asked for', () => {
       const runs = scene.spawns.all.length;
       scene.restart();
       expect(scene.state).to.equal('starting');
-      expect(scene.told.at(-1)).to.deep.equal({ type: 'restarting', id: 'ebs', reason: 'it was asked for' });
+      expect(scene.told.at(-1)).to.deep.equal({ type: 'restarting', id: 'ebs', reason: 'a restart was asked for' });
       expect(scene.context.endedAtMs).to.deep.equal([]);
       expect(scene.spawns.all).to.have.lengthOf(runs + 1);
       expect(scene.spawns.last.input.previous).to.deep.equal(process);
@@ -123,6 +124,69 @@ describe('task machine: a restart that is asked for', () => {
   });
 });
 
+describe('task machine: instances whose process is lost', () => {
+  const lossOf = (scene: TaskScene, nth: number, description: string, type = 'csi-node') => ({
+    to: `plugin/${node}/${type}/ebs/${scene.allocId(nth)}`,
+    event: { type: 'plugin.lost', description },
+  });
+
+  it('T6 it ended: each of its instances is told how, before the next run', async () => {
+    const scene = await (await new TaskScene().start({ ...spec, type: 'monolith' }).run()).exit({ signal: 'SIGKILL' });
+    const types = ['csi-controller', 'csi-node'];
+    expect(scene.losses).to.deep.equal(types.map((type) => lossOf(scene, 0, 'the process was ended by SIGKILL', type)));
+    await scene.backOff();
+    await scene.run();
+    expect(scene.losses).to.have.lengthOf(2);
+  });
+
+  it('T6 it is ended for a restart or another definition: they are told why', async () => {
+    const scene = await new TaskScene().start().run();
+    await scene.restart().run();
+    await scene.start({ ...spec, command: ['another'] }).run();
+    expect(scene.losses).to.deep.equal([
+      lossOf(scene, 0, 'a restart was asked for'),
+      lossOf(scene, 1, 'its definition has changed'),
+    ]);
+    expect(scene.told.filter(({ type }) => type === 'restarting')).to.have.lengthOf(2);
+  });
+
+  it('T7 it is stopped: they shut down, and are told nothing else', async () => {
+    const scene = await (await new TaskScene().start().run()).stop().ended();
+    expect(scene.losses).to.deep.equal([]);
+  });
+
+  it('T6 one that never answered has no instances to tell', async () => {
+    const scene = await (await new TaskScene().start().spawn()).exit();
+    expect(scene.losses).to.deep.equal([]);
+  });
+});
+
+describe('task machine: stopped and removed', () => {
+  it('T7 asked again while it stops: what is under way goes on, nothing is asked for twice', async () => {
+    const scene = (await new TaskScene().start().run()).stop();
+    scene.takeMessages();
+    scene.stop().stop();
+    expect(scene.takeMessages()).to.deep.equal([]);
+    expect(scene.endings.all).to.have.lengthOf(1);
+    expect(scene.endings.last.signal.aborted).to.equal(false);
+    await scene.ended();
+    expect(scene.state).to.equal('stopped');
+  });
+
+  it('T7 stopped, then removed: told, and nothing follows', async () => {
+    const scene = await (await new TaskScene().start().run()).stop().ended();
+    scene.remove();
+    expect([scene.state, scene.told.at(-1)]).to.deep.equal(['removed', { type: 'removed', id: 'ebs' }]);
+  });
+
+  it('T7 anywhere else a removal changes nothing', async () => {
+    const scene = await new TaskScene().start().run();
+    const told = scene.told.length;
+    scene.remove();
+    expect([scene.state, scene.told.length]).to.deep.equal(['running', told]);
+  });
+});
+
 describe('task machine: a plugin that somebody else runs', () => {
   const { command: _, ...rest } = spec;
   const theirs: TaskSpec = { ...rest, socket: '/run/theirs/csi.sock' };
@@ -140,6 +204,12 @@ describe('task machine: a plugin that somebody else runs', () => {
     expect(scene.messages[0]).to.have.nested.property('event.info.options').that.deep.equals({
       stagePublishBaseDir: '/csi/volumes',
     });
+  });
+
+  it('T6 a restart of it tells its instance nothing: its process goes on', async () => {
+    const scene = await new TaskScene().start(theirs).run();
+    await scene.restart().run();
+    expect(scene.losses).to.deep.equal([]);
   });
 
   it('T1 before it a process of ours ran: that one is the one to end first', async () => {

@@ -45,7 +45,10 @@ export class TaskScene {
   /** The instances whose health is watched now. */
   watched: PluginKey[] | undefined;
   readonly told: TaskChanged[] = [];
+  /** What was asked of plugins actors. */
   readonly messages: MessageParams[] = [];
+  /** What instances were told of their process. */
+  readonly losses: MessageParams[] = [];
   readonly #clock = new SimulatedClock();
   readonly #actor;
 
@@ -65,7 +68,7 @@ export class TaskScene {
           };
         }),
       },
-      actions: { messages: (_, params) => void this.messages.push(...params) },
+      actions: { messages: (_, params) => this.#take(params) },
     });
     const logic = stamped(machine, () => ({ at: this.#clock.now(), random: next() }));
     this.#actor = createActor(logic, { input: { node }, clock: this.#clock });
@@ -102,6 +105,11 @@ export class TaskScene {
 
   stop(dependents?: string[]): this {
     this.#actor.send({ type: 'task.stop', ...(dependents && { dependents }), ...anyStamp });
+    return this;
+  }
+
+  remove(): this {
+    this.#actor.send({ type: 'task.remove', ...anyStamp });
     return this;
   }
 
@@ -163,6 +171,13 @@ export class TaskScene {
   async ended(): Promise<this> {
     this.endings.last.resolve();
     return this.reaches('stopped', 'failed');
+  }
+
+  #take(messages: MessageParams[]): void {
+    for (const message of messages) {
+      const isLoss = 'event' in message && message.event.type === 'plugin.lost';
+      (isLoss ? this.losses : this.messages).push(message);
+    }
   }
 
   /** The allocId of the nth run, from 0 on. */
