@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import type { CsiClient } from '../../src/csi/client.js';
 import type { PluginInfo, TaskOptions } from '../../src/index.js';
 import { command, hostpath, TaskHouse, until } from './task-house.js';
 
@@ -65,6 +66,53 @@ describe('the health of tasks', () => {
     }
     expect(changes).to.deep.equal([`registered ${after.allocId}`, `deregistered ${before.allocId}`]);
     expect(readdirSync(join(house.dataDir, 'plugins'))).to.deep.equal([after.allocId]);
+  });
+
+  it('R12 T6 whoever waits for the plugin right after a restart, or a change of the definition, gets the new instance', async () => {
+    const { tasks, plugins } = house.runtime;
+    await tasks.start(hostpath);
+    let { info } = await plugins.waitFor('csi-node', 'hostpath');
+    for (const anew of [
+      () => tasks.restart('hostpath'),
+      () => tasks.start({ ...hostpath, env: { ANOTHER: 'definition' } }),
+      () => tasks.restart('hostpath'),
+    ]) {
+      const before = info.allocId;
+      await anew();
+      expect(plugins.status('csi-node', 'hostpath')).to.include({ healthy: false });
+      ({ info } = await plugins.waitFor('csi-node', 'hostpath'));
+      expect(info.allocId).to.not.equal(before);
+      const client = await plugins.dispense<CsiClient>('csi-node', 'hostpath');
+      expect(await client.probe()).to.deep.equal({ ready: true });
+    }
+  });
+
+  it('T6 a process that has ended is not shown as healthy, and has no pid', async () => {
+    const { tasks } = house.runtime;
+    await tasks.start({ ...hostpath, restart: { backoff: { initialMs: 60_000, maxMs: 60_000 } } });
+    await until(house.updates, 'healthy');
+    process.kill(house.pid, 'SIGKILL');
+    await until(house.updates, 'restarting');
+    const status = tasks.status('hostpath');
+    expect(status).to.include({ state: 'backing-off' }).and.not.have.any.keys('pid', 'healthy', 'description');
+  });
+
+  it('T7 removed: it is stopped and forgotten; its log and what it keeps are left', async () => {
+    const { tasks } = house.runtime;
+    await tasks.start(hostpath);
+    await until(house.updates, 'healthy');
+    await tasks.remove('hostpath');
+    expect((await until(house.updates, 'removed')).map(({ type }) => type)).to.deep.equal(['stopped', 'removed']);
+    expect(tasks.list()).to.deep.equal([]);
+    expect(house.pids).to.deep.equal([]);
+    const refused = await tasks.restart('hostpath').catch((error: unknown) => error);
+    expect(refused).to.have.property('code', 'TASK_NOT_FOUND');
+    expect(readdirSync(house.dataDir)).to.include.members(['logs', 'tasks']);
+    await house.runtime.close();
+    await house.open();
+    expect(house.runtime.tasks.list()).to.deep.equal([]);
+    await house.runtime.tasks.start(hostpath);
+    await until(house.updates, 'healthy');
   });
 
   it('T6 a restart of what was stopped, or is not there', async () => {
