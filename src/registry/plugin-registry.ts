@@ -103,7 +103,8 @@ export class PluginRegistry {
 
   /**
    * Takes an instance out; one that is not there is no fault and changes nothing. What depends on it (see
-   * `createRuntime({ dependents })`) does not hinder that: its event names them. Resolves after the commit.
+   * `createRuntime({ dependents })`) does not hinder that: its event names them. One that is defined anew while that is
+   * asked for stays: whoever did that wants it. Resolves after the commit.
    * @throws StagecraftError PLUGIN_NOT_FOUND for a type that has neither a dispenser nor this name
    */
   async deregister(type: string, name: string, allocId: string): Promise<void> {
@@ -111,10 +112,10 @@ export class PluginRegistry {
     checkKey(type, name, allocId);
     const address = pluginsAddress(this.#node, type, name);
     const info = this.#instancesAt(address).find((instance) => instance.allocId === allocId);
-    const dependents = info && this.#dependents && (await this.#dependentsOf(info, this.#dependents));
+    const asked = info && this.#dependents && { info, dependents: await this.#dependentsOf(info, this.#dependents) };
     this.#refuseIfClosed();
     if (this.#engine.has(address)) {
-      await this.#engine.ask(address, { type: 'plugins.deregister', allocId, ...(dependents && { dependents }) });
+      await this.#engine.ask(address, { type: 'plugins.deregister', allocId, ...asked });
     } else if (!this.#clients.types.includes(type)) {
       throw notFound(`no plugin is of type '${type}': known are ${this.#clients.types.join(', ')}`);
     }
