@@ -17,8 +17,8 @@ export interface PluginsContext {
 
 export type PluginsEvent = (
   | { type: 'plugins.register'; info: PluginInfo }
-  /** `dependents`: what depends on the instance, where that is known. */
-  | { type: 'plugins.deregister'; allocId: string; dependents?: string[] }
+  /** `dependents`: what depends on the instance, where that is known. `info`: only if it is still defined so; default anyway. */
+  | { type: 'plugins.deregister'; allocId: string; dependents?: string[]; info?: PluginInfo }
 ) &
   Stamped;
 
@@ -69,6 +69,8 @@ export const pluginsMachine = setup({
       return present !== undefined && !isSameData(present, info);
     },
     isActive: ({ context }, allocId: string) => context.instances[0]?.allocId === allocId,
+    isAnother: ({ context }, { allocId, info }: Deregistration) =>
+      info !== undefined && !isSameData(instanceOf(context, allocId), info),
     isPresent: ({ context }, allocId: string) => instanceOf(context, allocId) !== undefined,
     isOnly: ({ context }, allocId: string) =>
       context.instances.length === 1 && context.instances[0]?.allocId === allocId,
@@ -133,6 +135,7 @@ export const pluginsMachine = setup({
     present: {
       on: {
         'plugins.deregister': [
+          { guard: { type: 'isAnother', params: ({ event }) => event } },
           {
             guard: { type: 'isOnly', params: ({ event }) => event.allocId },
             target: 'empty',

@@ -15,7 +15,8 @@ export type { Dependents } from './registry/dependents.js';
 export type { Dispenser, FingerprintRequest } from './registry/dispenser.js';
 export type { FingerprintTimes } from './registry/fingerprint-loop.js';
 export type { PluginEvent } from './registry/plugin-events.js';
-export type { PluginStatus, WaitOptions } from './registry/plugin-registry.js';
+export type { WaitOptions } from './registry/plugin-registry.js';
+export type { PluginStatus } from './registry/plugin-statuses.js';
 export {
   type ActorControl,
   type ActorStatus,

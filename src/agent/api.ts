@@ -6,7 +6,7 @@ import { chmodSync, rmSync } from 'node:fs';
 import { fastify } from 'fastify';
 import { StagecraftError } from '../errors.js';
 import { checkSocketPath } from '../host/socket-path.js';
-import type { PluginStatus } from '../registry/plugin-registry.js';
+import type { PluginStatus } from '../registry/plugin-statuses.js';
 import type { ActorStatus, Runtime, StoreStatus } from '../runtime.js';
 import type { StoreKind } from './store.js';
 import { serveTasks } from './task-api.js';

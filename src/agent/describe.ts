@@ -1,7 +1,7 @@
 /** What happens, in words for a person: one line each. */
 import type { NodeInfo } from '../../machines/plugin.js';
 import type { PluginEvent } from '../registry/plugin-events.js';
-import type { PluginStatus } from '../registry/plugin-registry.js';
+import type { PluginStatus } from '../registry/plugin-statuses.js';
 import type { TaskStatus, TaskUpdate } from '../tasks/task-supervisor.js';
 
 const timeOf = (at: number): string => new Date(at).toISOString().slice(11, 19);

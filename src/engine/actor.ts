@@ -14,6 +14,7 @@ import type { ActorKind } from './effects.js';
 import { type Envelope, emptyEnvelope, type JournalEntry } from './envelope.js';
 import { adopted, restored } from './from-record.js';
 import type { HostedMachine } from './hosted-machine.js';
+import type { ActorMessage } from './inbox.js';
 import { LiveWork } from './live-work.js';
 import type { Mail, Request } from './mail.js';
 import { type ActorPolicy, forgettable } from './policy.js';
@@ -126,6 +127,17 @@ export class Actor implements Author, Taker {
       !this.#isSuspect &&
       this.#mail.length + this.#changes.length + this.#state.envelope.effects.length === 0
     );
+  }
+
+  /** Messages that have come and are not applied yet, oldest first. */
+  get unread(): ActorMessage[] {
+    const unread = new Map<string, ActorMessage>();
+    for (const mail of [this.#writing?.taken.mail, ...this.#mail]) {
+      if (mail?.kind !== 'message' || this.#wasApplied(mail.message)) continue;
+      const { address, seq, index } = mail.message.from;
+      unread.set([seq, index, address].join(), mail.message); // one that was delivered twice counts once
+    }
+    return [...unread.values()];
   }
 
   /** When its next timer is due, in milliseconds since the epoch. */
@@ -385,18 +397,21 @@ export class Actor implements Author, Taker {
 
   /** True where it was applied before; then its sender is told so. */
   #isRepeat(mail: Mail): boolean {
-    const { answers, received } = this.#state.envelope;
+    const { answers } = this.#state.envelope;
     if (mail.kind === 'request') {
       const recorded = mail.requestId ? answers.find(([requestId]) => requestId === mail.requestId) : undefined;
       if (recorded) this.#answer(mail, recorded[1] ?? undefined);
       return recorded !== undefined;
     }
     if (mail.kind !== 'message') return false;
-    const { address, seq, index } = mail.message.from;
-    const [lastSeq, lastIndex] = received[address] ?? [0, 0];
-    const repeated = seq < lastSeq || (seq === lastSeq && index <= lastIndex);
+    const repeated = this.#wasApplied(mail.message);
     if (repeated) mail.applied();
     return repeated;
+  }
+
+  #wasApplied({ from: { address, seq, index } }: ActorMessage): boolean {
+    const [lastSeq, lastIndex] = this.#state.envelope.received[address] ?? [0, 0];
+    return seq < lastSeq || (seq === lastSeq && index <= lastIndex);
   }
 
   #nobody(mail: Mail): void {

@@ -218,6 +218,11 @@ export class Engine {
     return { seq: actor.seq, state: actor.snapshot.value, context: actor.snapshot.context };
   }
 
+  /** Messages of other actors that this one is still to apply, oldest first. */
+  unread(address: string): ActorMessage[] {
+    return this.#actors.get(address)?.unread ?? [];
+  }
+
   /** Whether an actor is in memory, be it on its way from the store or out of service. */
   has(address: string): boolean {
     return this.#actors.get(address) !== undefined;

@@ -15,6 +15,13 @@ interface Connection {
   dispenser: Dispenser;
 }
 
+/** One that is handed out. */
+interface Handed extends Connection {
+  definition: string;
+  /** How many instances at its address are to leave before the one that it is for comes. */
+  before: number;
+}
+
 /** What speaks to plugins of one type. */
 interface Kind {
   /** The last one counts; those before it are replaced for the time being. */
@@ -38,8 +45,8 @@ export class Clients {
   readonly #kinds = new Map<string, Kind>();
   readonly #clock: Clock;
   readonly #logger: Logger;
-  /** By address and definition: those that are handed out. */
-  readonly #connections = new Map<string, Map<string, Connection>>();
+  /** By address. */
+  readonly #handed = new Map<string, Handed[]>();
   /** By address: those that are closing, each by what ends the calls in flight on it. */
   readonly #closings = new Map<string, Set<AbortController>>();
   readonly #onSettled = new Set<(address: string) => void>();
@@ -92,11 +99,18 @@ export class Clients {
     return () => change(dispensers.filter((one) => one !== replacement));
   }
 
-  /** The client of the instance at this address, as defined by `info`; connected now if it is not. */
-  get(address: string, info: PluginInfo): unknown {
-    const connections = entry(this.#connections, address, () => new Map<string, Connection>());
-    const { client } = entry(connections, definitionOf(info), () => this.#connect(info));
-    return client;
+  /**
+   * The client of the instance at this address, as defined by `info`; connected now if it is not.
+   * @param before how many instances there are still to leave until that one comes
+   */
+  get(address: string, info: PluginInfo, before = 0): unknown {
+    const definition = definitionOf(info);
+    const handed = this.#handed.get(address) ?? [];
+    const present = handed.find((one) => one.before === before && one.definition === definition);
+    if (present) return present.client;
+    const connection = this.#connect(info);
+    this.#handed.set(address, [...handed, { ...connection, definition, before }]);
+    return connection.client;
   }
 
   /** Looks once at a plugin that is not registered, with a client of its own. */
@@ -111,19 +125,14 @@ export class Clients {
 
   /** Never throws: a client that can't be closed is forgotten all the same. */
   close(address: string, info: PluginInfo): void {
-    const connections = this.#connections.get(address);
-    const connection = connections?.get(definitionOf(info));
-    if (!connections || !connection) return;
-    connections.delete(definitionOf(info));
-    if (connections.size === 0) this.#connections.delete(address);
-    this.#close(address, connection);
+    const definition = definitionOf(info);
+    this.#closeThose(address, (one) => one.before === 0 && one.definition === definition);
   }
 
-  /** The same for all of an address, however it was defined when they were asked for. */
-  closeAll(address: string): void {
-    const connections = this.#connections.get(address);
-    this.#connections.delete(address);
-    for (const connection of connections?.values() ?? []) this.#close(address, connection);
+  /** The instance at this address has left: all clients of it are closed, none of who comes next. */
+  left(address: string): void {
+    this.#closeThose(address, ({ before }) => before === 0);
+    for (const one of this.#handed.get(address) ?? []) one.before -= 1;
   }
 
   /** Whether calls may still be in flight on a client of this address that is closed. */
@@ -138,7 +147,7 @@ export class Clients {
 
   /** Closes what is open, and ends all that is in flight. */
   end(): void {
-    for (const address of [...this.#connections.keys()]) this.closeAll(address);
+    for (const address of [...this.#handed.keys()]) this.#closeThose(address, () => true);
     for (const limits of [...this.#closings.values()]) for (const limit of [...limits]) limit.abort();
   }
 
@@ -150,8 +159,8 @@ export class Clients {
 
   /** Whoever asks for a client of this type from now on gets one of the present dispenser. */
   #renew(type: string): void {
-    for (const address of [...this.#connections.keys()]) {
-      if (addressParts(address)[2] === type) this.closeAll(address);
+    for (const address of [...this.#handed.keys()]) {
+      if (addressParts(address)[2] === type) this.#closeThose(address, () => true);
     }
     const kind = this.#kind(type);
     const { change } = kind;
@@ -163,6 +172,15 @@ export class Clients {
   #connect(info: PluginInfo): Connection {
     const dispenser = this.dispenser(info.type);
     return { client: dispenser.connect(info), dispenser };
+  }
+
+  #closeThose(address: string, isMeant: (one: Handed) => boolean): void {
+    const handed = this.#handed.get(address);
+    if (!handed) return;
+    const kept = handed.filter((one) => !isMeant(one));
+    if (kept.length > 0) this.#handed.set(address, kept);
+    else this.#handed.delete(address);
+    for (const one of handed) if (isMeant(one)) this.#close(address, one);
   }
 
   #close(address: string, { client, dispenser }: Connection): void {

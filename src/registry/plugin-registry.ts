@@ -9,7 +9,7 @@ import {
   pluginsAddress,
   pluginsAddressOf,
 } from '../../machines/addresses.js';
-import type { Fingerprint, PluginContext, PluginInfo } from '../../machines/plugin.js';
+import type { PluginInfo } from '../../machines/plugin.js';
 import type { PluginsContext } from '../../machines/plugins.js';
 import type { PluginKey } from '../../machines/task-types.js';
 import type { Clock } from '../engine/clock.js';
@@ -20,29 +20,9 @@ import { messageOf, StagecraftError } from '../errors.js';
 import type { Clients } from './clients.js';
 import { askDependents, type Dependents } from './dependents.js';
 import { type PluginEvent, pluginEventOf, pluginsTopic } from './plugin-events.js';
+import { type Look, type PluginStatus, PluginStatuses } from './plugin-statuses.js';
 import { checkAddress, checkKey, checkRegistration } from './validate.js';
 import { Waiters } from './waiters.js';
-
-/** What is known of the active instance of a plugin. */
-export interface PluginStatus {
-  info: PluginInfo;
-  state: 'registering' | 'fingerprinting' | 'healthy' | 'unhealthy' | 'shutdown';
-  healthy: boolean;
-  /** Why it is as it is, in words. */
-  description: string;
-  fingerprint: {
-    pluginName?: string;
-    vendorVersion?: string;
-    /** Absent means not known yet, never none. */
-    capabilities: string[] | undefined;
-    pluginCapabilities?: string[];
-    nodeId?: string;
-    maxVolumes?: number;
-    topology?: Record<string, string>;
-  };
-  /** The end of the last look at it in this run of the runtime, milliseconds since the epoch. */
-  checkedAt?: number;
-}
 
 export interface WaitOptions {
   /** Default `healthy`. */
@@ -75,8 +55,7 @@ export class PluginRegistry {
   readonly #dependents: Dependents | undefined;
   /** Aborted at the end. */
   readonly #end = new AbortController();
-  /** The end of the last look at an instance, and whether it was found healthy: its machine may not know yet. */
-  readonly #checked = new Map<string, { atMs: number; healthy: boolean }>();
+  readonly #statuses: PluginStatuses;
   /**
    * By the address of a plugin's name: one of its actors has committed, a look at an instance of it has ended, calls on a
    * client of it have, or all is over.
@@ -92,14 +71,15 @@ export class PluginRegistry {
     this.#clock = clock;
     this.#logger = logger;
     this.#dependents = dependents;
+    this.#statuses = new PluginStatuses({ node, engine });
     clients.onSettled((address) => this.#wake(address));
-    clients.onReplaced((type) => this.#forgetLooks(type));
+    clients.onReplaced((type) => this.#statuses.forgetAll(type));
     clientsOf.set(this, clients);
-    engine.observe(({ address, state, entry }) => {
-      // Also one that nobody has looked at: it may have been dispensed.
-      if (state === undefined) clients.closeAll(address);
-      // A look at what it was before says nothing of it any more.
-      if (state === undefined || entry.event?.type === 'plugin.restart') this.#checked.delete(address);
+    engine.observe(({ address, entry }) => {
+      const { type } = entry.event ?? {};
+      // Also those that no look has used: they may have been dispensed.
+      if (type === 'plugin.shutdown') clients.left(address);
+      if (type === 'plugin.shutdown' || type === 'plugin.restart') this.#statuses.forget(address);
       this.#wake(address);
     });
   }
@@ -123,7 +103,8 @@ export class PluginRegistry {
 
   /**
    * Takes an instance out; one that is not there is no fault and changes nothing. What depends on it (see
-   * `createRuntime({ dependents })`) does not hinder that: its event names them. Resolves after the commit.
+   * `createRuntime({ dependents })`) does not hinder that: its event names them. One that is defined anew while that is
+   * asked for stays: whoever did that wants it. Resolves after the commit.
    * @throws StagecraftError PLUGIN_NOT_FOUND for a type that has neither a dispenser nor this name
    */
   async deregister(type: string, name: string, allocId: string): Promise<void> {
@@ -131,10 +112,10 @@ export class PluginRegistry {
     checkKey(type, name, allocId);
     const address = pluginsAddress(this.#node, type, name);
     const info = this.#instancesAt(address).find((instance) => instance.allocId === allocId);
-    const dependents = info && this.#dependents && (await this.#dependentsOf(info, this.#dependents));
+    const asked = info && this.#dependents && { info, dependents: await this.#dependentsOf(info, this.#dependents) };
     this.#refuseIfClosed();
     if (this.#engine.has(address)) {
-      await this.#engine.ask(address, { type: 'plugins.deregister', allocId, ...(dependents && { dependents }) });
+      await this.#engine.ask(address, { type: 'plugins.deregister', allocId, ...asked });
     } else if (!this.#clients.types.includes(type)) {
       throw notFound(`no plugin is of type '${type}': known are ${this.#clients.types.join(', ')}`);
     }
@@ -162,7 +143,7 @@ export class PluginRegistry {
   /** @throws StagecraftError PLUGIN_NOT_FOUND */
   status(type: string, name: string): PluginStatus {
     this.#refuseIfClosed();
-    return structuredClone(this.#status(this.#active(type, name)));
+    return structuredClone(this.#statuses.of(this.#active(type, name)));
   }
 
   /**
@@ -174,7 +155,8 @@ export class PluginRegistry {
     this.#clients.dispenser(type);
     const info = this.#active(type, name);
     // What a type's dispenser connects is for the caller to know: CsiClient for the built-in ones.
-    return this.#clients.get(this.#addressOf(info), info) as TClient;
+    const address = this.#addressOf(info);
+    return this.#clients.get(address, info, this.#statuses.leaving(address)) as TClient;
   }
 
   /**
@@ -188,14 +170,14 @@ export class PluginRegistry {
     const active = (): PluginInfo | undefined => this.#instancesAt(address)[0];
     const failed = (code: string, why: string): StagecraftError => {
       const info = active();
-      const last = info ? this.#status(info).description : 'not registered';
+      const last = info ? this.#statuses.of(info).description : 'not registered';
       return new StagecraftError(code, `${why} while waiting for ${type} plugin '${name}' to be ${until}: ${last}`);
     };
     const reached = (): PluginStatus | undefined => {
       const info = active();
-      const status = info && this.#status(info);
-      const seen = info && this.#checked.get(this.#addressOf(info))?.healthy;
-      if (status && (until === 'registered' || (status.healthy && seen))) return structuredClone(status);
+      if (info && (until === 'registered' || this.#statuses.isSeenHealthy(info))) {
+        return structuredClone(this.#statuses.of(info));
+      }
       if (this.#closed) throw failed(this.#closed.code, this.#closed.message);
       return undefined;
     };
@@ -247,16 +229,9 @@ export class PluginRegistry {
   }
 
   /** Told by the fingerprint loop at the end of each round. */
-  checked(address: string, seen: { atMs: number; healthy: boolean }): void {
-    this.#checked.set(address, seen);
+  checked(address: string, look: Look): void {
+    this.#statuses.looked(address, look);
     this.#wake(address);
-  }
-
-  /** Another dispenser is to say how these plugins are. */
-  #forgetLooks(type: string): void {
-    for (const address of [...this.#checked.keys()]) {
-      if (addressParts(address)[2] === type) this.#checked.delete(address);
-    }
   }
 
   /** Ends all waiting; every later call is refused. */
@@ -302,24 +277,6 @@ export class PluginRegistry {
     throw notFound(`there is no ${type} plugin '${name}': list them, or register it`);
   }
 
-  #status(info: PluginInfo): PluginStatus {
-    const address = this.#addressOf(info);
-    const view = this.#engine.peek(address);
-    const fingerprint: Fingerprint = view
-      ? fingerprintIn(view.context)
-      : { healthy: false, description: 'being registered' };
-    const state = (view?.state ?? 'registering') as PluginStatus['state'];
-    const checkedAt = this.#checked.get(address)?.atMs;
-    return {
-      info,
-      state,
-      healthy: state === 'healthy',
-      description: fingerprint.description,
-      fingerprint: { ...fingerprint.basic, capabilities: fingerprint.capabilities },
-      ...(checkedAt === undefined ? {} : { checkedAt }),
-    };
-  }
-
   #addressOf({ type, name, allocId }: PluginInfo): string {
     return pluginAddress(this.#node, type, name, allocId);
   }
@@ -339,4 +296,3 @@ const notFound = (message: string): StagecraftError => new StagecraftError('PLUG
 
 /** The engine keeps contexts as the machines made them, but does not know their types. */
 const instancesIn = (context: object): PluginInfo[] => (context as PluginsContext).instances;
-const fingerprintIn = (context: object): Fingerprint => (context as PluginContext).fingerprint;

@@ -55,6 +55,21 @@ describe('messages', () => {
     expect(await historyOf(engine, 'desk/a')).to.deep.equal(['event tell', 'event note']);
   });
 
+  it('messages are unread until the commit that applies them is done', async () => {
+    await ask('desk/b', note('there'));
+    const unread = (): unknown[] => engine.unread('desk/b').map(({ event }) => event?.text);
+    const release = life.store.hold('commit');
+    const sent = ask('desk/a', tell(noteTo('desk/b', '1'), noteTo('desk/b', '2')));
+    await lab.rest();
+    expect(unread(), 'not sent yet').to.deep.equal([]);
+    release();
+    const seen: unknown[][] = [];
+    engine.observe(() => seen.push(unread()));
+    await sent;
+    await lab.rest();
+    expect(seen).to.deep.equal([['1', '2'], ['2'], []]);
+  });
+
   it('all is delivered, then nothing is owed any more', async () => {
     await ask('desk/a', tell(noteTo('desk/b', '1'), noteTo('desk/c', '2')));
     await lab.rest();

@@ -58,9 +58,10 @@ class Scene {
     return this;
   }
 
-  deregister(allocId: string, dependents?: string[]): this {
+  deregister(allocId: string, dependents?: string[], info?: PluginInfo): this {
     this.#forget();
-    this.#actor.send({ type: 'plugins.deregister', allocId, ...(dependents && { dependents }), ...anyStamp });
+    const asked = { ...(dependents && { dependents }), ...(info && { info }) };
+    this.#actor.send({ type: 'plugins.deregister', allocId, ...asked, ...anyStamp });
     return this;
   }
 
@@ -175,6 +176,19 @@ describe('plugins machine', () => {
       const { told, messages } = scene();
       expect(told[0]).to.deep.equal({ type: 'deregistered', info: a2, dependents: ['volume v'] });
       expect(messages).to.deep.equal([shutdown(a2)]);
+    });
+  }
+
+  for (const [title, course] of [
+    ['the last one', [a1]],
+    ['the active one', [a2, a1]],
+    ['one behind it', [a1, a2]],
+  ] satisfies [string, PluginInfo[]][]) {
+    it(`R6 ${title} is to leave as it was defined: another definition by then stays, the same leaves`, () => {
+      const scene = new Scene().register(...course).deregister('a1', [], { ...a1, version: 'before' });
+      expect([scene.instances, scene.told, scene.messages]).to.deep.equal([course.toReversed(), [], []]);
+      expect(scene.deregister('a1', [], a1).instances).to.deep.equal(course.filter(({ allocId }) => allocId !== 'a1'));
+      expect(scene.deregister('a1', [], a1).told, 'gone already').to.deep.equal([]);
     });
   }
 

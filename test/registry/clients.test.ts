@@ -51,13 +51,26 @@ describe('clients', () => {
     expect(clients.get(address, device('a1'))).to.not.equal(first);
   });
 
-  it('R4 all of an address are closed, however they were defined; those of others are not', () => {
+  it('R4 who is there leaves: all of its clients are closed, however it was defined; those of others are not', () => {
     for (const version of ['1', '2']) clients.get(address, device('a1', { version }));
     const other = clients.get(`${address}2`, device('a2'));
-    clients.closeAll(address);
-    clients.closeAll(address);
+    clients.left(address);
+    clients.left(address);
     expect(kind.closes).to.deep.equal([1, 1, 0]);
     expect(clients.get(`${address}2`, device('a2'))).to.equal(other);
+  });
+
+  it('R9 asked for before those who were there have left: its own, which stays open until it leaves itself', () => {
+    const first = clients.get(address, device('a1'));
+    const third = clients.get(address, device('a1'), 2);
+    expect(third).to.not.equal(first);
+    clients.close(address, device('a1'));
+    clients.left(address);
+    expect([clients.get(address, device('a1'), 1), kind.closes]).to.deep.equal([third, [1, 0]]);
+    clients.left(address);
+    expect([clients.get(address, device('a1')), kind.closes]).to.deep.equal([third, [1, 0]]);
+    clients.left(address);
+    expect(kind.closes).to.deep.equal([1, 1]);
   });
 
   it('R9 no dispenser for a type, also for one named like something of every object: NO_DISPENSER, naming those there are', async () => {

@@ -195,6 +195,21 @@ describe('dependents of plugins', () => {
       expect(asked).to.deep.equal([]);
     });
 
+    it('R6 it is defined anew before the answer comes: who did that keeps it, told and stopped is nothing', async () => {
+      let answer: (names: string[]) => void = () => {};
+      dependents = () =>
+        new Promise((resolve) => {
+          answer = resolve;
+        });
+      const leaving = leave('a2');
+      await house.register(device('a2', { version: '2' }));
+      answer([]);
+      await leaving;
+      await house.rest();
+      expect([house.allocIds(), await left()]).to.deep.equal([['a2', 'a1'], []]);
+      expect(house.plugins.status('device', 'gpu')).to.deep.include({ state: 'healthy' });
+    });
+
     it('R6 it has left with the last of its name when the answer comes: told once, no commit for nothing', async () => {
       await leave('a2');
       let answer: (names: string[]) => void = () => {};

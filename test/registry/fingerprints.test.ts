@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { pluginAddress } from '../../machines/addresses.js';
 import type { Fingerprint, PluginBasics } from '../../machines/plugin.js';
-import type { PluginStatus } from '../../src/registry/plugin-registry.js';
+import type { PluginStatus } from '../../src/registry/plugin-statuses.js';
 import { type FakeClient, healthy, unhealthy } from './fake-kind.js';
 import { device, House, inShort, nodeId } from './house.js';
 

@@ -8,7 +8,7 @@ import { openChannels } from '../../src/csi/channel.js';
 import type { CsiHandlers } from '../../src/csi/server.js';
 import { type Clock, systemClock } from '../../src/engine/clock.js';
 import type { PluginEvent } from '../../src/registry/plugin-events.js';
-import type { PluginStatus } from '../../src/registry/plugin-registry.js';
+import type { PluginStatus } from '../../src/registry/plugin-statuses.js';
 import { watchedDirectories } from '../../src/registry/socket-watch.js';
 import { createRuntime, type Runtime } from '../../src/runtime.js';
 import type { RuntimeOptions } from '../../src/runtime-options.js';

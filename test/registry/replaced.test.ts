@@ -1,7 +1,7 @@
 /** Dispensers that a test puts in the place of others, and what `createRuntime` takes as a dispenser. */
 import { expect } from 'chai';
 import { createRuntime, type Dispenser, type Runtime } from '../../src/index.js';
-import type { PluginStatus } from '../../src/registry/plugin-registry.js';
+import type { PluginStatus } from '../../src/registry/plugin-statuses.js';
 import { replaceDispenser } from '../../src/testing/index.js';
 import { refusalOf } from '../refusal.js';
 import { FakeKind, healthy, unhealthy } from './fake-kind.js';

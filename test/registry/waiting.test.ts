@@ -1,6 +1,6 @@
 /** Waiting for a plugin, by event; and the end of it all. */
 import { expect } from 'chai';
-import type { PluginStatus } from '../../src/registry/plugin-registry.js';
+import type { PluginStatus } from '../../src/registry/plugin-statuses.js';
 import { healthy, unhealthy } from './fake-kind.js';
 import { device, House, refusal } from './house.js';
 

@@ -1,0 +1,102 @@
+/**
+ * How each instance is: what its machine has committed, and what was seen of it in this run of the runtime.
+ * As long as its machine has not taken what it was registered as, nothing that was known before counts.
+ */
+import { addressParts, pluginAddress } from '../../machines/addresses.js';
+import type { Fingerprint, PluginContext, PluginInfo } from '../../machines/plugin.js';
+import type { Engine } from '../engine/engine.js';
+
+/** What is known of the active instance of a plugin. */
+export interface PluginStatus {
+  info: PluginInfo;
+  state: 'registering' | 'fingerprinting' | 'healthy' | 'unhealthy' | 'shutdown';
+  healthy: boolean;
+  /** Why it is as it is, in words. */
+  description: string;
+  fingerprint: {
+    pluginName?: string;
+    vendorVersion?: string;
+    /** Absent means not known yet, never none. */
+    capabilities: string[] | undefined;
+    pluginCapabilities?: string[];
+    nodeId?: string;
+    maxVolumes?: number;
+    topology?: Record<string, string>;
+  };
+  /** The end of the last look at it in this run of the runtime, milliseconds since the epoch. */
+  checkedAt?: number;
+}
+
+/** The end of a look at an instance, and whether it was found healthy: its machine may not know yet. */
+export interface Look {
+  atMs: number;
+  healthy: boolean;
+}
+
+const beingRegistered: Fingerprint = { healthy: false, description: 'being registered' };
+
+export class PluginStatuses {
+  readonly #node: string;
+  readonly #engine: Engine;
+  /** By the address of an instance, the last one. */
+  readonly #looks = new Map<string, Look>();
+
+  constructor({ node, engine }: { node: string; engine: Engine }) {
+    this.#node = node;
+    this.#engine = engine;
+  }
+
+  of(info: PluginInfo): PluginStatus {
+    const address = this.#addressOf(info);
+    const view = this.#isBeingMade(address) ? undefined : this.#engine.peek(address);
+    const fingerprint = view ? fingerprintIn(view.context) : beingRegistered;
+    const state = (view?.state ?? 'registering') as PluginStatus['state'];
+    const checkedAt = view && this.#looks.get(address)?.atMs;
+    return {
+      info,
+      state,
+      healthy: state === 'healthy',
+      description: fingerprint.description,
+      fingerprint: { ...fingerprint.basic, capabilities: fingerprint.capabilities },
+      ...(checkedAt === undefined ? {} : { checkedAt }),
+    };
+  }
+
+  /** Whether it is healthy, and was found so in this run. */
+  isSeenHealthy(info: PluginInfo): boolean {
+    return this.of(info).healthy && this.#looks.get(this.#addressOf(info))?.healthy === true;
+  }
+
+  looked(address: string, look: Look): void {
+    this.#looks.set(address, look);
+  }
+
+  /** What was seen says nothing any more of who is there. */
+  forget(address: string): void {
+    this.#looks.delete(address);
+  }
+
+  /** The same for all instances of a type. */
+  forgetAll(type: string): void {
+    for (const address of [...this.#looks.keys()]) {
+      if (addressParts(address)[2] === type) this.#looks.delete(address);
+    }
+  }
+
+  /** How many instances are still to leave an address before the one that is registered comes. */
+  leaving(address: string): number {
+    return this.#engine.unread(address).filter(({ event }) => event?.type === 'plugin.shutdown').length;
+  }
+
+  /** Its name has registered it, or defined it anew, and its machine has still to take that. */
+  #isBeingMade(address: string): boolean {
+    return this.#engine.unread(address).some(({ input, event }) => input || event?.type === 'plugin.restart');
+  }
+
+  #addressOf({ type, name, allocId }: PluginInfo): string {
+    return pluginAddress(this.#node, type, name, allocId);
+  }
+}
+
+/** The engine keeps contexts as the machines made them, but does not know their types. */
+const fingerprintIn = (context: object): Fingerprint => (context as PluginContext).fingerprint;
