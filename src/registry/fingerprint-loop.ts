@@ -9,6 +9,7 @@ import type { Effect, EffectCall } from '../engine/effects.js';
 import { messageOf } from '../errors.js';
 import type { Clients } from './clients.js';
 import { fingerprintOf } from './dispenser.js';
+import { bounded, firstOf } from './limits.js';
 import { watchSocket } from './socket-watch.js';
 import { Wake } from './wake.js';
 
@@ -45,8 +46,12 @@ export function fingerprintLoop(options: FingerprintLoopOptions): Effect {
       while (!signal.aborted) {
         const change = clients.changeOf(input.info.type);
         // Another dispenser begins from the beginning, and nothing that the one before it finds counts any more.
-        const until = change ? AbortSignal.any([signal, change]) : signal;
-        await rounds(options, { address, input, signal: until, send });
+        const until = firstOf(change ? [signal, change] : [signal]);
+        try {
+          await rounds(options, { address, input, signal: until.signal, send });
+        } finally {
+          until.release();
+        }
       }
     },
   };
@@ -91,11 +96,11 @@ async function round(
   { address, input: { info }, signal }: LoopCall,
   { last, basic, wake }: { last: Fingerprint | undefined; basic: PluginBasics | undefined; wake: Wake },
 ): Promise<Fingerprint> {
-  const { clients } = options;
+  const { clients, clock, timeoutMs } = options;
   const known = basic ? { basic } : {};
   const isInitial = !last || last.description.startsWith(failedInitially);
   try {
-    const found = await bounded(options, signal, async (limit) => {
+    const found = await bounded({ clock, timeoutMs, signal }, async (limit) => {
       const dispenser = clients.dispenser(info.type);
       const client = clients.get(address, info);
       wake.on((look) => dispenser.onDisconnect?.(client, look));
@@ -106,26 +111,5 @@ async function round(
     return isInitial ? seen : { ...seen, description: seen.description.replace(failedInitially, '') };
   } catch (error) {
     return { ...known, healthy: false, description: `${isInitial ? failedInitially : ''}${messageOf(error)}` };
-  }
-}
-
-/** Asks for as long as a round may take, then gives up, whether the asked one heeds its signal or not. */
-async function bounded<T>(
-  { clock, timeoutMs }: FingerprintLoopOptions,
-  signal: AbortSignal,
-  ask: (limit: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const limit = new AbortController();
-  const ended = (): void => limit.abort(signal.reason);
-  const cancel = clock.after(timeoutMs, () => limit.abort(new Error(`no answer within ${timeoutMs} ms`)));
-  signal.addEventListener('abort', ended);
-  try {
-    return await new Promise((resolve, reject) => {
-      limit.signal.addEventListener('abort', () => reject(limit.signal.reason));
-      ask(limit.signal).then(resolve, reject);
-    });
-  } finally {
-    cancel();
-    signal.removeEventListener('abort', ended);
   }
 }
