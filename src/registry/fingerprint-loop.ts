@@ -3,7 +3,7 @@
  * an unchanged round is no event and no commit. Holds the instance's client. What looking means: dispenser.ts
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Fingerprint, FingerprintInput, PluginBasics } from '../../machines/plugin.js';
+import type { Fingerprint, FingerprintInput, PluginBasics, PluginInfo } from '../../machines/plugin.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Effect, EffectCall } from '../engine/effects.js';
 import { messageOf } from '../errors.js';
@@ -62,29 +62,40 @@ async function rounds(options: FingerprintLoopOptions, call: LoopCall): Promise<
   const { address, input, signal, send } = call;
   let last: Fingerprint | undefined;
   let failures = 0;
-  let woken = false;
-  while (!signal.aborted) {
-    const startedAtMs = clock.monotonicMs();
-    const wake = new Wake();
-    wake.onAbort(signal);
-    // From before the round on: what happens while it runs leads to another one.
-    wake.on((look) => watchSocket(input.info.connection.socketPath, look));
-    // Behind a new connection there may be another driver: who it is, is asked again.
-    const basic = woken ? undefined : last?.basic;
-    const seen = await round(options, call, { last, basic, wake });
-    if (!signal.aborted) {
+  let wake: Wake | undefined;
+  try {
+    while (!signal.aborted) {
+      const startedAtMs = clock.monotonicMs();
+      // Behind a new connection there may be another driver: who it is, is asked again.
+      const isWoken = wake?.isCalled ?? false;
+      const basic = isWoken ? undefined : last?.basic;
+      wake = wakeOf(input.info, signal, wake);
+      const seen = await round(options, call, { last, basic, wake });
+      if (signal.aborted) return;
       options.checked(address, { atMs: clock.now(), healthy: seen.healthy });
       if (!isDeepStrictEqual(seen, last)) send({ type: 'fingerprint.changed', fingerprint: seen });
       last = seen;
       // What has just come back may need a moment more: it is not made to wait as long as what stays away.
-      failures = seen.healthy || woken ? 0 : failures + 1;
+      failures = seen.healthy || isWoken ? 0 : failures + 1;
       await wake.pause(clock, seen.healthy ? intervalMs : retryMs(failures, intervalMs));
-      woken = wake.isCalled;
       const earlyMs = startedAtMs + Math.min(shortestGapMs, intervalMs) - clock.monotonicMs();
       if (earlyMs > 0) await pause(clock, earlyMs, signal);
     }
-    wake.release();
+  } finally {
+    wake?.release();
   }
+}
+
+/**
+ * Called from before the round on: what happens while it runs leads to another one. The one before is let go of after
+ * that, since a watch that nobody holds loses what it has not told yet.
+ */
+function wakeOf({ connection }: PluginInfo, signal: AbortSignal, before: Wake | undefined): Wake {
+  const wake = new Wake();
+  wake.onAbort(signal);
+  wake.on((look) => watchSocket(connection.socketPath, look));
+  before?.release();
+  return wake;
 }
 
 const retryMs = (failures: number, intervalMs: number): number =>

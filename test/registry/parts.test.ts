@@ -5,9 +5,10 @@ import type { AnyEventObject } from 'xstate';
 import type { Clock } from '../../src/engine/clock.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { Clients } from '../../src/registry/clients.js';
-import { fingerprintLoop } from '../../src/registry/fingerprint-loop.js';
+import { type FingerprintLoopOptions, fingerprintLoop } from '../../src/registry/fingerprint-loop.js';
 import { bounded, firstOf, unlessAborted } from '../../src/registry/limits.js';
 import { pluginEventOf } from '../../src/registry/plugin-events.js';
+import { watchedDirectories } from '../../src/registry/socket-watch.js';
 import { Wake } from '../../src/registry/wake.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 import { FakeKind, unhealthy } from './fake-kind.js';
@@ -30,16 +31,17 @@ describe('fingerprint loop', () => {
   function run(
     kind: FakeKind,
     clock: Clock,
-    clients = new Clients({ device: kind }, { clock, logger: silentLogger }),
+    more: Partial<FingerprintLoopOptions> = {},
   ): { stop: AbortController; sent: AnyEventObject[]; ended: Promise<unknown> } {
     const stop = new AbortController();
     const sent: AnyEventObject[] = [];
     const options = {
       intervalMs: 1_000,
       timeoutMs: 100,
-      clients,
+      clients: new Clients({ device: kind }, { clock, logger: silentLogger }),
       clock,
       checked: () => {},
+      ...more,
     };
     const ended = fingerprintLoop(options).run({
       address,
@@ -96,13 +98,24 @@ describe('fingerprint loop', () => {
     const change = clients.changeOf('device') ?? new AbortController().signal;
     const before = Reflect.ownKeys(change); // AbortSignal.any keeps what depends on a signal under a key of it
     for (let times = 0; times < 20; times += 1) {
-      const { stop, ended } = run(kind, clock, clients);
+      const { stop, ended } = run(kind, clock, { clients });
       await clock.advance(0);
       stop.abort();
       await ended;
     }
     expect(getEventListeners(change, 'abort')).to.deep.equal([]);
     expect(Reflect.ownKeys(change)).to.deep.equal(before);
+  });
+
+  it('I11 ended by an error, it lets go of what it watched, and of its client’s losses', async () => {
+    const [kind, clock, before] = [new FakeKind(), simulatedClock(), watchedDirectories()];
+    const checked = (): void => {
+      throw new Error('broken');
+    };
+    const { ended } = run(kind, clock, { checked });
+    expect((await caught(ended)).message).to.equal('broken');
+    expect(watchedDirectories()).to.equal(before);
+    expect(kind.clients[0]?.listeners.size).to.equal(0);
   });
 
   it('I1 tells only what differs from the round before', async () => {
