@@ -49,6 +49,8 @@ export class PluginConnection {
     for (const listener of [...this.#listeners]) listener();
   };
   #held: SharedChannel | undefined;
+  /** Of the file that was last called. */
+  #key: string | undefined;
 
   /** @throws {StagecraftError} INVALID_ARGUMENT: see checkSocketPath */
   constructor(socketPath: string) {
@@ -67,7 +69,8 @@ export class PluginConnection {
       this.close(); // else it goes on trying to connect
       throw csiError(rpc, 'UNAVAILABLE', looked.fault);
     }
-    if (this.#held && this.#held.key !== looked.key) this.#leaveReplaced(this.#held);
+    if (this.#key !== undefined && this.#key !== looked.key) this.#tellReplaced();
+    this.#key = looked.key;
     const shared = usable(looked.key) ?? open(this.socketPath, looked.key);
     if (this.#held !== shared) this.close();
     shared.users.add(this.#lost);
@@ -75,17 +78,22 @@ export class PluginConnection {
     return shared;
   }
 
-  /** Who shares it and makes no call would go on to think that the old plugin is there: nobody watches it any more. */
-  #leaveReplaced(channel: SharedChannel): void {
-    if (channel.retired) return;
-    retire(channel);
-    channel.users.delete(this.#lost);
-    for (const lost of channel.users) queueMicrotask(lost);
+  /**
+   * Behind the path there may be another plugin. Who shares the channel and makes no call would go on to think that the
+   * old one is there, since nobody watches it any more; our own user, that it is still the same.
+   */
+  #tellReplaced(): void {
+    const told = new Set([this.#lost]);
+    if (this.#held && !this.#held.retired) {
+      retire(this.#held);
+      for (const lost of this.#held.users) told.add(lost);
+    }
+    for (const lost of told) queueMicrotask(lost);
   }
 
   /**
-   * Calls back each time an established connection ends from the other side, or another user of the socket finds it
-   * replaced; the answer ends that.
+   * Calls back each time an established connection ends from the other side, or a call, of whichever user of the socket,
+   * finds it replaced; the answer ends that.
    */
   onLost(callback: () => void): () => void {
     const listener = (): void => callback();

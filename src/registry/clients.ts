@@ -8,6 +8,7 @@ import type { Clock } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf } from '../errors.js';
 import { type Dispenser, fingerprintOf } from './dispenser.js';
+import { unlessAborted } from './limits.js';
 import { noDispenser } from './validate.js';
 
 interface Connection {
@@ -113,11 +114,12 @@ export class Clients {
     return connection.client;
   }
 
-  /** Looks once at a plugin that is not registered, with a client of its own. */
+  /** Looks once at a plugin that is not registered, with a client of its own. Rejects once the signal is aborted. */
   async look(info: PluginInfo, signal: AbortSignal): Promise<Fingerprint> {
     const connection = this.#connect(info);
+    const { client, dispenser } = connection;
     try {
-      return fingerprintOf(await connection.dispenser.fingerprint(connection.client, { info, signal }));
+      return fingerprintOf(await unlessAborted(signal, () => dispenser.fingerprint(client, { info, signal })));
     } finally {
       this.#close(`${info.type}/${info.name}/${info.allocId}`, connection);
     }

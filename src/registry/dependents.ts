@@ -5,6 +5,7 @@
 import type { PluginInfo } from '../../machines/plugin.js';
 import type { Clock } from '../engine/clock.js';
 import { messageOf, StagecraftError } from '../errors.js';
+import { bounded } from './limits.js';
 
 /**
  * Names what depends on a plugin instance, in words for people, e.g. `volume default/data`.
@@ -18,7 +19,7 @@ export interface AskOptions {
   signal: AbortSignal;
 }
 
-const limitMs = 30_000;
+const timeoutMs = 30_000;
 
 /**
  * What depends on any of these instances: sorted, each once.
@@ -31,13 +32,10 @@ export async function askDependents(
   { clock, signal }: AskOptions,
 ): Promise<string[]> {
   signal.throwIfAborted();
-  const end = new AbortController();
-  const until = AbortSignal.any([signal, end.signal]);
-  const ended = new Promise<never>((_, reject) => until.addEventListener('abort', () => reject(until.reason)));
-  const cancel = clock.after(limitMs, () => end.abort(new Error(`no answer within ${limitMs / 1000} s`)));
   try {
-    const answers = Promise.all(plugins.map((plugin) => ask(dependents, plugin, until)));
-    const named = await Promise.race([ended, answers]);
+    const named = await bounded({ clock, timeoutMs, signal }, (limit) =>
+      Promise.all(plugins.map((plugin) => ask(dependents, plugin, limit))),
+    );
     return [...new Set(named.flat())].sort();
   } catch (error) {
     signal.throwIfAborted();
@@ -47,9 +45,6 @@ export async function askDependents(
       `what depends on ${names} can't be told: ${messageOf(error)}; mend the dependents function of createRuntime`,
       { cause: error },
     );
-  } finally {
-    cancel();
-    end.abort(); // whoever has not answered need not go on
   }
 }
 

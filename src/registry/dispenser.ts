@@ -14,13 +14,46 @@ export type Looked = Omit<Fingerprint, 'description'> & Partial<Pick<Fingerprint
 
 /**
  * What a dispenser answered, as data of our own: it may be less than its type says, and change under our hands.
- * @throws Error where it is no object
+ * @throws Error where it is no object, or a part of it is not what it has to be: it names the part
  */
 export function fingerprintOf(answer: Looked): Fingerprint {
   if (!(answer instanceof Object)) throw new Error('the look at it gave no result');
-  const { healthy, description, ...rest }: Partial<Fingerprint> = JSON.parse(JSON.stringify(answer));
+  const { healthy, ...rest }: Partial<Fingerprint> = JSON.parse(JSON.stringify(answer));
+  checkParts(rest);
+  const { description } = rest;
   const isHealthy = healthy === true;
   return { ...rest, healthy: isHealthy, description: description ?? (isHealthy ? 'ready' : 'not healthy') };
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isObject = (value: unknown): boolean => value instanceof Object && !Array.isArray(value);
+const text = { what: 'a string', fits: isText };
+const texts = { what: 'a list of strings', fits: (value: unknown) => Array.isArray(value) && value.every(isText) };
+const part = { what: 'an object', fits: isObject };
+
+/** What each part has to be where it is there. Beside them a kind of plugin may tell what it likes. */
+const shapes: Record<string, { what: string; fits(value: unknown): boolean }> = {
+  description: text,
+  capabilities: texts,
+  basic: part,
+  'basic.pluginName': text,
+  'basic.vendorVersion': text,
+  'basic.pluginCapabilities': texts,
+  'basic.nodeId': text,
+  'basic.maxVolumes': { what: 'a number', fits: (value) => typeof value === 'number' },
+  'basic.topology': {
+    what: 'an object of strings',
+    fits: (value) => isObject(value) && Object.values(Object(value)).every(isText),
+  },
+};
+
+function checkParts(found: object, within = ''): void {
+  for (const [name, value] of Object.entries(found)) {
+    const path = within + name;
+    const shape = shapes[path];
+    if (shape && !shape.fits(value)) throw new Error(`the look at it gave ${path} that is not ${shape.what}`);
+    if (shape === part) checkParts(value, `${path}.`);
+  }
 }
 
 /**

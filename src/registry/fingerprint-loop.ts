@@ -3,12 +3,13 @@
  * an unchanged round is no event and no commit. Holds the instance's client. What looking means: dispenser.ts
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Fingerprint, FingerprintInput, PluginBasics } from '../../machines/plugin.js';
+import type { Fingerprint, FingerprintInput, PluginBasics, PluginInfo } from '../../machines/plugin.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Effect, EffectCall } from '../engine/effects.js';
 import { messageOf } from '../errors.js';
 import type { Clients } from './clients.js';
 import { fingerprintOf } from './dispenser.js';
+import { bounded, firstOf } from './limits.js';
 import { watchSocket } from './socket-watch.js';
 import { Wake } from './wake.js';
 
@@ -45,8 +46,12 @@ export function fingerprintLoop(options: FingerprintLoopOptions): Effect {
       while (!signal.aborted) {
         const change = clients.changeOf(input.info.type);
         // Another dispenser begins from the beginning, and nothing that the one before it finds counts any more.
-        const until = change ? AbortSignal.any([signal, change]) : signal;
-        await rounds(options, { address, input, signal: until, send });
+        const until = firstOf(change ? [signal, change] : [signal]);
+        try {
+          await rounds(options, { address, input, signal: until.signal, send });
+        } finally {
+          until.release();
+        }
       }
     },
   };
@@ -57,29 +62,40 @@ async function rounds(options: FingerprintLoopOptions, call: LoopCall): Promise<
   const { address, input, signal, send } = call;
   let last: Fingerprint | undefined;
   let failures = 0;
-  let woken = false;
-  while (!signal.aborted) {
-    const startedAtMs = clock.monotonicMs();
-    const wake = new Wake();
-    wake.onAbort(signal);
-    // From before the round on: what happens while it runs leads to another one.
-    wake.on((look) => watchSocket(input.info.connection.socketPath, look));
-    // Behind a new connection there may be another driver: who it is, is asked again.
-    const basic = woken ? undefined : last?.basic;
-    const seen = await round(options, call, { last, basic, wake });
-    if (!signal.aborted) {
+  let wake: Wake | undefined;
+  try {
+    while (!signal.aborted) {
+      const startedAtMs = clock.monotonicMs();
+      // Behind a new connection there may be another driver: who it is, is asked again.
+      const isWoken = wake?.isCalled ?? false;
+      const basic = isWoken ? undefined : last?.basic;
+      wake = wakeOf(input.info, signal, wake);
+      const seen = await round(options, call, { last, basic, wake });
+      if (signal.aborted) return;
       options.checked(address, { atMs: clock.now(), healthy: seen.healthy });
       if (!isDeepStrictEqual(seen, last)) send({ type: 'fingerprint.changed', fingerprint: seen });
       last = seen;
       // What has just come back may need a moment more: it is not made to wait as long as what stays away.
-      failures = seen.healthy || woken ? 0 : failures + 1;
+      failures = seen.healthy || isWoken ? 0 : failures + 1;
       await wake.pause(clock, seen.healthy ? intervalMs : retryMs(failures, intervalMs));
-      woken = wake.isCalled;
       const earlyMs = startedAtMs + Math.min(shortestGapMs, intervalMs) - clock.monotonicMs();
       if (earlyMs > 0) await pause(clock, earlyMs, signal);
     }
-    wake.release();
+  } finally {
+    wake?.release();
   }
+}
+
+/**
+ * Called from before the round on: what happens while it runs leads to another one. The one before is let go of after
+ * that, since a watch that nobody holds loses what it has not told yet.
+ */
+function wakeOf({ connection }: PluginInfo, signal: AbortSignal, before: Wake | undefined): Wake {
+  const wake = new Wake();
+  wake.onAbort(signal);
+  wake.on((look) => watchSocket(connection.socketPath, look));
+  before?.release();
+  return wake;
 }
 
 const retryMs = (failures: number, intervalMs: number): number =>
@@ -91,11 +107,11 @@ async function round(
   { address, input: { info }, signal }: LoopCall,
   { last, basic, wake }: { last: Fingerprint | undefined; basic: PluginBasics | undefined; wake: Wake },
 ): Promise<Fingerprint> {
-  const { clients } = options;
+  const { clients, clock, timeoutMs } = options;
   const known = basic ? { basic } : {};
   const isInitial = !last || last.description.startsWith(failedInitially);
   try {
-    const found = await bounded(options, signal, async (limit) => {
+    const found = await bounded({ clock, timeoutMs, signal }, async (limit) => {
       const dispenser = clients.dispenser(info.type);
       const client = clients.get(address, info);
       wake.on((look) => dispenser.onDisconnect?.(client, look));
@@ -106,26 +122,5 @@ async function round(
     return isInitial ? seen : { ...seen, description: seen.description.replace(failedInitially, '') };
   } catch (error) {
     return { ...known, healthy: false, description: `${isInitial ? failedInitially : ''}${messageOf(error)}` };
-  }
-}
-
-/** Asks for as long as a round may take, then gives up, whether the asked one heeds its signal or not. */
-async function bounded<T>(
-  { clock, timeoutMs }: FingerprintLoopOptions,
-  signal: AbortSignal,
-  ask: (limit: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const limit = new AbortController();
-  const ended = (): void => limit.abort(signal.reason);
-  const cancel = clock.after(timeoutMs, () => limit.abort(new Error(`no answer within ${timeoutMs} ms`)));
-  signal.addEventListener('abort', ended);
-  try {
-    return await new Promise((resolve, reject) => {
-      limit.signal.addEventListener('abort', () => reject(limit.signal.reason));
-      ask(limit.signal).then(resolve, reject);
-    });
-  } finally {
-    cancel();
-    signal.removeEventListener('abort', ended);
   }
 }

@@ -180,6 +180,28 @@ describe('csi transport: real plugins', () => {
     expect(await nameAt(idle)).to.equal('second');
   });
 
+  for (const [title, meanwhile] of [
+    ['replaced', async () => {}],
+    [
+      'removed, then there again',
+      async () => {
+        rmSync(served.socketPath);
+        expect(await refusalOf(client.probe())).to.include({ grpcCode: 'UNAVAILABLE' });
+      },
+    ],
+  ] satisfies [string, () => Promise<void>][]) {
+    it(`I8 ${title}: the one that finds it hears it too, since there may be another plugin`, async () => {
+      await start('first');
+      await client.probe();
+      await meanwhile();
+      const lost = awaited();
+      client.onDisconnect(lost.resolve);
+      await start('second');
+      expect(await nameAt(client)).to.equal('second');
+      await lost.promise;
+    });
+  }
+
   it('the file is removed under a live one: calls say that there is no socket', async () => {
     await start('one');
     await client.probe();

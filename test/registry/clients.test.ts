@@ -169,6 +169,15 @@ describe('clients', () => {
     expect(warnings).to.deep.equal([]);
   });
 
+  it('T3 a look at what is not registered ends with its signal, also where the dispenser does not heed it', async () => {
+    kind.hold();
+    const limit = new AbortController();
+    const seen = clients.look(device('a1'), limit.signal).catch(({ message }: Error) => message);
+    limit.abort(new Error('no answer'));
+    expect(await seen).to.equal('no answer');
+    expect(kind.closes).to.deep.equal([1]);
+  });
+
   it('T3 a look at what is not registered has a client of its own, closed after it, also where the look fails', async () => {
     const { signal } = new AbortController();
     expect(await clients.look(device('a1'), signal)).to.deep.equal(healthy);

@@ -96,7 +96,7 @@ describe('dependents of plugins', () => {
       await clock.advance(1);
       const error = await refused;
       expect([error.code, limit?.aborted]).to.deep.equal(['DEPENDENTS_UNKNOWN', true]);
-      expect(error.message).to.include('no answer within 30 s');
+      expect(error.message).to.include('no answer within 30000 ms');
       reject(new Error('late'));
       await clock.advance(0);
     });

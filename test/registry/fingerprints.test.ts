@@ -289,6 +289,19 @@ describe('fingerprints', () => {
         [{ healthy: true }, 'healthy', 'ready'],
         [{ healthy: true, description: 'ok', serial: 7n }, 'unhealthy', /BigInt/],
         [{ healthy: true, description: 'ok', made: new Date(0), on: () => {} }, 'healthy', 'ok'],
+        [{ healthy: false, description: 42 }, 'unhealthy', /description that is not a string/],
+        [{ healthy: true, capabilities: 'READ' }, 'unhealthy', /capabilities that is not a list of strings/],
+        [{ healthy: true, capabilities: ['READ', null] }, 'unhealthy', /capabilities that is not a list of strings/],
+        [{ healthy: true, basic: null }, 'unhealthy', /basic that is not an object/],
+        [{ healthy: true, basic: ['p'] }, 'unhealthy', /basic that is not an object/],
+        [{ healthy: true, basic: { pluginName: 7 } }, 'unhealthy', /basic.pluginName that is not a string/],
+        [{ healthy: true, basic: { vendorVersion: 1.4 } }, 'unhealthy', /basic.vendorVersion that is not a string/],
+        [{ healthy: true, basic: { pluginCapabilities: {} } }, 'unhealthy', /basic.pluginCapabilities that is not a/],
+        [{ healthy: true, basic: { nodeId: false } }, 'unhealthy', /basic.nodeId that is not a string/],
+        [{ healthy: true, basic: { maxVolumes: '5' } }, 'unhealthy', /basic.maxVolumes that is not a number/],
+        [{ healthy: true, basic: { topology: null } }, 'unhealthy', /basic.topology that is not an object of strings/],
+        [{ healthy: true, basic: { topology: { zone: 1 } } }, 'unhealthy', /basic.topology that is not an object of/],
+        [{ healthy: true, basic: { serial: 7 } }, 'healthy', 'ready'],
       ];
       for (const [index, [answer, state, description]] of answers.entries()) {
         const allocId = `a${index}`;
@@ -300,7 +313,10 @@ describe('fingerprints', () => {
         expect(got.description).to.match(
           typeof description === 'string' ? new RegExp(`^${description}$`) : description,
         );
+        await house.clock.advance(2_000);
+        expect(house.kind.lastLook.request.info.allocId, 'looked at again').to.equal(allocId);
         expect(await house.history(device(allocId, { name: allocId }))).to.deep.equal(['begun', 'fingerprint.changed']);
+        await house.plugins.deregister('device', allocId, allocId);
       }
     });
 

@@ -5,12 +5,24 @@ import type { AnyEventObject } from 'xstate';
 import type { Clock } from '../../src/engine/clock.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { Clients } from '../../src/registry/clients.js';
-import { fingerprintLoop } from '../../src/registry/fingerprint-loop.js';
+import { type FingerprintLoopOptions, fingerprintLoop } from '../../src/registry/fingerprint-loop.js';
+import { bounded, firstOf, unlessAborted } from '../../src/registry/limits.js';
 import { pluginEventOf } from '../../src/registry/plugin-events.js';
+import { watchedDirectories } from '../../src/registry/socket-watch.js';
 import { Wake } from '../../src/registry/wake.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 import { FakeKind, unhealthy } from './fake-kind.js';
 import { device } from './house.js';
+
+/** The error that this ends with. */
+async function caught(work: Promise<unknown>): Promise<Error> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof Error) return error;
+  }
+  throw new Error('expected an error, but all went well');
+}
 
 const address = 'plugin/worker-1/device/gpu/a1';
 
@@ -19,6 +31,7 @@ describe('fingerprint loop', () => {
   function run(
     kind: FakeKind,
     clock: Clock,
+    more: Partial<FingerprintLoopOptions> = {},
   ): { stop: AbortController; sent: AnyEventObject[]; ended: Promise<unknown> } {
     const stop = new AbortController();
     const sent: AnyEventObject[] = [];
@@ -28,6 +41,7 @@ describe('fingerprint loop', () => {
       clients: new Clients({ device: kind }, { clock, logger: silentLogger }),
       clock,
       checked: () => {},
+      ...more,
     };
     const ended = fingerprintLoop(options).run({
       address,
@@ -78,6 +92,32 @@ describe('fingerprint loop', () => {
     });
   }
 
+  it('R9 I11 loops that come and go leave nothing on the signal of their kind', async () => {
+    const [kind, clock] = [new FakeKind(), simulatedClock()];
+    const clients = new Clients({ device: kind }, { clock, logger: silentLogger });
+    const change = clients.changeOf('device') ?? new AbortController().signal;
+    const before = Reflect.ownKeys(change); // AbortSignal.any keeps what depends on a signal under a key of it
+    for (let times = 0; times < 20; times += 1) {
+      const { stop, ended } = run(kind, clock, { clients });
+      await clock.advance(0);
+      stop.abort();
+      await ended;
+    }
+    expect(getEventListeners(change, 'abort')).to.deep.equal([]);
+    expect(Reflect.ownKeys(change)).to.deep.equal(before);
+  });
+
+  it('I11 ended by an error, it lets go of what it watched, and of its client’s losses', async () => {
+    const [kind, clock, before] = [new FakeKind(), simulatedClock(), watchedDirectories()];
+    const checked = (): void => {
+      throw new Error('broken');
+    };
+    const { ended } = run(kind, clock, { checked });
+    expect((await caught(ended)).message).to.equal('broken');
+    expect(watchedDirectories()).to.equal(before);
+    expect(kind.clients[0]?.listeners.size).to.equal(0);
+  });
+
   it('I1 tells only what differs from the round before', async () => {
     const [kind, clock] = [new FakeKind(), simulatedClock()];
     const { stop, sent, ended } = run(kind, clock);
@@ -102,6 +142,52 @@ describe('fingerprint loop', () => {
     await ended;
     expect(sent).to.deep.equal([]);
     expect(kind.closes).to.deep.equal([1]);
+  });
+});
+
+describe('limits', () => {
+  const stop = new AbortController();
+  const listening = (): number => getEventListeners(stop.signal, 'abort').length;
+
+  it('I1 bounded: whatever comes of it, it leaves neither a timer nor a listener', async () => {
+    const clock = simulatedClock();
+    const limits = { clock, timeoutMs: 100, signal: stop.signal };
+    let limit: AbortSignal | undefined;
+    const hang = (signal: AbortSignal): Promise<never> => {
+      limit = signal;
+      return new Promise(() => {});
+    };
+    expect(await bounded(limits, async () => 'yes')).to.equal('yes');
+    expect((await caught(bounded(limits, () => Promise.reject(new Error('no'))))).message).to.equal('no');
+    const late = caught(bounded(limits, hang));
+    expect(listening()).to.equal(1);
+    await clock.advance(100);
+    expect((await late).message).to.equal('no answer within 100 ms');
+    expect(limit?.aborted).to.equal(true);
+    expect([listening(), clock.pending]).to.deep.equal([0, 0]);
+  });
+
+  it('I11 unlessAborted: the reason of its signal, also where the asked one does not heed it; no listener stays', async () => {
+    const end = new AbortController();
+    const asked = caught(unlessAborted(end.signal, () => new Promise(() => {})));
+    end.abort(new Error('enough'));
+    expect((await asked).message).to.equal('enough');
+    expect((await caught(unlessAborted(end.signal, () => Promise.reject(new Error('asked'))))).message).to.equal(
+      'enough',
+    );
+    expect(getEventListeners(end.signal, 'abort')).to.have.lengthOf(0);
+  });
+
+  it('I11 firstOf: aborted with the first of its signals, however many listen; released, it holds on to none', () => {
+    const [first, second] = [new AbortController(), new AbortController()];
+    const many = Array.from({ length: 20 }, () => firstOf([first.signal, second.signal]));
+    const [released, ...others] = many;
+    released?.release();
+    second.abort();
+    expect(others.every(({ signal }) => signal.aborted)).to.equal(true);
+    expect(released?.signal.aborted).to.equal(false);
+    for (const { release } of many) release();
+    expect([first, second].flatMap(({ signal }) => getEventListeners(signal, 'abort'))).to.deep.equal([]);
   });
 });
 

@@ -66,8 +66,8 @@ export class RealScene {
   }
 
   /** A driver in this process. */
-  async server(handlers: CsiHandlers = {}): Promise<FaultyServer> {
-    const server = await serveFaulty({ ...this.#options(), handlers });
+  async server(handlers: CsiHandlers = {}, more: Partial<FaultDriverOptions> = {}): Promise<FaultyServer> {
+    const server = await serveFaulty({ ...this.#options(), ...more, handlers });
     this.#endings.push(() => server.stop());
     return server;
   }

@@ -3,13 +3,13 @@
  * what happens, not a timer. With real processes where a process is what dies or stands still.
  */
 import { once } from 'node:events';
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { openChannels } from '../../src/csi/channel.js';
 import { serveFaulty } from '../../src/testing/index.js';
-import { impatient, inRealScenes, onlyIfStirred } from './real-scene.js';
+import { impatient, inRealScenes, often, onlyIfStirred } from './real-scene.js';
 
 describe('instances of real drivers: sockets, looked at only when something happens', () => {
   const scenes = inRealScenes(onlyIfStirred);
@@ -61,10 +61,11 @@ describe('instances of real drivers: sockets, looked at only when something happ
     await scene.seenHealthy();
     await driver.kill();
     await scene.seenUnhealthy(/^GetPluginInfo: stale socket at .*ECONNREFUSED/);
+    const asked = (): number => driver.calls().filter(({ rpc }) => rpc === 'GetPluginInfo').length;
+    const before = asked();
     await driver.start();
     await scene.seenHealthy();
-    const asked = driver.calls().map(({ rpc }) => rpc);
-    expect(asked.filter((rpc) => rpc === 'GetPluginInfo')).to.have.lengthOf(2);
+    expect(asked()).to.be.greaterThan(before);
   });
 
   it('I8 I10 replaced by another process at the same path, while the first one lives: it is the other that counts', async () => {
@@ -99,6 +100,27 @@ describe('instances of real drivers: sockets, looked at only when something happ
       'a1 healthy → false: no socket',
       'a1 unhealthy → true: ready',
     ]);
+  });
+});
+
+describe('instances of real drivers: sockets that change where nothing tells of it', () => {
+  const scenes = inRealScenes(often);
+
+  it('I8 I10 a link above the directory is turned to another driver: asked anew who it is', async () => {
+    const { scene } = scenes;
+    const link = join(scene.folder, 'current');
+    for (const version of ['v1', 'v2']) {
+      mkdirSync(join(scene.folder, version, 'run'), { recursive: true });
+      await scene.server({}, { socketPath: join(scene.folder, version, 'run', 'csi.sock') });
+    }
+    symlinkSync('v1', link);
+    const connection = { socketPath: join(link, 'run', 'csi.sock') };
+    await scene.runtime.plugins.register(scene.instance('csi-node', { connection }));
+    expect((await scene.seenHealthy()).fingerprint.nodeId).to.equal('node-1');
+    symlinkSync('v2', `${link}.new`);
+    renameSync(`${link}.new`, link);
+    await scene.seen(({ fingerprint }) => fingerprint.nodeId === 'node-2');
+    expect((await scene.told(2, ({ kind }) => kind === 'node-info')).at(-1)).to.contain('node-2');
   });
 });
 

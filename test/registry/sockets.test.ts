@@ -4,7 +4,9 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, watch, writeFileSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import type { Clock } from '../../src/engine/clock.js';
 import { watchedDirectories, watchSocket } from '../../src/registry/socket-watch.js';
+import { until } from '../until.js';
 import { healthy, unhealthy } from './fake-kind.js';
 import { device, House } from './house.js';
 
@@ -208,6 +210,29 @@ describe('sockets', () => {
       house.kind.find = () => healthy;
       writeFileSync(join(below, 'csi.sock'), '');
       await house.plugins.waitFor('device', 'gpu');
+    });
+
+    it('I8 I10 is replaced in the moment in which a round is due: one more follows, which asks anew who it is', async () => {
+      await house.runtime.close();
+      const intervalMs = 12_345;
+      let fallDue = (): void => {};
+      const { clock } = house;
+      const after: Clock['after'] = (delayMs, callback) => {
+        if (delayMs !== intervalMs) return clock.after(delayMs, callback);
+        fallDue = callback;
+        return () => {};
+      };
+      await house.open({ clock: { ...clock, after }, fingerprint: { intervalMs } });
+      house.kind.find = () => ({ ...healthy, basic: { pluginName: 'gpu', vendorVersion: '1' } });
+      await house.register(device('a1', { connection: { socketPath: path } }));
+      await clock.advance(1_000);
+      writeFileSync(path, '');
+      fallDue(); // before anybody can have heard of the file
+      await until(() => {
+        void clock.advance(100);
+        return house.kind.looks.length === 3;
+      });
+      expect(house.kind.looks.map(({ request }) => request.basic !== undefined)).to.deep.equal([false, true, false]);
     });
 
     it('I10 stirs once more while it is looked at: one more look follows', async () => {
