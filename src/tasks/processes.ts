@@ -25,24 +25,48 @@ const bootIdOf = (): string => {
   return bootId;
 };
 
-/** Fields of /proc/<pid>/stat after the command, which may hold spaces and parentheses itself. */
-function readStat(pid: number): { state: string; group: number; startTime: number } | undefined {
+/** Fields of a stat file after the command, which may hold spaces and parentheses itself. */
+function readStat(path: string): { isDead: boolean; group: number; startTime: number } | undefined {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const stat = readFileSync(`/proc/${path}/stat`, 'latin1');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return { state: fields[0] ?? 'X', group: Number(fields[2]), startTime: Number(fields[19]) };
+    const isDead = ['Z', 'X'].includes(fields[0] ?? 'X');
+    return { isDead, group: Number(fields[2]), startTime: Number(fields[19]) };
   } catch {
     return undefined; // it is gone
   }
 }
 
-const isDead = (state: string): boolean => state === 'Z' || state === 'X';
+/**
+ * A process lives on in its other threads when its first one is dead, e.g. in one that hangs in the kernel after SIGKILL.
+ * @returns a thread that lives
+ */
+function livingThread(pid: number): number | undefined {
+  try {
+    return readdirSync(`/proc/${pid}/task`)
+      .map(Number)
+      .find((thread) => readStat(`${pid}/task/${thread}`)?.isDead === false);
+  } catch {
+    return undefined; // it is gone
+  }
+}
+
+interface Living {
+  identity: ProcessIdentity;
+  group: number;
+  thread: number;
+}
+
+function readLiving(pid: number): Living | undefined {
+  const stat = readStat(`${pid}`);
+  if (!stat) return undefined;
+  const thread = stat.isDead ? livingThread(pid) : pid;
+  if (thread === undefined) return undefined;
+  return { identity: { pid, bootId: bootIdOf(), startTime: stat.startTime }, group: stat.group, thread };
+}
 
 /** Absent where no living process has this pid. */
-export function identify(pid: number): ProcessIdentity | undefined {
-  const stat = readStat(pid);
-  return stat && !isDead(stat.state) ? { pid, bootId: bootIdOf(), startTime: stat.startTime } : undefined;
-}
+export const identify = (pid: number): ProcessIdentity | undefined => readLiving(pid)?.identity;
 
 /** Whether this very process lives; another one that has its pid by now does not count. */
 export function isAlive(identity: ProcessIdentity): boolean {
@@ -52,7 +76,7 @@ export function isAlive(identity: ProcessIdentity): boolean {
 
 /** The process group of this very process; absent where it does not live. */
 export const groupOf = (identity: ProcessIdentity): number | undefined =>
-  isAlive(identity) ? readStat(identity.pid)?.group : undefined;
+  isAlive(identity) ? readLiving(identity.pid)?.group : undefined;
 
 /** All living processes that bear the mark of a task, or are in a group that is known to be its own; leaders first. */
 export function findProcesses(task: string, group?: number): FoundProcess[] {
@@ -60,23 +84,22 @@ export function findProcesses(task: string, group?: number): FoundProcess[] {
   const found: FoundProcess[] = [];
   for (const entry of readdirSync('/proc')) {
     const pid = Number(entry);
-    if (!Number.isInteger(pid)) continue;
-    const variables = readEnvironment(pid);
-    const stat = readStat(pid);
-    if (!variables.includes(mark) && (group === undefined || stat?.group !== group)) continue;
-    const identity = identify(pid);
+    const living = Number.isInteger(pid) ? readLiving(pid) : undefined;
+    if (!living) continue;
+    const variables = readEnvironment(living);
+    if (!variables.includes(mark) && living.group !== group) continue;
     const token = variables
       .find((variable) => variable.startsWith(`${tokenVariable}=`))
       ?.slice(tokenVariable.length + 1);
-    if (stat && identity) found.push({ identity, group: stat.group, ...(token === undefined ? {} : { token }) });
+    found.push({ identity: living.identity, group: living.group, ...(token === undefined ? {} : { token }) });
   }
   return found.sort((a, b) => Number(b.group === b.identity.pid) - Number(a.group === a.identity.pid));
 }
 
-/** Empty where it is gone, or somebody else's. */
-function readEnvironment(pid: number): string[] {
+/** Empty where it is gone, or somebody else's. A thread that is dead has none. */
+function readEnvironment({ identity, thread }: Living): string[] {
   try {
-    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+    return readFileSync(`/proc/${identity.pid}/task/${thread}/environ`, 'utf8').split('\0');
   } catch {
     return [];
   }
