@@ -1,14 +1,20 @@
 /**
  * Processes as /proc shows them: found by what is in their environment, told from later ones with the same pid by
  * boot id and start time. Linux only.
+ * A look at one process is short and can't block. A search reads the environments of all, which can: it is
+ * asynchronous, and one for all who search at a time.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 import type { ProcessIdentity } from '../../machines/task-types.js';
+import { oneAtATime } from './one-at-a-time.js';
 
 /** Marks every process of a task, whichever run it belongs to. */
 export const taskVariable = 'STAGECRAFT_TASK';
 /** Marks the processes of one run. */
 export const tokenVariable = 'STAGECRAFT_TOKEN';
+
+const environmentMs = 1_000;
 
 export interface FoundProcess {
   identity: ProcessIdentity;
@@ -78,31 +84,61 @@ export function isAlive(identity: ProcessIdentity): boolean {
 export const groupOf = (identity: ProcessIdentity): number | undefined =>
   isAlive(identity) ? readLiving(identity.pid)?.group : undefined;
 
-/** All living processes that bear the mark of a task, or are in a group that is known to be its own; leaders first. */
-export function findProcesses(task: string, group?: number): FoundProcess[] {
-  const mark = `${taskVariable}=${task}`;
-  const found: FoundProcess[] = [];
-  for (const entry of readdirSync('/proc')) {
+interface Marked extends FoundProcess {
+  task?: string;
+}
+
+/**
+ * All living processes that bear the mark of a task, or are in a group that is known to be its own; leaders first.
+ * By the time they are told, some may be gone.
+ */
+export async function findProcesses(task: string, group?: number): Promise<FoundProcess[]> {
+  return (await readProcesses())
+    .filter((found) => found.task === task || found.group === group)
+    .sort((a, b) => Number(b.group === b.identity.pid) - Number(a.group === a.identity.pid));
+}
+
+const readProcesses = oneAtATime(async () => {
+  const processes: Marked[] = [];
+  for (const entry of await readdir('/proc')) {
     const pid = Number(entry);
     const living = Number.isInteger(pid) ? readLiving(pid) : undefined;
     if (!living) continue;
-    const variables = readEnvironment(living);
-    if (!variables.includes(mark) && living.group !== group) continue;
-    const token = variables
-      .find((variable) => variable.startsWith(`${tokenVariable}=`))
-      ?.slice(tokenVariable.length + 1);
-    found.push({ identity: living.identity, group: living.group, ...(token === undefined ? {} : { token }) });
+    const { identity, group, thread } = living;
+    // One after the other: node has few threads for files.
+    const environment = (await readEnvironment(`/proc/${pid}/task/${thread}/environ`)).split('\0');
+    processes.push({ identity, group, ...marksIn(environment) });
   }
-  return found.sort((a, b) => Number(b.group === b.identity.pid) - Number(a.group === a.identity.pid));
+  return processes;
+});
+
+function marksIn(environment: string[]): Pick<Marked, 'task' | 'token'> {
+  const textOf = (name: string): string | undefined =>
+    environment.find((variable) => variable.startsWith(`${name}=`))?.slice(name.length + 1);
+  const [task, token] = [textOf(taskVariable), textOf(tokenVariable)];
+  return { ...(task === undefined ? {} : { task }), ...(token === undefined ? {} : { token }) };
 }
 
-/** Empty where it is gone, or somebody else's. A thread that is dead has none. */
-function readEnvironment({ identity, thread }: Living): string[] {
-  try {
-    return readFileSync(`/proc/${identity.pid}/task/${thread}/environ`, 'utf8').split('\0');
-  } catch {
-    return [];
-  }
+/** Readings that have not ended. */
+const begun = new Set<string>();
+
+/**
+ * Empty where it is gone, or somebody else's; and where it can't be read in time: a process that hangs in the kernel,
+ * e.g. in a call to its storage, may keep its readers waiting. Each such takes one thread, however often we search.
+ */
+async function readEnvironment(path: string): Promise<string> {
+  if (begun.has(path)) return '';
+  begun.add(path);
+  return new Promise((resolve) => {
+    const limit = setTimeout(resolve, environmentMs, '');
+    void readFile(path, 'utf8')
+      .catch(() => '')
+      .then((environment) => {
+        clearTimeout(limit);
+        begun.delete(path);
+        resolve(environment);
+      });
+  });
 }
 
 /** Signals the whole group; one that is gone is no fault. */

@@ -54,9 +54,14 @@ export interface SpawnRequest {
   run: TaskRun;
 }
 
-/** @throws Error naming the program, where it can't be started */
-export async function spawnRun(paths: TaskPaths, children: Children, { spec, run }: SpawnRequest): Promise<OwnRun> {
-  const running = findProcesses(taskMark(paths, spec.id)).find(({ token }) => token === run.token);
+/** @throws Error naming the program, where it can't be started; the signal's reason, if it is aborted before */
+export async function spawnRun(
+  paths: TaskPaths,
+  children: Children,
+  { spec, run, signal }: SpawnRequest & { signal: AbortSignal },
+): Promise<OwnRun> {
+  const running = (await findProcesses(taskMark(paths, spec.id))).find(({ token }) => token === run.token);
+  signal.throwIfAborted(); // whoever has left the state looks for processes right now
   const identity = running?.identity ?? (await start(paths, children, { spec, run }));
   return { ...run, process: identity, socketPath: hostSocketOf(paths, { spec, run }) };
 }

@@ -42,9 +42,9 @@ describe('ending the processes of a task', () => {
     endProcesses({ dataDir, socketRoot: dataDir }, systemClock, { id: 'ebs', known: identity, signal });
 
   it('T7 one without the mark that was recorded is ended with its whole group', async () => {
-    expect(findProcesses(`${dataDir}#ebs`, known.pid)).to.have.lengthOf(2);
+    expect(await findProcesses(`${dataDir}#ebs`, known.pid)).to.have.lengthOf(2);
     await end(known);
-    expect(findProcesses(`${dataDir}#ebs`, known.pid)).to.deep.equal([]);
+    expect(await findProcesses(`${dataDir}#ebs`, known.pid)).to.deep.equal([]);
   });
 
   it('T9 one that only has the pid of what was recorded is let be', async () => {
@@ -76,7 +76,8 @@ ctypes.CDLL(None).syscall(${exitSyscall}, 0)
       const halfDead = identify(half.pid ?? 0);
       if (!halfDead) throw new Error('it is taken for dead');
       expect(isAlive(halfDead)).to.equal(true);
-      expect(findProcesses(`${dataDir}#ebs`)).to.deep.equal([{ identity: halfDead, group: half.pid, token: 't' }]);
+      const found = await findProcesses(`${dataDir}#ebs`);
+      expect(found.map(({ identity, token }) => [identity, token])).to.deep.equal([[halfDead, 't']]);
       await end(null);
       expect(await exited).to.deep.equal([null, 'SIGTERM']);
       expect(isAlive(halfDead)).to.equal(false);

@@ -29,7 +29,7 @@ describe('watching a process', () => {
     const children: Children = new Map();
     const { signal } = new AbortController();
     for (const allocId of ['ebs-1', 'ebs-2']) {
-      const spawned = await spawnRun(paths, children, { spec, run: { allocId, token: allocId } });
+      const spawned = await spawnRun(paths, children, { spec, run: { allocId, token: allocId }, signal });
       const watch = (withTail: boolean): Promise<ProcessEnd> =>
         watchProcess(logs, systemClock, children, { spec, spawned, withTail, signal });
       expect(await watch(false)).to.deep.equal({ code: 3 });
