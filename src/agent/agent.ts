@@ -10,8 +10,8 @@ import { socketRootOf } from '../host/data-dir.js';
 import { packageVersion } from '../host/version.js';
 import type { PluginEvent } from '../registry/plugin-events.js';
 import { createRuntime, type Runtime } from '../runtime.js';
+import { taskMark } from '../tasks/paths.js';
 import { findProcesses } from '../tasks/processes.js';
-import type { TaskStatus } from '../tasks/task-supervisor.js';
 import { serveApi } from './api.js';
 import type { AgentConfig } from './config.js';
 import { whenGone } from './data-dir-gone.js';
@@ -79,6 +79,7 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
   });
   let closeApi: () => Promise<void> = async () => {};
   try {
+    const found = await foundPids(runtime);
     closeApi = await serveApi({ runtime, socketPath, version, storeKind, drain });
     print(`stagecraft agent ${version} on node ${nodeId}, pid ${process.pid}`);
     print(`  data  ${runtime.dataDir} (${words})`);
@@ -87,7 +88,7 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
     for (const { type, name } of runtime.plugins.list())
       print(`  ${describeStatus(runtime.plugins.status(type, name))}`);
     for (const task of runtime.tasks.list().filter(({ state }) => state !== 'stopped'))
-      print(`  ${describeTask(task, isFound(runtime.dataDir, task))}`);
+      print(`  ${describeTask(task, found.has(task.pid))}`);
     const tellPlugins = (event: PluginEvent): void => {
       if (!isLastWord(event)) print(describePluginEvent(event));
     };
@@ -106,9 +107,11 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
   return { runtime, socketPath, ended, stop };
 }
 
-/** Whether the process of a task that an earlier agent started still lives, as far as it can be told by its mark. */
-const isFound = (dataDir: string, { id, pid }: TaskStatus): boolean =>
-  findProcesses(`${dataDir}#${id}`).some(({ identity }) => identity.pid === pid);
+/** Of the processes that earlier agents started, those that still live, as far as it can be told by their marks. */
+async function foundPids({ dataDir, tasks }: Runtime): Promise<Set<number | undefined>> {
+  const searches = tasks.list().map(({ id }) => findProcesses(taskMark({ dataDir }, id)));
+  return new Set((await Promise.all(searches)).flat().map(({ identity }) => identity.pid));
+}
 
 /** Makes the running tasks those of the configuration. */
 async function applyTasks({ tasks }: Runtime, config: AgentConfig, print: Print): Promise<void> {

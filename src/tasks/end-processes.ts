@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ProcessIdentity } from '../../machines/task-types.js';
 import { type Clock, pause } from '../engine/clock.js';
 import { isRunOf, pluginsDirectory, type TaskPaths, taskMark } from './paths.js';
-import { type FoundProcess, findProcesses, groupOf, signalGroup } from './processes.js';
+import { type FoundProcess, findProcesses, groupOf, isAlive, signalGroup } from './processes.js';
 
 export interface EndRequest {
   id: string;
@@ -31,27 +31,35 @@ export async function endProcesses(
 ): Promise<void> {
   // Asked for once, while its leader can be told from another: as long as a member lives, the number is given to nobody.
   const group = known ? groupOf(known) : undefined;
-  const living = (): FoundProcess[] =>
-    findProcesses(taskMark(paths, id), group).filter(({ token }) => !except || token !== except.token);
-  const gone = async (withinMs: number): Promise<boolean> => {
-    const untilMs = clock.monotonicMs() + withinMs;
-    while (living().length > 0) {
-      if (signal.aborted || clock.monotonicMs() >= untilMs) return false;
-      await pause(clock, lookEveryMs, signal);
-    }
-    return true;
-  };
-  /** Whoever cancels this may have begun another run: it is not ours to signal. */
-  const signalAll = (name: NodeJS.Signals): void => {
+  const find = async (): Promise<FoundProcess[]> =>
+    (await findProcesses(taskMark(paths, id), group)).filter(({ token }) => !except || token !== except.token);
+  /** Whoever cancels this may have begun another run: it is not ours to signal. Nor is what has a number by now that was ours. */
+  const signalAll = (found: FoundProcess[], name: NodeJS.Signals): void => {
     signal.throwIfAborted();
-    for (const found of living()) signalGroup(found.group, name);
+    for (const group of new Set(found.map(({ identity }) => groupOf(identity)))) {
+      if (group !== undefined) signalGroup(group, name);
+    }
   };
-  signalAll('SIGTERM');
-  if (!(await gone(graceMs))) {
-    signalAll('SIGKILL');
-    if (!(await gone(killedMs))) {
+  /** Those that were found are looked at; what they have started meanwhile is searched for once they are gone. */
+  const leftOf = async (found: FoundProcess[], withinMs: number): Promise<FoundProcess[]> => {
+    const untilMs = clock.monotonicMs() + withinMs;
+    let left = found;
+    while (left.length > 0 && clock.monotonicMs() < untilMs) {
+      await pause(clock, lookEveryMs, signal);
       signal.throwIfAborted();
-      const pids = living().map(({ identity }) => identity.pid);
+      left = left.filter(({ identity }) => isAlive(identity));
+      if (left.length === 0) left = await find();
+    }
+    return left;
+  };
+  const found = await find();
+  signalAll(found, 'SIGTERM');
+  if ((await leftOf(found, graceMs)).length > 0) {
+    const deaf = await find();
+    signalAll(deaf, 'SIGKILL');
+    const left = await leftOf(deaf, killedMs);
+    if (left.length > 0) {
+      const pids = left.map(({ identity }) => identity.pid);
       throw new Error(
         `task ${id}: processes ${pids.join(', ')} survive SIGKILL; they may hang in a call to their storage`,
       );

@@ -56,9 +56,8 @@ export function taskKind({ paths, logs, clock, probe, gone, watchHealth }: TaskK
         }: EffectCall<{ spec: TaskSpec; run: TaskRun; previous: ProcessIdentity | null }>) {
           await endProcesses(paths, clock, { id: spec.id, known: previous, except: run, signal });
           await logs.bound(spec.id);
-          signal.throwIfAborted(); // whoever has left the state looks for processes right now
           if (spec.socket !== undefined) return { ...run, process: null, socketPath: spec.socket };
-          return spawnRun(paths, children, { spec, run });
+          return spawnRun(paths, children, { spec, run, signal });
         },
       },
       awaitReady: {

@@ -23,7 +23,7 @@ export const olderLogOf = (logPath: string): string => `${logPath}.1`;
 export const taskDirOf = ({ dataDir }: TaskPaths, id: string): string => join(dataDir, 'tasks', id);
 
 /** Marks the processes of a task of this data directory. */
-export const taskMark = ({ dataDir }: TaskPaths, id: string): string => `${dataDir}#${id}`;
+export const taskMark = ({ dataDir }: Pick<TaskPaths, 'dataDir'>, id: string): string => `${dataDir}#${id}`;
 
 /** Whether a directory below plugins/ was made for a run of this task. */
 export const isRunOf = (id: string, directory: string): boolean =>

@@ -1,14 +1,21 @@
 /**
  * Processes as /proc shows them: found by what is in their environment, told from later ones with the same pid by
  * boot id and start time. Linux only.
+ * A look at one process is short and can't block. A search reads the environments of all, which can: it is
+ * asynchronous, and one for all who search at a time.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 import type { ProcessIdentity } from '../../machines/task-types.js';
+import { oneAtATime } from './one-at-a-time.js';
 
 /** Marks every process of a task, whichever run it belongs to. */
 export const taskVariable = 'STAGECRAFT_TASK';
 /** Marks the processes of one run. */
 export const tokenVariable = 'STAGECRAFT_TOKEN';
+
+/** Between looks whether a process that does not let itself be read hangs in the kernel. */
+const hangsMs = 1_000;
 
 export interface FoundProcess {
   identity: ProcessIdentity;
@@ -25,10 +32,10 @@ const bootIdOf = (): string => {
   return bootId;
 };
 
-/** Fields of /proc/<pid>/stat after the command, which may hold spaces and parentheses itself. */
-function readStat(pid: number): { state: string; group: number; startTime: number } | undefined {
+/** Fields of a stat file after the command, which may hold spaces and parentheses itself. */
+function readStat(path: string): { state: string; group: number; startTime: number } | undefined {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const stat = readFileSync(`/proc/${path}/stat`, 'latin1');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return { state: fields[0] ?? 'X', group: Number(fields[2]), startTime: Number(fields[19]) };
   } catch {
@@ -36,13 +43,45 @@ function readStat(pid: number): { state: string; group: number; startTime: numbe
   }
 }
 
+/**
+ * A process lives on in its other threads when its first one is dead, e.g. in one that hangs in the kernel after SIGKILL.
+ * @returns a thread that lives
+ */
+function livingThread(pid: number): number | undefined {
+  const isAlive = ([, state]: [number, string]): boolean => !isDead(state);
+  return threadsOf(pid).find(isAlive)?.[0];
+}
+
+/** Each with its state. */
+function threadsOf(pid: number): [thread: number, state: string][] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map((entry) => [
+      Number(entry),
+      readStat(`${pid}/task/${entry}`)?.state ?? 'X',
+    ]);
+  } catch {
+    return []; // it is gone
+  }
+}
+
 const isDead = (state: string): boolean => state === 'Z' || state === 'X';
 
-/** Absent where no living process has this pid. */
-export function identify(pid: number): ProcessIdentity | undefined {
-  const stat = readStat(pid);
-  return stat && !isDead(stat.state) ? { pid, bootId: bootIdOf(), startTime: stat.startTime } : undefined;
+interface Living {
+  identity: ProcessIdentity;
+  group: number;
+  thread: number;
 }
+
+function readLiving(pid: number): Living | undefined {
+  const stat = readStat(`${pid}`);
+  if (!stat) return undefined;
+  const thread = isDead(stat.state) ? livingThread(pid) : pid;
+  if (thread === undefined) return undefined;
+  return { identity: { pid, bootId: bootIdOf(), startTime: stat.startTime }, group: stat.group, thread };
+}
+
+/** Absent where no living process has this pid. */
+export const identify = (pid: number): ProcessIdentity | undefined => readLiving(pid)?.identity;
 
 /** Whether this very process lives; another one that has its pid by now does not count. */
 export function isAlive(identity: ProcessIdentity): boolean {
@@ -52,34 +91,68 @@ export function isAlive(identity: ProcessIdentity): boolean {
 
 /** The process group of this very process; absent where it does not live. */
 export const groupOf = (identity: ProcessIdentity): number | undefined =>
-  isAlive(identity) ? readStat(identity.pid)?.group : undefined;
+  isAlive(identity) ? readLiving(identity.pid)?.group : undefined;
 
-/** All living processes that bear the mark of a task, or are in a group that is known to be its own; leaders first. */
-export function findProcesses(task: string, group?: number): FoundProcess[] {
-  const mark = `${taskVariable}=${task}`;
-  const found: FoundProcess[] = [];
-  for (const entry of readdirSync('/proc')) {
-    const pid = Number(entry);
-    if (!Number.isInteger(pid)) continue;
-    const variables = readEnvironment(pid);
-    const stat = readStat(pid);
-    if (!variables.includes(mark) && (group === undefined || stat?.group !== group)) continue;
-    const identity = identify(pid);
-    const token = variables
-      .find((variable) => variable.startsWith(`${tokenVariable}=`))
-      ?.slice(tokenVariable.length + 1);
-    if (stat && identity) found.push({ identity, group: stat.group, ...(token === undefined ? {} : { token }) });
-  }
-  return found.sort((a, b) => Number(b.group === b.identity.pid) - Number(a.group === a.identity.pid));
+interface Marked extends FoundProcess {
+  task?: string;
 }
 
-/** Empty where it is gone, or somebody else's. */
-function readEnvironment(pid: number): string[] {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
-  } catch {
-    return [];
+/**
+ * All living processes that bear the mark of a task, or are in a group that is known to be its own; leaders first.
+ * By the time they are told, some may be gone.
+ */
+export async function findProcesses(task: string, group?: number): Promise<FoundProcess[]> {
+  return (await readProcesses())
+    .filter((found) => found.task === task || found.group === group)
+    .sort((a, b) => Number(b.group === b.identity.pid) - Number(a.group === a.identity.pid));
+}
+
+const readProcesses = oneAtATime(async () => {
+  const processes: Marked[] = [];
+  for (const entry of await readdir('/proc')) {
+    const pid = Number(entry);
+    const living = Number.isInteger(pid) ? readLiving(pid) : undefined;
+    if (!living) continue;
+    const { identity, group, thread } = living;
+    // One after the other: node has few threads for files.
+    const environment = (await readEnvironment(pid, thread)).split('\0');
+    processes.push({ identity, group, ...marksIn(environment) });
   }
+  return processes;
+});
+
+function marksIn(environment: string[]): Pick<Marked, 'task' | 'token'> {
+  const textOf = (name: string): string | undefined =>
+    environment.find((variable) => variable.startsWith(`${name}=`))?.slice(name.length + 1);
+  const [task, token] = [textOf(taskVariable), textOf(tokenVariable)];
+  return { ...(task === undefined ? {} : { task }), ...(token === undefined ? {} : { token }) };
+}
+
+/** The processes whose reading has not ended. */
+const begun = new Set<number>();
+
+/**
+ * Empty where it is gone, or somebody else's; and where it hangs in the kernel, e.g. in a call to its storage, and keeps
+ * its readers waiting. Each such takes one of our threads until it ends, however often we search.
+ */
+function readEnvironment(pid: number, thread: number): Promise<string> {
+  if (begun.has(pid)) return Promise.resolve('');
+  begun.add(pid);
+  return new Promise((resolve) => {
+    const look = setInterval(() => {
+      if (threadsOf(pid).some(([, state]) => state === 'D')) end('');
+    }, hangsMs);
+    const end = (environment: string): void => {
+      clearInterval(look);
+      resolve(environment);
+    };
+    void readFile(`/proc/${pid}/task/${thread}/environ`, 'utf8')
+      .catch(() => '')
+      .then((environment) => {
+        begun.delete(pid);
+        end(environment);
+      });
+  });
 }
 
 /** Signals the whole group; one that is gone is no fault. */

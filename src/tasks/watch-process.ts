@@ -4,6 +4,7 @@
  */
 import type { OwnRun, ProcessEnd, TaskSpec } from '../../machines/task-types.js';
 import { type Clock, pause } from '../engine/clock.js';
+import { untilAborted } from '../engine/until-aborted.js';
 import { tailOf } from './log-tail.js';
 import { isAlive } from './processes.js';
 import type { Children } from './spawn.js';
@@ -35,7 +36,7 @@ export async function watchProcess(
   while (isAlive(spawned.process) && !signal.aborted) await pause(clock, lookEveryMs, watched);
   over.abort();
   await logged;
+  const end = (await Promise.race([ended, untilAborted(signal)])) ?? {};
   signal.throwIfAborted();
-  const end = (await ended) ?? {};
   return withTail ? { ...end, tail: tailOf(logs.pathOf(spec.id)) } : end;
 }

@@ -10,9 +10,9 @@ import { expect } from 'chai';
 import { openChannels } from '../../src/csi/channel.js';
 import { type Clock, systemClock } from '../../src/engine/clock.js';
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../src/index.js';
-import { findProcesses } from '../../src/tasks/processes.js';
 import { refusalOf } from '../refusal.js';
 import { until } from '../until.js';
+import { findProcesses } from './found.js';
 import { SlowScene, waitsForCall } from './slow-scene.js';
 
 /** Only the 30 s that calls in flight have are over sooner. */

@@ -6,10 +6,10 @@ import { expect } from 'chai';
 import type { Store } from '../../src/engine/store.js';
 import { createRuntime, type Runtime, type TaskOptions } from '../../src/index.js';
 import { memoryStore } from '../../src/stores/memory.js';
-import { findProcesses } from '../../src/tasks/processes.js';
 import { type SimulatedClock, simulatedClock } from '../../src/testing/index.js';
 import { interceptedStore } from '../engine/intercepted-store.js';
 import { watched } from '../engine/lab.js';
+import { findProcesses } from './found.js';
 
 /** Never ready. */
 const mute: TaskOptions = { id: 'mute', type: 'node', command: ['/bin/sleep', '604'] };

@@ -1,7 +1,7 @@
 /** T7: processes are ended by their mark, and by what was recorded of them where they have none. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -9,6 +9,10 @@ import type { ProcessIdentity } from '../../machines/task-types.js';
 import { systemClock } from '../../src/engine/clock.js';
 import { endProcesses } from '../../src/tasks/end-processes.js';
 import { findProcesses, groupOf, identify, isAlive } from '../../src/tasks/processes.js';
+import { until } from '../until.js';
+
+/** Ends the thread that calls it, not the process. */
+const exitSyscall = process.arch === 'x64' ? 60 : 93;
 
 describe('ending the processes of a task', () => {
   let dataDir: string;
@@ -38,9 +42,9 @@ describe('ending the processes of a task', () => {
     endProcesses({ dataDir, socketRoot: dataDir }, systemClock, { id: 'ebs', known: identity, signal });
 
   it('T7 one without the mark that was recorded is ended with its whole group', async () => {
-    expect(findProcesses(`${dataDir}#ebs`, known.pid)).to.have.lengthOf(2);
+    expect(await findProcesses(`${dataDir}#ebs`, known.pid)).to.have.lengthOf(2);
     await end(known);
-    expect(findProcesses(`${dataDir}#ebs`, known.pid)).to.deep.equal([]);
+    expect(await findProcesses(`${dataDir}#ebs`, known.pid)).to.deep.equal([]);
   });
 
   it('T9 one that only has the pid of what was recorded is let be', async () => {
@@ -55,5 +59,30 @@ describe('ending the processes of a task', () => {
     expect(failure).to.have.property('message', 'left');
     expect(isAlive(known)).to.equal(true);
     expect(readdirSync(join(dataDir, 'plugins'))).to.deep.equal(['ebs-00000000']);
+  });
+
+  it('T7 T9 a process whose first thread is dead and whose others live is not taken for gone', async () => {
+    // As one looks that hangs in the kernel with one thread after SIGKILL.
+    const script = `
+import ctypes, threading
+threading.Thread(target=lambda: (print("up", flush=True), threading.Event().wait())).start()
+ctypes.CDLL(None).syscall(${exitSyscall}, 0)
+`;
+    const env = { ...process.env, STAGECRAFT_TASK: `${dataDir}#ebs`, STAGECRAFT_TOKEN: 't' };
+    const half = spawn('python3', ['-c', script], { env, detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
+    const exited = once(half, 'exit');
+    try {
+      await until(() => readFileSync(`/proc/${half.pid}/stat`, 'latin1').includes(') Z '));
+      const halfDead = identify(half.pid ?? 0);
+      if (!halfDead) throw new Error('it is taken for dead');
+      expect(isAlive(halfDead)).to.equal(true);
+      const found = await findProcesses(`${dataDir}#ebs`);
+      expect(found.map(({ identity, token }) => [identity, token])).to.deep.equal([[halfDead, 't']]);
+      await end(null);
+      expect(await exited).to.deep.equal([null, 'SIGTERM']);
+      expect(isAlive(halfDead)).to.equal(false);
+    } finally {
+      half.kill('SIGKILL');
+    }
   });
 });

@@ -15,12 +15,13 @@ import { silentLogger } from '../../src/engine/logger.js';
 import type { Store } from '../../src/engine/store.js';
 import { createRuntime, type Runtime, type TaskOptions } from '../../src/index.js';
 import { memoryStore } from '../../src/stores/memory.js';
-import { findProcesses, identify } from '../../src/tasks/processes.js';
+import { identify } from '../../src/tasks/processes.js';
 import type { Children } from '../../src/tasks/spawn.js';
 import { completeTask } from '../../src/tasks/spec.js';
 import { TaskLogs } from '../../src/tasks/task-logs.js';
 import { watchProcess } from '../../src/tasks/watch-process.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
+import { findProcesses } from './found.js';
 
 const mainPath = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 const restarts = 32;

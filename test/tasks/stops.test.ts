@@ -6,8 +6,8 @@ import { expect } from 'chai';
 import { taskAddress } from '../../machines/addresses.js';
 import { createRuntime, type Runtime, type StagecraftError, type TaskOptions } from '../../src/index.js';
 import { lmdbStore } from '../../src/stores/index.js';
-import { findProcesses } from '../../src/tasks/processes.js';
 import { TaskSupervisor } from '../../src/tasks/task-supervisor.js';
+import { findProcesses } from './found.js';
 
 /** Never ready, and deaf to SIGTERM. */
 const deaf: TaskOptions = { id: 'deaf', type: 'node', command: ['/bin/sh', '-c', "trap '' TERM; echo up; sleep 603"] };

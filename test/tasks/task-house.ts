@@ -10,7 +10,8 @@ import {
   type TaskOptions,
   type TaskUpdate,
 } from '../../src/index.js';
-import { findProcesses, signalGroup } from '../../src/tasks/processes.js';
+import { signalGroup } from '../../src/tasks/processes.js';
+import { findProcesses } from './found.js';
 
 const mainPath = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 

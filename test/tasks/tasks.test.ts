@@ -7,6 +7,7 @@ import { systemClock } from '../../src/engine/clock.js';
 import { type Runtime, StagecraftError, type TaskUpdate } from '../../src/index.js';
 import { awaitReady } from '../../src/tasks/await-ready.js';
 import { findProcesses, identify, isAlive } from '../../src/tasks/processes.js';
+import { findProcesses as findNow } from './found.js';
 import { command, hostpath, TaskHouse, until } from './task-house.js';
 
 describe('tasks', () => {
@@ -113,7 +114,7 @@ describe('tasks', () => {
       restart: { ...hostpath.restart, backoff: { initialMs: 600_000, maxMs: 600_000 } },
     });
     await until(updates, 'restarting');
-    while (findProcesses(`${dataDir}#hostpath`).length > 0) await new Promise(setImmediate);
+    while (findNow(`${dataDir}#hostpath`).length > 0) await new Promise(setImmediate);
     expect(runtime.tasks.status('hostpath').state).to.equal('backing-off');
   });
 
@@ -241,15 +242,17 @@ describe('tasks', () => {
 });
 
 describe('a process of a task', () => {
-  it('T9 is found by its mark, also where its command line has odd characters, and not by a mark that is longer', () => {
+  it('T9 is found by its mark, also where its command line has odd characters, and not by a mark that is longer', async () => {
     const mark = `/tmp/here#a)b ${process.pid}`;
     const child = spawn('/bin/sleep', ['60'], {
       env: { STAGECRAFT_TASK: mark, STAGECRAFT_TOKEN: 't' },
       detached: true,
     });
     try {
-      expect(findProcesses(mark).map(({ identity, token }) => [identity.pid, token])).to.deep.equal([[child.pid, 't']]);
-      expect(findProcesses(mark.slice(0, -1))).to.deep.equal([]);
+      expect((await findProcesses(mark)).map(({ identity, token }) => [identity.pid, token])).to.deep.equal([
+        [child.pid, 't'],
+      ]);
+      expect(await findProcesses(mark.slice(0, -1))).to.deep.equal([]);
     } finally {
       child.kill('SIGKILL');
     }

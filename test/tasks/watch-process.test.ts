@@ -2,10 +2,12 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { ProcessEnd } from '../../machines/task-types.js';
 import { systemClock } from '../../src/engine/clock.js';
 import { silentLogger } from '../../src/engine/logger.js';
+import { identify } from '../../src/tasks/processes.js';
 import { type Children, spawnRun } from '../../src/tasks/spawn.js';
 import { completeTask } from '../../src/tasks/spec.js';
 import { TaskLogs } from '../../src/tasks/task-logs.js';
@@ -27,7 +29,7 @@ describe('watching a process', () => {
     const children: Children = new Map();
     const { signal } = new AbortController();
     for (const allocId of ['ebs-1', 'ebs-2']) {
-      const spawned = await spawnRun(paths, children, { spec, run: { allocId, token: allocId } });
+      const spawned = await spawnRun(paths, children, { spec, run: { allocId, token: allocId }, signal });
       const watch = (withTail: boolean): Promise<ProcessEnd> =>
         watchProcess(logs, systemClock, children, { spec, spawned, withTail, signal });
       expect(await watch(false)).to.deep.equal({ code: 3 });
@@ -37,5 +39,20 @@ describe('watching a process', () => {
         .that.includes('bye');
     }
     expect([...children.values()].map(({ token }) => token)).to.deep.equal(['ebs-2']);
+  });
+
+  it('T7 its process is gone and nobody tells how it ended: the watch ends with its signal', async () => {
+    const self = identify(process.pid);
+    if (!self) throw new Error('this process is not in /proc');
+    const gone = { ...self, startTime: self.startTime - 1 };
+    const logs = new TaskLogs({ paths: { dataDir, socketRoot: dataDir }, clock: systemClock, logger: silentLogger });
+    const children: Children = new Map([['ebs', { token: 't', ended: new Promise(() => {}) }]]);
+    const left = new AbortController();
+    const spawned = { allocId: 'ebs-1', token: 't', process: gone, socketPath: '/nowhere/csi.sock' };
+    const watch = watchProcess(logs, systemClock, children, { spec, spawned, withTail: false, signal: left.signal });
+    const ending = watch.catch((error: unknown) => error);
+    await setImmediate();
+    left.abort(new Error('left'));
+    expect(await ending).to.have.property('message', 'left');
   });
 });
