@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { LogReport, TaskReport } from '../agent/task-api.js';
 import { countIn } from './arguments.js';
-import { askAgent } from './client.js';
-import { linesOf, taskDetails, taskTable } from './print.js';
+import { AgentError, askAgent } from './client.js';
+import { linesOf, oneLine, taskDetails, taskTable } from './print.js';
 import { type LookOptions, look, lookAt, print, printJson, type ReachOptions, reach, socketOf, soon } from './reach.js';
 
 const statusLines = 10;
@@ -44,9 +44,19 @@ async function showTask(id: string, options: LookOptions): Promise<void> {
   const socketPath = socketOf(options);
   const task = await look<TaskReport>(socketPath, pathOf(id));
   if (options.json) return printJson(task);
-  const { text } = await logOf(socketPath, id, `lines=${statusLines}`);
   print(taskDetails(task));
-  if (task.logPath !== undefined) print(`\n${linesOf(text).trimEnd() || '(its log is empty)'}`);
+  if (task.logPath !== undefined) print(`\n${await endOfLog(socketPath, id)}`);
+}
+
+/** Or why there is nothing to be seen of it. */
+async function endOfLog(socketPath: string, id: string): Promise<string> {
+  try {
+    const { text } = await logOf(socketPath, id, `lines=${statusLines}`);
+    return linesOf(text).trimEnd() || '(its log is empty)';
+  } catch (error) {
+    if (error instanceof AgentError && error.code === 'LOG_UNREADABLE') return `(${oneLine(error.message)})`;
+    throw error;
+  }
 }
 
 async function showLog(id: string, options: ReachOptions & { lines: number; follow?: boolean }): Promise<void> {

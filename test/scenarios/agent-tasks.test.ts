@@ -1,7 +1,7 @@
 /** Tasks as an operator sees them: a real agent with a driver that runs, one that fails and one that talks. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -97,6 +97,16 @@ describe('tasks as their operator sees them', function () {
         id: 'broken',
         state: 'failed',
       });
+    });
+
+    it('T6 task status: its log can’t be read: all else is shown, and why in place of the log', () => {
+      const log = join(place.dataDir, 'logs', 'broken.log');
+      rmSync(log);
+      symlinkSync('/dev/null', log);
+      const { status, stdout, stderr } = cli('task', 'status', 'broken');
+      expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+      expect(stdout).to.match(/^state +failed: \S/m);
+      expect(stdout).to.match(/\n\n\(the log of task broken can't be read: .*no plain file\)\n$/);
     });
   });
 
