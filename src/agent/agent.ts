@@ -56,15 +56,24 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
+  /** Of a drain: the tasks of which it was not told yet what became of them. */
+  const draining = new Set<string>();
   const drain = (): Promise<void> => stop({ release: true });
   const stop: Agent['stop'] = ({ release = false } = {}) => {
+    const running = runtime.tasks.list().filter(({ state }) => state !== 'stopped');
+    if (release) for (const { id } of running) draining.add(id);
     const closed = runtime.close({ release });
     if (!ending) {
       print(release ? 'stopping, plugin processes too' : 'stopping; plugin processes stay');
       ending = closed;
-      end(closed.finally(closeApi));
+      end(closed.finally(tellDrained).finally(closeApi));
     }
     return closed;
+  };
+  /** Who follows the events hears no more of them once the runtime has closed. */
+  const tellDrained = (): void => {
+    const untold = runtime.tasks.list().filter(({ id }) => draining.has(id));
+    for (const task of untold) print(`  ${describeTask(task, false)}`);
   };
   // Told by whoever awaits the end; an agent that never came up has nobody who does.
   ended.catch(() => {});
@@ -94,7 +103,10 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
     void tell(() => runtime.plugins.updates(), tellPlugins, print);
     void tell(
       () => runtime.tasks.updates(),
-      (update) => print(describeTaskUpdate(update)),
+      (update) => {
+        if (update.change.type === 'stopped') draining.delete(update.change.id);
+        print(describeTaskUpdate(update));
+      },
       print,
     );
     await applyTasks(runtime, config, print);

@@ -83,6 +83,7 @@ describe('agent', () => {
     const drained = cli('drain', '--config', place.configPath);
     expect(drained).to.include({ status: 0, stderr: '' });
     expect(await agent.exited).to.deep.equal({ code: 0, signal: null });
+    expect(agent.lines.filter((line) => /task hostpath: stopped$/.test(line))).to.have.length(1);
     expect(pluginPids(place)).to.deep.equal([]);
     expect(() => statSync(place.socketPath)).to.throw(/ENOENT/);
   });
