@@ -128,10 +128,10 @@ async function applyTasks({ tasks }: Runtime, config: AgentConfig, print: Print)
   // One that can't be started or stopped is told, and holds up no other.
   const tried = (what: string, change: Promise<void>): Promise<void> =>
     change.catch((error: unknown) => print(`  task ${what}: ${messageOf(error)}`));
-  const unwanted = tasks.list().filter(({ id, state }) => !wanted.has(id) && state !== 'stopped');
-  for (const { id } of unwanted) print(`  task ${id} is no longer configured: stopping it`);
+  const unwanted = tasks.list().filter(({ id }) => !wanted.has(id));
+  for (const { id } of unwanted) print(`  task ${id} is no longer configured: removing it`);
   await Promise.all(config.tasks.map((task) => tried(`${task.id} can't be started`, tasks.start(task))));
-  for (const { id } of unwanted) void tried(`${id} can't be stopped`, tasks.stop(id));
+  for (const { id } of unwanted) void tried(`${id} can't be removed`, tasks.remove(id));
   if (wanted.size === 0) print('  no tasks: name plugins to run in a configuration, and give it with --config');
 }
 

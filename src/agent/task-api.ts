@@ -1,4 +1,4 @@
-/** The part of the agent's API that is about tasks: to look at them, read their logs, stop them and start them anew. */
+/** The part of the agent's API that is about tasks: to look at them, read their logs, stop, remove and restart them. */
 import type { FastifyInstance } from 'fastify';
 import { StagecraftError } from '../errors.js';
 import type { Runtime } from '../runtime.js';
@@ -11,6 +11,13 @@ export type TaskReport = TaskStatus;
 export type LogReport = LogPart;
 
 type OfTask = { Params: { id: string } };
+type Forced = { force?: unknown } | null;
+
+function forceIn(body: Forced): boolean {
+  const force = body?.force ?? false;
+  if (typeof force === 'boolean') return force;
+  throw new StagecraftError('INVALID_ARGUMENT', `force is true or false, not ${JSON.stringify(force)}`);
+}
 
 export function serveTasks(server: FastifyInstance, { tasks }: Runtime): void {
   server.get('/v1/tasks', (): TaskReport[] => tasks.list());
@@ -23,17 +30,12 @@ export function serveTasks(server: FastifyInstance, { tasks }: Runtime): void {
         ...(after !== undefined && { after: Number(after) }),
       }),
   );
-  server.post<OfTask & { Body: { force?: unknown } | null }>(
-    '/v1/tasks/:id/stop',
-    async ({ params: { id }, body }, reply) => {
-      const force = body?.force ?? false;
-      if (typeof force !== 'boolean') {
-        throw new StagecraftError('INVALID_ARGUMENT', `force is true or false, not ${JSON.stringify(force)}`);
-      }
-      await tasks.stop(id, { force });
+  for (const ending of ['stop', 'remove'] as const) {
+    server.post<OfTask & { Body: Forced }>(`/v1/tasks/:id/${ending}`, async ({ params: { id }, body }, reply) => {
+      await tasks[ending](id, { force: forceIn(body) });
       return reply.code(204).send();
-    },
-  );
+    });
+  }
   server.post<OfTask>('/v1/tasks/:id/restart', async ({ params: { id } }, reply) => {
     await tasks.restart(id);
     return reply.code(204).send();

@@ -1,4 +1,4 @@
-/** `stagecraft task`: looks at the supervised plugin processes and what they write, stops them and starts them anew. */
+/** `stagecraft task`: looks at the supervised plugin processes and what they write, stops, removes and restarts them. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { LogReport, TaskReport } from '../agent/task-api.js';
@@ -11,7 +11,7 @@ const statusLines = 10;
 const followEveryMs = 500;
 
 export function addTaskCommands(program: Command): void {
-  const task = program.command('task').description('look at plugin processes, stop them and start them anew');
+  const task = program.command('task').description('look at plugin processes, stop, remove and restart them');
   lookAt(task.command('list').description('all tasks, how they are, and why')).action(listTasks);
   lookAt(task.command('status <id>').description('all that is known of one task, and the end of its log')).action(
     showTask,
@@ -26,6 +26,9 @@ export function addTaskCommands(program: Command): void {
   )
     .option('--force', 'also if volumes that are mounted need its plugin')
     .action(stopTask);
+  reach(task.command('remove <id>').description('stop one and forget it; its log, and what its plugin keeps, stay'))
+    .option('--force', 'also if volumes that are mounted need its plugin')
+    .action(removeTask);
   lookAt(
     task.command('restart <id>').description('end its process, if there is one, and start it anew'),
     'for programs: the task as task status --json has it',
@@ -87,6 +90,14 @@ async function stopTask(id: string, { force = false, ...options }: LookOptions &
   await askAgent(socketPath, 'POST', `${pathOf(id)}/stop`, { body: { force } });
   if (options.json) return printJson(await look<TaskReport>(socketPath, pathOf(id)));
   print(`task ${id} is stopped`);
+}
+
+async function removeTask(
+  id: string,
+  { force = false, ...options }: ReachOptions & { force?: boolean },
+): Promise<void> {
+  await askAgent(socketOf(options), 'POST', `${pathOf(id)}/remove`, { body: { force } });
+  print(`task ${id} is removed; it comes back with the agent if it is configured still`);
 }
 
 async function restartTask(id: string, options: LookOptions): Promise<void> {

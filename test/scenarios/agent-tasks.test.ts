@@ -129,6 +129,8 @@ describe('tasks as their operator sees them', function () {
       expect(JSON.parse(stopped.stdout)).to.include({ id: 'hostpath', state: 'stopped' });
       expect(pluginPids(place)).to.deep.equal([]);
       await agent.line(/task hostpath: stopped/);
+      expect(cli('task', 'remove', 'hostpath')).to.include({ status: 0, stderr: '' });
+      expect(cli('task', 'list').stdout).to.match(/^there are no tasks/);
       // That it was deregistered says enough.
       expect(agent.lines.slice(before).join('\n')).to.include('deregistered').and.not.include('unhealthy');
     });
@@ -147,6 +149,7 @@ describe('tasks as their operator sees them', function () {
       expect(await ask('GET', '/v1/tasks/nobody/logs?lines=3')).to.deep.equal(notFound);
       expect(await ask('POST', '/v1/tasks/nobody/restart')).to.deep.equal(notFound);
       expect(await ask('POST', '/v1/tasks/nobody/stop')).to.deep.equal(notFound);
+      expect(await ask('POST', '/v1/tasks/nobody/remove')).to.deep.equal(notFound);
       const wrong = { status: 400, code: 'INVALID_ARGUMENT' };
       expect(await ask('POST', '/v1/tasks/nobody/stop', { force: 'yes' })).to.deep.equal(wrong);
       await agent.kill('SIGTERM');

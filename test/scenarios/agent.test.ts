@@ -217,16 +217,30 @@ describe('agent', () => {
     silent.destroy();
   });
 
-  it('a task that is no longer configured is stopped', async () => {
+  it('a task that is no longer configured is removed, also one that was stopped; its log and its directory stay', async () => {
     await agent.ready();
     await agent.healthy();
     await agent.kill('SIGTERM');
     const task = { id: 'other', type: 'node', command: ['stagecraft', 'driver', '--node-id', 'n1'] };
     writeFileSync(place.configPath, stringify({ nodeId: 'n1', dataDir: place.dataDir, tasks: [task] }));
     agent = new AgentProcess(place);
-    await agent.line(/task hostpath is no longer configured/);
+    await agent.line(/task hostpath is no longer configured: removing it/);
+    await agent.line(/task hostpath: removed/);
     await agent.line(/plugin other \(csi-node\): healthy/);
     expect(pluginPids(place)).to.have.length(1);
+    const listed = (): string[] =>
+      JSON.parse(cli('task', 'list', '--json', '--config', place.configPath).stdout).map(
+        ({ id }: { id: string }) => id,
+      );
+    expect(listed()).to.deep.equal(['other']);
+    expect(readdirSync(join(place.dataDir, 'tasks'))).to.include('hostpath');
+    expect(readdirSync(join(place.dataDir, 'logs'))).to.include('hostpath.log');
+    expect(cli('task', 'stop', 'other', '--config', place.configPath).status).to.equal(0);
+    await agent.kill('SIGTERM');
+    writeFileSync(place.configPath, stringify({ nodeId: 'n1', dataDir: place.dataDir, tasks: [] }));
+    agent = new AgentProcess(place);
+    await agent.line(/task other: removed/);
+    expect(listed()).to.deep.equal([]);
   });
 });
 
