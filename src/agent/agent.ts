@@ -15,7 +15,7 @@ import type { TaskStatus } from '../tasks/task-supervisor.js';
 import { serveApi } from './api.js';
 import type { AgentConfig } from './config.js';
 import { whenGone } from './data-dir-gone.js';
-import { describePluginEvent, describeStatus, describeTask, describeTaskUpdate, isLastWord } from './describe.js';
+import { describePluginEvent, describeStatus, describeTask, isLastWord, taskTeller } from './describe.js';
 import { storeOf } from './store.js';
 
 export interface Agent {
@@ -101,11 +101,12 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
       if (!isLastWord(event)) print(describePluginEvent(event));
     };
     void tell(() => runtime.plugins.updates(), tellPlugins, print);
+    const describe = taskTeller();
     void tell(
       () => runtime.tasks.updates(),
       (update) => {
         if (update.change.type === 'stopped') draining.delete(update.change.id);
-        print(describeTaskUpdate(update));
+        print(describe(update));
       },
       print,
     );

@@ -10,6 +10,9 @@ export type TaskReport = TaskStatus;
 /** What `GET /v1/tasks/ID/logs` answers. */
 export type LogReport = LogPart;
 
+const noLog = (id: string): StagecraftError =>
+  new StagecraftError('LOG_UNREADABLE', `there is no log of task ${id} here: somebody else runs its plugin`);
+
 type OfTask = { Params: { id: string } };
 type Forced = { force?: unknown } | null;
 
@@ -24,11 +27,13 @@ export function serveTasks(server: FastifyInstance, { tasks }: Runtime): void {
   server.get<OfTask>('/v1/tasks/:id', ({ params: { id } }): TaskReport => tasks.status(id));
   server.get<OfTask & { Querystring: { lines?: string; after?: string } }>(
     '/v1/tasks/:id/logs',
-    ({ params: { id }, query: { lines, after } }): Promise<LogReport> =>
-      tasks.readLog(id, {
+    ({ params: { id }, query: { lines, after } }): Promise<LogReport> => {
+      if (tasks.status(id).logPath === undefined) throw noLog(id);
+      return tasks.readLog(id, {
         ...(lines !== undefined && { lines: Number(lines) }),
         ...(after !== undefined && { after: Number(after) }),
-      }),
+      });
+    },
   );
   for (const ending of ['stop', 'remove'] as const) {
     server.post<OfTask & { Body: Forced }>(`/v1/tasks/:id/${ending}`, async ({ params: { id }, body }, reply) => {

@@ -20,6 +20,7 @@ const broken = {
   command: ['/bin/sh', '-c', 'echo no license >&2; exit 3'],
   restart: { maxRestarts: 0 },
 };
+const foreign = { id: 'foreign', type: 'node', socket: '/nowhere/csi.sock', healthTimeoutMs: 600_000 };
 const talker = {
   id: 'talker',
   type: 'controller',
@@ -43,7 +44,7 @@ describe('tasks as their operator sees them', function () {
 
   describe('one that runs and one that has failed', () => {
     before(async () => {
-      await begin(driver, broken);
+      await begin(driver, broken, foreign);
       await agent.line(/plugin hostpath \(csi-node\): healthy/);
       await agent.line(/task broken: failed/);
     });
@@ -55,12 +56,13 @@ describe('tasks as their operator sees them', function () {
       const [head, ...rows] = stdout.trimEnd().split('\n');
       expect(head).to.match(/^ID +TYPE +STATE +HEALTH +PID +REASON$/);
       expect(rows.find((row) => row.startsWith('hostpath'))).to.match(/^hostpath +node +running +healthy +\d+$/);
-      expect(rows.find((row) => row.startsWith('broken'))).to.match(/^broken +node +failed +- +- +\S.*\S$/);
+      expect(rows.find((row) => row.startsWith('broken'))).to.match(/^broken +node +failed +- +- +\S.*: no license$/);
       expect(stdout).to.not.include('end of its log');
       const listed = JSON.parse(cli('task', 'list', '--json').stdout);
       expect(listed.map(({ id, state }: { id: string; state: string }) => [id, state])).to.have.deep.members([
         ['hostpath', 'running'],
         ['broken', 'failed'],
+        ['foreign', 'waiting'],
       ]);
       expect(JSON.stringify(listed)).to.not.include('a secret');
     });
@@ -96,6 +98,17 @@ describe('tasks as their operator sees them', function () {
       expect(JSON.parse(cli('task', 'status', 'broken', '--json').stdout)).to.include({
         id: 'broken',
         state: 'failed',
+      });
+    });
+
+    it('T1 one whose plugin somebody else runs: what it waits for, no restarts that are not ours, no log', () => {
+      const { stdout } = cli('task', 'status', 'foreign');
+      expect(stdout).to.match(/^state +waiting: for an answer at \/nowhere\/csi\.sock$/m);
+      expect(stdout).to.not.match(/^(restarts|log|pid +\d)/m);
+      expect(cli('task', 'logs', 'foreign')).to.deep.include({
+        status: 1,
+        stdout: '',
+        stderr: 'there is no log of task foreign here: somebody else runs its plugin\n',
       });
     });
 

@@ -34,7 +34,7 @@ describe('agent', () => {
     );
     expect(plain).to.deep.equal([
       'stagecraft agent 0.1.0 on node n1, pid PID',
-      '  data  DIR/data (embedded store; remove it to begin anew)',
+      '  data  DIR/data (embedded store in state/)',
       '  api   unix://DIR/data/agent.sock',
       'TIME task hostpath: process started for RUN',
       'TIME task hostpath: RUN answers',
