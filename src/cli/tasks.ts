@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { LogReport, TaskReport } from '../agent/task-api.js';
-import { countIn } from './arguments.js';
+import { countUpTo } from './arguments.js';
 import { AgentError, askAgent } from './client.js';
 import { linesOf, oneLine, taskDetails, taskTable } from './print.js';
 import { type LookOptions, look, lookAt, print, printJson, type ReachOptions, reach, socketOf, soon } from './reach.js';
@@ -17,7 +17,7 @@ export function addTaskCommands(program: Command): void {
     showTask,
   );
   reach(task.command('logs <id>').description('the last lines that its processes have written'))
-    .option('--lines <n>', 'how many, at most 10000', countIn, 100)
+    .option('--lines <n>', 'how many, at most 10000', countUpTo(10_000), 100)
     .option('--follow', 'go on with what is written from now on')
     .action(showLog);
   lookAt(
