@@ -15,7 +15,7 @@ import { findProcesses } from '../tasks/processes.js';
 import { serveApi } from './api.js';
 import type { AgentConfig } from './config.js';
 import { whenGone } from './data-dir-gone.js';
-import { describePluginEvent, describeStatus, describeTask, describeTaskUpdate, isLastWord } from './describe.js';
+import { describePluginEvent, describeStatus, describeTask, isLastWord, taskTeller } from './describe.js';
 import { storeOf } from './store.js';
 
 export interface Agent {
@@ -56,15 +56,24 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
+  /** Of a drain: the tasks of which it was not told yet what became of them. */
+  const draining = new Set<string>();
   const drain = (): Promise<void> => stop({ release: true });
   const stop: Agent['stop'] = ({ release = false } = {}) => {
+    const running = runtime.tasks.list().filter(({ state }) => state !== 'stopped');
+    if (release) for (const { id } of running) draining.add(id);
     const closed = runtime.close({ release });
     if (!ending) {
       print(release ? 'stopping, plugin processes too' : 'stopping; plugin processes stay');
       ending = closed;
-      end(closed.finally(closeApi));
+      end(closed.finally(tellDrained).finally(closeApi));
     }
     return closed;
+  };
+  /** Who follows the events hears no more of them once the runtime has closed. */
+  const tellDrained = (): void => {
+    const untold = runtime.tasks.list().filter(({ id }) => draining.has(id));
+    for (const task of untold) print(`  ${describeTask(task, false)}`);
   };
   // Told by whoever awaits the end; an agent that never came up has nobody who does.
   ended.catch(() => {});
@@ -93,9 +102,13 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
       if (!isLastWord(event)) print(describePluginEvent(event));
     };
     void tell(() => runtime.plugins.updates(), tellPlugins, print);
+    const describe = taskTeller();
     void tell(
       () => runtime.tasks.updates(),
-      (update) => print(describeTaskUpdate(update)),
+      (update) => {
+        if (update.change.type === 'stopped') draining.delete(update.change.id);
+        print(describe(update));
+      },
       print,
     );
     await applyTasks(runtime, config, print);
@@ -119,10 +132,10 @@ async function applyTasks({ tasks }: Runtime, config: AgentConfig, print: Print)
   // One that can't be started or stopped is told, and holds up no other.
   const tried = (what: string, change: Promise<void>): Promise<void> =>
     change.catch((error: unknown) => print(`  task ${what}: ${messageOf(error)}`));
-  const unwanted = tasks.list().filter(({ id, state }) => !wanted.has(id) && state !== 'stopped');
-  for (const { id } of unwanted) print(`  task ${id} is no longer configured: stopping it`);
+  const unwanted = tasks.list().filter(({ id }) => !wanted.has(id));
+  for (const { id } of unwanted) print(`  task ${id} is no longer configured: removing it`);
   await Promise.all(config.tasks.map((task) => tried(`${task.id} can't be started`, tasks.start(task))));
-  for (const { id } of unwanted) void tried(`${id} can't be stopped`, tasks.stop(id));
+  for (const { id } of unwanted) void tried(`${id} can't be removed`, tasks.remove(id));
   if (wanted.size === 0) print('  no tasks: name plugins to run in a configuration, and give it with --config');
 }
 

@@ -126,9 +126,14 @@ export async function serveApi({
     reply.code(404).send({ code: 'NOT_FOUND', message: `the agent has no ${method} ${url}` }),
   );
   server.setErrorHandler((error: Error & { statusCode?: number }, _, reply) => {
-    const { code, address } = error instanceof StagecraftError ? error : { code: 'INTERNAL', address: undefined };
-    const status = statusOf[code] ?? error.statusCode ?? 500;
-    return reply.code(status).send({ code, message: error.message, ...(address ? { address } : {}) });
+    const status = error instanceof StagecraftError ? statusOf[error.code] : error.statusCode;
+    // A request that the server itself refuses, e.g. for a body that is no JSON.
+    const isRefused = status !== undefined && status < 500;
+    const { code, address } =
+      error instanceof StagecraftError
+        ? error
+        : { code: isRefused ? 'INVALID_ARGUMENT' : 'INTERNAL', address: undefined };
+    return reply.code(status ?? 500).send({ code, message: error.message, ...(address ? { address } : {}) });
   });
 
   rmSync(socketPath, { force: true });

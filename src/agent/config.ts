@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { type Alias, type Document, isMap, isNode, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
 import { messageOf, StagecraftError } from '../errors.js';
+import { inPlainWords } from '../host/plain-faults.js';
 import { taskSchema } from '../tasks/spec.js';
 
 const ms = z.int().positive();
@@ -123,7 +124,10 @@ export function parseConfig(text: string, file: string): AgentConfig {
         return `${file}:${offset === undefined ? 1 : lineOf(offset)}: ${path.join('.') || 'the file'}: ${message}`;
       }),
     );
-  const { data, error } = configSchema.safeParse(valueIn(document, (offset) => `${file}:${lineOf(offset)}`));
+  const { data, error } = configSchema.safeParse(
+    valueIn(document, (offset) => `${file}:${lineOf(offset)}`),
+    { error: inPlainWords },
+  );
   if (data) return { ...data, invalid: inPlace };
   throw inPlace(error.issues.flatMap(faultsIn));
 }

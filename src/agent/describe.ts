@@ -29,6 +29,32 @@ function describeNode({ nodeId, topology, maxVolumes }: NodeInfo): string {
   return `node ${nodeId ?? 'unnamed'}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}`;
 }
 
+/** Describes what happens to tasks, in its order: of a reason that was told right before, only what happened. */
+export function taskTeller(): (update: TaskUpdate) => string {
+  const told = new Map<string, string>();
+  return ({ at, change, ...update }) => {
+    const reason = 'reason' in change ? change.reason : undefined;
+    const isTold = reason !== undefined && reason === told.get(change.id);
+    if (reason === undefined) told.delete(change.id);
+    else told.set(change.id, reason);
+    const inShort = isTold ? { ...change, reason: partsOf(reason).what } : change;
+    return describeTaskUpdate({ ...update, at, change: inShort });
+  };
+}
+
+/** What happened, and what the process had said by then: the end of its log, where a reason has it. */
+export function partsOf(reason: string): { what: string; said: string[] } {
+  const [what = '', log] = reason.split(/;? ?end of its log:\n/);
+  const said = log === undefined || log === '(it wrote nothing)' ? [] : log.trimEnd().split('\n');
+  return { what, said };
+}
+
+/** Why a task is as it is, with the end of its log where it has that. */
+export const reasonOf = ({ state, spec, reason, healthy, description }: TaskStatus): string | undefined => {
+  if (state === 'waiting' && spec.socket !== undefined) return `for an answer at ${spec.socket}`;
+  return reason ?? (healthy === false ? description : undefined);
+};
+
 export function describeTaskUpdate({ at, change }: TaskUpdate): string {
   const task = `${timeOf(at)} task ${change.id}`;
   switch (change.type) {
@@ -57,7 +83,9 @@ export const isLastWord = ({ kind, healthy, description }: PluginEvent): boolean
   kind === 'health' && !healthy && description === 'shut down';
 
 /** The one-line summary of a task that an earlier agent has left. @param lives whether its process was found */
-export function describeTask({ id, state, spec, pid, reason }: TaskStatus, lives: boolean): string {
+export function describeTask(task: TaskStatus, lives: boolean): string {
+  const { id, state, spec, pid } = task;
+  const reason = reasonOf(task);
   if (state === 'running' && spec.socket !== undefined) return `task ${id}: running, by somebody else`;
   if (state === 'running')
     return `task ${id}: ${lives ? 'running' : 'was running'}, pid ${pid}${lives ? ', found again' : ''}`;

@@ -17,7 +17,7 @@ export interface NamedStore {
 
 /** @throws StagecraftError CONFIG_INVALID for files that can't be read or used, and for what no Redis is reached by */
 export function storeOf({ store, invalid }: Pick<AgentConfig, 'store' | 'invalid'>): NamedStore {
-  if (!store) return { kind: 'lmdb', words: 'embedded store; remove it to begin anew' };
+  if (!store) return { kind: 'lmdb', words: 'embedded store in state/' };
   const { master, passwordFile, caFile, ...redis } = store.redis;
   const options: RedisStoreOptions = {};
   for (const [key, value] of Object.entries(redis)) if (value !== undefined) Object.assign(options, { [key]: value });

@@ -1,4 +1,4 @@
-/** The part of the agent's API that is about tasks: to look at them, read their logs, stop them and start them anew. */
+/** The part of the agent's API that is about tasks: to look at them, read their logs, stop, remove and restart them. */
 import type { FastifyInstance } from 'fastify';
 import { StagecraftError } from '../errors.js';
 import type { Runtime } from '../runtime.js';
@@ -10,30 +10,37 @@ export type TaskReport = TaskStatus;
 /** What `GET /v1/tasks/ID/logs` answers. */
 export type LogReport = LogPart;
 
+const noLog = (id: string): StagecraftError =>
+  new StagecraftError('LOG_UNREADABLE', `there is no log of task ${id} here: somebody else runs its plugin`);
+
 type OfTask = { Params: { id: string } };
+type Forced = { force?: unknown } | null;
+
+function forceIn(body: Forced): boolean {
+  const force = body?.force ?? false;
+  if (typeof force === 'boolean') return force;
+  throw new StagecraftError('INVALID_ARGUMENT', `force is true or false, not ${JSON.stringify(force)}`);
+}
 
 export function serveTasks(server: FastifyInstance, { tasks }: Runtime): void {
   server.get('/v1/tasks', (): TaskReport[] => tasks.list());
   server.get<OfTask>('/v1/tasks/:id', ({ params: { id } }): TaskReport => tasks.status(id));
   server.get<OfTask & { Querystring: { lines?: string; after?: string } }>(
     '/v1/tasks/:id/logs',
-    ({ params: { id }, query: { lines, after } }): Promise<LogReport> =>
-      tasks.readLog(id, {
+    ({ params: { id }, query: { lines, after } }): Promise<LogReport> => {
+      if (tasks.status(id).logPath === undefined) throw noLog(id);
+      return tasks.readLog(id, {
         ...(lines !== undefined && { lines: Number(lines) }),
         ...(after !== undefined && { after: Number(after) }),
-      }),
-  );
-  server.post<OfTask & { Body: { force?: unknown } | null }>(
-    '/v1/tasks/:id/stop',
-    async ({ params: { id }, body }, reply) => {
-      const force = body?.force ?? false;
-      if (typeof force !== 'boolean') {
-        throw new StagecraftError('INVALID_ARGUMENT', `force is true or false, not ${JSON.stringify(force)}`);
-      }
-      await tasks.stop(id, { force });
-      return reply.code(204).send();
+      });
     },
   );
+  for (const ending of ['stop', 'remove'] as const) {
+    server.post<OfTask & { Body: Forced }>(`/v1/tasks/:id/${ending}`, async ({ params: { id }, body }, reply) => {
+      await tasks[ending](id, { force: forceIn(body) });
+      return reply.code(204).send();
+    });
+  }
   server.post<OfTask>('/v1/tasks/:id/restart', async ({ params: { id } }, reply) => {
     await tasks.restart(id);
     return reply.code(204).send();

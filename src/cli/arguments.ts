@@ -8,6 +8,15 @@ export function countIn(text: string): number {
   throw new InvalidArgumentError('It must be a whole number above 0.');
 }
 
+/** For what is not to be more than that. */
+export const countUpTo =
+  (max: number) =>
+  (text: string): number => {
+    const count = countIn(text);
+    if (count <= max) return count;
+    throw new InvalidArgumentError(`It must be at most ${max}.`);
+  };
+
 export function sizeIn(text: string): number {
   try {
     return parseSize(text);

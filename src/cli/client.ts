@@ -1,5 +1,7 @@
 /** Asks a running agent over its unix socket. */
+import { statSync } from 'node:fs';
 import { request } from 'node:http';
+import { dirname } from 'node:path';
 
 /** The agent could not be reached, was lost, or answered with an error. */
 export class AgentError extends Error {
@@ -17,7 +19,7 @@ export class AgentError extends Error {
  * @param timeoutMs for a connection that stays silent; default none
  * @param body sent as JSON
  * @returns the parsed JSON, absent for an empty answer
- * @throws AgentError NOT_REACHABLE, AGENT_LOST (it was reached, and the connection broke before its answer), or the
+ * @throws AgentError NOT_REACHABLE, NOT_PERMITTED (the agent is another user's), AGENT_LOST (it was reached, and the connection broke before its answer), or the
  *   agent's own code and message
  */
 export function askAgent(
@@ -40,10 +42,7 @@ export function askAgent(
         try {
           const body = text === '' ? undefined : JSON.parse(text);
           if ((response.statusCode ?? 500) < 400) resolve(body);
-          else
-            reject(
-              new AgentError(body?.code ?? 'INTERNAL', body?.message ?? `the agent answered ${response.statusCode}`),
-            );
+          else reject(refusal(body?.code ?? 'INTERNAL', body?.message ?? `the agent answered ${response.statusCode}`));
         } catch (error) {
           reject(error);
         }
@@ -55,10 +54,28 @@ export function askAgent(
   });
 }
 
+/** The agent's own words, but where they tell a program that has its runtime what to do. */
+const refusal = (code: string, message: string): AgentError =>
+  new AgentError(code, code === 'TASK_NOT_FOUND' ? message.replace(/: [^:]*$/, ': see stagecraft task list') : message);
+
+/** Of a socket; of its directory, where that hides it. */
+function ownerOf(path: string): string {
+  try {
+    const { uid } = statSync(path);
+    return uid === 0 ? 'root' : `user ${uid}`;
+  } catch {
+    return path === dirname(path) ? 'somebody else' : ownerOf(dirname(path));
+  }
+}
+
 const silence = (timeoutMs: number): Error =>
   Object.assign(new Error(`no answer within ${timeoutMs} ms`), { syscall: 'connect' });
 
-function failureAt(socketPath: string, { message, syscall }: NodeJS.ErrnoException): AgentError {
+function failureAt(socketPath: string, { message, syscall, code }: NodeJS.ErrnoException): AgentError {
+  if (syscall === 'connect' && code === 'EACCES') {
+    const who = `it is ${ownerOf(socketPath)}'s; run this as that user, or as root`;
+    return new AgentError('NOT_PERMITTED', `no permission to ask the agent at ${socketPath}: ${who}`);
+  }
   if (syscall === 'connect') {
     const advice = 'start one, or name its --config or --socket';
     return new AgentError('NOT_REACHABLE', `no agent answers at ${socketPath} (${message}): ${advice}`);

@@ -92,12 +92,22 @@ function makeProgram(): Command {
   addTaskCommands(program);
   addActorCommands(program);
   reach(program.command('drain').description('stop the plugin processes in order, then the agent')).action(drain);
+  program.showHelpAfterError('(options stand behind the command: stagecraft task list --config agent.yaml)');
   return program;
 }
 
+/** In the form that was asked for. */
+function told(error: unknown): string {
+  const isJson = process.argv.includes('--json') && !(error instanceof CommanderError);
+  return isJson ? JSON.stringify({ code: codeOf(error), message: messageOf(error) }) : messageOf(error);
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof StagecraftError || error instanceof AgentError ? error.code : 'INTERNAL';
+
 function exitCodeFor(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
-  const code = error instanceof StagecraftError || error instanceof AgentError ? error.code : undefined;
+  const code = codeOf(error);
   if (code === 'CONFIG_INVALID') return exitCodes.usage;
   return code === 'NOT_REACHABLE' ? exitCodes.notReachable : exitCodes.failed;
 }
@@ -113,7 +123,7 @@ try {
   await makeProgram().parseAsync();
 } catch (error) {
   // commander has told its own faults already
-  if (!(error instanceof CommanderError) || error.code === 'usage') process.stderr.write(`${messageOf(error)}\n`);
+  if (!(error instanceof CommanderError) || error.code === 'usage') process.stderr.write(`${told(error)}\n`);
   process.exitCode = exitCodeFor(error);
   if (error instanceof StagecraftError && error.code === 'DATA_DIR_GONE') process.exit();
 }

@@ -1,5 +1,6 @@
 /** Tables and details for people. For programs there is --json. */
 import type { ActorReport, PluginReport } from '../agent/api.js';
+import { partsOf, reasonOf } from '../agent/describe.js';
 import type { TaskReport } from '../agent/task-api.js';
 
 /** Without line breaks and control characters: what drivers say of themselves must not steer the terminal. */
@@ -95,9 +96,11 @@ function factsTable(facts: [name: string, value: string][]): string {
   return facts.map(([name, value]) => `${name.padEnd(width)}  ${oneLine(value)}`).join('\n');
 }
 
-/** Why a task is as it is, without the end of its log that a failure has below its first line. */
-const whyOf = ({ reason, healthy, description = '' }: TaskReport): string =>
-  (reason ?? (healthy === false ? description : '')).split(/;? ?end of its log:\n/)[0] ?? '';
+/** Why a task is as it is, with the last that its process had to say. */
+function whyOf(task: TaskReport): string {
+  const { what, said } = partsOf(reasonOf(task) ?? '');
+  return [what, ...said.slice(-1)].join(': ');
+}
 
 const healthOf = ({ healthy }: TaskReport): string => (healthy === undefined ? '-' : healthy ? 'healthy' : 'unhealthy');
 
@@ -129,10 +132,11 @@ export const failedTasks = (tasks: TaskReport[]): string[] =>
 export function taskDetails(task: TaskReport): string {
   const { id, state, spec, allocId, pid, pluginName, description, logPath } = task;
   const { maxRestarts, windowMs, backoff } = spec.restart;
-  const why = task.reason === undefined ? '' : whyOf(task);
+  const restarts = `${maxRestarts} within ${windowMs} ms, after ${backoff.initialMs} ms doubling to ${backoff.maxMs} ms`;
+  const { what } = partsOf(state === 'running' ? '' : (reasonOf(task) ?? ''));
   const facts: [string, string | undefined][] = [
     ['task', `${id} (${spec.type})`],
-    ['state', why ? `${state}: ${why}` : state],
+    ['state', what ? `${state}: ${what}` : state],
     ['health', description === undefined ? '-' : `${healthOf(task)}: ${description}`],
     ['driver', pluginName ?? '-'],
     ['instance', allocId ?? '-'],
@@ -143,7 +147,7 @@ export function taskDetails(task: TaskReport): string {
     ['mount directory', spec.mountDir],
     ['stages below', spec.stagePublishBaseDir],
     ['ready within', `${spec.healthTimeoutMs} ms`],
-    ['restarts', `${maxRestarts} within ${windowMs} ms, after ${backoff.initialMs} ms doubling to ${backoff.maxMs} ms`],
+    ['restarts', spec.socket === undefined ? restarts : undefined],
     ['log', logPath],
   ];
   const known = facts.flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, value]]));

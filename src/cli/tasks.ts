@@ -1,23 +1,23 @@
-/** `stagecraft task`: looks at the supervised plugin processes and what they write, stops them and starts them anew. */
+/** `stagecraft task`: looks at the supervised plugin processes and what they write, stops, removes and restarts them. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { LogReport, TaskReport } from '../agent/task-api.js';
-import { countIn } from './arguments.js';
-import { askAgent } from './client.js';
-import { linesOf, taskDetails, taskTable } from './print.js';
+import { countUpTo } from './arguments.js';
+import { AgentError, askAgent } from './client.js';
+import { linesOf, oneLine, taskDetails, taskTable } from './print.js';
 import { type LookOptions, look, lookAt, print, printJson, type ReachOptions, reach, socketOf, soon } from './reach.js';
 
 const statusLines = 10;
 const followEveryMs = 500;
 
 export function addTaskCommands(program: Command): void {
-  const task = program.command('task').description('look at plugin processes, stop them and start them anew');
+  const task = program.command('task').description('look at plugin processes, stop, remove and restart them');
   lookAt(task.command('list').description('all tasks, how they are, and why')).action(listTasks);
   lookAt(task.command('status <id>').description('all that is known of one task, and the end of its log')).action(
     showTask,
   );
   reach(task.command('logs <id>').description('the last lines that its processes have written'))
-    .option('--lines <n>', 'how many, at most 10000', countIn, 100)
+    .option('--lines <n>', 'how many, at most 10000', countUpTo(10_000), 100)
     .option('--follow', 'go on with what is written from now on')
     .action(showLog);
   lookAt(
@@ -26,6 +26,9 @@ export function addTaskCommands(program: Command): void {
   )
     .option('--force', 'also if volumes that are mounted need its plugin')
     .action(stopTask);
+  reach(task.command('remove <id>').description('stop one and forget it; its log, and what its plugin keeps, stay'))
+    .option('--force', 'also if volumes that are mounted need its plugin')
+    .action(removeTask);
   lookAt(
     task.command('restart <id>').description('end its process, if there is one, and start it anew'),
     'for programs: the task as task status --json has it',
@@ -44,9 +47,19 @@ async function showTask(id: string, options: LookOptions): Promise<void> {
   const socketPath = socketOf(options);
   const task = await look<TaskReport>(socketPath, pathOf(id));
   if (options.json) return printJson(task);
-  const { text } = await logOf(socketPath, id, `lines=${statusLines}`);
   print(taskDetails(task));
-  if (task.logPath !== undefined) print(`\n${linesOf(text).trimEnd() || '(its log is empty)'}`);
+  if (task.logPath !== undefined) print(`\n${await endOfLog(socketPath, id)}`);
+}
+
+/** Or why there is nothing to be seen of it. */
+async function endOfLog(socketPath: string, id: string): Promise<string> {
+  try {
+    const { text } = await logOf(socketPath, id, `lines=${statusLines}`);
+    return linesOf(text).trimEnd() || '(its log is empty)';
+  } catch (error) {
+    if (error instanceof AgentError && error.code === 'LOG_UNREADABLE') return `(${oneLine(error.message)})`;
+    throw error;
+  }
 }
 
 async function showLog(id: string, options: ReachOptions & { lines: number; follow?: boolean }): Promise<void> {
@@ -77,6 +90,14 @@ async function stopTask(id: string, { force = false, ...options }: LookOptions &
   await askAgent(socketPath, 'POST', `${pathOf(id)}/stop`, { body: { force } });
   if (options.json) return printJson(await look<TaskReport>(socketPath, pathOf(id)));
   print(`task ${id} is stopped`);
+}
+
+async function removeTask(
+  id: string,
+  { force = false, ...options }: ReachOptions & { force?: boolean },
+): Promise<void> {
+  await askAgent(socketOf(options), 'POST', `${pathOf(id)}/remove`, { body: { force } });
+  print(`task ${id} is removed; it comes back with the agent if it is configured still`);
 }
 
 async function restartTask(id: string, options: LookOptions): Promise<void> {

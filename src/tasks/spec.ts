@@ -3,6 +3,7 @@ import { isAbsolute, join, normalize, relative } from 'node:path';
 import { z } from 'zod';
 import type { TaskSpec } from '../../machines/task-types.js';
 import { messageOf, StagecraftError } from '../errors.js';
+import { inPlainWords } from '../host/plain-faults.js';
 import { checkSocketPath } from '../host/socket-path.js';
 
 const ms = z.int().positive();
@@ -140,7 +141,7 @@ export type TaskOptions = z.input<typeof taskSchema>;
 
 /** @throws StagecraftError INVALID_ARGUMENT with every fault and its path */
 export function completeTask(options: TaskOptions): TaskSpec {
-  const { data, error } = taskSchema.safeParse(options);
+  const { data, error } = taskSchema.safeParse(options, { error: inPlainWords });
   if (data) return data;
   const faults = error.issues.map(({ path, message }) => `${path.join('.') || 'task'}: ${message}`);
   throw new StagecraftError('INVALID_ARGUMENT', `the task can't be taken: ${faults.join('; ')}`, { faults });

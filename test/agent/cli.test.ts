@@ -1,7 +1,7 @@
 /** The command line's own parts: signals, the connection to the agent, what is printed. */
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,6 +34,24 @@ describe('A5 the client', () => {
 
   it('A5 nobody who listens is not reachable, for want of a socket or of a process behind it', async () => {
     expect(await codeOf(askAgent(join(directory, 'none.sock'), 'GET', '/'))).to.equal('NOT_REACHABLE');
+  });
+
+  it('A5 the agent of another user: it says whose it is, instead of that there is none', async () => {
+    const locked = join(directory, 'locked');
+    const uid = process.geteuid?.();
+    mkdirSync(locked, { mode: 0 });
+    let asked: Promise<unknown>;
+    try {
+      if (uid === 0) process.seteuid?.(65_534); // root may enter everywhere
+      asked = askAgent(join(locked, 'agent.sock'), 'GET', '/');
+    } finally {
+      if (uid === 0) process.seteuid?.(0);
+    }
+    const error: unknown = await asked.catch((reason: unknown) => reason);
+    expect(error).to.include({ code: 'NOT_PERMITTED' });
+    expect(String(error)).to.include(
+      `it is ${uid === 0 ? 'root' : `user ${uid}`}'s; run this as that user, or as root`,
+    );
   });
 
   it('A5 a connection that breaks before or amid the answer is an agent lost', async () => {

@@ -149,6 +149,22 @@ describe('A3 configuration', () => {
     expect(bad('{ id: a, type: node, command: [x], healthTimeoutMs: 0 }')[0]).to.include('tasks.0.healthTimeoutMs');
   });
 
+  it('A3 a value of another kind: told what it is to be', () => {
+    const bad = (text: string): string => faultsOf(text).join('\n');
+    const task = (rest: string): string => bad(`tasks: [{ id: a, type: node, ${rest} }]`);
+    expect(task('command: x --y')).to.equal('agent.yaml:1: tasks.0.command: must be a list, e.g. [x, --y]');
+    expect(task('command: [x], env: { A: 1 }')).to.include('tasks.0.env.A: must be a text; a number needs quotes');
+    expect(task('command: [x, 1]')).to.include('tasks.0.command.1: must be a text');
+    expect(task('command: [x], env: [A]')).to.include('tasks.0.env: must be a map of names and texts');
+    expect(task('command: [x], restart: 3')).to.include('tasks.0.restart: must be a map of keys and values');
+    expect(bad('logs: { maxBytes: 10M }')).to.equal('agent.yaml:1: logs.maxBytes: must be a number of bytes');
+    expect(bad('logs: { maxBytes: 1.5 }')).to.include('logs.maxBytes: must be a number of bytes');
+    expect(bad('fingerprint: { intervalMs: 30s }')).to.include('must be a number of milliseconds');
+    expect(bad('retention: { journalEntries: many }')).to.include('must be a whole number');
+    expect(bad('tasks: [{ type: node, command: [x] }]')).to.include('tasks.0.id: is missing');
+    expect(bad('[]')).to.include('agent.yaml:1: the file: must be a map of keys and values');
+  });
+
   it('A3 two tasks of one id are refused at the second', () => {
     const text = 'tasks:\n  - { id: a, type: node, command: [x] }\n  - { id: a, type: node, command: [y] }\n';
     expect(faultsOf(text)).to.deep.equal(["agent.yaml:3: tasks.1.id: another task has the id 'a' already"]);

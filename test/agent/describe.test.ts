@@ -1,8 +1,8 @@
 /** What the agent says of plugins and tasks, one line each. */
 import { expect } from 'chai';
-import { describePluginEvent, describeTask, isLastWord } from '../../src/agent/describe.js';
+import { describePluginEvent, describeTask, isLastWord, taskTeller } from '../../src/agent/describe.js';
 import { linesOf } from '../../src/cli/print.js';
-import type { PluginEvent, TaskStatus } from '../../src/index.js';
+import type { PluginEvent, TaskChanged, TaskStatus } from '../../src/index.js';
 import { completeTask } from '../../src/tasks/spec.js';
 
 const info = { type: 'csi-node', name: 'ebs', allocId: 'ebs-1', connection: { socketPath: '/s' } };
@@ -45,6 +45,25 @@ describe('A1 what the agent says', () => {
     );
     const others = { ...task, spec: { ...task.spec, command: undefined, socket: '/s' } };
     expect(describeTask(others, false)).to.equal('task ebs: running, by somebody else');
+  });
+
+  it('A1 a reason that was told right before is told in short, without the end of the log', () => {
+    const teller = taskTeller();
+    const told = (change: TaskChanged): string => teller({ id: '1', at: 0, change });
+    const reason = 'not ready within 5 ms: it was not asked yet; end of its log:\nno license';
+    expect(told({ type: 'unhealthy', id: 'ebs', reason })).to.equal(`00:00:00 task ebs: unhealthy: ${reason}`);
+    expect(told({ type: 'restarting', id: 'other', reason })).to.equal(`00:00:00 task other: restarting: ${reason}`);
+    expect(told({ type: 'restarting', id: 'ebs', reason })).to.equal(
+      '00:00:00 task ebs: restarting: not ready within 5 ms: it was not asked yet',
+    );
+    told({ type: 'started', id: 'ebs', allocId: 'ebs-1' });
+    expect(told({ type: 'failed', id: 'ebs', reason })).to.equal(`00:00:00 task ebs: failed: ${reason}`);
+  });
+
+  it('A1 a task that waits for the plugin of somebody else says where', () => {
+    const { env: _, ...spec } = completeTask({ id: 'ebs', type: 'node', socket: '/s' });
+    const task: TaskStatus = { id: 'ebs', state: 'waiting', spec: { ...spec, env: [] } };
+    expect(describeTask(task, false)).to.equal('task ebs: waiting: for an answer at /s');
   });
 
   it('A5 what a driver writes keeps its lines, and steers no terminal', () => {

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { startDriver } from '../../src/driver/driver.js';
 import { RedisProcess } from '../redis/servers.js';
+import { pluginPids } from '../scenarios/agent-process.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -18,6 +19,39 @@ function adapted(text: string, replacements: Record<string, string>): string {
     return whole.replaceAll(from, to);
   }, text);
 }
+
+describe('docs/library.md', () => {
+  let directory: string;
+  /** Below the package, which finds itself by its own name there. */
+  let place: string;
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'stagecraft-example-'));
+    place = mkdtempSync(join(root, 'dist', 'example-'));
+  });
+  afterEach(() => {
+    for (const pid of pluginPids({ dataDir: join(directory, 'data') })) process.kill(pid, 'SIGKILL');
+    rmSync(place, { recursive: true });
+    rmSync(directory, { recursive: true });
+  });
+
+  it('its pieces are one program, which runs to its end and leaves no task', async () => {
+    const page = readFileSync(join(root, 'docs/library.md'), 'utf8');
+    const program = [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code).join('');
+    const file = join(place, 'example.mts');
+    writeFileSync(file, adapted(program, { '/var/lib/my-agent': join(directory, 'data') }));
+    const { stdout } = await promisify(execFile)(process.execPath, [...process.execArgv, file], { timeout: 20_000 });
+    expect(stdout.split('\n')).to.deep.equal([
+      'running true true',
+      'true',
+      'true',
+      'PLUGIN_IN_USE task my-driver was not stopped: it is in use by volume default/data; release that first, or stop it with force',
+      '0',
+      '',
+    ]);
+    expect(JSON.parse(readFileSync(join(directory, 'data.json'), 'utf8'))).to.include({ starts: 2 });
+  });
+});
 
 describe('examples', () => {
   let directory: string;

@@ -97,7 +97,7 @@ export class AgentProcess {
 }
 
 /** Pids of the plugin processes of this place, by what is in their environment. */
-export function pluginPids({ dataDir }: Place): number[] {
+export function pluginPids({ dataDir }: Pick<Place, 'dataDir'>): number[] {
   return readdirSync('/proc')
     .map(Number)
     .filter((pid) => {

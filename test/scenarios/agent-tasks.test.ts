@@ -1,7 +1,7 @@
 /** Tasks as an operator sees them: a real agent with a driver that runs, one that fails and one that talks. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -20,6 +20,7 @@ const broken = {
   command: ['/bin/sh', '-c', 'echo no license >&2; exit 3'],
   restart: { maxRestarts: 0 },
 };
+const foreign = { id: 'foreign', type: 'node', socket: '/nowhere/csi.sock', healthTimeoutMs: 600_000 };
 const talker = {
   id: 'talker',
   type: 'controller',
@@ -43,7 +44,7 @@ describe('tasks as their operator sees them', function () {
 
   describe('one that runs and one that has failed', () => {
     before(async () => {
-      await begin(driver, broken);
+      await begin(driver, broken, foreign);
       await agent.line(/plugin hostpath \(csi-node\): healthy/);
       await agent.line(/task broken: failed/);
     });
@@ -55,12 +56,13 @@ describe('tasks as their operator sees them', function () {
       const [head, ...rows] = stdout.trimEnd().split('\n');
       expect(head).to.match(/^ID +TYPE +STATE +HEALTH +PID +REASON$/);
       expect(rows.find((row) => row.startsWith('hostpath'))).to.match(/^hostpath +node +running +healthy +\d+$/);
-      expect(rows.find((row) => row.startsWith('broken'))).to.match(/^broken +node +failed +- +- +\S.*\S$/);
+      expect(rows.find((row) => row.startsWith('broken'))).to.match(/^broken +node +failed +- +- +\S.*: no license$/);
       expect(stdout).to.not.include('end of its log');
       const listed = JSON.parse(cli('task', 'list', '--json').stdout);
       expect(listed.map(({ id, state }: { id: string; state: string }) => [id, state])).to.have.deep.members([
         ['hostpath', 'running'],
         ['broken', 'failed'],
+        ['foreign', 'waiting'],
       ]);
       expect(JSON.stringify(listed)).to.not.include('a secret');
     });
@@ -98,6 +100,27 @@ describe('tasks as their operator sees them', function () {
         state: 'failed',
       });
     });
+
+    it('T1 one whose plugin somebody else runs: what it waits for, no restarts that are not ours, no log', () => {
+      const { stdout } = cli('task', 'status', 'foreign');
+      expect(stdout).to.match(/^state +waiting: for an answer at \/nowhere\/csi\.sock$/m);
+      expect(stdout).to.not.match(/^(restarts|log|pid +\d)/m);
+      expect(cli('task', 'logs', 'foreign')).to.deep.include({
+        status: 1,
+        stdout: '',
+        stderr: 'there is no log of task foreign here: somebody else runs its plugin\n',
+      });
+    });
+
+    it('T6 task status: its log can’t be read: all else is shown, and why in place of the log', () => {
+      const log = join(place.dataDir, 'logs', 'broken.log');
+      rmSync(log);
+      symlinkSync('/dev/null', log);
+      const { status, stdout, stderr } = cli('task', 'status', 'broken');
+      expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+      expect(stdout).to.match(/^state +failed: \S/m);
+      expect(stdout).to.match(/\n\n\(the log of task broken can't be read: .*no plain file\)\n$/);
+    });
   });
 
   describe('one agent for each', () => {
@@ -119,6 +142,8 @@ describe('tasks as their operator sees them', function () {
       expect(JSON.parse(stopped.stdout)).to.include({ id: 'hostpath', state: 'stopped' });
       expect(pluginPids(place)).to.deep.equal([]);
       await agent.line(/task hostpath: stopped/);
+      expect(cli('task', 'remove', 'hostpath')).to.include({ status: 0, stderr: '' });
+      expect(cli('task', 'list').stdout).to.match(/^there are no tasks/);
       // That it was deregistered says enough.
       expect(agent.lines.slice(before).join('\n')).to.include('deregistered').and.not.include('unhealthy');
     });
@@ -128,7 +153,13 @@ describe('tasks as their operator sees them', function () {
       const { status, stderr } = cli('task', 'stop', 'nobody');
       expect({ status, stderr }).to.deep.equal({
         status: 1,
-        stderr: "there is no task 'nobody': list them, or start it with its spec\n",
+        stderr: "there is no task 'nobody': see stagecraft task list\n",
+      });
+      const forPrograms = cli('task', 'stop', 'nobody', '--json');
+      expect(forPrograms).to.include({ status: 1, stdout: '' });
+      expect(JSON.parse(forPrograms.stderr)).to.deep.equal({
+        code: 'TASK_NOT_FOUND',
+        message: "there is no task 'nobody': see stagecraft task list",
       });
       expect(cli('task', 'list').stdout).to.match(/^there are no tasks/);
       expect(cli('task', 'logs', 'nobody', '--lines', 'many').status).to.equal(2);
@@ -137,14 +168,20 @@ describe('tasks as their operator sees them', function () {
       expect(await ask('GET', '/v1/tasks/nobody/logs?lines=3')).to.deep.equal(notFound);
       expect(await ask('POST', '/v1/tasks/nobody/restart')).to.deep.equal(notFound);
       expect(await ask('POST', '/v1/tasks/nobody/stop')).to.deep.equal(notFound);
+      expect(await ask('POST', '/v1/tasks/nobody/remove')).to.deep.equal(notFound);
       const wrong = { status: 400, code: 'INVALID_ARGUMENT' };
       expect(await ask('POST', '/v1/tasks/nobody/stop', { force: 'yes' })).to.deep.equal(wrong);
+      expect(await ask('POST', '/v1/tasks/nobody/stop', '{ no JSON')).to.deep.equal(wrong);
       await agent.kill('SIGTERM');
       expect(cli('task', 'list').status).to.equal(3);
     });
 
     /** The status and the code of what the API answers. */
-    const ask = (method: string, path: string, body?: object): Promise<{ status: number | undefined; code: unknown }> =>
+    const ask = (
+      method: string,
+      path: string,
+      body?: object | string,
+    ): Promise<{ status: number | undefined; code: unknown }> =>
       new Promise((resolve, reject) => {
         const headers = body ? { 'content-type': 'application/json' } : {};
         const call = request({ socketPath: place.socketPath, method, path, headers }, (response) => {
@@ -157,7 +194,7 @@ describe('tasks as their operator sees them', function () {
           );
         });
         call.on('error', reject);
-        call.end(body && JSON.stringify(body));
+        call.end(typeof body === 'string' ? body : body && JSON.stringify(body));
       });
 
     describe('task logs', () => {
@@ -172,10 +209,9 @@ describe('tasks as their operator sees them', function () {
         await agent.line(/task talker: process started/);
         const lines = cli('task', 'logs', 'talker', '--lines', '2').stdout;
         expect(lines).to.match(/^(line \d+|--- .*)\nline \d+\n$/);
-        expect(cli('task', 'logs', 'talker', '--lines', '20000')).to.include({
-          status: 1,
-          stderr: 'lines is a whole number from 1 to 10000, not 20000\n',
-        });
+        for (const lines of ['0', '10001', '99999999']) {
+          expect(cli('task', 'logs', 'talker', '--lines', lines).status).to.equal(2);
+        }
       });
 
       it('--follow goes on with what is written, also after the log was cut off, and ends with the agent', async () => {

@@ -34,7 +34,7 @@ describe('agent', () => {
     );
     expect(plain).to.deep.equal([
       'stagecraft agent 0.1.0 on node n1, pid PID',
-      '  data  DIR/data (embedded store; remove it to begin anew)',
+      '  data  DIR/data (embedded store in state/)',
       '  api   unix://DIR/data/agent.sock',
       'TIME task hostpath: process started for RUN',
       'TIME task hostpath: RUN answers',
@@ -83,6 +83,7 @@ describe('agent', () => {
     const drained = cli('drain', '--config', place.configPath);
     expect(drained).to.include({ status: 0, stderr: '' });
     expect(await agent.exited).to.deep.equal({ code: 0, signal: null });
+    expect(agent.lines.filter((line) => /task hostpath: stopped$/.test(line))).to.have.length(1);
     expect(pluginPids(place)).to.deep.equal([]);
     expect(() => statSync(place.socketPath)).to.throw(/ENOENT/);
   });
@@ -216,16 +217,30 @@ describe('agent', () => {
     silent.destroy();
   });
 
-  it('a task that is no longer configured is stopped', async () => {
+  it('a task that is no longer configured is removed, also one that was stopped; its log and its directory stay', async () => {
     await agent.ready();
     await agent.healthy();
     await agent.kill('SIGTERM');
     const task = { id: 'other', type: 'node', command: ['stagecraft', 'driver', '--node-id', 'n1'] };
     writeFileSync(place.configPath, stringify({ nodeId: 'n1', dataDir: place.dataDir, tasks: [task] }));
     agent = new AgentProcess(place);
-    await agent.line(/task hostpath is no longer configured/);
+    await agent.line(/task hostpath is no longer configured: removing it/);
+    await agent.line(/task hostpath: removed/);
     await agent.line(/plugin other \(csi-node\): healthy/);
     expect(pluginPids(place)).to.have.length(1);
+    const listed = (): string[] =>
+      JSON.parse(cli('task', 'list', '--json', '--config', place.configPath).stdout).map(
+        ({ id }: { id: string }) => id,
+      );
+    expect(listed()).to.deep.equal(['other']);
+    expect(readdirSync(join(place.dataDir, 'tasks'))).to.include('hostpath');
+    expect(readdirSync(join(place.dataDir, 'logs'))).to.include('hostpath.log');
+    expect(cli('task', 'stop', 'other', '--config', place.configPath).status).to.equal(0);
+    await agent.kill('SIGTERM');
+    writeFileSync(place.configPath, stringify({ nodeId: 'n1', dataDir: place.dataDir, tasks: [] }));
+    agent = new AgentProcess(place);
+    await agent.line(/task other: removed/);
+    expect(listed()).to.deep.equal([]);
   });
 });
 

@@ -41,9 +41,14 @@ const exampleIn = (file: string): string => {
   return example;
 };
 
+/** Of a page whose examples are one program. */
+const programIn = (file: string): string =>
+  [...readFileSync(join(root, file), 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(([, piece = '']) => piece).join('');
+
 /** The examples of the documents, whose types are to be right. */
 const examples: Record<string, string> = {
   'library.ts': exampleIn('README.md'),
+  'tasks.ts': programIn('docs/library.md'),
   'suite.ts': exampleIn('src/testing/store-suite/store-suite.ts').replaceAll(/^ \* ?/gm, ''),
   'faults.ts': exampleIn('docs/fault-driver.md'),
   'my-store.ts': "export { lmdbStore as myStore } from 'stagecraft/stores';\n",
