@@ -20,7 +20,7 @@ export function fingerprintOf(answer: Looked): Fingerprint {
   if (!(answer instanceof Object)) throw new Error('the look at it gave no result');
   const { healthy, description, ...rest }: Partial<Fingerprint> = JSON.parse(JSON.stringify(answer));
   const isHealthy = healthy === true;
-  return { ...rest, healthy: isHealthy, description: description ?? (isHealthy ? 'ready' : 'not healthy') };
+  return { healthy: isHealthy, description: description ?? (isHealthy ? 'ready' : 'not healthy'), ...rest };
 }
 
 /**

@@ -101,11 +101,11 @@ async function round(
       wake.on((look) => dispenser.onDisconnect?.(client, look));
       return dispenser.fingerprint(client, { info, signal: limit, ...known });
     });
-    const seen = { ...known, ...fingerprintOf(found) };
+    const seen: Fingerprint = Object.assign({}, known, fingerprintOf(found));
     // A dispenser that is asked anew takes it for the first time; here it is known better.
     return isInitial ? seen : { ...seen, description: seen.description.replace(failedInitially, '') };
   } catch (error) {
-    return { ...known, healthy: false, description: `${isInitial ? failedInitially : ''}${messageOf(error)}` };
+    return { healthy: false, description: `${isInitial ? failedInitially : ''}${messageOf(error)}`, ...known };
   }
 }
 
