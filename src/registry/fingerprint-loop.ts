@@ -7,6 +7,7 @@ import type { Fingerprint, FingerprintInput, PluginBasics } from '../../machines
 import { type Clock, pause } from '../engine/clock.js';
 import type { Effect, EffectCall } from '../engine/effects.js';
 import { messageOf } from '../errors.js';
+import type { Change } from './change.js';
 import type { Clients } from './clients.js';
 import { fingerprintOf } from './dispenser.js';
 import { watchSocket } from './socket-watch.js';
@@ -26,7 +27,9 @@ export interface FingerprintLoopOptions extends FingerprintTimes {
   checked(address: string, seen: { atMs: number; healthy: boolean }): void;
 }
 
-type LoopCall = Pick<EffectCall<FingerprintInput>, 'address' | 'input' | 'signal' | 'send'>;
+type LoopCall = Pick<EffectCall<FingerprintInput>, 'address' | 'input' | 'signal' | 'send'> & {
+  change: Change | undefined;
+};
 
 /** An unhealthy instance is looked at sooner, less and less so, until the interval is reached. */
 const firstRetryMs = 500;
@@ -45,8 +48,7 @@ export function fingerprintLoop(options: FingerprintLoopOptions): Effect {
       while (!signal.aborted) {
         const change = clients.changeOf(input.info.type);
         // Another dispenser begins from the beginning, and nothing that the one before it finds counts any more.
-        const until = change ? AbortSignal.any([signal, change]) : signal;
-        await rounds(options, { address, input, signal: until, send });
+        await rounds(options, { address, input, signal, send, change });
       }
     },
   };
@@ -54,20 +56,22 @@ export function fingerprintLoop(options: FingerprintLoopOptions): Effect {
 
 async function rounds(options: FingerprintLoopOptions, call: LoopCall): Promise<void> {
   const { clock, intervalMs } = options;
-  const { address, input, signal, send } = call;
+  const { address, input, signal, send, change } = call;
+  const isOver = (): boolean => signal.aborted || change?.isOver === true;
   let last: Fingerprint | undefined;
   let failures = 0;
   let woken = false;
-  while (!signal.aborted) {
+  while (!isOver()) {
     const startedAtMs = clock.monotonicMs();
     const wake = new Wake();
     wake.onAbort(signal);
+    wake.on((call) => change?.on(call));
     // From before the round on: what happens while it runs leads to another one.
     wake.on((look) => watchSocket(input.info.connection.socketPath, look));
     // Behind a new connection there may be another driver: who it is, is asked again.
     const basic = woken ? undefined : last?.basic;
     const seen = await round(options, call, { last, basic, wake });
-    if (!signal.aborted) {
+    if (!isOver()) {
       options.checked(address, { atMs: clock.now(), healthy: seen.healthy });
       if (!isDeepStrictEqual(seen, last)) send({ type: 'fingerprint.changed', fingerprint: seen });
       last = seen;
@@ -76,7 +80,7 @@ async function rounds(options: FingerprintLoopOptions, call: LoopCall): Promise<
       await wake.pause(clock, seen.healthy ? intervalMs : retryMs(failures, intervalMs));
       woken = wake.isCalled;
       const earlyMs = startedAtMs + Math.min(shortestGapMs, intervalMs) - clock.monotonicMs();
-      if (earlyMs > 0) await pause(clock, earlyMs, signal);
+      if (earlyMs > 0 && !isOver()) await pause(clock, earlyMs, signal);
     }
     wake.release();
   }
@@ -88,14 +92,14 @@ const retryMs = (failures: number, intervalMs: number): number =>
 /** One look; whatever goes wrong with it is what it found. */
 async function round(
   options: FingerprintLoopOptions,
-  { address, input: { info }, signal }: LoopCall,
+  { address, input: { info }, signal, change }: LoopCall,
   { last, basic, wake }: { last: Fingerprint | undefined; basic: PluginBasics | undefined; wake: Wake },
 ): Promise<Fingerprint> {
   const { clients } = options;
   const known = basic ? { basic } : {};
   const isInitial = !last || last.description.startsWith(failedInitially);
   try {
-    const found = await bounded(options, signal, async (limit) => {
+    const found = await bounded(options, { signal, change }, async (limit) => {
       const dispenser = clients.dispenser(info.type);
       const client = clients.get(address, info);
       wake.on((look) => dispenser.onDisconnect?.(client, look));
@@ -112,13 +116,14 @@ async function round(
 /** Asks for as long as a round may take, then gives up, whether the asked one heeds its signal or not. */
 async function bounded<T>(
   { clock, timeoutMs }: FingerprintLoopOptions,
-  signal: AbortSignal,
+  { signal, change }: Pick<LoopCall, 'signal' | 'change'>,
   ask: (limit: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const limit = new AbortController();
   const ended = (): void => limit.abort(signal.reason);
   const cancel = clock.after(timeoutMs, () => limit.abort(new Error(`no answer within ${timeoutMs} ms`)));
   signal.addEventListener('abort', ended);
+  const stopWaiting = change?.on(ended);
   try {
     return await new Promise((resolve, reject) => {
       limit.signal.addEventListener('abort', () => reject(limit.signal.reason));
@@ -127,5 +132,6 @@ async function bounded<T>(
   } finally {
     cancel();
     signal.removeEventListener('abort', ended);
+    stopWaiting?.();
   }
 }
