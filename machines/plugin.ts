@@ -92,7 +92,7 @@ const lost = ({ description }: { description: string }): Fingerprint => ({ healt
 
 /** What a later, poorer round leaves out stays known: an unhealthy plugin has not lost its capabilities. */
 function together(known: Fingerprint, seen: Fingerprint): Fingerprint {
-  const all = { ...known, ...seen };
+  const all: Fingerprint = Object.assign({}, known, seen);
   if (seen.healthy || !seen.basic || !known.basic) return all;
   // A round may fail midway; what it read of the node it read as a whole.
   const { nodeId, maxVolumes, topology, ...rest } = known.basic;

@@ -129,7 +129,7 @@ export function decodeEnvelope(text: Encoded): Envelope {
   const { crashes, quarantined } = parsed;
   if (crashes !== undefined && !isListOf(crashes, isNumber)) throw new Error('the record lacks its crashes');
   if (quarantined !== undefined && !isQuarantine(quarantined)) throw new Error('the record lacks its quarantine');
-  const present = {
+  const whole: Envelope = {
     format,
     machine,
     version,
@@ -138,7 +138,7 @@ export function decodeEnvelope(text: Encoded): Envelope {
     received: Object.keys(received).length === 0 ? nothing : received,
     answers: listOf(answers),
   };
-  const whole: Envelope = snapshot === undefined ? present : { ...present, snapshot };
+  if (snapshot !== undefined) whole.snapshot = snapshot;
   if (crashes !== undefined) whole.crashes = crashes;
   if (quarantined !== undefined) whole.quarantined = quarantined;
   return whole;

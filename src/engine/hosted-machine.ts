@@ -157,8 +157,6 @@ export class HostedMachine {
     if (!isDeepStrictEqual(restored.value, persisted.value)) {
       throw new Error(`${this.name} has no state ${JSON.stringify(persisted.value)}`);
     }
-    // Each actor in memory has these, most of them empty: one for all, as XState makes new ones with each change.
-    if (restored.tags.size === 0) Object.assign(restored, { tags: noTags });
     const hasEnded = restored._nodes.some(({ type, parent }) => type === 'final' && parent === this.#machine.root);
     return hasEnded ? Object.assign(restored, { status: 'done' as const }) : restored;
   }
@@ -301,6 +299,8 @@ const errorOf = (error: unknown): Error =>
  * are left and entered, and a context of plain data. Else a machine could go on otherwise after a restart.
  */
 function normal(snapshot: AnyMachineSnapshot): AnyMachineSnapshot {
+  // Each actor in memory has these, most of them empty: one for all, as XState makes new ones with each change.
+  if (snapshot.tags.size === 0) Object.assign(snapshot, { tags: noTags });
   const inOrder = snapshot._nodes.every(({ order }, at, nodes) => at === 0 || (nodes[at - 1]?.order ?? 0) < order);
   if (inOrder && isData(snapshot.context)) return snapshot;
   const nodes = snapshot._nodes.toSorted((one, other) => one.order - other.order);

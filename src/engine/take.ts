@@ -200,12 +200,18 @@ function outboxOf({ machine, kind, address }: Taker, { messages, emitted }: Step
   if (emitted.length === 0) return { messages, events: [] };
   const topic = kind.topic?.(address);
   if (!topic) throw new Error(`${machine.name} emits '${emitted[0]?.type}', but its kind has no topic`);
-  return { messages, events: emitted.map((event) => ({ topic, event: { ...event, at } })) };
+  return { messages, events: emitted.map((event) => ({ topic, event: Object.assign({}, event, { at }) })) };
+}
+
+/** A spread that gets properties after it has a shape of its own in V8, and so has each copy of that: written out. */
+function copyOf({ format, machine, version, effects, timers, received, answers, ...rest }: Envelope): Envelope {
+  const copy: Envelope = { format, machine, version, effects, timers, received, answers };
+  return Object.assign(copy, rest);
 }
 
 /** A copy of the envelope with what this mail leaves behind in any case. */
 function marked(envelope: Envelope, mail: Mail, answer: AnswerParams | undefined): Envelope {
-  const next = { ...envelope };
+  const next = copyOf(envelope);
   if (mail.kind === 'timer') {
     // It fires once, whatever its event leads to.
     next.timers = next.timers.filter(({ id, seq }) => id !== mail.id || seq !== mail.seq);

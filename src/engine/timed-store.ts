@@ -32,11 +32,15 @@ export function timedStore(store: Store, { clock, timers, limitMs }: TimedStoreO
       };
       const late = timers.after(limitMs, () => fail(new Error(`no answer to ${call} within ${limitMs} ms`)));
       const take = (value: T): void => {
+        timers.cancel(late);
         answers += 1;
         silentSince = undefined;
         resolve(value);
       };
-      answer.then(take, fail).finally(() => timers.cancel(late));
+      answer.then(take, (error: unknown) => {
+        timers.cancel(late);
+        fail(error);
+      });
     });
   };
   return {

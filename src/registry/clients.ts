@@ -7,6 +7,7 @@ import type { Fingerprint, PluginInfo } from '../../machines/plugin.js';
 import type { Clock } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf } from '../errors.js';
+import { Change } from './change.js';
 import { type Dispenser, fingerprintOf } from './dispenser.js';
 import { unlessAborted } from './limits.js';
 import { noDispenser } from './validate.js';
@@ -27,8 +28,8 @@ interface Handed extends Connection {
 interface Kind {
   /** The last one counts; those before it are replaced for the time being. */
   dispensers: { dispenser: Dispenser }[];
-  /** Aborted when another one counts. */
-  change: AbortController;
+  /** Happens when another one counts. */
+  change: Change;
 }
 
 export interface ClientsOptions {
@@ -55,7 +56,7 @@ export class Clients {
 
   constructor(dispensers: Record<string, Dispenser>, { clock, logger }: ClientsOptions) {
     for (const [type, dispenser] of Object.entries(dispensers)) {
-      this.#kinds.set(type, { dispensers: [{ dispenser }], change: new AbortController() });
+      this.#kinds.set(type, { dispensers: [{ dispenser }], change: new Change() });
     }
     this.#clock = clock;
     this.#logger = logger;
@@ -73,9 +74,9 @@ export class Clients {
     return dispenser;
   }
 
-  /** Aborted when another dispenser takes the place of the one that speaks to plugins of this type. */
-  changeOf(type: string): AbortSignal | undefined {
-    return this.#kinds.get(type)?.change.signal;
+  /** Happens when another dispenser takes the place of the one that speaks to plugins of this type. */
+  changeOf(type: string): Change | undefined {
+    return this.#kinds.get(type)?.change;
   }
 
   /** Calls back with a type whose plugins another dispenser speaks to from now on. */
@@ -166,9 +167,9 @@ export class Clients {
     }
     const kind = this.#kind(type);
     const { change } = kind;
-    kind.change = new AbortController();
+    kind.change = new Change();
     for (const tell of this.#onReplaced) tell(type);
-    change.abort();
+    change.happen();
   }
 
   #connect(info: PluginInfo): Connection {

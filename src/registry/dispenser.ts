@@ -22,7 +22,7 @@ export function fingerprintOf(answer: Looked): Fingerprint {
   checkParts(rest);
   const { description } = rest;
   const isHealthy = healthy === true;
-  return { ...rest, healthy: isHealthy, description: description ?? (isHealthy ? 'ready' : 'not healthy') };
+  return { healthy: isHealthy, description: description ?? (isHealthy ? 'ready' : 'not healthy'), ...rest };
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string';

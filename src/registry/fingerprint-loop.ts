@@ -3,13 +3,14 @@
  * an unchanged round is no event and no commit. Holds the instance's client. What looking means: dispenser.ts
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Fingerprint, FingerprintInput, PluginBasics, PluginInfo } from '../../machines/plugin.js';
+import type { Fingerprint, FingerprintInput, PluginBasics } from '../../machines/plugin.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Effect, EffectCall } from '../engine/effects.js';
 import { messageOf } from '../errors.js';
+import type { Change } from './change.js';
 import type { Clients } from './clients.js';
 import { fingerprintOf } from './dispenser.js';
-import { bounded, firstOf } from './limits.js';
+import { bounded } from './limits.js';
 import { watchSocket } from './socket-watch.js';
 import { Wake } from './wake.js';
 
@@ -27,7 +28,9 @@ export interface FingerprintLoopOptions extends FingerprintTimes {
   checked(address: string, seen: { atMs: number; healthy: boolean }): void;
 }
 
-type LoopCall = Pick<EffectCall<FingerprintInput>, 'address' | 'input' | 'signal' | 'send'>;
+type LoopCall = Pick<EffectCall<FingerprintInput>, 'address' | 'input' | 'signal' | 'send'> & {
+  change: Change | undefined;
+};
 
 /** An unhealthy instance is looked at sooner, less and less so, until the interval is reached. */
 const firstRetryMs = 500;
@@ -46,12 +49,7 @@ export function fingerprintLoop(options: FingerprintLoopOptions): Effect {
       while (!signal.aborted) {
         const change = clients.changeOf(input.info.type);
         // Another dispenser begins from the beginning, and nothing that the one before it finds counts any more.
-        const until = firstOf(change ? [signal, change] : [signal]);
-        try {
-          await rounds(options, { address, input, signal: until.signal, send });
-        } finally {
-          until.release();
-        }
+        await rounds(options, { address, input, signal, send, change });
       }
     },
   };
@@ -59,19 +57,20 @@ export function fingerprintLoop(options: FingerprintLoopOptions): Effect {
 
 async function rounds(options: FingerprintLoopOptions, call: LoopCall): Promise<void> {
   const { clock, intervalMs } = options;
-  const { address, input, signal, send } = call;
+  const { address, signal, send, change } = call;
+  const isOver = (): boolean => signal.aborted || change?.isOver === true;
   let last: Fingerprint | undefined;
   let failures = 0;
   let wake: Wake | undefined;
   try {
-    while (!signal.aborted) {
+    while (!isOver()) {
       const startedAtMs = clock.monotonicMs();
       // Behind a new connection there may be another driver: who it is, is asked again.
       const isWoken = wake?.isCalled ?? false;
       const basic = isWoken ? undefined : last?.basic;
-      wake = wakeOf(input.info, signal, wake);
+      wake = wakeOf(call, wake);
       const seen = await round(options, call, { last, basic, wake });
-      if (signal.aborted) return;
+      if (isOver()) return;
       options.checked(address, { atMs: clock.now(), healthy: seen.healthy });
       if (!isDeepStrictEqual(seen, last)) send({ type: 'fingerprint.changed', fingerprint: seen });
       last = seen;
@@ -79,7 +78,7 @@ async function rounds(options: FingerprintLoopOptions, call: LoopCall): Promise<
       failures = seen.healthy || isWoken ? 0 : failures + 1;
       await wake.pause(clock, seen.healthy ? intervalMs : retryMs(failures, intervalMs));
       const earlyMs = startedAtMs + Math.min(shortestGapMs, intervalMs) - clock.monotonicMs();
-      if (earlyMs > 0) await pause(clock, earlyMs, signal);
+      if (earlyMs > 0 && !isOver()) await pause(clock, earlyMs, signal);
     }
   } finally {
     wake?.release();
@@ -90,10 +89,11 @@ async function rounds(options: FingerprintLoopOptions, call: LoopCall): Promise<
  * Called from before the round on: what happens while it runs leads to another one. The one before is let go of after
  * that, since a watch that nobody holds loses what it has not told yet.
  */
-function wakeOf({ connection }: PluginInfo, signal: AbortSignal, before: Wake | undefined): Wake {
+function wakeOf({ input: { info }, signal, change }: LoopCall, before: Wake | undefined): Wake {
   const wake = new Wake();
   wake.onAbort(signal);
-  wake.on((look) => watchSocket(connection.socketPath, look));
+  wake.on((look) => change?.on(look));
+  wake.on((look) => watchSocket(info.connection.socketPath, look));
   before?.release();
   return wake;
 }
@@ -104,23 +104,23 @@ const retryMs = (failures: number, intervalMs: number): number =>
 /** One look; whatever goes wrong with it is what it found. */
 async function round(
   options: FingerprintLoopOptions,
-  { address, input: { info }, signal }: LoopCall,
+  { address, input: { info }, signal, change }: LoopCall,
   { last, basic, wake }: { last: Fingerprint | undefined; basic: PluginBasics | undefined; wake: Wake },
 ): Promise<Fingerprint> {
   const { clients, clock, timeoutMs } = options;
   const known = basic ? { basic } : {};
   const isInitial = !last || last.description.startsWith(failedInitially);
   try {
-    const found = await bounded({ clock, timeoutMs, signal }, async (limit) => {
+    const found = await bounded({ clock, timeoutMs, signal, change }, async (limit) => {
       const dispenser = clients.dispenser(info.type);
       const client = clients.get(address, info);
       wake.on((look) => dispenser.onDisconnect?.(client, look));
       return dispenser.fingerprint(client, { info, signal: limit, ...known });
     });
-    const seen = { ...known, ...fingerprintOf(found) };
+    const seen: Fingerprint = Object.assign({}, known, fingerprintOf(found));
     // A dispenser that is asked anew takes it for the first time; here it is known better.
     return isInitial ? seen : { ...seen, description: seen.description.replace(failedInitially, '') };
   } catch (error) {
-    return { ...known, healthy: false, description: `${isInitial ? failedInitially : ''}${messageOf(error)}` };
+    return { healthy: false, description: `${isInitial ? failedInitially : ''}${messageOf(error)}`, ...known };
   }
 }

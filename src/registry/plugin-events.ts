@@ -34,17 +34,20 @@ type Broadcast = (RegistrationChanged | HealthChanged | NodeInfoChanged) & { at:
 
 export function pluginEventOf(row: TopicRow): PluginEvent {
   const broadcast = eventOf<Broadcast>(row);
-  const common = { id: String(row.cursor), at: broadcast.at, info: broadcast.info };
+  const { at, info } = broadcast;
+  const id = String(row.cursor);
   switch (broadcast.type) {
     case 'promoted':
-      return { ...common, kind: 'promoted', from: broadcast.from };
+      return { id, at, info, kind: 'promoted', from: broadcast.from };
     case 'node-info': {
       const { type, at: _, ...told } = broadcast;
-      return { ...common, kind: type, ...told };
+      return { id, at, kind: type, ...told };
     }
     case 'health':
       return {
-        ...common,
+        id,
+        at,
+        info,
         kind: 'health',
         was: broadcast.from,
         healthy: broadcast.healthy,
@@ -52,9 +55,9 @@ export function pluginEventOf(row: TopicRow): PluginEvent {
       };
     case 'deregistered': {
       const { dependents } = broadcast;
-      return { ...common, kind: 'deregistered', ...(dependents && { dependents }) };
+      return { id, at, info, kind: 'deregistered', ...(dependents && { dependents }) };
     }
     default:
-      return { ...common, kind: broadcast.type };
+      return { id, at, info, kind: broadcast.type };
   }
 }

@@ -82,8 +82,8 @@ export function appendTopic(env: Environment, topic: string, entries: TopicEntry
 export function decodeTopicRow(topic: string, cursor: number, value: string): TopicRow {
   const parts = split(value, isTopicHead);
   if (parts === undefined) throw new Error(`The event at cursor ${cursor} of topic ${topic} can't be read.`);
-  const [head, text] = parts;
-  return { ...head, text, cursor };
+  const [{ source, seq, index }, text] = parts;
+  return { source, seq, index, text, cursor };
 }
 
 export function newestCursor(env: Environment, topic: string): number {

@@ -182,7 +182,7 @@ class MemoryStore implements Store {
   async readTopic(topic: string, after: Cursor, limit: number): Promise<TopicPage> {
     this.#checkOpen();
     const { log } = this.#topics.get(topic) ?? newTopic();
-    const rows = log.read(after + 1, limit).map(({ at, item }) => ({ ...item, cursor: at }));
+    const rows = log.read(after + 1, limit).map(({ at, item }) => ({ cursor: at, ...item }));
     return { rows, oldest: log.oldest, newest: log.newest };
   }
 

@@ -1,0 +1,24 @@
+/**
+ * Another dispenser takes the place of one: happens once, and all who wait for it are told. No AbortSignal, since all
+ * instances of a type wait for the same change, and that compares each listener with all others.
+ */
+export class Change {
+  readonly #calls = new Set<() => void>();
+  #isOver = false;
+
+  /** Whether it has happened. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Calls back when it happens; the answer ends that. */
+  on(call: () => void): () => void {
+    this.#calls.add(call);
+    return () => this.#calls.delete(call);
+  }
+
+  happen(): void {
+    this.#isOver = true;
+    for (const call of [...this.#calls]) call();
+  }
+}
