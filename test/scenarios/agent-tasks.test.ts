@@ -2,11 +2,19 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { request } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
-import { AgentProcess, mainPath, makePlace, type Place, pluginPids, removePlace } from './agent-process.js';
+import {
+  AgentProcess,
+  type Answer,
+  answerOf,
+  mainPath,
+  makePlace,
+  type Place,
+  pluginPids,
+  removePlace,
+} from './agent-process.js';
 
 const driver = {
   id: 'hostpath',
@@ -176,26 +184,8 @@ describe('tasks as their operator sees them', function () {
       expect(cli('task', 'list').status).to.equal(3);
     });
 
-    /** The status and the code of what the API answers. */
-    const ask = (
-      method: string,
-      path: string,
-      body?: object | string,
-    ): Promise<{ status: number | undefined; code: unknown }> =>
-      new Promise((resolve, reject) => {
-        const headers = body ? { 'content-type': 'application/json' } : {};
-        const call = request({ socketPath: place.socketPath, method, path, headers }, (response) => {
-          let text = '';
-          response.on('data', (part) => {
-            text += part;
-          });
-          response.on('end', () =>
-            resolve({ status: response.statusCode, code: text ? JSON.parse(text).code : undefined }),
-          );
-        });
-        call.on('error', reject);
-        call.end(typeof body === 'string' ? body : body && JSON.stringify(body));
-      });
+    const ask = (method: string, path: string, body?: object | string): Promise<Answer> =>
+      answerOf(place.socketPath, method, path, body);
 
     describe('task logs', () => {
       let follower: ChildProcess | undefined;
