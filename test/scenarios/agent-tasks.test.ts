@@ -1,7 +1,7 @@
 /** Tasks as an operator sees them: a real agent with a driver that runs, one that fails and one that talks. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
@@ -245,6 +245,24 @@ describe('tasks as their operator sees them', function () {
       agent = new AgentProcess(place);
       await agent.line(new RegExp(`^ {2}task hostpath: was running, pid ${pid}$`));
       await agent.line(/task hostpath: process of hostpath-\w+ ended/);
+    });
+
+    it('T2 an agent that is started with another definition of a task says why it restarts it', async () => {
+      await begin(driver);
+      await agent.line(/plugin hostpath \(csi-node\): healthy/);
+      const [pid] = pluginPids(place);
+      await agent.kill('SIGKILL');
+      writeFileSync(place.configPath, readFileSync(place.configPath, 'utf8').replace('a secret', 'another'));
+      agent = new AgentProcess(place);
+      await agent.line(/^\S+ plugin hostpath \(csi-node\): healthy/);
+      const told = agent.lines.filter((line) => / task hostpath/.test(line)).map((line) => line.replace(/^\S+ /, ''));
+      expect(told.map((line) => line.replace(/hostpath-\w+/, 'RUN'))).to.deep.equal([
+        `  task hostpath: running, pid ${pid}, found again`,
+        'task hostpath: restarting: its definition has changed',
+        'task hostpath: process started for RUN',
+        'task hostpath: RUN answers',
+      ]);
+      expect(agent.lines.join('\n')).to.not.include('no socket');
     });
 
     it('its data directory is removed: the agent says so and ends with 1; another one in its place is left alone', async () => {
