@@ -4,8 +4,6 @@ import type { z } from 'zod';
 const kinds: Record<string, string> = {
   array: 'a list, e.g. [x, --y]',
   boolean: 'true or false',
-  int: 'a whole number',
-  number: 'a number',
   object: 'a map of keys and values',
   record: 'a map of names and texts',
   string: 'a text; a number needs quotes',
@@ -13,11 +11,16 @@ const kinds: Record<string, string> = {
 
 /** To be handed to `safeParse` as its `error`. */
 export function inPlainWords(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === 'invalid_value')
+    return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`;
+  if (issue.code === 'too_small' && isNumber(issue.origin))
+    return `must be ${issue.inclusive ? 'at least' : 'above'} ${issue.minimum}`;
   if (issue.code !== 'invalid_type') return undefined;
   if (issue.input === undefined) return 'is missing';
-  const isCount = issue.expected === 'number' || issue.expected === 'int';
-  return `must be ${isCount ? numberOf(issue.path) : (kinds[issue.expected] ?? issue.expected)}`;
+  return `must be ${isNumber(issue.expected) ? numberOf(issue.path) : (kinds[issue.expected] ?? issue.expected)}`;
 }
+
+const isNumber = (kind: string): boolean => kind === 'number' || kind === 'int';
 
 /** With the unit that its name ends with. */
 function numberOf(path: PropertyKey[] = []): string {

@@ -1,6 +1,7 @@
 /** A real agent as a child process, driven and watched the way an operator would: its output, its API, its signals. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -95,6 +96,30 @@ export class AgentProcess {
     this.#watchers.clear();
   }
 }
+
+/** What the API answers, as far as HTTP has it. */
+export interface Answer {
+  status: number | undefined;
+  /** Of an error. */
+  code: unknown;
+}
+
+/** @param body an object is sent as JSON, a text as it is */
+export const answerOf = (socketPath: string, method: string, path: string, body?: object | string): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const headers = body ? { 'content-type': 'application/json' } : {};
+    const call = request({ socketPath, method, path, headers }, (response) => {
+      let text = '';
+      response.on('data', (part) => {
+        text += part;
+      });
+      response.on('end', () =>
+        resolve({ status: response.statusCode, code: text ? JSON.parse(text).code : undefined }),
+      );
+    });
+    call.on('error', reject);
+    call.end(typeof body === 'string' ? body : body && JSON.stringify(body));
+  });
 
 /** Pids of the plugin processes of this place, by what is in their environment. */
 export function pluginPids({ dataDir }: Pick<Place, 'dataDir'>): number[] {

@@ -1,12 +1,20 @@
 /** Tasks as an operator sees them: a real agent with a driver that runs, one that fails and one that talks. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { request } from 'node:http';
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
-import { AgentProcess, mainPath, makePlace, type Place, pluginPids, removePlace } from './agent-process.js';
+import {
+  AgentProcess,
+  type Answer,
+  answerOf,
+  mainPath,
+  makePlace,
+  type Place,
+  pluginPids,
+  removePlace,
+} from './agent-process.js';
 
 const driver = {
   id: 'hostpath',
@@ -176,26 +184,8 @@ describe('tasks as their operator sees them', function () {
       expect(cli('task', 'list').status).to.equal(3);
     });
 
-    /** The status and the code of what the API answers. */
-    const ask = (
-      method: string,
-      path: string,
-      body?: object | string,
-    ): Promise<{ status: number | undefined; code: unknown }> =>
-      new Promise((resolve, reject) => {
-        const headers = body ? { 'content-type': 'application/json' } : {};
-        const call = request({ socketPath: place.socketPath, method, path, headers }, (response) => {
-          let text = '';
-          response.on('data', (part) => {
-            text += part;
-          });
-          response.on('end', () =>
-            resolve({ status: response.statusCode, code: text ? JSON.parse(text).code : undefined }),
-          );
-        });
-        call.on('error', reject);
-        call.end(typeof body === 'string' ? body : body && JSON.stringify(body));
-      });
+    const ask = (method: string, path: string, body?: object | string): Promise<Answer> =>
+      answerOf(place.socketPath, method, path, body);
 
     describe('task logs', () => {
       let follower: ChildProcess | undefined;
@@ -255,6 +245,24 @@ describe('tasks as their operator sees them', function () {
       agent = new AgentProcess(place);
       await agent.line(new RegExp(`^ {2}task hostpath: was running, pid ${pid}$`));
       await agent.line(/task hostpath: process of hostpath-\w+ ended/);
+    });
+
+    it('T2 an agent that is started with another definition of a task says why it restarts it', async () => {
+      await begin(driver);
+      await agent.line(/plugin hostpath \(csi-node\): healthy/);
+      const [pid] = pluginPids(place);
+      await agent.kill('SIGKILL');
+      writeFileSync(place.configPath, readFileSync(place.configPath, 'utf8').replace('a secret', 'another'));
+      agent = new AgentProcess(place);
+      await agent.line(/^\S+ plugin hostpath \(csi-node\): healthy/);
+      const told = agent.lines.filter((line) => / task hostpath/.test(line)).map((line) => line.replace(/^\S+ /, ''));
+      expect(told.map((line) => line.replace(/hostpath-\w+/, 'RUN'))).to.deep.equal([
+        `  task hostpath: running, pid ${pid}, found again`,
+        'task hostpath: restarting: its definition has changed',
+        'task hostpath: process started for RUN',
+        'task hostpath: RUN answers',
+      ]);
+      expect(agent.lines.join('\n')).to.not.include('no socket');
     });
 
     it('its data directory is removed: the agent says so and ends with 1; another one in its place is left alone', async () => {

@@ -1,0 +1,45 @@
+/** The agent's API in front of a runtime that knows what uses its plugins. */
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { serveApi } from '../../src/agent/api.js';
+import { askAgent } from '../../src/cli/client.js';
+import { answerOf } from '../scenarios/agent-process.js';
+import { hostpath, TaskHouse } from '../tasks/task-house.js';
+
+describe('A4 T7 a task whose plugin is in use, through the API', function () {
+  this.timeout(20_000);
+  const used = ['volume default/data'];
+  let house: TaskHouse;
+  let closeApi: (() => Promise<void>) | undefined;
+  let socketPath: string;
+
+  const refusalOf = (ask: Promise<unknown>): Promise<unknown> => ask.catch((error: unknown) => error);
+
+  beforeEach(async () => {
+    house = await new TaskHouse().open({ dependents: async () => used });
+    socketPath = join(house.dataDir, 'agent.sock');
+    const drain = async (): Promise<void> => {};
+    closeApi = await serveApi({ runtime: house.runtime, socketPath, version: '0', storeKind: 'lmdb', drain });
+    await house.runtime.tasks.start(hostpath);
+    await house.runtime.plugins.waitFor('csi-node', 'hostpath', { timeoutMs: 15_000 });
+  });
+  afterEach(async () => {
+    await closeApi?.();
+    await house.dispose();
+  });
+
+  it('A4 T7 is neither stopped nor removed, and what uses it is named; with force it is', async () => {
+    const path = '/v1/tasks/hostpath';
+    for (const ending of ['stop', 'remove']) {
+      const error = await refusalOf(askAgent(socketPath, 'POST', `${path}/${ending}`));
+      expect(error).to.include({ code: 'PLUGIN_IN_USE' });
+      expect(String(error)).to.include('volume default/data');
+      const answer = await answerOf(socketPath, 'POST', `${path}/${ending}`, { force: false });
+      expect(answer).to.deep.equal({ status: 409, code: 'PLUGIN_IN_USE' });
+    }
+    expect(await askAgent(socketPath, 'GET', path)).to.include({ state: 'running' });
+    await askAgent(socketPath, 'POST', `${path}/remove`, { body: { force: true } });
+    expect(await askAgent(socketPath, 'GET', '/v1/tasks')).to.deep.equal([]);
+    expect(house.pids).to.deep.equal([]);
+  });
+});
