@@ -14,7 +14,8 @@ export const taskVariable = 'STAGECRAFT_TASK';
 /** Marks the processes of one run. */
 export const tokenVariable = 'STAGECRAFT_TOKEN';
 
-const environmentMs = 1_000;
+/** Between looks whether a process that does not let itself be read hangs in the kernel. */
+const hangsMs = 1_000;
 
 export interface FoundProcess {
   identity: ProcessIdentity;
@@ -32,12 +33,11 @@ const bootIdOf = (): string => {
 };
 
 /** Fields of a stat file after the command, which may hold spaces and parentheses itself. */
-function readStat(path: string): { isDead: boolean; group: number; startTime: number } | undefined {
+function readStat(path: string): { state: string; group: number; startTime: number } | undefined {
   try {
     const stat = readFileSync(`/proc/${path}/stat`, 'latin1');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const isDead = ['Z', 'X'].includes(fields[0] ?? 'X');
-    return { isDead, group: Number(fields[2]), startTime: Number(fields[19]) };
+    return { state: fields[0] ?? 'X', group: Number(fields[2]), startTime: Number(fields[19]) };
   } catch {
     return undefined; // it is gone
   }
@@ -48,14 +48,23 @@ function readStat(path: string): { isDead: boolean; group: number; startTime: nu
  * @returns a thread that lives
  */
 function livingThread(pid: number): number | undefined {
+  const isAlive = ([, state]: [number, string]): boolean => !isDead(state);
+  return threadsOf(pid).find(isAlive)?.[0];
+}
+
+/** Each with its state. */
+function threadsOf(pid: number): [thread: number, state: string][] {
   try {
-    return readdirSync(`/proc/${pid}/task`)
-      .map(Number)
-      .find((thread) => readStat(`${pid}/task/${thread}`)?.isDead === false);
+    return readdirSync(`/proc/${pid}/task`).map((entry) => [
+      Number(entry),
+      readStat(`${pid}/task/${entry}`)?.state ?? 'X',
+    ]);
   } catch {
-    return undefined; // it is gone
+    return []; // it is gone
   }
 }
+
+const isDead = (state: string): boolean => state === 'Z' || state === 'X';
 
 interface Living {
   identity: ProcessIdentity;
@@ -66,7 +75,7 @@ interface Living {
 function readLiving(pid: number): Living | undefined {
   const stat = readStat(`${pid}`);
   if (!stat) return undefined;
-  const thread = stat.isDead ? livingThread(pid) : pid;
+  const thread = isDead(stat.state) ? livingThread(pid) : pid;
   if (thread === undefined) return undefined;
   return { identity: { pid, bootId: bootIdOf(), startTime: stat.startTime }, group: stat.group, thread };
 }
@@ -106,7 +115,7 @@ const readProcesses = oneAtATime(async () => {
     if (!living) continue;
     const { identity, group, thread } = living;
     // One after the other: node has few threads for files.
-    const environment = (await readEnvironment(`/proc/${pid}/task/${thread}/environ`)).split('\0');
+    const environment = (await readEnvironment(pid, thread)).split('\0');
     processes.push({ identity, group, ...marksIn(environment) });
   }
   return processes;
@@ -119,24 +128,29 @@ function marksIn(environment: string[]): Pick<Marked, 'task' | 'token'> {
   return { ...(task === undefined ? {} : { task }), ...(token === undefined ? {} : { token }) };
 }
 
-/** Readings that have not ended. */
-const begun = new Set<string>();
+/** The processes whose reading has not ended. */
+const begun = new Set<number>();
 
 /**
- * Empty where it is gone, or somebody else's; and where it can't be read in time: a process that hangs in the kernel,
- * e.g. in a call to its storage, may keep its readers waiting. Each such takes one thread, however often we search.
+ * Empty where it is gone, or somebody else's; and where it hangs in the kernel, e.g. in a call to its storage, and keeps
+ * its readers waiting. Each such takes one of our threads until it ends, however often we search.
  */
-async function readEnvironment(path: string): Promise<string> {
-  if (begun.has(path)) return '';
-  begun.add(path);
+function readEnvironment(pid: number, thread: number): Promise<string> {
+  if (begun.has(pid)) return Promise.resolve('');
+  begun.add(pid);
   return new Promise((resolve) => {
-    const limit = setTimeout(resolve, environmentMs, '');
-    void readFile(path, 'utf8')
+    const look = setInterval(() => {
+      if (threadsOf(pid).some(([, state]) => state === 'D')) end('');
+    }, hangsMs);
+    const end = (environment: string): void => {
+      clearInterval(look);
+      resolve(environment);
+    };
+    void readFile(`/proc/${pid}/task/${thread}/environ`, 'utf8')
       .catch(() => '')
       .then((environment) => {
-        clearTimeout(limit);
-        begun.delete(path);
-        resolve(environment);
+        begun.delete(pid);
+        end(environment);
       });
   });
 }

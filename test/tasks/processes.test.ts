@@ -1,7 +1,7 @@
 /** T7 T9: what a search for processes takes, and what it never misses. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, promises, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, promises, readFileSync, rmSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { expect } from 'chai';
 import { systemClock } from '../../src/engine/clock.js';
 import { endProcesses } from '../../src/tasks/end-processes.js';
 import { findProcesses, identify } from '../../src/tasks/processes.js';
+import { until } from '../until.js';
 
 describe('a search for processes', () => {
   const { readdir, readFile } = promises;
@@ -34,14 +35,15 @@ describe('a search for processes', () => {
     syncBuiltinESMExports();
     const running = children.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
     const ended = running.map((child) => once(child, 'exit'));
-    for (const child of running) child.kill('SIGKILL');
+    for (const { pid = 0 } of running) process.kill(-pid, 'SIGKILL');
     await Promise.all(ended);
     rmSync(dataDir, { recursive: true });
   });
 
-  async function run(id: string): Promise<ChildProcess & { pid: number }> {
-    const env = { STAGECRAFT_TASK: `${dataDir}#${id}`, STAGECRAFT_TOKEN: id };
-    const child = spawn('/bin/sleep', ['600'], { env, detached: true, stdio: 'ignore' });
+  async function run(id: string, command = ['/bin/sleep', '600']): Promise<ChildProcess & { pid: number }> {
+    const env = { ...process.env, STAGECRAFT_TASK: `${dataDir}#${id}`, STAGECRAFT_TOKEN: id };
+    const [program = '', ...args] = command;
+    const child = spawn(program, args, { env, detached: true, stdio: 'ignore' });
     children.push(child);
     await once(child, 'spawn');
     if (child.pid === undefined) throw new Error('it did not start');
@@ -50,7 +52,7 @@ describe('a search for processes', () => {
 
   it('T7 many tasks that end together make few searches, not some for each', async () => {
     const ids = Array.from({ length: 40 }, (_, n) => `ebs-${n}`);
-    await Promise.all(ids.map(run));
+    await Promise.all(ids.map((id) => run(id)));
     const { signal } = new AbortController();
     const paths = { dataDir, socketRoot: dataDir };
     await Promise.all(ids.map((id) => endProcesses(paths, systemClock, { id, known: null, signal })));
@@ -67,8 +69,13 @@ describe('a search for processes', () => {
     expect((await early).length).to.be.within(0, 1);
   });
 
-  it('T7 a process that keeps its readers waiting, as one that hangs in the kernel, holds up no search', async () => {
-    const hanging = await run('nfs');
+  it('T7 a process that keeps its readers waiting as it hangs in the kernel holds up no search', async () => {
+    const pipe = join(dataDir, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    // Who makes another so is in state D until that has opened all its files.
+    const script = `import os; os.posix_spawn("/bin/true", ["true"], {}, file_actions=[(os.POSIX_SPAWN_OPEN, 0, "${pipe}", os.O_RDONLY, 0)])`;
+    const hanging = await run('nfs', ['python3', '-c', script]);
+    await until(() => readFileSync(`/proc/${hanging.pid}/stat`, 'latin1').includes(') D '));
     const { pid } = await run('ebs');
     let readings = 0;
     promises.readFile = new Proxy(readFile, {
@@ -81,7 +88,7 @@ describe('a search for processes', () => {
     syncBuiltinESMExports();
     for (let n = 0; n < 3; n += 1) {
       const found = await findProcesses(`${dataDir}#ebs`, hanging.pid);
-      expect(found.map(({ identity }) => identity.pid)).to.have.members([pid, hanging.pid]);
+      expect(found.map(({ identity }) => identity.pid)).to.include.members([pid, hanging.pid]);
     }
     expect(readings, 'each would take a thread').to.equal(1);
   });
