@@ -1,7 +1,8 @@
 /** The end of a task's log, for those who want to know why its process gave up. */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, readSync } from 'node:fs';
 import { messageOf } from '../errors.js';
 import { olderLogOf } from './paths.js';
+import { openPlain } from './plain-file.js';
 
 const tailBytes = 4_096;
 const tailLines = 10;
@@ -36,7 +37,7 @@ function olderEnd(path: string, bytes: number): string {
 }
 
 function endOf(path: string, bytes: number): string {
-  const file = openSync(path, 'r');
+  const file = openPlain(path, constants.O_RDONLY);
   try {
     const { size } = fstatSync(file);
     const buffer = Buffer.alloc(Math.min(size, bytes));

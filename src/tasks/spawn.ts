@@ -1,12 +1,13 @@
 /** Starts the process of a run, or finds it where an earlier incarnation of this runtime has started it already. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { OwnRun, ProcessEnd, ProcessIdentity, TaskRun, TaskSpec } from '../../machines/task-types.js';
 import { messageOf } from '../errors.js';
 import { runHeader, tailOf } from './log-tail.js';
 import { logPathOf, socketPathOf, type TaskPaths, taskDirOf, taskMark } from './paths.js';
+import { openPlain } from './plain-file.js';
 import { findProcesses, identify, taskVariable, tokenVariable } from './processes.js';
 
 /** What a process gets of our environment: what programs need to run, none of what may be ours alone. */
@@ -75,7 +76,7 @@ async function start(paths: TaskPaths, children: Children, { spec, run }: SpawnR
   const logPath = logPathOf(paths, spec.id);
   mkdirSync(dirname(logPath), { recursive: true, mode: 0o700 });
   // The process writes the file itself: a pipe to us would die with us.
-  const log = openSync(logPath, 'a', 0o600);
+  const log = openPlain(logPath, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, 0o600);
   try {
     writeSync(log, runHeader(logPath, run.allocId));
     const child = spawn(

@@ -1,5 +1,5 @@
 /** T10: the logs of tasks stay bounded while their processes write them, and are read from their end. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
@@ -22,6 +22,8 @@ import { expect } from 'chai';
 import { systemClock } from '../../src/engine/clock.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { runHeader, tailOf } from '../../src/tasks/log-tail.js';
+import { spawnRun } from '../../src/tasks/spawn.js';
+import { completeTask } from '../../src/tasks/spec.js';
 import { TaskLogs } from '../../src/tasks/task-logs.js';
 import { refusalOf } from '../refusal.js';
 
@@ -205,6 +207,26 @@ describe('logs of tasks', () => {
     appendFileSync(path, 'at all\n');
     expect(tailOf(path)).to.equal('no\n--- license\nat all');
   });
+
+  for (const [situation, make] of [
+    ['a pipe', () => execFileSync('mkfifo', [path])],
+    ['a link to a device', () => symlinkSync('/dev/null', path)],
+    ['a directory', () => mkdirSync(path)],
+  ] as const) {
+    it(`T10 in the place of the log there is ${situation}: nothing waits for it, a start is refused, and each says so`, async () => {
+      make();
+      const paths = { dataDir, socketRoot: dataDir };
+      const spec = completeTask({ id: 'ebs', type: 'node', command: ['/bin/true'] });
+      const run = { allocId: 'ebs-00000000', token: 't' };
+      const start = spawnRun(paths, new Map(), { spec, run, signal: new AbortController().signal });
+      const fault = `${path} is no plain file`;
+      expect(await start.catch((error: unknown) => error)).to.have.property('message', `${fault}: move it away`);
+      expect(tailOf(path)).to.equal(`(${fault}: move it away)`);
+      expect((await refusalOf(logs.read('ebs', {}))).message).to.include(fault);
+      await logs.bound('ebs');
+      expect(told).to.have.length(1);
+    });
+  }
 
   describe('reading', () => {
     it('T10 gives the last lines, from both files where one is not enough, however long they are', async () => {
