@@ -3,9 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { systemClock } from '../../src/engine/clock.js';
 import { type Runtime, StagecraftError, type TaskUpdate } from '../../src/index.js';
-import { awaitReady } from '../../src/tasks/await-ready.js';
 import { findProcesses, identify, isAlive } from '../../src/tasks/processes.js';
 import { findProcesses as findNow } from './found.js';
 import { command, hostpath, TaskHouse, until } from './task-house.js';
@@ -255,36 +253,5 @@ describe('a process of a task', () => {
     } finally {
       child.kill('SIGKILL');
     }
-  });
-
-  it('T3 that serves two types is ready once both answer', async () => {
-    const asked: string[] = [];
-    const ready = awaitReady(
-      { dataDir: '/nowhere', socketRoot: '/nowhere' },
-      systemClock,
-      async ({ type }) => {
-        asked.push(type);
-        const healthy = type === 'csi-node' || asked.length > 2;
-        return { healthy, description: type, basic: { pluginName: 'd', vendorVersion: '1' } };
-      },
-      {
-        spec: {
-          ...hostpath,
-          type: 'monolith',
-          env: {},
-          healthTimeoutMs: 30_000,
-          restart: { maxRestarts: 0, windowMs: 1, backoff: { initialMs: 1, maxMs: 1 } },
-        },
-        spawned: {
-          allocId: 'a',
-          token: 't',
-          socketPath: '/proc/self/stat',
-          process: { pid: 1, bootId: 'b', startTime: 1 },
-        },
-        signal: new AbortController().signal,
-      },
-    );
-    expect(await ready).to.deep.equal({ pluginName: 'd', vendorVersion: '1' });
-    expect(asked).to.deep.equal(['csi-controller', 'csi-node', 'csi-controller', 'csi-node']);
   });
 });
