@@ -155,8 +155,12 @@ function readEnvironment(pid: number, thread: number): Promise<string> {
   });
 }
 
-/** Signals the whole group; one that is gone is no fault. */
+/**
+ * Signals the whole group; one that is gone is no fault.
+ * @throws Error for what `kill` would take for our own group, or for every process
+ */
 export function signalGroup(group: number, signal: NodeJS.Signals): void {
+  if (!(group > 1)) throw new Error(`${group} is not the process group of a task`);
   try {
     process.kill(-group, signal);
   } catch (error) {
