@@ -8,7 +8,7 @@ import { messageOf } from '../errors.js';
 import { runHeader, tailOf } from './log-tail.js';
 import { logPathOf, socketPathOf, type TaskPaths, taskDirOf, taskMark } from './paths.js';
 import { openPlain } from './plain-file.js';
-import { findProcesses, identify, taskVariable, tokenVariable } from './processes.js';
+import { directoryVariable, findProcesses, identify, taskVariable, tokenVariable } from './processes.js';
 
 /** What a process gets of our environment: what programs need to run, none of what may be ours alone. */
 const inherited = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
@@ -73,6 +73,7 @@ async function start(paths: TaskPaths, children: Children, { spec, run }: SpawnR
   mkdirSync(taskDirOf(paths, spec.id), { recursive: true, mode: 0o700 });
   const { command = [] } = spec;
   const [program = '', ...args] = command[0] === 'stagecraft' ? [...ownCommand(), ...command.slice(1)] : command;
+  const { task, directory } = taskMark(paths, spec.id);
   const logPath = logPathOf(paths, spec.id);
   mkdirSync(dirname(logPath), { recursive: true, mode: 0o700 });
   // The process writes the file itself: a pipe to us would die with us.
@@ -89,7 +90,8 @@ async function start(paths: TaskPaths, children: Children, { spec, run }: SpawnR
           ...Object.fromEntries(inherited.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []))),
           ...place,
           ...spec.env,
-          [taskVariable]: taskMark(paths, spec.id),
+          [taskVariable]: task,
+          [directoryVariable]: directory,
           [tokenVariable]: run.token,
         },
       },

@@ -8,6 +8,7 @@ import { expect } from 'chai';
 import type { ProcessIdentity } from '../../machines/task-types.js';
 import { type Clock, systemClock } from '../../src/engine/clock.js';
 import { endProcesses } from '../../src/tasks/end-processes.js';
+import { taskMark } from '../../src/tasks/paths.js';
 import { findProcesses, groupOf, identify, isAlive, signalGroup } from '../../src/tasks/processes.js';
 import { until } from '../until.js';
 
@@ -42,9 +43,9 @@ describe('ending the processes of a task', () => {
     endProcesses({ dataDir, socketRoot: dataDir }, systemClock, { id: 'ebs', known: identity, signal });
 
   it('T7 one without the mark that was recorded is ended with its whole group', async () => {
-    expect(await findProcesses(`${dataDir}#ebs`, known.pid)).to.have.lengthOf(2);
+    expect(await findProcesses(taskMark({ dataDir }, 'ebs'), known.pid)).to.have.lengthOf(2);
     await end(known);
-    expect(await findProcesses(`${dataDir}#ebs`, known.pid)).to.deep.equal([]);
+    expect(await findProcesses(taskMark({ dataDir }, 'ebs'), known.pid)).to.deep.equal([]);
   });
 
   it('T9 one that only has the pid of what was recorded is let be', async () => {
@@ -76,7 +77,7 @@ ctypes.CDLL(None).syscall(${exitSyscall}, 0)
       const halfDead = identify(half.pid ?? 0);
       if (!halfDead) throw new Error('it is taken for dead');
       expect(isAlive(halfDead)).to.equal(true);
-      const found = await findProcesses(`${dataDir}#ebs`);
+      const found = await findProcesses(taskMark({ dataDir }, 'ebs'));
       expect(found.map(({ identity, token }) => [identity, token])).to.deep.equal([[halfDead, 't']]);
       await end(null);
       expect(await exited).to.deep.equal([null, 'SIGTERM']);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Runtime, StagecraftError, type TaskUpdate } from '../../src/index.js';
 import { findProcesses, identify, isAlive } from '../../src/tasks/processes.js';
+import { until as untilSo } from '../until.js';
 import { findProcesses as findNow } from './found.js';
 import { command, hostpath, TaskHouse, until } from './task-house.js';
 
@@ -111,7 +112,7 @@ describe('tasks', () => {
       restart: { ...hostpath.restart, backoff: { initialMs: 600_000, maxMs: 600_000 } },
     });
     await until(updates, 'restarting');
-    while (findNow(`${dataDir}#hostpath`).length > 0) await new Promise(setImmediate);
+    await untilSo(() => findNow(`${dataDir}#hostpath`).length === 0);
     expect(runtime.tasks.status('hostpath').state).to.equal('backing-off');
   });
 
@@ -240,16 +241,16 @@ describe('tasks', () => {
 
 describe('a process of a task', () => {
   it('T9 is found by its mark, also where its command line has odd characters, and not by a mark that is longer', async () => {
-    const mark = `/tmp/here#a)b ${process.pid}`;
+    const mark = { task: `/tmp/here#a)b ${process.pid}`, directory: '1:2' };
     const child = spawn('/bin/sleep', ['60'], {
-      env: { STAGECRAFT_TASK: mark, STAGECRAFT_TOKEN: 't' },
+      env: { STAGECRAFT_TASK: mark.task, STAGECRAFT_TOKEN: 't' },
       detached: true,
     });
     try {
       expect((await findProcesses(mark)).map(({ identity, token }) => [identity.pid, token])).to.deep.equal([
         [child.pid, 't'],
       ]);
-      expect(await findProcesses(mark.slice(0, -1))).to.deep.equal([]);
+      expect(await findProcesses({ ...mark, task: mark.task.slice(0, -1) })).to.deep.equal([]);
     } finally {
       child.kill('SIGKILL');
     }
