@@ -49,7 +49,7 @@ export async function awaitReady(
     await pause(clock, probeWaitMs, signal);
   }
   signal.throwIfAborted();
-  const said = spawned.process === null ? '' : `; end of its log:\n${tailOf(logPathOf(paths, spec.id))}`;
+  const said = spawned.process === null ? '' : `; end of its log:\n${tailOf(logPathOf(paths, spec.id), spec.env)}`;
   throw new StagecraftError('NOT_READY', `not ready within ${spec.healthTimeoutMs} ms: ${last}${said}`);
 }
 

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, mkdirSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { exitText } from '../../machines/task-context.js';
 import type { OwnRun, ProcessEnd, ProcessIdentity, TaskRun, TaskSpec } from '../../machines/task-types.js';
 import { messageOf } from '../errors.js';
 import { runHeader, tailOf } from './log-tail.js';
@@ -97,22 +98,34 @@ async function start(paths: TaskPaths, children: Children, { spec, run }: SpawnR
       },
     );
     const ended = endOf(child);
-    await started(child, program);
+    await started(child, program, spec);
     child.unref(); // it may outlive us
     children.set(spec.id, { token: run.token, ended });
     const identity = child.pid === undefined ? undefined : identify(child.pid);
     if (identity) return identity;
-    throw new Error(`${program} ended as soon as it was started; end of its log:\n${tailOf(logPath)}`);
+    throw new Error(exitText({ ...(await ended), tail: tailOf(logPath, spec.env) }));
   } finally {
     closeSync(log);
   }
 }
 
-const started = (child: ChildProcess, program: string): Promise<void> =>
+const started = (child: ChildProcess, program: string, { env }: TaskSpec): Promise<void> =>
   new Promise((resolve, reject) => {
     child.once('spawn', resolve);
-    child.once('error', (error) => reject(new Error(`can't start ${program}: ${messageOf(error)}`, { cause: error })));
+    child.once('error', (cause) =>
+      reject(new Error(`can't start ${program}: ${whyNotStarted(cause, program, env)}`, { cause })),
+    );
   });
+
+function whyNotStarted(error: Error, program: string, env: Record<string, string>): string {
+  const place = program.includes('/')
+    ? `as a path from ${process.cwd()}`
+    : `in PATH ${env.PATH ?? process.env.PATH ?? '(empty)'}`;
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT') return `no such program (looked for ${place}), or not the one that its first line names`;
+  if (code === 'EACCES') return `it may not be executed (looked for ${place})`;
+  return messageOf(error);
+}
 
 const endOf = (child: ChildProcess): Promise<ProcessEnd> =>
   new Promise((resolve) => {

@@ -38,5 +38,5 @@ export async function watchProcess(
   await logged;
   const end = (await Promise.race([ended, untilAborted(signal)])) ?? {};
   signal.throwIfAborted();
-  return withTail ? { ...end, tail: tailOf(logs.pathOf(spec.id)) } : end;
+  return withTail ? { ...end, tail: tailOf(logs.pathOf(spec.id), spec.env) } : end;
 }

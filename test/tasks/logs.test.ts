@@ -203,9 +203,9 @@ describe('logs of tasks', () => {
     );
     await logs.bound('ebs');
     expect(statSync(path).size).to.equal(0);
-    expect(tailOf(path)).to.equal('no\n--- license');
+    expect(tailOf(path, {})).to.equal('no\n--- license');
     appendFileSync(path, 'at all\n');
-    expect(tailOf(path)).to.equal('no\n--- license\nat all');
+    expect(tailOf(path, {})).to.equal('no\n--- license\nat all');
   });
 
   for (const [situation, make] of [
@@ -221,12 +221,36 @@ describe('logs of tasks', () => {
       const start = spawnRun(paths, new Map(), { spec, run, signal: new AbortController().signal });
       const fault = `${path} is no plain file`;
       expect(await start.catch((error: unknown) => error)).to.have.property('message', `${fault}: move it away`);
-      expect(tailOf(path)).to.equal(`(${fault}: move it away)`);
+      expect(tailOf(path, {})).to.equal(`(${fault}: move it away)`);
       expect((await refusalOf(logs.read('ebs', {}))).message).to.include(fault);
       await logs.bound('ebs');
       expect(told).to.have.length(1);
     });
   }
+
+  it('T10 values of the environment that a driver prints are masked in the last lines; short ones, and its endpoint, stay', () => {
+    const env = {
+      TOKEN: 's3cret-token',
+      PREFIX: 's3cret',
+      KEY: '-----BEGIN-----\nMIIEvQ\n-----END-----',
+      LEVEL: 'debug',
+      CSI_ENDPOINT: 'unix:///csi/csi.sock',
+    };
+    writeFileSync(
+      path,
+      `${Object.entries(env)
+        .map(([name, value]) => `${name}=${value}`)
+        .join('\n')}\n${JSON.stringify(env.KEY)}\n`,
+    );
+    expect(tailOf(path, env).split('\n')).to.deep.equal([
+      'TOKEN=***',
+      'PREFIX=***',
+      'KEY=***',
+      'LEVEL=debug',
+      'CSI_ENDPOINT=unix:///csi/csi.sock',
+      '"***\\n***\\n***"',
+    ]);
+  });
 
   describe('reading', () => {
     it('T10 gives the last lines, from both files where one is not enough, however long they are', async () => {
