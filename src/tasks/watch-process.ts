@@ -31,7 +31,7 @@ export async function watchProcess(
   const ended = child?.token === spawned.token ? child.ended : undefined;
   const over = new AbortController();
   const watched = AbortSignal.any([signal, over.signal]);
-  const logged = logs.watch(spec.id, spawned.process.pid, watched);
+  const logged = logs.watch(spec.id, spawned.process, watched);
   void ended?.then(() => over.abort());
   while (isAlive(spawned.process) && !signal.aborted) await pause(clock, lookEveryMs, watched);
   over.abort();
