@@ -37,7 +37,7 @@ export async function awaitReady(
       last =
         spawned.process === null
           ? `there is no socket at ${spawned.socketPath}: is the plugin running?`
-          : `it has made no socket at ${spawned.socketPath} (the environment says CSI_ENDPOINT)`;
+          : `it has made no socket at ${spawned.socketPath} (CSI_ENDPOINT tells it)`;
       await pause(clock, socketWaitMs, signal);
       continue;
     }
@@ -49,7 +49,7 @@ export async function awaitReady(
     await pause(clock, probeWaitMs, signal);
   }
   signal.throwIfAborted();
-  const said = spawned.process === null ? '' : `; end of its log:\n${tailOf(logPathOf(paths, spec.id))}`;
+  const said = spawned.process === null ? '' : `; end of its log:\n${tailOf(logPathOf(paths, spec.id), spec.env)}`;
   throw new StagecraftError('NOT_READY', `not ready within ${spec.healthTimeoutMs} ms: ${last}${said}`);
 }
 
@@ -64,5 +64,6 @@ async function look(clock: Clock, probe: ProbePlugin, { spec, spawned, signal }:
     return [{ healthy: false, description: messageOf(error) }];
   } finally {
     cancel();
+    limit.abort(); // where one has failed, the others are not waited for
   }
 }

@@ -30,6 +30,7 @@ export async function endProcesses(
   { id, known, except, signal }: EndRequest,
 ): Promise<void> {
   // Asked for once, while its leader can be told from another: as long as a member lives, the number is given to nobody.
+  // With its leader dead it counts for nothing: daemons live on in the groups of dead leaders that had the number since.
   const group = known ? groupOf(known) : undefined;
   const find = async (): Promise<FoundProcess[]> =>
     (await findProcesses(taskMark(paths, id), group)).filter(({ token }) => !except || token !== except.token);
@@ -69,6 +70,9 @@ export async function endProcesses(
   removeSockets(paths, id, except?.allocId);
 }
 
+/** Somebody's files are in a directory, or something is mounted on it. */
+const isTheirs = new Set<unknown>(['ENOTEMPTY', 'EBUSY']);
+
 /** Only what we know to be there: a driver's own files, or something that it mounted, are never touched. */
 function removeSockets(paths: TaskPaths, id: string, keep: string | undefined): void {
   const directories = readdirSync(pluginsDirectory(paths), { withFileTypes: true });
@@ -79,7 +83,7 @@ function removeSockets(paths: TaskPaths, id: string, keep: string | undefined): 
     try {
       rmdirSync(directory);
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOTEMPTY')) throw error;
+      if (!(error instanceof Error && 'code' in error && isTheirs.has(error.code))) throw error;
     }
   }
 }

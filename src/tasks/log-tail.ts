@@ -15,12 +15,29 @@ export function runHeader(path: string, allocId: string): string {
 
 const isHeader = (line: string): boolean => /^--- \S+ \d{4}-\d\d-\d\dT[\d:.]+Z$/.test(line);
 
-/** The last lines of the last run in a log, also right after it was cut off, or why there are none. */
-export function tailOf(path: string): string {
+/** What a task is given under these names is known to all. */
+const isPublic = new Set(['CSI_ENDPOINT']);
+/** Shorter ones stand in every text. */
+const minSecretChars = 6;
+
+/** Values of the environment may be secrets, and a driver may print them; those of several lines are masked line by line. */
+function masked(text: string, env: Record<string, string>): string {
+  const secrets = Object.entries(env)
+    .flatMap(([name, value]) => (isPublic.has(name) ? [] : [value, ...value.split('\n')]))
+    .filter(({ length }) => length >= minSecretChars)
+    .sort((a, b) => b.length - a.length); // one may be part of another
+  return secrets.reduce((left, secret) => left.replaceAll(secret, '***'), text);
+}
+
+/**
+ * The last lines of the last run in a log, also right after it was cut off, or why there are none.
+ * @param env of the task: its values are masked
+ */
+export function tailOf(path: string, env: Record<string, string>): string {
   try {
     const present = endOf(path, tailBytes);
     const older = present.length < tailBytes ? olderEnd(path, tailBytes - present.length) : '';
-    const lines = `${older}${present}`.trimEnd().split('\n');
+    const lines = masked(`${older}${present}`, env).trimEnd().split('\n');
     const output = lines.slice(lines.findLastIndex(isHeader) + 1);
     return output.slice(-tailLines).join('\n') || '(it wrote nothing)';
   } catch (error) {

@@ -1,5 +1,7 @@
 /** Where the files of a task are. */
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { TaskMark } from './processes.js';
 
 export interface TaskPaths {
   /** The data directory under the name that is short enough for sockets. */
@@ -22,8 +24,11 @@ export const olderLogOf = (logPath: string): string => `${logPath}.1`;
 /** For what a plugin keeps; the same for every run of the task. */
 export const taskDirOf = ({ dataDir }: TaskPaths, id: string): string => join(dataDir, 'tasks', id);
 
-/** Marks the processes of a task of this data directory. */
-export const taskMark = ({ dataDir }: Pick<TaskPaths, 'dataDir'>, id: string): string => `${dataDir}#${id}`;
+/** Marks the processes of a task of this data directory: in a container another one may have the same path. */
+export function taskMark({ dataDir }: Pick<TaskPaths, 'dataDir'>, id: string): TaskMark {
+  const { dev, ino } = statSync(dataDir, { bigint: true });
+  return { task: `${dataDir}#${id}`, directory: `${dev}:${ino}` };
+}
 
 /** Whether a directory below plugins/ was made for a run of this task. */
 export const isRunOf = (id: string, directory: string): boolean =>

@@ -11,6 +11,8 @@ import { oneAtATime } from './one-at-a-time.js';
 
 /** Marks every process of a task, whichever run it belongs to. */
 export const taskVariable = 'STAGECRAFT_TASK';
+/** Tells directories apart that have the same path, e.g. in two containers whose processes we see. */
+export const directoryVariable = 'STAGECRAFT_DATA_DIR_ID';
 /** Marks the processes of one run. */
 export const tokenVariable = 'STAGECRAFT_TOKEN';
 
@@ -93,19 +95,27 @@ export function isAlive(identity: ProcessIdentity): boolean {
 export const groupOf = (identity: ProcessIdentity): number | undefined =>
   isAlive(identity) ? readLiving(identity.pid)?.group : undefined;
 
-interface Marked extends FoundProcess {
-  task?: string;
+export interface TaskMark {
+  task: string;
+  /** Of the data directory: its device and inode. */
+  directory: string;
 }
+
+interface Marked extends FoundProcess, Partial<TaskMark> {}
 
 /**
  * All living processes that bear the mark of a task, or are in a group that is known to be its own; leaders first.
  * By the time they are told, some may be gone.
  */
-export async function findProcesses(task: string, group?: number): Promise<FoundProcess[]> {
+export async function findProcesses(mark: TaskMark, group?: number): Promise<FoundProcess[]> {
   return (await readProcesses())
-    .filter((found) => found.task === task || found.group === group)
+    .filter((found) => isMarked(found, mark) || found.group === group)
     .sort((a, b) => Number(b.group === b.identity.pid) - Number(a.group === a.identity.pid));
 }
+
+/** Processes of older versions don't tell the directory. */
+const isMarked = ({ task, directory }: Marked, mark: TaskMark): boolean =>
+  task === mark.task && (directory === undefined || directory === mark.directory);
 
 const readProcesses = oneAtATime(async () => {
   const processes: Marked[] = [];
@@ -121,11 +131,16 @@ const readProcesses = oneAtATime(async () => {
   return processes;
 });
 
-function marksIn(environment: string[]): Pick<Marked, 'task' | 'token'> {
-  const textOf = (name: string): string | undefined =>
-    environment.find((variable) => variable.startsWith(`${name}=`))?.slice(name.length + 1);
-  const [task, token] = [textOf(taskVariable), textOf(tokenVariable)];
-  return { ...(task === undefined ? {} : { task }), ...(token === undefined ? {} : { token }) };
+function marksIn(environment: string[]): Pick<Marked, 'task' | 'directory' | 'token'> {
+  const textOf = (key: string, name: string): Record<string, string> => {
+    const found = environment.find((variable) => variable.startsWith(`${name}=`));
+    return found === undefined ? {} : { [key]: found.slice(name.length + 1) };
+  };
+  return {
+    ...textOf('task', taskVariable),
+    ...textOf('directory', directoryVariable),
+    ...textOf('token', tokenVariable),
+  };
 }
 
 /** The processes whose reading has not ended. */
@@ -155,8 +170,12 @@ function readEnvironment(pid: number, thread: number): Promise<string> {
   });
 }
 
-/** Signals the whole group; one that is gone is no fault. */
+/**
+ * Signals the whole group; one that is gone is no fault.
+ * @throws Error for what `kill` would take for our own group, or for every process
+ */
 export function signalGroup(group: number, signal: NodeJS.Signals): void {
+  if (!(group > 1)) throw new Error(`${group} is not the process group of a task`);
   try {
     process.kill(-group, signal);
   } catch (error) {

@@ -3,12 +3,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, mkdirSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { exitText } from '../../machines/task-context.js';
 import type { OwnRun, ProcessEnd, ProcessIdentity, TaskRun, TaskSpec } from '../../machines/task-types.js';
 import { messageOf } from '../errors.js';
 import { runHeader, tailOf } from './log-tail.js';
 import { logPathOf, socketPathOf, type TaskPaths, taskDirOf, taskMark } from './paths.js';
 import { openPlain } from './plain-file.js';
-import { findProcesses, identify, taskVariable, tokenVariable } from './processes.js';
+import { directoryVariable, findProcesses, identify, taskVariable, tokenVariable } from './processes.js';
 
 /** What a process gets of our environment: what programs need to run, none of what may be ours alone. */
 const inherited = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
@@ -73,6 +74,7 @@ async function start(paths: TaskPaths, children: Children, { spec, run }: SpawnR
   mkdirSync(taskDirOf(paths, spec.id), { recursive: true, mode: 0o700 });
   const { command = [] } = spec;
   const [program = '', ...args] = command[0] === 'stagecraft' ? [...ownCommand(), ...command.slice(1)] : command;
+  const { task, directory } = taskMark(paths, spec.id);
   const logPath = logPathOf(paths, spec.id);
   mkdirSync(dirname(logPath), { recursive: true, mode: 0o700 });
   // The process writes the file itself: a pipe to us would die with us.
@@ -89,28 +91,41 @@ async function start(paths: TaskPaths, children: Children, { spec, run }: SpawnR
           ...Object.fromEntries(inherited.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []))),
           ...place,
           ...spec.env,
-          [taskVariable]: taskMark(paths, spec.id),
+          [taskVariable]: task,
+          [directoryVariable]: directory,
           [tokenVariable]: run.token,
         },
       },
     );
     const ended = endOf(child);
-    await started(child, program);
+    await started(child, program, spec);
     child.unref(); // it may outlive us
     children.set(spec.id, { token: run.token, ended });
     const identity = child.pid === undefined ? undefined : identify(child.pid);
     if (identity) return identity;
-    throw new Error(`${program} ended as soon as it was started; end of its log:\n${tailOf(logPath)}`);
+    throw new Error(exitText({ ...(await ended), tail: tailOf(logPath, spec.env) }));
   } finally {
     closeSync(log);
   }
 }
 
-const started = (child: ChildProcess, program: string): Promise<void> =>
+const started = (child: ChildProcess, program: string, { env }: TaskSpec): Promise<void> =>
   new Promise((resolve, reject) => {
     child.once('spawn', resolve);
-    child.once('error', (error) => reject(new Error(`can't start ${program}: ${messageOf(error)}`, { cause: error })));
+    child.once('error', (cause) =>
+      reject(new Error(`can't start ${program}: ${whyNotStarted(cause, program, env)}`, { cause })),
+    );
   });
+
+function whyNotStarted(error: Error, program: string, env: Record<string, string>): string {
+  const place = program.includes('/')
+    ? `as a path from ${process.cwd()}`
+    : `in PATH ${env.PATH ?? process.env.PATH ?? '(empty)'}`;
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT') return `no such program (looked for ${place}), or not the one that its first line names`;
+  if (code === 'EACCES') return `it may not be executed (looked for ${place})`;
+  return messageOf(error);
+}
 
 const endOf = (child: ChildProcess): Promise<ProcessEnd> =>
   new Promise((resolve) => {

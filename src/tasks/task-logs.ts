@@ -6,12 +6,14 @@
 import { constants } from 'node:fs';
 import { type FileHandle, readlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { ProcessIdentity } from '../../machines/task-types.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { copyEnd, usedBytes } from './log-copy.js';
 import { lastLines, linesFrom, openThere, sizeOf } from './log-lines.js';
 import { logPathOf, olderLogOf, type TaskPaths } from './paths.js';
+import { isAlive } from './processes.js';
 
 export interface TaskLogsOptions {
   paths: TaskPaths;
@@ -55,18 +57,18 @@ export class TaskLogs {
   }
 
   /** Looks at the log of a process every few seconds until the signal is aborted. Never rejects. */
-  async watch(id: string, pid: number, signal: AbortSignal): Promise<void> {
+  async watch(id: string, writer: ProcessIdentity, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.bound(id, pid);
+      await this.bound(id, writer);
       await pause(this.#clock, lookEveryMs, signal);
     }
   }
 
   /** Cuts off a log that has become too large. Never rejects: what is wrong with it is told to the logger. */
-  bound(id: string, pid?: number): Promise<void> {
+  bound(id: string, writer?: ProcessIdentity): Promise<void> {
     return this.#inTurn(id, async () => {
       try {
-        this.#tellOnce(id, await this.#bound(id, pid));
+        this.#tellOnce(id, await this.#bound(id, writer));
       } catch (error) {
         this.#tellOnce(id, `its log is not kept below ${this.#maxBytes} bytes: ${whyNotCut(error)}`);
       }
@@ -118,11 +120,11 @@ export class TaskLogs {
   }
 
   /** @returns what a person should see to */
-  async #bound(id: string, pid?: number): Promise<string | undefined> {
+  async #bound(id: string, writer?: ProcessIdentity): Promise<string | undefined> {
     const path = this.pathOf(id);
     const copiedTo = await this.#cut(id, path, constants.O_NOFOLLOW);
     if (copiedTo !== undefined) this.#cutBytes.set(id, (this.#cutBytes.get(id) ?? 0) + copiedTo);
-    const instead = pid === undefined ? undefined : await writtenInstead(path, pid);
+    const instead = writer && isAlive(writer) ? await writtenInstead(path, writer) : undefined;
     if (!instead) return undefined;
     await this.#cut(id, instead.handle);
     return `its log was removed or renamed, and it still writes ${instead.name}: a new one begins when it is restarted`;
@@ -180,7 +182,10 @@ const whyNotCut = (error: unknown): string =>
     : messageOf(error);
 
 /** The log that a process writes in place of the one at the path, which was removed or renamed. */
-async function writtenInstead(path: string, pid: number): Promise<{ handle: string; name: string } | undefined> {
+async function writtenInstead(
+  path: string,
+  { pid }: ProcessIdentity,
+): Promise<{ handle: string; name: string } | undefined> {
   for (const number of [1, 2]) {
     const handle = `/proc/${pid}/fd/${number}`;
     const name = await readlink(handle).catch(() => ''); // it is gone, or nobody's to see

@@ -31,12 +31,12 @@ export async function watchProcess(
   const ended = child?.token === spawned.token ? child.ended : undefined;
   const over = new AbortController();
   const watched = AbortSignal.any([signal, over.signal]);
-  const logged = logs.watch(spec.id, spawned.process.pid, watched);
+  const logged = logs.watch(spec.id, spawned.process, watched);
   void ended?.then(() => over.abort());
   while (isAlive(spawned.process) && !signal.aborted) await pause(clock, lookEveryMs, watched);
   over.abort();
   await logged;
   const end = (await Promise.race([ended, untilAborted(signal)])) ?? {};
   signal.throwIfAborted();
-  return withTail ? { ...end, tail: tailOf(logs.pathOf(spec.id)) } : end;
+  return withTail ? { ...end, tail: tailOf(logs.pathOf(spec.id), spec.env) } : end;
 }

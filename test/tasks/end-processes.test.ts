@@ -1,14 +1,15 @@
 /** T7: processes are ended by their mark, and by what was recorded of them where they have none. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ProcessIdentity } from '../../machines/task-types.js';
-import { systemClock } from '../../src/engine/clock.js';
+import { type Clock, systemClock } from '../../src/engine/clock.js';
 import { endProcesses } from '../../src/tasks/end-processes.js';
-import { findProcesses, groupOf, identify, isAlive } from '../../src/tasks/processes.js';
+import { taskMark } from '../../src/tasks/paths.js';
+import { findProcesses, groupOf, identify, isAlive, signalGroup } from '../../src/tasks/processes.js';
 import { until } from '../until.js';
 
 /** Ends the thread that calls it, not the process. */
@@ -42,9 +43,9 @@ describe('ending the processes of a task', () => {
     endProcesses({ dataDir, socketRoot: dataDir }, systemClock, { id: 'ebs', known: identity, signal });
 
   it('T7 one without the mark that was recorded is ended with its whole group', async () => {
-    expect(await findProcesses(`${dataDir}#ebs`, known.pid)).to.have.lengthOf(2);
+    expect(await findProcesses(taskMark({ dataDir }, 'ebs'), known.pid)).to.have.lengthOf(2);
     await end(known);
-    expect(await findProcesses(`${dataDir}#ebs`, known.pid)).to.deep.equal([]);
+    expect(await findProcesses(taskMark({ dataDir }, 'ebs'), known.pid)).to.deep.equal([]);
   });
 
   it('T9 one that only has the pid of what was recorded is let be', async () => {
@@ -76,7 +77,7 @@ ctypes.CDLL(None).syscall(${exitSyscall}, 0)
       const halfDead = identify(half.pid ?? 0);
       if (!halfDead) throw new Error('it is taken for dead');
       expect(isAlive(halfDead)).to.equal(true);
-      const found = await findProcesses(`${dataDir}#ebs`);
+      const found = await findProcesses(taskMark({ dataDir }, 'ebs'));
       expect(found.map(({ identity, token }) => [identity, token])).to.deep.equal([[halfDead, 't']]);
       await end(null);
       expect(await exited).to.deep.equal([null, 'SIGTERM']);
@@ -84,5 +85,78 @@ ctypes.CDLL(None).syscall(${exitSyscall}, 0)
     } finally {
       half.kill('SIGKILL');
     }
+  });
+
+  it('T7 what a driver keeps beside its socket stays, as does a directory that something is mounted on', async () => {
+    const kept = join(dataDir, 'plugins', 'ebs-00000000', 'kept');
+    mkdirSync(kept);
+    writeFileSync(join(kept, 'state'), 'precious');
+    writeFileSync(join(dataDir, 'plugins', 'ebs-00000000', 'csi.sock'), '');
+    const mounted = join(dataDir, 'plugins', 'ebs-00000001');
+    mkdirSync(mounted);
+    mkdirSync(join(dataDir, 'plugins', 'ebs-00000002'));
+    execFileSync('mount', ['--bind', mounted, mounted]);
+    try {
+      await end(null);
+      expect(readdirSync(join(dataDir, 'plugins'))).to.have.members(['ebs-00000000', 'ebs-00000001']);
+      expect(readdirSync(join(dataDir, 'plugins', 'ebs-00000000'))).to.deep.equal(['kept']);
+      expect(readFileSync(join(kept, 'state'), 'utf8')).to.equal('precious');
+    } finally {
+      execFileSync('umount', [mounted]);
+    }
+  });
+
+  it('T7 the directory of the run that stays is kept, those of other runs and of no other task are removed', async () => {
+    for (const name of ['ebs-11111111', 'ebs-x-00000000']) mkdirSync(join(dataDir, 'plugins', name));
+    await endProcesses({ dataDir, socketRoot: dataDir }, systemClock, {
+      id: 'ebs',
+      known: null,
+      except: { allocId: 'ebs-11111111', token: 't' },
+      signal: new AbortController().signal,
+    });
+    expect(readdirSync(join(dataDir, 'plugins'))).to.have.members(['ebs-11111111', 'ebs-x-00000000']);
+  });
+
+  describe('with signals that are only recorded', () => {
+    const { kill } = process;
+    let signals: unknown[];
+    beforeEach(() => {
+      signals = [];
+      process.kill = (pid, signal) => {
+        signals.push([pid, signal]);
+        return true;
+      };
+    });
+    afterEach(() => {
+      process.kill = kill;
+    });
+
+    it('T7 what survives SIGKILL is an error that names it, and its socket stays', async () => {
+      writeFileSync(join(dataDir, 'plugins', 'ebs-00000000', 'csi.sock'), '');
+      const hurried: Clock = {
+        ...systemClock,
+        monotonicMs: () => 1_000 * systemClock.monotonicMs(),
+        after: (delayMs, callback) => systemClock.after(delayMs / 1_000, callback),
+      };
+      const request = { id: 'ebs', known, signal: new AbortController().signal };
+      const failure: unknown = await endProcesses({ dataDir, socketRoot: dataDir }, hurried, request).catch(
+        (error: unknown) => error,
+      );
+      expect(failure)
+        .to.have.property('message')
+        .that.matches(new RegExp(`^task ebs: processes ${known.pid}, \\d+ survive SIGKILL`));
+      expect(signals).to.deep.equal([
+        [-known.pid, 'SIGTERM'],
+        [-known.pid, 'SIGKILL'],
+      ]);
+      expect(readdirSync(join(dataDir, 'plugins', 'ebs-00000000'))).to.deep.equal(['csi.sock']);
+    });
+
+    it('T7 no signal goes to our own group, nor to every process', () => {
+      for (const group of [1, 0, -1, Number.NaN]) {
+        expect(() => signalGroup(group, 'SIGCONT')).to.throw(`${group} is not the process group of a task`);
+      }
+      expect(signals).to.deep.equal([]);
+    });
   });
 });

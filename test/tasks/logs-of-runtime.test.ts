@@ -1,10 +1,11 @@
 /** T10: the logs of tasks, through a runtime, with processes that write them. */
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createRuntime, type Runtime, type TaskOptions } from '../../src/index.js';
 import { refusalOf } from '../refusal.js';
+import { until } from '../until.js';
 
 const maxBytes = 20_000;
 const restart = { maxRestarts: 1, windowMs: 600_000, backoff: { initialMs: 1, maxMs: 2 } };
@@ -69,6 +70,18 @@ describe('logs of the tasks of a runtime', () => {
     await failed();
     expect(statSync(join(dataDir, 'logs', 'ebs.log.1')).size).to.be.within(maxBytes - 10, maxBytes + 100);
     expect(statSync(join(dataDir, 'logs', 'ebs.log')).size).to.be.below(200);
+  });
+
+  it('T10 also where no process comes of a start, so that nobody watches its log', async () => {
+    const { logPath = '' } = await runtime.tasks
+      .start({ ...shell(''), command: ['/no/such'] })
+      .then(() => runtime.tasks.status('ebs'));
+    await failed();
+    writeFileSync(logPath, 'x\n'.repeat(maxBytes));
+    await runtime.tasks.restart('ebs');
+    await failed();
+    await until(() => existsSync(`${logPath}.1`));
+    expect(statSync(logPath).size).to.be.below(200);
   });
 
   it('T10 a limit that can’t be is refused', async () => {

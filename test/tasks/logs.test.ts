@@ -16,16 +16,21 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import type { ProcessIdentity } from '../../machines/task-types.js';
 import { systemClock } from '../../src/engine/clock.js';
 import { silentLogger } from '../../src/engine/logger.js';
+import { copyEnd } from '../../src/tasks/log-copy.js';
 import { runHeader, tailOf } from '../../src/tasks/log-tail.js';
+import { identify } from '../../src/tasks/processes.js';
 import { spawnRun } from '../../src/tasks/spawn.js';
 import { completeTask } from '../../src/tasks/spec.js';
 import { TaskLogs } from '../../src/tasks/task-logs.js';
 import { refusalOf } from '../refusal.js';
+import { until } from '../until.js';
 
 const maxBytes = 10_000;
 const lineOf = (n: number): string => `line ${n} ${'x'.repeat(n % 90)}\n`;
@@ -57,13 +62,14 @@ describe('logs of tasks', () => {
   });
 
   /** A process whose output is the log, as that of a task. */
-  function write(script: string): ChildProcess & { pid: number } {
-    const log = openSync(path, 'a', 0o600);
+  function write(script: string, to = path): ChildProcess & { pid: number; identity: ProcessIdentity } {
+    const log = openSync(to, 'a', 0o600);
     const started = spawn(process.execPath, ['-e', script], { stdio: ['pipe', log, log] });
     closeSync(log);
     child = started;
-    if (started.pid === undefined) throw new Error('it did not start');
-    return Object.assign(started, { pid: started.pid });
+    const identity = identify(started.pid ?? 0);
+    if (!identity) throw new Error('it did not start');
+    return Object.assign(started, { pid: identity.pid, identity });
   }
 
   it('T10 a process that writes much, quickly, is not disturbed while its log is cut off again and again; lines stay whole', async () => {
@@ -82,7 +88,7 @@ describe('logs of tasks', () => {
     let inode = 0;
     const isWhole = (line: string): boolean => `${line}\n` === lineOf(Number(line.split(' ')[1]));
     while (!isOver) {
-      await logs.bound('ebs', writer.pid);
+      await logs.bound('ebs', writer.identity);
       if (!existsSync(older) || statSync(older).ino === inode) continue;
       copies += 1;
       inode = statSync(older).ino;
@@ -181,12 +187,12 @@ describe('logs of tasks', () => {
       while (!existsSync(path) || statSync(path).size < 2 * maxBytes) await new Promise(setImmediate);
       act();
       const held = `/proc/${writer.pid}/fd/1`;
-      await logs.bound('ebs', writer.pid);
+      await logs.bound('ebs', writer.identity);
       expect(statSync(held).size).to.equal(0);
       expect(readFileSync(older, 'utf8')).to.match(/^(x\n){4000,}$/);
       writer.stdin?.write('more');
       while (statSync(held).size < 2 * maxBytes) await new Promise(setImmediate);
-      await logs.bound('ebs', writer.pid);
+      await logs.bound('ebs', writer.identity);
       expect(statSync(held).size).to.equal(0);
       expect(told).to.have.length(1);
       expect(told[0]).to.match(
@@ -203,9 +209,136 @@ describe('logs of tasks', () => {
     );
     await logs.bound('ebs');
     expect(statSync(path).size).to.equal(0);
-    expect(tailOf(path)).to.equal('no\n--- license');
+    expect(tailOf(path, {})).to.equal('no\n--- license');
     appendFileSync(path, 'at all\n');
-    expect(tailOf(path)).to.equal('no\n--- license\nat all');
+    expect(tailOf(path, {})).to.equal('no\n--- license\nat all');
+  });
+
+  for (const [situation, make] of [
+    ['a pipe', () => execFileSync('mkfifo', [path])],
+    ['a link to a device', () => symlinkSync('/dev/null', path)],
+    ['a directory', () => mkdirSync(path)],
+  ] as const) {
+    it(`T10 in the place of the log there is ${situation}: nothing waits for it, a start is refused, and each says so`, async () => {
+      make();
+      const paths = { dataDir, socketRoot: dataDir };
+      const spec = completeTask({ id: 'ebs', type: 'node', command: ['/bin/true'] });
+      const run = { allocId: 'ebs-00000000', token: 't' };
+      const start = spawnRun(paths, new Map(), { spec, run, signal: new AbortController().signal });
+      const fault = `${path} is no plain file`;
+      expect(await start.catch((error: unknown) => error)).to.have.property('message', `${fault}: move it away`);
+      expect(tailOf(path, {})).to.equal(`(${fault}: move it away)`);
+      expect((await refusalOf(logs.read('ebs', {}))).message).to.include(fault);
+      await logs.bound('ebs');
+      expect(told).to.have.length(1);
+    });
+  }
+
+  it('T10 what a process writes outside the directory of logs, or one that has its pid by now, is not cut off', async () => {
+    const elsewhere = join(dataDir, 'elsewhere');
+    const fill = `require('node:fs').writeSync(1, 'x\\n'.repeat(${maxBytes})); setInterval(() => {}, 1_000)`;
+    const outside = write(fill, elsewhere);
+    await until(() => statSync(elsewhere).size === 2 * maxBytes);
+    await logs.bound('ebs', outside.identity);
+    expect(statSync(elsewhere).size).to.equal(2 * maxBytes);
+    outside.kill('SIGKILL');
+    const renamed = join(dataDir, 'logs', 'other');
+    const another = write(fill, renamed);
+    await until(() => statSync(renamed).size === 2 * maxBytes);
+    await logs.bound('ebs', { ...another.identity, startTime: another.identity.startTime - 1 });
+    expect(statSync(renamed).size).to.equal(2 * maxBytes);
+    expect(told).to.deep.equal([]);
+  });
+
+  it('T10 a fault that went away and came back is told again', async () => {
+    for (let n = 0; n < 2; n += 1) {
+      mkdirSync(path);
+      await logs.bound('ebs');
+      await logs.bound('ebs');
+      rmSync(path, { recursive: true });
+      await logs.bound('ebs');
+    }
+    expect(told).to.have.length(2);
+  });
+
+  it('T10 it is read and cut off in turns, one thing after the other', async () => {
+    writeFileSync(path, linesTo(300));
+    const [, { text }] = await Promise.all([logs.bound('ebs'), logs.read('ebs', { lines: 400 }), logs.bound('ebs')]);
+    expect(text).to.equal(readFileSync(older, 'utf8'));
+  });
+
+  describe('a copy', () => {
+    /** The log, to which more is written whenever it was read. @param isTime whether it is time for more, by what was read */
+    async function writtenMeanwhile(isTime: (bytesRead: number) => boolean, more: string): Promise<FileHandle> {
+      const file = await open(path, 'r');
+      return new Proxy(file, {
+        get(target, name) {
+          if (name !== 'read') return Reflect.get(target, name);
+          return async (...args: [Buffer, number, number, number]) => {
+            const read = await target.read(...args);
+            if (isTime(read.bytesRead)) appendFileSync(path, more);
+            return read;
+          };
+        },
+      });
+    }
+
+    it('T10 gets what is written until it has its name', async () => {
+      writeFileSync(path, linesTo(10));
+      let isLate = false;
+      const file = await writtenMeanwhile((bytesRead) => {
+        const isFirstEnd = bytesRead === 0 && !isLate;
+        isLate ||= isFirstEnd;
+        return isFirstEnd;
+      }, lineOf(11));
+      try {
+        const end = await copyEnd(file, { sizeBytes: statSync(path).size, maxBytes, to: older });
+        expect(readFileSync(older, 'utf8')).to.equal(linesTo(11));
+        expect(end).to.equal(statSync(path).size);
+      } finally {
+        await file.close();
+      }
+    });
+
+    it('T10 does not follow for ever who writes faster than it is made', async () => {
+      writeFileSync(path, linesTo(10));
+      let readings = 0;
+      const file = await writtenMeanwhile(() => {
+        readings += 1;
+        if (readings > 100) throw new Error('it is followed for ever');
+        return true;
+      }, 'x'.repeat(maxBytes));
+      try {
+        const { size: sizeBytes } = statSync(path);
+        expect(await copyEnd(file, { sizeBytes, maxBytes, to: older })).to.be.at.least(sizeBytes + maxBytes);
+      } finally {
+        await file.close();
+      }
+    });
+  });
+
+  it('T10 values of the environment that a driver prints are masked in the last lines; short ones, and its endpoint, stay', () => {
+    const env = {
+      TOKEN: 's3cret-token',
+      PREFIX: 's3cret',
+      KEY: '-----BEGIN-----\nMIIEvQ\n-----END-----',
+      LEVEL: 'debug',
+      CSI_ENDPOINT: 'unix:///csi/csi.sock',
+    };
+    writeFileSync(
+      path,
+      `${Object.entries(env)
+        .map(([name, value]) => `${name}=${value}`)
+        .join('\n')}\n${JSON.stringify(env.KEY)}\n`,
+    );
+    expect(tailOf(path, env).split('\n')).to.deep.equal([
+      'TOKEN=***',
+      'PREFIX=***',
+      'KEY=***',
+      'LEVEL=debug',
+      'CSI_ENDPOINT=unix:///csi/csi.sock',
+      '"***\\n***\\n***"',
+    ]);
   });
 
   for (const [situation, make] of [

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { systemClock } from '../../src/engine/clock.js';
 import { endProcesses } from '../../src/tasks/end-processes.js';
+import { taskMark } from '../../src/tasks/paths.js';
 import { findProcesses, identify } from '../../src/tasks/processes.js';
 import { until } from '../until.js';
 
@@ -60,11 +61,23 @@ describe('a search for processes', () => {
     expect(searches).to.be.within(2, ids.length / 2);
   });
 
+  it('T9 a process of another data directory at the same path, as in two containers, is not ours; one that does not tell is', async () => {
+    const mark = taskMark({ dataDir }, 'ebs');
+    const tells = (id: string): string[] => ['/usr/bin/env', `STAGECRAFT_DATA_DIR_ID=${id}`, '/bin/sleep', '600'];
+    const older = await run('ebs');
+    const ours = await run('ebs', tells(mark.directory));
+    const theirs = await run('ebs', tells(`${mark.directory}1`));
+    await until(() => readFileSync(`/proc/${theirs.pid}/comm`, 'utf8') === 'sleep\n');
+    await until(() => readFileSync(`/proc/${ours.pid}/comm`, 'utf8') === 'sleep\n');
+    const found = await findProcesses(mark);
+    expect(found.map(({ identity }) => identity.pid)).to.have.members([older.pid, ours.pid]);
+  });
+
   it('T9 a process that was started while others searched is found by who searches then', async () => {
-    const early = findProcesses(`${dataDir}#ebs`);
+    const early = findProcesses(taskMark({ dataDir }, 'ebs'));
     while (searches === 0) await new Promise(setImmediate);
     const { pid } = await run('ebs');
-    const found = await findProcesses(`${dataDir}#ebs`);
+    const found = await findProcesses(taskMark({ dataDir }, 'ebs'));
     expect(found.map(({ identity }) => identity.pid)).to.deep.equal([pid]);
     expect((await early).length).to.be.within(0, 1);
   });
@@ -87,7 +100,7 @@ describe('a search for processes', () => {
     });
     syncBuiltinESMExports();
     for (let n = 0; n < 3; n += 1) {
-      const found = await findProcesses(`${dataDir}#ebs`, hanging.pid);
+      const found = await findProcesses(taskMark({ dataDir }, 'ebs'), hanging.pid);
       expect(found.map(({ identity }) => identity.pid)).to.include.members([pid, hanging.pid]);
     }
     expect(readings, 'each would take a thread').to.equal(1);

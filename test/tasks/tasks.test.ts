@@ -3,10 +3,9 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { systemClock } from '../../src/engine/clock.js';
 import { type Runtime, StagecraftError, type TaskUpdate } from '../../src/index.js';
-import { awaitReady } from '../../src/tasks/await-ready.js';
 import { findProcesses, identify, isAlive } from '../../src/tasks/processes.js';
+import { until as untilSo } from '../until.js';
 import { findProcesses as findNow } from './found.js';
 import { command, hostpath, TaskHouse, until } from './task-house.js';
 
@@ -114,7 +113,7 @@ describe('tasks', () => {
       restart: { ...hostpath.restart, backoff: { initialMs: 600_000, maxMs: 600_000 } },
     });
     await until(updates, 'restarting');
-    while (findNow(`${dataDir}#hostpath`).length > 0) await new Promise(setImmediate);
+    await untilSo(() => findNow(`${dataDir}#hostpath`).length === 0);
     expect(runtime.tasks.status('hostpath').state).to.equal('backing-off');
   });
 
@@ -243,49 +242,18 @@ describe('tasks', () => {
 
 describe('a process of a task', () => {
   it('T9 is found by its mark, also where its command line has odd characters, and not by a mark that is longer', async () => {
-    const mark = `/tmp/here#a)b ${process.pid}`;
+    const mark = { task: `/tmp/here#a)b ${process.pid}`, directory: '1:2' };
     const child = spawn('/bin/sleep', ['60'], {
-      env: { STAGECRAFT_TASK: mark, STAGECRAFT_TOKEN: 't' },
+      env: { STAGECRAFT_TASK: mark.task, STAGECRAFT_TOKEN: 't' },
       detached: true,
     });
     try {
       expect((await findProcesses(mark)).map(({ identity, token }) => [identity.pid, token])).to.deep.equal([
         [child.pid, 't'],
       ]);
-      expect(await findProcesses(mark.slice(0, -1))).to.deep.equal([]);
+      expect(await findProcesses({ ...mark, task: mark.task.slice(0, -1) })).to.deep.equal([]);
     } finally {
       child.kill('SIGKILL');
     }
-  });
-
-  it('T3 that serves two types is ready once both answer', async () => {
-    const asked: string[] = [];
-    const ready = awaitReady(
-      { dataDir: '/nowhere', socketRoot: '/nowhere' },
-      systemClock,
-      async ({ type }) => {
-        asked.push(type);
-        const healthy = type === 'csi-node' || asked.length > 2;
-        return { healthy, description: type, basic: { pluginName: 'd', vendorVersion: '1' } };
-      },
-      {
-        spec: {
-          ...hostpath,
-          type: 'monolith',
-          env: {},
-          healthTimeoutMs: 30_000,
-          restart: { maxRestarts: 0, windowMs: 1, backoff: { initialMs: 1, maxMs: 1 } },
-        },
-        spawned: {
-          allocId: 'a',
-          token: 't',
-          socketPath: '/proc/self/stat',
-          process: { pid: 1, bootId: 'b', startTime: 1 },
-        },
-        signal: new AbortController().signal,
-      },
-    );
-    expect(await ready).to.deep.equal({ pluginName: 'd', vendorVersion: '1' });
-    expect(asked).to.deep.equal(['csi-controller', 'csi-node', 'csi-controller', 'csi-node']);
   });
 });

@@ -55,4 +55,19 @@ describe('watching a process', () => {
     left.abort(new Error('left'));
     expect(await ending).to.have.property('message', 'left');
   });
+
+  for (const [situation, command, env, fault] of [
+    ['is not in PATH', ['no-such'], { PATH: '/usr/none' }, 'no such program (looked for in PATH /usr/none)'],
+    ['is not at its path', ['./no-such'], {}, `no such program (looked for as a path from ${process.cwd()})`],
+    ['is no program', ['/etc/passwd'], {}, 'it may not be executed (looked for as a path from'],
+  ] as const) {
+    it(`T4 a command that ${situation} is refused with where it was looked for`, async () => {
+      const wrong = completeTask({ id: 'ebs', type: 'node', command: [...command], env });
+      const request = { spec: wrong, run: { allocId: 'ebs-1', token: 't' }, signal: new AbortController().signal };
+      const start: unknown = await spawnRun({ dataDir, socketRoot: dataDir }, new Map(), request).catch(
+        (error) => error,
+      );
+      expect(start).to.have.property('message').that.includes(`can't start ${command[0]}: ${fault}`);
+    });
+  }
 });
