@@ -15,7 +15,7 @@ export interface ErrorDetails {
   final?: boolean;
   /** For CSI_ERROR: what the answer means, e.g. `busy`; see docs/errors.md. */
   answerClass?: string;
-  /** For CURSOR_EXPIRED: the event id to follow from to get all that is still kept. */
+  /** For CURSOR_EXPIRED and EVENT_DAMAGED: the event id to follow from to get all that is still kept. */
   oldest?: string;
   /** For CURSOR_EXPIRED: the id of the newest event. */
   newest?: string;

@@ -46,41 +46,46 @@ export interface LogOptions {
 
 const maxNodeIdBytes = 256;
 
+const invalid = (message: string): StagecraftError => new StagecraftError('INVALID_ARGUMENT', message);
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
+
 /** @throws StagecraftError INVALID_ARGUMENT */
-export function checkOptions({
-  nodeId,
-  fingerprint = {},
-  retention = {},
-  logs = {},
-  dependents,
-  dispensers = {},
-}: RuntimeOptions): void {
-  const bytes = typeof nodeId === 'string' ? Buffer.byteLength(nodeId) : 0;
-  if (bytes < 1 || bytes > maxNodeIdBytes) {
-    throw new StagecraftError(
-      'INVALID_ARGUMENT',
-      `nodeId must be a string of 1 to ${maxNodeIdBytes} bytes, it has ${bytes}`,
-    );
+export function checkOptions(options: RuntimeOptions): void {
+  if (!isObject(options)) throw invalid('createRuntime takes an object: give at least { nodeId, dataDir }');
+  const { nodeId, dataDir, store, fingerprint = {}, retention = {}, logs = {}, dependents, dispensers = {} } = options;
+  checkNodeId(nodeId);
+  if (typeof dataDir !== 'string') {
+    throw invalid(`dataDir must be the absolute path of a directory, it is ${typeof dataDir}`);
   }
-  if (/[\p{Cc}\p{Cs}]/u.test(nodeId)) {
-    throw new StagecraftError('INVALID_ARGUMENT', 'nodeId has a control character or half of a surrogate pair in it');
+  if (store !== undefined && !(store instanceof Object)) {
+    // The URL itself may hold a password.
+    const advice = typeof store === 'string' ? " give redisStore('redis://…') of stagecraft/stores" : ' leave it out';
+    throw invalid(`store must be a store, it is ${typeof store}:${advice}`);
   }
   checkDispensers(dispensers);
   if (dependents !== undefined && typeof dependents !== 'function') {
-    throw new StagecraftError('INVALID_ARGUMENT', `dependents must be a function, it is ${typeof dependents}`);
+    throw invalid(`dependents must be a function, it is ${typeof dependents}`);
+  }
+  for (const [group, values] of Object.entries({ fingerprint, retention, logs })) {
+    if (!isObject(values)) throw invalid(`${group} must be an object, it is ${values}`);
   }
   for (const [name, value] of Object.entries(fingerprint)) {
     if (!(typeof value === 'number' && value > 0)) {
-      throw new StagecraftError(
-        'INVALID_ARGUMENT',
-        `fingerprint.${name} must be a positive number of milliseconds, it is ${value}`,
-      );
+      throw invalid(`fingerprint.${name} must be a positive number of milliseconds, it is ${value}`);
     }
   }
   for (const [group, values] of Object.entries({ retention, logs })) {
     for (const [name, value] of Object.entries(values)) {
       if (value === undefined || (Number.isSafeInteger(value) && value > 0)) continue;
-      throw new StagecraftError('INVALID_ARGUMENT', `${group}.${name} must be a positive whole number, it is ${value}`);
+      throw invalid(`${group}.${name} must be a positive whole number, it is ${value}`);
     }
   }
+}
+
+function checkNodeId(nodeId: string): void {
+  const bytes = typeof nodeId === 'string' ? Buffer.byteLength(nodeId) : 0;
+  if (bytes < 1 || bytes > maxNodeIdBytes) {
+    throw invalid(`nodeId must be a string of 1 to ${maxNodeIdBytes} bytes, it has ${bytes}`);
+  }
+  if (/[\p{Cc}\p{Cs}]/u.test(nodeId)) throw invalid('nodeId has a control character or half of a surrogate pair in it');
 }

@@ -61,6 +61,10 @@ export interface StoreStatus {
   since?: number;
 }
 
+/**
+ * Of the actors of this node, and of those that are gone as long as their journal is kept.
+ * @throws StagecraftError ACTOR_NOT_FOUND, JOURNAL_BROKEN, STORE_UNAVAILABLE
+ */
 export interface Journal {
   /** What the actor at this address was given, oldest first. */
   entries(address: string, options?: { from?: number; to?: number }): AsyncIterable<JournalEntry>;
@@ -170,10 +174,22 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
 
   await engine.open();
   await root.start().catch(async (error: unknown) => {
-    await engine.stop();
+    // Why it could not start counts more than how it ended.
+    const tell = (fault: unknown): void => logger.error({}, `after a start that failed: ${messageOf(fault)}`);
+    await engine.stop().catch(tell);
     clients.end();
     throw error;
   });
+  /** @throws StagecraftError ACTOR_NOT_FOUND where it neither is nor has left a journal */
+  const demand = async (address: string): Promise<void> => {
+    if (engine.has(address)) return;
+    for await (const _ of engine.journal(address)) return;
+    throw new StagecraftError('ACTOR_NOT_FOUND', `there is no actor ${address}, nor a journal of one`, { address });
+  };
+  async function* journalOf(address: string, from?: number): AsyncGenerator<JournalEntry, void> {
+    await demand(address);
+    yield* engine.journal(address, from);
+  }
   let closing: Promise<void> | undefined;
   /** A stop that is not written down is not begun. */
   const withoutStore = (error: unknown): never => {
@@ -196,8 +212,11 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
       release: (address) => engine.release(address),
     },
     journal: {
-      entries: (address, { from, to } = {}) => upTo(engine.journal(address, from), to),
-      replay: async (address, { to } = {}) => withoutEnvironment(await engine.replay(address, to)),
+      entries: (address, { from, to } = {}) => upTo(journalOf(address, from), to),
+      replay: async (address, { to } = {}) => {
+        await demand(address);
+        return withoutEnvironment(await engine.replay(address, to));
+      },
     },
     get store() {
       const since = engine.silentSince;

@@ -168,15 +168,30 @@ export class Topics {
 
 const events = new WeakMap<TopicRow, unknown>();
 
-/** The event in a row: parsed once for all who follow, hence frozen through and through. */
+/**
+ * The event in a row: parsed once for all who follow, hence frozen through and through.
+ * @throws StagecraftError EVENT_DAMAGED, with the cursor from which it goes on after it
+ */
 export function eventOf<Event>(row: TopicRow): Event;
 export function eventOf(row: TopicRow): unknown {
   let event = events.get(row);
   if (event === undefined) {
-    event = frozen(JSON.parse(row.text));
+    event = frozen(parsed(row));
     events.set(row, event);
   }
   return event;
+}
+
+function parsed({ cursor, text }: TopicRow): object {
+  try {
+    const event: unknown = JSON.parse(text);
+    if (event instanceof Object) return event;
+    throw new Error('it is no object');
+  } catch (cause) {
+    const id = String(cursor);
+    const message = `event ${id} was damaged in the store (${messageOf(cause)}): list the present state, go on from ${id}`;
+    throw new StagecraftError('EVENT_DAMAGED', message, { oldest: id, cause });
+  }
 }
 
 function frozen<T>(value: T): T {

@@ -93,7 +93,10 @@ const unusable = (path: string, cause: unknown): StagecraftError =>
 function lock(dataDir: string): () => void {
   const taken = lockIn(dataDir);
   if ('unlock' in taken) return taken.unlock;
-  const message = `${dataDir} is in use by the agent with pid ${taken.owner}: stop that one, or choose another dataDir`;
+  const isOurs = taken.owner === String(process.pid);
+  const user = isOurs ? `this very process (pid ${taken.owner})` : `the agent with pid ${taken.owner}`;
+  const advice = isOurs ? 'close that runtime first' : 'stop that one';
+  const message = `${dataDir} is in use by ${user}: ${advice}, or choose another dataDir`;
   throw new StagecraftError('DATA_DIR_LOCKED', message);
 }
 

@@ -61,7 +61,10 @@ function checkParts(found: object, within = ''): void {
  * events and persistence work for it unchanged. With an example: docs/kinds-of-plugins.md
  */
 export interface Dispenser<TClient = unknown> {
-  /** Makes the client of one instance; must not wait for the other side. Called once per instance. */
+  /**
+   * Makes a client of one instance; must not wait for the other side. Called again where that is defined anew or this
+   * dispenser takes another's place, and for each look at the plugin of a task that comes up.
+   */
   connect(info: PluginInfo): TClient;
   /**
    * Looks once. What it resolves with is kept; leave out what this round could not tell.
@@ -74,7 +77,8 @@ export interface Dispenser<TClient = unknown> {
    */
   onDisconnect?(client: TClient, lost: () => void): () => void;
   /**
-   * Called once, when the instance shuts down. From then on the client refuses new calls. Those that others have in
+   * Called once for each client, when nothing needs it any more: its instance shuts down or is defined anew, another
+   * dispenser takes over, a look of a task is over. From then on it refuses new calls. Those that others have in
    * flight may end before what this answers resolves; once `signal` is aborted (they have had 30 s, or the runtime has
    * ended) nobody waits any more, and they end with an error. Answer nothing where they were ended at once.
    */

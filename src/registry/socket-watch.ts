@@ -8,7 +8,7 @@ import { basename, dirname } from 'node:path';
 interface DirectoryWatch {
   watcher: FSWatcher;
   /** Of the directory: another one may come to its path, which this does not see. */
-  inode: bigint;
+  identity: string | undefined;
   /** By the name that they wait for. */
   users: Map<string, Set<() => void>>;
 }
@@ -41,17 +41,17 @@ export function watchSocket(socketPath: string, changed: () => void): () => void
 /** The innermost directory above the path that is there, and what is to come or to change in it. */
 function nearest(path: string): { directory: string; name: string } {
   const directory = dirname(path);
-  const isAt = inodeOf(directory) !== undefined || directory === path;
+  const isAt = identityOf(directory) !== undefined || directory === path;
   return isAt ? { directory, name: basename(path) } : nearest(directory);
 }
 
 function watchOf(directory: string): DirectoryWatch | undefined {
-  const inode = inodeOf(directory);
+  const identity = identityOf(directory);
   const known = watches.get(directory);
-  if (known && known.inode === inode) return known;
+  if (known && known.identity === identity) return known;
   try {
     const watcher = watch(directory, { persistent: false });
-    const made: DirectoryWatch = { watcher, inode: inode ?? 0n, users: new Map() };
+    const made: DirectoryWatch = { watcher, identity, users: new Map() };
     watcher.on('change', (_, name) => tell(directory, made, String(name)));
     watcher.on('error', () => drop(directory, made));
     watches.set(directory, made); // who uses the one before it was told of its end
@@ -63,7 +63,7 @@ function watchOf(directory: string): DirectoryWatch | undefined {
 
 function tell(directory: string, shared: DirectoryWatch, name: string): void {
   // The end of the directory itself comes under its own name.
-  const isOver = name === basename(directory) && inodeOf(directory) !== shared.inode;
+  const isOver = name === basename(directory) && identityOf(directory) !== shared.identity;
   const told = isOver ? [...shared.users.values()] : [shared.users.get(name) ?? []];
   if (isOver) drop(directory, shared);
   for (const callback of told.flatMap((callbacks) => [...callbacks])) callback();
@@ -74,10 +74,11 @@ function drop(directory: string, shared: DirectoryWatch): void {
   if (watches.get(directory) === shared) watches.delete(directory);
 }
 
-function inodeOf(directory: string): bigint | undefined {
+/** Made anew, a directory may be given the inode number of the one before: hence the time of birth. */
+function identityOf(directory: string): string | undefined {
   try {
     const found = statSync(directory, { bigint: true, throwIfNoEntry: false });
-    return found?.isDirectory() ? found.ino : undefined;
+    return found?.isDirectory() ? `${found.dev}:${found.ino}:${found.birthtimeNs}` : undefined;
   } catch {
     return undefined;
   }

@@ -15,14 +15,22 @@ import { type Call, call, script } from './redis-script.js';
  * of a script, and nothing has happened then. Numbers stay texts, since Lua would write 1.8e+12.
  */
 const commitScript = script(`
-local function outcome(stored, issued, expected, seq, epoch, owner, commitId)
+-- Of what is asked for of a record: where but a part is there, it was damaged, and is never written over.
+local function fieldsOf(stored)
+  local count = 0
+  for i = 1, 6 do if stored[i] then count = count + 1 end end
+  return count
+end
+
+local function outcome(record, stored, issued, expected, seq, epoch, owner, commitId)
   if stored[1] == seq and stored[4] == commitId then return 1 end
   if issued then
     local newest, holder = string.match(issued, '^(%d+) (.*)$')
     if tonumber(epoch) < tonumber(newest) or (epoch == newest and owner ~= holder) then return {newest, holder} end
   end
-  if not stored[1] and not stored[2] then return expected ~= '0' and 0 or nil end
-  local mine, its = tonumber(epoch), tonumber(stored[2])
+  local fields = fieldsOf(stored)
+  if fields == 0 and not redis.call('HGET', record, 'text') then return expected ~= '0' and 0 or nil end
+  local mine, its = tonumber(epoch), fields == 6 and tonumber(stored[2])
   if its and stored[1] == expected and (mine > its or (mine == its and owner == stored[3])) then return nil end
   return {stored[1] or '', stored[2] or '', stored[3] or '', stored[4] or ''}
 end
@@ -56,7 +64,7 @@ while ARGV[a] do
 
   local stored = redis.call('HMGET', record, 'seq', 'epoch', 'owner', 'commitId', 'gone', 'wake')
   local issued = lease ~= '' and redis.call('HGET', fences, lease)
-  local result = outcome(stored, issued, expected, seq, epoch, owner, commitId)
+  local result = outcome(record, stored, issued, expected, seq, epoch, owner, commitId)
   if result == 1 then
     -- So that WAIT, on whatever connection, waits for more than the first answer's write.
     redis.pcall('HSET', record, 'commitId', commitId)

@@ -33,10 +33,10 @@ describe('data directory', () => {
     dataDir.unlock();
   });
 
-  it('A9 a second opening is refused with the pid of the first, and works once that has let go', () => {
+  it('A9 a second opening in one process is refused with just that, and works once that has let go', () => {
     const first = openDataDir(directory);
     expect(() => openDataDir(directory))
-      .to.throw(StagecraftError, `pid ${process.pid}`)
+      .to.throw(StagecraftError, `in use by this very process (pid ${process.pid}): close that runtime first`)
       .with.property('code', 'DATA_DIR_LOCKED');
     first.unlock();
     openDataDir(directory).unlock();

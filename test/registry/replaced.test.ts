@@ -198,6 +198,22 @@ describe('dispensers', () => {
       expect(error.message).to.include('csi-node, csi-controller');
     });
 
+    it('R15 no more: its instances are restored, unhealthy with that reason, and new ones refused; given again: healthy', async () => {
+      await house.register(device('a1'));
+      await house.runtime.close();
+      await house.open({ dispensers: {} });
+      await house.rest();
+      expect(status()).to.include({ state: 'unhealthy', healthy: false });
+      expect(status().description).to.match(
+        /^failed initial fingerprint: nothing here speaks to plugins of type 'device'/,
+      );
+      expect((await refusal(() => house.plugins.register(device('a2')))).code).to.equal('NO_DISPENSER');
+      await house.runtime.close();
+      await house.open({ dispensers: { device: house.kind } });
+      await house.rest();
+      expect(status().healthy).to.equal(true);
+    });
+
     it('R15 a type of 128 bytes, and one that is named like something of every object, are types as any other', async () => {
       await house.runtime.close();
       const types = ['é'.repeat(64), 'constructor', '__proto__'];

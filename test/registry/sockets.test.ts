@@ -1,6 +1,6 @@
 /** Socket files as they come and go, in a real directory: what is noticed, and that it leads to a look at once. */
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, watch, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync, symlinkSync, watch, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -153,6 +153,64 @@ describe('sockets', () => {
         other.end();
       });
     }
+  });
+
+  describe('watched, in a directory that is made anew', () => {
+    for (const [title, remake] of [
+      [
+        'while the one before lives on elsewhere',
+        (inner) => {
+          renameSync(inner, `${inner}.old`);
+          mkdirSync(inner);
+        },
+      ],
+      [
+        'with the inode number of the one before, where the file system gives it again',
+        (inner) => {
+          rmdirSync(inner);
+          mkdirSync(inner);
+        },
+      ],
+    ] satisfies [string, (inner: string) => void][]) {
+      for (const isHeard of [false, true]) {
+        it(`I10 ${title}${isHeard ? ', after that was told' : ''}: a file in the new one is noticed, also once the old watch has ended`, async () => {
+          const inner = join(directory, 'inner');
+          mkdirSync(inner);
+          let isTold = false;
+          const endFirst = watchSocket(join(inner, 'one.sock'), () => {
+            isTold = true;
+          });
+          remake(inner);
+          if (isHeard) await until(() => isTold);
+          let isNoticed = false;
+          const endSecond = watchSocket(join(inner, 'two.sock'), () => {
+            isNoticed = true;
+          });
+          endFirst();
+          expect(watchedDirectories()).to.equal(before + 1);
+          writeFileSync(join(inner, 'two.sock'), '');
+          await until(() => isNoticed);
+          endSecond();
+        });
+      }
+    }
+  });
+
+  it('I10 watched behind a link that is turned, of which nothing tells: the next one to watch sees the new directory', async () => {
+    const link = join(directory, 'link');
+    for (const name of ['v1', 'v2']) mkdirSync(join(directory, name));
+    symlinkSync('v1', link);
+    const endFirst = watchSocket(join(link, 'csi.sock'), () => {});
+    rmSync(link);
+    symlinkSync('v2', link);
+    let isNoticed = false;
+    const endSecond = watchSocket(join(link, 'csi.sock'), () => {
+      isNoticed = true;
+    });
+    writeFileSync(join(link, 'csi.sock'), '');
+    await until(() => isNoticed);
+    endFirst();
+    endSecond();
   });
 
   describe('of a registered instance', () => {

@@ -23,6 +23,27 @@ describe('plugin updates', () => {
   afterEach(() => house.dispose());
 
   describe('what a subscriber gets', () => {
+    for (const text of ['{"ty', 'null']) {
+      it(`R10 an event that is damaged to ${text}: EVENT_DAMAGED, and from where to go on to get the others`, async () => {
+        await house.register(device('a1'), device('a2'));
+        const read = house.store.readTopic.bind(house.store);
+        house.store.readTopic = async (...asked) => {
+          const page = await read(...asked);
+          return { ...page, rows: page.rows.map((row) => (row.cursor === 2 ? { ...row, text } : row)) };
+        };
+        await house.restart();
+        const { got, ended } = collect(house.plugins.updates('device', { from: '0' }));
+        const error = await refusal(() => ended);
+        expect(error).to.include({ code: 'EVENT_DAMAGED', oldest: '2' });
+        expect(error.message).to.match(
+          /^event 2 was damaged in the store \(.+\): list the present state, go on from 2$/,
+        );
+        expect(got).to.deep.equal(['registered a1']);
+        const [next] = await take(house.plugins.updates('device', { from: '2' }), 1);
+        expect(next?.id).to.equal('3');
+      });
+    }
+
     it('R10 every event from its call on, in one order, and none from before', async () => {
       await house.register(device('a1'));
       const { got } = collect(house.plugins.updates());

@@ -166,21 +166,25 @@ describe('redis store, records that were damaged', () => {
 
   afterEach(() => lab.clear());
 
-  for (const [what, field, value] of [
-    ['a seq that is no number', 'seq', 'seven'],
-    ['no seq', 'seq', null],
-    ['an epoch that is no number', 'epoch', 'x'],
-    ['no epoch', 'epoch', null],
-    ['no text', 'text', null],
-    ['a wake-up that is missing', 'wake', null],
-  ] satisfies [string, string, string | null][]) {
+  for (const [what, damage] of [
+    ['a seq that is no number', { seq: 'seven' }],
+    ['no seq', { seq: null }],
+    ['an epoch that is no number', { epoch: 'x' }],
+    ['no epoch', { epoch: null }],
+    ['neither seq nor epoch', { seq: null, epoch: null }],
+    ['a text only', { seq: null, epoch: null, owner: null, commitId: null, gone: null, wake: null }],
+    ['no text', { text: null }],
+    ['a wake-up that is missing', { wake: null }],
+  ] satisfies [string, Record<string, string | null>][]) {
     it(`${what}: handed on unreadable, never overwritten, and hides no other`, async () => {
       const server = await lab.server();
       const { store } = await lab.store(server.url);
       await store.commit([commitOf('a', 0), commitOf('b', 0), commitOf('c', 0)]);
       const client = server.client();
       const [key = ''] = await client.keys('*:r:b');
-      await (value === null ? client.hdel(key, field) : client.hset(key, field, value));
+      for (const [field, value] of Object.entries(damage)) {
+        await (value === null ? client.hdel(key, field) : client.hset(key, field, value));
+      }
       const damaged = await client.hgetall(key);
       const { rows } = await store.list({ prefix: '', limit: 10 });
       expect(rows.map(({ address, seq }) => [address, seq])).to.deep.equal(Object.entries({ a: 1, b: 0, c: 1 }));
@@ -189,6 +193,25 @@ describe('redis store, records that were damaged', () => {
       expect(() => JSON.parse(found?.text ?? '{}')).to.throw(SyntaxError);
       const commits = [commitOf('b', 0, { commitId: 'another' }), commitOf('b', 7), commitOf('c', 1)];
       expect((await store.commit(commits)).map(({ status }) => status)).to.deep.equal(['conflict', 'conflict', 'done']);
+      expect(await client.hgetall(key)).to.deep.equal(damaged);
+    });
+  }
+
+  for (const [what, field, value] of [
+    ['an epoch that is no number', 'epoch', 'x'],
+    ['no owner', 'owner', null],
+    ['a wake-up that is missing', 'wake', null],
+  ] satisfies [string, string, string | null][]) {
+    it(`${what}, under the seq that is expected: not overwritten either, and it harms no other in its batch`, async () => {
+      const server = await lab.server();
+      const { store } = await lab.store(server.url);
+      await store.commit([commitOf('b', 0), commitOf('c', 0)]);
+      const client = server.client();
+      const [key = ''] = await client.keys('*:r:b');
+      await (value === null ? client.hdel(key, field) : client.hset(key, field, value));
+      const damaged = await client.hgetall(key);
+      const results = await store.commit([commitOf('b', 1), commitOf('c', 1)]);
+      expect(results.map(({ status }) => status)).to.deep.equal(['conflict', 'done']);
       expect(await client.hgetall(key)).to.deep.equal(damaged);
     });
   }

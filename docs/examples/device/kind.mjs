@@ -17,16 +17,23 @@ export class DeviceClient {
   /** Asks the device, e.g. `read`. Rejects when the connection is lost, or the signal is aborted. */
   async ask(what, { signal } = {}) {
     if (this.#isClosed) throw new Error('the client of this device is closed');
-    const line = await new Promise((resolve, reject) => {
-      signal?.throwIfAborted();
-      signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
-      this.#connection ??= this.#connect();
-      this.#waiting.push({ resolve, reject });
-      this.#connection.write(`${JSON.stringify({ ask: what })}\n`);
-    });
-    const answer = JSON.parse(line);
-    if (answer.error) throw new Error(answer.error);
-    return answer;
+    signal?.throwIfAborted();
+    this.#connection ??= this.#connect();
+    const connection = this.#connection;
+    // The answers after one that nobody waits for could not be told apart: the connection goes with it.
+    const giveUp = () => connection.destroy(signal.reason);
+    signal?.addEventListener('abort', giveUp);
+    try {
+      const line = await new Promise((resolve, reject) => {
+        this.#waiting.push({ resolve, reject });
+        connection.write(`${JSON.stringify({ ask: what })}\n`);
+      });
+      const answer = JSON.parse(line);
+      if (answer.error) throw new Error(answer.error);
+      return answer;
+    } finally {
+      signal?.removeEventListener('abort', giveUp);
+    }
   }
 
   onDisconnect(lost) {

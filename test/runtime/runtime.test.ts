@@ -1,0 +1,98 @@
+/** `createRuntime`: what it refuses, what a start that fails leaves, and whose journals can be read. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { pluginAddress } from '../../machines/addresses.js';
+import { createRuntime } from '../../src/runtime.js';
+import { memoryStore } from '../../src/stores/memory.js';
+import { refusalOf } from '../refusal.js';
+import { device, House, nodeId } from '../registry/house.js';
+
+describe('createRuntime', () => {
+  let directory: string;
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'stagecraft-'));
+  });
+
+  afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+  describe('options', () => {
+    const faults: [title: string, more: object, why: string][] = [
+      ['without a data directory', { dataDir: undefined }, 'dataDir must be the absolute path of a directory'],
+      ['a relative data directory', { dataDir: 'data' }, 'is relative'],
+      ['without a node', { nodeId: undefined }, 'nodeId must be a string'],
+      ['the URL of a store', { store: 'redis://user:secret@db' }, "give redisStore('redis://…')"],
+      ['null as a store', { store: null }, 'store must be a store'],
+      ['null as times', { fingerprint: null }, 'fingerprint must be an object'],
+      ['no times at all', { fingerprint: { intervalMs: 0 } }, 'fingerprint.intervalMs must be a positive number'],
+      ['a number as retention', { retention: 7 }, 'retention must be an object'],
+      ['half a log', { logs: { maxBytes: 0.5 } }, 'logs.maxBytes must be a positive whole number'],
+    ];
+    for (const [title, more, why] of faults) {
+      it(`R15 ${title}: INVALID_ARGUMENT, which names it`, async () => {
+        const error = await refusalOf(createRuntime({ nodeId, dataDir: directory, ...more }));
+        expect(error.code).to.equal('INVALID_ARGUMENT');
+        expect(error.message).to.include(why).and.not.include('secret');
+      });
+    }
+
+    it('R15 none: INVALID_ARGUMENT, which says what is needed', async () => {
+      // @ts-expect-error: plain JavaScript may leave them out
+      const error = await refusalOf(createRuntime());
+      expect(error.code).to.equal('INVALID_ARGUMENT');
+      expect(error.message).to.include('{ nodeId, dataDir }');
+    });
+  });
+
+  it('R15 it can not start, and its store can not be closed: why it did not start is what is told, the other is logged', async () => {
+    const dataDir = join(directory, 'data');
+    const store = memoryStore();
+    store.close = () => Promise.reject(new Error('stuck'));
+    const errors: string[] = [];
+    const quiet = (): void => {};
+    const error = (_: object, message: string): void => void errors.push(message);
+    const logger = { debug: quiet, info: quiet, warn: quiet, error };
+    await (await createRuntime({ nodeId, dataDir, store: memoryStore() })).close();
+    rmSync(join(dataDir, 'plugins'), { recursive: true });
+    writeFileSync(join(dataDir, 'plugins'), '');
+    expect((await refusalOf(createRuntime({ nodeId, dataDir, store, logger }))).code).to.equal('START_FAILED');
+    expect(errors.at(-1)).to.equal('after a start that failed: stuck');
+    rmSync(join(dataDir, 'plugins'));
+    await (await createRuntime({ nodeId, dataDir, store: memoryStore() })).close();
+  });
+});
+
+describe('journals', () => {
+  let house: House;
+
+  beforeEach(async () => {
+    house = await new House().open();
+  });
+
+  afterEach(() => house.dispose());
+
+  it('R15 of an actor that never was: ACTOR_NOT_FOUND, which names it', async () => {
+    for (const address of [`task/${nodeId}/zz`, pluginAddress(nodeId, 'device', 'gpu', 'zz')]) {
+      for (const work of [house.journal(address), house.runtime.journal.replay(address)]) {
+        expect(await refusalOf(work)).to.include({ code: 'ACTOR_NOT_FOUND', address });
+      }
+    }
+  });
+
+  it('R15 of one that is gone: can be read as long as it is kept', async () => {
+    await house.register(device('a1'));
+    await house.plugins.deregister('device', 'gpu', 'a1');
+    await house.rest();
+    expect(await house.history(device('a1'))).to.deep.equal(['begun', 'fingerprint.changed', 'plugin.shutdown']);
+    const { seq, snapshot } = await house.runtime.journal.replay(pluginAddress(nodeId, 'device', 'gpu', 'a1'));
+    expect([seq, snapshot]).to.deep.equal([3, undefined]);
+  });
+
+  it('R15 of one that is there, from an entry on that is yet to come: none', async () => {
+    await house.register(device('a1'));
+    const entries = house.runtime.journal.entries(pluginAddress(nodeId, 'device', 'gpu', 'a1'), { from: 100 });
+    for await (const entry of entries) expect(entry).to.equal(undefined);
+  });
+});
