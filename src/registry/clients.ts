@@ -60,6 +60,11 @@ export class Clients {
     this.#logger = logger;
   }
 
+  /** At how many addresses clients are handed out. */
+  get size(): number {
+    return this.#handed.size;
+  }
+
   /** The types of plugin that can be spoken to. */
   get types(): string[] {
     return [...this.#kinds.keys()];

@@ -12,6 +12,7 @@ import {
 import type { PluginInfo } from '../../machines/plugin.js';
 import type { PluginsContext } from '../../machines/plugins.js';
 import type { PluginKey } from '../../machines/task-types.js';
+import { onAbort } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
@@ -208,11 +209,11 @@ export class PluginRegistry {
       const look = (): void => {
         if (!signal.aborted && !isGone()) return;
         stopWaiting();
-        signal.removeEventListener('abort', look);
+        hearNoMore();
         resolve();
       };
       const stopWaiting = this.#waiters.add(pluginsAddress(this.#node, type, name), look);
-      signal.addEventListener('abort', look);
+      const hearNoMore = onAbort(signal, look);
       look();
     });
   }
