@@ -3,8 +3,8 @@
  * happened. The surface over it: client.ts. Sockets and channels: channel.ts
  */
 import { type CallOptions as GrpcOptions, Metadata, type ServiceError } from '@grpc/grpc-js';
+import { onAbort } from '../abort.js';
 import { messageOf, StagecraftError } from '../errors.js';
-import { onAbort } from './abort.js';
 import type { RpcName } from './answers.js';
 import { explainUnavailable, maxMessageBytes, type PluginChannel, type PluginConnection } from './channel.js';
 import { type Given, requestCodec, responseCodec } from './codec.js';

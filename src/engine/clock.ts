@@ -1,5 +1,5 @@
 /** Time as the engine sees it: one port, so that tests can run years in milliseconds. */
-import { setMaxListeners } from 'node:events';
+import { onAbort } from '../abort.js';
 
 export interface Clock {
   /** Wall clock, milliseconds since the epoch. */
@@ -31,13 +31,11 @@ export const systemClock: Clock = {
 export const pause = (clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal?.aborted) return resolve();
-    // Any number may wait for one end.
-    if (signal) setMaxListeners(0, signal);
     const done = (): void => {
       cancel();
-      signal?.removeEventListener('abort', done);
+      hearNoMore?.();
       resolve();
     };
     const cancel = clock.after(delayMs, done);
-    signal?.addEventListener('abort', done);
+    const hearNoMore = signal && onAbort(signal, done);
   });

@@ -3,6 +3,8 @@
  * it. Written by hand, since an async generator costs several times as much per row and hears of no return() while
  * it waits. What followers share: topic-feed.ts
  */
+
+import { onAbort } from '../abort.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { Cursor, TopicRow } from './store.js';
 import type { FeedPage, FeedReader, TopicFeed } from './topic-feed.js';
@@ -39,6 +41,7 @@ export class TopicReader<T> implements AsyncIterableIterator<T, void>, FeedReade
   /** Where it last waited, and others had their turn. */
   #restedAt: Cursor = 0;
   #isInDoubt = false;
+  #hearNoMore: (() => void) | undefined;
   /** What the feed counted as this one began. */
   #losses = 0;
 
@@ -102,7 +105,7 @@ export class TopicReader<T> implements AsyncIterableIterator<T, void>, FeedReade
     this.#state = 'ended';
     this.#page = undefined;
     this.#feed.leave(this);
-    this.#options.signal?.removeEventListener('abort', this.end);
+    this.#hearNoMore?.();
     for (const { resolve } of this.#asked.splice(0)) resolve({ value: undefined, done: true });
   };
 
@@ -152,7 +155,7 @@ export class TopicReader<T> implements AsyncIterableIterator<T, void>, FeedReade
     if (signal?.aborted) this.end();
     else if (!this.#feed.join(this)) this.end();
     else {
-      signal?.addEventListener('abort', this.end);
+      this.#hearNoMore = signal && onAbort(signal, this.end);
       Promise.resolve(start).then(this.#startFrom, this.#unreadable);
     }
   }

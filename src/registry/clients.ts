@@ -24,6 +24,9 @@ interface Handed extends Connection {
   before: number;
 }
 
+/** Whose client it is, as logs name it: what is not registered has no address. */
+type Owner = { address: string } | { address?: never; type: string; name: string; allocId: string };
+
 /** What speaks to plugins of one type. */
 interface Kind {
   /** The last one counts; those before it are replaced for the time being. */
@@ -49,8 +52,8 @@ export class Clients {
   readonly #logger: Logger;
   /** By address. */
   readonly #handed = new Map<string, Handed[]>();
-  /** By address: those that are closing, each by what ends the calls in flight on it. */
-  readonly #closings = new Map<string, Set<AbortController>>();
+  /** Those that are closing, by what ends the calls in flight on them. */
+  readonly #closings = new Map<AbortController, Owner>();
   readonly #onSettled = new Set<(address: string) => void>();
   readonly #onReplaced = new Set<(type: string) => void>();
 
@@ -60,6 +63,11 @@ export class Clients {
     }
     this.#clock = clock;
     this.#logger = logger;
+  }
+
+  /** At how many addresses clients are handed out. */
+  get size(): number {
+    return this.#handed.size;
   }
 
   /** The types of plugin that can be spoken to. */
@@ -122,7 +130,8 @@ export class Clients {
     try {
       return fingerprintOf(await unlessAborted(signal, () => dispenser.fingerprint(client, { info, signal })));
     } finally {
-      this.#close(`${info.type}/${info.name}/${info.allocId}`, connection);
+      const { type, name, allocId } = info;
+      this.#close({ type, name, allocId }, connection);
     }
   }
 
@@ -140,7 +149,8 @@ export class Clients {
 
   /** Whether calls may still be in flight on a client of this address that is closed. */
   isClosing(address: string): boolean {
-    return this.#closings.has(address);
+    for (const owner of this.#closings.values()) if (owner.address === address) return true;
+    return false;
   }
 
   /** Calls back when a client is closed on which calls were in flight. */
@@ -151,7 +161,7 @@ export class Clients {
   /** Closes what is open, and ends all that is in flight. */
   end(): void {
     for (const address of [...this.#handed.keys()]) this.#closeThose(address, () => true);
-    for (const limits of [...this.#closings.values()]) for (const limit of [...limits]) limit.abort();
+    for (const limit of [...this.#closings.keys()]) limit.abort();
   }
 
   #kind(type: string): Kind {
@@ -183,47 +193,37 @@ export class Clients {
     const kept = handed.filter((one) => !isMeant(one));
     if (kept.length > 0) this.#handed.set(address, kept);
     else this.#handed.delete(address);
-    for (const one of handed) if (isMeant(one)) this.#close(address, one);
+    for (const one of handed) if (isMeant(one)) this.#close({ address }, one);
   }
 
-  #close(address: string, { client, dispenser }: Connection): void {
+  #close(owner: Owner, { client, dispenser }: Connection): void {
     const limit = new AbortController();
     try {
       const closed = dispenser.close(client, { signal: limit.signal });
-      if (closed) this.#settle(address, Promise.resolve(closed), limit);
+      if (closed) this.#settle(owner, Promise.resolve(closed), limit);
     } catch (error) {
-      this.#tellFailed(address, error);
+      this.#tellFailed(owner, error);
     }
   }
 
   /** Until it is closed or its time is over, whichever comes first. */
-  #settle(address: string, closed: Promise<void>, limit: AbortController): void {
-    const limits = entry(this.#closings, address, () => new Set<AbortController>());
-    limits.add(limit);
+  #settle(owner: Owner, closed: Promise<void>, limit: AbortController): void {
+    this.#closings.set(limit, owner);
     const cancel = this.#clock.after(drainMs, () => {
-      this.#logger.warn({ address }, `calls were in flight ${drainMs} ms after their client was closed: given up`);
+      this.#logger.warn(owner, `calls were in flight ${drainMs} ms after their client was closed: given up`);
       limit.abort();
     });
     const end = (): void => {
-      if (!limits.delete(limit)) return;
+      if (!this.#closings.delete(limit)) return;
       cancel();
-      if (limits.size === 0) this.#closings.delete(address);
-      for (const tell of this.#onSettled) tell(address);
+      const { address } = owner;
+      if (address !== undefined) for (const tell of this.#onSettled) tell(address);
     };
     limit.signal.addEventListener('abort', end);
-    void closed.catch((error: unknown) => this.#tellFailed(address, error)).then(end);
+    void closed.catch((error: unknown) => this.#tellFailed(owner, error)).then(end);
   }
 
-  #tellFailed(address: string, error: unknown): void {
-    this.#logger.warn({ address }, `a client could not be closed: ${messageOf(error)}`);
+  #tellFailed(owner: Owner, error: unknown): void {
+    this.#logger.warn(owner, `a client could not be closed: ${messageOf(error)}`);
   }
-}
-
-/** What is there under this key; made now if nothing is. */
-function entry<T>(entries: Map<string, T>, key: string, make: () => T): T {
-  const present = entries.get(key);
-  if (present !== undefined) return present;
-  const made = make();
-  entries.set(key, made);
-  return made;
 }

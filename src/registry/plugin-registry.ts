@@ -12,6 +12,7 @@ import {
 import type { PluginInfo } from '../../machines/plugin.js';
 import type { PluginsContext } from '../../machines/plugins.js';
 import type { PluginKey } from '../../machines/task-types.js';
+import { onAbort } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
@@ -21,7 +22,7 @@ import type { Clients } from './clients.js';
 import { askDependents, type Dependents } from './dependents.js';
 import { type PluginEvent, pluginEventOf, pluginsTopic } from './plugin-events.js';
 import { type Look, type PluginStatus, PluginStatuses } from './plugin-statuses.js';
-import { checkAddress, checkKey, checkRegistration } from './validate.js';
+import { checkAddress, checkFollowed, checkKey, checkRegistration, checkWait } from './validate.js';
 import { Waiters } from './waiters.js';
 
 export interface WaitOptions {
@@ -161,11 +162,13 @@ export class PluginRegistry {
 
   /**
    * Resolves when the plugin is registered, or was seen healthy in this run of the runtime.
-   * @throws StagecraftError TIMEOUT, ABORTED or RUNTIME_CLOSED, each with what it waited for and the last health text
+   * @throws StagecraftError TIMEOUT, ABORTED or RUNTIME_CLOSED, each with what it waited for and the last health text;
+   *   INVALID_ARGUMENT
    */
   async waitFor(type: string, name: string, options: WaitOptions = {}): Promise<PluginStatus> {
     this.#refuseIfClosed();
     const { until = 'healthy', timeoutMs = defaultWaitMs, signal } = options;
+    checkWait(until, timeoutMs);
     const address = pluginsAddress(this.#node, type, name);
     const active = (): PluginInfo | undefined => this.#instancesAt(address)[0];
     const failed = (code: string, why: string): StagecraftError => {
@@ -191,6 +194,7 @@ export class PluginRegistry {
    */
   updates(type?: string, { from = 'now', signal }: FollowOptions = {}): AsyncIterable<PluginEvent> {
     this.#refuseIfClosed();
+    checkFollowed(type);
     return this.#engine.follow(pluginsTopic(this.#node), cursorOf(from), signal).reading((row) => {
       const event = pluginEventOf(row);
       return type === undefined || event.info.type === type ? event : undefined;
@@ -208,11 +212,11 @@ export class PluginRegistry {
       const look = (): void => {
         if (!signal.aborted && !isGone()) return;
         stopWaiting();
-        signal.removeEventListener('abort', look);
+        hearNoMore();
         resolve();
       };
       const stopWaiting = this.#waiters.add(pluginsAddress(this.#node, type, name), look);
-      signal.addEventListener('abort', look);
+      const hearNoMore = onAbort(signal, look);
       look();
     });
   }

@@ -18,8 +18,14 @@ const missing = (code: string, what: string): StagecraftError =>
 const invalid = (message: string): StagecraftError => new StagecraftError('INVALID_ARGUMENT', message);
 
 function checkPart(value: unknown, what: 'type' | 'name' | 'allocId', code: string): void {
-  if (typeof value !== 'string' || value === '') throw missing(code, what);
-  checkText(value, what);
+  checkText(textOf(value, what, code), what);
+}
+
+/** What must be there as a string. */
+function textOf(value: unknown, what: string, code: string): string {
+  if (value === undefined || value === null || value === '') throw missing(code, what);
+  if (typeof value !== 'string') throw invalid(`the ${what} must be a string`);
+  return value;
 }
 
 function checkText(value: string, what: string): void {
@@ -40,12 +46,9 @@ export function checkKey(type: string, name: string, allocId: string): void {
  * @throws StagecraftError as checkKey; SOCKET_PATH_MISSING, SOCKET_PATH_RELATIVE, SOCKET_PATH_TOO_LONG; NO_DISPENSER
  */
 export function checkRegistration(info: PluginInfo, types: string[]): void {
+  if (!isObject(info)) throw invalid('register an object: { type, name, allocId, connection: { socketPath } }');
   checkKey(info.type, info.name, info.allocId);
-  const socketPath: unknown = info.connection?.socketPath;
-  if (typeof socketPath !== 'string' || socketPath === '') {
-    throw missing('SOCKET_PATH_MISSING', 'connection.socketPath');
-  }
-  checkSocketPath(socketPath);
+  checkSocketPath(textOf(info.connection?.socketPath, 'connection.socketPath', 'SOCKET_PATH_MISSING'));
   if (!types.includes(info.type)) throw noDispenser(info.type, types);
   const version: unknown = info.version;
   if (version !== undefined && typeof version !== 'string') throw invalid('the version must be a string');
@@ -78,6 +81,24 @@ export function checkDispenser(type: string, dispenser: Dispenser): void {
   if (onDisconnect !== undefined && typeof onDisconnect !== 'function') {
     throw invalid(`onDisconnect of the dispenser of '${type}' is no function: leave it out`);
   }
+}
+
+/** @throws StagecraftError INVALID_ARGUMENT */
+export function checkWait(until: string, timeoutMs: number): void {
+  if (until !== 'healthy' && until !== 'registered') {
+    throw invalid(`nothing is waited for until '${until}': give 'healthy' or 'registered'`);
+  }
+  if (typeof timeoutMs !== 'number' || !(timeoutMs > 0)) {
+    throw invalid(`timeoutMs must be a number above 0, in milliseconds, but is ${timeoutMs}`);
+  }
+}
+
+/** @throws StagecraftError INVALID_ARGUMENT */
+export function checkFollowed(type: unknown): void {
+  if (type === undefined || typeof type === 'string') return;
+  throw invalid(
+    'the type of the plugins to follow must be a string: call updates(type, { from, signal }), or for all of them updates(undefined, { from, signal })',
+  );
 }
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,4 +1,5 @@
 /** Those who wait until something is so, by the address that it concerns: of them, a commit concerns few. */
+import { onAbort } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 
 export interface Wait<T> {
@@ -13,6 +14,11 @@ export interface Wait<T> {
 
 export class Waiters {
   readonly #looks = new Map<string, Set<() => void>>();
+
+  /** At how many addresses somebody waits. */
+  get size(): number {
+    return this.#looks.size;
+  }
 
   /** Calls `look` whenever something may be new at the address; the answer ends it. */
   add(address: string, look: () => void): () => void {
@@ -29,7 +35,7 @@ export class Waiters {
       const end = (settle: () => void): void => {
         stop();
         cancel();
-        signal?.removeEventListener('abort', aborted);
+        hearNoMore?.();
         settle();
       };
       const fail = (error: unknown): void => end(() => reject(error));
@@ -43,7 +49,7 @@ export class Waiters {
       };
       const aborted = (): void => fail(failed('ABORTED', 'the wait was given up'));
       const cancel = clock.after(timeoutMs, () => fail(failed('TIMEOUT', `${timeoutMs} ms have passed`)));
-      signal?.addEventListener('abort', aborted);
+      const hearNoMore = signal && onAbort(signal, aborted);
       const stop = this.add(address, look);
       if (signal?.aborted) aborted();
       else look();

@@ -14,12 +14,18 @@ describe('clients', () => {
   let kind: FakeKind;
   let clients: Clients;
   let warnings: string[];
+  /** What they were of. */
+  let warned: object[];
 
   beforeEach(() => {
     clock = simulatedClock();
     kind = new FakeKind();
     warnings = [];
-    const warn: Logger['warn'] = (_, message) => void warnings.push(message);
+    warned = [];
+    const warn: Logger['warn'] = (fields, message) => {
+      warned.push(fields);
+      warnings.push(message);
+    };
     const logger: Logger = { debug: () => {}, info: () => {}, warn, error: warn };
     clients = new Clients({ device: kind }, { clock, logger });
   });
@@ -184,5 +190,17 @@ describe('clients', () => {
     kind.find = () => Promise.reject(new Error('no'));
     expect(await clients.look(device('a1'), signal).catch(({ message }: Error) => message)).to.equal('no');
     expect(kind.closes).to.deep.equal([1, 1]);
+  });
+
+  it('T3 the client of such a look is slow to close: nobody waits for it, and logs name the plugin, no address', async () => {
+    const { signals } = holdCloses();
+    let settled = 0;
+    clients.onSettled(() => {
+      settled += 1;
+    });
+    await clients.look(device('a1'), new AbortController().signal);
+    await clock.advance(drainMs);
+    expect(signals.map(({ aborted }) => aborted)).to.deep.equal([true]);
+    expect([warned, settled, clock.pending]).to.deep.equal([[{ type: 'device', name: 'gpu', allocId: 'a1' }], 0, 0]);
   });
 });

@@ -46,6 +46,8 @@ describe('plugin registration', () => {
     // @ts-expect-error: plain JavaScript may leave it out
     const noConnection: PluginInfo = { type: 'device', name: 'gpu', allocId: 'a1' };
     const faults: [title: string, info: PluginInfo, code: string][] = [
+      ['no registration at all', JSON.parse('[]')[0], 'INVALID_ARGUMENT'],
+      ['a text for one', JSON.parse('"gpu"'), 'INVALID_ARGUMENT'],
       ['an empty type', device('a1', { type: '' }), 'PLUGIN_TYPE_MISSING'],
       ['an empty name', device('a1', { name: '' }), 'PLUGIN_NAME_MISSING'],
       ['an empty allocId', device(''), 'PLUGIN_ALLOC_ID_MISSING'],
@@ -89,6 +91,18 @@ describe('plugin registration', () => {
         expect(house.plugins.list()).to.deep.equal([device('a0')]);
       });
     }
+
+    it('R2 what must be a string is something else: INVALID_ARGUMENT, which says so', async () => {
+      for (const [what, more] of [
+        ['type', '{"type":5}'],
+        ['name', '{"name":5}'],
+        ['allocId', '{"allocId":["a1"]}'],
+        ['connection.socketPath', '{"connection":{"socketPath":true}}'],
+      ] as const) {
+        const { code, message } = await refusal(() => house.plugins.register({ ...device('a1'), ...JSON.parse(more) }));
+        expect([code, message]).to.deep.equal(['INVALID_ARGUMENT', `the ${what} must be a string`]);
+      }
+    });
 
     it('R2 names that make too long an address on this node: INVALID_ARGUMENT, and nothing has changed', async () => {
       await house.runtime.close();

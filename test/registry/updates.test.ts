@@ -132,6 +132,12 @@ describe('plugin updates', () => {
       expect(kept.map(({ id }) => id)).to.deep.equal(['3']);
     });
 
+    it('R10 options where the type belongs: INVALID_ARGUMENT, with how it is called', async () => {
+      const { code, message } = await refusal(() => house.plugins.updates(JSON.parse('{"from":"0"}')));
+      expect(code).to.equal('INVALID_ARGUMENT');
+      expect(message).to.include('updates(undefined, { from, signal })');
+    });
+
     for (const from of ['', 'x', '-1', '1.5', 'NaN', 'Infinity', '9007199254740993']) {
       it(`R10 '${from}' is no event id: INVALID_ARGUMENT`, async () => {
         expect(await refusal(() => house.plugins.updates('device', { from }))).to.have.property(

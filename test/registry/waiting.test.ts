@@ -135,6 +135,26 @@ describe('waiting for a plugin', () => {
       expect(failed.code).to.equal('ABORTED');
     });
 
+    for (const [title, options, says] of [
+      ['until something that no plugin comes to', '{"until":"ready"}', "'healthy' or 'registered'"],
+      ['for no time', '{"timeoutMs":0}', 'timeoutMs must be'],
+      ['for less than that', '{"timeoutMs":-1}', 'timeoutMs must be'],
+      ['for a text', '{"timeoutMs":"5 s"}', 'timeoutMs must be'],
+      ['for null', '{"timeoutMs":null}', 'timeoutMs must be'],
+    ] as const) {
+      it(`R12 ${title}: INVALID_ARGUMENT at once, where it is so already too`, async () => {
+        await house.register(device('a1'));
+        const { code, message } = await refusal(() => house.plugins.waitFor('device', 'gpu', JSON.parse(options)));
+        expect(code).to.equal('INVALID_ARGUMENT');
+        expect(message).to.include(says);
+      });
+    }
+
+    it('R12 not a number of milliseconds: INVALID_ARGUMENT', async () => {
+      const { code } = await refusal(() => house.plugins.waitFor('device', 'gpu', { timeoutMs: Number.NaN }));
+      expect(code).to.equal('INVALID_ARGUMENT');
+    });
+
     it('R12 a name that can be none ends at once, and disturbs nobody who waits', async () => {
       const bad = await house.plugins.waitFor('device', '\ud800').catch((error: unknown) => error);
       expect(bad).to.be.an('error');

@@ -1,0 +1,34 @@
+/**
+ * Hears signals for many who wait at once: one listener on each signal, however many wait for it, as Node warns of more
+ * than ten.
+ */
+
+const waiting = new WeakMap<AbortSignal, Set<() => void>>();
+
+/** Calls back once, when the signal is aborted; the answer ends that. */
+export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  const callbacks = waiting.get(signal) ?? new Set();
+  if (callbacks.size === 0) {
+    waiting.set(signal, callbacks);
+    signal.addEventListener('abort', hear);
+  }
+  // One of its own: the same may be given twice.
+  const call = (): void => callback();
+  callbacks.add(call);
+  return () => {
+    callbacks.delete(call);
+    if (callbacks.size === 0 && waiting.get(signal) === callbacks) forget(signal);
+  };
+}
+
+function hear(this: AbortSignal): void {
+  const callbacks = waiting.get(this) ?? [];
+  forget(this);
+  // One that is ended by another of them is not called.
+  for (const callback of callbacks) callback();
+}
+
+function forget(signal: AbortSignal): void {
+  waiting.delete(signal);
+  signal.removeEventListener('abort', hear);
+}
