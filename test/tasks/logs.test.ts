@@ -354,10 +354,8 @@ describe('logs of tasks', () => {
       const start = spawnRun(paths, new Map(), { spec, run, signal: new AbortController().signal });
       const fault = `${path} is no plain file`;
       expect(await start.catch((error: unknown) => error)).to.have.property('message', `${fault}: move it away`);
-      expect(tailOf(path)).to.equal(`(${fault}: move it away)`);
-      expect((await refusalOf(logs.read('ebs', {}))).message).to.include(
-        situation === 'a directory' ? 'EISDIR' : fault,
-      );
+      expect(tailOf(path, {})).to.equal(`(${fault}: move it away)`);
+      expect((await refusalOf(logs.read('ebs', {}))).message).to.include(fault);
       await logs.bound('ebs');
       expect(told).to.have.length(1);
     });
