@@ -7,7 +7,7 @@ import { pluginAddress } from '../../machines/addresses.js';
 import type { PluginContext } from '../../machines/plugin.js';
 import type { PluginKey, TaskHealth } from '../../machines/task-types.js';
 import type { ActorView, Engine } from '../engine/engine.js';
-import { Waiters } from './waiters.js';
+import { Waiters } from '../engine/waiters.js';
 
 export class InstanceHealth {
   readonly #node: string;

@@ -17,13 +17,13 @@ import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
+import { Waiters } from '../engine/waiters.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { Clients } from './clients.js';
 import { askDependents, type Dependents } from './dependents.js';
 import { type PluginEvent, pluginEventOf, pluginsTopic } from './plugin-events.js';
 import { type Look, type PluginStatus, PluginStatuses } from './plugin-statuses.js';
 import { checkAddress, checkFollowed, checkKey, checkRegistration, checkWait } from './validate.js';
-import { Waiters } from './waiters.js';
 
 export interface WaitOptions {
   /** Default `healthy`. */
@@ -184,7 +184,7 @@ export class PluginRegistry {
       if (this.#closed) throw failed(this.#closed.code, this.#closed.message);
       return undefined;
     };
-    return this.#waiters.until(address, { reached, clock: this.#clock, timeoutMs, signal, failed });
+    return this.#waiters.until(address, reached, { clock: this.#clock, timeoutMs, signal, failed });
   }
 
   /**

@@ -10,6 +10,7 @@ import type { PluginKey, TaskChanged, TaskContext, TaskSpec } from '../../machin
 import type { ActorView, Engine } from '../engine/engine.js';
 import type { TopicRow } from '../engine/store.js';
 import { cursorOf, eventOf, type FollowOptions } from '../engine/topics.js';
+import { Waiters } from '../engine/waiters.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { tasksTopic } from './kinds.js';
 import { completeTask, type TaskOptions } from './spec.js';
@@ -61,8 +62,8 @@ export class TaskSupervisor {
   readonly #engine: Engine;
   readonly #logs: TaskLogs;
   readonly #dependents: TaskSupervisorOptions['dependents'];
-  /** Called after each commit. */
-  readonly #waiters = new Set<() => void>();
+  /** By the address of a task, or of an instance: its actor has committed, or all is over. */
+  readonly #waiters = new Waiters();
   /** Why every call is refused. */
   #closed: StagecraftError | undefined;
 
@@ -71,7 +72,7 @@ export class TaskSupervisor {
     this.#engine = engine;
     this.#logs = logs;
     this.#dependents = dependents;
-    engine.observe(() => this.#lookAgain());
+    engine.observe(({ address }) => this.#waiters.wake(address));
   }
 
   /**
@@ -176,7 +177,7 @@ export class TaskSupervisor {
   /** Every later call is refused, but for `stopAll`; those that are pending end so too. */
   close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
     this.#closed ??= reason;
-    this.#lookAgain();
+    this.#waiters.wakeAll();
   }
 
   async #stop(id: string, force: boolean): Promise<void> {
@@ -201,21 +202,12 @@ export class TaskSupervisor {
   }
 
   /** Resolves once an instance is not healthy, or nothing more is to be heard of it. */
-  #lost({ type, name, allocId }: PluginKey): Promise<void> {
+  #lost({ type, name, allocId }: PluginKey): Promise<true> {
     const address = pluginAddress(this.#node, type, name, allocId);
-    return new Promise((resolve) => {
-      const look = (): void => {
-        if (this.#isInService(address) && this.#engine.peek(address)?.state === 'healthy' && !this.#closed) return;
-        this.#waiters.delete(look);
-        resolve();
-      };
-      this.#waiters.add(look);
-      look();
-    });
-  }
-
-  #isInService(address: string): boolean {
-    return !this.#engine.quarantined().some((actor) => actor.address === address);
+    const isHealthy = (): boolean =>
+      this.#engine.peek(address)?.state === 'healthy' &&
+      !this.#engine.quarantined().some((actor) => actor.address === address);
+    return this.#waiters.until(address, () => !isHealthy() || this.#closed !== undefined || undefined);
   }
 
   /** What needs the plugin of a task. @throws StagecraftError PLUGIN_IN_USE unless forced */
@@ -249,24 +241,15 @@ export class TaskSupervisor {
     };
   }
 
-  #ended(address: string, { id, endsWithClose }: { id: string; endsWithClose: boolean }): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const look = (): void => {
-        const view = this.#engine.peek(address);
-        const closed = endsWithClose ? this.#closed : undefined;
-        if (view?.state === 'stopping' && !closed) return;
-        this.#waiters.delete(look);
-        if (view?.state === 'stopped') resolve();
-        else if (closed) reject(closed);
-        else reject(notStopped(id, address, view));
-      };
-      this.#waiters.add(look);
-      look();
+  #ended(address: string, { id, endsWithClose }: { id: string; endsWithClose: boolean }): Promise<true> {
+    return this.#waiters.until(address, () => {
+      const view = this.#engine.peek(address);
+      const isRemoved = !this.#engine.has(address); // whoever else stopped it has removed it too
+      if (view?.state === 'stopped' || isRemoved) return true;
+      if (endsWithClose && this.#closed) throw this.#closed;
+      if (view?.state === 'stopping') return undefined;
+      throw notStopped(id, address, view);
     });
-  }
-
-  #lookAgain(): void {
-    for (const look of [...this.#waiters]) look();
   }
 
   #refuseIfClosed(): void {

@@ -2,8 +2,8 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { silentLogger } from '../../src/engine/logger.js';
+import { Waiters } from '../../src/engine/waiters.js';
 import { Clients } from '../../src/registry/clients.js';
-import { Waiters } from '../../src/registry/waiters.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 import { FakeKind } from './fake-kind.js';
 import { device, House, refusal, take } from './house.js';
@@ -95,7 +95,7 @@ describe('left over', () => {
     const { signal } = stop;
     const failed = (code: string): Error => new Error(code);
     const wait = (address: string, reached: () => string | undefined): Promise<string> =>
-      waiters.until(address, { reached, clock, timeoutMs: 5, signal, failed });
+      waiters.until(address, reached, { clock, timeoutMs: 5, signal, failed });
     let isThere = false;
     const found = wait('a', () => (isThere ? 'found' : undefined));
     const late = wait('a', () => undefined);

@@ -1,10 +1,8 @@
 /** Those who wait until something is so, by the address that it concerns: of them, a commit concerns few. */
 import { onAbort } from '../abort.js';
-import type { Clock } from '../engine/clock.js';
+import type { Clock } from './clock.js';
 
-export interface Wait<T> {
-  /** What is waited for; absent while it is not there. What it throws ends the wait. */
-  reached(): T | undefined;
+export interface WaitLimits {
   clock: Clock;
   timeoutMs: number;
   signal?: AbortSignal | undefined;
@@ -29,12 +27,15 @@ export class Waiters {
     };
   }
 
-  /** Resolves once it is reached; leaves nothing behind, however it ends. */
-  until<T>(address: string, { reached, clock, timeoutMs, signal, failed }: Wait<T>): Promise<T> {
+  /**
+   * Resolves once it is reached; leaves nothing behind, however it ends.
+   * @param reached what is waited for; absent while it is not there. What it throws ends the wait
+   */
+  until<T>(address: string, reached: () => T | undefined, limits?: WaitLimits): Promise<T> {
     return new Promise((resolve, reject) => {
       const end = (settle: () => void): void => {
         stop();
-        cancel();
+        cancel?.();
         hearNoMore?.();
         settle();
       };
@@ -47,11 +48,12 @@ export class Waiters {
           fail(error);
         }
       };
-      const aborted = (): void => fail(failed('ABORTED', 'the wait was given up'));
-      const cancel = clock.after(timeoutMs, () => fail(failed('TIMEOUT', `${timeoutMs} ms have passed`)));
-      const hearNoMore = signal && onAbort(signal, aborted);
+      const aborted = (): void => fail(limits?.failed('ABORTED', 'the wait was given up'));
+      const late = (): void => fail(limits?.failed('TIMEOUT', `${limits.timeoutMs} ms have passed`));
+      const cancel = limits?.clock.after(limits.timeoutMs, late);
+      const hearNoMore = limits?.signal && onAbort(limits.signal, aborted);
       const stop = this.add(address, look);
-      if (signal?.aborted) aborted();
+      if (limits?.signal?.aborted) aborted();
       else look();
     });
   }
