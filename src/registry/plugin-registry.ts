@@ -190,7 +190,7 @@ export class PluginRegistry {
   /**
    * Follows the changes of plugins, in one order, none left out, from now or from after an event's id.
    * Ends with its signal, its iterator or the runtime.
-   * @throws StagecraftError CURSOR_EXPIRED, INVALID_ARGUMENT
+   * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
   updates(type?: string, { from = 'now', signal }: FollowOptions = {}): AsyncIterable<PluginEvent> {
     this.#refuseIfClosed();

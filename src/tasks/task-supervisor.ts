@@ -130,7 +130,7 @@ export class TaskSupervisor {
 
   /**
    * Follows what happens to tasks, from now or from after an event's id. Ends with its signal, its iterator or the runtime.
-   * @throws StagecraftError CURSOR_EXPIRED, INVALID_ARGUMENT
+   * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
   updates({ from = 'now', signal }: FollowOptions = {}): AsyncIterable<TaskUpdate> {
     this.#refuseIfClosed();
