@@ -341,26 +341,6 @@ describe('logs of tasks', () => {
     ]);
   });
 
-  for (const [situation, make] of [
-    ['a pipe', () => execFileSync('mkfifo', [path])],
-    ['a link to a device', () => symlinkSync('/dev/null', path)],
-    ['a directory', () => mkdirSync(path)],
-  ] as const) {
-    it(`T10 in the place of the log there is ${situation}: nothing waits for it, a start is refused, and each says so`, async () => {
-      make();
-      const paths = { dataDir, socketRoot: dataDir };
-      const spec = completeTask({ id: 'ebs', type: 'node', command: ['/bin/true'] });
-      const run = { allocId: 'ebs-00000000', token: 't' };
-      const start = spawnRun(paths, new Map(), { spec, run, signal: new AbortController().signal });
-      const fault = `${path} is no plain file`;
-      expect(await start.catch((error: unknown) => error)).to.have.property('message', `${fault}: move it away`);
-      expect(tailOf(path, {})).to.equal(`(${fault}: move it away)`);
-      expect((await refusalOf(logs.read('ebs', {}))).message).to.include(fault);
-      await logs.bound('ebs');
-      expect(told).to.have.length(1);
-    });
-  }
-
   describe('reading', () => {
     it('T10 gives the last lines, from both files where one is not enough, however long they are', async () => {
       writeFileSync(older, `${linesTo(2_000)}${'z'.repeat(200_000)}\n`);
