@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { openChannels } from '../../src/csi/channel.js';
@@ -142,8 +142,13 @@ describe('instances of real drivers: sockets without an answer', () => {
 
   it('I10 silent, letting in all and saying nothing: unhealthy after its time; a driver that comes there: healthy', async () => {
     const { scene } = scenes;
-    const mute = createServer().listen(scene.socketPath);
-    scene.finally(() => mute.close());
+    const accepted: Socket[] = [];
+    const mute = createServer((socket) => accepted.push(socket)).listen(scene.socketPath);
+    scene.finally(() => {
+      mute.close();
+      // A channel that is closed while it connects leaves its end open.
+      for (const socket of accepted) socket.destroy();
+    });
     await once(mute, 'listening');
     await scene.register();
     await scene.seenUnhealthy(/^failed initial fingerprint: no answer within 300 ms$/);
