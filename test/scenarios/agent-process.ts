@@ -57,13 +57,25 @@ export class AgentProcess {
     });
   }
 
-  /** Resolves with the first line after the given count of lines that matches. */
+  /** Resolves with the first line after the given count of lines that matches; rejects when none comes in 50 s. */
   async line(pattern: RegExp, after = 0): Promise<string> {
-    for (;;) {
-      const found = this.lines.slice(after).find((line) => pattern.test(line));
-      if (found !== undefined) return found;
-      if (this.#ended) throw new Error(`the agent ended without ${pattern}; it said:\n${this.lines.join('\n')}`);
-      await new Promise<void>((resolve) => this.#watchers.add(resolve));
+    let isLate = false;
+    const late = setTimeout(() => {
+      isLate = true;
+      this.#tell();
+    }, 50_000);
+    try {
+      for (;;) {
+        const found = this.lines.slice(after).find((line) => pattern.test(line));
+        if (found !== undefined) return found;
+        if (this.#ended || isLate) {
+          const why = isLate ? 'has not yet said' : 'ended without';
+          throw new Error(`the agent ${why} ${pattern}; it said:\n${this.lines.join('\n')}`);
+        }
+        await new Promise<void>((resolve) => this.#watchers.add(resolve));
+      }
+    } finally {
+      clearTimeout(late);
     }
   }
 
