@@ -1,4 +1,5 @@
 /** Volumes that are block devices, by real loop devices: needs root and those, and says so where they are missing. */
+import { spawnSync } from 'node:child_process';
 import {
   closeSync,
   existsSync,
@@ -196,7 +197,9 @@ describe('node service: block devices', () => {
     await expectRefusal(scene.publish('vol', [staging, target], block), 'FAILED_PRECONDITION', 'NodeStageVolume');
     writeFileSync(scene.path('foreign'), '');
     truncateSync(scene.path('foreign'), capacityBytes);
-    hostTool('losetup', device, scene.path('foreign'));
+    // Where another test has taken it meanwhile, that is a foreign one as well.
+    const { status, stderr } = spawnSync('losetup', [device, scene.path('foreign')], { encoding: 'utf8' });
+    if (status !== 0) expect(stderr).to.include('Device or resource busy');
     await scene.stage('vol', staging, blockCapability());
     await scene.publish('vol', [staging, target], block);
     write(target, 'precious');
