@@ -25,3 +25,11 @@ export const nodeOf = (address: string): string => {
 
 /** What the addresses of a node's own actors begin with, one prefix per kind of machine. */
 export const nodeOwnedPrefix = (machine: string, node: string): string => `${join(machine, node)}/`;
+
+export const volumesPrefix = 'volume/';
+export const volumeAddress = (namespace: string, id: string): string => join('volume', namespace, id);
+export const nodesPrefix = 'node/';
+/** Actors that are of no node: whoever leads the cluster has them. */
+export const isClusterOwned = (address: string): boolean =>
+  address.startsWith(volumesPrefix) || address.startsWith(nodesPrefix);
+export const nodeAddress = (id: string): string => join('node', id);

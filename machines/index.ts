@@ -1,6 +1,8 @@
 /** Entry point `stagecraft/machines`: the machines and the types of what they keep and say. */
 export { type BackoffPolicy, jittered } from './backoff.js';
+export type { AccessMode, AttachmentMode, Bytes, Capability, SecretRef, Segments } from './csi-types.js';
 export type { AnswerParams, Failure, MessageParams, Stamped } from './host.js';
+export { type NodeChanged, type NodePlugin, nodeMachine } from './node.js';
 export {
   type Fingerprint,
   type HealthChanged,
@@ -21,3 +23,5 @@ export type {
   TaskSpec,
   TaskType,
 } from './task-types.js';
+export { volumeMachine } from './volume.js';
+export type { Claim, Publication, VolumeChanged, VolumeContext, VolumeKey, VolumeState } from './volume-types.js';

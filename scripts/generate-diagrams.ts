@@ -6,9 +6,23 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { render } from 'state-machine-cat';
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
-import { pluginMachine, pluginsMachine, registryMachine, taskMachine } from '../machines/index.js';
+import {
+  nodeMachine,
+  pluginMachine,
+  pluginsMachine,
+  registryMachine,
+  taskMachine,
+  volumeMachine,
+} from '../machines/index.js';
 
-const machines: AnyStateMachine[] = [registryMachine, pluginsMachine, pluginMachine, taskMachine];
+const machines: AnyStateMachine[] = [
+  registryMachine,
+  pluginsMachine,
+  pluginMachine,
+  taskMachine,
+  volumeMachine,
+  nodeMachine,
+];
 const directory = fileURLToPath(new URL('../docs/machines/', import.meta.url));
 
 interface Arrow {

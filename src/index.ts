@@ -1,6 +1,16 @@
 /** Entry point `stagecraft`: the runtime, and the types of what it takes and gives. */
 
-export type { Fingerprint, NodeInfo, PluginBasics, PluginInfo, TaskChanged, TaskSpec } from '../machines/index.js';
+export type {
+  AccessMode,
+  Capability,
+  Claim,
+  Fingerprint,
+  NodeInfo,
+  PluginBasics,
+  PluginInfo,
+  TaskChanged,
+  TaskSpec,
+} from '../machines/index.js';
 export type { QuarantinedActor } from './engine/actors.js';
 export type { Clock } from './engine/clock.js';
 export type { EntrySource, JournalEntry } from './engine/envelope.js';
@@ -22,12 +32,20 @@ export {
   type ActorStatus,
   createRuntime,
   type Journal,
+  type Nodes,
   type Plugins,
   type Runtime,
   type StoreStatus,
   type Tasks,
+  type Volumes,
 } from './runtime.js';
 export type { LogOptions, Retention, RuntimeOptions } from './runtime-options.js';
 export type { TaskOptions } from './tasks/spec.js';
 export type { LogPart } from './tasks/task-logs.js';
 export type { TaskState, TaskStatus, TaskUpdate } from './tasks/task-supervisor.js';
+export type { NodeReport, NodeStatus } from './volumes/node-manager.js';
+export type { SecretsProvider } from './volumes/secrets.js';
+export type { VolumeKeyInput, VolumeSpec } from './volumes/spec.js';
+export type { VolumeEvent } from './volumes/volume-events.js';
+export type { AwaitOptions, ClaimOptions, PublishOptions } from './volumes/volume-manager.js';
+export type { Volume, VolumePublication } from './volumes/volume-view.js';

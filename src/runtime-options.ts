@@ -1,4 +1,5 @@
 /** What `createRuntime` takes, and what of it is refused. */
+import type { BackoffPolicy } from '../machines/backoff.js';
 import type { Clock } from './engine/clock.js';
 import type { Logger } from './engine/logger.js';
 import type { Random } from './engine/random.js';
@@ -8,6 +9,7 @@ import type { Dependents } from './registry/dependents.js';
 import type { Dispenser } from './registry/dispenser.js';
 import type { FingerprintTimes } from './registry/fingerprint-loop.js';
 import { checkDispensers } from './registry/validate.js';
+import type { SecretsProvider } from './volumes/secrets.js';
 
 export interface RuntimeOptions {
   /** This host, 1 to 256 bytes. */
@@ -18,6 +20,16 @@ export interface RuntimeOptions {
   store?: Store;
   /** Default: every 30 s, each at most 30 s. */
   fingerprint?: Partial<FingerprintTimes>;
+  /** Calls to plugins for volumes. */
+  calls?: CallOptions;
+  /** Between attempts at what has failed; default: 100 ms, doubling up to 5 min, with full jitter. */
+  retry?: Partial<BackoffPolicy>;
+  /** When what is on a node that is down is taken for lost; default: never. */
+  fencing?: { afterMs?: number | undefined };
+  /** Resolves the secrets of volumes, when a call is made; default: none can be. */
+  secrets?: SecretsProvider;
+  /** What the plugins' names of volumes begin with; default `sc`. */
+  volumeNamePrefix?: string;
   /** What is kept of the past; what is older is forgotten. */
   retention?: Retention;
   /** What the processes of tasks write. */
@@ -30,6 +42,13 @@ export interface RuntimeOptions {
   random?: Random;
   /** pino fits as it is; default: nothing is logged. */
   logger?: Logger;
+}
+
+export interface CallOptions {
+  /** Of one call; default 2 minutes. */
+  timeoutMs?: number | undefined;
+  /** Calls to one plugin at a time; default 64. 1 for a driver that can't take more. */
+  maxInFlightPerPlugin?: number | undefined;
 }
 
 export interface Retention {

@@ -4,10 +4,12 @@
  */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { nodeOf, registryAddress } from '../machines/addresses.js';
+import { isClusterOwned, nodeOf, registryAddress } from '../machines/addresses.js';
+import { defaultBackoff } from '../machines/backoff.js';
+import { csiController } from './csi/controller.js';
 import { csiDispensers } from './csi/dispenser.js';
 import type { QuarantinedActor } from './engine/actors.js';
-import { systemClock } from './engine/clock.js';
+import { pause, systemClock } from './engine/clock.js';
 
 import { type ActorView, Engine } from './engine/engine.js';
 import type { JournalEntry } from './engine/envelope.js';
@@ -17,6 +19,7 @@ import { systemRandom } from './engine/random.js';
 import type { Replayed } from './engine/replay.js';
 import { messageOf, StagecraftError } from './errors.js';
 import { type DataDir, openDataDir } from './host/data-dir.js';
+import { pluginPort } from './plugin-port.js';
 import { Clients } from './registry/clients.js';
 import type { FingerprintLoopOptions, FingerprintTimes } from './registry/fingerprint-loop.js';
 import { InstanceHealth } from './registry/instance-health.js';
@@ -28,17 +31,31 @@ import { lmdbStore } from './stores/lmdb.js';
 import { taskKind } from './tasks/kinds.js';
 import { TaskLogs } from './tasks/task-logs.js';
 import { TaskSupervisor } from './tasks/task-supervisor.js';
+import { nodeKind } from './volumes/node-kind.js';
+import { NodeManager } from './volumes/node-manager.js';
+import { PluginAccess } from './volumes/plugin-access.js';
+import { PluginCalls } from './volumes/plugin-calls.js';
+import { noSecrets } from './volumes/secrets.js';
+import { volumeKind } from './volumes/volume-kind.js';
+import { VolumeManager } from './volumes/volume-manager.js';
 
 /** `runtime.plugins`: what is left out belongs to the runtime itself. */
 export type Plugins = Omit<PluginRegistry, 'close' | 'checked' | 'dependentsOf'>;
 /** `runtime.tasks`. */
 export type Tasks = Omit<TaskSupervisor, 'close' | 'stopAll'>;
 
+/** `runtime.volumes`. */
+export type Volumes = Omit<VolumeManager, 'close' | 'fence'>;
+/** `runtime.nodes`. */
+export type Nodes = Omit<NodeManager, 'close' | 'target'>;
+
 export interface Runtime {
   readonly nodeId: string;
   readonly dataDir: string;
   readonly plugins: Plugins;
   readonly tasks: Tasks;
+  readonly volumes: Volumes;
+  readonly nodes: Nodes;
   readonly journal: Journal;
   readonly actors: ActorControl;
   /** How the store is now. */
@@ -123,6 +140,14 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   const logs = new TaskLogs({ paths, clock, logger, ...options.logs });
   const times = { ...defaultTimes, ...options.fingerprint };
   const checked: FingerprintLoopOptions['checked'] = (address, seen) => plugins.checked(address, seen);
+  const controllers = pluginPort(() => plugins);
+  const { timeoutMs = 120_000, maxInFlightPerPlugin: maxInFlight = 64 } = options.calls ?? {};
+  const calls = new PluginCalls({
+    access: new PluginAccess(controllers, { clock, maxInFlight }),
+    secrets: options.secrets ?? noSecrets,
+    clock,
+    retry: { ...defaultBackoff, ...options.retry },
+  });
   let released = false;
   let drained: 'kept' | 'released' | undefined;
   // Read when it comes to it: until then a close may still become one that releases.
@@ -130,7 +155,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     drained = released || asked ? 'released' : 'kept';
     if (drained === 'released') await tasks.stopAll();
   };
-  const covers = (address: string): boolean => nodeIn(address) === nodeId;
+  const covers = (address: string): boolean => isClusterOwned(address) || nodeIn(address) === nodeId;
   const engine: Engine = new Engine({
     store,
     clock,
@@ -160,15 +185,37 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
         gone: (instance, signal) => plugins.gone(instance, signal),
         watchHealth: (instances, options, tell) => health.watch(instances, options, tell),
       }),
+      volumeKind({ controller: csiController({ timeoutMs }), calls, timeoutMs }),
+      nodeKind({
+        afterMs: options.fencing?.afterMs,
+        after: (delayMs, signal) => pause(clock, delayMs, signal),
+        release: (nodeId, reason, signal) => volumes.fence(nodeId, reason, signal),
+      }),
     ],
   });
-  const plugins = new PluginRegistry({ node: nodeId, engine, clients, clock, logger, dependents: options.dependents });
+  const plugins: PluginRegistry = new PluginRegistry({
+    node: nodeId,
+    engine,
+    clients,
+    clock,
+    logger,
+    dependents: options.dependents,
+  });
   const health = new InstanceHealth({ node: nodeId, engine });
   const tasks = new TaskSupervisor({
     node: nodeId,
     engine,
     logs,
     dependents: (instances) => plugins.dependentsOf(instances),
+  });
+  const nodes = new NodeManager(engine);
+  const volumes: VolumeManager = new VolumeManager({
+    engine,
+    clock,
+    random,
+    namePrefix: options.volumeNamePrefix ?? 'sc',
+    isKnownPlugin: (plugin) => controllers.isKnown(plugin),
+    target: (node, plugin) => nodes.target(node, plugin),
   });
   const root = new Root(engine, registryAddress(nodeId), clock);
 
@@ -198,14 +245,15 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     throw closedWithoutStore(error, released);
   };
   void engine.lost.then((reason) => {
-    plugins.close(reason);
-    tasks.close(reason);
+    for (const part of [plugins, tasks, volumes, nodes]) part.close(reason);
   });
   return {
     nodeId,
     dataDir: dataDir.path,
     plugins,
     tasks,
+    volumes,
+    nodes,
     actors: {
       list: () => [...engine.views('')].map(([address, { seq, state }]) => ({ address, seq, state })),
       quarantined: () => engine.quarantined(),
@@ -227,8 +275,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
       if (release && drained === 'kept') return Promise.reject(tooLate());
       released ||= release;
       closing ??= (async () => {
-        plugins.close();
-        tasks.close();
+        for (const part of [plugins, tasks, volumes, nodes]) part.close();
         try {
           await root
             .stop(release, () => tasks.list())

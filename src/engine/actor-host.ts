@@ -97,7 +97,8 @@ export function actorHost(parts: EngineParts): ActorHost {
     doubt: (address, begun) => {
       for (const one of begun) {
         const effect = effectOf(address, one);
-        if (effect) mayGoOn(address, one.src, clock.monotonicMs() + limitOf(effect, one.input));
+        if (effect)
+          mayGoOn(address, one.src, clock.monotonicMs() + (effect.sentDeadlineMs ?? limitOf(effect, one.input)));
       }
     },
     startEffect: (address, asked, recovered) => {

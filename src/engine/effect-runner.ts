@@ -75,6 +75,8 @@ export class EffectRunner {
       if (!effect)
         throw new StagecraftError('NO_EFFECT', `nothing here runs the effect '${run.live.src}'`, { address });
       this.#setDeadline(run, deadlineOf(effect, run.input));
+      const { sentDeadlineMs } = effect;
+      if (sentDeadlineMs !== undefined) run.onSent = () => this.#setDeadline(run, sentDeadlineMs);
       Promise.resolve(effect.run(run)).then(
         (output) => {
           this.#ended(run);
@@ -117,7 +119,7 @@ export class EffectRunner {
   }
 
   #setDeadline(run: Run, limitMs: number): void {
-    if (limitMs === Number.POSITIVE_INFINITY) return;
+    if (limitMs === Number.POSITIVE_INFINITY || run.isOver) return;
     const { address } = run;
     const { src } = run.live;
     run.deadline = this.#timers.after(limitMs, () => {
@@ -147,6 +149,7 @@ export class Run implements EffectCall {
   readonly send: EffectCall['send'];
   readonly #deliver: Deliver;
   deadline: Timer | undefined;
+  onSent: (() => void) | undefined;
   /** Its result came, or it was cancelled: what it says from now on is dropped. */
   isOver = false;
   #controller: AbortController | undefined;
@@ -175,6 +178,10 @@ export class Run implements EffectCall {
       if (this.#reason) this.#controller.abort(this.#reason);
     }
     return this.#controller.signal;
+  }
+
+  sent(): void {
+    this.onSent?.();
   }
 
   abort(reason: StagecraftError): void {

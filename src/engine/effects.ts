@@ -22,6 +22,8 @@ export interface EffectCall<TInput = unknown> {
    * Committed before the run.
    */
   attempt: number;
+  /** Says that what it asks of the world is on its way: until then it has begun nothing that could go on without it. */
+  sent(): void;
   /** Sends the machine an event; dropped as stale once its state was left. */
   send(event: AnyEventObject): void;
 }
@@ -34,9 +36,14 @@ export interface Effect {
   run(call: EffectCall): Promise<unknown>;
   /**
    * Milliseconds until it is given up with a TIMEOUT error; default two minutes. Infinity only for what waits for
-   * the world to change. `loop`: as long as its state lasts, and its end is no event.
+   * the world to change, or has a `sentDeadlineMs`. `loop`: as long as its state lasts, and its end is no event.
    */
   deadlineMs?: number | 'loop' | ((input: never) => number);
+  /**
+   * For one that first waits, as long as it takes, and tells by `sent` that it has asked: milliseconds that it has from
+   * then on, and that what it asked of the world may go on without it.
+   */
+  sentDeadlineMs?: number;
   /**
    * Which effects of its kind it undoes, by their `src`. It waits where such a call may still be under way, left by a
    * runtime before this one or cancelled by this one, until the deadline of that call has passed: it must not be
@@ -48,7 +55,8 @@ export interface Effect {
 export const defaultDeadlineMs = 120_000;
 
 /** The time that an effect is given, in milliseconds; Infinity for one that stands for as long as its state does. */
-export function deadlineOf({ deadlineMs = defaultDeadlineMs }: Effect, input: unknown): number {
+export function deadlineOf({ sentDeadlineMs, deadlineMs }: Effect, input: unknown): number {
+  if (deadlineMs === undefined) return sentDeadlineMs === undefined ? defaultDeadlineMs : Number.POSITIVE_INFINITY;
   if (deadlineMs === 'loop') return Number.POSITIVE_INFINITY;
   return typeof deadlineMs === 'function' ? deadlineMs(input as never) : deadlineMs;
 }
@@ -67,8 +75,11 @@ export interface ActorKind {
   machine: AnyStateMachine;
   /** By the `src` of the invoke. */
   effects: Record<string, Effect>;
-  /** Input for an actor that gets its first event before it was begun; absent: such an event finds nobody. */
-  begin?: (address: string) => object;
+  /**
+   * Input for an actor that gets its first event before it was begun; absent: such an event finds nobody. `seq`: how many
+   * commits there were of actors at this address before.
+   */
+  begin?: (address: string, seq: number) => object;
   /** Where its broadcast events go; absent: it has none. */
   topic?: (address: string) => string;
   /**

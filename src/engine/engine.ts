@@ -15,7 +15,7 @@ import { Deliveries } from './deliveries.js';
 import { EffectGate } from './effect-gate.js';
 import { EffectRunner } from './effect-runner.js';
 import type { ActorKind } from './effects.js';
-import { decodeEntry, type JournalEntry } from './envelope.js';
+import { decodeEntry, decodeEnvelope, type JournalEntry } from './envelope.js';
 import type { ActorMessage, Inbox } from './inbox.js';
 import { LeaseKeeper, type LeaseRequest } from './lease-keeper.js';
 import type { Logger } from './logger.js';
@@ -23,7 +23,7 @@ import { type ActorPolicy, defaultPolicy } from './policy.js';
 import type { Random } from './random.js';
 import { Redelivery } from './redelivery.js';
 import { type Replayed, replay } from './replay.js';
-import type { Cursor, JournalRow, Store, TopicRow } from './store.js';
+import type { Cursor, JournalRow, Range, Store, StoredRecord, StorePage, TopicRow } from './store.js';
 import { answered } from './store-trouble.js';
 import { type TimedStore, timedStore } from './timed-store.js';
 import { TimerHeap } from './timer-heap.js';
@@ -216,6 +216,46 @@ export class Engine {
     const actor = this.#actors.get(address);
     if (!actor?.snapshot) return undefined;
     return { seq: actor.seq, state: actor.snapshot.value, context: actor.snapshot.context };
+  }
+
+  /**
+   * What is committed of an actor, brought into memory if it is not there; undefined where there is none.
+   * @throws StagecraftError ACTOR_QUARANTINED, ACTOR_NOT_FOUND where it is not of this runtime, STORE_UNAVAILABLE, RUNTIME_CLOSED
+   */
+  async read(address: string): Promise<ActorView | undefined> {
+    if (this.#closed) throw this.#closed;
+    const actor = this.#actors.demand(address);
+    await actor.ready();
+    if (this.#closed) throw this.#closed;
+    if (actor.quarantine) throw new StagecraftError('ACTOR_QUARANTINED', actor.quarantine, { address });
+    return this.peek(address);
+  }
+
+  /**
+   * A page of what is committed under a prefix, in the order of addresses, in memory or not.
+   * @throws StagecraftError STORE_UNAVAILABLE, RUNTIME_CLOSED
+   */
+  async page(range: Range): Promise<StorePage<[address: string, view: ActorView]>> {
+    if (this.#closed) throw this.#closed;
+    const { rows, next } = await this.#store.list(range).catch((cause: unknown) => {
+      const message = `the store can't list ${range.prefix} now (${messageOf(cause)}): ask again later`;
+      throw new StagecraftError('STORE_UNAVAILABLE', message, { outcome: 'refused', cause });
+    });
+    const views: [string, ActorView][] = [];
+    for (const record of rows) {
+      const view = await this.#viewOf(record);
+      if (view) views.push([record.address, view]);
+    }
+    return { rows: views, ...(next !== undefined && { next }) };
+  }
+
+  /** What a record says, but for one that a machine of this version could not read: that is brought into memory. */
+  async #viewOf({ address, seq, text }: StoredRecord): Promise<ActorView | undefined> {
+    const known = this.peek(address);
+    if (known) return known;
+    const { snapshot, version } = decodeEnvelope(text);
+    if (version !== this.#actors.kindOf(address).machine.version) return this.read(address);
+    return snapshot && { seq, state: snapshot.value, context: snapshot.context };
   }
 
   /** Messages of other actors that this one is still to apply, oldest first. */

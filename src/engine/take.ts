@@ -76,7 +76,7 @@ export function take(taker: Taker, state: ActorState, mail: Mail, stamp: Stamp):
   if (entry.kind === 'stale') return unmoved(taker, state, mail, entry);
   try {
     if (!state.snapshot && !entry.input) {
-      const input = kind.begin?.(address);
+      const input = kind.begin?.(address, state.seq);
       if (!input) return undefined;
       entry.input = asData(input);
     }

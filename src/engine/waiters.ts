@@ -4,7 +4,8 @@ import type { Clock } from './clock.js';
 
 export interface WaitLimits {
   clock: Clock;
-  timeoutMs: number;
+  /** Default: as long as it takes. */
+  timeoutMs?: number;
   signal?: AbortSignal | undefined;
   /** The error for a wait in vain. */
   failed(code: 'TIMEOUT' | 'ABORTED', why: string): Error;
@@ -50,7 +51,7 @@ export class Waiters {
       };
       const aborted = (): void => fail(limits?.failed('ABORTED', 'the wait was given up'));
       const late = (): void => fail(limits?.failed('TIMEOUT', `${limits.timeoutMs} ms have passed`));
-      const cancel = limits?.clock.after(limits.timeoutMs, late);
+      const cancel = limits?.timeoutMs === undefined ? undefined : limits.clock.after(limits.timeoutMs, late);
       const hearNoMore = limits?.signal && onAbort(limits.signal, aborted);
       const stop = this.add(address, look);
       if (limits?.signal?.aborted) aborted();

@@ -201,6 +201,17 @@ export class PluginRegistry {
     });
   }
 
+  /** How the active instance is, not to be changed, and whether it was found healthy in this run; absent: there is none. */
+  seen(type: string, name: string): { status: PluginStatus; isSeenHealthy: boolean } | undefined {
+    const [info] = this.#instances(type, name);
+    return info && { status: this.#statuses.of(info), isSeenHealthy: this.#statuses.isSeenHealthy(info) };
+  }
+
+  /** Calls back when something may be new about a plugin; the answer ends that. */
+  watch(type: string, name: string, changed: () => void): () => void {
+    return this.#waiters.add(pluginsAddress(this.#node, type, name), changed);
+  }
+
   /** Resolves when an instance has shut down and no call is in flight on its client, or the signal is aborted. */
   gone({ type, name, allocId }: PluginKey, signal: AbortSignal): Promise<void> {
     const address = pluginAddress(this.#node, type, name, allocId);

@@ -51,6 +51,7 @@ describe('fingerprint loop', () => {
       signal: stop.signal,
       recovered: false,
       attempt: 1,
+      sent: () => {},
       send: (event) => sent.push(event),
     });
     return { stop, sent, ended };

@@ -1,0 +1,58 @@
+/** The words of CSI that machines and their callers share: what can be asked of a plugin, and what comes of asking. */
+import type { BackoffPolicy } from './backoff.js';
+import type { Failure } from './host.js';
+
+export type AccessMode =
+  | 'single-node-writer'
+  | 'single-node-reader-only'
+  | 'single-node-single-writer'
+  | 'single-node-multi-writer'
+  | 'multi-node-reader-only'
+  | 'multi-node-single-writer'
+  | 'multi-node-multi-writer';
+
+export type AttachmentMode = 'file-system' | 'block-device';
+
+export interface Capability {
+  accessMode: AccessMode;
+  attachmentMode: AttachmentMode;
+  fsType?: string;
+  mountFlags?: string[];
+}
+
+/** Where something is, e.g. `{ zone: 'a' }`. */
+export type Segments = Record<string, string>;
+
+/** Names a secret for the provider that resolves it when a call is made: `file:<name>`, `env:<NAME>`, or what that knows. */
+export type SecretRef = string | Record<string, string>;
+
+/** A number of bytes as plain data: above 2⁵³−1 in decimal. */
+export type Bytes = number | string;
+
+export interface CapacityRange {
+  requiredBytes?: Bytes;
+  limitBytes?: Bytes;
+}
+
+/** How a call failed, as data: what it means is `answerClass`, as docs/errors.md has it. */
+export interface CallFailure extends Failure {
+  rpc?: string;
+  grpcCode?: string;
+  answerClass?: string;
+}
+
+/**
+ * What came of a piece of work with a plugin. `not-begun`: no call was made, so nothing is in doubt on its account.
+ * `retry`: how long to wait before the next attempt; default machines/backoff.ts
+ */
+export type CallOutcome<TAnswer> =
+  | { status: 'done'; answer: TAnswer }
+  | { status: 'failed' | 'not-begun'; failure: CallFailure; retry?: BackoffPolicy };
+
+/** Failed attempts at a piece of work, until one succeeds or what is asked for changes. */
+export interface Tries {
+  count: number;
+  /** No attempt before this moment, milliseconds since the epoch. */
+  notBeforeMs: number;
+  failure: CallFailure;
+}

@@ -1,0 +1,152 @@
+/** One node, by what it reports of its plugins. Diagram: docs/machines/node.md (generated). */
+import { assign, emit, setup } from 'xstate';
+import type { Segments } from './csi-types.js';
+import { type Failure, hostActions, type Stamped, stampOf, unbound } from './host.js';
+
+/** A plugin as it is on a node. */
+export interface NodePlugin {
+  /** The plugin's registered name. */
+  name: string;
+  /** The plugin's own name for the node. */
+  nodeId: string;
+  topology?: Segments;
+  /** Absent: no limit. */
+  maxVolumes?: number;
+}
+
+/** What is on it is taken for lost, on record. */
+export interface Fence {
+  reason: string;
+  /** Milliseconds since the epoch. */
+  at: number;
+  /** Every volume that was there has been told. */
+  isDone: boolean;
+}
+
+export interface NodeContext {
+  id: string;
+  plugins: NodePlugin[];
+  fence: Fence | null;
+}
+
+export type NodeEvent = (
+  | { type: 'node.report'; plugins: NodePlugin[] }
+  | { type: 'node.down' }
+  | { type: 'node.fence'; reason: string }
+  | { type: 'node.remove' }
+) &
+  Partial<Stamped>;
+
+/** Broadcast. */
+export type NodeChanged =
+  | { type: 'reported'; id: string; plugins: NodePlugin[] }
+  | { type: 'down' | 'gone'; id: string }
+  | { type: 'fenced'; id: string; reason: string };
+
+const lost = 'the node was taken out';
+
+const notThere = ({ id }: NodeContext): Failure => ({
+  code: 'NODE_NOT_FOUND',
+  message: `there is no node ${id}: list them, or report it`,
+  final: true,
+});
+
+export const nodeMachine = setup({
+  types: {} as { context: NodeContext; events: NodeEvent; input: { id: string }; emitted: NodeChanged },
+  actors: {
+    /** Ends once the node has been down for so long that it is to be fenced, by the time that passes while somebody looks. */
+    fenceTimer: unbound<void, { id: string }>(),
+    /** Tells every volume that is there that what the node would report is not waited for. */
+    releaseVolumes: unbound<void, { id: string; reason: string }>(),
+  },
+  actions: {
+    ...hostActions,
+    keepPlugins: assign((_, plugins: NodePlugin[]) => ({ plugins, fence: null })),
+    keepFence: assign(({ event }, reason: string) => ({ fence: { reason, at: stampOf(event).at, isDone: false } })),
+    endFence: assign(({ context: { fence } }) => ({ fence: fence && { ...fence, isDone: true } })),
+    emitReport: emit(({ context }, plugins: NodePlugin[]) => ({ type: 'reported' as const, id: context.id, plugins })),
+    emitState: emit(({ context }, type: 'down' | 'gone') => ({ type, id: context.id })),
+    emitFenced: emit(({ context }, reason: string) => ({ type: 'fenced' as const, id: context.id, reason })),
+  },
+}).createMachine({
+  id: 'node',
+  version: '1',
+  context: ({ input }) => ({ id: input.id, plugins: [], fence: null }),
+  initial: 'gone',
+  on: {
+    'node.report': {
+      target: '.ready',
+      actions: [
+        { type: 'keepPlugins', params: ({ event }) => event.plugins },
+        { type: 'emitReport', params: ({ event }) => event.plugins },
+      ],
+    },
+    'node.fence': {
+      target: '.down.fencing',
+      actions: [
+        { type: 'keepFence', params: ({ event }) => event.reason },
+        { type: 'emitFenced', params: ({ event }) => event.reason },
+      ],
+    },
+    'node.remove': {
+      target: '.gone.releasing',
+      actions: [
+        { type: 'keepFence', params: lost },
+        { type: 'emitState', params: 'gone' },
+      ],
+    },
+  },
+  states: {
+    ready: { on: { 'node.down': { target: 'down', actions: { type: 'emitState', params: 'down' } } } },
+    down: {
+      initial: 'waiting',
+      states: {
+        waiting: {
+          invoke: {
+            id: 'fenceTimer',
+            src: 'fenceTimer',
+            input: ({ context }) => ({ id: context.id }),
+            onDone: {
+              target: 'fencing',
+              actions: [
+                { type: 'keepFence', params: 'it was down for too long' },
+                { type: 'emitFenced', params: 'it was down for too long' },
+              ],
+            },
+          },
+        },
+        fencing: {
+          invoke: {
+            id: 'releaseVolumes',
+            src: 'releaseVolumes',
+            input: ({ context }) => ({ id: context.id, reason: context.fence?.reason ?? lost }),
+            onDone: { target: 'fenced', actions: 'endFence' },
+          },
+        },
+        fenced: {},
+      },
+    },
+    gone: {
+      initial: 'unknown',
+      states: {
+        releasing: {
+          invoke: {
+            id: 'releaseAll',
+            src: 'releaseVolumes',
+            input: ({ context }) => ({ id: context.id, reason: context.fence?.reason ?? lost }),
+            onDone: 'unknown',
+          },
+        },
+        /** None is there. */
+        unknown: {
+          tags: 'absent',
+          on: {
+            'node.down': { actions: { type: 'answer', params: ({ context }) => ({ error: notThere(context) }) } },
+            'node.fence': { actions: { type: 'answer', params: ({ context }) => ({ error: notThere(context) }) } },
+            'node.remove': { actions: { type: 'answer', params: ({ context }) => ({ error: notThere(context) }) } },
+          },
+        },
+      },
+    },
+  },
+});

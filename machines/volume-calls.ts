@@ -1,0 +1,112 @@
+/** The calls that the volume machine (volume.ts) asks for: all that each is made with but the secrets. Pure. */
+import type { Bytes, CallFailure, CallOutcome, Capability, CapacityRange, SecretRef } from './csi-types.js';
+import { failureIn, type Stamped, stampOf } from './host.js';
+import { type FailedAttempt, publicationAt } from './volume-outcomes.js';
+import type { VolumeContext, VolumeSpec } from './volume-types.js';
+
+export interface VolumeCall {
+  /** The plugin's registered name. */
+  plugin: string;
+  secrets: Record<string, SecretRef>;
+  /** Waits for the plugin for a while only, then fails. */
+  isForced: boolean;
+}
+
+export interface CreateCall extends VolumeCall {
+  name: string;
+  spec: VolumeSpec;
+}
+
+/** Of a volume that the plugin has made. */
+export interface MadeCall extends VolumeCall {
+  csiId: string;
+}
+
+export interface PublishCall extends MadeCall {
+  csiNodeId: string;
+  capability: Capability;
+  readOnly: boolean;
+  volumeContext: Record<string, string>;
+}
+
+export interface PublishAnswer {
+  publishContext: Record<string, string>;
+}
+
+export interface UnpublishCall extends MadeCall {
+  csiNodeId: string;
+}
+
+export interface ExpandCall extends MadeCall {
+  capacity: CapacityRange;
+  capability?: Capability;
+}
+
+export interface ExpandAnswer {
+  /** Absent: unknown. */
+  capacityBytes?: Bytes;
+  nodeExpansionRequired: boolean;
+}
+
+export interface ModifyCall extends MadeCall {
+  mutableParameters: Record<string, string>;
+}
+
+const mustSpec = ({ spec }: VolumeContext): VolumeSpec => {
+  if (!spec) throw new Error('the volume has no spec yet');
+  return spec;
+};
+
+const callOf = (context: VolumeContext): VolumeCall => {
+  const { plugin, secrets } = mustSpec(context);
+  return { plugin, secrets, isForced: context.deletion?.force === true };
+};
+
+export const createCallOf = (context: VolumeContext): CreateCall => ({
+  ...callOf(context),
+  name: context.name,
+  spec: mustSpec(context),
+});
+
+export const madeCallOf = (context: VolumeContext): MadeCall => {
+  if (!context.csi) throw new Error('the volume has no id yet');
+  return { ...callOf(context), csiId: context.csi.id };
+};
+
+export const publishCallOf = (context: VolumeContext): PublishCall => {
+  const { csiNodeId, capability, readOnly } = publicationAt(context).publication;
+  return { ...madeCallOf(context), csiNodeId, capability, readOnly, volumeContext: context.csi?.context ?? {} };
+};
+
+export const unpublishCallOf = (context: VolumeContext): UnpublishCall => ({
+  ...madeCallOf(context),
+  csiNodeId: publicationAt(context).publication.csiNodeId,
+});
+
+export const expandCallOf = (context: VolumeContext): ExpandCall => {
+  const [capability] = mustSpec(context).capabilities;
+  return { ...madeCallOf(context), capacity: context.expansion?.capacity ?? {}, ...(capability && { capability }) };
+};
+
+export const modifyCallOf = (context: VolumeContext): ModifyCall => ({
+  ...madeCallOf(context),
+  mutableParameters: context.modification?.mutableParameters ?? {},
+});
+
+/** Of an outcome that is known to be done. */
+export function answerIn<TAnswer>(outcome: CallOutcome<TAnswer>): TAnswer {
+  if (outcome.status !== 'done') throw new Error(`the call is not done: ${outcome.failure.message}`);
+  return outcome.answer;
+}
+
+/** An effect that threw, or was given up by its host, may have made its call. */
+export function attemptIn(
+  event: { type: string; output?: CallOutcome<unknown>; error?: unknown } & Partial<Stamped>,
+): FailedAttempt {
+  const { output } = event;
+  const stamp = stampOf(event);
+  if (!output || output.status === 'done')
+    return { ...stamp, failure: failureIn(event) satisfies CallFailure, isNotBegun: false };
+  const { failure, status, retry } = output;
+  return { ...stamp, failure, isNotBegun: status === 'not-begun', ...(retry && { retry }) };
+}

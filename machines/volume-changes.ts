@@ -1,0 +1,314 @@
+/** What requests make of a volume: its next context, and what is told of that. Pure. Which are refused: volume-requests.ts */
+import type { CapacityRange } from './csi-types.js';
+import { granted } from './volume-claims.js';
+import { type Change, claimTold, type Draft, drafted, put } from './volume-draft.js';
+import { isSameWish } from './volume-requests.js';
+import type {
+  Availability,
+  Claim,
+  ClaimRequest,
+  Leftover,
+  Publication,
+  PublishWish,
+  VolumeContext,
+  VolumeInput,
+  VolumeSpec,
+} from './volume-types.js';
+
+/** A volume that is not there. */
+export const nobody = ({ namespace, id, seq }: VolumeInput): VolumeContext => ({
+  key: { namespace, id },
+  uid: '',
+  name: '',
+  spec: null,
+  csi: null,
+  creation: {},
+  publications: {},
+  claims: [],
+  waiting: [],
+  generation: seq,
+  publicationNumber: 0,
+  availability: 'active',
+  expansion: null,
+  nodeExpansion: false,
+  modification: null,
+  deletion: null,
+  leftovers: [],
+  work: null,
+  awaiting: null,
+});
+
+/** @param asked `name`: what the plugin is to call it */
+export const begun = (context: VolumeContext, asked: { spec: VolumeSpec; uid: string; name: string }): Change => {
+  const { key, generation } = context;
+  const { spec, uid, name } = asked;
+  return { context: { ...nobody({ ...key, seq: generation }), spec, uid, name } };
+};
+
+export const publish = (context: VolumeContext, nodeId: string, asked: PublishWish): Change =>
+  drafted(context, (draft) => {
+    const { capability, readOnly, csiNodeId } = asked;
+    const wish = { capability, readOnly, csiNodeId };
+    const present = draft.publications[nodeId];
+    if (!present || (present.failure?.in === 'publish' && !isSameWish(present, wish))) {
+      begin(draft, nodeId, wish);
+    } else if (present.state === 'pending-publish' && isSameWish(present, wish)) {
+      const { undoneAfter: _, ...wanted } = present;
+      draft.publications[nodeId] = wanted;
+    } else if (present.state !== 'published' && present.failure?.in !== 'publish') {
+      draft.publications[nodeId] = { ...present, next: wish };
+    }
+  });
+
+function begin(draft: Draft, nodeId: string, wish: PublishWish): void {
+  draft.publicationNumber += 1;
+  put(draft, nodeId, { ...wish, number: draft.publicationNumber, state: 'pending-publish' });
+}
+
+export const unpublish = (context: VolumeContext, nodeId: string): Change =>
+  drafted(context, (draft) => {
+    const present = draft.publications[nodeId];
+    if (!present) return;
+    const { next: _, ...publication } = present;
+    draft.publications[nodeId] = publication;
+    if (publication.state === 'published' || publication.failure) put(draft, nodeId, leaving(publication));
+    else if (publication.state === 'pending-publish') withdraw(draft, nodeId, publication);
+  });
+
+const leaving = ({
+  failure: _,
+  tries: __,
+  undoneAfter: ___,
+  drifted: ____,
+  ...publication
+}: Publication): Publication => ({
+  ...publication,
+  state: 'pending-unpublish',
+});
+
+/** Publishing that nobody wants any more: if it can't have happened it is over, else that is to be found out first. */
+function withdraw(draft: Draft, nodeId: string, publication: Publication): void {
+  const { work, awaiting } = draft;
+  const isCalled = work?.isCalling && work.nodeId === nodeId && (!awaiting || awaiting.inDoubt);
+  if (publication.drifted) put(draft, nodeId, leaving(publication));
+  else if (publication.inDoubt || isCalled)
+    put(draft, nodeId, { ...publication, undoneAfter: publication.undoneAfter ?? publication.tries?.count ?? 0 });
+  else remove(draft, nodeId);
+}
+
+/** It is gone from the node: whoever waited for that is released, or it is published anew. */
+export function remove(draft: Draft, nodeId: string): void {
+  const { next, number } = draft.publications[nodeId] ?? {};
+  delete draft.publications[nodeId];
+  draft.tells.push({ type: 'publication', nodeId, number: number ?? 0, state: 'removed' });
+  for (const claim of draft.claims.filter((one) => one.nodeId === nodeId && one.state === 'node-detached')) {
+    draft.tells.push(claimTold({ ...claim, state: 'controller-detached' }), claimTold({ ...claim, state: 'released' }));
+  }
+  draft.claims = draft.claims.filter((one) => one.nodeId !== nodeId || one.state !== 'node-detached');
+  if (next && !draft.deletion) begin(draft, nodeId, next);
+  grant(draft);
+}
+
+/** Whoever waits for a slot that is free takes it, in order. */
+function grant(draft: Draft): void {
+  if (draft.deletion || draft.availability !== 'active' || draft.waiting.length === 0) return;
+  const { claims, waiting, generation, taken } = granted(draft);
+  draft.claims = claims;
+  draft.waiting = waiting;
+  draft.generation = generation;
+  draft.tells.push(...taken.map(claimTold));
+}
+
+export const claim = (context: VolumeContext, asked: ClaimRequest): Change =>
+  drafted(context, (draft) => {
+    const isThere = [...draft.claims, ...draft.waiting].some(({ allocId }) => allocId === asked.allocId);
+    if (isThere) return;
+    draft.waiting = [...draft.waiting, asked];
+    grant(draft);
+    const waits = draft.waiting.find(({ allocId }) => allocId === asked.allocId);
+    if (waits) draft.tells.push({ type: 'claim', state: 'waiting', allocId: waits.allocId, nodeId: waits.nodeId });
+  });
+
+/** Its workload has stopped, or it waits no longer. */
+export const release = (context: VolumeContext, allocId: string): Change =>
+  drafted(context, (draft) => {
+    draft.waiting = draft.waiting.filter((one) => one.allocId !== allocId);
+    const held = draft.claims.find((one) => one.allocId === allocId);
+    if (held?.state === 'taken') {
+      const publication = draft.publications[held.nodeId];
+      const isHandedOut = publication?.state === 'published' || publication?.drifted;
+      move(draft, [held], isHandedOut ? 'unpublishing' : 'node-detached');
+      leave(draft, held.nodeId);
+    }
+    grant(draft);
+  });
+
+function move(draft: Draft, claims: Claim[], state: Claim['state'], fenced?: string): void {
+  const moved = (one: Claim): Claim => ({ ...one, state, ...(fenced !== undefined && { fenced }) });
+  draft.claims = draft.claims.map((one) => (claims.includes(one) ? moved(one) : one));
+  draft.tells.push(...claims.map((one) => claimTold(moved(one))));
+}
+
+/** Claims on this node have moved on: those that nothing keeps are released, and the last of them takes the volume along. */
+function leave(draft: Draft, nodeId: string): void {
+  const here = draft.claims.filter((one) => one.nodeId === nodeId);
+  const publication = draft.publications[nodeId];
+  const staying = here.filter(({ state }) => state !== 'node-detached');
+  if (staying.length > 0) {
+    const released = here.filter(({ state }) => state === 'node-detached');
+    draft.claims = draft.claims.filter((one) => !released.includes(one));
+    draft.tells.push(...released.map((one) => claimTold({ ...one, state: 'released' })));
+    const isLeaving = staying.every(({ state }) => state === 'unpublishing');
+    if (isLeaving && publication && (publication.state === 'published' || publication.drifted))
+      put(draft, nodeId, { ...publication, state: 'pending-node-unpublish' });
+    return;
+  }
+  if (!publication) remove(draft, nodeId);
+  else if (publication.state === 'pending-publish') withdraw(draft, nodeId, publication);
+  else if (publication.state !== 'pending-unpublish') put(draft, nodeId, leaving(publication));
+}
+
+/** The node has nothing of it any more that claims up to this generation used. */
+export const unstaged = (context: VolumeContext, nodeId: string, claimGeneration: number): Change =>
+  drafted(context, (draft) => {
+    const meant = draft.claims.filter(
+      (one) => one.nodeId === nodeId && one.state === 'unpublishing' && one.generation <= claimGeneration,
+    );
+    if (meant.length === 0) return;
+    move(draft, meant, 'node-detached');
+    leave(draft, nodeId);
+    grant(draft);
+  });
+
+/** The node is taken for lost: what it would report is not waited for. */
+export const fence = (context: VolumeContext, nodeId: string, reason: string): Change =>
+  drafted(context, (draft) => {
+    const present = draft.publications[nodeId];
+    if (present) {
+      const { next: _, ...publication } = present;
+      draft.publications[nodeId] = { ...publication, fenced: reason };
+    }
+    draft.waiting = draft.waiting.filter((one) => one.nodeId !== nodeId);
+    const here = draft.claims.filter((one) => one.nodeId === nodeId && one.state !== 'node-detached');
+    move(draft, here, 'node-detached', reason);
+    if (present || here.length > 0) leave(draft, nodeId);
+    grant(draft);
+  });
+
+const forced = 'deleted with force';
+
+export const discard = (context: VolumeContext, force: boolean): Change =>
+  drafted(context, (draft) => {
+    draft.deletion = { ...draft.deletion, force: force || draft.deletion?.force === true };
+    draft.waiting = [];
+    draft.expansion = null;
+    draft.modification = null;
+    if (force) giveUpNodes(draft);
+    for (const [nodeId, publication] of Object.entries(draft.publications)) {
+      if (publication.failure || (force && publication.state !== 'pending-publish'))
+        put(draft, nodeId, leaving(publication));
+      else if (force) withdraw(draft, nodeId, publication);
+    }
+  });
+
+/** Claims are not waited for; where a node has not reported, that is remembered. */
+function giveUpNodes(draft: Draft): void {
+  const unreported = draft.claims.filter(({ state }) => state !== 'node-detached');
+  draft.leftovers = [
+    ...draft.leftovers,
+    ...unreported.map(
+      ({ allocId, nodeId, csiNodeId }): Leftover => ({
+        what: 'staged',
+        nodeId,
+        csiNodeId,
+        message: `node ${nodeId} has not reported that alloc ${allocId} let go of it`,
+      }),
+    ),
+  ];
+  draft.tells.push(...draft.claims.map((one) => claimTold({ ...one, state: 'released', fenced: forced })));
+  draft.claims = [];
+}
+
+export const expand = (_: VolumeContext, capacity: CapacityRange): Change => ({ context: { expansion: { capacity } } });
+
+export const modify = (_: VolumeContext, mutableParameters: Record<string, string>): Change => ({
+  context: { modification: { mutableParameters } },
+});
+
+/** What has failed is tried again, and what waits for its time is tried now. */
+export const retry = (context: VolumeContext): Change =>
+  drafted(context, (draft) => {
+    const { inDoubt } = draft.creation;
+    draft.creation = inDoubt ? { inDoubt } : {};
+    for (const [nodeId, { failure, tries: _, ...publication }] of Object.entries(draft.publications)) {
+      if (failure) put(draft, nodeId, { ...publication, state: `pending-${failure.in}` });
+      else draft.publications[nodeId] = publication;
+    }
+    if (draft.expansion) draft.expansion = { capacity: draft.expansion.capacity };
+    if (draft.modification) draft.modification = { mutableParameters: draft.modification.mutableParameters };
+    if (draft.deletion) draft.deletion = { force: draft.deletion.force };
+  });
+
+export const setAvailability = (context: VolumeContext, availability: Availability): Change =>
+  drafted(context, (draft) => {
+    if (draft.availability === availability) return;
+    draft.availability = availability;
+    draft.tells.push({ type: 'availability', availability, allocIds: draft.claims.map(({ allocId }) => allocId) });
+    grant(draft);
+  });
+
+/**
+ * What the plugin says of where it is attached, where that is still compared with what is believed: what is lost is
+ * published again, what is gone is gone, what is somewhere else is undone.
+ */
+export const observed = (
+  context: VolumeContext,
+  {
+    believed,
+    attached,
+    strays,
+  }: { believed: string[]; attached: string[]; strays: { nodeId: string; csiNodeId: string }[] },
+): Change =>
+  drafted(context, (draft) => {
+    if (context.work?.isCalling || believed.join() !== beliefOf(context).join()) return;
+    const lost: string[] = [];
+    for (const [nodeId, publication] of Object.entries(draft.publications)) {
+      if (attached.includes(publication.csiNodeId)) continue;
+      if (publication.state === 'pending-unpublish') remove(draft, nodeId);
+      if (publication.state !== 'published') continue;
+      lost.push(nodeId);
+      put(draft, nodeId, { ...publication, state: 'pending-publish', drifted: true });
+    }
+    const unknown = strays.filter(({ nodeId }) => !draft.publications[nodeId]);
+    for (const { nodeId, csiNodeId } of unknown) addStray(draft, nodeId, csiNodeId);
+    if (lost.length + unknown.length > 0)
+      draft.tells.push({ type: 'drifted', lost, strays: unknown.map(({ nodeId }) => nodeId) });
+  });
+
+function addStray(draft: Draft, nodeId: string, csiNodeId: string): void {
+  const [capability] = draft.spec?.capabilities ?? [];
+  if (!capability) return;
+  draft.publicationNumber += 1;
+  put(draft, nodeId, {
+    capability,
+    readOnly: false,
+    csiNodeId,
+    number: draft.publicationNumber,
+    state: 'pending-unpublish',
+  });
+}
+
+/** What is believed of where it is attached: one entry for each publication. */
+export const beliefOf = ({ uid, publications }: VolumeContext): string[] => [
+  uid,
+  ...Object.entries(publications).map(([nodeId, { number, state }]) => `${nodeId} ${number} ${state}`),
+];
+
+/** Its node has done its part of an expansion. */
+export const nodeExpanded = (_: VolumeContext): Change => ({ context: { nodeExpansion: false } });
+
+/** All that its deletion asked for is done, but for what could not be confirmed. */
+export const gone = ({ leftovers }: VolumeContext): Change => ({
+  context: {},
+  tells: [{ type: 'deleted', ...(leftovers.length > 0 && { leftovers }) }],
+});

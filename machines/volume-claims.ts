@@ -1,0 +1,66 @@
+/** Who may use a volume, and how: the slots that its access modes give, and who is next. Pure. */
+import type { AccessMode } from './csi-types.js';
+import type { Claim, ClaimRequest, VolumeContext } from './volume-types.js';
+
+/** What each access mode allows; of the mode of a claim, the specification's word is `read` for a reader. */
+interface Slots {
+  /** All claims together. */
+  claims: number;
+  writers: number;
+  nodes: number;
+}
+
+const any = Number.POSITIVE_INFINITY;
+
+const slots: Record<AccessMode, Slots> = {
+  'single-node-writer': { claims: 1, writers: 1, nodes: 1 },
+  'single-node-reader-only': { claims: 1, writers: 0, nodes: 1 },
+  'single-node-single-writer': { claims: 1, writers: 1, nodes: 1 },
+  'single-node-multi-writer': { claims: any, writers: any, nodes: 1 },
+  'multi-node-reader-only': { claims: any, writers: 0, nodes: any },
+  'multi-node-single-writer': { claims: any, writers: 1, nodes: any },
+  'multi-node-multi-writer': { claims: any, writers: any, nodes: any },
+};
+
+/** Whether nobody can ever write in this mode. */
+export const isReadOnly = (mode: AccessMode): boolean => slots[mode].writers === 0;
+
+export const describeClaim = ({ allocId, nodeId, mode, accessMode, state }: Claim): string =>
+  `alloc ${allocId} on node ${nodeId} (${mode}, ${accessMode}, ${state})`;
+
+/** Why a claim can't be had now, with the names of who has what it needs; undefined where it can. */
+export function conflictOf(claims: Claim[], asked: ClaimRequest): string | undefined {
+  const [first] = claims;
+  if (!first) return undefined;
+  const holders = (those: Claim[]): string => those.map(describeClaim).join(', ');
+  // Set by the first claim, free again after the last.
+  if (first.accessMode !== asked.accessMode || first.attachmentMode !== asked.attachmentMode)
+    return `it is claimed as ${first.attachmentMode}, ${first.accessMode}, by ${holders(claims)}`;
+  const { claims: most, writers, nodes } = slots[asked.accessMode];
+  if (claims.length >= most) return `it is claimed by ${holders(claims)}`;
+  const elsewhere = claims.filter(({ nodeId }) => nodeId !== asked.nodeId);
+  if (nodes === 1 && elsewhere.length > 0) return `it is claimed on another node, by ${holders(elsewhere)}`;
+  const writing = claims.filter(({ mode }) => mode === 'write');
+  if (asked.mode === 'write' && writing.length >= writers) return `it is claimed for writing, by ${holders(writing)}`;
+  return undefined;
+}
+
+/** The claims with those that wait and can now be had, in their order: nobody overtakes. */
+export function granted(context: Pick<VolumeContext, 'claims' | 'waiting' | 'generation'>): {
+  claims: Claim[];
+  waiting: ClaimRequest[];
+  generation: number;
+  taken: Claim[];
+} {
+  let { claims, generation } = context;
+  const waiting = [...context.waiting];
+  const taken: Claim[] = [];
+  for (let next = waiting[0]; next && !conflictOf(claims, next); next = waiting[0]) {
+    waiting.shift();
+    generation += 1;
+    const claim: Claim = { ...next, generation, state: 'taken' };
+    taken.push(claim);
+    claims = [...claims, claim];
+  }
+  return { claims, waiting, generation, taken };
+}

@@ -1,0 +1,36 @@
+/** A change of a volume in the making: what it will be, and what is to be told of that. Pure. */
+import type { Claim, Publication, VolumeChanged, VolumeContext } from './volume-types.js';
+
+type Told = VolumeChanged extends infer One ? (One extends unknown ? Omit<One, 'key' | 'uid'> : never) : never;
+
+/** What becomes of a context, and what is broadcast of it. */
+export interface Change {
+  context: Partial<VolumeContext>;
+  tells?: Told[];
+}
+
+/** Its own to change: lists and publications are replaced, never changed. */
+export type Draft = VolumeContext & { tells: Told[] };
+
+export function drafted(before: VolumeContext, change: (draft: Draft) => void): Change {
+  const draft: Draft = { ...before, publications: { ...before.publications }, tells: [] };
+  change(draft);
+  const { tells, ...context } = draft;
+  return { context, tells };
+}
+
+/** Puts a publication in its place, and tells of its state. */
+export function put(draft: Draft, nodeId: string, publication: Publication): void {
+  draft.publications[nodeId] = publication;
+  const { state, number, failure } = publication;
+  draft.tells.push({ type: 'publication', nodeId, number, state, ...(failure && { failure }) });
+}
+
+export const claimTold = ({ allocId, nodeId, generation, state, fenced }: Claim): Told => ({
+  type: 'claim',
+  allocId,
+  nodeId,
+  generation,
+  state,
+  ...(fenced !== undefined && { fenced }),
+});

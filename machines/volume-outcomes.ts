@@ -1,0 +1,183 @@
+/** What the answers of the plugin make of a volume. Pure. What each class of answer asks for: docs/csi.md */
+import { type BackoffPolicy, defaultBackoff, jittered } from './backoff.js';
+import type { Bytes, CallFailure, Tries } from './csi-types.js';
+import type { Stamped } from './host.js';
+import { remove } from './volume-changes.js';
+import { type Change, type Draft, drafted, put } from './volume-draft.js';
+import type { CreatedVolume, Leftover, Publication, VolumeContext, Work } from './volume-types.js';
+
+/** A forced deletion takes a step that has failed so often for one that can't be confirmed. */
+const forcedAttempts = 3;
+
+export interface FailedAttempt extends Stamped {
+  failure: CallFailure;
+  /** No call was made. */
+  isNotBegun: boolean;
+  retry?: BackoffPolicy;
+}
+
+export const created = (context: VolumeContext, csi: CreatedVolume): Change =>
+  drafted(context, (draft) => {
+    draft.csi = csi;
+    draft.creation = {};
+    draft.tells.push({ type: 'created', csiId: csi.id });
+  });
+
+export const published = (context: VolumeContext, publishContext: Record<string, string>): Change =>
+  drafted(context, (draft) => {
+    const { nodeId, publication } = publicationAt(draft);
+    const { tries: _, inDoubt: __, drifted: ___, undoneAfter, ...rest } = publication;
+    const state = undoneAfter === undefined ? 'published' : 'pending-unpublish';
+    put(draft, nodeId, { ...rest, state, publishContext });
+  });
+
+export const unpublished = (context: VolumeContext): Change =>
+  drafted(context, (draft) => remove(draft, publicationAt(draft).nodeId));
+
+export const expanded = (
+  context: VolumeContext,
+  { capacityBytes, nodeExpansionRequired }: { capacityBytes?: Bytes; nodeExpansionRequired: boolean },
+): Change =>
+  drafted(context, (draft) => {
+    draft.expansion = null;
+    draft.nodeExpansion ||= nodeExpansionRequired;
+    if (draft.csi && capacityBytes !== undefined) draft.csi = { ...draft.csi, capacityBytes };
+    draft.tells.push({
+      type: 'expanded',
+      nodeExpansionRequired,
+      ...(capacityBytes !== undefined && { capacityBytes }),
+    });
+  });
+
+export const modified = (context: VolumeContext): Change =>
+  drafted(context, (draft) => {
+    const { mutableParameters = {} } = draft.modification ?? {};
+    draft.modification = null;
+    if (draft.spec)
+      draft.spec = { ...draft.spec, mutableParameters: { ...draft.spec.mutableParameters, ...mutableParameters } };
+    draft.tells.push({ type: 'modified', mutableParameters });
+  });
+
+/** The plugin has it no more. */
+export const deleted = (_: VolumeContext): Change => ({ context: { csi: null, creation: {} } });
+
+/** The piece of work that it is at has failed: it is tried again later, is given up, or stays failed. */
+export const failed = (context: VolumeContext, attempt: FailedAttempt): Change =>
+  drafted(context, (draft) => {
+    const work = mustWork(draft);
+    const { failure } = attempt;
+    const isForced = draft.deletion?.force === true;
+    const count = (triesOf(draft, work)?.count ?? 0) + 1;
+    if (isForced && (failure.final || count >= forcedAttempts)) giveUp(draft, work, failure);
+    else if (isSo(draft, work, failure)) remove(draft, publicationAt(draft).nodeId);
+    else if (failure.final) fail(draft, work, failure);
+    else again(draft, work, { ...attempt, count });
+  });
+
+/** NOT_FOUND is no proof that a volume is detached; where its node was given up on record, it is taken for one. */
+const isSo = (draft: Draft, { kind }: Work, { answerClass }: CallFailure): boolean =>
+  kind === 'unpublish' && answerClass === 'not-so' && publicationAt(draft).publication.fenced !== undefined;
+
+function again(
+  draft: Draft,
+  work: Work,
+  { failure, isNotBegun, retry, at, random, count }: FailedAttempt & { count: number },
+): void {
+  const notBeforeMs = at + jittered(retry ?? defaultBackoff, count, random);
+  const tries: Tries = { count, notBeforeMs, failure };
+  const inDoubt = isNotBegun ? {} : { inDoubt: true };
+  switch (work.kind) {
+    case 'create':
+      draft.creation = { ...draft.creation, ...inDoubt, tries };
+      break;
+    case 'publish':
+    case 'unpublish': {
+      const { nodeId, publication } = publicationAt(draft);
+      draft.publications[nodeId] = { ...publication, ...(work.kind === 'publish' && inDoubt), tries };
+      break;
+    }
+    case 'delete':
+      if (draft.deletion) draft.deletion = { ...draft.deletion, tries };
+      break;
+    case 'expand':
+      if (draft.expansion) draft.expansion = { ...draft.expansion, tries };
+      break;
+    case 'modify':
+      if (draft.modification) draft.modification = { ...draft.modification, tries };
+  }
+}
+
+/** It stays so until what is asked for changes, or it is to be tried again. */
+function fail(draft: Draft, work: Work, failure: CallFailure): void {
+  switch (work.kind) {
+    case 'create':
+      draft.creation = { failure };
+      draft.tells.push({ type: 'failed', failure });
+      break;
+    case 'publish':
+    case 'unpublish':
+      failPublication(draft, work.kind, failure);
+      break;
+    case 'delete':
+      if (draft.deletion) draft.deletion = { force: draft.deletion.force, failure };
+      draft.tells.push({ type: 'failed', failure });
+      break;
+    case 'expand':
+      if (draft.expansion) draft.expansion = { capacity: draft.expansion.capacity, failure };
+      break;
+    case 'modify':
+      if (draft.modification) draft.modification = { ...draft.modification, failure };
+  }
+}
+
+function failPublication(draft: Draft, kind: 'publish' | 'unpublish', failure: CallFailure): void {
+  const { nodeId, publication } = publicationAt(draft);
+  const { tries: _, inDoubt: __, undoneAfter, ...rest } = publication;
+  // Nobody wants it any more; that it is not there, only the plugin can say.
+  if (kind === 'publish' && undoneAfter !== undefined) put(draft, nodeId, { ...rest, state: 'pending-unpublish' });
+  else put(draft, nodeId, { ...rest, state: 'failed', failure: { ...failure, in: kind } });
+}
+
+function giveUp(draft: Draft, work: Work, { message }: CallFailure): void {
+  const leftover = (what: Leftover['what'], where: object = {}): void => {
+    draft.leftovers = [...draft.leftovers, { what, ...where, message }];
+  };
+  if (work.kind === 'publish' || work.kind === 'unpublish') {
+    const { nodeId, publication } = publicationAt(draft);
+    leftover('published', { nodeId, csiNodeId: publication.csiNodeId });
+    remove(draft, nodeId);
+  } else {
+    leftover('created');
+    draft.csi = null;
+    draft.creation = {};
+  }
+}
+
+function triesOf(
+  { creation, deletion, expansion, modification, publications }: Draft,
+  { kind, nodeId }: Work,
+): Tries | undefined {
+  if (nodeId !== undefined) return publications[nodeId]?.tries;
+  const piece = {
+    create: creation,
+    delete: deletion,
+    expand: expansion,
+    modify: modification,
+    publish: null,
+    unpublish: null,
+  };
+  return piece[kind]?.tries;
+}
+
+const mustWork = ({ work }: VolumeContext): Work => {
+  if (!work) throw new Error('it is at nothing');
+  return work;
+};
+
+/** The publication that it is at. */
+export function publicationAt(context: VolumeContext): { nodeId: string; publication: Publication } {
+  const { nodeId = '' } = mustWork(context);
+  const publication = context.publications[nodeId];
+  if (!publication) throw new Error(`nothing is published on node '${nodeId}'`);
+  return { nodeId, publication };
+}

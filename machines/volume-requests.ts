@@ -1,0 +1,164 @@
+/** Which requests a volume refuses, and why: each names who or what is in the way, and what to do. Pure. */
+import type { AnswerParams, Failure } from './host.js';
+import { isSameData } from './same-data.js';
+import { conflictOf, describeClaim, isReadOnly } from './volume-claims.js';
+import type { Publication, PublishWish, VolumeContext, VolumeKey, VolumeRequest } from './volume-types.js';
+
+export const nameOf = ({ namespace, id }: VolumeKey): string => `volume ${namespace}/${id}`;
+
+type RequestOf<Type extends VolumeRequest['type']> = Extract<VolumeRequest, { type: Type }>;
+type Refusals = {
+  [Type in VolumeRequest['type']]?: (context: VolumeContext, request: RequestOf<Type>) => Failure | undefined;
+};
+
+const refused = (code: string, { key }: VolumeContext, why: string): Failure => ({
+  code,
+  message: `${nameOf(key)}: ${why}`,
+  final: true,
+});
+
+const describePublication = (nodeId: string, { state, readOnly, capability }: Publication): string =>
+  `node ${nodeId} (${state}, ${capability.accessMode}${readOnly ? ', read-only' : ''})`;
+
+/** Whether somebody wants it there. */
+const isWanted = ({ state, undoneAfter, next }: Publication): boolean =>
+  state === 'published' || (state === 'pending-publish' && undoneAfter === undefined) || next !== undefined;
+
+const wantedOn = ({ publications }: VolumeContext): [nodeId: string, Publication][] =>
+  Object.entries(publications).filter(([, publication]) => isWanted(publication));
+
+/** It is on its way out, or held back from new use. */
+function unusable(context: VolumeContext): Failure | undefined {
+  if (context.deletion)
+    return refused('VOLUME_DELETING', context, 'it is being deleted: create it anew once it is gone');
+  if (context.availability !== 'active') {
+    const why = `it takes no new use, its availability is '${context.availability}': set it to 'active' first`;
+    return refused('VOLUME_UNAVAILABLE', context, why);
+  }
+  return undefined;
+}
+
+export const isSameWish = (one: PublishWish, other: PublishWish): boolean =>
+  one.readOnly === other.readOnly && isSameData(one.capability, other.capability);
+
+function publishRefusal(context: VolumeContext, { nodeId, ...wish }: RequestOf<'volume.publish'>): Failure | undefined {
+  const present = context.publications[nodeId];
+  const asked = present?.next ?? present;
+  if (asked && isWanted(asked as Publication) && isSameWish(asked, wish)) return undefined;
+  const unused = unusable(context);
+  if (unused) return unused;
+  if (present && isWanted(present)) {
+    const why = `it is published otherwise on ${describePublication(nodeId, present)}: unpublish it there first`;
+    return refused('VOLUME_IN_USE', context, why);
+  }
+  const others = wantedOn(context).filter(([other]) => other !== nodeId);
+  const { accessMode } = wish.capability;
+  const isOtherwise = ([, { capability, readOnly }]: [string, Publication]): boolean =>
+    accessMode.startsWith('single-node') ||
+    capability.accessMode !== accessMode ||
+    (accessMode === 'multi-node-single-writer' && !readOnly && !wish.readOnly);
+  const hindering = others.filter(isOtherwise);
+  if (hindering.length === 0) return undefined;
+  const names = hindering.map(([other, publication]) => describePublication(other, publication)).join(', ');
+  return refused('VOLUME_IN_USE', context, `${accessMode} does not go with ${names}: unpublish it there first`);
+}
+
+function claimRefusal(context: VolumeContext, { claim, wait }: RequestOf<'volume.claim'>): Failure | undefined {
+  const { claims, waiting } = context;
+  const { allocId, nodeId, mode, accessMode, attachmentMode } = claim;
+  const held = claims.find((other) => other.allocId === allocId);
+  const own = held ?? waiting.find((other) => other.allocId === allocId);
+  if (own) {
+    const isSame =
+      own.nodeId === nodeId &&
+      own.mode === mode &&
+      own.accessMode === accessMode &&
+      own.attachmentMode === attachmentMode &&
+      (held?.state ?? 'taken') === 'taken';
+    if (isSame) return undefined;
+    const has = held ? `has ${describeClaim(held)}` : `waits for a claim on node ${own.nodeId}`;
+    return refused('CLAIM_CONFLICT', context, `alloc ${allocId} already ${has}: release that first`);
+  }
+  const unused = unusable(context);
+  if (unused) return unused;
+  if (mode === 'write' && isReadOnly(accessMode))
+    return refused('CLAIM_CONFLICT', context, `${accessMode} has no writers: claim it for reading`);
+  const offered = context.spec?.capabilities ?? [];
+  if (!offered.some((one) => one.accessMode === accessMode && one.attachmentMode === attachmentMode)) {
+    const has = offered.map((one) => `${one.attachmentMode}, ${one.accessMode}`).join(' or ');
+    return refused('CLAIM_CONFLICT', context, `it was not made for ${attachmentMode}, ${accessMode}, but for ${has}`);
+  }
+  if (wait) return undefined;
+  const [first] = waiting;
+  const conflict = conflictOf(claims, claim);
+  if (conflict) return refused('CLAIM_CONFLICT', context, `${conflict}; with wait, it is yours once that is over`);
+  if (first) {
+    const ahead = waiting.map((other) => `alloc ${other.allocId} on node ${other.nodeId}`).join(', ');
+    return refused('CLAIM_CONFLICT', context, `${ahead} waited for it first; with wait, you come after`);
+  }
+  return undefined;
+}
+
+function deleteRefusal(context: VolumeContext, { force }: RequestOf<'volume.delete'>): Failure | undefined {
+  if (force) return undefined;
+  const claims = context.claims.map(describeClaim);
+  const published = wantedOn(context).map(([nodeId, publication]) => describePublication(nodeId, publication));
+  if (claims.length + published.length === 0) return undefined;
+  const parts = [
+    ...(claims.length > 0 ? [`claimed by ${claims.join(', ')}`] : []),
+    ...(published.length > 0 ? [`published on ${published.join(', ')}`] : []),
+  ];
+  return refused('VOLUME_IN_USE', context, `it is ${parts.join(' and ')}: release that first, or delete it with force`);
+}
+
+function unpublishRefusal(
+  { ...context }: VolumeContext,
+  { nodeId }: RequestOf<'volume.unpublish'>,
+): Failure | undefined {
+  const holders = context.claims.filter((claim) => claim.nodeId === nodeId && claim.state === 'taken');
+  if (holders.length === 0) return undefined;
+  const names = holders.map(describeClaim).join(', ');
+  return refused('VOLUME_IN_USE', context, `it is claimed by ${names}: release that, and it is unpublished`);
+}
+
+const beingDeleted = (context: VolumeContext): Failure | undefined =>
+  context.deletion ? refused('VOLUME_DELETING', context, 'it is being deleted') : undefined;
+
+const refusals: Refusals = {
+  'volume.create': (context, { spec }) => {
+    if (context.deletion)
+      return refused('VOLUME_DELETING', context, 'it is being deleted: create it anew once it is gone');
+    if (isSameData(context.spec, spec)) return undefined;
+    return refused('VOLUME_EXISTS', context, 'there is one with another spec: take another id, or delete that first');
+  },
+  'volume.publish': publishRefusal,
+  'volume.unpublish': unpublishRefusal,
+  'volume.claim': claimRefusal,
+  'volume.delete': deleteRefusal,
+  'volume.expand': beingDeleted,
+  'volume.modify': beingDeleted,
+};
+
+/** Undefined where the request is taken. */
+export function refusalOf(context: VolumeContext, request: VolumeRequest): Failure | undefined {
+  // Each entry takes the request that it stands for.
+  const refuse = refusals[request.type] as
+    | ((context: VolumeContext, request: VolumeRequest) => Failure | undefined)
+    | undefined;
+  return refuse?.(context, request);
+}
+
+/** What a volume that is not there answers to all but its creation. */
+export const notThere = (context: VolumeContext): Failure =>
+  refused('VOLUME_NOT_FOUND', context, 'there is none: list them, or create it');
+
+/** What a deleted one answers of which something may be left. */
+export const hasLeftovers = (context: VolumeContext): Failure => {
+  const left = context.leftovers.map(({ what, message }) => `${what}: ${message}`).join('; ');
+  return refused('VOLUME_EXISTS', context, `it was deleted, but may be left behind (${left}): acknowledge that first`);
+};
+
+export const refusalAnswer = (context: VolumeContext, request: VolumeRequest): AnswerParams => {
+  const error = refusalOf(context, request);
+  return error ? { error } : { value: null };
+};

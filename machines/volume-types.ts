@@ -1,0 +1,241 @@
+/** What the volume machine (volume.ts) is given, keeps and tells. */
+import type {
+  AccessMode,
+  AttachmentMode,
+  Bytes,
+  CallFailure,
+  Capability,
+  CapacityRange,
+  SecretRef,
+  Segments,
+  Tries,
+} from './csi-types.js';
+import type { Failure, Stamped } from './host.js';
+
+export interface VolumeKey {
+  namespace: string;
+  id: string;
+}
+
+/** Whose content a volume begins with: ids are those of the driver. */
+export type VolumeSource = { volume: VolumeKey; csiId: string } | { volumeSnapshot: string };
+
+/** What is asked for, checked and complete. */
+export interface VolumeSpec {
+  /** The plugin's registered name. */
+  plugin: string;
+  capacity: CapacityRange;
+  /** At least one. */
+  capabilities: Capability[];
+  parameters: Record<string, string>;
+  mutableParameters: Record<string, string>;
+  secrets: Record<string, SecretRef>;
+  topology: { requisite: Segments[]; preferred: Segments[] };
+  source?: VolumeSource;
+  /** It exists already: validated with the plugin, not created. */
+  external?: { csiId: string; context: Record<string, string> };
+}
+
+export type PublicationState =
+  | 'pending-publish'
+  | 'published'
+  | 'pending-node-unpublish'
+  | 'pending-unpublish'
+  | 'failed';
+
+/** What a node is to get. */
+export interface PublishWish {
+  capability: Capability;
+  readOnly: boolean;
+  /** The plugin's own name for the node. Never empty. */
+  csiNodeId: string;
+}
+
+/** A volume on a node, as the controller side knows it. */
+export interface Publication extends PublishWish {
+  /** Tells it from one before it on the same node. */
+  number: number;
+  state: PublicationState;
+  /** Verbatim, from ControllerPublishVolume. */
+  publishContext?: Record<string, string>;
+  tries?: Tries;
+  /** A call to publish it may have taken effect, or may still. */
+  inDoubt?: boolean;
+  /** Asked to go while its publishing was not decided: how many attempts had failed by then. */
+  undoneAfter?: number;
+  /** It was published, and is published again: its node may have staged it. */
+  drifted?: true;
+  /** Its node did not report it unstaged: why it goes all the same. */
+  fenced?: string;
+  /** To be published anew once it is gone. */
+  next?: PublishWish;
+  /** Why it failed, and in what: one that could not be unpublished may still be there. */
+  failure?: CallFailure & { in: 'publish' | 'unpublish' };
+}
+
+export type ClaimState = 'taken' | 'unpublishing' | 'node-detached' | 'controller-detached' | 'released';
+
+export interface ClaimRequest {
+  allocId: string;
+  nodeId: string;
+  csiNodeId: string;
+  mode: 'read' | 'write';
+  accessMode: AccessMode;
+  attachmentMode: AttachmentMode;
+}
+
+export interface Claim extends ClaimRequest {
+  /** Rises with each taking, also when the volume is deleted and made anew. */
+  generation: number;
+  state: ClaimState;
+  /** Its node did not report: why its claim was taken from it. */
+  fenced?: string;
+}
+
+/** What the plugin made. Ids and contexts are opaque. */
+export interface CreatedVolume {
+  id: string;
+  context: Record<string, string>;
+  /** Absent: unknown. */
+  capacityBytes?: Bytes;
+  accessibleTopology: Segments[];
+}
+
+export type Availability = 'active' | 'pause' | 'drain';
+
+/** A step of a forced deletion that could not be confirmed. */
+export interface Leftover {
+  /** What may still be there. */
+  what: 'staged' | 'published' | 'created';
+  nodeId?: string;
+  csiNodeId?: string;
+  message: string;
+}
+
+export interface Expansion {
+  capacity: CapacityRange;
+  tries?: Tries;
+  failure?: CallFailure;
+}
+
+export interface Modification {
+  mutableParameters: Record<string, string>;
+  tries?: Tries;
+  failure?: CallFailure;
+}
+
+export interface VolumeInput extends VolumeKey {
+  /** How many commits there were of earlier volumes of this key. */
+  seq: number;
+}
+
+export interface VolumeContext {
+  key: VolumeKey;
+  /** Random, of this very volume: its name with the plugin comes of it. Empty where there is none. */
+  uid: string;
+  /** The name that the plugin is given. */
+  name: string;
+  spec: VolumeSpec | null;
+  csi: CreatedVolume | null;
+  creation: {
+    tries?: Tries;
+    failure?: CallFailure;
+    /** A call may have taken effect, or may still. */
+    inDoubt?: boolean;
+  };
+  publications: Record<string, Publication>;
+  claims: Claim[];
+  /** Claims that wait for a slot, in order. */
+  waiting: ClaimRequest[];
+  /** Of the last claim that was taken, in any volume of this key. */
+  generation: number;
+  /** Of the last publication. */
+  publicationNumber: number;
+  availability: Availability;
+  expansion: Expansion | null;
+  /** The node's part of an expansion is due. */
+  nodeExpansion: boolean;
+  modification: Modification | null;
+  deletion: { force: boolean; tries?: Tries; failure?: CallFailure } | null;
+  leftovers: Leftover[];
+  /** What it is at, or will be next. */
+  work: Work | null;
+  /** Why the call that it is at has not been made yet; in doubt where an earlier run may have made it. */
+  awaiting: { reason: string; inDoubt: boolean } | null;
+}
+
+export type WorkKind = 'create' | 'delete' | 'publish' | 'unpublish' | 'expand' | 'modify';
+
+export interface Work {
+  kind: WorkKind;
+  nodeId?: string;
+  dueAtMs: number;
+  /** A call is under way; else it is to begin at its time. */
+  isCalling: boolean;
+}
+
+/** What requests ask for; each is answered. */
+export type VolumeRequest =
+  | { type: 'volume.create'; spec: VolumeSpec; uid: string; name: string }
+  | ({ type: 'volume.publish'; nodeId: string } & PublishWish)
+  | { type: 'volume.unpublish'; nodeId: string }
+  | { type: 'volume.delete'; force: boolean }
+  | { type: 'volume.claim'; claim: ClaimRequest; wait: boolean }
+  | { type: 'volume.unclaim'; allocId: string }
+  | { type: 'volume.release'; allocId: string }
+  | { type: 'volume.unstaged'; nodeId: string; claimGeneration: number }
+  | { type: 'volume.fence'; nodeId: string; reason: string }
+  | { type: 'volume.expand'; capacity: CapacityRange }
+  | { type: 'volume.expanded'; nodeId: string }
+  | { type: 'volume.modify'; mutableParameters: Record<string, string> }
+  | { type: 'volume.retry' }
+  | { type: 'volume.set-availability'; availability: Availability }
+  | { type: 'volume.acknowledge' }
+  /** What ListVolumes says, compared with what was believed of it then. */
+  | {
+      type: 'volume.observed';
+      believed: string[];
+      attached: string[];
+      strays: { nodeId: string; csiNodeId: string }[];
+    };
+
+export type VolumeMachineEvent = (
+  | VolumeRequest
+  /** The call that it is at waits, for the plugin or for its turn: no call was made yet. */
+  | { type: 'call.awaits'; reason: string; inDoubt: boolean }
+  /** Raised by the machine itself: is there something else to do now? */
+  | { type: 'settle' }
+) &
+  Partial<Stamped>;
+
+export type VolumeState =
+  | 'pending-create'
+  | 'created'
+  | 'pending-publish'
+  | 'published'
+  | 'pending-unpublish'
+  | 'pending-expand'
+  | 'pending-modify'
+  | 'pending-delete'
+  | 'deleted'
+  | 'failed';
+
+/** Broadcast. */
+export type VolumeChanged = { key: VolumeKey; uid: string } & (
+  | { type: 'created'; csiId: string }
+  | { type: 'deleted'; leftovers?: Leftover[] }
+  | { type: 'failed'; failure: Failure }
+  | { type: 'publication'; nodeId: string; number: number; state: PublicationState | 'removed'; failure?: Failure }
+  | {
+      type: 'claim';
+      state: ClaimState | 'waiting';
+      allocId: string;
+      nodeId: string;
+      generation?: number;
+      fenced?: string;
+    }
+  | { type: 'availability'; availability: Availability; allocIds: string[] }
+  | { type: 'expanded'; capacityBytes?: Bytes; nodeExpansionRequired: boolean }
+  | { type: 'modified'; mutableParameters: Record<string, string> }
+  | { type: 'drifted'; lost: string[]; strays: string[] }
+);

@@ -1,0 +1,188 @@
+/**
+ * The controller side of CSI as the house asks for it: its words into messages, answers into its words. Which calls are
+ * made, and what their errors lead to, is for the caller. The port: volumes/controller-port.ts
+ */
+import type { Bytes, Capability, CapacityRange, Segments } from '../../machines/csi-types.js';
+import type { CreatedVolume, VolumeSpec } from '../../machines/volume-types.js';
+import type { CallBounds, ControllerPort, ListedVolume } from '../volumes/controller-port.js';
+import type { CallOptions } from './calls.js';
+import type { CsiClient } from './client.js';
+import { csiError } from './codes.js';
+import type * as plain from './generated/plain.js';
+
+/** What a type's dispenser connects is for whoever gives it: the built-in one, and what takes its place, has these methods. */
+const csi = (client: unknown): CsiClient => client as CsiClient;
+
+export const csiController = ({ timeoutMs }: { timeoutMs: number }): ControllerPort => {
+  const bounded = ({ signal }: { signal: AbortSignal }): CallOptions => ({ timeoutMs, signal });
+  return {
+    async createVolume(client, { name, spec, withTopology }, bounds) {
+      const { volume } = await csi(client).createVolume(
+        createRequest(name, spec, { withTopology, ...bounds }),
+        bounded(bounds),
+      );
+      if (!volume?.volumeId)
+        throw csiError('CreateVolume', 'OK', 'the plugin answered OK without a volume id', 'driver-bug');
+      return createdVolume(volume);
+    },
+    async validateVolume(client, { csiId, spec }, bounds) {
+      const volumeCapabilities = spec.capabilities.map(volumeCapability);
+      const volumeContext = spec.external?.context ?? {};
+      const { parameters, mutableParameters } = spec;
+      const request = { volumeId: csiId, volumeContext, volumeCapabilities, parameters, mutableParameters };
+      const answer = await csi(client).validateVolumeCapabilities(
+        { ...request, secrets: bounds.secrets },
+        bounded(bounds),
+      );
+      return refusalIn(answer, spec.capabilities);
+    },
+    deleteVolume: (client, { csiId }, bounds) =>
+      csi(client).deleteVolume({ volumeId: csiId, secrets: bounds.secrets }, bounded(bounds)),
+    controllerPublish: (client, { csiId, csiNodeId, capability, readOnly, volumeContext }, bounds) =>
+      csi(client).controllerPublishVolume(
+        {
+          volumeId: csiId,
+          nodeId: csiNodeId,
+          volumeCapability: volumeCapability(capability),
+          readonly: readOnly,
+          secrets: bounds.secrets,
+          volumeContext,
+        },
+        bounded(bounds),
+      ),
+    controllerUnpublish: (client, { csiId, csiNodeId }, bounds) =>
+      csi(client).controllerUnpublishVolume(
+        { volumeId: csiId, nodeId: csiNodeId, secrets: bounds.secrets },
+        bounded(bounds),
+      ),
+    async controllerExpand(client, { csiId, capacity, capability }, bounds) {
+      const { capacityBytes, nodeExpansionRequired } = await csi(client).controllerExpandVolume(
+        {
+          volumeId: csiId,
+          capacityRange: capacityRange(capacity),
+          secrets: bounds.secrets,
+          ...(capability && { volumeCapability: volumeCapability(capability) }),
+        },
+        bounded(bounds),
+      );
+      return { nodeExpansionRequired, ...(capacityBytes > 0n && { capacityBytes: bytesOf(capacityBytes) }) };
+    },
+    controllerModify: (client, { csiId, mutableParameters }, bounds) =>
+      csi(client).controllerModifyVolume(
+        { volumeId: csiId, secrets: bounds.secrets, mutableParameters },
+        bounded(bounds),
+      ),
+    listVolumes: (client, bounds) => listed(csi(client), bounded(bounds)),
+    async getCapacity(client, { capability, parameters = {}, segments }, bounds) {
+      const answer = await csi(client).getCapacity(
+        {
+          volumeCapabilities: capability ? [volumeCapability(capability)] : [],
+          parameters,
+          ...(segments && { accessibleTopology: { segments } }),
+        },
+        bounded(bounds),
+      );
+      const { availableCapacity, maximumVolumeSize, minimumVolumeSize } = answer;
+      return {
+        availableBytes: bytesOf(availableCapacity),
+        ...(maximumVolumeSize !== undefined && { maximumVolumeBytes: bytesOf(maximumVolumeSize) }),
+        ...(minimumVolumeSize !== undefined && { minimumVolumeBytes: bytesOf(minimumVolumeSize) }),
+      };
+    },
+  };
+};
+
+/** Page by page; a token that the plugin no longer knows is an error, of the class `start-over`. */
+async function* listed(client: CsiClient, options: CallOptions): AsyncGenerator<ListedVolume, void> {
+  for (let startingToken = ''; ; ) {
+    const { entries, nextToken } = await client.listVolumes({ startingToken }, options);
+    for (const { volume, status } of entries) {
+      if (!volume) continue;
+      const { volumeCondition, publishedNodeIds = [] } = status ?? {};
+      yield {
+        csiId: volume.volumeId,
+        publishedNodeIds,
+        ...(volume.capacityBytes > 0n && { capacityBytes: bytesOf(volume.capacityBytes) }),
+        ...(volumeCondition && { condition: volumeCondition }),
+      };
+    }
+    if (nextToken === '') return;
+    startingToken = nextToken;
+  }
+}
+
+function createRequest(
+  name: string,
+  { capacity, capabilities, parameters, mutableParameters, topology, source }: VolumeSpec,
+  { withTopology, secrets }: Pick<CallBounds, 'secrets'> & { withTopology: boolean },
+): Parameters<CsiClient['createVolume']>[0] {
+  const { requisite, preferred } = topology;
+  const hasRange = capacity.requiredBytes !== undefined || capacity.limitBytes !== undefined;
+  return {
+    name,
+    volumeCapabilities: capabilities.map(volumeCapability),
+    parameters,
+    mutableParameters,
+    secrets,
+    ...(hasRange && { capacityRange: capacityRange(capacity) }),
+    ...(source && { volumeContentSource: contentSource(source) }),
+    ...(withTopology &&
+      requisite.length + preferred.length > 0 && {
+        accessibilityRequirements: { requisite: requisite.map(topologyOf), preferred: preferred.map(topologyOf) },
+      }),
+  };
+}
+
+const contentSource = (source: NonNullable<VolumeSpec['source']>): plain.VolumeContentSource =>
+  'volume' in source ? { volume: { volumeId: source.csiId } } : { snapshot: { snapshotId: source.volumeSnapshot } };
+
+const topologyOf = (segments: Segments): plain.Topology => ({ segments });
+
+const createdVolume = ({
+  volumeId,
+  volumeContext,
+  capacityBytes,
+  accessibleTopology,
+}: plain.Volume): CreatedVolume => ({
+  id: volumeId,
+  context: volumeContext,
+  accessibleTopology: accessibleTopology.map(({ segments }) => segments),
+  ...(capacityBytes > 0n && { capacityBytes: bytesOf(capacityBytes) }),
+});
+
+type Mode = plain.VolumeCapabilityAccessModeMode;
+
+/** CSI's names are ours, written otherwise. */
+const modeOf = ({ accessMode }: Capability): Mode => accessMode.replaceAll('-', '_').toUpperCase() as Mode;
+
+const volumeCapability = (capability: Capability): plain.VolumeCapability => ({
+  accessMode: { mode: modeOf(capability) },
+  ...(capability.attachmentMode === 'block-device'
+    ? { block: {} }
+    : { mount: { fsType: capability.fsType ?? '', mountFlags: capability.mountFlags ?? [], volumeMountGroup: '' } }),
+});
+
+const capacityRange = ({ requiredBytes = 0, limitBytes = 0 }: CapacityRange): plain.CapacityRange => ({
+  requiredBytes: BigInt(requiredBytes),
+  limitBytes: BigInt(limitBytes),
+});
+
+const bytesOf = (bytes: bigint): Bytes => (bytes <= Number.MAX_SAFE_INTEGER ? Number(bytes) : String(bytes));
+
+/** What of it a plugin does not confirm: it may confirm less than was asked. */
+function refusalIn(
+  { confirmed, message }: plain.ValidateVolumeCapabilitiesResponse,
+  capabilities: Capability[],
+): string | undefined {
+  if (!confirmed) return `the plugin does not confirm it: ${message || 'it gives no reason'}`;
+  const isConfirmed = (capability: Capability): boolean =>
+    confirmed.volumeCapabilities.some(
+      ({ accessMode, block }) =>
+        accessMode?.mode === modeOf(capability) &&
+        (block !== undefined) === (capability.attachmentMode === 'block-device'),
+    );
+  const missing = capabilities.filter((capability) => !isConfirmed(capability));
+  if (missing.length === 0) return undefined;
+  const names = missing.map(({ attachmentMode, accessMode }) => `${attachmentMode}, ${accessMode}`).join('; ');
+  return `the plugin does not confirm ${names}${message ? `: ${message}` : ''}`;
+}

@@ -1,0 +1,31 @@
+/** The node machine, bound to what it does. */
+import { addressParts } from '../../machines/addresses.js';
+import { nodeMachine } from '../../machines/node.js';
+import type { ActorKind, EffectCall } from '../engine/effects.js';
+import { untilAborted } from '../engine/until-aborted.js';
+
+export const nodesTopic = 'nodes';
+
+export interface NodeKindOptions {
+  /** How long a node is down until it is fenced, milliseconds; absent: for ever. */
+  afterMs?: number | undefined;
+  after(delayMs: number, signal: AbortSignal): Promise<void>;
+  /** Tells every volume on a node that it is lost. */
+  release(nodeId: string, reason: string, signal: AbortSignal): Promise<void>;
+}
+
+export const nodeKind = ({ afterMs, after, release }: NodeKindOptions): ActorKind => ({
+  machine: nodeMachine,
+  begin: (address) => ({ id: addressParts(address)[1] ?? '' }),
+  topic: () => nodesTopic,
+  effects: {
+    fenceTimer: {
+      deadlineMs: Number.POSITIVE_INFINITY,
+      run: ({ signal }: EffectCall) => (afterMs === undefined ? untilAborted(signal) : after(afterMs, signal)),
+    },
+    releaseVolumes: {
+      deadlineMs: Number.POSITIVE_INFINITY,
+      run: ({ input, signal }: EffectCall<{ id: string; reason: string }>) => release(input.id, input.reason, signal),
+    },
+  },
+});

@@ -1,0 +1,209 @@
+/**
+ * Lets calls to the controller side of plugins through: once it is known what a plugin offers, while it answers, and
+ * only so many at a time. After repeated transport failures its calls wait for its next good probe.
+ */
+import { onAbort } from '../abort.js';
+import type { Clock } from '../engine/clock.js';
+import { StagecraftError } from '../errors.js';
+
+/** How a plugin is, as far as its calls need to know. */
+export interface PluginSight {
+  /** Absent: it answers. */
+  trouble?: string;
+  /** What its controller service offers; empty where it has none. Absent: not known. */
+  capabilities?: ReadonlySet<string>;
+  /** What the plugin as a whole offers. */
+  pluginCapabilities: ReadonlySet<string>;
+  /** It has a controller service, and that is registered. */
+  hasController: boolean;
+  /** When it was last seen well, milliseconds since the epoch. */
+  wellAtMs: number;
+}
+
+/** The plugins of this runtime, by their registered names. */
+export interface PluginPort {
+  isKnown(plugin: string): boolean;
+  sight(plugin: string): PluginSight;
+  /** The client of its controller side. */
+  client(plugin: string): Promise<unknown>;
+  /** Calls back when something may be new about it; the answer ends that. */
+  watch(plugin: string, changed: () => void): () => void;
+}
+
+export interface Admission {
+  signal: AbortSignal;
+  /** Fails with PLUGIN_UNAVAILABLE after this time; default: waits for as long as it takes. */
+  waitMs?: number | undefined;
+  /** Told once that it waits, and why. */
+  waits(reason: string): void;
+}
+
+/** One call that was let through. `leave` once, with what came of it. */
+export interface Admitted {
+  sight: PluginSight & { capabilities: ReadonlySet<string> };
+  client(): Promise<unknown>;
+  leave(failure?: { grpcCode?: string | undefined }): void;
+}
+
+interface Waiting {
+  admit(): void;
+  /** Told why it waits. */
+  tell(reason: string): void;
+}
+
+/** So many in a row, and calls wait for the next good probe. */
+const failuresInARow = 3;
+const isTransportFailure = (grpcCode: string | undefined): boolean => grpcCode === 'UNAVAILABLE';
+
+/** One plugin, by name. */
+class Door {
+  inFlight = 0;
+  failures = 0;
+  /** Closed until the plugin was seen well after this moment. */
+  closedAtMs: number | undefined;
+  readonly waiting = new Set<Waiting>();
+  sight: PluginSight | undefined;
+  stopWatching: (() => void) | undefined;
+}
+
+export class PluginAccess {
+  readonly #plugins: PluginPort;
+  readonly #clock: Clock;
+  readonly #maxInFlight: number;
+  readonly #doors = new Map<string, Door>();
+
+  constructor(plugins: PluginPort, { clock, maxInFlight }: { clock: Clock; maxInFlight: number }) {
+    this.#plugins = plugins;
+    this.#clock = clock;
+    this.#maxInFlight = maxInFlight;
+  }
+
+  /**
+   * Resolves when a call may be made.
+   * @throws StagecraftError PLUGIN_UNAVAILABLE after `waitMs`, with why; the reason of the signal
+   */
+  async enter(plugin: string, { signal, waitMs, waits }: Admission): Promise<Admitted> {
+    const door = this.#door(plugin);
+    if (door.waiting.size > 0 || this.#obstacle(plugin, door))
+      await this.#wait(plugin, door, { signal, waitMs, waits });
+    else door.inFlight += 1;
+    return this.#admitted(plugin, door);
+  }
+
+  /** Why a call would have to wait now; undefined where it would not. */
+  obstacle(plugin: string): string | undefined {
+    return this.#obstacle(plugin, this.#door(plugin));
+  }
+
+  close(): void {
+    for (const door of this.#doors.values()) door.stopWatching?.();
+  }
+
+  #admitted(plugin: string, door: Door): Admitted {
+    const sight = this.#sight(plugin, door);
+    let isIn = true;
+    return {
+      sight: { ...sight, capabilities: sight.capabilities ?? new Set() },
+      client: () => this.#plugins.client(plugin),
+      leave: (failure) => {
+        if (!isIn) return;
+        isIn = false;
+        door.inFlight -= 1;
+        this.#judge(door, failure?.grpcCode);
+        this.#open(plugin, door);
+      },
+    };
+  }
+
+  #judge(door: Door, grpcCode: string | undefined): void {
+    door.failures = isTransportFailure(grpcCode) ? door.failures + 1 : 0;
+    if (door.failures < failuresInARow) return;
+    door.closedAtMs = this.#clock.now();
+    door.failures = 0;
+  }
+
+  #wait(plugin: string, door: Door, { signal, waitMs, waits }: Admission): Promise<void> {
+    return new Promise((resolve, reject) => {
+      let told: string | undefined;
+      const end = (): void => {
+        door.waiting.delete(waiting);
+        hearNoMore();
+        cancel?.();
+      };
+      const waiting: Waiting = {
+        admit: () => {
+          end();
+          door.inFlight += 1;
+          resolve();
+        },
+        tell: (reason) => {
+          if (told !== reason) waits(reason);
+          told = reason;
+        },
+      };
+      const fail = (error: unknown): void => {
+        end();
+        reject(error);
+      };
+      const late = (): void => {
+        const why = this.#obstacle(plugin, door) ?? 'its turn did not come';
+        fail(new StagecraftError('PLUGIN_UNAVAILABLE', `plugin '${plugin}' took no call within ${waitMs} ms: ${why}`));
+      };
+      const hearNoMore = onAbort(signal, () => fail(signal.reason));
+      const cancel = waitMs === undefined ? undefined : this.#clock.after(waitMs, late);
+      door.waiting.add(waiting);
+      if (signal.aborted) fail(signal.reason);
+      else this.#open(plugin, door);
+    });
+  }
+
+  /** Lets in who waits, in order, as many as may; tells the others why they wait, where that is for the plugin. */
+  #open(plugin: string, door: Door): void {
+    for (const next of door.waiting) {
+      const trouble = this.#trouble(plugin, door);
+      if (trouble) {
+        for (const waiting of [...door.waiting]) waiting.tell(trouble);
+        return;
+      }
+      if (door.inFlight >= this.#maxInFlight) return;
+      next.admit();
+    }
+  }
+
+  #obstacle(plugin: string, door: Door): string | undefined {
+    const trouble = this.#trouble(plugin, door);
+    if (trouble) return trouble;
+    return door.inFlight >= this.#maxInFlight ? `${door.inFlight} calls to it are in flight` : undefined;
+  }
+
+  #trouble(plugin: string, door: Door): string | undefined {
+    const { trouble, capabilities, wellAtMs } = this.#sight(plugin, door);
+    if (trouble !== undefined) return `plugin '${plugin}' can't be called: ${trouble}`;
+    if (!capabilities) return `what plugin '${plugin}' offers is not known yet`;
+    if (door.closedAtMs === undefined) return undefined;
+    if (wellAtMs > door.closedAtMs) {
+      door.closedAtMs = undefined;
+      return undefined;
+    }
+    return `plugin '${plugin}' did not answer ${failuresInARow} calls in a row: they wait for its next good probe`;
+  }
+
+  #door(plugin: string): Door {
+    let door = this.#doors.get(plugin);
+    if (!door) {
+      door = new Door();
+      this.#doors.set(plugin, door);
+      const watched = door;
+      door.stopWatching = this.#plugins.watch(plugin, () => {
+        watched.sight = undefined;
+        if (watched.waiting.size > 0) this.#open(plugin, watched);
+      });
+    }
+    return door;
+  }
+
+  #sight(plugin: string, door: Door): PluginSight {
+    door.sight ??= this.#plugins.sight(plugin);
+    return door.sight;
+  }
+}

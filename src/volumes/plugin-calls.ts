@@ -1,0 +1,121 @@
+/**
+ * One piece of work with a plugin, from its turn to what came of it: admission, gate, secrets, call, and the answer as
+ * data that a machine can keep. What the classes of answers lead to is the machine's to say.
+ */
+import type { BackoffPolicy } from '../../machines/backoff.js';
+import type { CallFailure, CallOutcome } from '../../machines/csi-types.js';
+import type { VolumeCall } from '../../machines/volume-calls.js';
+import type { Clock } from '../engine/clock.js';
+import type { EffectCall } from '../engine/effects.js';
+import { messageOf, StagecraftError } from '../errors.js';
+import type { CallBounds } from './controller-port.js';
+import type { Admitted, PluginAccess } from './plugin-access.js';
+import { resolveSecrets, type SecretsProvider } from './secrets.js';
+
+export interface PluginCallsOptions {
+  access: PluginAccess;
+  secrets: SecretsProvider;
+  clock: Clock;
+  retry: BackoffPolicy;
+}
+
+/** What is to be done once a call may be made. */
+export interface Work<TAnswer> {
+  /** Why the plugin can't do this at all, by what it offers; undefined where it can. */
+  refusal?(sight: Admitted['sight']): string | undefined;
+  /** The answer where nothing has to be called. */
+  without?(sight: Admitted['sight']): TAnswer | undefined;
+  call(client: unknown, bounds: CallBounds, sight: Admitted['sight']): Promise<TAnswer>;
+  /** The answer where it was so already. */
+  already?: TAnswer;
+}
+
+/** How long a forced request waits for a plugin. */
+const forcedWaitMs = 10_000;
+
+export class PluginCalls {
+  readonly #options: PluginCallsOptions;
+
+  constructor(options: PluginCallsOptions) {
+    this.#options = options;
+  }
+
+  /** Never rejects but with what aborted it. */
+  async run<TAnswer>(run: EffectCall<VolumeCall>, work: Work<TAnswer>): Promise<CallOutcome<TAnswer>> {
+    const { access, retry } = this.#options;
+    const { plugin, isForced } = run.input;
+    // What an earlier run has begun, this one knows nothing of.
+    const inDoubt = run.recovered || run.attempt > 1;
+    let admitted: Admitted;
+    try {
+      admitted = await access.enter(plugin, {
+        signal: run.signal,
+        waitMs: isForced ? forcedWaitMs : undefined,
+        waits: (reason) => {
+          if (!isForced) run.send({ type: 'call.awaits', reason, inDoubt });
+        },
+      });
+    } catch (error) {
+      return { status: inDoubt ? 'failed' : 'not-begun', failure: failureOf(error), retry };
+    }
+    let isSent = false;
+    try {
+      const { sight } = admitted;
+      const refusal = work.refusal?.(sight);
+      if (refusal !== undefined) return { status: 'failed', failure: lacking(refusal) };
+      const answer = work.without?.(sight);
+      if (answer !== undefined) {
+        admitted.leave();
+        return { status: 'done', answer };
+      }
+      const { secrets, clock } = this.#options;
+      const bounds = {
+        signal: run.signal,
+        secrets: await resolveSecrets(secrets, run.input.secrets, { clock, signal: run.signal }),
+      };
+      const client = await admitted.client();
+      isSent = true;
+      run.sent();
+      return { status: 'done', answer: await this.#whileWanted(run.signal, work.call(client, bounds, sight)) };
+    } catch (error) {
+      const failure = failureOf(error);
+      admitted.leave(failure);
+      const { answerClass } = failure;
+      if (answerClass === 'already-so' && work.already !== undefined) return { status: 'done', answer: work.already };
+      return { status: isSent || inDoubt ? 'failed' : 'not-begun', failure, retry };
+    } finally {
+      admitted.leave();
+    }
+  }
+
+  /** A call that is given up lets the next one in, whether its client heeds that or not. */
+  #whileWanted<T>(signal: AbortSignal, called: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void => reject(signal.reason);
+      signal.addEventListener('abort', giveUp, { once: true });
+      const heed = (): void => signal.removeEventListener('abort', giveUp);
+      called.then(resolve, reject).finally(heed);
+    });
+  }
+}
+
+const lacking = (message: string): CallFailure => ({ code: 'PLUGIN_LACKS', message, final: true });
+
+/** What was thrown, as data. A failure that is no answer of a plugin is never final. */
+export function failureOf(error: unknown): CallFailure {
+  const {
+    code = 'CALL_FAILED',
+    rpc,
+    grpcCode,
+    answerClass,
+    final = false,
+  } = error instanceof StagecraftError ? error : {};
+  return {
+    code,
+    message: messageOf(error),
+    final,
+    ...(rpc !== undefined && { rpc }),
+    ...(grpcCode !== undefined && { grpcCode }),
+    ...(answerClass !== undefined && { answerClass }),
+  };
+}

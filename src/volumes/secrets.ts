@@ -1,0 +1,59 @@
+/** Where secrets come from: fetched when a call is made, held by nobody longer than that. */
+import type { SecretRef } from '../../machines/csi-types.js';
+import type { Clock } from '../engine/clock.js';
+import { messageOf, StagecraftError } from '../errors.js';
+
+/** `createRuntime({ secrets })`. */
+export interface SecretsProvider {
+  /** The values by the same keys. Rejects, naming all that are missing, where not all can be had. */
+  resolve(refs: Record<string, SecretRef>, options?: { signal: AbortSignal }): Promise<Record<string, string>>;
+}
+
+export interface SecretsOptions {
+  clock: Clock;
+  signal: AbortSignal;
+}
+
+const deadlineMs = 10_000;
+
+/**
+ * What a call needs, from a provider that may be slow or wrong.
+ * @throws StagecraftError SECRETS_UNAVAILABLE: which are missing, or why none could be had; never a value
+ */
+export async function resolveSecrets(
+  provider: SecretsProvider,
+  refs: Record<string, SecretRef>,
+  { clock, signal }: SecretsOptions,
+): Promise<Record<string, string>> {
+  const keys = Object.keys(refs);
+  if (keys.length === 0) return {};
+  const limit = new AbortController();
+  const cancel = clock.after(deadlineMs, () => limit.abort(new Error(`no answer within ${deadlineMs} ms`)));
+  const given = (): void => limit.abort(signal.reason);
+  signal.addEventListener('abort', given);
+  try {
+    const late = new Promise<never>((_, reject) => {
+      limit.signal.addEventListener('abort', () => reject(limit.signal.reason));
+    });
+    const values = await Promise.race([provider.resolve(refs, { signal: limit.signal }), late]);
+    const missing = keys.filter((key) => typeof values?.[key] !== 'string');
+    if (missing.length > 0) throw new Error(`nothing is given for ${missing.join(', ')}`);
+    return Object.fromEntries(keys.map((key) => [key, values[key] ?? '']));
+  } catch (error) {
+    throw new StagecraftError('SECRETS_UNAVAILABLE', `secrets ${keys.join(', ')}: ${messageOf(error)}`, {
+      cause: error,
+    });
+  } finally {
+    cancel();
+    signal.removeEventListener('abort', given);
+  }
+}
+
+/** Says that there is none: where no provider was given, nothing but an empty set of references can be resolved. */
+export const noSecrets: SecretsProvider = {
+  resolve: async (refs) => {
+    throw new Error(
+      `no secrets provider was given: createRuntime({ secrets }) resolves ${Object.keys(refs).join(', ')}`,
+    );
+  },
+};

@@ -1,0 +1,14 @@
+/** What is broadcast of volumes, as followers get it. */
+import type { VolumeChanged } from '../../machines/volume-types.js';
+import type { TopicRow } from '../engine/store.js';
+import { eventOf } from '../engine/topics.js';
+
+type EventOf<One> = One extends { type: infer Kind } ? Omit<One, 'type'> & { kind: Kind } : never;
+
+/** One change of a volume. `id` is its place in the topic: hand it back to go on from there. `at`: ms since the epoch. */
+export type VolumeEvent = { id: string; at: number } & EventOf<VolumeChanged>;
+
+export function volumeEventOf(row: TopicRow): VolumeEvent {
+  const { type: kind, ...told } = eventOf<VolumeChanged & { at: number }>(row);
+  return { id: String(row.cursor), kind, ...told } as VolumeEvent;
+}

@@ -1,0 +1,162 @@
+/** The volume machine, bound to the calls that it asks for: which gate stands before each, and what it is made with. */
+import { addressParts } from '../../machines/addresses.js';
+import type { Capability } from '../../machines/csi-types.js';
+import { volumeMachine } from '../../machines/volume.js';
+import type {
+  CreateCall,
+  ExpandCall,
+  MadeCall,
+  ModifyCall,
+  PublishCall,
+  UnpublishCall,
+  VolumeCall,
+} from '../../machines/volume-calls.js';
+import type { CreatedVolume, VolumeInput, VolumeSpec } from '../../machines/volume-types.js';
+import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
+import { StagecraftError } from '../errors.js';
+import type { ControllerPort } from './controller-port.js';
+import type { PluginSight } from './plugin-access.js';
+import type { PluginCalls, Work } from './plugin-calls.js';
+
+export const volumesTopic = 'volumes';
+
+export interface VolumeKindOptions {
+  controller: ControllerPort;
+  calls: PluginCalls;
+  /** For one call, in milliseconds. */
+  timeoutMs: number;
+}
+
+/** Beyond the deadline of the call itself, which says more. */
+const slackMs = 5_000;
+
+const needs = (sight: PluginSight, capability: string, what: string): string | undefined =>
+  sight.capabilities?.has(capability) ? undefined : `the plugin does not offer ${capability}: ${what}`;
+
+/** The modes that came later are known only to plugins that say so. */
+function modeRefusal(sight: PluginSight, capabilities: (Capability | undefined)[]): string | undefined {
+  const newer = ['single-node-single-writer', 'single-node-multi-writer'];
+  const asked = capabilities.find((capability) => capability && newer.includes(capability.accessMode));
+  if (!asked || !sight.hasController) return undefined;
+  return needs(sight, 'SINGLE_NODE_MULTI_WRITER', `it does not know ${asked.accessMode}`);
+}
+
+function createRefusal(sight: PluginSight, { capabilities, source }: VolumeSpec): string | undefined {
+  const mode = modeRefusal(sight, capabilities);
+  if (mode || !source) return mode;
+  return 'volume' in source
+    ? needs(sight, 'CLONE_VOLUME', 'it makes no volume from another')
+    : needs(sight, 'CREATE_DELETE_SNAPSHOT', 'it makes no volume from a snapshot');
+}
+
+export function volumeKind({ controller, calls, timeoutMs }: VolumeKindOptions): ActorKind {
+  const effect = <TInput extends VolumeCall, TAnswer>(
+    work: (input: TInput, address: string) => Work<TAnswer>,
+    negates?: string[],
+  ): Effect => ({
+    sentDeadlineMs: timeoutMs + slackMs,
+    ...(negates && { negates }),
+    run: (run: EffectCall<TInput>) => calls.run(run, work(run.input, run.address)),
+  });
+  const isUnoffered =
+    (capability: string) =>
+    (sight: PluginSight): null | undefined =>
+      sight.capabilities?.has(capability) ? undefined : null;
+  return {
+    machine: volumeMachine,
+    onDemand: true,
+    begin: (address, seq): VolumeInput => {
+      const [, namespace = '', id = ''] = addressParts(address);
+      return { namespace, id, seq };
+    },
+    topic: () => volumesTopic,
+    effects: {
+      createVolume: effect<CreateCall, CreatedVolume>(({ name, spec }, address) =>
+        spec.external ? adopting(controller, spec, spec.external) : creating(controller, spec, { name, address }),
+      ),
+      deleteVolume: effect<MadeCall, null>(
+        ({ csiId }) => ({
+          without: isUnoffered('CREATE_DELETE_VOLUME'),
+          already: null,
+          call: async (client, bounds) => {
+            await controller.deleteVolume(client, { csiId }, bounds);
+            return null;
+          },
+        }),
+        ['createVolume'],
+      ),
+      controllerPublish: effect<PublishCall, { publishContext: Record<string, string> }>((input) => ({
+        refusal: (sight) => modeRefusal(sight, [input.capability]),
+        without: (sight) =>
+          isUnoffered('PUBLISH_UNPUBLISH_VOLUME')(sight) === null ? { publishContext: {} } : undefined,
+        call: (client, bounds, { capabilities }) => {
+          const { csiId, csiNodeId, capability, volumeContext } = input;
+          const readOnly = input.readOnly && capabilities.has('PUBLISH_READONLY');
+          return controller.controllerPublish(
+            client,
+            { csiId, csiNodeId, capability, readOnly, volumeContext },
+            bounds,
+          );
+        },
+      })),
+      controllerUnpublish: effect<UnpublishCall, null>(
+        ({ csiId, csiNodeId }) => ({
+          without: isUnoffered('PUBLISH_UNPUBLISH_VOLUME'),
+          already: null,
+          call: async (client, bounds) => {
+            await controller.controllerUnpublish(client, { csiId, csiNodeId }, bounds);
+            return null;
+          },
+        }),
+        ['controllerPublish'],
+      ),
+      controllerExpand: effect<ExpandCall, { nodeExpansionRequired: boolean }>(({ csiId, capacity, capability }) => ({
+        refusal: (sight) => needs(sight, 'EXPAND_VOLUME', 'it makes no volume larger'),
+        call: (client, bounds) =>
+          controller.controllerExpand(client, { csiId, capacity, ...(capability && { capability }) }, bounds),
+      })),
+      controllerModify: effect<ModifyCall, null>(({ csiId, mutableParameters }) => ({
+        refusal: (sight) => needs(sight, 'MODIFY_VOLUME', 'it changes no parameters'),
+        call: async (client, bounds) => {
+          await controller.controllerModify(client, { csiId, mutableParameters }, bounds);
+          return null;
+        },
+      })),
+    },
+  };
+}
+
+/** With a plugin that makes none, the id of a volume is the one that its user gave. */
+const creating = (
+  controller: ControllerPort,
+  spec: VolumeSpec,
+  { name, address }: { name: string; address: string },
+): Work<CreatedVolume> => ({
+  refusal: (sight) => createRefusal(sight, spec),
+  without: ({ capabilities }) => {
+    if (capabilities.has('CREATE_DELETE_VOLUME')) return undefined;
+    return { id: addressParts(address)[2] ?? '', context: {}, accessibleTopology: [] };
+  },
+  call: (client, bounds, { pluginCapabilities }) => {
+    const withTopology = pluginCapabilities.has('VOLUME_ACCESSIBILITY_CONSTRAINTS');
+    return controller.createVolume(client, { name, spec, withTopology }, bounds);
+  },
+});
+
+/** One that exists is asked about, where there is a controller service to ask. */
+const adopting = (
+  controller: ControllerPort,
+  spec: VolumeSpec,
+  { csiId, context }: NonNullable<VolumeSpec['external']>,
+): Work<CreatedVolume> => {
+  const adopted = { id: csiId, context, accessibleTopology: [] };
+  return {
+    refusal: (sight) => modeRefusal(sight, spec.capabilities),
+    without: ({ hasController }) => (hasController ? undefined : adopted),
+    call: async (client, bounds) => {
+      const refusal = await controller.validateVolume(client, { csiId, spec }, bounds);
+      if (refusal !== undefined) throw new StagecraftError('VOLUME_NOT_CONFIRMED', refusal, { final: true });
+      return adopted;
+    },
+  };
+};

@@ -1,0 +1,443 @@
+/**
+ * `runtime.volumes`: what callers ask of volumes, checked before anything is stored, committed, then worked on. Reads what
+ * is committed; every change goes through the mailbox of the volume concerned (machines/volume.ts).
+ */
+
+import type { StateValue } from 'xstate';
+import { z } from 'zod';
+import { volumeAddress, volumesPrefix } from '../../machines/addresses.js';
+import type { CallFailure, Capability, Segments } from '../../machines/csi-types.js';
+import { nameOf } from '../../machines/volume-requests.js';
+import type { Availability, Claim, VolumeContext, VolumeKey, VolumeRequest } from '../../machines/volume-types.js';
+import type { Clock } from '../engine/clock.js';
+import type { ActorView, Engine } from '../engine/engine.js';
+import { pages } from '../engine/pages.js';
+import type { Random } from '../engine/random.js';
+import { cursorOf, type FollowOptions } from '../engine/topics.js';
+import { Waiters } from '../engine/waiters.js';
+import { StagecraftError } from '../errors.js';
+import type { NodeTarget } from './node-port.js';
+import {
+  accessModeSchema,
+  attachmentModeSchema,
+  type CheckedSpec,
+  capabilitySchema,
+  checked,
+  definedCapability,
+  keyOf,
+  knownSpec,
+  nodeIdSchema,
+  specSchema,
+  textSchema,
+  type VolumeKeyInput,
+  type VolumeSpec,
+} from './spec.js';
+import { type VolumeEvent, volumeEventOf } from './volume-events.js';
+import { volumesTopic } from './volume-kind.js';
+import { errorOf, stateOf, type Volume, volumeOf } from './volume-view.js';
+
+export interface VolumeManagerOptions {
+  engine: Engine;
+  clock: Clock;
+  random: Random;
+  /** What the names of volumes begin with at their plugins. */
+  namePrefix: string;
+  /** Whether a plugin of this name is registered. */
+  isKnownPlugin(plugin: string): boolean;
+  /** Where a volume of this plugin is to go. @throws StagecraftError naming the node or what it lacks */
+  target(nodeId: string, plugin: string): Promise<NodeTarget>;
+}
+
+/** How long the result is waited for; default: until it is there. What is given up is the wait, never the request. */
+export interface AwaitOptions {
+  timeoutMs?: number;
+  signal?: AbortSignal;
+}
+
+export interface PublishOptions extends AwaitOptions {
+  /** One that the volume was made with; default its first. */
+  capability?: Capability;
+  readOnly?: boolean;
+}
+
+export interface ClaimOptions {
+  allocId: string;
+  nodeId: string;
+  mode: 'read' | 'write';
+  accessMode: Capability['accessMode'];
+  attachmentMode: Capability['attachmentMode'];
+  /** Queues where it can't be had at once. */
+  wait?: boolean;
+  /** Gives up a place in the queue. */
+  signal?: AbortSignal;
+}
+
+export class VolumeManager {
+  readonly #options: VolumeManagerOptions;
+  readonly #engine: Engine;
+  /** By the address of a volume: it has committed, or all is over. */
+  readonly #waiters = new Waiters();
+  /** Why every call is refused. */
+  #closed: StagecraftError | undefined;
+
+  constructor(options: VolumeManagerOptions) {
+    this.#options = options;
+    this.#engine = options.engine;
+    this.#engine.observe(({ address }) => {
+      if (address.startsWith(volumesPrefix)) this.#waiters.wake(address);
+    });
+  }
+
+  /**
+   * Makes a volume, or takes over one that exists (`external`). The same spec again is the same volume. Resolves when it
+   * is created.
+   * @throws StagecraftError INVALID_ARGUMENT with every fault; PLUGIN_NOT_FOUND; VOLUME_EXISTS: there is one with another
+   *   spec; VOLUME_NOT_FOUND: its source; CSI_ERROR, PLUGIN_LACKS: why it can't be made; TIMEOUT, ABORTED: the work goes on
+   * @see CSI specification, CreateVolume
+   */
+  async create(spec: VolumeSpec, options: AwaitOptions = {}): Promise<Volume> {
+    this.#refuseIfClosed();
+    const asked = checked(specSchema, spec, 'the spec of the volume');
+    const key = { namespace: asked.namespace, id: asked.id };
+    const address = addressOf(key);
+    const { random, namePrefix, isKnownPlugin } = this.#options;
+    if (!isKnownPlugin(asked.plugin) && !(await this.#engine.read(address))) {
+      const message = `no plugin is registered as '${asked.plugin}': register it, or list those that are`;
+      throw new StagecraftError('PLUGIN_NOT_FOUND', message);
+    }
+    const uid = random.id();
+    const known = knownSpec(asked, await this.#sourceId(asked));
+    await this.#engine.ask(address, { type: 'volume.create', spec: known, uid, name: `${namePrefix}-${uid}` });
+    return this.#reach(key, options, 'created', (context, state) => {
+      if (context.csi) return volumeOf(state, context);
+      if (context.creation.failure) throw failed(key, context.creation.failure);
+      if (context.deletion) throw new StagecraftError('ABORTED', `${nameOf(key)} is being deleted`, { address });
+      return undefined;
+    });
+  }
+
+  /**
+   * Publishes a volume to a node: resolves when the controller side has done its part.
+   * @throws StagecraftError VOLUME_NOT_FOUND, NODE_NOT_FOUND, NODE_NOT_READY, NODE_UNFIT, NODE_FULL, VOLUME_IN_USE naming
+   *   where it is, VOLUME_UNAVAILABLE, VOLUME_DELETING, INVALID_ARGUMENT; CSI_ERROR; TIMEOUT, ABORTED: the work goes on
+   * @see CSI specification, ControllerPublishVolume
+   */
+  async publish(
+    key: VolumeKeyInput,
+    nodeId: string,
+    { capability, readOnly = false, ...options }: PublishOptions = {},
+  ): Promise<{ publishContext: Record<string, string> }> {
+    this.#refuseIfClosed();
+    const known = keyOf(key);
+    checkNodeId(nodeId);
+    const { context } = await this.#present(known);
+    const wish = { capability: capabilityOf(known, context, capability), readOnly };
+    const target = await this.#target(context, nodeId);
+    await this.#ask(known, { type: 'volume.publish', nodeId, csiNodeId: target.csiNodeId, ...wish });
+    return this.#reach(known, options, `published on node ${nodeId}`, ({ uid, publications }) => {
+      const publication = uid === context.uid ? publications[nodeId] : undefined;
+      if (!publication) {
+        const message = `${nameOf(known)} was unpublished from node ${nodeId} meanwhile: publish it again`;
+        throw new StagecraftError('ABORTED', message, { address: addressOf(known) });
+      }
+      if (publication.failure && !publication.next) throw failed(known, publication.failure);
+      const isThere = publication.state === 'published' && publication.undoneAfter === undefined;
+      return isThere ? { publishContext: publication.publishContext ?? {} } : undefined;
+    });
+  }
+
+  /**
+   * Takes a volume from a node; where it is not, nothing happens. Resolves when the controller side has let go of it.
+   * @throws StagecraftError VOLUME_NOT_FOUND; VOLUME_IN_USE naming who has claimed it there; CSI_ERROR; TIMEOUT, ABORTED:
+   *   the work goes on
+   * @see CSI specification, ControllerUnpublishVolume
+   */
+  async unpublish(key: VolumeKeyInput, nodeId: string, options: AwaitOptions = {}): Promise<void> {
+    this.#refuseIfClosed();
+    const known = keyOf(key);
+    checkNodeId(nodeId);
+    const { context } = await this.#present(known);
+    await this.#ask(known, { type: 'volume.unpublish', nodeId });
+    const number = context.publications[nodeId]?.number;
+    await this.#reach(known, options, `unpublished from node ${nodeId}`, ({ uid, publications }) => {
+      const publication = publications[nodeId];
+      if (uid !== context.uid || !publication || (number !== undefined && publication.number !== number)) return true;
+      if (publication.failure?.in === 'unpublish') throw failed(known, publication.failure);
+      return undefined;
+    });
+  }
+
+  /**
+   * Deletes a volume; one that was taken over (`external`) is let go of. Resolves when it is gone.
+   * @param force also while it is in use: what could not be confirmed stays listed, as `leftovers`, until acknowledged
+   * @throws StagecraftError VOLUME_NOT_FOUND; VOLUME_IN_USE naming by whom; CSI_ERROR; TIMEOUT, ABORTED: the work goes on
+   * @see CSI specification, DeleteVolume
+   */
+  async delete(
+    key: VolumeKeyInput,
+    { force = false, ...options }: AwaitOptions & { force?: boolean } = {},
+  ): Promise<void> {
+    this.#refuseIfClosed();
+    const known = keyOf(key);
+    const { context } = await this.#present(known);
+    await this.#ask(known, { type: 'volume.delete', force });
+    await this.#reach(
+      known,
+      options,
+      'deleted',
+      ({ uid, deletion }, state) => {
+        if (uid !== context.uid || stateOf(state) === 'deleted') return true;
+        if (deletion?.failure) throw failed(known, deletion.failure);
+        return undefined;
+      },
+      true,
+    );
+  }
+
+  /**
+   * Claims a volume for an alloc on a node; the same alloc again has the same claim. Resolves when it is taken.
+   * @throws StagecraftError CLAIM_CONFLICT naming who has it; VOLUME_NOT_FOUND, VOLUME_UNAVAILABLE, VOLUME_DELETING,
+   *   NODE_NOT_FOUND, NODE_NOT_READY, NODE_UNFIT, INVALID_ARGUMENT; ABORTED: it waits no more
+   */
+  async claim(key: VolumeKeyInput, { wait = false, signal, ...asked }: ClaimOptions): Promise<Claim> {
+    this.#refuseIfClosed();
+    const known = keyOf(key);
+    const { allocId, nodeId, mode, accessMode, attachmentMode } = checked(claimSchema, asked, 'the claim');
+    const { context } = await this.#present(known);
+    const { csiNodeId } = await this.#target(context, nodeId);
+    const claim = { allocId, nodeId, csiNodeId, mode, accessMode, attachmentMode };
+    await this.#ask(known, { type: 'volume.claim', claim, wait });
+    try {
+      return await this.#reach(
+        known,
+        { ...(signal && { signal }) },
+        `claimed by alloc ${allocId}`,
+        ({ uid, claims, waiting }) => {
+          const own = uid === context.uid ? claims.find((one) => one.allocId === allocId) : undefined;
+          if (own) return structuredClone(own);
+          if (uid === context.uid && waiting.some((one) => one.allocId === allocId)) return undefined;
+          throw new StagecraftError('ABORTED', `the claim of alloc ${allocId} on ${nameOf(known)} was withdrawn`);
+        },
+      );
+    } catch (error) {
+      // Its place is for who comes next.
+      if (signal?.aborted) await this.release(known, allocId);
+      throw error;
+    }
+  }
+
+  /**
+   * The workload of an alloc has stopped, or it waits no longer. Its claim keeps its slot until the node has let go of
+   * the volume. Nothing where it has none. Resolves once that is committed.
+   * @throws StagecraftError VOLUME_NOT_FOUND
+   */
+  async release(key: VolumeKeyInput, allocId: string): Promise<void> {
+    await this.#tell(key, { type: 'volume.release', allocId });
+  }
+
+  /** What failed is tried again, and what waits for its time is tried now. @throws StagecraftError VOLUME_NOT_FOUND */
+  async retry(key: VolumeKeyInput): Promise<void> {
+    await this.#tell(key, { type: 'volume.retry' });
+  }
+
+  /** `pause` and `drain`: no new use; with `drain` those who use it are told by event. @throws StagecraftError VOLUME_NOT_FOUND */
+  async setAvailability(key: VolumeKeyInput, availability: Availability): Promise<void> {
+    const known = checked(availabilitySchema, availability, 'the availability');
+    await this.#tell(key, { type: 'volume.set-availability', availability: known });
+  }
+
+  /** What was left behind by a deletion is seen to: the volume is forgotten. @throws StagecraftError VOLUME_NOT_FOUND */
+  async acknowledge(key: VolumeKeyInput): Promise<void> {
+    await this.#tell(key, { type: 'volume.acknowledge' });
+  }
+
+  /** A volume as committed last; undefined where there is none. */
+  async get(key: VolumeKeyInput): Promise<Volume | undefined> {
+    this.#refuseIfClosed();
+    const view = await this.#view(keyOf(key));
+    return view && structuredClone(volumeOf(view.state, view.context));
+  }
+
+  /**
+   * Follows the changes of volumes, in one order, none left out, from now or from after an event's id. Ends with its
+   * signal, its iterator or the runtime.
+   * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
+   */
+  updates({ from = 'now', signal }: FollowOptions = {}): AsyncIterable<VolumeEvent> {
+    this.#refuseIfClosed();
+    return this.#engine.follow(volumesTopic, cursorOf(from), signal).reading(volumeEventOf);
+  }
+
+  /** Tells every volume that is on a node, or claimed for it, that what the node would report is not waited for. */
+  async fence(nodeId: string, reason: string, signal: AbortSignal): Promise<void> {
+    for await (const [address, { context }] of this.#all(volumesPrefix)) {
+      signal.throwIfAborted();
+      const { publications, claims, waiting } = context as VolumeContext;
+      const isThere = nodeId in publications || [...claims, ...waiting].some((one) => one.nodeId === nodeId);
+      if (isThere) await this.#engine.ask(address, { type: 'volume.fence', nodeId, reason });
+    }
+  }
+
+  #all(prefix: string): AsyncGenerator<[address: string, view: ActorView], void> {
+    return pages((after) => this.#engine.page({ prefix, limit: pageSize, ...after }));
+  }
+
+  /** Ends all waiting; every later call is refused. */
+  close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
+    this.#closed ??= reason;
+    this.#waiters.wakeAll();
+  }
+
+  async #tell(key: VolumeKeyInput, event: VolumeRequest): Promise<void> {
+    this.#refuseIfClosed();
+    const known = keyOf(key);
+    if (!(await this.#view(known))) throw notFound(known);
+    await this.#ask(known, event);
+  }
+
+  async #ask(key: VolumeKey, event: VolumeRequest): Promise<void> {
+    await this.#engine.ask(addressOf(key), event);
+  }
+
+  async #view(key: VolumeKey): Promise<View | undefined> {
+    const view = await this.#engine.read(addressOf(key));
+    // The engine keeps contexts as the machines made them, but does not know their types.
+    return view && { state: view.state, context: view.context as VolumeContext };
+  }
+
+  async #present(key: VolumeKey): Promise<View> {
+    const view = await this.#view(key);
+    if (!view || stateOf(view.state) === 'deleted') throw notFound(key);
+    return view;
+  }
+
+  /** The node that is asked for, where the volume can be used. */
+  async #target({ spec, csi }: VolumeContext, nodeId: string): Promise<NodeTarget> {
+    const target = await this.#options.target(nodeId, spec?.plugin ?? '');
+    if (csi && !isWithin(target.topology, csi.accessibleTopology)) {
+      const where = csi.accessibleTopology.map((segments) => JSON.stringify(segments)).join(' or ');
+      const message = `node ${nodeId} is at ${JSON.stringify(target.topology ?? {})}, but the volume can be used at ${where} only`;
+      throw new StagecraftError('NODE_UNFIT', message);
+    }
+    return target;
+  }
+
+  /** The driver's id of the volume that another one begins with. */
+  async #sourceId({ source, plugin }: CheckedSpec): Promise<string> {
+    if (!source || !('volume' in source)) return '';
+    const { context } = await this.#present(source.volume);
+    if (context.spec?.plugin !== plugin) {
+      const message = `${nameOf(source.volume)} is of plugin '${context.spec?.plugin}': only that can copy it`;
+      throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`source.volume: ${message}`] });
+    }
+    if (!context.csi) throw new StagecraftError('VOLUME_NOT_FOUND', `${nameOf(source.volume)} is not created yet`);
+    return context.csi.id;
+  }
+
+  /**
+   * Resolves once it is reached.
+   * @param gone the answer where the volume is not there any more; absent: that is an error
+   */
+  async #reach<T>(
+    key: VolumeKey,
+    { timeoutMs, signal }: AwaitOptions,
+    goal: string,
+    reached: (context: VolumeContext, state: StateValue) => T | undefined,
+    gone?: T,
+  ): Promise<T> {
+    const address = addressOf(key);
+    // At rest it may have left memory already.
+    if (!this.#engine.has(address)) await this.#engine.read(address);
+    const look = (): T | undefined => {
+      const view = this.#engine.peek(address);
+      if (!view) {
+        if (gone !== undefined) return gone;
+        throw new StagecraftError('ABORTED', `${nameOf(key)} was deleted before it was ${goal}`, { address });
+      }
+      const found = reached(view.context as VolumeContext, view.state);
+      if (found === undefined && this.#closed)
+        throw this.#unfinished(this.#closed.code, this.#closed.message, { key, goal });
+      return found;
+    };
+    const failed = (code: string, why: string): StagecraftError => this.#unfinished(code, why, { key, goal });
+    return this.#waiters.until(address, look, {
+      clock: this.#options.clock,
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      signal,
+      failed,
+    });
+  }
+
+  #unfinished(code: string, why: string, { key, goal }: { key: VolumeKey; goal: string }): StagecraftError {
+    const address = addressOf(key);
+    const view = this.#engine.peek(address);
+    const error = view && errorOf(view.context as VolumeContext);
+    const now = view ? `it is ${stateOf(view.state)}${error ? `: ${error.message}` : ''}` : 'it is gone';
+    const message = `${why} before ${nameOf(key)} was ${goal}; the request stands, and the work goes on: ${now}`;
+    return new StagecraftError(code, message, { address });
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#closed) throw this.#closed;
+  }
+}
+
+const pageSize = 512;
+
+interface View {
+  state: StateValue;
+  context: VolumeContext;
+}
+
+const claimSchema = z.strictObject({
+  allocId: textSchema,
+  nodeId: nodeIdSchema,
+  mode: z.enum(['read', 'write']),
+  accessMode: accessModeSchema,
+  attachmentMode: attachmentModeSchema,
+});
+const availabilitySchema = z.enum(['active', 'pause', 'drain']);
+
+const addressOf = ({ namespace, id }: VolumeKey): string => volumeAddress(namespace, id);
+
+const checkNodeId = (nodeId: unknown): string => checked(nodeIdSchema, nodeId, 'the node id');
+
+const notFound = (key: VolumeKey): StagecraftError =>
+  new StagecraftError('VOLUME_NOT_FOUND', `there is no ${nameOf(key)}: list them, or create it`, {
+    address: addressOf(key),
+  });
+
+/** What a piece of work has failed with, as its caller gets it. */
+function failed(key: VolumeKey, { code, message, ...details }: CallFailure): StagecraftError {
+  const advice = `${nameOf(key)}: ${message}; it stays so until what is asked for changes, or retry is called`;
+  return new StagecraftError(code, advice, { ...details, address: addressOf(key) });
+}
+
+/** The one that was asked for, of those that the volume was made with: it has to name mode and attachment. */
+function capabilityOf(key: VolumeKey, { spec }: VolumeContext, asked: unknown): Capability {
+  const [first, ...others] = spec?.capabilities ?? [];
+  if (asked === undefined && first) return first;
+  const wanted = definedCapability(checked(capabilitySchema, asked, 'the capability'));
+  const isMeant = (one: Capability): boolean =>
+    one.accessMode === wanted.accessMode &&
+    one.attachmentMode === wanted.attachmentMode &&
+    (wanted.fsType === undefined || wanted.fsType === one.fsType) &&
+    (wanted.mountFlags === undefined || wanted.mountFlags.join() === (one.mountFlags ?? []).join());
+  const meant = [...(first ? [first] : []), ...others].find(isMeant);
+  if (meant) return meant;
+  const has = JSON.stringify(spec?.capabilities ?? []);
+  const message = `${nameOf(key)} was not made with ${JSON.stringify(wanted)}, but with ${has}: ask for one of these`;
+  throw new StagecraftError('INVALID_ARGUMENT', message, {
+    address: addressOf(key),
+    faults: [`capability: ${message}`],
+  });
+}
+
+/** Whether all segments of one of the topologies are the node's; keys are compared without case. */
+function isWithin(node: Segments | undefined, accessible: Segments[]): boolean {
+  if (accessible.length === 0) return true;
+  const own = new Map(Object.entries(node ?? {}).map(([key, value]) => [key.toLowerCase(), value]));
+  return accessible.some((segments) =>
+    Object.entries(segments).every(([key, value]) => own.get(key.toLowerCase()) === value),
+  );
+}

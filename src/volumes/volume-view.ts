@@ -1,0 +1,118 @@
+/** A volume as callers see it, made of what is committed. */
+import type { StateValue } from 'xstate';
+import type { Bytes, Capability, CapacityRange, Tries } from '../../machines/csi-types.js';
+import type { Failure } from '../../machines/host.js';
+import type {
+  Availability,
+  Claim,
+  ClaimRequest,
+  Leftover,
+  Publication,
+  PublicationState,
+  VolumeContext,
+  VolumeKey,
+  VolumeState,
+} from '../../machines/volume-types.js';
+
+export interface VolumePublication {
+  state: PublicationState;
+  /** The plugin's own name for the node, as it was when this was asked for. */
+  csiNodeId: string;
+  capability: Capability;
+  readOnly: boolean;
+  /** Once it is published: to be handed to the node's calls as it is. */
+  publishContext?: Record<string, string>;
+  /** Why it is as it is, where that is of interest: the last failure. */
+  message?: string;
+}
+
+/** Sizes are numbers of bytes; above 2⁵³−1 a bigint. */
+export interface Volume {
+  key: VolumeKey;
+  state: VolumeState;
+  /** Of this very volume: one that is made anew under its key has another. */
+  uid: string;
+  plugin: string;
+  /** The plugin's id of it, opaque. Absent: not created yet. */
+  csiId?: string;
+  context?: Record<string, string>;
+  /** Absent: unknown. */
+  capacityBytes?: number | bigint;
+  capabilities: Capability[];
+  /** By node. */
+  publications: Record<string, VolumePublication>;
+  claims: Claim[];
+  /** Claims that wait for a slot, in order. */
+  waiting: ClaimRequest[];
+  availability: Availability;
+  /** An expansion that is under way, or has failed. */
+  expansion?: { capacity: CapacityRange; message?: string };
+  /** The node's part of an expansion is still to be done. */
+  nodeExpansionRequired?: boolean;
+  /** What could not be confirmed as it was deleted. */
+  leftovers?: Leftover[];
+  /** Why it does not get on, or what it failed with. */
+  error?: Failure;
+}
+
+/** The name of a state as it is told: without what is inside it. */
+export const stateOf = (value: StateValue): VolumeState =>
+  (typeof value === 'string' ? value : Object.keys(value)[0]) as VolumeState;
+
+export const bytesIn = (bytes: Bytes): number | bigint => (typeof bytes === 'string' ? BigInt(bytes) : bytes);
+
+export function volumeOf(value: StateValue, context: VolumeContext): Volume {
+  const { key, uid, spec, csi, claims, waiting, availability, expansion, nodeExpansion, leftovers } = context;
+  const error = errorOf(context);
+  const volume: Volume = {
+    key,
+    state: stateOf(value),
+    uid,
+    plugin: spec?.plugin ?? '',
+    capabilities: spec?.capabilities ?? [],
+    publications: Object.fromEntries(
+      Object.entries(context.publications).map(([nodeId, publication]) => [nodeId, publicationOf(publication)]),
+    ),
+    claims,
+    waiting,
+    availability,
+  };
+  if (csi) {
+    volume.csiId = csi.id;
+    volume.context = csi.context;
+    if (csi.capacityBytes !== undefined) volume.capacityBytes = bytesIn(csi.capacityBytes);
+  }
+  if (expansion) volume.expansion = { capacity: expansion.capacity, ...messageIn(expansion) };
+  if (nodeExpansion) volume.nodeExpansionRequired = true;
+  if (leftovers.length > 0) volume.leftovers = leftovers;
+  if (error) volume.error = error;
+  return volume;
+}
+
+function publicationOf(publication: Publication): VolumePublication {
+  const { state, csiNodeId, capability, readOnly, publishContext } = publication;
+  return {
+    state,
+    csiNodeId,
+    capability,
+    readOnly,
+    ...(publishContext && { publishContext }),
+    ...messageIn(publication),
+  };
+}
+
+const messageIn = ({ failure, tries }: { failure?: Failure; tries?: Tries }): { message?: string } => {
+  const message = failure?.message ?? tries?.failure.message;
+  return message === undefined ? {} : { message };
+};
+
+/** What keeps it from where it is going. */
+export function errorOf({ creation, deletion, work, publications, awaiting }: VolumeContext): Failure | undefined {
+  if (awaiting) return { code: 'PLUGIN_UNAVAILABLE', message: awaiting.reason, final: false };
+  const publication = work?.nodeId === undefined ? undefined : publications[work.nodeId];
+  for (const piece of [creation, deletion, publication]) {
+    const failure = piece?.failure ?? piece?.tries?.failure;
+    if (failure) return failure;
+  }
+  return undefined;
+}

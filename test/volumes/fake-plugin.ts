@@ -1,0 +1,222 @@
+/**
+ * A CSI plugin of the tests' own, in this process: keeps volumes and where they are attached, and does to each call what
+ * its test says. Holds every caller to the rules that all drivers may count on; what broke one is in `wrongs`.
+ */
+import type { Fingerprint, PluginInfo } from '../../machines/plugin.js';
+import type { Given } from '../../src/csi/codec.js';
+import { csiError, type GrpcCode } from '../../src/csi/codes.js';
+import type * as plain from '../../src/csi/generated/plain.js';
+import type { Dispenser } from '../../src/registry/dispenser.js';
+
+/** What becomes of one call. */
+export interface Step {
+  /** The answer is this error; default: what the work leads to. */
+  code?: GrpcCode;
+  text?: string;
+  /** Whether the work is done; default: yes where no error is to be answered. */
+  work?: boolean;
+  /** Waits for this before the work. */
+  before?: Promise<unknown>;
+  /** Waits for this between work and answer. */
+  after?: Promise<unknown>;
+}
+
+export interface Call {
+  rpc: Rpc;
+  /** Which volume it is about: its name where it is to be made, else its id. */
+  volume: string;
+  nodeId?: string;
+  request: object;
+  answer?: string;
+}
+
+export interface KeptVolume {
+  id: string;
+  name: string;
+  capacityBytes: bigint;
+  /** By CSI node id. */
+  attached: Set<string>;
+}
+
+type Rpc =
+  | 'CreateVolume'
+  | 'DeleteVolume'
+  | 'ControllerPublishVolume'
+  | 'ControllerUnpublishVolume'
+  | 'ValidateVolumeCapabilities'
+  | 'ListVolumes'
+  | 'GetCapacity'
+  | 'ControllerExpandVolume'
+  | 'ControllerModifyVolume';
+
+export const allCapabilities = [
+  'CREATE_DELETE_VOLUME',
+  'PUBLISH_UNPUBLISH_VOLUME',
+  'PUBLISH_READONLY',
+  'LIST_VOLUMES',
+  'LIST_VOLUMES_PUBLISHED_NODES',
+  'GET_CAPACITY',
+  'CLONE_VOLUME',
+  'CREATE_DELETE_SNAPSHOT',
+  'EXPAND_VOLUME',
+  'MODIFY_VOLUME',
+  'SINGLE_NODE_MULTI_WRITER',
+];
+
+export class FakePlugin implements Dispenser<FakePlugin> {
+  capabilities: string[] | undefined = allCapabilities;
+  pluginCapabilities = ['CONTROLLER_SERVICE', 'VOLUME_ACCESSIBILITY_CONSTRAINTS'];
+  health: Pick<Fingerprint, 'healthy' | 'description'> = { healthy: true, description: 'ready' };
+  /** By id. */
+  readonly volumes = new Map<string, KeptVolume>();
+  readonly calls: Call[] = [];
+  /** What callers did that no driver has to bear. */
+  readonly wrongs: string[] = [];
+  /** Volumes that a call is under way for, by its name or id. */
+  readonly inFlight = new Map<string, string>();
+  mostInFlight = 0;
+  accessibleTopology: plain.Topology[] = [];
+  /** Says what becomes of a call; default: what it asks for is done. */
+  script: (call: Call) => Step | undefined = () => undefined;
+  #ids = 0;
+
+  connect(_: PluginInfo): FakePlugin {
+    return this;
+  }
+
+  close(): void {}
+
+  async fingerprint(): Promise<Fingerprint> {
+    const basic = { pluginName: 'fake.example', vendorVersion: '1', pluginCapabilities: this.pluginCapabilities };
+    return { ...this.health, basic, ...(this.capabilities && { capabilities: this.capabilities }) };
+  }
+
+  /** The calls, in short, of one volume or of all. */
+  told(): string[] {
+    return this.calls.map(({ rpc, nodeId, answer = 'no answer' }) => `${rpc}${nodeId ? ` ${nodeId}` : ''}: ${answer}`);
+  }
+
+  createVolume(request: Given<plain.CreateVolumeRequest>): Promise<plain.CreateVolumeResponse> {
+    const name = request.name ?? '';
+    return this.#take('CreateVolume', { volume: name, request }, () => {
+      let volume = [...this.volumes.values()].find((one) => one.name === name);
+      if (!volume) {
+        this.#ids += 1;
+        const capacityBytes = BigInt(request.capacityRange?.requiredBytes ?? 0);
+        volume = { id: `vol-${this.#ids}`, name, capacityBytes, attached: new Set() };
+        this.volumes.set(volume.id, volume);
+      }
+      const { id, capacityBytes } = volume;
+      return {
+        volume: {
+          volumeId: id,
+          capacityBytes,
+          volumeContext: { made: name },
+          accessibleTopology: this.accessibleTopology,
+        },
+      };
+    });
+  }
+
+  deleteVolume(request: Given<plain.DeleteVolumeRequest>): Promise<void> {
+    const volume = request.volumeId ?? '';
+    const attached = this.volumes.get(volume)?.attached.size ?? 0;
+    if (attached > 0) this.wrongs.push(`${volume} was deleted while attached`);
+    return this.#take('DeleteVolume', { volume, request }, () => void this.volumes.delete(volume));
+  }
+
+  controllerPublishVolume(
+    request: Given<plain.ControllerPublishVolumeRequest>,
+  ): Promise<plain.ControllerPublishVolumeResponse> {
+    const { volumeId: volume = '', nodeId = '', volumeContext = {} } = request;
+    const kept = this.volumes.get(volume);
+    if (kept && volumeContext.made !== kept.name) this.wrongs.push(`${volume} was published with another context`);
+    return this.#take('ControllerPublishVolume', { volume, nodeId, request }, () => {
+      if (!kept) throw csiError('ControllerPublishVolume', 'NOT_FOUND', `there is no ${volume}`);
+      kept.attached.add(nodeId);
+      return { publishContext: { device: `${volume}@${nodeId}` } };
+    });
+  }
+
+  controllerUnpublishVolume(request: Given<plain.ControllerUnpublishVolumeRequest>): Promise<void> {
+    const { volumeId: volume = '', nodeId = '' } = request;
+    return this.#take('ControllerUnpublishVolume', { volume, nodeId, request }, () => {
+      this.volumes.get(volume)?.attached.delete(nodeId);
+    });
+  }
+
+  validateVolumeCapabilities(
+    request: Given<plain.ValidateVolumeCapabilitiesRequest>,
+  ): Promise<plain.ValidateVolumeCapabilitiesResponse> {
+    const volume = request.volumeId ?? '';
+    return this.#take('ValidateVolumeCapabilities', { volume, request }, () => {
+      if (!this.volumes.has(volume)) throw csiError('ValidateVolumeCapabilities', 'NOT_FOUND', `there is no ${volume}`);
+      const { volumeCapabilities = [] } = request;
+      return {
+        confirmed: {
+          volumeContext: {},
+          volumeCapabilities: volumeCapabilities as plain.VolumeCapability[],
+          parameters: {},
+          mutableParameters: {},
+        },
+        message: '',
+      };
+    });
+  }
+
+  listVolumes(request: Given<plain.ListVolumesRequest>): Promise<plain.ListVolumesResponse> {
+    return this.#take('ListVolumes', { volume: '', request }, () => ({
+      entries: [...this.volumes.values()].map(({ id, capacityBytes, attached }) => ({
+        volume: { volumeId: id, capacityBytes, volumeContext: {}, accessibleTopology: [] },
+        status: { publishedNodeIds: [...attached] },
+      })),
+      nextToken: '',
+    }));
+  }
+
+  controllerExpandVolume(
+    request: Given<plain.ControllerExpandVolumeRequest>,
+  ): Promise<plain.ControllerExpandVolumeResponse> {
+    const volume = request.volumeId ?? '';
+    return this.#take('ControllerExpandVolume', { volume, request }, () => {
+      const kept = this.volumes.get(volume);
+      if (!kept) throw csiError('ControllerExpandVolume', 'NOT_FOUND', `there is no ${volume}`);
+      kept.capacityBytes = BigInt(request.capacityRange?.requiredBytes ?? kept.capacityBytes);
+      return { capacityBytes: kept.capacityBytes, nodeExpansionRequired: true };
+    });
+  }
+
+  controllerModifyVolume(request: Given<plain.ControllerModifyVolumeRequest>): Promise<void> {
+    return this.#take('ControllerModifyVolume', { volume: request.volumeId ?? '', request }, () => undefined);
+  }
+
+  async #take<T>(rpc: Rpc, about: Pick<Call, 'volume' | 'nodeId' | 'request'>, work: () => T): Promise<T> {
+    const call: Call = { rpc, ...about };
+    this.calls.push(call);
+    const isChange = rpc !== 'ListVolumes';
+    if (isChange) this.#begin(call);
+    try {
+      const step = this.script(call) ?? {};
+      await step.before;
+      const answer = (step.work ?? step.code === undefined) ? work() : undefined;
+      await step.after;
+      if (step.code !== undefined) throw csiError(rpc, step.code, `${step.code}: ${step.text ?? 'as told'}`);
+      call.answer = 'OK';
+      return answer as T;
+    } catch (error) {
+      call.answer = (error as { grpcCode?: string }).grpcCode ?? String(error);
+      throw error;
+    } finally {
+      if (isChange) this.inFlight.delete(call.volume);
+    }
+  }
+
+  #begin({ rpc, volume, nodeId, request }: Call): void {
+    const other = this.inFlight.get(volume);
+    if (other) this.wrongs.push(`${rpc} of ${volume} while ${other} was under way`);
+    if (volume === '') this.wrongs.push(`${rpc} of a volume without a name`);
+    if (nodeId === '') this.wrongs.push(`${rpc} for a node without a name: ${JSON.stringify(request)}`);
+    this.inFlight.set(volume, rpc);
+    this.mostInFlight = Math.max(this.mostInFlight, this.inFlight.size);
+  }
+}

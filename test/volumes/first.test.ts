@@ -1,0 +1,41 @@
+/** A volume from its creation to its end, and what each step asks of the plugin. */
+import { expect } from 'chai';
+import { spec, VolumeHouse } from './volume-house.js';
+
+describe('a volume', () => {
+  let house: VolumeHouse;
+  beforeEach(async () => {
+    house = await new VolumeHouse().furnish();
+  });
+  afterEach(() => house.dispose());
+
+  it('V4 V5 is created, published, unpublished and deleted: one call each', async () => {
+    const { volumes, plugin } = house;
+    const created = await volumes.create(spec('data'));
+    expect(created).to.deep.include({ state: 'created', csiId: 'vol-1', publications: {} });
+    const { publishContext } = await volumes.publish({ id: 'data' }, 'a');
+    expect(publishContext).to.deep.equal({ device: 'vol-1@csi-a' });
+    expect((await volumes.get({ id: 'data' }))?.publications.a).to.deep.include({
+      state: 'published',
+      csiNodeId: 'csi-a',
+    });
+    await volumes.unpublish({ id: 'data' }, 'a');
+    await volumes.delete({ id: 'data' });
+    expect(await volumes.get({ id: 'data' })).to.equal(undefined);
+    expect(plugin.told()).to.deep.equal([
+      'CreateVolume: OK',
+      'ControllerPublishVolume csi-a: OK',
+      'ControllerUnpublishVolume csi-a: OK',
+      'DeleteVolume: OK',
+    ]);
+    expect(plugin.wrongs).to.deep.equal([]);
+    expect((await house.events()).map(({ kind }) => kind)).to.deep.equal([
+      'created',
+      'publication',
+      'publication',
+      'publication',
+      'publication',
+      'deleted',
+    ]);
+  });
+});

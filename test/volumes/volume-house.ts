@@ -1,0 +1,111 @@
+/** A runtime to test volumes in: simulated clock, seeded chance, a plugin in this process, nodes that have reported. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Store } from '../../src/engine/store.js';
+import { createRuntime, type Runtime, type Volumes } from '../../src/runtime.js';
+import type { RuntimeOptions } from '../../src/runtime-options.js';
+import { memoryStore } from '../../src/stores/memory.js';
+import { seededRandom } from '../../src/testing/seeded-random.js';
+import { simulatedClock } from '../../src/testing/simulated-clock.js';
+import type { VolumeSpec } from '../../src/volumes/spec.js';
+import type { VolumeEvent } from '../../src/volumes/volume-events.js';
+import { FakePlugin } from './fake-plugin.js';
+
+export const pluginName = 'disk';
+/** Those that have reported, with what the plugin calls them. */
+export const nodes = { a: 'csi-a', b: 'csi-b', c: 'csi-c' };
+
+export const spec = (id: string, more: Partial<VolumeSpec> = {}): VolumeSpec => ({
+  id,
+  plugin: pluginName,
+  capabilities: [
+    { accessMode: 'single-node-writer', attachmentMode: 'file-system' },
+    { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' },
+  ],
+  ...more,
+});
+
+export class VolumeHouse {
+  readonly clock = simulatedClock();
+  readonly plugin = new FakePlugin();
+  readonly directory = mkdtempSync(join(tmpdir(), 'stagecraft-'));
+  store: Store = memoryStore();
+  options: Partial<RuntimeOptions> = {};
+  #runtime: Runtime | undefined;
+  #runs = 0;
+
+  /** Brings the runtime up, again after `close`. */
+  async open(options: Partial<RuntimeOptions> = {}): Promise<this> {
+    Object.assign(this.options, options);
+    this.#runs += 1;
+    this.#runtime = await createRuntime({
+      nodeId: 'controller-1',
+      dataDir: join(this.directory, 'data'),
+      store: this.store,
+      clock: this.clock,
+      random: seededRandom(this.#runs),
+      dispensers: { 'csi-controller': this.plugin },
+      ...this.options,
+    });
+    return this;
+  }
+
+  /** The same, with the plugin registered and seen well, and all nodes reported. */
+  async furnish(options: Partial<RuntimeOptions> = {}): Promise<this> {
+    await this.open(options);
+    await this.register();
+    for (const [id, nodeId] of Object.entries(nodes))
+      await this.runtime.nodes.report({ id, plugins: [{ name: pluginName, nodeId }] });
+    await this.rest();
+    return this;
+  }
+
+  register(): Promise<void> {
+    const connection = { socketPath: '/nowhere/disk.sock' };
+    return this.runtime.plugins.register({ type: 'csi-controller', name: pluginName, allocId: 'disk-1', connection });
+  }
+
+  /** Ends the runtime in order, and comes up again on the same store. */
+  async restart(): Promise<this> {
+    await this.runtime.close();
+    await this.open();
+    await this.rest();
+    return this;
+  }
+
+  async dispose(): Promise<void> {
+    try {
+      await this.#runtime?.close();
+    } finally {
+      rmSync(this.directory, { recursive: true, force: true });
+    }
+  }
+
+  get runtime(): Runtime {
+    if (!this.#runtime) throw new Error('open it first');
+    return this.#runtime;
+  }
+
+  get volumes(): Volumes {
+    return this.runtime.volumes;
+  }
+
+  /** Lets all present work come to rest; no time passes. */
+  rest(): Promise<void> {
+    return this.clock.advance(0);
+  }
+
+  /** All that was broadcast of volumes. */
+  async events(from = '0'): Promise<VolumeEvent[]> {
+    const seen: VolumeEvent[] = [];
+    const ended = new AbortController();
+    const reading = (async () => {
+      for await (const event of this.volumes.updates({ from, signal: ended.signal })) seen.push(event);
+    })();
+    await this.rest();
+    ended.abort();
+    await reading.catch(() => {});
+    return seen;
+  }
+}
