@@ -31,6 +31,7 @@ import { lmdbStore } from './stores/lmdb.js';
 import { taskKind } from './tasks/kinds.js';
 import { TaskLogs } from './tasks/task-logs.js';
 import { TaskSupervisor } from './tasks/task-supervisor.js';
+import { capacityReader } from './volumes/capacity.js';
 import { nodeKind } from './volumes/node-kind.js';
 import { NodeManager } from './volumes/node-manager.js';
 import { PluginAccess } from './volumes/plugin-access.js';
@@ -142,12 +143,14 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   const checked: FingerprintLoopOptions['checked'] = (address, seen) => plugins.checked(address, seen);
   const controllers = pluginPort(() => plugins);
   const { timeoutMs = 120_000, maxInFlightPerPlugin: maxInFlight = 64 } = options.calls ?? {};
+  const access = new PluginAccess(controllers, { clock, maxInFlight });
   const calls = new PluginCalls({
-    access: new PluginAccess(controllers, { clock, maxInFlight }),
+    access,
     secrets: options.secrets ?? noSecrets,
     clock,
     retry: { ...defaultBackoff, ...options.retry },
   });
+  const controller = csiController({ timeoutMs });
   let released = false;
   let drained: 'kept' | 'released' | undefined;
   // Read when it comes to it: until then a close may still become one that releases.
@@ -185,7 +188,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
         gone: (instance, signal) => plugins.gone(instance, signal),
         watchHealth: (instances, options, tell) => health.watch(instances, options, tell),
       }),
-      volumeKind({ controller: csiController({ timeoutMs }), calls, timeoutMs }),
+      volumeKind({ controller, calls, timeoutMs }),
       nodeKind({
         afterMs: options.fencing?.afterMs,
         after: (delayMs, signal) => pause(clock, delayMs, signal),
@@ -216,6 +219,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     namePrefix: options.volumeNamePrefix ?? 'sc',
     isKnownPlugin: (plugin) => controllers.isKnown(plugin),
     target: (node, plugin) => nodes.target(node, plugin),
+    capacity: capacityReader({ access, controller, timeoutMs, isKnownPlugin: (plugin) => controllers.isKnown(plugin) }),
   });
   const root = new Root(engine, registryAddress(nodeId), clock);
 
