@@ -45,6 +45,13 @@ export type { LogPart } from './tasks/task-logs.js';
 export type { TaskState, TaskStatus, TaskUpdate } from './tasks/task-supervisor.js';
 export type { NodeReport, NodeStatus } from './volumes/node-manager.js';
 export type { SecretsProvider } from './volumes/secrets.js';
+export {
+  type EnvironmentOptions,
+  envSecrets,
+  fileSecrets,
+  type SecretsFrom,
+  secretsFrom,
+} from './volumes/secrets-providers.js';
 export type { VolumeKeyInput, VolumeSpec } from './volumes/spec.js';
 export type { VolumeEvent } from './volumes/volume-events.js';
 export type { AwaitOptions, ClaimOptions, PublishOptions } from './volumes/volume-manager.js';
