@@ -39,6 +39,8 @@ export interface UnpublishCall extends MadeCall {
 
 export interface ExpandCall extends MadeCall {
   capacity: CapacityRange;
+  /** Nodes where it is, or may be. */
+  nodeIds: string[];
   capability?: Capability;
 }
 
@@ -85,7 +87,9 @@ export const unpublishCallOf = (context: VolumeContext): UnpublishCall => ({
 
 export const expandCallOf = (context: VolumeContext): ExpandCall => {
   const [capability] = mustSpec(context).capabilities;
-  return { ...madeCallOf(context), capacity: context.expansion?.capacity ?? {}, ...(capability && { capability }) };
+  const capacity = context.expansion?.capacity ?? {};
+  const nodeIds = Object.keys(context.publications);
+  return { ...madeCallOf(context), capacity, nodeIds, ...(capability && { capability }) };
 };
 
 export const modifyCallOf = (context: VolumeContext): ModifyCall => ({

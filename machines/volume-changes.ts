@@ -1,9 +1,10 @@
 /** What requests make of a volume: its next context, and what is told of that. Pure. Which are refused: volume-requests.ts */
 import type { CapacityRange } from './csi-types.js';
+import { isSameData } from './same-data.js';
 import { granted } from './volume-claims.js';
 import { type Change, claimTold, type Draft, drafted, put } from './volume-draft.js';
 import { excludes, mayBeThere, wishOf } from './volume-modes.js';
-import { isSameWish } from './volume-requests.js';
+import { isCovered, isSameWish } from './volume-requests.js';
 import type {
   Availability,
   Claim,
@@ -14,6 +15,7 @@ import type {
   VolumeContext,
   VolumeInput,
   VolumeSpec,
+  WorkKind,
 } from './volume-types.js';
 
 /** A volume that is not there. */
@@ -31,6 +33,7 @@ export const nobody = ({ namespace, id, seq }: VolumeInput): VolumeContext => ({
   publicationNumber: 0,
   availability: 'active',
   expansion: null,
+  expandedTo: null,
   nodeExpansion: false,
   modification: null,
   deletion: null,
@@ -121,6 +124,10 @@ export function remove(draft: Draft, nodeId: string): void {
   }
   draft.claims = draft.claims.filter((one) => one.nodeId !== nodeId || one.state !== 'node-detached');
   if (next && !draft.deletion) begin(draft, nodeId, next);
+  const { expansion } = draft;
+  // What may have stood in its way does no more: it is tried now, once.
+  if (expansion?.tries && Object.keys(draft.publications).length === 0)
+    draft.expansion = { ...expansion, tries: { ...expansion.tries, notBeforeMs: 0 } };
   grant(draft);
 }
 
@@ -247,11 +254,28 @@ function giveUpNodes(draft: Draft): void {
   draft.claims = [];
 }
 
-export const expand = (_: VolumeContext, capacity: CapacityRange): Change => ({ context: { expansion: { capacity } } });
+/** Whether a call for this piece is under way, or waits for its turn: it is made with what was asked for before. */
+const isAt = ({ work }: VolumeContext, kind: WorkKind): boolean => work?.isCalling === true && work.kind === kind;
 
-export const modify = (_: VolumeContext, mutableParameters: Record<string, string>): Change => ({
-  context: { modification: { mutableParameters } },
-});
+export const expand = (context: VolumeContext, capacity: CapacityRange): Change => {
+  const { expansion } = context;
+  const isAsked = [expansion?.capacity, expansion?.next].some((asked) => isSameData(asked, capacity));
+  if (isAsked || isCovered(context, capacity)) return { context: {} };
+  if (expansion && isAt(context, 'expand')) return { context: { expansion: { ...expansion, next: capacity } } };
+  return { context: { expansion: { capacity } } };
+};
+
+/** What is asked for twice is one change; what a plugin would not take is let go of. */
+export const modify = (context: VolumeContext, asked: Record<string, string>): Change => {
+  const { modification } = context;
+  if (!modification) return { context: { modification: { mutableParameters: asked } } };
+  const { mutableParameters, next, failure } = modification;
+  if (isAt(context, 'modify')) return { context: { modification: { ...modification, next: { ...next, ...asked } } } };
+  if (failure && isSameData(mutableParameters, asked)) return { context: {} };
+  const wanted = failure ? asked : { ...mutableParameters, ...asked };
+  if (isSameData(wanted, mutableParameters)) return { context: {} };
+  return { context: { modification: { mutableParameters: wanted } } };
+};
 
 /** What has failed is tried again, and what waits for its time is tried now. */
 export const retry = (context: VolumeContext): Change =>
@@ -259,8 +283,14 @@ export const retry = (context: VolumeContext): Change =>
     const { inDoubt } = draft.creation;
     draft.creation = inDoubt ? { inDoubt } : {};
     for (const [nodeId, publication] of Object.entries(draft.publications)) again(draft, nodeId, publication);
-    if (draft.expansion) draft.expansion = { capacity: draft.expansion.capacity };
-    if (draft.modification) draft.modification = { mutableParameters: draft.modification.mutableParameters };
+    if (draft.expansion) {
+      const { tries: _, failure: __, ...expansion } = draft.expansion;
+      draft.expansion = expansion;
+    }
+    if (draft.modification) {
+      const { tries: _, failure: __, ...modification } = draft.modification;
+      draft.modification = modification;
+    }
     if (draft.deletion) draft.deletion = { force: draft.deletion.force };
   });
 

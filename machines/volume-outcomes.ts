@@ -4,7 +4,15 @@ import type { Bytes, CallFailure, Tries } from './csi-types.js';
 import type { Stamped } from './host.js';
 import { leaving, remove } from './volume-changes.js';
 import { type Change, type Draft, drafted, put } from './volume-draft.js';
-import type { CreatedVolume, Leftover, Publication, VolumeContext, Work } from './volume-types.js';
+import type {
+  CreatedVolume,
+  Expansion,
+  Leftover,
+  Modification,
+  Publication,
+  VolumeContext,
+  Work,
+} from './volume-types.js';
 
 /** A forced deletion takes a step that has failed so often for one that can't be confirmed. */
 const forcedAttempts = 3;
@@ -43,7 +51,9 @@ export const expanded = (
   { capacityBytes, nodeExpansionRequired }: { capacityBytes?: Bytes; nodeExpansionRequired: boolean },
 ): Change =>
   drafted(context, (draft) => {
-    draft.expansion = null;
+    const { capacity, next } = draft.expansion ?? {};
+    draft.expandedTo = capacity ?? draft.expandedTo;
+    draft.expansion = next ? { capacity: next } : null;
     draft.nodeExpansion ||= nodeExpansionRequired;
     if (draft.csi && capacityBytes !== undefined) draft.csi = { ...draft.csi, capacityBytes };
     draft.tells.push({
@@ -55,8 +65,8 @@ export const expanded = (
 
 export const modified = (context: VolumeContext): Change =>
   drafted(context, (draft) => {
-    const { mutableParameters = {} } = draft.modification ?? {};
-    draft.modification = null;
+    const { mutableParameters = {}, next } = draft.modification ?? {};
+    draft.modification = next ? { mutableParameters: next } : null;
     if (draft.spec)
       draft.spec = { ...draft.spec, mutableParameters: { ...draft.spec.mutableParameters, ...mutableParameters } };
     draft.tells.push({ type: 'modified', mutableParameters });
@@ -130,12 +140,18 @@ function again(
       if (draft.deletion) draft.deletion = { ...draft.deletion, tries };
       break;
     case 'expand':
-      if (draft.expansion) draft.expansion = { ...draft.expansion, tries };
+      if (draft.expansion) draft.expansion = anew(draft.expansion) ?? { ...draft.expansion, tries };
       break;
     case 'modify':
-      if (draft.modification) draft.modification = { ...draft.modification, tries };
+      if (draft.modification) draft.modification = changedTo(draft.modification) ?? { ...draft.modification, tries };
   }
 }
+
+/** What was asked for meanwhile takes the place of what was tried. */
+const anew = ({ next }: Expansion): Expansion | undefined => next && { capacity: next };
+/** The same: what was not refused is still to be changed. */
+const changedTo = ({ mutableParameters, next }: Modification, isRefused = false): Modification | undefined =>
+  next && { mutableParameters: isRefused ? next : { ...mutableParameters, ...next } };
 
 /** Where nobody wants it any more, it is found out what became of it, for a while, then undone all the same. */
 function publishAgain(draft: Draft, tries: Tries): void {
@@ -163,10 +179,14 @@ function fail(draft: Draft, work: Work, failure: CallFailure): void {
       draft.tells.push({ type: 'failed', failure });
       break;
     case 'expand':
-      if (draft.expansion) draft.expansion = { capacity: draft.expansion.capacity, failure };
+      if (draft.expansion) draft.expansion = anew(draft.expansion) ?? { capacity: draft.expansion.capacity, failure };
       break;
-    case 'modify':
-      if (draft.modification) draft.modification = { ...draft.modification, failure };
+    case 'modify': {
+      const { modification } = draft;
+      if (!modification) break;
+      const { mutableParameters } = modification;
+      draft.modification = changedTo(modification, true) ?? { mutableParameters, failure };
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 /** Which requests a volume refuses, and why: each names who or what is in the way, and what to do. Pure. */
+import type { Bytes, CapacityRange } from './csi-types.js';
 import type { AnswerParams, Failure } from './host.js';
 import { isSameData } from './same-data.js';
 import { conflictOf, describeClaim, isReadOnly } from './volume-claims.js';
@@ -122,6 +123,29 @@ function unpublishRefusal(
 const beingDeleted = (context: VolumeContext): Failure | undefined =>
   context.deletion ? refused('VOLUME_DELETING', context, 'it is being deleted') : undefined;
 
+const isBelow = (bytes: Bytes | undefined, other: Bytes | undefined): boolean =>
+  bytes !== undefined && other !== undefined && BigInt(bytes) < BigInt(other);
+
+/** Whether it is as large as that already, by what the plugin said last. */
+export const isCovered = ({ csi, expansion }: VolumeContext, { requiredBytes }: CapacityRange): boolean =>
+  !expansion && csi?.capacityBytes !== undefined && !isBelow(csi.capacityBytes, requiredBytes);
+
+/** Nothing makes a volume smaller; what was asked for before may be asked for again, however much it has become. */
+function expandRefusal(context: VolumeContext, { capacity }: RequestOf<'volume.expand'>): Failure | undefined {
+  if (context.deletion) return beingDeleted(context);
+  const { spec, csi, expansion, expandedTo } = context;
+  const has = csi?.capacityBytes;
+  const isKnown = [expandedTo, spec?.capacity, expansion?.capacity].some((known) => isSameData(known, capacity));
+  if (isKnown) return undefined;
+  const grows = 'volumes only grow';
+  if (isBelow(capacity.requiredBytes, has) || isBelow(capacity.limitBytes, has))
+    return refused('INVALID_ARGUMENT', context, `it has ${has} bytes: ${grows}`);
+  const pending = expansion?.failure ? undefined : (expansion?.next ?? expansion?.capacity)?.requiredBytes;
+  if (isBelow(capacity.requiredBytes, pending))
+    return refused('INVALID_ARGUMENT', context, `it is being expanded to ${pending} bytes: ${grows}`);
+  return undefined;
+}
+
 const refusals: Refusals = {
   'volume.create': (context, { spec }) => {
     if (context.deletion)
@@ -133,7 +157,7 @@ const refusals: Refusals = {
   'volume.unpublish': unpublishRefusal,
   'volume.claim': claimRefusal,
   'volume.delete': deleteRefusal,
-  'volume.expand': beingDeleted,
+  'volume.expand': expandRefusal,
   'volume.modify': beingDeleted,
 };
 

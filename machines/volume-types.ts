@@ -114,12 +114,16 @@ export interface Leftover {
 
 export interface Expansion {
   capacity: CapacityRange;
+  /** Asked for while a call was under way: due after that. */
+  next?: CapacityRange;
   tries?: Tries;
   failure?: CallFailure;
 }
 
 export interface Modification {
   mutableParameters: Record<string, string>;
+  /** Asked for while a call was under way: due after that. */
+  next?: Record<string, string>;
   tries?: Tries;
   failure?: CallFailure;
 }
@@ -164,6 +168,8 @@ export interface VolumeContext {
   publicationNumber: number;
   availability: Availability;
   expansion: Expansion | null;
+  /** What the last expansion that is done was asked for. */
+  expandedTo: CapacityRange | null;
   /** The node's part of an expansion is due. */
   nodeExpansion: boolean;
   modification: Modification | null;

@@ -23,6 +23,8 @@ export interface PluginCallsOptions {
 export interface Work<TAnswer> {
   /** Why the plugin can't do this at all, by what it offers; undefined where it can. */
   refusal?(sight: Admitted['sight']): string | undefined;
+  /** What stands in its way for now: it is tried again later. */
+  hindrance?(sight: Admitted['sight']): CallFailure | undefined;
   /** The answer where nothing has to be called. */
   without?(sight: Admitted['sight']): TAnswer | undefined;
   call(client: unknown, bounds: CallBounds, sight: Admitted['sight']): Promise<TAnswer>;
@@ -71,6 +73,8 @@ export class PluginCalls {
       const { sight } = admitted;
       const refusal = work.refusal?.(sight);
       if (refusal !== undefined) return { status: 'not-begun', failure: lacking(refusal) };
+      const hindrance = work.hindrance?.(sight);
+      if (hindrance) return { status: 'not-begun', failure: hindrance, retry };
       const answer = work.without?.(sight);
       if (answer !== undefined) {
         admitted.leave();
