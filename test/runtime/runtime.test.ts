@@ -23,7 +23,7 @@ describe('createRuntime', () => {
       ['without a data directory', { dataDir: undefined }, 'dataDir must be the absolute path of a directory'],
       ['a relative data directory', { dataDir: 'data' }, 'is relative'],
       ['without a node', { nodeId: undefined }, 'nodeId must be a string'],
-      ['the URL of a store', { store: 'redis://user:secret@db' }, "give redisStore('redis://…')"],
+      ['the URL of a store', { store: 'redis://user:hunter2@db' }, "give redisStore('redis://…')"],
       ['null as a store', { store: null }, 'store must be a store'],
       ['null as times', { fingerprint: null }, 'fingerprint must be an object'],
       ['no times at all', { fingerprint: { intervalMs: 0 } }, 'fingerprint.intervalMs must be a positive number'],
@@ -46,7 +46,7 @@ describe('createRuntime', () => {
       it(`R15 ${title}: INVALID_ARGUMENT, which names it`, async () => {
         const error = await refusalOf(createRuntime({ nodeId, dataDir: directory, ...more }));
         expect(error.code).to.equal('INVALID_ARGUMENT');
-        expect(error.message).to.include(why).and.not.include('secret');
+        expect(error.message).to.include(why).and.not.include('hunter2');
       });
     }
 
