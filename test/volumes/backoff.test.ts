@@ -62,18 +62,6 @@ describe('trying again what failed for a volume', () => {
     expect(await house.volumes.get(key)).to.include({ state: 'pending-publish' });
   });
 
-  it('V10 where chance says to try at once, again and again, the others still get their turn', async () => {
-    await house.runtime.close();
-    const { id } = { id: () => 'the-only-one' };
-    await house.open({ random: { next: () => 0, id } });
-    await house.clock.advance(200);
-    failOn('csi-a');
-    void asked('a');
-    await house.rest();
-    await house.volumes.publish(key, 'b', { capability });
-    await house.volumes.unpublish(key, 'a').catch(() => undefined);
-  });
-
   it('V10 success ends it: what fails next begins with short delays', async () => {
     failOn('csi-a');
     const published = asked('a');
