@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { createActor, fromPromise, SimulatedClock } from 'xstate';
 import type { CallOutcome } from '../../machines/csi-types.js';
 import { volumeMachine } from '../../machines/volume.js';
+import type { CreateCall, MadeCall, PublishAnswer, PublishCall, UnpublishCall } from '../../machines/volume-calls.js';
 import type { CreatedVolume, VolumeChanged, VolumeSpec } from '../../machines/volume-types.js';
 import { stamped } from './stamped.js';
 
@@ -33,19 +34,19 @@ class Scene {
   readonly actor;
 
   constructor() {
-    const call = (name: string) =>
-      fromPromise<never, object>(() => {
+    const call = <TAnswer, TInput extends object>(name: string) =>
+      fromPromise<CallOutcome<TAnswer>, TInput>(() => {
         this.calls.push(name);
         const outcome = this.outcomes.shift();
-        // Each call has an answer of its own type.
-        return (outcome ? Promise.resolve(outcome) : new Promise(() => {})) as Promise<never>;
+        // The test gives each call an answer of its own type.
+        return outcome ? Promise.resolve(outcome as CallOutcome<TAnswer>) : new Promise(() => {});
       });
     const machine = volumeMachine.provide({
       actors: {
-        createVolume: call('create'),
-        deleteVolume: call('delete'),
-        controllerPublish: call('publish'),
-        controllerUnpublish: call('unpublish'),
+        createVolume: call<CreatedVolume, CreateCall>('create'),
+        deleteVolume: call<null, MadeCall>('delete'),
+        controllerPublish: call<PublishAnswer, PublishCall>('publish'),
+        controllerUnpublish: call<null, UnpublishCall>('unpublish'),
       },
     });
     const logic = stamped(machine, () => ({ at: this.clock.now(), random: 0.5 }));
