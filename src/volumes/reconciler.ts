@@ -5,8 +5,8 @@
 import { volumesPrefix } from '../../machines/addresses.js';
 import { beliefOf } from '../../machines/volume-sightings.js';
 import type { Sighting, VolumeContext } from '../../machines/volume-types.js';
+import type { ActorDoor } from '../engine/actor-door.js';
 import { type Clock, pause } from '../engine/clock.js';
-import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { pages } from '../engine/pages.js';
 import { messageOf, StagecraftError } from '../errors.js';
@@ -14,11 +14,13 @@ import type { ControllerPort, ListedVolume } from './controller-port.js';
 import type { PluginAccess } from './plugin-access.js';
 
 export interface ReconcilerOptions {
-  engine: Engine;
+  engine: ActorDoor;
   controller: ControllerPort;
   access: PluginAccess;
   /** By a plugin's own names for them, the nodes that have reported it. */
   nodesOf(plugin: string): Promise<Map<string, string>>;
+  /** Whether this runtime is to do it now; asked before each round. */
+  leads(): boolean;
   clock: Clock;
   logger: Logger;
   intervalMs: number;
@@ -82,11 +84,12 @@ export class Reconciler {
   }
 
   async #rounds(): Promise<void> {
-    const { clock, intervalMs, logger } = this.#options;
+    const { clock, intervalMs, logger, leads } = this.#options;
     const { signal } = this.#stop;
     for (;;) {
       await pause(clock, intervalMs, signal);
       if (signal.aborted) return;
+      if (!leads()) continue;
       // The store may not answer: then it is done the next time.
       await this.run().catch((error: unknown) => {
         if (!signal.aborted) logger.warn({}, `volumes could not be compared with their plugins: ${messageOf(error)}`);
