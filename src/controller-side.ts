@@ -77,7 +77,7 @@ export class ControllerSide {
       controller,
       access,
       nodesOf: (plugin) => this.nodes.byCsiId(plugin),
-      leads: () => this.leadership.isOurs,
+      refusal: () => this.engine.refusal,
       clock,
       logger,
       intervalMs: runtime.reconcile?.intervalMs ?? defaultReconcileMs,

@@ -174,9 +174,9 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   const root = new Root(engine, registryAddress(nodeId), clock);
 
   await engine.open();
+  const tell = (fault: unknown): void => logger.error({}, `not ended in order: ${messageOf(fault)}`);
   await root.start().catch(async (error: unknown) => {
     // Why it could not start counts more than how it ended.
-    const tell = (fault: unknown): void => logger.error({}, `after a start that failed: ${messageOf(fault)}`);
     await engine.stop().catch(tell);
     clients.end();
     throw error;
@@ -197,7 +197,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   };
   void engine.lost.then(async (reason) => {
     refuse(reason);
-    await controllerSide.stop().catch(() => {}); // told when it is closed
+    await controllerSide.stop().catch(tell);
   });
   return {
     nodeId,
@@ -220,7 +220,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
       closing ??= (async () => {
         refuse();
         try {
-          await controllerSide.stop();
+          await controllerSide.stop().catch(tell);
           await root
             .stop(release, () => tasks.list())
             .catch(withoutStore)

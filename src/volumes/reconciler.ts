@@ -19,8 +19,8 @@ export interface ReconcilerOptions {
   access: PluginAccess;
   /** By a plugin's own names for them, the nodes that have reported it. */
   nodesOf(plugin: string): Promise<Map<string, string>>;
-  /** Whether this runtime is to do it now; asked before each round. */
-  leads(): boolean;
+  /** Why this runtime is not the one to do it now; absent: it is. */
+  refusal(): StagecraftError | undefined;
   clock: Clock;
   logger: Logger;
   intervalMs: number;
@@ -66,9 +66,11 @@ export class Reconciler {
 
   /**
    * Compares now. @param plugin absent: all that have volumes
-   * @throws StagecraftError PLUGIN_UNAVAILABLE, PLUGIN_LACKS, CSI_ERROR, for a plugin that was named
+   * @throws StagecraftError PLUGIN_UNAVAILABLE, PLUGIN_LACKS, CSI_ERROR, for a plugin that was named; NOT_LEADER
    */
   async run(plugin?: string): Promise<Reconciled[]> {
+    const refusal = this.#options.refusal();
+    if (refusal) throw refusal;
     const believed = await this.#believed();
     if (plugin !== undefined) return [await this.#compare(plugin, believed.get(plugin) ?? [])];
     const compared: Reconciled[] = [];
@@ -84,12 +86,12 @@ export class Reconciler {
   }
 
   async #rounds(): Promise<void> {
-    const { clock, intervalMs, logger, leads } = this.#options;
+    const { clock, intervalMs, logger, refusal } = this.#options;
     const { signal } = this.#stop;
     for (;;) {
       await pause(clock, intervalMs, signal);
       if (signal.aborted) return;
-      if (!leads()) continue;
+      if (refusal()) continue;
       // The store may not answer: then it is done the next time.
       await this.run().catch((error: unknown) => {
         if (!signal.aborted) logger.warn({}, `volumes could not be compared with their plugins: ${messageOf(error)}`);
