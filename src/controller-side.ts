@@ -16,6 +16,7 @@ import { type Leadership, leadershipOf, tellElected } from './leadership.js';
 import { pluginPort } from './plugin-port.js';
 import type { PluginRegistry } from './registry/plugin-registry.js';
 import type { RuntimeOptions } from './runtime-options.js';
+import { capacityReader } from './volumes/capacity.js';
 import { nodeKind } from './volumes/node-kind.js';
 import { NodeManager } from './volumes/node-manager.js';
 import { PluginAccess } from './volumes/plugin-access.js';
@@ -82,18 +83,26 @@ export class ControllerSide {
       logger,
       intervalMs: runtime.reconcile?.intervalMs ?? defaultReconcileMs,
     });
+    // Another agent leads, and may know plugins that this one does not: who is asked is told first.
+    const isKnownPlugin = (plugin: string): boolean => {
+      this.engine.leader();
+      return port.isKnown(plugin);
+    };
     this.volumes = new VolumeManager({
       reconciler: this.#reconciler,
       engine: this.engine,
       clock,
       random,
       namePrefix: runtime.volumeNamePrefix ?? 'sc',
-      // Another agent leads, and may know plugins that this one does not: who is asked is told first.
-      isKnownPlugin: (plugin) => {
-        this.engine.leader();
-        return port.isKnown(plugin);
-      },
+      isKnownPlugin,
       target: (node, plugin) => this.nodes.target(node, plugin),
+      // Changes nothing: whoever has the plugin may ask it.
+      capacity: capacityReader({
+        access,
+        controller,
+        timeoutMs,
+        isKnownPlugin: (plugin) => port.isKnown(plugin) || isKnownPlugin(plugin),
+      }),
     });
   }
 
