@@ -112,12 +112,16 @@ export class AnswersScene {
     return this.#cable.whenCut;
   }
 
-  /** The runtime dies, if it is not dead yet. Resolves when no call of it is under way, and the next one is up. */
-  async succeed(): Promise<void> {
+  /**
+   * The runtime dies, if it is not dead yet. Resolves when it waits for no call any more, and the next one is up.
+   * @param meanwhile what happens when there is none
+   */
+  async succeed(meanwhile: () => Promise<void> = async () => {}): Promise<void> {
     this.#cable.cutNow();
     await this.runtime.close().catch(() => {}); // it can't write that down
     for (const { number, end } of this.#calls()) if (!end) await this.driver.waitForGone(number);
     await this.#data.bury(this.#store);
+    await meanwhile();
     await this.#open();
   }
 
@@ -156,6 +160,14 @@ export class AnswersScene {
     const { snapshot } = await this.runtime.journal.replay(volumeAddress('default', id));
     const { work } = (snapshot?.context ?? {}) as VolumeContext;
     return work === null;
+  }
+
+  /** Resolves when a call of this RPC has begun, since the story did, that was not waited for yet. */
+  async called(rpc: RpcName): Promise<RecordedCall> {
+    for (;;) {
+      const call = await this.driver.waitForCall(rpc);
+      if (call.number > this.#heard) return call;
+    }
   }
 
   calls(rpc: RpcName): RecordedCall[] {
