@@ -29,7 +29,7 @@ const topology = { [topologyKey]: nodes.a };
 const retry = { initialMs: 5, maxMs: 50 };
 
 export const capability = { accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
-const mib = 1_048_576;
+export const mib = 1_048_576;
 
 /** A volume as the driver has it. */
 export interface RealVolume {
@@ -190,14 +190,20 @@ export class AnswersScene {
     return this.#kept().filter(({ id }) => !this.#before.has(id));
   }
 
-  /** The driver has what is believed, nothing else, and was asked for nothing that it must not be. */
-  async checkSettled(id: string): Promise<void> {
+  /**
+   * The driver has what is believed, nothing else, and was asked for nothing that it must not be.
+   * @param isReal what else must be so of what it has
+   */
+  async checkSettled(id: string, isReal: (volume: RealVolume) => boolean = () => true): Promise<void> {
     const volume = await this.runtime.volumes.get({ id });
     const attached = Object.values(volume?.publications ?? {})
       .filter(({ state }) => state === 'published')
       .map(({ csiNodeId }) => csiNodeId);
     const believed = volume?.csiId === undefined ? [] : [{ id: volume.csiId, attached }];
-    expect(this.real().map(({ id, attached }) => ({ id, attached }))).to.deep.equal(believed);
+    const real = this.real();
+    expect(real.map(({ id, attached }) => ({ id, attached }))).to.deep.equal(believed);
+    if (volume?.capacityBytes !== undefined) expect(real[0]?.capacityBytes).to.equal(volume.capacityBytes);
+    expect(real.every(isReal), JSON.stringify(real)).to.equal(true);
     expect(violationsIn(this.#judged()).map(({ text }) => text)).to.deep.equal([]);
     expect(this.driver.stepsLeft, 'faults that were not met').to.equal(0);
     expect(this.runtime.actors.quarantined()).to.deep.equal([]);

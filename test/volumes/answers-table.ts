@@ -5,7 +5,7 @@
 import type { RpcName } from '../../src/csi/answers.js';
 import type { GrpcCode } from '../../src/csi/codes.js';
 import type { Volume } from '../../src/volumes/volume-view.js';
-import type { AnswersScene } from './answers-scene.js';
+import { type AnswersScene, mib, type RealVolume } from './answers-scene.js';
 
 /** One kind of call: what brings a volume to where it is made next, what asks for it, and what there is then. */
 export interface Subject {
@@ -23,6 +23,8 @@ export interface Subject {
   hasFailed(volume: Volume | undefined): boolean;
   /** Of one that has failed. */
   message(volume: Volume | undefined): string | undefined;
+  /** Of what the driver has, once it is done; absent: what is compared of each volume says it all. */
+  isReal?(volume: RealVolume): boolean;
 }
 
 const failedAsAWhole = {
@@ -41,6 +43,10 @@ const published = async (scene: AnswersScene, id: string): Promise<unknown> => {
   await created(scene, id);
   return scene.runtime.volumes.publish({ id }, 'a');
 };
+
+/** Twice what it has. */
+const requiredBytes = 2 * mib;
+const mutableParameters = { warnAbovePercent: '50' };
 
 export const subjects: Subject[] = [
   {
@@ -92,6 +98,30 @@ export const subjects: Subject[] = [
     effect: 'deleteVolume',
     isDone: (volume) => volume === undefined,
     ...failedAsAWhole,
+  },
+  {
+    rpc: 'ControllerExpandVolume',
+    name: 'an expansion',
+    prepare: created,
+    ask: ({ runtime }, id) => runtime.volumes.expand({ id }, { requiredBytes }),
+    event: 'volume.expand',
+    effect: 'controllerExpand',
+    isDone: (volume) => volume?.capacityBytes === requiredBytes && volume.expansion === undefined,
+    hasFailed: (volume) => volume?.expansion?.message !== undefined,
+    message: (volume) => volume?.expansion?.message,
+    isReal: ({ capacityBytes }) => capacityBytes === requiredBytes,
+  },
+  {
+    rpc: 'ControllerModifyVolume',
+    name: 'a change of parameters',
+    prepare: created,
+    ask: ({ runtime }, id) => runtime.volumes.modify({ id }, mutableParameters),
+    event: 'volume.modify',
+    effect: 'controllerModify',
+    isDone: (volume) => volume !== undefined && volume.modification === undefined,
+    hasFailed: (volume) => volume?.modification?.message !== undefined,
+    message: (volume) => volume?.modification?.message,
+    isReal: (volume) => volume.mutableParameters.warnAbovePercent === mutableParameters.warnAbovePercent,
   },
 ];
 

@@ -59,7 +59,7 @@ describe('the answers to calls for volumes', () => {
           }
           expect(subject.isDone(await scene.runtime.volumes.get({ id }))).to.equal(true);
           expect(scene.ends(rpc)).to.deep.equal(reaction === 'taken for done' ? told : [...told, 'OK']);
-          await scene.checkSettled(id);
+          await scene.checkSettled(id, subject.isReal);
         });
       }
     }
@@ -70,7 +70,7 @@ describe('the answers to calls for volumes', () => {
         scene.driver.script(rpc, { breakOff: moment }, { times: 2 });
         await subject.ask(scene, id);
         expect(scene.ends(rpc)).to.deep.equal(['broken', 'broken', 'OK']);
-        await scene.checkSettled(id);
+        await scene.checkSettled(id, subject.isReal);
       });
     }
   }
