@@ -43,6 +43,9 @@ export type { LogOptions, Retention, RuntimeOptions } from './runtime-options.js
 export type { TaskOptions } from './tasks/spec.js';
 export type { LogPart } from './tasks/task-logs.js';
 export type { TaskState, TaskStatus, TaskUpdate } from './tasks/task-supervisor.js';
+export type { AwaitOptions } from './volumes/await-options.js';
+export type { Capacity, CapacityRequest } from './volumes/capacity.js';
+export type { Expanded, ExpandRequest } from './volumes/expansion.js';
 export type { NodeReport, NodeStatus } from './volumes/node-manager.js';
 export type { Reconciled } from './volumes/reconciler.js';
 export type { SecretsProvider } from './volumes/secrets.js';
@@ -55,5 +58,5 @@ export {
 } from './volumes/secrets-providers.js';
 export type { VolumeKeyInput, VolumeSpec } from './volumes/spec.js';
 export type { VolumeEvent } from './volumes/volume-events.js';
-export type { AwaitOptions, ClaimOptions, PublishOptions } from './volumes/volume-manager.js';
+export type { ClaimOptions, PublishOptions } from './volumes/volume-manager.js';
 export type { Volume, VolumePublication } from './volumes/volume-view.js';

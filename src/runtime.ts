@@ -32,6 +32,7 @@ import { lmdbStore } from './stores/lmdb.js';
 import { taskKind } from './tasks/kinds.js';
 import { TaskLogs } from './tasks/task-logs.js';
 import { TaskSupervisor } from './tasks/task-supervisor.js';
+import { capacityReader } from './volumes/capacity.js';
 import { nodeKind } from './volumes/node-kind.js';
 import { NodeManager } from './volumes/node-manager.js';
 import { PluginAccess } from './volumes/plugin-access.js';
@@ -147,13 +148,13 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   const controllers = pluginPort(() => plugins);
   const { timeoutMs = 120_000, maxInFlightPerPlugin: maxInFlight = 64 } = options.calls ?? {};
   const access = new PluginAccess(controllers, { clock, maxInFlight });
-  const controller = csiController({ timeoutMs });
   const calls = new PluginCalls({
     access,
     secrets: options.secrets ?? noSecrets,
     clock,
     retry: { ...defaultBackoff, ...options.retry },
   });
+  const controller = csiController({ timeoutMs });
   let released = false;
   let drained: 'kept' | 'released' | undefined;
   // Read when it comes to it: until then a close may still become one that releases.
@@ -233,6 +234,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     namePrefix: options.volumeNamePrefix ?? 'sc',
     isKnownPlugin: (plugin) => controllers.isKnown(plugin),
     target: (node, plugin) => nodes.target(node, plugin),
+    capacity: capacityReader({ access, controller, timeoutMs, isKnownPlugin: (plugin) => controllers.isKnown(plugin) }),
   });
   const root = new Root(engine, registryAddress(nodeId), clock);
 

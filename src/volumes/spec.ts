@@ -1,6 +1,6 @@
 /** What a volume may be asked to be: checked whole, every fault at once with its path, before anything is stored. */
 import { z } from 'zod';
-import type { Bytes, Capability, SecretRef } from '../../machines/csi-types.js';
+import type { Bytes, Capability, CapacityRange, SecretRef } from '../../machines/csi-types.js';
 import type { VolumeSpec as KnownSpec, VolumeKey } from '../../machines/volume-types.js';
 import { StagecraftError } from '../errors.js';
 import { inPlainWords } from '../host/plain-faults.js';
@@ -39,14 +39,19 @@ export const segmentsSchema = map.refine(
   'must name at least one segment',
 );
 
+export const parametersSchema = map.refine(
+  (entries) => Object.keys(entries).length > 0,
+  'must name at least one parameter',
+);
+
 /** Kept as plain data: above 2⁵³−1 in decimal. */
-const bytes = z
+export const bytesSchema = z
   .union([z.int().positive(), z.bigint().positive(), z.string().regex(/^[1-9]\d*$/, 'must be a number of bytes')])
   .refine((size) => BigInt(size) < 2n ** 63n, 'must be below 2^63')
   .transform((size): Bytes => (BigInt(size) <= Number.MAX_SAFE_INTEGER ? Number(size) : String(size)));
 
 export const capacitySchema = z
-  .strictObject({ requiredBytes: bytes.optional(), limitBytes: bytes.optional() })
+  .strictObject({ requiredBytes: bytesSchema.optional(), limitBytes: bytesSchema.optional() })
   .refine(
     ({ requiredBytes = 0, limitBytes }) => limitBytes === undefined || BigInt(requiredBytes) <= BigInt(limitBytes),
     'must have a limitBytes that is not below requiredBytes',
@@ -153,16 +158,17 @@ export function knownSpec(
   sourceId: string,
 ): KnownSpec {
   const capabilities: Capability[] = rest.capabilities.map(definedCapability);
-  const { requiredBytes, limitBytes } = rest.capacity;
-  const capacity = {
-    ...(requiredBytes !== undefined && { requiredBytes }),
-    ...(limitBytes !== undefined && { limitBytes }),
-  };
+  const capacity = definedRange(rest.capacity);
   const known: KnownSpec = { ...rest, capabilities, capacity };
   if (source) known.source = 'volume' in source ? { volume: source.volume, csiId: sourceId } : source;
   if (external) known.external = external;
   return known;
 }
+
+export const definedRange = ({ requiredBytes, limitBytes }: z.output<typeof capacitySchema>): CapacityRange => ({
+  ...(requiredBytes !== undefined && { requiredBytes }),
+  ...(limitBytes !== undefined && { limitBytes }),
+});
 
 export const definedCapability = ({ fsType, mountFlags, ...rest }: z.output<typeof capabilitySchema>): Capability => ({
   ...rest,

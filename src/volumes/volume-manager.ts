@@ -16,6 +16,9 @@ import type { Random } from '../engine/random.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { Waiters } from '../engine/waiters.js';
 import { StagecraftError } from '../errors.js';
+import type { AwaitOptions } from './await-options.js';
+import type { Capacity, CapacityRequest } from './capacity.js';
+import { type Expanded, type ExpandRequest, expandedOf, expandSchema, isExpanded } from './expansion.js';
 import type { NodeTarget } from './node-port.js';
 import type { Reconciled, Reconciler } from './reconciler.js';
 import {
@@ -25,9 +28,11 @@ import {
   capabilitySchema,
   checked,
   definedCapability,
+  definedRange,
   keyOf,
   knownSpec,
   nodeIdSchema,
+  parametersSchema,
   specSchema,
   textSchema,
   type VolumeKeyInput,
@@ -48,12 +53,7 @@ export interface VolumeManagerOptions {
   isKnownPlugin(plugin: string): boolean;
   /** Where a volume of this plugin is to go. @throws StagecraftError naming the node or what it lacks */
   target(nodeId: string, plugin: string): Promise<NodeTarget>;
-}
-
-/** How long the result is waited for; default: until it is there. What is given up is the wait, never the request. */
-export interface AwaitOptions {
-  timeoutMs?: number;
-  signal?: AbortSignal;
+  capacity(plugin: string, request: CapacityRequest, options: AwaitOptions): Promise<Capacity>;
 }
 
 export interface PublishOptions extends AwaitOptions {
@@ -194,6 +194,65 @@ export class VolumeManager {
       },
       true,
     );
+  }
+
+  /**
+   * Makes a volume larger, also while it is published where its plugin can do that; else this waits until it is
+   * unpublished. Larger sizes may be asked for while this goes on. Resolves when the controller side has done its part.
+   * What fails leaves the volume as it is, and usable.
+   * @param capacity in bytes, for the whole volume; one that is as large already is left as it is
+   * @returns `nodeExpansionRequired`: the node's part is still due. `capacityBytes` is absent where the plugin does not say
+   * @throws StagecraftError INVALID_ARGUMENT: it would be smaller; VOLUME_NOT_FOUND, VOLUME_DELETING; CSI_ERROR,
+   *   PLUGIN_LACKS; TIMEOUT, ABORTED: the work goes on
+   * @see CSI specification, ControllerExpandVolume
+   */
+  async expand(key: VolumeKeyInput, capacity: ExpandRequest, options: AwaitOptions = {}): Promise<Expanded> {
+    this.#refuseIfClosed();
+    const known = keyOf(key);
+    const asked = definedRange(checked(expandSchema, capacity, 'the capacity'));
+    const { context } = await this.#present(known);
+    await this.#ask(known, { type: 'volume.expand', capacity: asked });
+    return this.#reach(known, options, 'expanded', (now) => {
+      this.#refuseIfGone(known, { asked: context, now, goal: 'expanded' });
+      if (isExpanded(now, asked)) return expandedOf(now);
+      const failure = now.expansion?.failure;
+      if (failure) throw failed(known, failure);
+      return undefined;
+    });
+  }
+
+  /**
+   * Changes mutable parameters of a volume; those that are not named stay as they are. Resolves when the plugin has taken
+   * them. What fails leaves the volume usable.
+   * @throws StagecraftError INVALID_ARGUMENT; VOLUME_NOT_FOUND, VOLUME_DELETING; CSI_ERROR, PLUGIN_LACKS; TIMEOUT,
+   *   ABORTED: the work goes on
+   * @see CSI specification, ControllerModifyVolume
+   */
+  async modify(
+    key: VolumeKeyInput,
+    mutableParameters: Record<string, string>,
+    options: AwaitOptions = {},
+  ): Promise<void> {
+    this.#refuseIfClosed();
+    const known = keyOf(key);
+    const asked = checked(parametersSchema, mutableParameters, 'the parameters');
+    const { context } = await this.#present(known);
+    await this.#ask(known, { type: 'volume.modify', mutableParameters: asked });
+    await this.#reach(known, options, 'modified', (now) => {
+      this.#refuseIfGone(known, { asked: context, now, goal: 'modified' });
+      if (now.modification?.failure) throw failed(known, now.modification.failure);
+      return now.modification ? undefined : true;
+    });
+  }
+
+  /**
+   * How much room a plugin has for volumes like these; of all kinds and everywhere, where nothing is said.
+   * @throws StagecraftError INVALID_ARGUMENT; PLUGIN_NOT_FOUND, PLUGIN_LACKS, PLUGIN_UNAVAILABLE; CSI_ERROR; ABORTED
+   * @see CSI specification, GetCapacity
+   */
+  async capacity(plugin: string, request: CapacityRequest = {}, options: AwaitOptions = {}): Promise<Capacity> {
+    this.#refuseIfClosed();
+    return this.#options.capacity(plugin, request, options);
   }
 
   /**
@@ -378,6 +437,17 @@ export class VolumeManager {
       signal,
       failed,
     });
+  }
+
+  /** What was asked of a volume is asked of no other, and of none that goes. */
+  #refuseIfGone(
+    key: VolumeKey,
+    { asked, now, goal }: { asked: VolumeContext; now: VolumeContext; goal: string },
+  ): void {
+    if (now.creation.failure) throw failed(key, now.creation.failure);
+    if (now.uid === asked.uid && !now.deletion) return;
+    const message = `${nameOf(key)} was deleted before it was ${goal}`;
+    throw new StagecraftError('ABORTED', message, { address: addressOf(key) });
   }
 
   #unfinished(code: string, why: string, { key, goal }: { key: VolumeKey; goal: string }): StagecraftError {

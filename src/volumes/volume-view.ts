@@ -47,6 +47,8 @@ export interface Volume {
   availability: Availability;
   /** An expansion that is under way, or has failed. */
   expansion?: { capacity: CapacityRange; message?: string };
+  /** A change of its parameters that is under way, or has failed. */
+  modification?: { mutableParameters: Record<string, string>; message?: string };
   /** The node's part of an expansion is still to be done. */
   nodeExpansionRequired?: boolean;
   /** Its plugin does not list it any more. */
@@ -66,7 +68,8 @@ export const stateOf = (value: StateValue): VolumeState =>
 export const bytesIn = (bytes: Bytes): number | bigint => (typeof bytes === 'string' ? BigInt(bytes) : bytes);
 
 export function volumeOf(value: StateValue, context: VolumeContext): Volume {
-  const { key, uid, spec, csi, claims, waiting, availability, expansion, nodeExpansion, leftovers, sighting } = context;
+  const { key, uid, spec, csi, claims, waiting, availability, expansion, modification } = context;
+  const { nodeExpansion, leftovers, sighting } = context;
   const error = errorOf(context);
   const volume: Volume = {
     key,
@@ -87,6 +90,8 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
     if (csi.capacityBytes !== undefined) volume.capacityBytes = bytesIn(csi.capacityBytes);
   }
   if (expansion) volume.expansion = { capacity: expansion.capacity, ...messageIn(expansion) };
+  if (modification)
+    volume.modification = { mutableParameters: modification.mutableParameters, ...messageIn(modification) };
   if (nodeExpansion) volume.nodeExpansionRequired = true;
   if (sighting?.isMissing) volume.missing = true;
   if (sighting?.condition) volume.condition = sighting.condition;
@@ -113,10 +118,19 @@ const messageIn = ({ failure, tries }: { failure?: Failure; tries?: Tries }): { 
 };
 
 /** What keeps it from where it is going. */
-export function errorOf({ creation, deletion, work, publications, awaiting }: VolumeContext): Failure | undefined {
+export function errorOf({
+  creation,
+  deletion,
+  work,
+  publications,
+  expansion,
+  modification,
+  awaiting,
+}: VolumeContext): Failure | undefined {
   if (awaiting) return { code: 'PLUGIN_UNAVAILABLE', message: awaiting.reason, final: false };
   const publication = work?.nodeId === undefined ? undefined : publications[work.nodeId];
-  for (const piece of [creation, deletion, publication]) {
+  const change = work?.kind === 'expand' ? expansion : work?.kind === 'modify' ? modification : null;
+  for (const piece of [creation, deletion, publication, change]) {
     const failure = piece?.failure ?? piece?.tries?.failure;
     if (failure) return failure;
   }

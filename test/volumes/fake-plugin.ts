@@ -76,8 +76,11 @@ export class FakePlugin implements Dispenser<FakePlugin> {
   readonly inFlight = new Map<string, string>();
   mostInFlight = 0;
   accessibleTopology: plain.Topology[] = [];
+  capacity: plain.GetCapacityResponse = { availableCapacity: 2n ** 40n };
   /** Says what becomes of a call; default: what it asks for is done. */
   script: (call: Call) => Step | undefined = () => undefined;
+  /** Sizes to expand to become whole multiples of it. */
+  blockBytes = 1n;
   #ids = 0;
 
   connect(_: PluginInfo): FakePlugin {
@@ -183,9 +186,14 @@ export class FakePlugin implements Dispenser<FakePlugin> {
     return this.#take('ControllerExpandVolume', { volume, request }, () => {
       const kept = this.volumes.get(volume);
       if (!kept) throw csiError('ControllerExpandVolume', 'NOT_FOUND', `there is no ${volume}`);
-      kept.capacityBytes = BigInt(request.capacityRange?.requiredBytes ?? kept.capacityBytes);
+      const asked = BigInt(request.capacityRange?.requiredBytes ?? kept.capacityBytes);
+      kept.capacityBytes = ((asked + this.blockBytes - 1n) / this.blockBytes) * this.blockBytes;
       return { capacityBytes: kept.capacityBytes, nodeExpansionRequired: true };
     });
+  }
+
+  getCapacity(request: Given<plain.GetCapacityRequest>): Promise<plain.GetCapacityResponse> {
+    return this.#take('GetCapacity', { volume: '', request }, () => this.capacity);
   }
 
   controllerModifyVolume(request: Given<plain.ControllerModifyVolumeRequest>): Promise<void> {
@@ -195,7 +203,7 @@ export class FakePlugin implements Dispenser<FakePlugin> {
   async #take<T>(rpc: Rpc, about: Pick<Call, 'volume' | 'nodeId' | 'request'>, work: () => T): Promise<T> {
     const call: Call = { rpc, ...about };
     this.calls.push(call);
-    const isChange = rpc !== 'ListVolumes';
+    const isChange = rpc !== 'ListVolumes' && rpc !== 'GetCapacity';
     if (isChange) this.#begin(call);
     try {
       const step = this.script(call) ?? {};
