@@ -6,6 +6,8 @@ import type { FastifyInstance } from 'fastify';
 import type { Availability, Claim } from '../../machines/volume-types.js';
 import { StagecraftError } from '../errors.js';
 import type { Runtime } from '../runtime.js';
+import type { CapacityRequest } from '../volumes/capacity.js';
+import type { ExpandRequest } from '../volumes/expansion.js';
 import type { VolumeSpec } from '../volumes/spec.js';
 import type { ClaimOptions, PublishOptions } from '../volumes/volume-manager.js';
 import type { Volume } from '../volumes/volume-view.js';
@@ -20,6 +22,12 @@ export interface VolumePage {
   next?: string;
 }
 
+/** What `POST /v1/volumes/NAMESPACE/ID/expand` answers. */
+export interface Expanded {
+  capacityBytes?: number | string;
+  nodeExpansionRequired: boolean;
+}
+
 interface OfVolume {
   Params: { namespace: string; id: string };
   Querystring: { timeoutMs?: string };
@@ -32,6 +40,9 @@ export function serveVolumes(server: FastifyInstance, { volumes }: Runtime): voi
   // What a request says is checked by the runtime, whose types say what it may be.
   server.post<{ Body: VolumeSpec; Querystring: { timeoutMs?: string } }>('/v1/volumes', ({ body, query }) =>
     volumes.create(body, timeoutIn(query.timeoutMs)),
+  );
+  server.get<{ Querystring: Record<string, string> }>('/v1/volumes', ({ query: { limit, ...filter } }) =>
+    volumes.list({ ...filter, ...(limit !== undefined && { limit: Number(limit) }) }),
   );
   server.get<OfVolume>(base, async ({ params: { namespace, id } }): Promise<Volume> => {
     const volume = await volumes.get({ namespace, id });
@@ -49,6 +60,16 @@ export function serveVolumes(server: FastifyInstance, { volumes }: Runtime): voi
     await volumes.unpublish(params, textIn(body, 'nodeId'), timeoutIn(query.timeoutMs));
     return reply.code(204).send();
   });
+  server.post<OfVolume & { Body: ExpandRequest }>(`${base}/expand`, ({ params, body, query }) =>
+    volumes.expand(params, body, timeoutIn(query.timeoutMs)),
+  );
+  server.post<OfVolume & { Body: { mutableParameters: Record<string, string> } }>(
+    `${base}/modify`,
+    async ({ params, body, query }, reply) => {
+      await volumes.modify(params, body.mutableParameters, timeoutIn(query.timeoutMs));
+      return reply.code(204).send();
+    },
+  );
   server.post<OfVolume>(`${base}/delete`, async ({ params, body, query }, reply) => {
     await volumes.delete(params, { force: flagIn(body, 'force'), ...timeoutIn(query.timeoutMs) });
     return reply.code(204).send();
@@ -75,5 +96,12 @@ export function serveVolumes(server: FastifyInstance, { volumes }: Runtime): voi
       return reply.code(204).send();
     });
   }
+  server.post<{ Body: CapacityRequest & { plugin: string }; Querystring: { timeoutMs?: string } }>(
+    '/v1/capacity',
+    ({ body, query }) => {
+      const { plugin: _, ...request } = body;
+      return volumes.capacity(textIn(body, 'plugin'), request, timeoutIn(query.timeoutMs));
+    },
+  );
   server.post<{ Body: { plugin?: string } }>('/v1/reconcile', ({ body }) => volumes.reconcile(body.plugin));
 }

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { type Command, CommanderError, Option } from 'commander';
 import { parse } from 'yaml';
-import type { VolumePage, VolumeReport } from '../agent/volume-api.js';
+import type { Expanded, VolumePage, VolumeReport } from '../agent/volume-api.js';
 import { messageOf } from '../errors.js';
 import { collect, secondsIn, sizeIn } from './arguments.js';
 import { askAgent } from './client.js';
-import { volumeDetails, volumeTable } from './print-volumes.js';
+import { sizeText, volumeDetails, volumeTable } from './print-volumes.js';
 import { type LookOptions, look, lookAt, print, printJson, type ReachOptions, reach, socketOf } from './reach.js';
 
 const accessModes = [
@@ -68,6 +68,9 @@ export function addVolumeCommands(program: Command): void {
     )
     .action(publishVolume);
   reach(awaited(add('unpublish <id> <node>', 'take it from a node'))).action(unpublishVolume);
+  lookAt(awaited(add('expand <id>', 'make it larger')))
+    .argument('<size>', 'for the whole volume, e.g. 20Gi', sizeIn)
+    .action(expandVolume);
   reach(awaited(add('delete <id>', 'delete it, with all that is in it')))
     .option('--force', 'also while it is used; what could not be confirmed stays listed')
     .action(deleteVolume);
@@ -110,7 +113,7 @@ async function listVolumes({
   prefix,
   ...options
 }: LookOptions & Filters): Promise<void> {
-  const filters = Object.entries({ namespace, plugin, state, node, prefix });
+  const filters = Object.entries({ namespace, plugin, state, node, idPrefix: prefix, limit: '1000' });
   const query = new URLSearchParams(
     filters.flatMap(([key, value]): [string, string][] => (value === undefined ? [] : [[key, value]])),
   );
@@ -220,6 +223,19 @@ async function capabilityOf(socketPath: string, path: string, accessMode: string
 async function unpublishVolume(id: string, nodeId: string, options: ReachOptions & OfVolume & Awaited): Promise<void> {
   await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/unpublish${within(options)}`, { body: { nodeId } });
   print(`volume ${nameOf(id, options)} is not published to node ${nodeId}`);
+}
+
+async function expandVolume(
+  id: string,
+  requiredBytes: number,
+  options: LookOptions & OfVolume & Awaited,
+): Promise<void> {
+  const body = { requiredBytes };
+  const answer = await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/expand${within(options)}`, { body });
+  if (options.json) return printJson(answer);
+  const { capacityBytes = requiredBytes, nodeExpansionRequired } = answer as Expanded;
+  const still = nodeExpansionRequired ? '; the part of its node is still to be done' : '';
+  print(`volume ${nameOf(id, options)} has ${sizeText(capacityBytes)}${still}`);
 }
 
 async function deleteVolume(
