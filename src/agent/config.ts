@@ -91,7 +91,7 @@ const configSchema = z.strictObject({
   secrets: secretsSchema.optional(),
   volumeNamePrefix: z
     .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/, 'must be 1 to 32 letters, digits, . _ -, and begin with no sign')
+    .regex(/^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$/i, 'must be 1 to 64 letters and digits, with hyphens between them')
     .default('sc'),
   tasks: z
     .array(taskSchema)

@@ -60,7 +60,7 @@ volumeNamePrefix: west-1`;
     ['retry: { initialMs: 9, maxMs: 3 }', 'retry.initialMs: must not be more than maxMs'],
     ['fencing: { afterMs: 0 }', 'fencing.afterMs: must be above 0'],
     ['calls: { maxInFlightPerPlugin: 0.5 }', 'calls.maxInFlightPerPlugin: must be a whole number'],
-    ['volumeNamePrefix: a/b', 'volumeNamePrefix: must be 1 to 32 letters, digits'],
+    ['volumeNamePrefix: a/b', 'volumeNamePrefix: must be 1 to 64 letters and digits'],
   ] as const) {
     it(`A3 ${text} is refused, and the fault named`, () => {
       expect(faultsOf(text).join('\n')).to.include(fault);

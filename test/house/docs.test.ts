@@ -28,7 +28,7 @@ describe('documents', () => {
       (file) => !file.includes('generated') && !file.includes('store-suite'),
     );
     const codes = sources.flatMap((file) =>
-      [...textOf(file).matchAll(/(?:StagecraftError|AgentError)\(\s*'([A-Z_]+)'|\bcode: '([A-Z][A-Z_]+)'/g)].map(
+      [...textOf(file).matchAll(/(?:StagecraftError|AgentError|refused)\(\s*'([A-Z_]+)'|\bcode: '([A-Z][A-Z_]+)'/g)].map(
         ([, thrown, told]) => thrown ?? told ?? '',
       ),
     );
