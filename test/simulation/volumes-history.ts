@@ -16,6 +16,7 @@ import { Users } from './volumes-users.js';
 import { type Witness, witness } from './witness.js';
 
 const chunkMs = 5_000;
+const startAgainMs = 1_000;
 /** Longest: a hung call, what it negates, a lease; then backoff. */
 const peaceMs = 120_000;
 
@@ -62,6 +63,7 @@ class VolumesRun {
         plugin.volumes.set(id, { id, name: id, isFound: true, capacityBytes: 1n, attached: new Set() });
     this.#sights = new PluginSights(timeline, new Set(plugin.capabilities));
     this.#secrets = new SimulatedSecrets(timeline);
+    plugin.mayBeLeft = ({ name }) => this.#isLeft(name, 'published');
     this.#driver.accepts = (secrets) => this.#secrets.areRight(secrets);
     this.#witness = witness(timeline, { now: 0 });
     this.#judge = new CommitJudge({
@@ -216,7 +218,14 @@ class VolumesRun {
     if (this.#isOver) life.spare();
     tell(`${life.name} begins`);
     this.#driver.excuse();
-    return life.begin();
+    try {
+      await life.begin();
+    } catch (error) {
+      // As a runtime that can't start: whoever started it tries again.
+      tell(`${life.name} does not come up: ${error}`);
+      life.kill();
+      this.#timeline.after(startAgainMs, () => void this.#up());
+    }
   }
 
   #seen(store: Store): Store {
