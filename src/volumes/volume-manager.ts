@@ -9,8 +9,9 @@ import { volumeAddress, volumesPrefix } from '../../machines/addresses.js';
 import type { CallFailure, Capability, Segments } from '../../machines/csi-types.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { Availability, Claim, VolumeContext, VolumeKey, VolumeRequest } from '../../machines/volume-types.js';
+import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
-import type { ActorView, Engine } from '../engine/engine.js';
+import type { ActorView } from '../engine/engine.js';
 import { pages } from '../engine/pages.js';
 import type { Random } from '../engine/random.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
@@ -43,7 +44,7 @@ import { volumesTopic } from './volume-kind.js';
 import { errorOf, stateOf, type Volume, volumeOf } from './volume-view.js';
 
 export interface VolumeManagerOptions {
-  engine: Engine;
+  engine: ActorDoor;
   reconciler: Pick<Reconciler, 'run'>;
   clock: Clock;
   random: Random;
@@ -76,7 +77,7 @@ export interface ClaimOptions {
 
 export class VolumeManager {
   readonly #options: VolumeManagerOptions;
-  readonly #engine: Engine;
+  readonly #engine: ActorDoor;
   /** By the address of a volume: it has committed, or all is over. */
   readonly #waiters = new Waiters();
   /** Why every call is refused. */
@@ -353,6 +354,11 @@ export class VolumeManager {
     return pages((after) => this.#engine.page({ prefix, limit: pageSize, ...after }));
   }
 
+  /** Another runtime leads from here on: who waits hears so, by what `peek` throws. */
+  interrupt(): void {
+    this.#waiters.wakeAll();
+  }
+
   /** Ends all waiting; every later call is refused. */
   close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
     this.#closed ??= reason;
@@ -420,7 +426,7 @@ export class VolumeManager {
     // At rest it may have left memory already.
     if (!this.#engine.has(address)) await this.#engine.read(address);
     const look = (): T | undefined => {
-      const view = this.#engine.peek(address);
+      const view = this.#seen(address, { key, goal });
       if (!view) {
         if (gone !== undefined) return gone;
         throw new StagecraftError('ABORTED', `${nameOf(key)} was deleted before it was ${goal}`, { address });
@@ -439,6 +445,17 @@ export class VolumeManager {
     });
   }
 
+  /** What is committed. @throws StagecraftError where another runtime leads: what was asked for is its work now */
+  #seen(address: string, { key, goal }: { key: VolumeKey; goal: string }): ActorView | undefined {
+    try {
+      return this.#engine.peek(address);
+    } catch (cause) {
+      if (!(cause instanceof StagecraftError)) throw cause;
+      const message = `before ${nameOf(key)} was ${goal}: ${cause.message}; the request stands, and the work goes on there`;
+      throw new StagecraftError(cause.code, message, { address, cause });
+    }
+  }
+
   /** What was asked of a volume is asked of no other, and of none that goes. */
   #refuseIfGone(
     key: VolumeKey,
@@ -452,7 +469,7 @@ export class VolumeManager {
 
   #unfinished(code: string, why: string, { key, goal }: { key: VolumeKey; goal: string }): StagecraftError {
     const address = addressOf(key);
-    const view = this.#engine.peek(address);
+    const view = this.#seen(address, { key, goal });
     const error = view && errorOf(view.context as VolumeContext);
     const now = view ? `it is ${stateOf(view.state)}${error ? `: ${error.message}` : ''}` : 'it is gone';
     const message = `${why} before ${nameOf(key)} was ${goal}; the request stands, and the work goes on: ${now}`;
