@@ -24,4 +24,26 @@ describe('between two attempts', () => {
     expect((await volumes.get({ id: 'data' }))?.state).to.equal('created');
     await creating;
   });
+
+  it('V8 V16 one in doubt that nobody wants any more, and one that is to take its place: neither waits for the other', async () => {
+    const { volumes, plugin, clock } = house;
+    await volumes.create(spec('data'));
+    let isWell = false;
+    plugin.script = () => (isWell ? undefined : { code: 'UNKNOWN' });
+    const first = volumes.publish({ id: 'data' }, 'a').catch(({ code }) => code);
+    await house.rest();
+    const undone = volumes.unpublish({ id: 'data' }, 'a');
+    await house.rest();
+    const second = volumes.publish({ id: 'data' }, 'b');
+    await house.rest();
+    isWell = true;
+    await clock.advance(60_000);
+    expect(await Promise.all([first, undone, second])).to.deep.equal([
+      'ABORTED',
+      undefined,
+      { publishContext: { device: 'vol-1@csi-b' } },
+    ]);
+    expect([...(plugin.volumes.get('vol-1')?.attached ?? [])]).to.deep.equal(['csi-b']);
+    expect(plugin.wrongs).to.deep.equal([]);
+  });
 });
