@@ -54,9 +54,9 @@ export const parametersSchema = map.refine(
   'must name at least one parameter',
 );
 
-/** Kept as plain data: above 2⁵³−1 in decimal. */
+/** Kept as plain data: above 2⁵³−1 in decimal. A text that is no number is not looked at any further. */
 export const bytesSchema = z
-  .union([z.int().positive(), z.bigint().positive(), z.string().regex(/^[1-9]\d*$/)], {
+  .union([z.int().positive(), z.bigint().positive(), z.string().regex(/^[1-9]\d*$/, { abort: true })], {
     error: 'must be a whole number of bytes, at least 1; above 2^53-1 a bigint',
   })
   .refine((size) => BigInt(size) < 2n ** 63n, 'must be below 2^63')

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { volumesPrefix } from '../../machines/addresses.js';
 import type { VolumeContext } from '../../machines/volume-types.js';
-import type { Engine } from '../engine/engine.js';
+import type { ActorDoor } from '../engine/actor-door.js';
 import { checked, nodeIdSchema, textSchema } from './spec.js';
 import { stateOf, type Volume, volumeOf } from './volume-view.js';
 
@@ -55,7 +55,7 @@ const maxLooks = 4_096;
  * What is made or deleted meanwhile may be in it or not; all others are, once.
  * @throws StagecraftError INVALID_ARGUMENT with every fault; STORE_UNAVAILABLE
  */
-export async function listVolumes(engine: Engine, given: VolumeFilter): Promise<Page<Volume>> {
+export async function listVolumes(engine: ActorDoor, given: VolumeFilter): Promise<Page<Volume>> {
   const { limit, after: from, ...filter } = checked(filterSchema, given, 'the filter');
   const prefix = prefixOf(filter);
   const items: Volume[] = [];

@@ -11,8 +11,9 @@ import { wishOf } from '../../machines/volume-modes.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { Availability, Claim, VolumeContext, VolumeKey, VolumeRequest } from '../../machines/volume-types.js';
 import { failureOf } from '../../machines/volume-work.js';
+import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
-import type { ActorView, Engine } from '../engine/engine.js';
+import type { ActorView } from '../engine/engine.js';
 import { pages } from '../engine/pages.js';
 import type { Random } from '../engine/random.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
@@ -44,7 +45,7 @@ import { stateOf, type Volume, volumeOf } from './volume-view.js';
 import { type Goal, VolumeWaits } from './volume-waits.js';
 
 export interface VolumeManagerOptions {
-  engine: Engine;
+  engine: ActorDoor;
   reconciler: Pick<Reconciler, 'run'>;
   clock: Clock;
   random: Random;
@@ -77,7 +78,7 @@ export interface ClaimOptions {
 
 export class VolumeManager {
   readonly #options: VolumeManagerOptions;
-  readonly #engine: Engine;
+  readonly #engine: ActorDoor;
   readonly #waits: VolumeWaits;
   /** Why every call is refused. */
   #closed: StagecraftError | undefined;
@@ -364,6 +365,11 @@ export class VolumeManager {
 
   #all(prefix: string): AsyncGenerator<[address: string, view: ActorView], void> {
     return pages((after) => this.#engine.page({ prefix, limit: pageSize, ...after }));
+  }
+
+  /** Another runtime leads from here on: who waits hears so, by what `peek` throws. */
+  interrupt(): void {
+    this.#waits.interrupt();
   }
 
   /** Ends all waiting; every later call is refused. */

@@ -3,8 +3,9 @@ import type { StateValue } from 'xstate';
 import { volumesPrefix } from '../../machines/addresses.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { VolumeContext, VolumeKey } from '../../machines/volume-types.js';
+import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
-import type { Engine } from '../engine/engine.js';
+import type { ActorView } from '../engine/engine.js';
 import { Waiters } from '../engine/waiters.js';
 import { StagecraftError } from '../errors.js';
 import { addressOf } from './volume-checks.js';
@@ -23,13 +24,13 @@ export interface Goal<T> {
 }
 
 export class VolumeWaits {
-  readonly #engine: Engine;
+  readonly #engine: ActorDoor;
   readonly #clock: Clock;
   /** By the address of a volume: it has committed, or all is over. */
   readonly #waiters = new Waiters();
   #closed: StagecraftError | undefined;
 
-  constructor(engine: Engine, clock: Clock) {
+  constructor(engine: ActorDoor, clock: Clock) {
     this.#engine = engine;
     this.#clock = clock;
     engine.observe(({ address }) => {
@@ -47,7 +48,7 @@ export class VolumeWaits {
     if (!this.#engine.has(address)) await this.#engine.read(address);
     const unfinished = (code: string, why: string): StagecraftError => this.#unfinished(code, why, { key, goal });
     const look = (): T | undefined => {
-      const view = this.#engine.peek(address);
+      const view = this.#seen(address, { key, goal });
       const found = view && reached(view.context as VolumeContext, view.state);
       if (found !== undefined) return found;
       if (this.#closed) throw unfinished(this.#closed.code, this.#closed.message);
@@ -62,15 +63,31 @@ export class VolumeWaits {
     });
   }
 
+  /** Another runtime leads from here on: who waits hears so, by what `peek` throws. */
+  interrupt(): void {
+    this.#waiters.wakeAll();
+  }
+
   /** Ends all waiting. */
   close(reason: StagecraftError): void {
     this.#closed ??= reason;
     this.#waiters.wakeAll();
   }
 
+  /** What is committed. @throws StagecraftError where another runtime leads: what was asked for is its work now */
+  #seen(address: string, { key, goal }: { key: VolumeKey; goal: string }): ActorView | undefined {
+    try {
+      return this.#engine.peek(address);
+    } catch (cause) {
+      if (!(cause instanceof StagecraftError)) throw cause;
+      const message = `before ${nameOf(key)} was ${goal}: ${cause.message}; the request stands, and the work goes on there`;
+      throw new StagecraftError(cause.code, message, { address, cause });
+    }
+  }
+
   #unfinished(code: string, why: string, { key, goal }: { key: VolumeKey; goal: string }): StagecraftError {
     const address = addressOf(key);
-    const view = this.#engine.peek(address);
+    const view = this.#seen(address, { key, goal });
     const trouble = view && troubleOf(view.context as VolumeContext);
     const now = view ? `it is ${stateOf(view.state)}${trouble ? `: ${trouble.message}` : ''}` : 'look at it again';
     const message = `${why} before ${nameOf(key)} was ${goal}; the request stands, and the work goes on: ${now}`;
