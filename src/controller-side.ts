@@ -95,7 +95,10 @@ export class ControllerSide {
       random,
       namePrefix: runtime.volumeNamePrefix ?? 'sc',
       isKnownPlugin,
-      target: (node, plugin) => this.nodes.target(node, plugin),
+      target: async (node, plugin) => {
+        this.engine.leader();
+        return this.nodes.target(node, plugin);
+      },
       // Changes nothing: whoever has the plugin may ask it.
       capacity: capacityReader({
         access,
