@@ -72,7 +72,7 @@ describe('an elected engine', () => {
       topics: own.topics,
       clock,
       logger: silentLogger,
-      elected: (epoch) => elections.push(epoch),
+      elected: ({ epoch }) => void elections.push(epoch),
       resigned: (reason) => resigned.push(reason),
     });
     await own.open();
