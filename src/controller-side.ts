@@ -95,7 +95,10 @@ export class ControllerSide {
       random,
       namePrefix: runtime.volumeNamePrefix ?? 'sc',
       isKnownPlugin,
-      target: (node, plugin) => this.nodes.target(node, plugin),
+      target: async (node, plugin) => {
+        this.engine.leader();
+        return this.nodes.target(node, plugin);
+      },
       // Changes nothing: whoever has the plugin may ask it.
       capacity: capacityReader({
         access,
@@ -154,8 +157,9 @@ function electedEngine(
     topics: topics,
     clock,
     logger,
-    elected: (epoch) => {
-      logger.info({ lease: leaseName, epoch }, 'this agent leads: it works on volumes and nodes from here on');
+    elected: ({ epoch, tookOver }) => {
+      // One that leads as it comes up has nothing new to say.
+      logger[tookOver ? 'info' : 'debug']({ epoch }, 'this agent leads: it works on volumes and nodes from here on');
       void tellElected(topics, leaseName, { at: clock.now(), nodeId, leader: holder, epoch });
     },
     resigned: (reason) => {
