@@ -20,7 +20,6 @@ export class User {
   wish: Wish = 'nothing';
   /** Requests that were answered, or promised. */
   answered = 0;
-  asking: unknown;
   readonly #scene: VolumeScene;
   readonly #random: Random;
 
@@ -34,11 +33,9 @@ export class User {
   async live(ending: AbortSignal): Promise<void> {
     while (!ending.aborted) {
       const [ask, wish] = this.#next();
-      this.asking = ask;
       await this.#insist(ask);
       this.wish = wish;
       this.answered += 1;
-      this.asking = undefined;
     }
   }
 
