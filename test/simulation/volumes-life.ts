@@ -105,8 +105,10 @@ export class VolumesLife implements Caller {
     return this.clock.isAlive;
   }
 
-  async begin(): Promise<void> {
+  /** @param opened called once all others have lost their right to act */
+  async begin(opened: () => void): Promise<void> {
     await this.engine.open();
+    opened();
     await this.engine.restore(['']);
     if (this.state === 'opening') this.state = 'up';
   }

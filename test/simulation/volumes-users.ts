@@ -103,21 +103,23 @@ export class Users {
       for (const { nodeId, state } of claims) if (state === 'unpublishing') this.#reportSoon(key.id, nodeId);
   }
 
-  async retryAll(): Promise<void> {
-    const life = this.#options.life();
-    for (const id of this.#seen.keys()) void this.#ask({ do: 'retry', volume: id }, async () => life?.volumes.retry({ id }));
+  /** Answers whether there was something to try again. */
+  async retryFailed(): Promise<boolean> {
+    const failed = [...this.#seen].filter(([, context]) => hasFailed(context)).map(([id]) => id);
+    for (const volume of failed) this.do({ atMs: 0, do: 'retry', volume });
     await this.#options.timeline.rest(undefined, 10);
+    return failed.length > 0;
   }
 
   /** Lets go of everything, and deletes it. @param settled resolves when all that is set off is done */
   async deleteAll(settled: () => Promise<void>): Promise<void> {
     this.#options.tell('all are deleted');
-    for (const id of this.#seen.keys())
-      for (const alloc of ['x', 'y', 'z'])
-        this.do({ atMs: 0, do: 'release', volume: id, alloc });
+    for (const [id, { claims, waiting }] of this.#seen)
+      for (const { allocId } of [...claims, ...waiting])
+        this.do({ atMs: 0, do: 'release', volume: id, alloc: allocId });
     await settled();
-    for (const id of this.#seen.keys())
-      for (const node of nodeIds) this.do({ atMs: 0, do: 'unpublish', volume: id, node });
+    for (const [id, { publications }] of this.#seen)
+      for (const node of Object.keys(publications)) this.do({ atMs: 0, do: 'unpublish', volume: id, node });
     await settled();
     for (const id of this.#seen.keys()) this.do({ atMs: 0, do: 'delete', volume: id, force: false });
     await settled();
@@ -253,6 +255,9 @@ export class Users {
     };
   }
 }
+
+const hasFailed = ({ creation, deletion, expansion, modification, publications }: VolumeContext): boolean =>
+  [creation, deletion, expansion, modification, ...Object.values(publications)].some((piece) => piece?.failure);
 
 const patienceOf = ({ timeoutMs }: { timeoutMs?: number }): { timeoutMs?: number } =>
   timeoutMs === undefined ? {} : { timeoutMs };
