@@ -2,9 +2,10 @@
  * The plugin of a history of volumes, and the lines to it: the driver outlives every runtime, and goes on with what it
  * was asked when whoever asked is dead. What becomes of a call is told by seed, call and how often it was made.
  */
-import { csiError, type GrpcCode } from '../../src/csi/codes.js';
-import type { CallOptions } from '../../src/csi/calls.js';
+
 import type { RpcName } from '../../src/csi/answers.js';
+import type { CallOptions } from '../../src/csi/calls.js';
+import { csiError, type GrpcCode } from '../../src/csi/codes.js';
 import { secretsIn, withoutSecrets } from '../../src/csi/secrets.js';
 import { StagecraftError } from '../../src/errors.js';
 import { type Call, FakePlugin, type Step } from '../volumes/fake-plugin.js';

@@ -10,8 +10,8 @@ import { SimulatedDriver } from './volumes-driver.js';
 import { CommitJudge, isSettled, leaks, restFaults, type SeenVolume } from './volumes-judgement.js';
 import { VolumesLife } from './volumes-life.js';
 import type { Step, VolumesPlan } from './volumes-plan.js';
-import { PluginSights } from './volumes-sights.js';
 import { SimulatedSecrets } from './volumes-secrets.js';
+import { PluginSights } from './volumes-sights.js';
 import { Users } from './volumes-users.js';
 import { type Witness, witness } from './witness.js';
 
@@ -119,7 +119,9 @@ class VolumesRun {
     await this.#judgeRest();
     for (const { context, state } of await this.#volumes())
       if (context.leftovers.length === 0)
-        this.#users.faults.push(`${context.key.id} is there after it was deleted: ${JSON.stringify({ state, context })}`);
+        this.#users.faults.push(
+          `${context.key.id} is there after it was deleted: ${JSON.stringify({ state, context })}`,
+        );
     const left = [...this.#driver.plugin.volumes.values()].filter(
       ({ name, isFound }) => !isFound && !this.#isLeft(name, 'created'),
     );
@@ -306,7 +308,7 @@ class VolumesRun {
     });
   }
 
-  #tell(line: string): void { if (process.env.TELL) process.stderr.write(line+"\n");
+  #tell(line: string): void {
     if (this.#isTold) this.#lines.push(`${String(this.#timeline.monotonicMs).padStart(8)} ms  ${line}`);
   }
 
@@ -314,7 +316,8 @@ class VolumesRun {
     if (!this.#isTold) return;
     const { key, publications, claims, csi } = context;
     const where = Object.entries(publications).map(
-      ([node, one]) => `${node}:${one.state}${one.inDoubt ? '?' : ''}${one.undoneAfter === undefined ? '' : '↩'}${one.next ? '+' : ''}`,
+      ([node, one]) =>
+        `${node}:${one.state}${one.inDoubt ? '?' : ''}${one.undoneAfter === undefined ? '' : '↩'}${one.next ? '+' : ''}`,
     );
     const who = claims.map(({ allocId, nodeId, state }) => `${allocId}@${nodeId}:${state}`);
     const parts = [csi?.id ?? 'no id', ...where, ...who];
