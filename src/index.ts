@@ -57,5 +57,6 @@ export {
 } from './volumes/secrets-providers.js';
 export type { VolumeKeyInput, VolumeSpec } from './volumes/spec.js';
 export type { VolumeEvent } from './volumes/volume-events.js';
+export type { Page, VolumeFilter } from './volumes/volume-list.js';
 export type { ClaimOptions, PublishOptions } from './volumes/volume-manager.js';
 export type { Volume, VolumePublication } from './volumes/volume-view.js';
