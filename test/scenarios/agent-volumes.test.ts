@@ -78,6 +78,12 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
     expect(stdout)
       .to.match(/^size +1Mi$/m)
       .and.to.match(/^made for +single-node-writer, block-device$/m);
+    expect(volume('expand', 'scratch', '2Gi', '--namespace', 'other').stdout).to.equal(
+      'volume other/scratch has 2Gi\n',
+    );
+    const listed: VolumeReport[] = JSON.parse(volume('list', '--namespace', 'other', '--json').stdout);
+    expect(listed.map(({ key, capacityBytes }) => [key.id, capacityBytes])).to.deep.equal([['scratch', 2 ** 31]]);
+    expect(volume('list', '--state', 'failed').stdout).to.equal('there are no such volumes\n');
     expect(volume('availability', 'scratch', 'drain', '--namespace', 'team').stdout).to.equal(
       'volume team/scratch is drain\n',
     );
