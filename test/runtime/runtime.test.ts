@@ -36,7 +36,11 @@ describe('createRuntime', () => {
       ['delays that shrink', { retry: { initialMs: 500_000 } }, 'retry.initialMs is 500000, above retry.maxMs'],
       ['fences at once', { fencing: { afterMs: -1 } }, 'fencing.afterMs must be a positive number'],
       ['null for fencing', { fencing: null }, 'fencing must be an object'],
-      ['secrets themselves', { secrets: { password: 'hunter2' } }, 'secrets must be a provider with a function resolve'],
+      [
+        'secrets themselves',
+        { secrets: { password: 'hunter2' } },
+        'secrets must be a provider with a function resolve',
+      ],
       ['an empty prefix of names', { volumeNamePrefix: '' }, 'volumeNamePrefix must be 1 to 64 letters and digits'],
       ['a prefix with a slash', { volumeNamePrefix: 'a/b' }, 'volumeNamePrefix must be'],
       ['a prefix that is too long', { volumeNamePrefix: 'a'.repeat(65) }, 'volumeNamePrefix must be'],
