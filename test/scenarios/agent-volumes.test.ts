@@ -16,7 +16,8 @@ interface Said {
   stderr: string;
 }
 
-describe('volumes of an agent', () => {
+describe('volumes of an agent', function () {
+  this.timeout(60_000);
   let place: Place;
   let agent: AgentProcess;
 
