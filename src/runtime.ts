@@ -9,7 +9,7 @@ import { defaultBackoff } from '../machines/backoff.js';
 import { csiController } from './csi/controller.js';
 import { csiDispensers } from './csi/dispenser.js';
 import type { QuarantinedActor } from './engine/actors.js';
-import { pause, systemClock } from './engine/clock.js';
+import { systemClock } from './engine/clock.js';
 
 import { type ActorView, Engine } from './engine/engine.js';
 import type { JournalEntry } from './engine/envelope.js';
@@ -20,7 +20,7 @@ import type { Replayed } from './engine/replay.js';
 import { Waiters } from './engine/waiters.js';
 import { messageOf, StagecraftError } from './errors.js';
 import { type DataDir, openDataDir } from './host/data-dir.js';
-import { pluginPort } from './plugin-port.js';
+import { nodePluginsPort, pluginPort } from './plugin-port.js';
 import { Clients } from './registry/clients.js';
 import type { FingerprintLoopOptions, FingerprintTimes } from './registry/fingerprint-loop.js';
 import { InstanceHealth } from './registry/instance-health.js';
@@ -33,8 +33,12 @@ import { taskKind } from './tasks/kinds.js';
 import { TaskLogs } from './tasks/task-logs.js';
 import { TaskSupervisor } from './tasks/task-supervisor.js';
 import { capacityReader } from './volumes/capacity.js';
+import { NodeAdmission } from './volumes/node-admission.js';
+import { NodeFence } from './volumes/node-fence.js';
 import { nodeKind } from './volumes/node-kind.js';
 import { NodeManager } from './volumes/node-manager.js';
+import { observed } from './volumes/observed-time.js';
+import { OwnNode } from './volumes/own-node.js';
 import { PluginAccess } from './volumes/plugin-access.js';
 import { PluginCalls } from './volumes/plugin-calls.js';
 import { Reconciler } from './volumes/reconciler.js';
@@ -48,9 +52,9 @@ export type Plugins = Omit<PluginRegistry, 'close' | 'checked' | 'dependentsOf' 
 export type Tasks = Omit<TaskSupervisor, 'close' | 'stopAll'>;
 
 /** `runtime.volumes`. */
-export type Volumes = Omit<VolumeManager, 'close' | 'fence'>;
+export type Volumes = Omit<VolumeManager, 'close'>;
 /** `runtime.nodes`. */
-export type Nodes = Omit<NodeManager, 'close' | 'target' | 'byCsiId'>;
+export type Nodes = Omit<NodeManager, 'close' | 'target' | 'byCsiId' | 'reported'>;
 
 export interface Runtime {
   readonly nodeId: string;
@@ -195,8 +199,8 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
       volumeKind({ controller, calls, timeoutMs }),
       nodeKind({
         afterMs: options.fencing?.afterMs,
-        after: (delayMs, signal) => pause(clock, delayMs, signal),
-        release: (nodeId, reason, signal) => volumes.fence(nodeId, reason, signal),
+        after: (delayMs, signal) => observed(clock, delayMs, signal),
+        release: (fencing) => fence.release(fencing),
       }),
     ],
   });
@@ -217,6 +221,9 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     dependents: (instances) => plugins.dependentsOf(instances),
   });
   const nodes = new NodeManager(engine);
+  const admission = new NodeAdmission({ engine, clock, target: (node, plugin) => nodes.target(node, plugin) });
+  const fence = new NodeFence({ engine, clock, logger, admission });
+  const ownNode = new OwnNode({ nodeId, plugins: nodePluginsPort(nodeId, engine, plugins), nodes, clock, logger });
   const reconciler = new Reconciler({
     engine,
     controller,
@@ -233,7 +240,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     random,
     namePrefix: options.volumeNamePrefix ?? 'sc',
     isKnownPlugin: (plugin) => controllers.isKnown(plugin),
-    target: (node, plugin) => nodes.target(node, plugin),
+    admission,
     capacity: capacityReader({ access, controller, timeoutMs, isKnownPlugin: (plugin) => controllers.isKnown(plugin) }),
   });
   const root = new Root(engine, registryAddress(nodeId), clock);
@@ -247,6 +254,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     throw error;
   });
   reconciler.start();
+  ownNode.start();
   /** @throws StagecraftError ACTOR_NOT_FOUND where it neither is nor has left a journal */
   const demand = async (address: string): Promise<void> => {
     if (engine.has(address)) return;
@@ -266,6 +274,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   };
   void engine.lost.then((reason) => {
     reconciler.stop();
+    ownNode.stop();
     for (const part of [plugins, tasks, volumes, nodes]) part.close(reason);
   });
   return {
@@ -297,6 +306,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
       released ||= release;
       closing ??= (async () => {
         reconciler.stop();
+        ownNode.stop();
         for (const part of [plugins, tasks, volumes, nodes]) part.close();
         try {
           await root
