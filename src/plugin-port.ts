@@ -27,7 +27,7 @@ export function pluginPort(registry: () => PluginRegistry): PluginPort {
 /** What the csi-node plugins of this host say of it. */
 export const nodePluginsPort = (
   node: string,
-  engine: Engine,
+  engine: Pick<Engine, 'observe'>,
   registry: Pick<PluginRegistry, 'list' | 'seen'>,
 ): NodePluginsPort => ({
   present: () => new Map(registry.list(nodeType).map(({ name }) => [name, nodePluginOf(registry, name)])),

@@ -3,14 +3,15 @@
  * whoever fences it. A node that was ready when a request came in may be fenced before that is committed: the fence
  * waits for those (`settled`), so that it misses none; what comes later is refused.
  */
+import { nodeAddress } from '../../machines/addresses.js';
+import type { ActorDoor } from '../engine/actor-door.js';
 import { type Clock, pause } from '../engine/clock.js';
-import type { Engine } from '../engine/engine.js';
 import { StagecraftError } from '../errors.js';
 import { NodeLoads, placeOf } from './node-loads.js';
 import type { NodeTarget } from './node-port.js';
 
 export interface NodeAdmissionOptions {
-  engine: Engine;
+  engine: ActorDoor;
   clock: Clock;
   /** Where a volume of this plugin is to go, as committed now. @throws StagecraftError naming the node or what it lacks */
   target(nodeId: string, plugin: string): NodeTarget;
@@ -47,6 +48,8 @@ export class NodeAdmission {
   async within<T>(admission: Admission, work: (target: NodeTarget) => Promise<T>): Promise<T> {
     const { target, nodeId, plugin } = { target: this.#options.target, ...admission };
     const limit = (): number | undefined => (admission.takesRoom ? target(nodeId, plugin).maxVolumes : undefined);
+    // While a term begins it may be on its way from the store.
+    await this.#options.engine.read(nodeAddress(nodeId));
     while (limit() !== undefined && !this.#loads.isKnown) await this.#loads.known();
     // From here to the entry nothing else runs: what is looked at is still so when it counts as let in.
     const known = target(nodeId, plugin);
@@ -67,6 +70,11 @@ export class NodeAdmission {
   /** Resolves when every request that was let in to the node before has been decided. */
   async settled(nodeId: string): Promise<void> {
     await Promise.all(this.#underWay.get(nodeId) ?? []);
+  }
+
+  /** Another runtime leads, and changes what was read. */
+  forget(): void {
+    this.#loads.forget();
   }
 
   /** @returns what ends it */

@@ -6,14 +6,14 @@
 import { volumesPrefix } from '../../machines/addresses.js';
 import { isToBeFenced } from '../../machines/volume-changes.js';
 import type { VolumeContext } from '../../machines/volume-types.js';
+import type { ActorDoor } from '../engine/actor-door.js';
 import { type Clock, pause } from '../engine/clock.js';
-import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { NodeAdmission } from './node-admission.js';
 
 export interface NodeFenceOptions {
-  engine: Engine;
+  engine: ActorDoor;
   clock: Clock;
   logger: Logger;
   admission: Pick<NodeAdmission, 'settled'>;

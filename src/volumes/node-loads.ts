@@ -4,7 +4,7 @@
  */
 import { volumesPrefix } from '../../machines/addresses.js';
 import type { VolumeContext } from '../../machines/volume-types.js';
-import type { Engine } from '../engine/engine.js';
+import type { ActorDoor } from '../engine/actor-door.js';
 import { pages } from '../engine/pages.js';
 
 const pageSize = 512;
@@ -14,17 +14,18 @@ const nobody: ReadonlySet<string> = new Set();
 export const placeOf = (nodeId: string, plugin: string): string => JSON.stringify([nodeId, plugin]);
 
 export class NodeLoads {
-  readonly #engine: Engine;
+  readonly #engine: ActorDoor;
   /** By the address of a volume: where it is. */
   readonly #places = new Map<string, string[]>();
   /** By place: the addresses of the volumes there. */
   readonly #volumes = new Map<string, Set<string>>();
   #reading: Promise<void> | undefined;
   /** While the store is read: volumes of which something newer is known. */
-  #newer: Set<string> | undefined;
+  readonly #newer = new Set<string>();
   #isKnown = false;
+  #isWatching = false;
 
-  constructor(engine: Engine) {
+  constructor(engine: ActorDoor) {
     this.#engine = engine;
   }
 
@@ -35,11 +36,21 @@ export class NodeLoads {
 
   /** Resolves once it is. @throws StagecraftError STORE_UNAVAILABLE; the next call tries again */
   async known(): Promise<void> {
-    this.#reading ??= this.#read().catch((error: unknown) => {
-      this.#reading = undefined;
-      throw error;
-    });
+    if (!this.#reading) {
+      const reading: Promise<void> = this.#read(() => this.#reading === reading).catch((error: unknown) => {
+        if (this.#reading === reading) this.forget();
+        throw error;
+      });
+      this.#reading = reading;
+    }
     await this.#reading;
+  }
+
+  /** What was read may be so no more: it is read anew when it is asked for. */
+  forget(): void {
+    this.#reading = undefined;
+    this.#isKnown = false;
+    for (const all of [this.#places, this.#volumes, this.#newer]) all.clear();
   }
 
   /** The addresses of the volumes at a place: also those that are on their way to or from it, or have failed there. */
@@ -47,22 +58,30 @@ export class NodeLoads {
     return this.#volumes.get(place) ?? nobody;
   }
 
-  async #read(): Promise<void> {
-    if (!this.#newer) {
-      this.#engine.observe(({ address, context }) => {
-        if (!address.startsWith(volumesPrefix)) return;
-        if (!this.#isKnown) this.#newer?.add(address);
-        this.#keep(address, context);
-      });
-    }
-    this.#newer = new Set();
+  /** @param isWanted whether it was not forgotten meanwhile */
+  async #read(isWanted: () => boolean): Promise<void> {
+    this.#watch();
+    // Its caller keeps it first.
+    await Promise.resolve();
     for await (const [address, { context }] of pages((after) =>
       this.#engine.page({ prefix: volumesPrefix, limit: pageSize, ...after }),
     )) {
+      if (!isWanted()) return;
       if (!this.#newer.has(address)) this.#keep(address, context);
     }
+    if (!isWanted()) return;
     this.#isKnown = true;
     this.#newer.clear();
+  }
+
+  #watch(): void {
+    if (this.#isWatching) return;
+    this.#isWatching = true;
+    this.#engine.observe(({ address, context }) => {
+      if (!this.#reading || !address.startsWith(volumesPrefix)) return;
+      if (!this.#isKnown) this.#newer.add(address);
+      this.#keep(address, context);
+    });
   }
 
   #keep(address: string, context: object | undefined): void {

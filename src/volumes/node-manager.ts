@@ -5,7 +5,8 @@ import { nodeAddress, nodesPrefix, volumeAddress } from '../../machines/addresse
 import type { NodeContext, NodeEvent, NodePlugin } from '../../machines/node.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { VolumeRequest } from '../../machines/volume-types.js';
-import type { ActorView, Engine } from '../engine/engine.js';
+import type { ActorDoor } from '../engine/actor-door.js';
+import type { ActorView } from '../engine/engine.js';
 import { pages } from '../engine/pages.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { messageOf, StagecraftError } from '../errors.js';
@@ -60,10 +61,10 @@ export const faultsOf = (plugin: NodePlugin): string | undefined => {
 export type NodeReport = z.input<typeof reportSchema>;
 
 export class NodeManager {
-  readonly #engine: Engine;
+  readonly #engine: ActorDoor;
   #closed: StagecraftError | undefined;
 
-  constructor(engine: Engine) {
+  constructor(engine: ActorDoor) {
     this.#engine = engine;
   }
 

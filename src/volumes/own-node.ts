@@ -44,6 +44,8 @@ export class OwnNode {
   /** What is wrong with those that can't be reported, as it was logged. */
   readonly #faults = new Map<string, string>();
   #reported: NodePlugin[] | undefined;
+  /** Why it can't be reported now, as it was logged: another agent may lead for long. */
+  #trouble: string | undefined;
   #isReporting = false;
   #isStopped = false;
   #cancelTimer: (() => void) | undefined;
@@ -55,9 +57,7 @@ export class OwnNode {
 
   /** Once all is restored: what was reported before counts as known, so that plugins have time to come up. */
   start(): void {
-    const { nodes, nodeId, plugins } = this.#options;
-    for (const plugin of nodes.reported(nodeId) ?? []) this.#known.set(plugin.name, plugin);
-    this.#stopWatching = plugins.watch(() => void this.#look());
+    this.#stopWatching = this.#options.plugins.watch(() => void this.#look());
     void this.#look();
   }
 
@@ -75,24 +75,37 @@ export class OwnNode {
       for (let next = this.#next(); next && !this.#isStopped; next = this.#next()) {
         await this.#options.nodes.report({ id: this.#options.nodeId, plugins: next });
         this.#reported = next;
+        this.#trouble = undefined;
       }
     } catch (error) {
       if (this.#isStopped) return;
-      this.#options.logger.warn({}, `this node could not be reported, and will be again: ${messageOf(error)}`);
+      this.#tell(messageOf(error));
       this.#lookAfter(retryMs);
     } finally {
       this.#isReporting = false;
     }
   }
 
-  /** What is to be reported now; absent: nothing. */
+  #tell(trouble: string): void {
+    if (this.#trouble !== trouble) this.#options.logger.info({}, `this node can't be reported now: ${trouble}`);
+    this.#trouble = trouble;
+  }
+
+  /** What is to be reported now; absent: nothing. @throws StagecraftError NOT_LEADER */
   #next(): NodePlugin[] | undefined {
+    const { nodes, nodeId } = this.#options;
+    const before = this.#reported ?? nodes.reported(nodeId);
+    if (!this.#reported) this.#recall(before ?? []);
     this.#update();
     const plugins = [...this.#known.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
     // A host that never had a node plugin is none.
-    if (!this.#reported && plugins.length === 0 && !this.#options.nodes.reported(this.#options.nodeId))
-      return undefined;
+    if (!before && plugins.length === 0) return undefined;
     return this.#reported && isSameData(this.#reported, plugins) ? undefined : plugins;
+  }
+
+  /** Reported by a runtime before this one: each has as long to come up as one that goes away now. */
+  #recall(plugins: NodePlugin[]): void {
+    for (const plugin of plugins) if (!this.#known.has(plugin.name)) this.#known.set(plugin.name, plugin);
   }
 
   #update(): void {

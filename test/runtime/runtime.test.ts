@@ -28,6 +28,18 @@ describe('createRuntime', () => {
       ['null as times', { fingerprint: null }, 'fingerprint must be an object'],
       ['no times at all', { fingerprint: { intervalMs: 0 } }, 'fingerprint.intervalMs must be a positive number'],
       ['a number as retention', { retention: 7 }, 'retention must be an object'],
+      ['no object for calls', { calls: 'fast' }, 'calls must be an object, it is fast'],
+      ['a call without time', { calls: { timeoutMs: 0 } }, 'calls.timeoutMs must be a positive number of milliseconds'],
+      ['half a call', { calls: { maxInFlightPerPlugin: 0.5 } }, 'calls.maxInFlightPerPlugin must be a positive whole'],
+      ['text for a delay', { retry: { initialMs: '9' } }, 'retry.initialMs must be a positive number'],
+      ['endless delays', { retry: { maxMs: Number.POSITIVE_INFINITY } }, 'retry.maxMs must be a positive number'],
+      ['delays that shrink', { retry: { initialMs: 500_000 } }, 'retry.initialMs is 500000, above retry.maxMs'],
+      ['fences at once', { fencing: { afterMs: -1 } }, 'fencing.afterMs must be a positive number'],
+      ['null for fencing', { fencing: null }, 'fencing must be an object'],
+      ['secrets themselves', { secrets: { password: 'secret' } }, 'secrets must be a provider with a function resolve'],
+      ['an empty prefix of names', { volumeNamePrefix: '' }, 'volumeNamePrefix must be 1 to 64 letters and digits'],
+      ['a prefix with a slash', { volumeNamePrefix: 'a/b' }, 'volumeNamePrefix must be'],
+      ['a prefix that is too long', { volumeNamePrefix: 'a'.repeat(65) }, 'volumeNamePrefix must be'],
       ['half a log', { logs: { maxBytes: 0.5 } }, 'logs.maxBytes must be a positive whole number'],
     ];
     for (const [title, more, why] of faults) {

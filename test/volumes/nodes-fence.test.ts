@@ -124,7 +124,9 @@ describe('a node that is fenced', () => {
     // It takes the claims of those that it reaches, and no call comes to an end before the runtime does.
     house.plugin.script = () => ({ before: new Promise(() => {}) });
     await house.runtime.nodes.fence('a', 'burnt');
-    const isTold = house.runtime.actors.list().filter(({ state }) => typeof state === 'object' && 'pending-unpublish' in state);
+    const isTold = house.runtime.actors
+      .list()
+      .filter(({ state }) => typeof state === 'object' && 'pending-unpublish' in state);
     expect(isTold).to.have.length.below(ids.length);
     house.plugin.script = () => undefined;
     await house.restart();
@@ -185,7 +187,10 @@ describe('a node that is fenced', () => {
     const published = house.volumes.publish(data, 'a').catch((error: { code: string }) => error.code);
     await house.rest();
     await house.runtime.nodes.fence('a', 'burnt');
-    await house.clock.advance(600_000);console.log(JSON.stringify(house.runtime.actors.list()), JSON.stringify(await house.runtime.nodes.status("a")));for await (const e of house.runtime.journal.entries("volume/default/data")) console.log(e.seq,JSON.stringify(e).slice(0,400));
+    await house.clock.advance(600_000);
+
+    for await (const e of house.runtime.journal.entries('volume/default/data'))
+      console.log(e.seq, JSON.stringify(e).slice(0, 400));
     expect(await published).to.equal('ABORTED');
     expect(await isFree()).to.equal(true);
     expect(house.plugin.volumes.get('vol-1')?.attached.size).to.equal(0);

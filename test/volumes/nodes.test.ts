@@ -42,7 +42,11 @@ describe('nodes', () => {
       state: 'ready',
       plugins: [{ name: 'net', nodeId: 'n-b', topology, maxVolumes: 3 }],
     });
-    expect((await nodes.list()).map(({ id, state }) => `${id} ${state}`)).to.deep.equal(['a ready', 'b ready', 'c ready']);
+    expect((await nodes.list()).map(({ id, state }) => `${id} ${state}`)).to.deep.equal([
+      'a ready',
+      'b ready',
+      'c ready',
+    ]);
   });
 
   it('N1 what changes is told as events, in order; the same report again is none', async () => {
@@ -95,9 +99,9 @@ describe('nodes', () => {
     expect(await codes(nodes.fence('a', ' '), nodes.down(''), nodes.status(''), nodes.remove(''))).to.deep.equal(
       Array(4).fill('INVALID_ARGUMENT'),
     );
-    expect(
-      await codes(nodes.fence('x', 'why'), nodes.down('x'), nodes.status('x'), nodes.remove('x')),
-    ).to.deep.equal(Array(4).fill('NODE_NOT_FOUND'));
+    expect(await codes(nodes.fence('x', 'why'), nodes.down('x'), nodes.status('x'), nodes.remove('x'))).to.deep.equal(
+      Array(4).fill('NODE_NOT_FOUND'),
+    );
     await house.volumes.create(spec('data'));
     const first = { claimGeneration: 1 };
     expect(
@@ -145,7 +149,10 @@ describe('nodes', () => {
     plugin.accessibleTopology = [{ segments: { Zone: 'z1', rack: 'r1' } }, { segments: { zone: 'z2' } }];
     await volumes.create(spec('data'));
     const at = async (topology?: Record<string, string>): Promise<unknown> => {
-      await runtime.nodes.report({ id: 'a', plugins: [{ name: pluginName, nodeId: 'csi-a', ...(topology && { topology }) }] });
+      await runtime.nodes.report({
+        id: 'a',
+        plugins: [{ name: pluginName, nodeId: 'csi-a', ...(topology && { topology }) }],
+      });
       const error = await rejected(volumes.publish(data, 'a'));
       if (error) return error.code;
       await volumes.unpublish(data, 'a');
