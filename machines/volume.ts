@@ -109,7 +109,7 @@ export const volumeMachine = setup({
     change: takeOver,
     /** The next piece of work, as it is from here. */
     choose: assign(({ context, event }) => ({ work: nextWork(context, stampOf(event).at), awaiting: null })),
-    /** With the time of what it comes of: of its own it has none, and work is due by the clock. */
+    /** With the stamp of what led to it: it is due now what was due then. */
     settle: raise(({ event }) => ({ type: 'settle' as const, ...stampOf(event) })),
   },
   delays: {
