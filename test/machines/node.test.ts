@@ -139,7 +139,11 @@ describe('the machine of a node', () => {
   });
 
   it('N3 what is not there, or on its way out, can’t be down or fenced', () => {
-    const nobody = new Scene().send({ type: 'node.down' }, { type: 'node.fence', reason: 'x' }, { type: 'node.remove' });
+    const nobody = new Scene().send(
+      { type: 'node.down' },
+      { type: 'node.fence', reason: 'x' },
+      { type: 'node.remove' },
+    );
     expect(nobody.answers.map((answer) => 'error' in answer && answer.error.code)).to.deep.equal(
       Array(3).fill('NODE_NOT_FOUND'),
     );
