@@ -83,7 +83,10 @@ export class ControllerSide {
     });
     this.leadership = leadershipOf(this.engine);
     this.nodes = new NodeManager(this.engine);
-    const target = (node: string, plugin: string): NodeTarget => this.nodes.target(node, plugin);
+    const target = (node: string, plugin: string): NodeTarget => {
+      this.engine.leader();
+      return this.nodes.target(node, plugin);
+    };
     const admission = new NodeAdmission({ engine: this.engine, clock, target });
     const fence = new NodeFence({ engine: this.engine, clock, logger, admission });
     const { nodeId } = runtime;

@@ -102,6 +102,21 @@ describe('A4 volumes through the API', () => {
     });
   });
 
+  it('A4 V1 whoever waits too long hears TIMEOUT; the request stands, and the work goes on', async () => {
+    let answer = (): void => {};
+    const before = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    house.plugin.script = () => ({ before });
+    const asked = refusal('POST', '/v1/volumes?timeoutMs=1000', spec('data'));
+    while ((await refusal('GET', at('data')))[0] === 404);
+    await house.clock.advance(1_000);
+    expect(await asked).to.deep.equal([504, 'TIMEOUT']);
+    expect(await get('data')).to.include({ state: 'pending-create' });
+    answer();
+    while ((await get('data')).state !== 'created');
+  });
+
   it('A4 what a plugin has refused says so, with what it means', async () => {
     house.plugin.script = () => ({ code: 'OUT_OF_RANGE', text: 'too large' });
     expect(await refusal('POST', '/v1/volumes', spec('data'))).to.deep.equal([502, 'CSI_ERROR']);

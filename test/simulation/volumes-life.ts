@@ -10,6 +10,7 @@ import { NodeFence } from '../../src/volumes/node-fence.js';
 import { nodeKind } from '../../src/volumes/node-kind.js';
 import { NodeManager } from '../../src/volumes/node-manager.js';
 import type { NodeTarget } from '../../src/volumes/node-port.js';
+import { observed } from '../../src/volumes/observed-time.js';
 import { PluginAccess, type PluginPort } from '../../src/volumes/plugin-access.js';
 import { PluginCalls } from '../../src/volumes/plugin-calls.js';
 import type { SecretsProvider } from '../../src/volumes/secrets.js';
@@ -81,7 +82,7 @@ export class VolumesLife implements Caller {
         volumeKind({ controller: csiController({ timeoutMs: callTimeoutMs }), calls, timeoutMs: callTimeoutMs }),
         nodeKind({
           afterMs: traits.fencingAfterMs,
-          after: (delayMs, signal) => pause(clock, delayMs, signal),
+          after: (delayMs, signal) => observed(clock, delayMs, signal),
           release: (fencing) => fence.release(fencing),
         }),
       ],
