@@ -17,6 +17,7 @@ import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { Waiters } from '../engine/waiters.js';
 import { StagecraftError } from '../errors.js';
 import type { NodeTarget } from './node-port.js';
+import type { Reconciled, Reconciler } from './reconciler.js';
 import {
   accessModeSchema,
   attachmentModeSchema,
@@ -38,6 +39,7 @@ import { errorOf, stateOf, type Volume, volumeOf } from './volume-view.js';
 
 export interface VolumeManagerOptions {
   engine: Engine;
+  reconciler: Pick<Reconciler, 'run'>;
   clock: Clock;
   random: Random;
   /** What the names of volumes begin with at their plugins. */
@@ -256,6 +258,16 @@ export class VolumeManager {
     this.#refuseIfClosed();
     const view = await this.#view(keyOf(key));
     return view && structuredClone(volumeOf(view.state, view.context));
+  }
+
+  /**
+   * Compares volumes with what their plugins list, now; each that differs tells so by event, and is mended.
+   * @param plugin default: every plugin that has volumes and lists them
+   * @throws StagecraftError PLUGIN_UNAVAILABLE, PLUGIN_LACKS, CSI_ERROR, of the plugin that was named
+   */
+  reconcile(plugin?: string): Promise<Reconciled[]> {
+    this.#refuseIfClosed();
+    return this.#options.reconciler.run(plugin);
   }
 
   /**

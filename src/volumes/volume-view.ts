@@ -49,6 +49,10 @@ export interface Volume {
   expansion?: { capacity: CapacityRange; message?: string };
   /** The node's part of an expansion is still to be done. */
   nodeExpansionRequired?: boolean;
+  /** Its plugin does not list it any more. */
+  missing?: true;
+  /** What its plugin says of its health; absent: nothing. */
+  condition?: { abnormal: boolean; message: string };
   /** What could not be confirmed as it was deleted. */
   leftovers?: Leftover[];
   /** Why it does not get on, or what it failed with. */
@@ -62,7 +66,7 @@ export const stateOf = (value: StateValue): VolumeState =>
 export const bytesIn = (bytes: Bytes): number | bigint => (typeof bytes === 'string' ? BigInt(bytes) : bytes);
 
 export function volumeOf(value: StateValue, context: VolumeContext): Volume {
-  const { key, uid, spec, csi, claims, waiting, availability, expansion, nodeExpansion, leftovers } = context;
+  const { key, uid, spec, csi, claims, waiting, availability, expansion, nodeExpansion, leftovers, sighting } = context;
   const error = errorOf(context);
   const volume: Volume = {
     key,
@@ -84,6 +88,8 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
   }
   if (expansion) volume.expansion = { capacity: expansion.capacity, ...messageIn(expansion) };
   if (nodeExpansion) volume.nodeExpansionRequired = true;
+  if (sighting?.isMissing) volume.missing = true;
+  if (sighting?.condition) volume.condition = sighting.condition;
   if (leftovers.length > 0) volume.leftovers = leftovers;
   if (error) volume.error = error;
   return volume;
