@@ -12,7 +12,10 @@ export interface Rates {
 /** Until V8 knows its way. */
 const warmUp = 3_000;
 
-async function published(count: number, { callMs, maxInFlight }: { callMs: number; maxInFlight: number }): Promise<Rates> {
+async function published(
+  count: number,
+  { callMs, maxInFlight }: { callMs: number; maxInFlight: number },
+): Promise<Rates> {
   return withHouse({ store: memoryStore(), dispenser: driverInProcess({ callMs }), maxInFlight }, async (runtime) => {
     globalThis.gc?.();
     const cpu = process.cpuUsage();
