@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import type { Store } from '../../dist/src/engine/store.js';
 import type { Dispenser } from '../../dist/src/registry/dispenser.js';
 import { createRuntime, type Runtime } from '../../dist/src/runtime.js';
-import type { RuntimeOptions } from '../../dist/src/runtime-options.js';
 
 export const pluginName = 'disk';
 export const nodeId = 'node-1';
@@ -24,11 +23,12 @@ export interface HouseOptions {
   dispenser?: Dispenser;
   socketPath?: string;
   maxInFlight?: number;
-  options?: Partial<RuntimeOptions>;
+  /** Plugin and node are in the store already; nothing is waited for. */
+  isFurnished?: boolean;
 }
 
 export async function withHouse<T>(
-  { store, dispenser, socketPath, maxInFlight, options }: HouseOptions,
+  { store, dispenser, socketPath, maxInFlight, isFurnished }: HouseOptions,
   use: (runtime: Runtime) => Promise<T>,
 ): Promise<T> {
   const path = mkdtempSync(join(tmpdir(), 'stagecraft-bench-'));
@@ -39,12 +39,8 @@ export async function withHouse<T>(
       store,
       ...(dispenser && { dispensers: { 'csi-controller': dispenser } }),
       ...(maxInFlight && { calls: { maxInFlightPerPlugin: maxInFlight } }),
-      ...options,
     });
-    const connection = { socketPath: socketPath ?? join(path, 'none.sock') };
-    await runtime.plugins.register({ type: 'csi-controller', name: pluginName, allocId: 'disk-1', connection });
-    await runtime.plugins.waitFor('csi-controller', pluginName);
-    await runtime.nodes.report({ id: nodeId, plugins: [{ name: pluginName, nodeId: csiNodeId }] });
+    if (!isFurnished) await furnish(runtime, socketPath ?? join(path, 'none.sock'));
     const used = await use(runtime);
     await runtime.close();
     return used;
@@ -53,6 +49,12 @@ export async function withHouse<T>(
   }
 }
 
+async function furnish(runtime: Runtime, socketPath: string): Promise<void> {
+  const connection = { socketPath };
+  await runtime.plugins.register({ type: 'csi-controller', name: pluginName, allocId: 'disk-1', connection });
+  await runtime.plugins.waitFor('csi-controller', pluginName);
+  await runtime.nodes.report({ id: nodeId, plugins: [{ name: pluginName, nodeId: csiNodeId }] });
+}
 /** One volume, from nothing to published. */
 export async function publishOne(runtime: Runtime, id: string): Promise<void> {
   await runtime.volumes.create(specOf(id));
