@@ -37,6 +37,7 @@ export const nobody = ({ namespace, id, seq }: VolumeInput): VolumeContext => ({
   modification: null,
   deletion: null,
   leftovers: [],
+  sighting: null,
   work: null,
   awaiting: null,
 });
@@ -286,53 +287,6 @@ export const setAvailability = (context: VolumeContext, availability: Availabili
     draft.tells.push({ type: 'availability', availability, allocIds: draft.claims.map(({ allocId }) => allocId) });
     grant(draft);
   });
-
-/**
- * What the plugin says of where it is attached, where that is still compared with what is believed: what is lost is
- * published again, what is gone is gone, what is somewhere else is undone.
- */
-export const observed = (
-  context: VolumeContext,
-  {
-    believed,
-    attached,
-    strays,
-  }: { believed: string[]; attached: string[]; strays: { nodeId: string; csiNodeId: string }[] },
-): Change =>
-  drafted(context, (draft) => {
-    if (context.work?.isCalling || believed.join() !== beliefOf(context).join()) return;
-    const lost: string[] = [];
-    for (const [nodeId, publication] of Object.entries(draft.publications)) {
-      if (attached.includes(publication.csiNodeId)) continue;
-      if (publication.state === 'pending-unpublish') remove(draft, nodeId);
-      if (publication.state !== 'published') continue;
-      lost.push(nodeId);
-      put(draft, nodeId, { ...publication, state: 'pending-publish', drifted: true });
-    }
-    const unknown = strays.filter(({ nodeId }) => !draft.publications[nodeId]);
-    for (const { nodeId, csiNodeId } of unknown) addStray(draft, nodeId, csiNodeId);
-    if (lost.length + unknown.length > 0)
-      draft.tells.push({ type: 'drifted', lost, strays: unknown.map(({ nodeId }) => nodeId) });
-  });
-
-function addStray(draft: Draft, nodeId: string, csiNodeId: string): void {
-  const [capability] = draft.spec?.capabilities ?? [];
-  if (!capability) return;
-  draft.publicationNumber += 1;
-  put(draft, nodeId, {
-    capability,
-    readOnly: false,
-    csiNodeId,
-    number: draft.publicationNumber,
-    state: 'pending-unpublish',
-  });
-}
-
-/** What is believed of where it is attached: one entry for each publication. */
-export const beliefOf = ({ uid, publications }: VolumeContext): string[] => [
-  uid,
-  ...Object.entries(publications).map(([nodeId, { number, state }]) => `${nodeId} ${number} ${state}`),
-];
 
 /** Its node has done its part of an expansion. */
 export const nodeExpanded = (_: VolumeContext): Change => ({ context: { nodeExpansion: false } });

@@ -128,6 +128,17 @@ export interface Modification {
   failure?: CallFailure;
 }
 
+/** What a plugin says of a volume as it lists all of them. */
+export interface Sighting {
+  /** It does not list it. */
+  isMissing: boolean;
+  condition?: { abnormal: boolean; message: string };
+  /** Where it is attached, by the plugin's names of nodes; absent: the plugin does not say. */
+  attached?: string[];
+  /** Where it should not be. */
+  strays?: { nodeId: string; csiNodeId: string }[];
+}
+
 export interface VolumeInput extends VolumeKey {
   /** How many commits there were of earlier volumes of this key. */
   seq: number;
@@ -164,6 +175,8 @@ export interface VolumeContext {
   modification: Modification | null;
   deletion: { force: boolean; tries?: Tries; failure?: CallFailure } | null;
   leftovers: Leftover[];
+  /** What its plugin said of it last; null: nothing out of the ordinary. */
+  sighting: Pick<Sighting, 'isMissing' | 'condition'> | null;
   /** What it is at, or will be next. */
   work: Work | null;
   /** Why the call that it is at has not been made yet; in doubt where an earlier run may have made it. */
@@ -201,8 +214,7 @@ export type VolumeRequest =
   | {
       type: 'volume.observed';
       believed: string[];
-      attached: string[];
-      strays: { nodeId: string; csiNodeId: string }[];
+      sighting: Sighting;
     };
 
 export type VolumeMachineEvent = (
@@ -243,5 +255,6 @@ export type VolumeChanged = { key: VolumeKey; uid: string } & (
   | { type: 'availability'; availability: Availability; allocIds: string[] }
   | { type: 'expanded'; capacityBytes?: Bytes; nodeExpansionRequired: boolean }
   | { type: 'modified'; mutableParameters: Record<string, string> }
+  | ({ type: 'seen' } & Pick<Sighting, 'isMissing' | 'condition'>)
   | { type: 'drifted'; lost: string[]; strays: string[] }
 );

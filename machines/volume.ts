@@ -33,7 +33,6 @@ import {
   modify,
   nobody,
   nodeExpanded,
-  observed,
   publish,
   release,
   retry,
@@ -44,6 +43,7 @@ import {
 import type { Change } from './volume-draft.js';
 import { created, deleted, expanded, failed, modified, published, unpublished } from './volume-outcomes.js';
 import { hasLeftovers, notThere, refusalAnswer, refusalOf } from './volume-requests.js';
+import { observed } from './volume-sightings.js';
 import type {
   CreatedVolume,
   VolumeChanged,

@@ -47,6 +47,7 @@ export type { AwaitOptions } from './volumes/await-options.js';
 export type { Capacity, CapacityRequest } from './volumes/capacity.js';
 export type { Expanded, ExpandRequest } from './volumes/expansion.js';
 export type { NodeReport, NodeStatus } from './volumes/node-manager.js';
+export type { Reconciled } from './volumes/reconciler.js';
 export type { SecretsProvider } from './volumes/secrets.js';
 export type { VolumeKeyInput, VolumeSpec } from './volumes/spec.js';
 export type { VolumeEvent } from './volumes/volume-events.js';

@@ -10,6 +10,7 @@ export function pluginPort(registry: () => PluginRegistry): PluginPort {
     isKnown: (plugin) => types.some((type) => registry().seen(type, plugin) !== undefined),
     sight: (plugin) => sightOf(registry(), plugin),
     client: (plugin) => registry().dispense(controllerType, plugin),
+    lookAgain: (plugin) => registry().lookAgain(controllerType, plugin),
     watch: (plugin, changed) => {
       const ends = types.map((type) => registry().watch(type, plugin, changed));
       return () => {

@@ -26,6 +26,8 @@ export interface RuntimeOptions {
   retry?: Partial<BackoffPolicy>;
   /** When what is on a node that is down is taken for lost; default: never. */
   fencing?: { afterMs?: number | undefined };
+  /** How often volumes are compared with what their plugins list; default every 5 min. */
+  reconcile?: { intervalMs?: number | undefined };
   /** Resolves the secrets of volumes, when a call is made; default: none can be. */
   secrets?: SecretsProvider;
   /** What the plugins' names of volumes begin with; default `sc`. */

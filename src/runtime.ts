@@ -17,6 +17,7 @@ import { silentLogger } from './engine/logger.js';
 import { defaultPolicy } from './engine/policy.js';
 import { systemRandom } from './engine/random.js';
 import type { Replayed } from './engine/replay.js';
+import { Waiters } from './engine/waiters.js';
 import { messageOf, StagecraftError } from './errors.js';
 import { type DataDir, openDataDir } from './host/data-dir.js';
 import { pluginPort } from './plugin-port.js';
@@ -36,19 +37,20 @@ import { nodeKind } from './volumes/node-kind.js';
 import { NodeManager } from './volumes/node-manager.js';
 import { PluginAccess } from './volumes/plugin-access.js';
 import { PluginCalls } from './volumes/plugin-calls.js';
+import { Reconciler } from './volumes/reconciler.js';
 import { noSecrets } from './volumes/secrets.js';
 import { volumeKind } from './volumes/volume-kind.js';
 import { VolumeManager } from './volumes/volume-manager.js';
 
 /** `runtime.plugins`: what is left out belongs to the runtime itself. */
-export type Plugins = Omit<PluginRegistry, 'close' | 'checked' | 'dependentsOf'>;
+export type Plugins = Omit<PluginRegistry, 'close' | 'checked' | 'dependentsOf' | 'seen' | 'watch' | 'lookAgain'>;
 /** `runtime.tasks`. */
 export type Tasks = Omit<TaskSupervisor, 'close' | 'stopAll'>;
 
 /** `runtime.volumes`. */
 export type Volumes = Omit<VolumeManager, 'close' | 'fence'>;
 /** `runtime.nodes`. */
-export type Nodes = Omit<NodeManager, 'close' | 'target'>;
+export type Nodes = Omit<NodeManager, 'close' | 'target' | 'byCsiId'>;
 
 export interface Runtime {
   readonly nodeId: string;
@@ -116,6 +118,7 @@ function nodeIn(address: string): string | undefined {
 }
 
 const leaseTtlMs = 15_000;
+const defaultReconcileMs = 300_000;
 const defaultTimes: FingerprintTimes = { intervalMs: 30_000, timeoutMs: 30_000 };
 /**
  * Brings up a runtime: takes the data directory, restores every actor of this node, resumes what was under way.
@@ -140,17 +143,18 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   const paths = { dataDir: dataDir.path, socketRoot: dataDir.socketRoot };
   const logs = new TaskLogs({ paths, clock, logger, ...options.logs });
   const times = { ...defaultTimes, ...options.fingerprint };
+  const asked = new Waiters();
   const checked: FingerprintLoopOptions['checked'] = (address, seen) => plugins.checked(address, seen);
   const controllers = pluginPort(() => plugins);
   const { timeoutMs = 120_000, maxInFlightPerPlugin: maxInFlight = 64 } = options.calls ?? {};
   const access = new PluginAccess(controllers, { clock, maxInFlight });
+  const controller = csiController({ timeoutMs });
   const calls = new PluginCalls({
     access,
     secrets: options.secrets ?? noSecrets,
     clock,
     retry: { ...defaultBackoff, ...options.retry },
   });
-  const controller = csiController({ timeoutMs });
   let released = false;
   let drained: 'kept' | 'released' | undefined;
   // Read when it comes to it: until then a close may still become one that releases.
@@ -179,7 +183,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     },
     kinds: [
       registryKind(dataDir, () => engine, { drain }),
-      ...pluginKinds({ ...times, clients, clock, checked }),
+      ...pluginKinds({ ...times, clients, clock, asked, checked }),
       taskKind({
         paths,
         logs,
@@ -203,6 +207,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     clock,
     logger,
     dependents: options.dependents,
+    asked,
   });
   const health = new InstanceHealth({ node: nodeId, engine });
   const tasks = new TaskSupervisor({
@@ -212,7 +217,17 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     dependents: (instances) => plugins.dependentsOf(instances),
   });
   const nodes = new NodeManager(engine);
+  const reconciler = new Reconciler({
+    engine,
+    controller,
+    access,
+    nodesOf: (plugin) => nodes.byCsiId(plugin),
+    clock,
+    logger,
+    intervalMs: options.reconcile?.intervalMs ?? defaultReconcileMs,
+  });
   const volumes: VolumeManager = new VolumeManager({
+    reconciler,
     engine,
     clock,
     random,
@@ -231,6 +246,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     clients.end();
     throw error;
   });
+  reconciler.start();
   /** @throws StagecraftError ACTOR_NOT_FOUND where it neither is nor has left a journal */
   const demand = async (address: string): Promise<void> => {
     if (engine.has(address)) return;
@@ -249,6 +265,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     throw closedWithoutStore(error, released);
   };
   void engine.lost.then((reason) => {
+    reconciler.stop();
     for (const part of [plugins, tasks, volumes, nodes]) part.close(reason);
   });
   return {
@@ -279,6 +296,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
       if (release && drained === 'kept') return Promise.reject(tooLate());
       released ||= release;
       closing ??= (async () => {
+        reconciler.stop();
         for (const part of [plugins, tasks, volumes, nodes]) part.close();
         try {
           await root

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Fingerprint, FingerprintInput, PluginBasics } from '../../machines/plugin.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Effect, EffectCall } from '../engine/effects.js';
+import type { Waiters } from '../engine/waiters.js';
 import { messageOf } from '../errors.js';
 import type { Change } from './change.js';
 import type { Clients } from './clients.js';
@@ -24,6 +25,8 @@ export interface FingerprintTimes {
 export interface FingerprintLoopOptions extends FingerprintTimes {
   clients: Clients;
   clock: Clock;
+  /** By the address of an instance, the loops that are to look at it at once when somebody asks. */
+  asked: Waiters;
   /** Told at the end of each round, changed or not. */
   checked(address: string, seen: { atMs: number; healthy: boolean }): void;
 }
@@ -68,7 +71,7 @@ async function rounds(options: FingerprintLoopOptions, call: LoopCall): Promise<
       // Behind a new connection there may be another driver: who it is, is asked again.
       const isWoken = wake?.isCalled ?? false;
       const basic = isWoken ? undefined : last?.basic;
-      wake = wakeOf(call, wake);
+      wake = wakeOf(options, call, wake);
       const seen = await round(options, call, { last, basic, wake });
       if (isOver()) return;
       options.checked(address, { atMs: clock.now(), healthy: seen.healthy });
@@ -89,10 +92,15 @@ async function rounds(options: FingerprintLoopOptions, call: LoopCall): Promise<
  * Called from before the round on: what happens while it runs leads to another one. The one before is let go of after
  * that, since a watch that nobody holds loses what it has not told yet.
  */
-function wakeOf({ input: { info }, signal, change }: LoopCall, before: Wake | undefined): Wake {
+function wakeOf(
+  { asked }: FingerprintLoopOptions,
+  { address, input: { info }, signal, change }: LoopCall,
+  before: Wake | undefined,
+): Wake {
   const wake = new Wake();
   wake.onAbort(signal);
   wake.on((look) => change?.on(look));
+  wake.on((look) => asked.add(address, look));
   wake.on((look) => watchSocket(info.connection.socketPath, look));
   before?.release();
   return wake;

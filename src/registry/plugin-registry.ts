@@ -40,6 +40,8 @@ export interface PluginRegistryOptions {
   clock: Clock;
   logger: Logger;
   dependents?: Dependents | undefined;
+  /** Those who look at instances, by address. */
+  asked: Waiters;
 }
 
 const defaultWaitMs = 60_000;
@@ -54,6 +56,7 @@ export class PluginRegistry {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #dependents: Dependents | undefined;
+  readonly #asked: Waiters;
   /** Aborted at the end. */
   readonly #end = new AbortController();
   readonly #statuses: PluginStatuses;
@@ -65,13 +68,14 @@ export class PluginRegistry {
   /** Why every call is refused. */
   #closed: StagecraftError | undefined;
 
-  constructor({ node, engine, clients, clock, logger, dependents }: PluginRegistryOptions) {
+  constructor({ node, engine, clients, clock, logger, dependents, asked }: PluginRegistryOptions) {
     this.#node = node;
     this.#engine = engine;
     this.#clients = clients;
     this.#clock = clock;
     this.#logger = logger;
     this.#dependents = dependents;
+    this.#asked = asked;
     this.#statuses = new PluginStatuses({ node, engine });
     clients.onSettled((address) => this.#wake(address));
     clients.onReplaced((type) => this.#statuses.forgetAll(type));
@@ -210,6 +214,12 @@ export class PluginRegistry {
   /** Calls back when something may be new about a plugin; the answer ends that. */
   watch(type: string, name: string, changed: () => void): () => void {
     return this.#waiters.add(pluginsAddress(this.#node, type, name), changed);
+  }
+
+  /** Has the active instance looked at now, and all that it offers read again. */
+  lookAgain(type: string, name: string): void {
+    const [info] = this.#instances(type, name);
+    if (info) this.#asked.wake(this.#addressOf(info));
   }
 
   /** Resolves when an instance has shut down and no call is in flight on its client, or the signal is aborted. */

@@ -1,8 +1,9 @@
 /** `runtime.nodes`: what nodes report of their plugins, and what becomes of those that do not. */
 import { z } from 'zod';
-import { nodeAddress } from '../../machines/addresses.js';
+import { nodeAddress, nodesPrefix } from '../../machines/addresses.js';
 import type { NodeContext, NodeEvent, NodePlugin } from '../../machines/node.js';
 import type { Engine } from '../engine/engine.js';
+import { pages } from '../engine/pages.js';
 import { StagecraftError } from '../errors.js';
 import type { NodeTarget } from './node-port.js';
 import { checked, nodeIdSchema, segmentsSchema, textSchema } from './spec.js';
@@ -72,6 +73,16 @@ export class NodeManager {
       };
     const has = plugins.map(({ name }) => name).join(', ') || 'none';
     throw new StagecraftError('NODE_UNFIT', `node ${id} has no plugin '${plugin}', but ${has}: run it there first`);
+  }
+
+  /** By a plugin's own names for them, the nodes that have reported it. */
+  async byCsiId(plugin: string): Promise<Map<string, string>> {
+    const names = new Map<string, string>();
+    for await (const [, view] of pages((after) => this.#engine.page({ prefix: nodesPrefix, limit: 512, ...after }))) {
+      const { id, plugins } = view.context as NodeContext;
+      for (const { name, nodeId } of plugins) if (name === plugin) names.set(nodeId, id);
+    }
+    return names;
   }
 
   close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {

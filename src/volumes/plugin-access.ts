@@ -26,6 +26,8 @@ export interface PluginPort {
   sight(plugin: string): PluginSight;
   /** The client of its controller side. */
   client(plugin: string): Promise<unknown>;
+  /** Has it looked at now, and all that it offers read again. */
+  lookAgain(plugin: string): void;
   /** Calls back when something may be new about it; the answer ends that. */
   watch(plugin: string, changed: () => void): () => void;
 }
@@ -109,13 +111,14 @@ export class PluginAccess {
         if (!isIn) return;
         isIn = false;
         door.inFlight -= 1;
-        this.#judge(door, failure?.grpcCode);
+        this.#judge(plugin, door, failure?.grpcCode);
         this.#open(plugin, door);
       },
     };
   }
 
-  #judge(door: Door, grpcCode: string | undefined): void {
+  #judge(plugin: string, door: Door, grpcCode: string | undefined): void {
+    if (grpcCode === 'UNIMPLEMENTED') this.#plugins.lookAgain(plugin);
     door.failures = isTransportFailure(grpcCode) ? door.failures + 1 : 0;
     if (door.failures < failuresInARow) return;
     door.closedAtMs = this.#clock.now();

@@ -20,6 +20,7 @@ import type { AwaitOptions } from './await-options.js';
 import type { Capacity, CapacityRequest } from './capacity.js';
 import { type Expanded, type ExpandRequest, expandedOf, expandSchema, isExpanded } from './expansion.js';
 import type { NodeTarget } from './node-port.js';
+import type { Reconciled, Reconciler } from './reconciler.js';
 import {
   accessModeSchema,
   attachmentModeSchema,
@@ -43,6 +44,7 @@ import { errorOf, stateOf, type Volume, volumeOf } from './volume-view.js';
 
 export interface VolumeManagerOptions {
   engine: Engine;
+  reconciler: Pick<Reconciler, 'run'>;
   clock: Clock;
   random: Random;
   /** What the names of volumes begin with at their plugins. */
@@ -315,6 +317,16 @@ export class VolumeManager {
     this.#refuseIfClosed();
     const view = await this.#view(keyOf(key));
     return view && structuredClone(volumeOf(view.state, view.context));
+  }
+
+  /**
+   * Compares volumes with what their plugins list, now; each that differs tells so by event, and is mended.
+   * @param plugin default: every plugin that has volumes and lists them
+   * @throws StagecraftError PLUGIN_UNAVAILABLE, PLUGIN_LACKS, CSI_ERROR, of the plugin that was named
+   */
+  reconcile(plugin?: string): Promise<Reconciled[]> {
+    this.#refuseIfClosed();
+    return this.#options.reconciler.run(plugin);
   }
 
   /**

@@ -51,6 +51,10 @@ export interface Volume {
   modification?: { mutableParameters: Record<string, string>; message?: string };
   /** The node's part of an expansion is still to be done. */
   nodeExpansionRequired?: boolean;
+  /** Its plugin does not list it any more. */
+  missing?: true;
+  /** What its plugin says of its health; absent: nothing. */
+  condition?: { abnormal: boolean; message: string };
   /** What could not be confirmed as it was deleted. */
   leftovers?: Leftover[];
   /** Why it does not get on, or what it failed with. */
@@ -64,8 +68,8 @@ export const stateOf = (value: StateValue): VolumeState =>
 export const bytesIn = (bytes: Bytes): number | bigint => (typeof bytes === 'string' ? BigInt(bytes) : bytes);
 
 export function volumeOf(value: StateValue, context: VolumeContext): Volume {
-  const { key, uid, spec, csi, claims, waiting, availability, expansion, modification, nodeExpansion, leftovers } =
-    context;
+  const { key, uid, spec, csi, claims, waiting, availability, expansion, modification, leftovers } = context;
+  const { nodeExpansion, sighting } = context;
   const error = errorOf(context);
   const volume: Volume = {
     key,
@@ -89,6 +93,8 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
   if (modification)
     volume.modification = { mutableParameters: modification.mutableParameters, ...messageIn(modification) };
   if (nodeExpansion) volume.nodeExpansionRequired = true;
+  if (sighting?.isMissing) volume.missing = true;
+  if (sighting?.condition) volume.condition = sighting.condition;
   if (leftovers.length > 0) volume.leftovers = leftovers;
   if (error) volume.error = error;
   return volume;

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { AnyEventObject } from 'xstate';
 import type { Clock } from '../../src/engine/clock.js';
 import { silentLogger } from '../../src/engine/logger.js';
+import { Waiters } from '../../src/engine/waiters.js';
 import { Clients } from '../../src/registry/clients.js';
 import { type FingerprintLoopOptions, fingerprintLoop } from '../../src/registry/fingerprint-loop.js';
 import { bounded, unlessAborted } from '../../src/registry/limits.js';
@@ -40,6 +41,7 @@ describe('fingerprint loop', () => {
       timeoutMs: 100,
       clients: new Clients({ device: kind }, { clock, logger: silentLogger }),
       clock,
+      asked: new Waiters(),
       checked: () => {},
       ...more,
     };

@@ -1,0 +1,55 @@
+/** What a plugin says of a volume by itself, as it lists all of its volumes, and what that makes of it. Pure. */
+import { remove } from './volume-changes.js';
+import { type Change, type Draft, drafted, put } from './volume-draft.js';
+import type { Sighting, VolumeContext } from './volume-types.js';
+
+/** What is believed of where it is attached: one entry for each publication. */
+export const beliefOf = ({ uid, publications }: VolumeContext): string[] => [
+  uid,
+  ...Object.entries(publications).map(([nodeId, { number, state }]) => `${nodeId} ${number} ${state}`),
+];
+
+/**
+ * Takes over what the plugin says, where what that was compared with is still believed: what is lost is published again,
+ * what is gone is gone, what is somewhere else, and claimed by nobody there, is undone.
+ */
+export const observed = (
+  context: VolumeContext,
+  { believed, sighting }: { believed: string[]; sighting: Sighting },
+): Change =>
+  drafted(context, (draft) => {
+    if (context.work?.isCalling || believed.join() !== beliefOf(context).join()) return;
+    const { attached, strays = [], ...seen } = sighting;
+    if (JSON.stringify(seen) !== JSON.stringify(draft.sighting ?? { isMissing: false })) {
+      draft.sighting = seen;
+      draft.tells.push({ type: 'seen', ...seen });
+    }
+    if (!attached) return;
+    const lost = takeLost(draft, attached);
+    const isClaimed = (nodeId: string): boolean => draft.claims.some((claim) => claim.nodeId === nodeId);
+    const undone = strays.filter(({ nodeId }) => !draft.publications[nodeId] && !isClaimed(nodeId));
+    for (const { nodeId, csiNodeId } of undone) addStray(draft, nodeId, csiNodeId);
+    if (lost.length + undone.length > 0)
+      draft.tells.push({ type: 'drifted', lost, strays: undone.map(({ nodeId }) => nodeId) });
+  });
+
+/** @returns the nodes where it should be, and is not */
+function takeLost(draft: Draft, attached: string[]): string[] {
+  const lost: string[] = [];
+  for (const [nodeId, publication] of Object.entries(draft.publications)) {
+    if (attached.includes(publication.csiNodeId)) continue;
+    if (publication.state === 'pending-unpublish') remove(draft, nodeId);
+    if (publication.state !== 'published') continue;
+    lost.push(nodeId);
+    put(draft, nodeId, { ...publication, state: 'pending-publish', drifted: true });
+  }
+  return lost;
+}
+
+function addStray(draft: Draft, nodeId: string, csiNodeId: string): void {
+  const [capability] = draft.spec?.capabilities ?? [];
+  if (!capability) return;
+  draft.publicationNumber += 1;
+  const number = draft.publicationNumber;
+  put(draft, nodeId, { capability, readOnly: false, csiNodeId, number, state: 'pending-unpublish' });
+}

@@ -1,0 +1,197 @@
+/**
+ * Compares at intervals what plugins say of their volumes with what is believed of them, and tells each volume that
+ * differs; what becomes of that is its machine's to say. Only plugins that list volumes are asked.
+ */
+import { volumesPrefix } from '../../machines/addresses.js';
+import { beliefOf } from '../../machines/volume-sightings.js';
+import type { Sighting, VolumeContext } from '../../machines/volume-types.js';
+import { type Clock, pause } from '../engine/clock.js';
+import type { Engine } from '../engine/engine.js';
+import type { Logger } from '../engine/logger.js';
+import { pages } from '../engine/pages.js';
+import { messageOf, StagecraftError } from '../errors.js';
+import type { ControllerPort, ListedVolume } from './controller-port.js';
+import type { PluginAccess } from './plugin-access.js';
+
+export interface ReconcilerOptions {
+  engine: Engine;
+  controller: ControllerPort;
+  access: PluginAccess;
+  /** By a plugin's own names for them, the nodes that have reported it. */
+  nodesOf(plugin: string): Promise<Map<string, string>>;
+  clock: Clock;
+  logger: Logger;
+  intervalMs: number;
+}
+
+/** What was compared, and what differed. */
+export interface Reconciled {
+  plugin: string;
+  /** Volumes that were compared. */
+  volumes: number;
+  /** Those of which the plugin says something else: their ids, as `namespace/id`. */
+  differing: string[];
+}
+
+/** What is believed of one volume, as it was before the plugin was asked. */
+interface Believed {
+  address: string;
+  context: VolumeContext;
+}
+
+const pageSize = 512;
+/** A listing whose token the plugin no longer knows is begun again so often. */
+const listings = 3;
+/** A plugin that can't be asked now is asked at the next interval. */
+const waitMs = 10_000;
+
+export class Reconciler {
+  readonly #options: ReconcilerOptions;
+  readonly #stop = new AbortController();
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
+  }
+
+  /** Begins the rounds. */
+  start(): void {
+    void this.#rounds();
+  }
+
+  stop(): void {
+    this.#stop.abort(new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed'));
+  }
+
+  /**
+   * Compares now. @param plugin absent: all that have volumes
+   * @throws StagecraftError PLUGIN_UNAVAILABLE, PLUGIN_LACKS, CSI_ERROR, for a plugin that was named
+   */
+  async run(plugin?: string): Promise<Reconciled[]> {
+    const believed = await this.#believed();
+    if (plugin !== undefined) return [await this.#compare(plugin, believed.get(plugin) ?? [])];
+    const compared: Reconciled[] = [];
+    for (const [name, volumes] of believed) {
+      try {
+        compared.push(await this.#compare(name, volumes));
+      } catch (error) {
+        if (this.#stop.signal.aborted) break;
+        this.#tell(name, error);
+      }
+    }
+    return compared;
+  }
+
+  async #rounds(): Promise<void> {
+    const { clock, intervalMs, logger } = this.#options;
+    const { signal } = this.#stop;
+    for (;;) {
+      await pause(clock, intervalMs, signal);
+      if (signal.aborted) return;
+      // The store may not answer: then it is done the next time.
+      await this.run().catch((error: unknown) => {
+        if (!signal.aborted) logger.warn({}, `volumes could not be compared with their plugins: ${messageOf(error)}`);
+      });
+    }
+  }
+
+  #tell(plugin: string, error: unknown): void {
+    const isNone = error instanceof StagecraftError && error.code === 'PLUGIN_LACKS';
+    if (!isNone) this.#options.logger.info({ plugin }, `its volumes could not be compared now: ${messageOf(error)}`);
+  }
+
+  /** The volumes that are made and not on their way out, by plugin. */
+  async #believed(): Promise<Map<string, Believed[]>> {
+    const { engine } = this.#options;
+    const byPlugin = new Map<string, Believed[]>();
+    for await (const [address, view] of pages((after) =>
+      engine.page({ prefix: volumesPrefix, limit: pageSize, ...after }),
+    )) {
+      const context = view.context as VolumeContext;
+      const { spec, csi } = context;
+      if (!spec || !csi) continue;
+      const volumes = byPlugin.get(spec.plugin) ?? [];
+      volumes.push({ address, context });
+      byPlugin.set(spec.plugin, volumes);
+    }
+    return byPlugin;
+  }
+
+  async #compare(plugin: string, volumes: Believed[]): Promise<Reconciled> {
+    const { listed, withNodes } = await this.#listed(plugin);
+    const nodes = await this.#options.nodesOf(plugin);
+    const differing: string[] = [];
+    for (const { address, context } of volumes) {
+      const seen = listed.get(context.csi?.id ?? '');
+      const sighting = sightingOf(context, seen, { nodes, withNodes });
+      if (!differs(context, sighting)) continue;
+      await this.#options.engine.ask(address, { type: 'volume.observed', believed: beliefOf(context), sighting });
+      differing.push(`${context.key.namespace}/${context.key.id}`);
+    }
+    return { plugin, volumes: volumes.length, differing };
+  }
+
+  /** All that the plugin lists, by its ids. */
+  async #listed(plugin: string): Promise<{ listed: Map<string, ListedVolume>; withNodes: boolean }> {
+    const { access, controller } = this.#options;
+    const { signal } = this.#stop;
+    const admitted = await access.enter(plugin, { signal, waitMs, waits: () => {} });
+    let failure: { grpcCode?: string | undefined } | undefined;
+    try {
+      const { capabilities } = admitted.sight;
+      if (!capabilities.has('LIST_VOLUMES'))
+        throw new StagecraftError(
+          'PLUGIN_LACKS',
+          `plugin '${plugin}' does not offer LIST_VOLUMES: it can't be compared with`,
+        );
+      const client = await admitted.client();
+      const withNodes = capabilities.has('LIST_VOLUMES_PUBLISHED_NODES');
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          const listed = new Map<string, ListedVolume>();
+          for await (const volume of controller.listVolumes(client, { signal })) listed.set(volume.csiId, volume);
+          return { listed, withNodes };
+        } catch (error) {
+          const isStale = error instanceof StagecraftError && error.answerClass === 'start-over';
+          if (!isStale || attempt === listings) throw error;
+        }
+      }
+    } catch (error) {
+      if (error instanceof StagecraftError) failure = { grpcCode: error.grpcCode };
+      throw error;
+    } finally {
+      admitted.leave(failure);
+    }
+  }
+}
+
+/** @param withNodes whether the plugin says where its volumes are */
+function sightingOf(
+  { publications }: VolumeContext,
+  seen: ListedVolume | undefined,
+  { nodes, withNodes }: { nodes: Map<string, string>; withNodes: boolean },
+): Sighting {
+  if (!seen) return { isMissing: true };
+  const known = Object.values(publications).map(({ csiNodeId }) => csiNodeId);
+  const strays = seen.publishedNodeIds
+    .filter((csiNodeId) => csiNodeId !== '' && !known.includes(csiNodeId))
+    .map((csiNodeId) => ({ nodeId: nodes.get(csiNodeId) ?? csiNodeId, csiNodeId }));
+  return {
+    isMissing: false,
+    ...(seen.condition && { condition: seen.condition }),
+    ...(withNodes && { attached: seen.publishedNodeIds, strays }),
+  };
+}
+
+/** Whether it says anything that is not believed. */
+function differs(
+  { publications, sighting: last }: VolumeContext,
+  { isMissing, condition, attached, strays = [] }: Sighting,
+): boolean {
+  if (isMissing !== (last?.isMissing ?? false)) return true;
+  if (JSON.stringify(condition) !== JSON.stringify(last?.condition)) return true;
+  if (!attached) return false;
+  const lost = Object.values(publications).some(
+    ({ state, csiNodeId }) => (state === 'published' || state === 'pending-unpublish') && !attached.includes(csiNodeId),
+  );
+  return lost || strays.length > 0;
+}

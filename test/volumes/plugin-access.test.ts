@@ -1,0 +1,149 @@
+/** Calls and their plugins: how many at a time, who waits for what, and that one's trouble is not another's. */
+import { expect } from 'chai';
+import { refusalOf } from '../refusal.js';
+import { pluginName, spec, VolumeHouse } from './volume-house.js';
+
+const ids = (count: number): string[] => Array.from({ length: count }, (_, at) => `v${at}`);
+
+describe('calls to plugins', () => {
+  let house: VolumeHouse;
+  beforeEach(() => {
+    house = new VolumeHouse();
+  });
+  afterEach(() => house.dispose());
+
+  const errorOf = async (id: string): Promise<string | undefined> => (await house.volumes.get({ id }))?.error?.message;
+
+  it('V9 at most as many calls are in flight with a plugin as are allowed, and all get their turn', async () => {
+    await house.furnish({ calls: { maxInFlightPerPlugin: 3 } });
+    await Promise.all(ids(50).map((id) => house.volumes.create(spec(id))));
+    expect(house.plugin.mostInFlight).to.equal(3);
+    expect(house.plugin.volumes.size).to.equal(50);
+  });
+
+  it('V9 one at a time for a driver that can’t take more', async () => {
+    await house.furnish({ calls: { maxInFlightPerPlugin: 1 } });
+    await Promise.all(ids(5).map((id) => house.volumes.create(spec(id))));
+    expect(house.plugin.mostInFlight).to.equal(1);
+  });
+
+  it('V9 a call that hangs delays its own volume only', async () => {
+    await house.furnish();
+    house.plugin.script = ({ rpc }) => (rpc === 'CreateVolume' ? { before: new Promise(() => {}) } : undefined);
+    const hung = house.volumes.create(spec('hung'));
+    hung.catch(() => {});
+    await house.rest();
+    house.plugin.script = () => undefined;
+    await Promise.all(ids(100).map((id) => house.volumes.create(spec(id))));
+    expect(await house.volumes.get({ id: 'hung' })).to.include({ state: 'pending-create' });
+  });
+
+  it('calls that hang fill the plugin until their deadline; then others get their turn', async () => {
+    await house.furnish({ calls: { maxInFlightPerPlugin: 2, timeoutMs: 1_000 } });
+    house.plugin.script = () => ({ before: new Promise(() => {}) });
+    for (const id of ['one', 'two']) house.volumes.create(spec(id)).catch(() => {});
+    await house.rest();
+    house.plugin.script = () => undefined;
+    const third = house.volumes.create(spec('three'));
+    await house.rest();
+    expect(house.plugin.calls).to.have.length(2);
+    await house.clock.advance(10_000);
+    expect(await third).to.include({ state: 'created' });
+  });
+
+  it('three transport failures in a row: no more calls until the plugin was seen well again', async () => {
+    await house.furnish({ retry: { initialMs: 10, maxMs: 20 } });
+    house.plugin.script = () => ({ code: 'UNAVAILABLE' });
+    house.plugin.health = { healthy: false, description: 'its socket is gone' };
+    const made = ids(10).map((id) => house.volumes.create(spec(id)));
+    await house.clock.advance(40_000);
+    // Ten were in flight together; when the third of them had failed, nothing more was sent.
+    expect(house.plugin.calls).to.have.length(10);
+    expect(await errorOf('v0')).to.match(/plugin 'disk' can't be called: its socket is gone/);
+    house.plugin.script = () => undefined;
+    house.plugin.health = { healthy: true, description: 'ready' };
+    await house.clock.advance(60_000);
+    for (const one of await Promise.all(made)) expect(one).to.include({ state: 'created' });
+  });
+
+  it('a plugin that is well, but lets calls fail: three at most for each good probe', async () => {
+    await house.furnish({ retry: { initialMs: 1, maxMs: 1 }, calls: { maxInFlightPerPlugin: 1 } });
+    house.plugin.script = () => ({ code: 'UNAVAILABLE' });
+    house.volumes.create(spec('data')).catch(() => {});
+    await house.clock.advance(300_000);
+    const looks = 300 / 30;
+    expect(house.plugin.calls.length).to.be.within(3 * looks, 3 * (looks + 1));
+  });
+
+  it('a plugin that is not well is not called; the volume says why, and goes on when it is', async () => {
+    await house.furnish();
+    house.plugin.health = { healthy: false, description: 'initialising' };
+    await house.clock.advance(31_000);
+    const made = house.volumes.create(spec('data'));
+    await house.rest();
+    expect(house.plugin.calls).to.deep.equal([]);
+    expect(await errorOf('data')).to.match(/initialising/);
+    house.plugin.health = { healthy: true, description: 'ready' };
+    await house.clock.advance(31_000);
+    expect((await made).error).to.equal(undefined);
+  });
+
+  it('V5 as long as it is not known what a plugin offers, its volumes wait', async () => {
+    house.plugin.capabilities = undefined;
+    await house.furnish();
+    const made = house.volumes.create(spec('data'));
+    await house.rest();
+    expect(house.plugin.calls).to.deep.equal([]);
+    expect(await errorOf('data')).to.equal("what plugin 'disk' offers is not known yet");
+    house.plugin.capabilities = ['CREATE_DELETE_VOLUME'];
+    await house.clock.advance(31_000);
+    expect(await made).to.include({ state: 'created' });
+  });
+
+  it('a plugin that was taken out: what waits for it says so, and goes on when it is registered again', async () => {
+    await house.furnish();
+    await house.volumes.create(spec('data'));
+    await house.runtime.plugins.deregister('csi-controller', pluginName, 'disk-1');
+    const deleted = house.volumes.delete({ id: 'data' });
+    await house.rest();
+    expect(await errorOf('data')).to.equal("plugin 'disk' can't be called: it is not registered");
+    const late = await refusalOf(
+      Promise.race([
+        house.volumes.delete({ id: 'data' }, { timeoutMs: 100 }),
+        house.clock.advance(200).then(() => {
+          throw new Error('it did not time out');
+        }),
+      ]),
+    );
+    expect(late).to.include({ code: 'TIMEOUT' });
+    expect(late.message).to.match(/the work goes on: .*not registered/);
+    await house.register();
+    await house.rest();
+    await deleted;
+    expect(house.plugin.volumes.size).to.equal(0);
+  });
+
+  it('UNIMPLEMENTED: what the plugin offers is read again at once', async () => {
+    await house.furnish();
+    house.plugin.capabilities = ['PUBLISH_UNPUBLISH_VOLUME'];
+    house.plugin.script = ({ rpc }) => (rpc === 'CreateVolume' ? { code: 'UNIMPLEMENTED' } : undefined);
+    expect(await refusalOf(house.volumes.create(spec('data')))).to.include({ grpcCode: 'UNIMPLEMENTED', final: true });
+    await house.clock.advance(200);
+    await house.volumes.retry({ id: 'data' });
+    await house.rest();
+    // It makes no volumes: the id is the user's own.
+    expect(await house.volumes.get({ id: 'data' })).to.include({ state: 'created', csiId: 'data' });
+  });
+
+  it('one plugin’s trouble is not another’s', async () => {
+    await house.furnish();
+    const connection = { socketPath: '/nowhere/other.sock' };
+    await house.runtime.plugins.register({ type: 'csi-controller', name: 'other', allocId: 'other-1', connection });
+    await house.rest();
+    house.plugin.script = ({ request }) =>
+      JSON.stringify(request).includes('bad') ? { before: new Promise(() => {}) } : undefined;
+    for (const id of ids(64)) house.volumes.create(spec(id, { parameters: { bad: 'yes' } })).catch(() => {});
+    await house.rest();
+    expect(await house.volumes.create(spec('good', { plugin: 'other' }))).to.include({ state: 'created' });
+  });
+});

@@ -1,0 +1,162 @@
+/** What a plugin says of its volumes by itself, against what is believed: differences are told, and mended by the normal path. */
+import { expect } from 'chai';
+import { refusalOf } from '../refusal.js';
+import type { KeptVolume } from './fake-plugin.js';
+import { spec, VolumeHouse } from './volume-house.js';
+
+const key = { id: 'data' };
+
+describe('volumes compared with their plugins', () => {
+  let house: VolumeHouse;
+  beforeEach(async () => {
+    house = await new VolumeHouse().furnish();
+    await house.volumes.create(spec('data'));
+    await house.volumes.publish(key, 'a', {
+      capability: { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' },
+    });
+    house.plugin.calls.splice(0);
+  });
+  afterEach(() => house.dispose());
+
+  const kept = (): KeptVolume => {
+    const volume = house.plugin.volumes.get('vol-1');
+    if (!volume) throw new Error('the plugin has no vol-1');
+    return volume;
+  };
+  const kindsSince = async (id: string | undefined): Promise<string[]> =>
+    (await house.events(id)).map(({ kind }) => kind);
+  const lastId = async (): Promise<string | undefined> => (await house.events()).at(-1)?.id;
+
+  it('V20 nothing differs: no event, no commit, no call but the listing', async () => {
+    const before = await lastId();
+    expect(await house.volumes.reconcile('disk')).to.deep.equal([{ plugin: 'disk', volumes: 1, differing: [] }]);
+    expect(await kindsSince(before)).to.deep.equal([]);
+    expect(house.plugin.calls.map(({ rpc }) => rpc)).to.deep.equal(['ListVolumes']);
+  });
+
+  it('V20 detached behind our back: told as drifted, published again, with its context anew', async () => {
+    const before = await lastId();
+    kept().attached.clear();
+    const [found] = await house.volumes.reconcile();
+    expect(found?.differing).to.deep.equal(['default/data']);
+    await house.rest();
+    expect([...kept().attached]).to.deep.equal(['csi-a']);
+    expect(house.plugin.told()).to.deep.equal(['ControllerPublishVolume csi-a: OK']);
+    expect((await house.volumes.get(key))?.publications.a?.state).to.equal('published');
+    expect(await kindsSince(before)).to.deep.equal(['publication', 'drifted', 'publication']);
+  });
+
+  it('V20 attached where nobody asked for it: undone there, by the id that the plugin gave', async () => {
+    kept().attached.add('csi-b').add('csi-unknown');
+    await house.volumes.reconcile();
+    await house.rest();
+    expect([...kept().attached]).to.deep.equal(['csi-a']);
+    expect(house.plugin.told()).to.have.members([
+      'ControllerUnpublishVolume csi-b: OK',
+      'ControllerUnpublishVolume csi-unknown: OK',
+    ]);
+    expect((await house.volumes.get(key))?.publications).to.have.all.keys('a');
+    const drift = (await house.events()).find(({ kind }) => kind === 'drifted');
+    expect(drift).to.deep.include({ lost: [], strays: ['b', 'csi-unknown'] });
+  });
+
+  it('V20 attached where it is claimed, though not published: left alone', async () => {
+    await house.volumes.claim(key, {
+      allocId: 'web',
+      nodeId: 'b',
+      mode: 'write',
+      accessMode: 'multi-node-multi-writer',
+      attachmentMode: 'file-system',
+    });
+    kept().attached.add('csi-b');
+    await house.volumes.reconcile();
+    await house.rest();
+    expect([...kept().attached]).to.have.members(['csi-a', 'csi-b']);
+  });
+
+  it('V20 a detaching that the plugin does not confirm (NOT_FOUND): its listing is the evidence', async () => {
+    house.plugin.script = ({ rpc }) =>
+      rpc === 'ControllerUnpublishVolume' ? { code: 'NOT_FOUND', work: true } : undefined;
+    const unpublished = house.volumes.unpublish(key, 'a');
+    await house.clock.advance(1_000);
+    expect((await house.volumes.get(key))?.publications.a?.state).to.equal('pending-unpublish');
+    await house.volumes.reconcile();
+    await unpublished;
+    expect((await house.volumes.get(key))?.publications).to.deep.equal({});
+  });
+
+  it('V20 a volume that the plugin lists no more: shown and told once, never made anew; and when it is back', async () => {
+    const volume = kept();
+    const before = await lastId();
+    house.plugin.volumes.clear();
+    await house.volumes.reconcile();
+    await house.volumes.reconcile();
+    expect(await house.volumes.get(key)).to.include({ missing: true, state: 'published' });
+    expect(await kindsSince(before)).to.deep.equal(['seen']);
+    house.plugin.volumes.set('vol-1', volume);
+    await house.volumes.reconcile();
+    expect(await house.volumes.get(key)).to.not.have.property('missing');
+    expect(house.plugin.told()).to.deep.equal([]);
+  });
+
+  it('V20 what has changed since it was compared is left alone', async () => {
+    kept().attached.clear();
+    let released = (): void => {};
+    const listing = new Promise<void>((resolve) => {
+      released = resolve;
+    });
+    house.plugin.script = ({ rpc }) => (rpc === 'ListVolumes' ? { after: listing } : undefined);
+    const compared = house.volumes.reconcile();
+    await house.rest();
+    await house.volumes.unpublish(key, 'a');
+    await house.volumes.publish(key, 'a');
+    house.plugin.calls.splice(0);
+    released();
+    await compared;
+    await house.rest();
+    expect(house.plugin.told()).to.deep.equal([]);
+  });
+
+  it('V20 at intervals, by itself, and no more after the end', async () => {
+    kept().attached.clear();
+    await house.clock.advance(300_000);
+    expect([...kept().attached]).to.deep.equal(['csi-a']);
+    await house.runtime.close();
+    house.plugin.calls.splice(0);
+    await house.clock.advance(3_000_000);
+    expect(house.plugin.calls).to.deep.equal([]);
+  });
+
+  it('V20 a plugin that lists no volumes: refused by name, passed over where all are asked', async () => {
+    house.plugin.capabilities = ['CREATE_DELETE_VOLUME', 'PUBLISH_UNPUBLISH_VOLUME'];
+    await house.clock.advance(30_000);
+    expect(await refusalOf(house.volumes.reconcile('disk'))).to.include({ code: 'PLUGIN_LACKS' });
+    expect(await house.volumes.reconcile()).to.deep.equal([]);
+    expect(house.plugin.calls).to.deep.equal([]);
+  });
+
+  it('V20 one that lists them, but not where they are: nothing is taken for lost', async () => {
+    house.plugin.capabilities = ['CREATE_DELETE_VOLUME', 'PUBLISH_UNPUBLISH_VOLUME', 'LIST_VOLUMES'];
+    await house.clock.advance(30_000);
+    kept().attached.clear();
+    await house.volumes.reconcile();
+    await house.rest();
+    expect(house.plugin.told()).to.deep.equal([]);
+  });
+
+  it('V20 a listing that fails changes nothing; one whose token is stale is begun again', async () => {
+    kept().attached.clear();
+    house.plugin.script = ({ rpc }) => (rpc === 'ListVolumes' ? { code: 'INTERNAL' } : undefined);
+    expect(await refusalOf(house.volumes.reconcile('disk'))).to.include({ code: 'CSI_ERROR', grpcCode: 'INTERNAL' });
+    expect(house.plugin.told()).to.deep.equal([]);
+    let stale = 2;
+    house.plugin.script = ({ rpc }) => {
+      if (rpc !== 'ListVolumes' || stale === 0) return undefined;
+      stale -= 1;
+      return { code: 'ABORTED' };
+    };
+    await house.volumes.reconcile('disk');
+    await house.rest();
+    expect(house.plugin.told()).to.deep.equal(['ControllerPublishVolume csi-a: OK']);
+  });
+});
