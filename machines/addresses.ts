@@ -28,8 +28,15 @@ export const nodeOwnedPrefix = (machine: string, node: string): string => `${joi
 
 export const volumesPrefix = 'volume/';
 export const volumeAddress = (namespace: string, id: string): string => join('volume', namespace, id);
+export const snapshotsPrefix = 'volume-snapshot/';
+export const snapshotAddress = (namespace: string, id: string): string => join('volume-snapshot', namespace, id);
+export const groupSnapshotsPrefix = 'group-snapshot/';
+export const groupSnapshotAddress = (namespace: string, id: string): string => join('group-snapshot', namespace, id);
 export const nodesPrefix = 'node/';
 /** Actors that are of no node: whoever leads the cluster has them. */
 export const isClusterOwned = (address: string): boolean =>
-  address.startsWith(volumesPrefix) || address.startsWith(nodesPrefix);
+  address.startsWith(volumesPrefix) ||
+  address.startsWith(nodesPrefix) ||
+  address.startsWith(snapshotsPrefix) ||
+  address.startsWith(groupSnapshotsPrefix);
 export const nodeAddress = (id: string): string => join('node', id);

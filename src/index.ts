@@ -31,10 +31,12 @@ export {
   type ActorControl,
   type ActorStatus,
   createRuntime,
+  type GroupSnapshots,
   type Journal,
   type Nodes,
   type Plugins,
   type Runtime,
+  type Snapshots,
   type StoreStatus,
   type Tasks,
   type Volumes,
@@ -49,6 +51,9 @@ export type { Expanded, ExpandRequest } from './volumes/expansion.js';
 export type { NodeReport, NodeStatus } from './volumes/node-manager.js';
 export type { Reconciled } from './volumes/reconciler.js';
 export type { SecretsProvider } from './volumes/secrets.js';
+export type { SnapshotPage } from './volumes/snapshot-manager.js';
+export type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from './volumes/snapshot-spec.js';
+export type { GroupMember, GroupSnapshot, Snapshot, SnapshotEvent } from './volumes/snapshot-view.js';
 export type { VolumeKeyInput, VolumeSpec } from './volumes/spec.js';
 export type { VolumeEvent } from './volumes/volume-events.js';
 export type { ClaimOptions, PublishOptions } from './volumes/volume-manager.js';

@@ -1,5 +1,12 @@
 /** The root actor of a node (machines/registry.ts), bound to what it does here; who starts and stops it waits until it has settled. */
-import { nodeOf, nodeOwnedPrefix, nodesPrefix, volumesPrefix } from '../machines/addresses.js';
+import {
+  groupSnapshotsPrefix,
+  nodeOf,
+  nodeOwnedPrefix,
+  nodesPrefix,
+  snapshotsPrefix,
+  volumesPrefix,
+} from '../machines/addresses.js';
 import { type RegistryContext, registryMachine } from '../machines/registry.js';
 import type { Clock } from './engine/clock.js';
 import type { ActorKind, Effect, EffectCall } from './engine/effects.js';
@@ -29,6 +36,8 @@ export function registryKind(
           ...['plugins', 'plugin', 'task'].map((machine) => nodeOwnedPrefix(machine, nodeOf(address))),
           nodesPrefix,
           volumesPrefix,
+          snapshotsPrefix,
+          groupSnapshotsPrefix,
         ]),
       ),
       drainActors: anew(({ input }: EffectCall<{ release: boolean }>) => drain(input.release)),

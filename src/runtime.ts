@@ -8,6 +8,7 @@ import { isClusterOwned, nodeOf, registryAddress } from '../machines/addresses.j
 import { defaultBackoff } from '../machines/backoff.js';
 import { csiController } from './csi/controller.js';
 import { csiDispensers } from './csi/dispenser.js';
+import { csiSnapshots } from './csi/snapshots.js';
 import type { QuarantinedActor } from './engine/actors.js';
 import { pause, systemClock } from './engine/clock.js';
 
@@ -39,6 +40,10 @@ import { PluginAccess } from './volumes/plugin-access.js';
 import { PluginCalls } from './volumes/plugin-calls.js';
 import { Reconciler } from './volumes/reconciler.js';
 import { noSecrets } from './volumes/secrets.js';
+import { snapshotKinds } from './volumes/snapshot-kinds.js';
+import { groupSnapshotManager, type SnapshotManager, snapshotManager } from './volumes/snapshot-manager.js';
+import type { GroupSnapshotSpec, SnapshotSpec } from './volumes/snapshot-spec.js';
+import type { GroupSnapshot, Snapshot } from './volumes/snapshot-view.js';
 import { volumeKind } from './volumes/volume-kind.js';
 import { VolumeManager } from './volumes/volume-manager.js';
 
@@ -49,6 +54,10 @@ export type Tasks = Omit<TaskSupervisor, 'close' | 'stopAll'>;
 
 /** `runtime.volumes`. */
 export type Volumes = Omit<VolumeManager, 'close' | 'fence'>;
+/** `runtime.snapshots`. */
+export type Snapshots = Omit<SnapshotManager<SnapshotSpec, Snapshot>, 'close'>;
+/** `runtime.groupSnapshots`. */
+export type GroupSnapshots = Omit<SnapshotManager<GroupSnapshotSpec, GroupSnapshot>, 'close'>;
 /** `runtime.nodes`. */
 export type Nodes = Omit<NodeManager, 'close' | 'target' | 'byCsiId'>;
 
@@ -58,6 +67,8 @@ export interface Runtime {
   readonly plugins: Plugins;
   readonly tasks: Tasks;
   readonly volumes: Volumes;
+  readonly snapshots: Snapshots;
+  readonly groupSnapshots: GroupSnapshots;
   readonly nodes: Nodes;
   readonly journal: Journal;
   readonly actors: ActorControl;
@@ -193,6 +204,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
         watchHealth: (instances, options, tell) => health.watch(instances, options, tell),
       }),
       volumeKind({ controller, calls, timeoutMs }),
+      ...snapshotKinds({ snapshots: csiSnapshots({ timeoutMs }), calls, timeoutMs }),
       nodeKind({
         afterMs: options.fencing?.afterMs,
         after: (delayMs, signal) => pause(clock, delayMs, signal),
@@ -236,6 +248,9 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     target: (node, plugin) => nodes.target(node, plugin),
     capacity: capacityReader({ access, controller, timeoutMs, isKnownPlugin: (plugin) => controllers.isKnown(plugin) }),
   });
+  const naming = { engine, clock, random, namePrefix: options.volumeNamePrefix ?? 'sc' };
+  const snapshots = snapshotManager(naming);
+  const groupSnapshots = groupSnapshotManager(naming);
   const root = new Root(engine, registryAddress(nodeId), clock);
 
   await engine.open();
@@ -266,7 +281,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   };
   void engine.lost.then((reason) => {
     reconciler.stop();
-    for (const part of [plugins, tasks, volumes, nodes]) part.close(reason);
+    for (const part of [plugins, tasks, volumes, snapshots, groupSnapshots, nodes]) part.close(reason);
   });
   return {
     nodeId,
@@ -274,6 +289,8 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     plugins,
     tasks,
     volumes,
+    snapshots,
+    groupSnapshots,
     nodes,
     actors: {
       list: () => [...engine.views('')].map(([address, { seq, state }]) => ({ address, seq, state })),
@@ -297,7 +314,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
       released ||= release;
       closing ??= (async () => {
         reconciler.stop();
-        for (const part of [plugins, tasks, volumes, nodes]) part.close();
+        for (const part of [plugins, tasks, volumes, snapshots, groupSnapshots, nodes]) part.close();
         try {
           await root
             .stop(release, () => tasks.list())

@@ -5,7 +5,7 @@ import type { VolumeSpec as KnownSpec, VolumeKey } from '../../machines/volume-t
 import { StagecraftError } from '../errors.js';
 import { inPlainWords } from '../host/plain-faults.js';
 
-/** The CSI specification's limits: of a string, of a map, of a node id. In bytes. */
+/** The CSI specification's limits: of a string, of a mapSchema, of a node id. In bytes. */
 const maxTextBytes = 128;
 const maxMapBytes = 4_096;
 const maxNodeIdBytes = 256;
@@ -27,19 +27,19 @@ const bytesOf = (map: Record<string, string>): number =>
     .reduce((sum, part) => sum + Buffer.byteLength(part), 0);
 
 /** Of what is sent to drivers. */
-const map = z
+export const mapSchema = z
   .record(z.string(), z.string())
   .refine(
     (entries) => bytesOf(entries) <= maxMapBytes,
     `must have at most ${maxMapBytes} bytes, keys and values together`,
   );
 
-export const segmentsSchema = map.refine(
+export const segmentsSchema = mapSchema.refine(
   (entries) => Object.keys(entries).length > 0,
   'must name at least one segment',
 );
 
-export const parametersSchema = map.refine(
+export const parametersSchema = mapSchema.refine(
   (entries) => Object.keys(entries).length > 0,
   'must name at least one parameter',
 );
@@ -105,8 +105,8 @@ export const specSchema = z
     plugin: text,
     capacity: capacitySchema.prefault({}),
     capabilities: z.array(capabilitySchema).min(1),
-    parameters: map.default({}),
-    mutableParameters: map.default({}),
+    parameters: mapSchema.default({}),
+    mutableParameters: mapSchema.default({}),
     secrets: secretsSchema.default({}),
     topology: z
       .strictObject({ requisite: z.array(segmentsSchema).default([]), preferred: z.array(segmentsSchema).default([]) })
@@ -116,7 +116,7 @@ export const specSchema = z
       )
       .prefault({}),
     source: z.union([z.strictObject({ volume: keySchema }), z.strictObject({ volumeSnapshot: text })]).optional(),
-    external: z.strictObject({ csiId: text, context: map.default({}) }).optional(),
+    external: z.strictObject({ csiId: text, context: mapSchema.default({}) }).optional(),
   })
   .superRefine(({ external, source, capacity, topology }, context) => {
     if (!external) return;
@@ -152,7 +152,7 @@ export function checked<T>(schema: z.ZodType<T>, value: unknown, what: string): 
 const pathOf = (path: PropertyKey[]): string =>
   path.map((part, at) => (typeof part === 'number' ? `[${part}]` : `${at === 0 ? '' : '.'}${String(part)}`)).join('');
 
-/** The spec as the machine keeps it. @param sourceId the driver's id of the volume whose content it begins with */
+/** The spec as the machine keeps it. @param sourceId the driver's id of what it begins with */
 export function knownSpec(
   { namespace: _, id: __, source, external, ...rest }: CheckedSpec,
   sourceId: string,
@@ -160,7 +160,7 @@ export function knownSpec(
   const capabilities: Capability[] = rest.capabilities.map(definedCapability);
   const capacity = definedRange(rest.capacity);
   const known: KnownSpec = { ...rest, capabilities, capacity };
-  if (source) known.source = 'volume' in source ? { volume: source.volume, csiId: sourceId } : source;
+  if (source) known.source = { ...source, csiId: sourceId };
   if (external) known.external = external;
   return known;
 }
@@ -176,4 +176,4 @@ export const definedCapability = ({ fsType, mountFlags, ...rest }: z.output<type
   ...(mountFlags !== undefined && { mountFlags }),
 });
 
-export const keyOf = (key: unknown): VolumeKey => checked(keySchema, key, 'the key of a volume');
+export const keyOf = (key: unknown, what = 'the key of a volume'): VolumeKey => checked(keySchema, key, what);

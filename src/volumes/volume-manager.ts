@@ -7,6 +7,7 @@ import type { StateValue } from 'xstate';
 import { z } from 'zod';
 import { volumeAddress, volumesPrefix } from '../../machines/addresses.js';
 import type { CallFailure, Capability, Segments } from '../../machines/csi-types.js';
+import { isSameData } from '../../machines/same-data.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { Availability, Claim, VolumeContext, VolumeKey, VolumeRequest } from '../../machines/volume-types.js';
 import type { Clock } from '../engine/clock.js';
@@ -21,6 +22,7 @@ import type { Capacity, CapacityRequest } from './capacity.js';
 import { type Expanded, type ExpandRequest, expandedOf, expandSchema, isExpanded } from './expansion.js';
 import type { NodeTarget } from './node-port.js';
 import type { Reconciled, Reconciler } from './reconciler.js';
+import { snapshotSourceId } from './snapshot-sources.js';
 import {
   accessModeSchema,
   attachmentModeSchema,
@@ -108,7 +110,7 @@ export class VolumeManager {
       throw new StagecraftError('PLUGIN_NOT_FOUND', message);
     }
     const uid = random.id();
-    const known = knownSpec(asked, await this.#sourceId(asked));
+    const known = knownSpec(asked, await this.#sourceId(asked, address));
     await this.#engine.ask(address, { type: 'volume.create', spec: known, uid, name: `${namePrefix}-${uid}` });
     return this.#reach(key, options, 'created', (context, state) => {
       if (context.csi) return volumeOf(state, context);
@@ -393,9 +395,16 @@ export class VolumeManager {
     return target;
   }
 
-  /** The driver's id of the volume that another one begins with. */
-  async #sourceId({ source, plugin }: CheckedSpec): Promise<string> {
-    if (!source || !('volume' in source)) return '';
+  /** The driver's id of what a volume begins with; of one that is there already, what it has begun with. */
+  async #sourceId({ source, plugin, namespace }: CheckedSpec, address: string): Promise<string> {
+    if (!source) return '';
+    const { spec } = ((await this.#engine.read(address))?.context ?? {}) as Partial<VolumeContext>;
+    if (spec?.source) {
+      const { csiId, ...before } = spec.source;
+      if (isSameData(before, source)) return csiId;
+    }
+    if ('volumeSnapshot' in source)
+      return snapshotSourceId(this.#engine, { namespace, id: source.volumeSnapshot, plugin });
     const { context } = await this.#present(source.volume);
     if (context.spec?.plugin !== plugin) {
       const message = `${nameOf(source.volume)} is of plugin '${context.spec?.plugin}': only that can copy it`;
