@@ -111,6 +111,7 @@ export function attemptIn(
   const stamp = stampOf(event);
   if (!output || output.status === 'done')
     return { ...stamp, failure: failureIn(event) satisfies CallFailure, isNotBegun: false };
-  const { failure, status, retry } = output;
-  return { ...stamp, failure, isNotBegun: status === 'not-begun', ...(retry && { retry }) };
+  const { failure, status, retry, anew } = output;
+  const isNotBegun = status === 'not-begun';
+  return { ...stamp, failure, isNotBegun, ...(retry && { retry }), ...(anew && { isAnew: anew }) };
 }

@@ -3,6 +3,7 @@ import type { CapacityRange } from './csi-types.js';
 import { isSameData } from './same-data.js';
 import { granted } from './volume-claims.js';
 import { type Change, claimTold, type Draft, drafted, put } from './volume-draft.js';
+import { excludes, mayBeThere, wishOf } from './volume-modes.js';
 import { isCovered, isSameWish } from './volume-requests.js';
 import type {
   Availability,
@@ -54,15 +55,24 @@ export const publish = (context: VolumeContext, nodeId: string, asked: PublishWi
     const { capability, readOnly, csiNodeId } = asked;
     const wish = { capability, readOnly, csiNodeId };
     const present = draft.publications[nodeId];
-    if (!present || (present.failure?.in === 'publish' && !isSameWish(present, wish))) {
+    if (!present) {
       begin(draft, nodeId, wish);
+    } else if (present.failure) {
+      if (!isSameWish(present, wish) || present.failure.in === 'unpublish') replace(draft, nodeId, wish);
     } else if (present.state === 'pending-publish' && isSameWish(present, wish)) {
-      const { undoneAfter: _, ...wanted } = present;
+      const { undoneAfter: _, next: __, ...wanted } = present;
       draft.publications[nodeId] = wanted;
-    } else if (present.state !== 'published' && present.failure?.in !== 'publish') {
+    } else if (present.state !== 'published') {
       draft.publications[nodeId] = { ...present, next: wish };
     }
   });
+
+/** What failed there is out of the way first, where something of it may be there. */
+function replace(draft: Draft, nodeId: string, wish: PublishWish): void {
+  const failed = draft.publications[nodeId];
+  if (failed && mayBeThere(failed)) put(draft, nodeId, { ...leaving(failed), next: wish });
+  else begin(draft, nodeId, wish);
+}
 
 function begin(draft: Draft, nodeId: string, wish: PublishWish): void {
   draft.publicationNumber += 1;
@@ -79,7 +89,8 @@ export const unpublish = (context: VolumeContext, nodeId: string): Change =>
     else if (publication.state === 'pending-publish') withdraw(draft, nodeId, publication);
   });
 
-const leaving = ({
+/** It is to be undone, from the beginning: what came of attempts to publish it does not count. */
+export const leaving = ({
   failure: _,
   tries: __,
   undoneAfter: ___,
@@ -93,11 +104,14 @@ const leaving = ({
 /** Publishing that nobody wants any more: if it can't have happened it is over, else that is to be found out first. */
 function withdraw(draft: Draft, nodeId: string, publication: Publication): void {
   const { work, awaiting } = draft;
-  const isCalled = work?.isCalling && work.nodeId === nodeId && (!awaiting || awaiting.inDoubt);
+  const isCalled = work?.isCalling && work.nodeId === nodeId && !awaiting;
+  const { undoneAfter, tries } = publication;
   if (publication.drifted) put(draft, nodeId, leaving(publication));
-  else if (publication.inDoubt || isCalled)
-    put(draft, nodeId, { ...publication, undoneAfter: publication.undoneAfter ?? publication.tries?.count ?? 0 });
-  else remove(draft, nodeId);
+  else if (!publication.inDoubt && !isCalled) remove(draft, nodeId);
+  else if (undoneAfter === undefined) {
+    const now = tries && { tries: { ...tries, notBeforeMs: 0 } };
+    put(draft, nodeId, { ...publication, ...now, undoneAfter: tries?.count ?? 0 });
+  }
 }
 
 /** It is gone from the node: whoever waited for that is released, or it is published anew. */
@@ -207,7 +221,10 @@ const forced = 'deleted with force';
 
 export const discard = (context: VolumeContext, force: boolean): Change =>
   drafted(context, (draft) => {
-    draft.deletion = { ...draft.deletion, force: force || draft.deletion?.force === true };
+    const isFirst = draft.deletion === null || (force && !draft.deletion.force);
+    const { tries } = draft.deletion ?? {};
+    draft.deletion = isFirst ? { force } : { force: force || draft.deletion?.force === true, ...(tries && { tries }) };
+    if (isFirst || draft.creation.failure) draft.creation = draft.creation.inDoubt ? { inDoubt: true } : {};
     draft.waiting = [];
     draft.expansion = null;
     draft.modification = null;
@@ -265,10 +282,7 @@ export const retry = (context: VolumeContext): Change =>
   drafted(context, (draft) => {
     const { inDoubt } = draft.creation;
     draft.creation = inDoubt ? { inDoubt } : {};
-    for (const [nodeId, { failure, tries: _, ...publication }] of Object.entries(draft.publications)) {
-      if (failure) put(draft, nodeId, { ...publication, state: `pending-${failure.in}` });
-      else draft.publications[nodeId] = publication;
-    }
+    for (const [nodeId, publication] of Object.entries(draft.publications)) again(draft, nodeId, publication);
     if (draft.expansion) {
       const { tries: _, failure: __, ...expansion } = draft.expansion;
       draft.expansion = expansion;
@@ -279,6 +293,15 @@ export const retry = (context: VolumeContext): Change =>
     }
     if (draft.deletion) draft.deletion = { force: draft.deletion.force };
   });
+
+function again(draft: Draft, nodeId: string, publication: Publication): void {
+  const { failure, tries: _, undoneAfter, ...rest } = publication;
+  const wanted = Object.entries(draft.publications).filter(([other, one]) => other !== nodeId && wishOf(one));
+  if (!failure) draft.publications[nodeId] = { ...rest, ...(undoneAfter !== undefined && { undoneAfter: 0 }) };
+  // Its place may have been taken since.
+  else if (failure.in === 'unpublish' || !wanted.some(([, one]) => excludes(one, publication)))
+    put(draft, nodeId, { ...rest, state: `pending-${failure.in}` });
+}
 
 export const setAvailability = (context: VolumeContext, availability: Availability): Change =>
   drafted(context, (draft) => {

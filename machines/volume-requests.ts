@@ -3,6 +3,7 @@ import type { Bytes, CapacityRange } from './csi-types.js';
 import type { AnswerParams, Failure } from './host.js';
 import { isSameData } from './same-data.js';
 import { conflictOf, describeClaim, isReadOnly } from './volume-claims.js';
+import { excludes, mayBeThere, wishOf } from './volume-modes.js';
 import type { Publication, PublishWish, VolumeContext, VolumeKey, VolumeRequest } from './volume-types.js';
 
 export const nameOf = ({ namespace, id }: VolumeKey): string => `volume ${namespace}/${id}`;
@@ -21,12 +22,8 @@ const refused = (code: string, { key }: VolumeContext, why: string): Failure => 
 const describePublication = (nodeId: string, { state, readOnly, capability }: Publication): string =>
   `node ${nodeId} (${state}, ${capability.accessMode}${readOnly ? ', read-only' : ''})`;
 
-/** Whether somebody wants it there. */
-const isWanted = ({ state, undoneAfter, next }: Publication): boolean =>
-  state === 'published' || (state === 'pending-publish' && undoneAfter === undefined) || next !== undefined;
-
 const wantedOn = ({ publications }: VolumeContext): [nodeId: string, Publication][] =>
-  Object.entries(publications).filter(([, publication]) => isWanted(publication));
+  Object.entries(publications).filter(([, publication]) => wishOf(publication));
 
 /** It is on its way out, or held back from new use. */
 function unusable(context: VolumeContext): Failure | undefined {
@@ -44,21 +41,22 @@ export const isSameWish = (one: PublishWish, other: PublishWish): boolean =>
 
 function publishRefusal(context: VolumeContext, { nodeId, ...wish }: RequestOf<'volume.publish'>): Failure | undefined {
   const present = context.publications[nodeId];
-  const asked = present?.next ?? present;
-  if (asked && isWanted(asked as Publication) && isSameWish(asked, wish)) return undefined;
+  const asked = present && wishOf(present);
+  if (asked && isSameWish(asked, wish)) return undefined;
   const unused = unusable(context);
   if (unused) return unused;
-  if (present && isWanted(present)) {
+  if (present && asked) {
     const why = `it is published otherwise on ${describePublication(nodeId, present)}: unpublish it there first`;
     return refused('VOLUME_IN_USE', context, why);
   }
-  const others = wantedOn(context).filter(([other]) => other !== nodeId);
   const { accessMode } = wish.capability;
-  const isOtherwise = ([, { capability, readOnly }]: [string, Publication]): boolean =>
-    accessMode.startsWith('single-node') ||
-    capability.accessMode !== accessMode ||
-    (accessMode === 'multi-node-single-writer' && !readOnly && !wish.readOnly);
-  const hindering = others.filter(isOtherwise);
+  // What is on its way out is waited for; what is stuck there is not.
+  const isStaying = (publication: Publication): boolean =>
+    publication.state === 'failed' ? mayBeThere(publication) : wishOf(publication) !== undefined;
+  const hindering = Object.entries(context.publications).filter(
+    ([other, publication]) =>
+      other !== nodeId && isStaying(publication) && excludes(wishOf(publication) ?? publication, wish),
+  );
   if (hindering.length === 0) return undefined;
   const names = hindering.map(([other, publication]) => describePublication(other, publication)).join(', ');
   return refused('VOLUME_IN_USE', context, `${accessMode} does not go with ${names}: unpublish it there first`);

@@ -1,7 +1,7 @@
 /** What a plugin says of a volume by itself, as it lists all of its volumes, and what that makes of it. Pure. */
 import { remove } from './volume-changes.js';
-import { type Change, type Draft, drafted, put } from './volume-draft.js';
-import type { Sighting, VolumeContext } from './volume-types.js';
+import { type Change, claimTold, type Draft, drafted, put } from './volume-draft.js';
+import type { Claim, Sighting, VolumeContext } from './volume-types.js';
 
 /** What is believed of where it is attached: one entry for each publication. */
 export const beliefOf = ({ uid, publications }: VolumeContext): string[] => [
@@ -38,12 +38,23 @@ function takeLost(draft: Draft, attached: string[]): string[] {
   const lost: string[] = [];
   for (const [nodeId, publication] of Object.entries(draft.publications)) {
     if (attached.includes(publication.csiNodeId)) continue;
-    if (publication.state === 'pending-unpublish') remove(draft, nodeId);
+    if (publication.state === 'pending-node-unpublish') detachClaims(draft, nodeId);
+    if (publication.state.endsWith('unpublish')) remove(draft, nodeId);
     if (publication.state !== 'published') continue;
     lost.push(nodeId);
     put(draft, nodeId, { ...publication, state: 'pending-publish', drifted: true });
   }
   return lost;
+}
+
+/** Nothing on that node can reach it any more: what the node would report is not waited for. */
+function detachClaims(draft: Draft, nodeId: string): void {
+  draft.claims = draft.claims.map((claim) => {
+    if (claim.nodeId !== nodeId || claim.state === 'node-detached') return claim;
+    const detached: Claim = { ...claim, state: 'node-detached', fenced: 'its plugin lists it as detached' };
+    draft.tells.push(claimTold(detached));
+    return detached;
+  });
 }
 
 function addStray(draft: Draft, nodeId: string, csiNodeId: string): void {

@@ -3,6 +3,7 @@ import { type BackoffPolicy, defaultBackoff, jittered } from './backoff.js';
 import type { CallFailure, Tries } from './csi-types.js';
 import type { Failure, Stamped } from './host.js';
 import { isSameData } from './same-data.js';
+import type { FailedAttempt } from './volume-outcomes.js';
 import type {
   MadeSnapshot,
   SnapshotChanged,
@@ -132,16 +133,17 @@ export const goneSnapshot = ({ leftovers }: SnapshotContext): SnapshotChange => 
   tells: [{ type: 'deleted', ...(leftovers.length > 0 && { leftovers }) }],
 });
 
-/** The plugin says that it is made. @param isRepeat an earlier run may have made the same call */
-export function madeSnapshot(context: SnapshotContext, made: MadeSnapshot, isRepeat: boolean): SnapshotChange {
+/** The plugin says that it is made. */
+export function madeSnapshot(context: SnapshotContext, made: MadeSnapshot, stamp: Stamped): SnapshotChange {
   const { creation, deletion } = context;
   if (deletion) return { context: { csi: made, creation: {} } };
   // What was begun by a call without an answer may be anything: half of it, or of another moment.
-  if (creation.inDoubt || isRepeat) return distrust(context, [made]);
+  if (creation.inDoubt) return distrust(context, [made]);
   const { csiId, isReady } = made;
   const tells: Told[] = [{ type: 'created', csiId }];
   if (isReady) tells.push({ type: 'ready', csiId });
-  return { context: { csi: made, creation: {} }, tells };
+  const readiness = isReady ? {} : { tries: notReady(undefined, stamp) };
+  return { context: { csi: made, creation: {}, readiness }, tells };
 }
 
 function distrust(context: SnapshotContext, made: MadeSnapshot[]): SnapshotChange {
@@ -171,20 +173,24 @@ const unproven = ({ spec }: SnapshotContext): CallFailure => ({
 });
 
 /** What the plugin says of one that was not ready. */
-export function lookedAt(context: SnapshotContext, made: MadeSnapshot, { at, random }: Stamped): SnapshotChange {
+export function lookedAt(context: SnapshotContext, made: MadeSnapshot, stamp: Stamped): SnapshotChange {
   const { csi, readiness, deletion } = context;
   if (csi && csi.csiId !== made.csiId) {
     // It is not the one that was made: that is lost, or is not what was asked for.
     return deletion ? { context: { csi: null, discards: [csi, made] } } : distrust(context, [csi, made]);
   }
   if (made.isReady) return { context: { csi: made, readiness: {} }, tells: [{ type: 'ready', csiId: made.csiId }] };
-  const count = (readiness.tries?.count ?? 0) + 1;
-  const tries: Tries = {
+  return { context: { csi: made, readiness: { tries: notReady(readiness.tries, stamp) } } };
+}
+
+/** When it is asked again: at least half of the delay later, for nothing has failed. */
+function notReady(tries: Tries | undefined, { at, random }: Stamped): Tries {
+  const count = (tries?.count ?? 0) + 1;
+  return {
     count,
-    notBeforeMs: at + jittered(readinessBackoff, count, random),
+    notBeforeMs: at + jittered(readinessBackoff, count, (1 + random) / 2),
     failure: { code: 'SNAPSHOT_NOT_READY', message: 'the plugin says that it is not ready to use yet', final: false },
   };
-  return { context: { csi: made, readiness: { tries } } };
 }
 
 /** What was to be removed is gone. */
@@ -192,17 +198,13 @@ export const removedSnapshot = ({ discards }: SnapshotContext): SnapshotChange =
   context: { removal: {}, ...(discards.length > 0 ? { discards: discards.slice(1) } : { csi: null }) },
 });
 
-export interface FailedSnapshotCall extends Stamped {
-  failure: CallFailure;
-  /** No call was made. */
-  isNotBegun: boolean;
-  /** An earlier run may have made the same call. */
-  isRepeat: boolean;
-  retry?: BackoffPolicy;
-}
-
 /** The piece of work that it is at has failed: it is tried again later, is given up, or stays failed. */
-export function failedSnapshot(context: SnapshotContext, attempt: FailedSnapshotCall): SnapshotChange {
+export function failedSnapshot(context: SnapshotContext, attempt: FailedAttempt): SnapshotChange {
+  if (attempt.isAnew) {
+    // While it waited, no run of it has made a call.
+    const isDoubtful = context.work?.kind === 'create' && !attempt.isNotBegun && !context.awaiting;
+    return { context: isDoubtful ? { creation: { ...context.creation, inDoubt: true } } : {} };
+  }
   switch (context.work?.kind) {
     case 'create':
       return creationFailed(context, attempt);
@@ -217,47 +219,45 @@ export function failedSnapshot(context: SnapshotContext, attempt: FailedSnapshot
   }
 }
 
-const isGivenUp = ({ deletion }: SnapshotContext, { failure }: FailedSnapshotCall, tries: Tries | undefined): boolean =>
+const isGivenUp = ({ deletion }: SnapshotContext, { failure }: FailedAttempt, tries: Tries | undefined): boolean =>
   deletion?.force === true && (failure.final || (tries?.count ?? 0) + 1 >= forcedAttempts);
 
 /** With a forced deletion: what it may leave is remembered. */
-function giveUp(context: SnapshotContext, { failure }: FailedSnapshotCall): SnapshotChange {
+function giveUp(context: SnapshotContext, { failure }: FailedAttempt): SnapshotChange {
   const what = doomed(context)?.csiId ?? `what was asked for as ${nameWithPlugin(context)}`;
   const leftovers = [...context.leftovers, `${what}: ${failure.message}`];
   const removed = context.csi || context.discards.length > 0 ? removedSnapshot(context).context : {};
   return { context: { ...removed, creation: {}, leftovers } };
 }
 
-function pieceFailed(
-  context: SnapshotContext,
-  attempt: FailedSnapshotCall,
-  piece: 'readiness' | 'removal',
-): SnapshotChange {
+function pieceFailed(context: SnapshotContext, attempt: FailedAttempt, piece: 'readiness' | 'removal'): SnapshotChange {
   const { failure } = attempt;
   if (failure.final) return { context: { [piece]: { failure } }, tells: [{ type: 'failed', failure }] };
   return { context: { [piece]: { tries: again(attempt, context[piece].tries) } } };
 }
 
-const again = ({ failure, retry, at, random }: FailedSnapshotCall, tries: Tries | undefined): Tries => {
+const again = ({ failure, retry, at, random }: FailedAttempt, tries: Tries | undefined): Tries => {
   const count = (tries?.count ?? 0) + 1;
   return { count, notBeforeMs: at + jittered(retry ?? defaultBackoff, count, random), failure };
 };
 
-/** The plugin has looked at the request, and does not take it: whatever was asked before, nothing is made of it. */
-const proofs = ['INVALID_ARGUMENT', 'ALREADY_EXISTS', 'OUT_OF_RANGE', 'UNIMPLEMENTED'];
+/**
+ * The plugin has looked at the request, and does not take it: no attempt before has made anything either. That a volume
+ * is not there is no such proof: it may have been there then.
+ */
+const proofs = ['INVALID_ARGUMENT', 'OUT_OF_RANGE'];
 /** No call changed anything. */
 const harmless = ['busy', 'repair'];
 
-function creationFailed(context: SnapshotContext, attempt: FailedSnapshotCall): SnapshotChange {
+function creationFailed(context: SnapshotContext, attempt: FailedAttempt): SnapshotChange {
   const { creation, deletion } = context;
-  const { failure, isNotBegun, isRepeat } = attempt;
+  const { failure, isNotBegun } = attempt;
   const { answerClass = '', grpcCode = '', rpc = 'Create', final } = failure;
   // No room: that is for whoever asked to see to, not to be tried again by itself.
   const isFull = grpcCode === 'RESOURCE_EXHAUSTED' && !deletion;
   const isAsked = !isNotBegun && rpc.startsWith('Create');
   const isUnknown = isAsked && !final && !isFull && !harmless.includes(answerClass);
-  const wasInDoubt = creation.inDoubt === true || isRepeat;
-  const doubt = (wasInDoubt && !proofs.includes(grpcCode)) || isUnknown ? { inDoubt: true } : {};
+  const doubt = (creation.inDoubt && !proofs.includes(grpcCode)) || isUnknown ? { inDoubt: true } : {};
   const untrusted = creation.untrusted === undefined ? {} : { untrusted: creation.untrusted };
   if (isGivenUp(context, attempt, creation.tries))
     return doubt.inDoubt ? giveUp(context, attempt) : { context: { creation: {} } };

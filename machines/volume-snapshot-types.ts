@@ -2,7 +2,7 @@
  * What the snapshot machines (volume-snapshot.ts, group-snapshot.ts) are given, keep and tell. A snapshot of one volume
  * is a group of one. CSI's snapshots, that is: not those of actors.
  */
-import type { Bytes, CallFailure, CallOutcome, SecretRef, Tries } from './csi-types.js';
+import type { Bytes, CallFailure, SecretRef, Tries } from './csi-types.js';
 import type { Failure, Stamped } from './host.js';
 import type { VolumeKey } from './volume-types.js';
 
@@ -85,8 +85,8 @@ export interface SnapshotContext {
   /** What may be left of it at the plugin, as a forced deletion could not find out. */
   leftovers: string[];
   work: SnapshotWork | null;
-  /** Why the call that it is at has not been made yet; in doubt where an earlier run may have made it. */
-  awaiting: { reason: string; inDoubt: boolean } | null;
+  /** Why the call that it is at has not been made: as long as this is so, none is. */
+  awaiting: { reason: string } | null;
 }
 
 /** `look`: whether it is ready; `remove`: what is not to be kept. */
@@ -127,9 +127,6 @@ export interface RemoveSnapshotCall extends PluginCall {
   memberIds: string[];
 }
 
-/** `isRepeat`: an earlier run may have made the same call already. */
-export type SnapshotOutcome<TAnswer> = CallOutcome<TAnswer> & { isRepeat: boolean };
-
 /** What requests ask for; each is answered. */
 export type SnapshotRequest =
   | { type: 'snapshot.create'; spec: SnapshotSpec; uid: string; name: string }
@@ -140,7 +137,7 @@ export type SnapshotRequest =
 export type SnapshotMachineEvent = (
   | SnapshotRequest
   /** The call that it is at waits, for the plugin or for its turn: no call was made yet. */
-  | { type: 'call.awaits'; reason: string; inDoubt: boolean }
+  | { type: 'call.awaits'; reason: string }
   /** Raised by the machine itself: is there something else to do now? */
   | { type: 'settle' }
 ) &

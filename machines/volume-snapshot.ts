@@ -3,13 +3,13 @@
  * Diagram: docs/machines/volume-snapshot.md (generated).
  */
 import { assign, enqueueActions, raise, setup } from 'xstate';
-import { failureIn, hostActions, type Stamped, stampOf, unbound } from './host.js';
-import { answerIn } from './volume-calls.js';
+import type { CallOutcome } from './csi-types.js';
+import { hostActions, type Stamped, stampOf, unbound } from './host.js';
+import { answerIn, attemptIn } from './volume-calls.js';
 import {
   begunSnapshot,
   deleteSnapshot,
   doomed,
-  type FailedSnapshotCall,
   failedSnapshot,
   goneSnapshot,
   isSnapshotGone,
@@ -35,7 +35,6 @@ import type {
   SnapshotKey,
   SnapshotKind,
   SnapshotMachineEvent,
-  SnapshotOutcome,
   SnapshotRequest,
   SnapshotWorkKind,
 } from './volume-snapshot-types.js';
@@ -68,18 +67,6 @@ const removeCallOf = (context: SnapshotContext): RemoveSnapshotCall => {
 
 const stampIn = (event: { type: string } & Partial<Stamped>): Stamped => stampOf(event);
 
-/** An effect that threw, or was given up by its host, may have made its call. */
-function attemptIn(
-  event: { type: string; output?: SnapshotOutcome<unknown>; error?: unknown } & Partial<Stamped>,
-): FailedSnapshotCall {
-  const { output } = event;
-  const stamp = stampOf(event);
-  if (!output || output.status === 'done')
-    return { ...stamp, failure: failureIn(event), isNotBegun: false, isRepeat: false };
-  const { failure, status, retry, isRepeat } = output;
-  return { ...stamp, failure, isRepeat, isNotBegun: status === 'not-begun', ...(retry && { retry }) };
-}
-
 const answer = (context: SnapshotContext, request: SnapshotRequest) => {
   const error = refusalIn(context, request);
   return error ? { error } : { value: null };
@@ -111,21 +98,20 @@ export const snapshotMachine = (kind: SnapshotKind) =>
       emitted: SnapshotChanged;
     },
     actors: {
-      createSnapshot: unbound<SnapshotOutcome<MadeSnapshot>, CreateSnapshotCall>(),
+      createSnapshot: unbound<CallOutcome<MadeSnapshot>, CreateSnapshotCall>(),
       /** Asks the same again, or for what is there: whether it is ready. */
-      lookAtSnapshot: unbound<SnapshotOutcome<MadeSnapshot>, LookCall>(),
-      deleteSnapshot: unbound<SnapshotOutcome<null>, RemoveSnapshotCall>(),
+      lookAtSnapshot: unbound<CallOutcome<MadeSnapshot>, LookCall>(),
+      deleteSnapshot: unbound<CallOutcome<null>, RemoveSnapshotCall>(),
     },
     guards: {
       isRefused: ({ context }, request: SnapshotRequest) => refusalIn(context, request) !== undefined,
-      isDone: (_, outcome: SnapshotOutcome<unknown>) => outcome.status === 'done',
+      isDone: (_, outcome: CallOutcome<unknown>) => outcome.status === 'done',
       isToCall: ({ context: { work } }, kind: SnapshotWorkKind) => work?.isCalling === true && work.kind === kind,
       isToWait: ({ context: { work } }, kind: SnapshotWorkKind) => work?.kind === kind,
       /** What it waits for is not wanted any more. */
       isOutdated: ({ context, event }) => {
         const { work, awaiting, deletion } = context;
         if (!awaiting) return false;
-        if (awaiting.inDoubt) return deletion?.force === true;
         const next = nextSnapshotWork(context, stampOf(event).at);
         return next?.kind !== work?.kind || next?.csiId !== work?.csiId || deletion?.force === true;
       },
@@ -144,11 +130,7 @@ export const snapshotMachine = (kind: SnapshotKind) =>
         work: nextSnapshotWork(context, stampOf(event).at),
         awaiting: null,
       })),
-      await: assign(({ context }, { reason, inDoubt }: { reason: string; inDoubt: boolean }) => ({
-        awaiting: { reason, inDoubt },
-        // What an earlier run has asked for is not forgotten when this one is given up.
-        ...(inDoubt && context.work?.kind === 'create' && { creation: { ...context.creation, inDoubt } }),
-      })),
+      await: assign((_, reason: string) => ({ awaiting: { reason } })),
       settle: raise({ type: 'settle' }),
     },
     delays: {
@@ -171,7 +153,7 @@ export const snapshotMachine = (kind: SnapshotKind) =>
         actions: [{ type: 'change', params: ({ context, event }) => deleteSnapshot(context, event.force) }, 'settle'],
       },
       'snapshot.retry': { actions: [{ type: 'change', params: ({ context }) => retrySnapshot(context) }, 'settle'] },
-      'call.awaits': { actions: [{ type: 'await', params: ({ event }) => event }, 'settle'] },
+      'call.awaits': { actions: [{ type: 'await', params: ({ event }) => event.reason }, 'settle'] },
     },
     states: {
       settling: {
@@ -214,8 +196,7 @@ export const snapshotMachine = (kind: SnapshotKind) =>
                   target: '#settling',
                   actions: {
                     type: 'change',
-                    params: ({ context, event }) =>
-                      madeSnapshot(context, answerIn(event.output), event.output.isRepeat),
+                    params: ({ context, event }) => madeSnapshot(context, answerIn(event.output), stampIn(event)),
                   },
                 },
                 {

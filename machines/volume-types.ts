@@ -179,8 +179,8 @@ export interface VolumeContext {
   sighting: Pick<Sighting, 'isMissing' | 'condition'> | null;
   /** What it is at, or will be next. */
   work: Work | null;
-  /** Why the call that it is at has not been made yet; in doubt where an earlier run may have made it. */
-  awaiting: { reason: string; inDoubt: boolean } | null;
+  /** Why the call that it is at has not been made: as long as this is so, none is. */
+  awaiting: { reason: string } | null;
 }
 
 export type WorkKind = 'create' | 'delete' | 'publish' | 'unpublish' | 'expand' | 'modify';
@@ -220,7 +220,7 @@ export type VolumeRequest =
 export type VolumeMachineEvent = (
   | VolumeRequest
   /** The call that it is at waits, for the plugin or for its turn: no call was made yet. */
-  | { type: 'call.awaits'; reason: string; inDoubt: boolean }
+  | { type: 'call.awaits'; reason: string }
   /** Raised by the machine itself: is there something else to do now? */
   | { type: 'settle' }
 ) &

@@ -41,7 +41,7 @@ import {
   unstaged,
 } from './volume-changes.js';
 import type { Change } from './volume-draft.js';
-import { created, deleted, expanded, failed, modified, published, unpublished } from './volume-outcomes.js';
+import { awaits, created, deleted, expanded, failed, modified, published, unpublished } from './volume-outcomes.js';
 import { hasLeftovers, notThere, refusalAnswer, refusalOf } from './volume-requests.js';
 import { observed } from './volume-sightings.js';
 import type {
@@ -53,7 +53,7 @@ import type {
   VolumeRequest,
   WorkKind,
 } from './volume-types.js';
-import { hasPublished, isGone, nextWork } from './volume-work.js';
+import { failureOf, hasPublished, isGone, nextWork } from './volume-work.js';
 
 /** Takes over what has changed, and tells of it. Its types are given, as `setup` can't find them where there are parameters. */
 const takeOver = enqueueActions<
@@ -93,15 +93,14 @@ export const volumeMachine = setup({
     isToWait: ({ context: { work } }, kind: WorkKind) => work?.kind === kind,
     /** What it waits for is not wanted any more. */
     isOutdated: ({ context, event }) => {
-      const { work, awaiting } = context;
-      if (!awaiting || awaiting.inDoubt) return awaiting !== null && context.deletion?.force === true;
+      const { work, awaiting, deletion } = context;
+      if (!awaiting) return false;
       const next = nextWork(context, stampOf(event).at);
-      return next?.kind !== work?.kind || next?.nodeId !== work?.nodeId || context.deletion?.force === true;
+      return next?.kind !== work?.kind || next?.nodeId !== work?.nodeId || deletion?.force === true;
     },
     isGone: ({ context }) => isGone(context),
     isAllGone: ({ context }) => isGone(context) && context.leftovers.length === 0,
-    hasFailed: ({ context: { creation, deletion } }) =>
-      creation.failure !== undefined || deletion?.failure !== undefined,
+    hasFailed: ({ context }) => failureOf(context) !== undefined,
     hasPublished: ({ context }) => hasPublished(context),
   },
   actions: {
@@ -109,9 +108,6 @@ export const volumeMachine = setup({
     change: takeOver,
     /** The next piece of work, as it is from here. */
     choose: assign(({ context, event }) => ({ work: nextWork(context, stampOf(event).at), awaiting: null })),
-    await: assign((_, { reason, inDoubt }: { reason: string; inDoubt: boolean }) => ({
-      awaiting: { reason, inDoubt },
-    })),
     settle: raise({ type: 'settle' }),
   },
   delays: {
@@ -207,7 +203,9 @@ export const volumeMachine = setup({
     'volume.observed': {
       actions: [{ type: 'change', params: ({ context, event }) => observed(context, event) }, 'settle'],
     },
-    'call.awaits': { actions: [{ type: 'await', params: ({ event }) => event }, 'settle'] },
+    'call.awaits': {
+      actions: [{ type: 'change', params: ({ context, event }) => awaits(context, event.reason) }, 'settle'],
+    },
   },
   states: {
     settling: {
@@ -223,7 +221,6 @@ export const volumeMachine = setup({
           target: 'deleted.unconfirmed',
           actions: { type: 'change', params: ({ context }) => gone(context) },
         },
-        { guard: 'hasFailed', target: 'failed' },
         { guard: { type: 'isToCall', params: 'create' }, target: 'pending-create.calling' },
         { guard: { type: 'isToCall', params: 'publish' }, target: 'pending-publish.calling' },
         { guard: { type: 'isToCall', params: 'unpublish' }, target: 'pending-unpublish.calling' },
@@ -236,6 +233,7 @@ export const volumeMachine = setup({
         { guard: { type: 'isToWait', params: 'expand' }, target: 'pending-expand.backing-off' },
         { guard: { type: 'isToWait', params: 'modify' }, target: 'pending-modify.backing-off' },
         { guard: { type: 'isToWait', params: 'delete' }, target: 'pending-delete.backing-off' },
+        { guard: 'hasFailed', target: 'failed' },
         { guard: 'hasPublished', target: 'published' },
         { target: 'created' },
       ],

@@ -51,6 +51,13 @@ export type { Expanded, ExpandRequest } from './volumes/expansion.js';
 export type { NodeReport, NodeStatus } from './volumes/node-manager.js';
 export type { Reconciled } from './volumes/reconciler.js';
 export type { SecretsProvider } from './volumes/secrets.js';
+export {
+  type EnvironmentOptions,
+  envSecrets,
+  fileSecrets,
+  type SecretsFrom,
+  secretsFrom,
+} from './volumes/secrets-providers.js';
 export type { SnapshotPage } from './volumes/snapshot-manager.js';
 export type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from './volumes/snapshot-spec.js';
 export type { GroupMember, GroupSnapshot, Snapshot, SnapshotEvent } from './volumes/snapshot-view.js';

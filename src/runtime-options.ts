@@ -70,6 +70,11 @@ const maxNodeIdBytes = 256;
 const invalid = (message: string): StagecraftError => new StagecraftError('INVALID_ARGUMENT', message);
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
+function checkSecrets(secrets: SecretsProvider | undefined): void {
+  if (secrets === undefined || (isObject(secrets) && typeof secrets.resolve === 'function')) return;
+  throw invalid("secrets must be a provider with a function resolve, e.g. fileSecrets('/run/secrets')");
+}
+
 /** @throws StagecraftError INVALID_ARGUMENT */
 export function checkOptions(options: RuntimeOptions): void {
   if (!isObject(options)) throw invalid('createRuntime takes an object: give at least { nodeId, dataDir }');
@@ -84,6 +89,7 @@ export function checkOptions(options: RuntimeOptions): void {
     throw invalid(`store must be a store, it is ${typeof store}:${advice}`);
   }
   checkDispensers(dispensers);
+  checkSecrets(options.secrets);
   if (dependents !== undefined && typeof dependents !== 'function') {
     throw invalid(`dependents must be a function, it is ${typeof dependents}`);
   }

@@ -39,9 +39,6 @@ export interface Work<TAnswer> {
 /** All that a call is made with, whatever it asks. */
 export type PluginCall = Pick<VolumeCall, 'plugin' | 'secrets' | 'isForced'>;
 
-/** What an earlier run has begun, this one knows nothing of. */
-export const isInDoubt = ({ recovered, attempt }: EffectCall): boolean => recovered || attempt > 1;
-
 /** How long a forced request waits for a plugin. */
 const forcedWaitMs = 10_000;
 
@@ -55,18 +52,21 @@ export class PluginCalls {
 
   /** Never rejects but with what aborted it. */
   async run<TAnswer>(run: EffectCall<PluginCall>, work: Work<TAnswer>): Promise<CallOutcome<TAnswer>> {
+    // What an earlier run has begun, this one knows nothing of: that is committed before anything is called.
+    if (run.recovered || run.attempt > 1) return anew('failed', 'it may have been made by a run before a restart');
     const { plugin } = run.input;
     const keys = (work.volumes ?? []).map((csiId) => lockKey(plugin, csiId));
+    let hasWaited = false;
     if (!this.#locks.take(keys)) {
+      hasWaited = !run.input.isForced;
       try {
         await this.#turn(run, keys);
       } catch (error) {
-        const status = isInDoubt(run) ? 'failed' : 'not-begun';
-        return { status, failure: failureOf(error), retry: this.#options.retry };
+        return { status: 'not-begun', failure: failureOf(error), retry: this.#options.retry };
       }
     }
     try {
-      return await this.#admitted(run, work);
+      return await this.#admitted(run, work, hasWaited);
     } finally {
       this.#locks.leave(keys);
     }
@@ -75,9 +75,10 @@ export class PluginCalls {
   /** Resolves when nothing else is asked about these volumes. */
   async #turn(run: EffectCall<PluginCall>, keys: string[]): Promise<void> {
     const { plugin, isForced } = run.input;
-    const reason = `another call to plugin '${plugin}' for ${keys.length > 1 ? 'one of the volumes' : 'the volume'} is under way`;
+    const which = keys.length > 1 ? 'one of the volumes' : 'the volume';
+    const reason = `another call to plugin '${plugin}' about ${which} is under way`;
     if (!isForced) {
-      run.send({ type: 'call.awaits', reason, inDoubt: isInDoubt(run) });
+      run.send({ type: 'call.awaits', reason });
       return this.#locks.wait(keys, run.signal);
     }
     const limit = new AbortController();
@@ -92,10 +93,14 @@ export class PluginCalls {
     }
   }
 
-  async #admitted<TAnswer>(run: EffectCall<PluginCall>, work: Work<TAnswer>): Promise<CallOutcome<TAnswer>> {
+  async #admitted<TAnswer>(
+    run: EffectCall<PluginCall>,
+    work: Work<TAnswer>,
+    hasWaitedBefore: boolean,
+  ): Promise<CallOutcome<TAnswer>> {
     const { access, retry } = this.#options;
     const { plugin, isForced } = run.input;
-    const inDoubt = isInDoubt(run);
+    let hasWaited = hasWaitedBefore;
     let admitted: Admitted;
     try {
       run.signal.throwIfAborted();
@@ -103,19 +108,26 @@ export class PluginCalls {
         signal: run.signal,
         waitMs: isForced ? forcedWaitMs : undefined,
         waits: (reason) => {
-          if (!isForced) run.send({ type: 'call.awaits', reason, inDoubt });
+          if (isForced) return;
+          hasWaited = true;
+          run.send({ type: 'call.awaits', reason });
         },
       });
     } catch (error) {
-      return { status: inDoubt ? 'failed' : 'not-begun', failure: failureOf(error), retry };
+      return { status: 'not-begun', failure: failureOf(error), retry };
+    }
+    if (hasWaited) {
+      // Its machine holds that no call was made: it has to know better before one is.
+      admitted.leave();
+      return anew('not-begun', `plugin '${plugin}' takes calls again`);
     }
     let isSent = false;
     try {
       const { sight } = admitted;
       const refusal = work.refusal?.(sight);
-      if (refusal !== undefined) return { status: 'failed', failure: lacking(refusal) };
+      if (refusal !== undefined) return { status: 'not-begun', failure: lacking(refusal) };
       const hindrance = work.hindrance?.(sight);
-      if (hindrance) return { status: inDoubt ? 'failed' : 'not-begun', failure: hindrance, retry };
+      if (hindrance) return { status: 'not-begun', failure: hindrance, retry };
       const answer = work.without?.(sight);
       if (answer !== undefined) {
         admitted.leave();
@@ -135,7 +147,7 @@ export class PluginCalls {
       admitted.leave(failure);
       const { answerClass } = failure;
       if (answerClass === 'already-so' && work.already !== undefined) return { status: 'done', answer: work.already };
-      return { status: isSent || inDoubt ? 'failed' : 'not-begun', failure, retry };
+      return { status: isSent ? 'failed' : 'not-begun', failure, retry };
     } finally {
       admitted.leave();
     }
@@ -151,6 +163,14 @@ export class PluginCalls {
     });
   }
 }
+
+/** Asked for again at once, also by machines that count it as an attempt. */
+const anew = (status: 'failed' | 'not-begun', message: string): CallOutcome<never> => ({
+  status,
+  failure: { code: 'CALL_ANEW', message, final: false },
+  retry: { initialMs: 0, maxMs: 0 },
+  anew: true,
+});
 
 const lacking = (message: string): CallFailure => ({ code: 'PLUGIN_LACKS', message, final: true });
 

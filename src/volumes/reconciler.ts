@@ -4,7 +4,7 @@
  */
 import { volumesPrefix } from '../../machines/addresses.js';
 import { beliefOf } from '../../machines/volume-sightings.js';
-import type { Sighting, VolumeContext } from '../../machines/volume-types.js';
+import type { PublicationState, Sighting, VolumeContext } from '../../machines/volume-types.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
@@ -182,6 +182,9 @@ function sightingOf(
   };
 }
 
+/** Of a publication that is being made, its absence says nothing. */
+const settled: ReadonlySet<PublicationState> = new Set(['published', 'pending-node-unpublish', 'pending-unpublish']);
+
 /** Whether it says anything that is not believed. */
 function differs(
   { publications, sighting: last }: VolumeContext,
@@ -191,7 +194,7 @@ function differs(
   if (JSON.stringify(condition) !== JSON.stringify(last?.condition)) return true;
   if (!attached) return false;
   const lost = Object.values(publications).some(
-    ({ state, csiNodeId }) => (state === 'published' || state === 'pending-unpublish') && !attached.includes(csiNodeId),
+    ({ state, csiNodeId }) => settled.has(state) && !attached.includes(csiNodeId),
   );
   return lost || strays.length > 0;
 }

@@ -8,13 +8,12 @@ import type {
   MadeSnapshot,
   RemoveSnapshotCall,
   SnapshotKey,
-  SnapshotOutcome,
 } from '../../machines/volume-snapshot-types.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
 import { StagecraftError } from '../errors.js';
 import type { CallBounds } from './controller-port.js';
 import type { Admitted } from './plugin-access.js';
-import { isInDoubt, type PluginCall, type PluginCalls, type Work } from './plugin-calls.js';
+import type { PluginCall, PluginCalls, Work } from './plugin-calls.js';
 import type { SnapshotIds, SnapshotPort } from './snapshot-port.js';
 
 export const snapshotsTopic = 'snapshots';
@@ -94,10 +93,7 @@ function kindOf({ calls, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'>, wa
   ): Effect => ({
     sentDeadlineMs: timeoutMs + slackMs,
     ...(negates && { negates }),
-    run: async (run: EffectCall<TInput>): Promise<SnapshotOutcome<TAnswer>> => ({
-      ...(await calls.run(run, { refusal: ways.refusal, ...work(run.input) })),
-      isRepeat: isInDoubt(run),
-    }),
+    run: (run: EffectCall<TInput>) => calls.run(run, { refusal: ways.refusal, ...work(run.input) }),
   });
   return {
     machine: ways.machine,

@@ -68,8 +68,8 @@ export const stateOf = (value: StateValue): VolumeState =>
 export const bytesIn = (bytes: Bytes): number | bigint => (typeof bytes === 'string' ? BigInt(bytes) : bytes);
 
 export function volumeOf(value: StateValue, context: VolumeContext): Volume {
-  const { key, uid, spec, csi, claims, waiting, availability, expansion, modification, leftovers } = context;
-  const { nodeExpansion, sighting } = context;
+  const { key, uid, spec, csi, claims, waiting, availability, expansion, modification } = context;
+  const { nodeExpansion, leftovers, sighting } = context;
   const error = errorOf(context);
   const volume: Volume = {
     key,

@@ -7,6 +7,7 @@ import type { Given } from '../../src/csi/codec.js';
 import { csiError, type GrpcCode } from '../../src/csi/codes.js';
 import type * as plain from '../../src/csi/generated/plain.js';
 import type { Dispenser } from '../../src/registry/dispenser.js';
+import { FakeSnapshots, type SnapshotRpc } from './fake-snapshots.js';
 
 /** What becomes of one call. */
 export interface Step {
@@ -25,6 +26,8 @@ export interface Call {
   rpc: Rpc;
   /** Which volume it is about: its name where it is to be made, else its id. */
   volume: string;
+  /** The same, where there are several. */
+  volumes?: string[];
   nodeId?: string;
   request: object;
   answer?: string;
@@ -47,7 +50,8 @@ type Rpc =
   | 'ListVolumes'
   | 'GetCapacity'
   | 'ControllerExpandVolume'
-  | 'ControllerModifyVolume';
+  | 'ControllerModifyVolume'
+  | SnapshotRpc;
 
 export const allCapabilities = [
   'CREATE_DELETE_VOLUME',
@@ -63,7 +67,7 @@ export const allCapabilities = [
   'SINGLE_NODE_MULTI_WRITER',
 ];
 
-export class FakePlugin implements Dispenser<FakePlugin> {
+export class FakePlugin extends FakeSnapshots implements Dispenser<FakePlugin> {
   capabilities: string[] | undefined = allCapabilities;
   pluginCapabilities = ['CONTROLLER_SERVICE', 'VOLUME_ACCESSIBILITY_CONSTRAINTS'];
   health: Pick<Fingerprint, 'healthy' | 'description'> = { healthy: true, description: 'ready' };
@@ -200,7 +204,15 @@ export class FakePlugin implements Dispenser<FakePlugin> {
     return this.#take('ControllerModifyVolume', { volume: request.volumeId ?? '', request }, () => undefined);
   }
 
-  async #take<T>(rpc: Rpc, about: Pick<Call, 'volume' | 'nodeId' | 'request'>, work: () => T): Promise<T> {
+  protected take<T>(
+    rpc: SnapshotRpc,
+    about: { volume: string; volumes?: string[]; request: object },
+    work: () => T,
+  ): Promise<T> {
+    return this.#take(rpc, about, work);
+  }
+
+  async #take<T>(rpc: Rpc, about: Pick<Call, 'volume' | 'volumes' | 'nodeId' | 'request'>, work: () => T): Promise<T> {
     const call: Call = { rpc, ...about };
     this.calls.push(call);
     const isChange = rpc !== 'ListVolumes' && rpc !== 'GetCapacity';
@@ -217,16 +229,21 @@ export class FakePlugin implements Dispenser<FakePlugin> {
       call.answer = (error as { grpcCode?: string }).grpcCode ?? String(error);
       throw error;
     } finally {
-      if (isChange) this.inFlight.delete(call.volume);
+      if (isChange) for (const volume of volumesOf(call)) this.inFlight.delete(volume);
     }
   }
 
-  #begin({ rpc, volume, nodeId, request }: Call): void {
-    const other = this.inFlight.get(volume);
-    if (other) this.wrongs.push(`${rpc} of ${volume} while ${other} was under way`);
-    if (volume === '') this.wrongs.push(`${rpc} of a volume without a name`);
+  #begin(call: Call): void {
+    const { rpc, nodeId, request } = call;
+    for (const volume of volumesOf(call)) {
+      const other = this.inFlight.get(volume);
+      if (other) this.wrongs.push(`${rpc} of ${volume} while ${other} was under way`);
+      if (volume === '') this.wrongs.push(`${rpc} of a volume without a name`);
+      this.inFlight.set(volume, rpc);
+    }
     if (nodeId === '') this.wrongs.push(`${rpc} for a node without a name: ${JSON.stringify(request)}`);
-    this.inFlight.set(volume, rpc);
     this.mostInFlight = Math.max(this.mostInFlight, this.inFlight.size);
   }
 }
+
+const volumesOf = ({ volume, volumes = [volume] }: Call): string[] => volumes;

@@ -85,6 +85,26 @@ describe('volumes compared with their plugins', () => {
     expect((await house.volumes.get(key))?.publications).to.deep.equal({});
   });
 
+  it('N3 detached from a node that reports no more: the listing is the evidence, its claim is released', async () => {
+    const usage = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
+    await house.volumes.claim(key, { allocId: 'web', nodeId: 'a', mode: 'write', ...usage });
+    await house.volumes.release(key, 'web');
+    await house.volumes.reconcile();
+    expect((await house.volumes.get(key))?.claims).to.have.length(1);
+    kept().attached.clear();
+    await house.volumes.reconcile();
+    expect(await house.volumes.get(key)).to.deep.include({ claims: [], publications: {} });
+    expect(house.plugin.told()).to.deep.equal([]);
+    const told = (await house.events()).filter(({ kind }) => kind === 'claim');
+    expect(told.map((event) => event.kind === 'claim' && event.state)).to.deep.equal([
+      'taken',
+      'unpublishing',
+      'node-detached',
+      'controller-detached',
+      'released',
+    ]);
+  });
+
   it('V20 a volume that the plugin lists no more: shown and told once, never made anew; and when it is back', async () => {
     const volume = kept();
     const before = await lastId();
