@@ -33,10 +33,8 @@ export const snapshotAddress = (namespace: string, id: string): string => join('
 export const groupSnapshotsPrefix = 'group-snapshot/';
 export const groupSnapshotAddress = (namespace: string, id: string): string => join('group-snapshot', namespace, id);
 export const nodesPrefix = 'node/';
-/** Actors that are of no node: whoever leads the cluster has them. */
+/** Actors that are of no node: whoever leads has them. Restored in this order. */
+export const clusterOwnedPrefixes = [nodesPrefix, volumesPrefix, snapshotsPrefix, groupSnapshotsPrefix];
 export const isClusterOwned = (address: string): boolean =>
-  address.startsWith(volumesPrefix) ||
-  address.startsWith(nodesPrefix) ||
-  address.startsWith(snapshotsPrefix) ||
-  address.startsWith(groupSnapshotsPrefix);
+  clusterOwnedPrefixes.some((prefix) => address.startsWith(prefix));
 export const nodeAddress = (id: string): string => join('node', id);

@@ -131,7 +131,8 @@ export const snapshotMachine = (kind: SnapshotKind) =>
         awaiting: null,
       })),
       await: assign((_, reason: string) => ({ awaiting: { reason } })),
-      settle: raise({ type: 'settle' }),
+      /** With the stamp of what led to it: it is due now what was due then. */
+      settle: raise(({ event }) => ({ type: 'settle' as const, ...stampOf(event) })),
     },
     delays: {
       untilDue: ({ context: { work }, event }) => Math.max(0, (work?.dueAtMs ?? 0) - stampOf(event).at),

@@ -12,8 +12,13 @@ export const blockersOf = (
   publication: Publication,
 ): [nodeId: string, Publication][] =>
   Object.entries(publications).filter(
-    ([other, present]) => other !== nodeId && mayBeThere(present) && excludes(present, publication),
+    ([other, present]) =>
+      other !== nodeId && mayBeThere(present) && excludes(present, publication) && !isAfter(present, publication),
   );
+
+/** Whether it only waits for its turn, and the other goes first: one that may be there already, else the older one. */
+const isAfter = ({ state, inDoubt, drifted, number }: Publication, other: Publication): boolean =>
+  state === 'pending-publish' && !inDoubt && !drifted && (other.inDoubt === true || other.number < number);
 
 const piece = (kind: WorkKind, tries: Tries | undefined, nodeId?: string): Piece => ({
   kind,

@@ -108,7 +108,8 @@ export const volumeMachine = setup({
     change: takeOver,
     /** The next piece of work, as it is from here. */
     choose: assign(({ context, event }) => ({ work: nextWork(context, stampOf(event).at), awaiting: null })),
-    settle: raise({ type: 'settle' }),
+    /** With the stamp of what led to it: it is due now what was due then. */
+    settle: raise(({ event }) => ({ type: 'settle' as const, ...stampOf(event) })),
   },
   delays: {
     untilDue: ({ context: { work }, event }) => Math.max(0, (work?.dueAtMs ?? 0) - stampOf(event).at),

@@ -11,6 +11,7 @@ export type {
   TaskChanged,
   TaskSpec,
 } from '../machines/index.js';
+export type { ActorControl, ActorStatus, Journal } from './actor-records.js';
 export type { QuarantinedActor } from './engine/actors.js';
 export type { Clock } from './engine/clock.js';
 export type { EntrySource, JournalEntry } from './engine/envelope.js';
@@ -21,6 +22,7 @@ export type { Replayed } from './engine/replay.js';
 export type { Store } from './engine/store.js';
 export type { FollowOptions } from './engine/topics.js';
 export { type ErrorDetails, StagecraftError } from './errors.js';
+export type { Leadership, LeadershipEvent } from './leadership.js';
 export type { Dependents } from './registry/dependents.js';
 export type { Dispenser, FingerprintRequest } from './registry/dispenser.js';
 export type { FingerprintTimes } from './registry/fingerprint-loop.js';
@@ -28,11 +30,8 @@ export type { PluginEvent } from './registry/plugin-events.js';
 export type { WaitOptions } from './registry/plugin-registry.js';
 export type { PluginStatus } from './registry/plugin-statuses.js';
 export {
-  type ActorControl,
-  type ActorStatus,
   createRuntime,
   type GroupSnapshots,
-  type Journal,
   type Nodes,
   type Plugins,
   type Runtime,
@@ -58,10 +57,10 @@ export {
   type SecretsFrom,
   secretsFrom,
 } from './volumes/secrets-providers.js';
-export type { SnapshotPage } from './volumes/snapshot-manager.js';
 export type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from './volumes/snapshot-spec.js';
 export type { GroupMember, GroupSnapshot, Snapshot, SnapshotEvent } from './volumes/snapshot-view.js';
 export type { VolumeKeyInput, VolumeSpec } from './volumes/spec.js';
 export type { VolumeEvent } from './volumes/volume-events.js';
+export type { Page, VolumeFilter } from './volumes/volume-list.js';
 export type { ClaimOptions, PublishOptions } from './volumes/volume-manager.js';
 export type { Volume, VolumePublication } from './volumes/volume-view.js';

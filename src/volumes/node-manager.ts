@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { nodeAddress, nodesPrefix } from '../../machines/addresses.js';
 import type { NodeContext, NodeEvent, NodePlugin } from '../../machines/node.js';
-import type { Engine } from '../engine/engine.js';
+import type { ActorDoor } from '../engine/actor-door.js';
 import { pages } from '../engine/pages.js';
 import { StagecraftError } from '../errors.js';
 import type { NodeTarget } from './node-port.js';
@@ -34,10 +34,10 @@ const reportSchema = z.strictObject({
 export type NodeReport = z.input<typeof reportSchema>;
 
 export class NodeManager {
-  readonly #engine: Engine;
+  readonly #engine: ActorDoor;
   #closed: StagecraftError | undefined;
 
-  constructor(engine: Engine) {
+  constructor(engine: ActorDoor) {
     this.#engine = engine;
   }
 

@@ -139,8 +139,8 @@ export class PluginCalls {
         secrets: await resolveSecrets(secrets, run.input.secrets, { clock, signal: run.signal }),
       };
       const client = await admitted.client();
-      isSent = true;
       run.sent();
+      isSent = true;
       return { status: 'done', answer: await this.#whileWanted(run.signal, work.call(client, bounds, sight)) };
     } catch (error) {
       const failure = failureOf(error);

@@ -3,6 +3,7 @@
  * committed, then worked on. Every change goes through the mailbox of the snapshot concerned (machines/volume-snapshot.ts).
  */
 import type { StateValue } from 'xstate';
+import { z } from 'zod';
 import {
   groupSnapshotAddress,
   groupSnapshotsPrefix,
@@ -20,13 +21,14 @@ import type {
   SnapshotRequest,
 } from '../../machines/volume-snapshot-types.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
+import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
-import type { Engine } from '../engine/engine.js';
+import type { ActorView } from '../engine/engine.js';
 import type { Random } from '../engine/random.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { Waiters } from '../engine/waiters.js';
 import { StagecraftError } from '../errors.js';
-import type { AwaitOptions } from './await-options.js';
+import { type AwaitOptions, awaitShape, checkedOptions } from './await-options.js';
 import { groupSnapshotsTopic, snapshotsTopic } from './snapshot-kinds.js';
 import { volumeSources } from './snapshot-sources.js';
 import {
@@ -50,20 +52,14 @@ import {
   snapshotStateOf,
 } from './snapshot-view.js';
 import { checked, keyOf, type VolumeKeyInput } from './spec.js';
+import type { Page } from './volume-list.js';
 
 export interface SnapshotManagerOptions {
-  engine: Engine;
+  engine: ActorDoor;
   clock: Clock;
   random: Random;
   /** What the names of snapshots begin with at their plugins. */
   namePrefix: string;
-}
-
-/** A part of a listing. */
-export interface SnapshotPage<TView> {
-  items: TView[];
-  /** Absent: that was all. */
-  next?: string;
 }
 
 /** What differs between a snapshot of one volume and of several. */
@@ -77,6 +73,11 @@ interface Sort<TSpec, TView> {
   view(state: StateValue, context: SnapshotContext): TView;
 }
 
+interface Waiting {
+  timeoutMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
 interface View {
   state: StateValue;
   context: SnapshotContext;
@@ -84,7 +85,7 @@ interface View {
 
 export class SnapshotManager<TSpec, TView> {
   readonly #options: SnapshotManagerOptions;
-  readonly #engine: Engine;
+  readonly #engine: ActorDoor;
   readonly #sort: Sort<TSpec, TView>;
   /** By the address of a snapshot: it has committed, or all is over. */
   readonly #waiters = new Waiters();
@@ -111,12 +112,13 @@ export class SnapshotManager<TSpec, TView> {
   async create(spec: TSpec, options: AwaitOptions = {}): Promise<TView> {
     this.#refuseIfClosed();
     const { namespace, id, volumes, ...rest } = this.#sort.asked(spec);
+    const waiting = checkedOptions(awaitSchema, options);
     const key = { namespace, id };
     const known: KnownSpec = { ...rest, ...(await this.#sourcesOf(key, volumes)) };
     const uid = this.#options.random.id();
     const name = `${this.#options.namePrefix}-${uid}`;
     await this.#ask(key, { type: 'snapshot.create', spec: known, uid, name });
-    return this.#reach(key, options, 'ready', ({ state, context }) => {
+    return this.#reach(key, waiting, 'ready', ({ state, context }) => {
       const { creation, readiness, removal, deletion } = context;
       if (deletion) throw this.#error('ABORTED', key, 'is being deleted');
       if (snapshotStateOf(state) === 'ready') return structuredClone(this.#sort.view(state, context));
@@ -133,12 +135,10 @@ export class SnapshotManager<TSpec, TView> {
    * @throws StagecraftError SNAPSHOT_NOT_FOUND; CSI_ERROR; TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, DeleteSnapshot, DeleteVolumeGroupSnapshot
    */
-  async delete(
-    key: VolumeKeyInput,
-    { force = false, ...options }: AwaitOptions & { force?: boolean } = {},
-  ): Promise<void> {
+  async delete(key: VolumeKeyInput, options: AwaitOptions & { force?: boolean } = {}): Promise<void> {
     this.#refuseIfClosed();
     const known = this.#keyOf(key);
+    const { force, ...waiting } = checkedOptions(deleteSchema, options);
     const { context } = await this.#present(known);
     await this.#ask(known, { type: 'snapshot.delete', force });
     const isOver = ({ state, context: { uid, creation, removal } }: View): true | undefined => {
@@ -147,7 +147,7 @@ export class SnapshotManager<TSpec, TView> {
       if (snapshotStateOf(state) === 'failed' && failure) throw this.#failed(known, failure);
       return undefined;
     };
-    await this.#reach(known, options, 'deleted', isOver, true);
+    await this.#reach(known, waiting, 'deleted', isOver, true);
   }
 
   /** What failed is tried again, and what waits for its time is tried now. @throws StagecraftError SNAPSHOT_NOT_FOUND */
@@ -168,7 +168,7 @@ export class SnapshotManager<TSpec, TView> {
   }
 
   /** A page of snapshots, by namespace and id. What is made or deleted meanwhile is listed or not; all others once. */
-  async list(filter: SnapshotFilter = {}): Promise<SnapshotPage<TView>> {
+  async list(filter: SnapshotFilter = {}): Promise<Page<TView>> {
     this.#refuseIfClosed();
     const { namespace, plugin, state: wanted, limit, after } = filterOf(filter);
     const prefix = namespace === undefined ? this.#sort.prefix : this.#sort.addressOf(namespace, '');
@@ -202,6 +202,11 @@ export class SnapshotManager<TSpec, TView> {
   updates({ from = 'now', signal }: FollowOptions = {}): AsyncIterable<SnapshotEvent> {
     this.#refuseIfClosed();
     return this.#engine.follow(this.#sort.topic, cursorOf(from), signal).reading(snapshotEventOf);
+  }
+
+  /** Another runtime leads from here on: who waits hears so, by what `peek` throws. */
+  interrupt(): void {
+    this.#waiters.wakeAll();
   }
 
   /** Ends all waiting; every later call is refused. */
@@ -254,7 +259,7 @@ export class SnapshotManager<TSpec, TView> {
    */
   async #reach<T>(
     key: SnapshotKey,
-    { timeoutMs, signal }: AwaitOptions,
+    { timeoutMs, signal }: Waiting,
     goal: string,
     reached: (view: View) => T | undefined,
     gone?: T,
@@ -264,14 +269,12 @@ export class SnapshotManager<TSpec, TView> {
     if (!this.#engine.has(address)) await this.#engine.read(address);
     const unfinished = (code: string, why: string): StagecraftError => this.#unfinished(code, why, { key, goal });
     const look = (): T | undefined => {
-      const view = this.#engine.peek(address);
-      if (!view) {
-        if (gone !== undefined) return gone;
-        throw this.#error('ABORTED', key, `was deleted before it was ${goal}`);
-      }
-      const found = reached({ state: view.state, context: view.context as SnapshotContext });
-      if (found === undefined && this.#closed) throw unfinished(this.#closed.code, this.#closed.message);
-      return found;
+      const view = this.#seen({ key, goal });
+      const found = view && reached({ state: view.state, context: view.context as SnapshotContext });
+      if (found !== undefined) return found;
+      if (this.#closed) throw unfinished(this.#closed.code, this.#closed.message);
+      if (view || gone !== undefined) return view ? undefined : gone;
+      throw this.#error('ABORTED', key, `was deleted before it was ${goal}`);
     };
     return this.#waiters.until(address, look, {
       clock: this.#options.clock,
@@ -281,11 +284,23 @@ export class SnapshotManager<TSpec, TView> {
     });
   }
 
+  /** What is committed. @throws StagecraftError where another runtime leads: what was asked for is its work now */
+  #seen({ key, goal }: { key: SnapshotKey; goal: string }): ActorView | undefined {
+    const address = this.#addressOf(key);
+    try {
+      return this.#engine.peek(address);
+    } catch (cause) {
+      if (!(cause instanceof StagecraftError)) throw cause;
+      const message = `before ${this.#nameOf(key)} was ${goal}: ${cause.message}; the request stands, and the work goes on there`;
+      throw new StagecraftError(cause.code, message, { address, cause });
+    }
+  }
+
   #unfinished(code: string, why: string, { key, goal }: { key: SnapshotKey; goal: string }): StagecraftError {
     const address = this.#addressOf(key);
-    const view = this.#engine.peek(address);
+    const view = this.#seen({ key, goal });
     const error = view && snapshotErrorOf(view.context as SnapshotContext);
-    const now = view ? `it is ${snapshotStateOf(view.state)}${error ? `: ${error.message}` : ''}` : 'it is gone';
+    const now = view ? `it is ${snapshotStateOf(view.state)}${error ? `: ${error.message}` : ''}` : 'look at it again';
     const message = `${why} before ${this.#nameOf(key)} was ${goal}; the request stands, and the work goes on: ${now}`;
     return new StagecraftError(code, message, { address });
   }
@@ -322,6 +337,9 @@ export class SnapshotManager<TSpec, TView> {
 }
 
 const pageSize = 512;
+
+const awaitSchema = z.strictObject(awaitShape);
+const deleteSchema = z.strictObject({ ...awaitShape, force: z.boolean().default(false) });
 
 /** `runtime.snapshots`: of one volume each. */
 export const snapshotManager = (options: SnapshotManagerOptions): SnapshotManager<SnapshotSpec, Snapshot> =>

@@ -4,7 +4,7 @@ import { nameOf } from '../../machines/volume-requests.js';
 import { snapshotName } from '../../machines/volume-snapshot-changes.js';
 import type { SnapshotContext, SnapshotSource } from '../../machines/volume-snapshot-types.js';
 import type { VolumeContext, VolumeKey } from '../../machines/volume-types.js';
-import type { Engine } from '../engine/engine.js';
+import type { ActorDoor } from '../engine/actor-door.js';
 import { StagecraftError } from '../errors.js';
 import { snapshotStateOf } from './snapshot-view.js';
 import { stateOf } from './volume-view.js';
@@ -14,7 +14,7 @@ import { stateOf } from './volume-view.js';
  * @throws StagecraftError VOLUME_NOT_FOUND, VOLUME_DELETING; INVALID_ARGUMENT: they are of several plugins
  */
 export async function volumeSources(
-  engine: Engine,
+  engine: ActorDoor,
   keys: VolumeKey[],
 ): Promise<{ plugin: string; sources: SnapshotSource[] }> {
   const found = await Promise.all(keys.map((key) => volumeSource(engine, key)));
@@ -27,7 +27,7 @@ export async function volumeSources(
   return { plugin, sources: found.map(({ volume, csiId }) => ({ volume, csiId })) };
 }
 
-async function volumeSource(engine: Engine, volume: VolumeKey): Promise<SnapshotSource & { plugin: string }> {
+async function volumeSource(engine: ActorDoor, volume: VolumeKey): Promise<SnapshotSource & { plugin: string }> {
   const address = volumeAddress(volume.namespace, volume.id);
   const view = await engine.read(address);
   // The engine keeps contexts as the machines made them, but does not know their types.
@@ -51,7 +51,7 @@ async function volumeSource(engine: Engine, volume: VolumeKey): Promise<Snapshot
  * @throws StagecraftError SNAPSHOT_NOT_READY; INVALID_ARGUMENT: it is of another plugin
  */
 export async function snapshotSourceId(
-  engine: Engine,
+  engine: ActorDoor,
   { namespace, id, plugin }: { namespace: string; id: string; plugin: string },
 ): Promise<string> {
   const address = snapshotAddress(namespace, id);

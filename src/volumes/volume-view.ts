@@ -13,6 +13,7 @@ import type {
   VolumeKey,
   VolumeState,
 } from '../../machines/volume-types.js';
+import { blockersOf, failureOf } from '../../machines/volume-work.js';
 
 export interface VolumePublication {
   state: PublicationState;
@@ -70,7 +71,7 @@ export const bytesIn = (bytes: Bytes): number | bigint => (typeof bytes === 'str
 export function volumeOf(value: StateValue, context: VolumeContext): Volume {
   const { key, uid, spec, csi, claims, waiting, availability, expansion, modification } = context;
   const { nodeExpansion, leftovers, sighting } = context;
-  const error = errorOf(context);
+  const error = troubleOf(context);
   const volume: Volume = {
     key,
     state: stateOf(value),
@@ -133,6 +134,23 @@ export function errorOf({
   for (const piece of [creation, deletion, publication, change]) {
     const failure = piece?.failure ?? piece?.tries?.failure;
     if (failure) return failure;
+  }
+  return undefined;
+}
+
+/** What it waits for, or why it waits for nothing any more, where nothing is under way that could say so. */
+export function troubleOf(context: VolumeContext): Failure | undefined {
+  const error = errorOf(context);
+  if (error || context.work) return error;
+  const stuck = failureOf(context);
+  if (stuck) return stuck;
+  for (const [nodeId, publication] of Object.entries(context.publications)) {
+    const [blocker] = publication.state === 'pending-publish' ? blockersOf(context, nodeId, publication) : [];
+    if (!blocker) continue;
+    const [other, { state, failure }] = blocker;
+    const why = failure ? `: ${failure.message}` : '';
+    const message = `to be published on node ${nodeId}, it has to be gone from node ${other}, where it is ${state}${why}`;
+    return { code: 'VOLUME_IN_USE', message, final: false };
   }
   return undefined;
 }

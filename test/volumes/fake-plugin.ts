@@ -36,6 +36,8 @@ export interface Call {
 export interface KeptVolume {
   id: string;
   name: string;
+  /** Nobody made it here: it has no context. */
+  isFound?: true;
   capacityBytes: bigint;
   /** By CSI node id. */
   attached: Set<string>;
@@ -76,11 +78,18 @@ export class FakePlugin extends FakeSnapshots implements Dispenser<FakePlugin> {
   readonly calls: Call[] = [];
   /** What callers did that no driver has to bear. */
   readonly wrongs: string[] = [];
-  /** Volumes that a call is under way for, by its name or id. */
+  /** Volumes that a call is under way for, by their names, or by an id that is not known. */
   readonly inFlight = new Map<string, string>();
   mostInFlight = 0;
   accessibleTopology: plain.Topology[] = [];
   capacity: plain.GetCapacityResponse = { availableCapacity: 2n ** 40n };
+  /**
+   * What a second call for a volume meets while one is under way: it is its caller's fault, is answered ABORTED, or is
+   * done as any other. A caller that was killed, or gave up, leaves calls under way.
+   */
+  overlaps: 'wrong' | 'aborted' | 'allowed' = 'wrong';
+  /** Whether its caller has it on record that a volume that it deletes may still be attached; default: nobody has. */
+  mayBeLeft: (volume: KeptVolume) => boolean = () => false;
   /** Says what becomes of a call; default: what it asks for is done. */
   script: (call: Call) => Step | undefined = () => undefined;
   /** Sizes to expand to become whole multiples of it. */
@@ -105,10 +114,16 @@ export class FakePlugin extends FakeSnapshots implements Dispenser<FakePlugin> {
       .map(({ rpc, nodeId, answer = 'no answer' }) => `${rpc}${nodeId ? ` ${nodeId}` : ''}: ${answer}`);
   }
 
+  /** What was made under this name. */
+  made(name: string): KeptVolume | undefined {
+    for (const volume of this.volumes.values()) if (volume.name === name) return volume;
+    return undefined;
+  }
+
   createVolume(request: Given<plain.CreateVolumeRequest>): Promise<plain.CreateVolumeResponse> {
     const name = request.name ?? '';
     return this.#take('CreateVolume', { volume: name, request }, () => {
-      let volume = [...this.volumes.values()].find((one) => one.name === name);
+      let volume = this.made(name);
       if (!volume) {
         this.#ids += 1;
         const capacityBytes = BigInt(request.capacityRange?.requiredBytes ?? 0);
@@ -129,8 +144,9 @@ export class FakePlugin extends FakeSnapshots implements Dispenser<FakePlugin> {
 
   deleteVolume(request: Given<plain.DeleteVolumeRequest>): Promise<void> {
     const volume = request.volumeId ?? '';
-    const attached = this.volumes.get(volume)?.attached.size ?? 0;
-    if (attached > 0) this.wrongs.push(`${volume} was deleted while attached`);
+    const kept = this.volumes.get(volume);
+    if (kept && kept.attached.size > 0 && !this.mayBeLeft(kept))
+      this.wrongs.push(`${volume} was deleted while attached`);
     return this.#take('DeleteVolume', { volume, request }, () => void this.volumes.delete(volume));
   }
 
@@ -138,9 +154,14 @@ export class FakePlugin extends FakeSnapshots implements Dispenser<FakePlugin> {
     request: Given<plain.ControllerPublishVolumeRequest>,
   ): Promise<plain.ControllerPublishVolumeResponse> {
     const { volumeId: volume = '', nodeId = '', volumeContext = {} } = request;
-    const kept = this.volumes.get(volume);
-    if (kept && volumeContext.made !== kept.name) this.wrongs.push(`${volume} was published with another context`);
+    const known = this.volumes.get(volume);
+    if (known && !known.isFound && volumeContext.made !== known.name)
+      this.wrongs.push(`${volume} was published with another context`);
+    const elsewhere = [...(known?.attached ?? [])].filter((other) => other !== nodeId);
+    if (elsewhere.length > 0 && request.volumeCapability?.accessMode?.mode?.startsWith('SINGLE_NODE'))
+      this.wrongs.push(`${volume} was published for one node on ${nodeId} while it was on ${elsewhere.join(', ')}`);
     return this.#take('ControllerPublishVolume', { volume, nodeId, request }, () => {
+      const kept = this.volumes.get(volume);
       if (!kept) throw csiError('ControllerPublishVolume', 'NOT_FOUND', `there is no ${volume}`);
       kept.attached.add(nodeId);
       return { publishContext: { device: `${volume}@${nodeId}` } };
@@ -216,7 +237,14 @@ export class FakePlugin extends FakeSnapshots implements Dispenser<FakePlugin> {
     const call: Call = { rpc, ...about };
     this.calls.push(call);
     const isChange = rpc !== 'ListVolumes' && rpc !== 'GetCapacity';
-    if (isChange) this.#begin(call);
+    const { volumes = [call.volume] } = call;
+    const keys = isChange ? volumes.map((id) => this.volumes.get(id)?.name ?? id) : [];
+    const busy = keys.find((key) => this.inFlight.has(key));
+    if (this.overlaps === 'aborted' && busy !== undefined) {
+      call.answer = 'ABORTED';
+      throw csiError(rpc, 'ABORTED', `${this.inFlight.get(busy)} is under way for ${call.volume}`);
+    }
+    if (isChange) this.#begin(call, keys);
     try {
       const step = this.script(call) ?? {};
       await step.before;
@@ -229,21 +257,18 @@ export class FakePlugin extends FakeSnapshots implements Dispenser<FakePlugin> {
       call.answer = (error as { grpcCode?: string }).grpcCode ?? String(error);
       throw error;
     } finally {
-      if (isChange) for (const volume of volumesOf(call)) this.inFlight.delete(volume);
+      for (const key of keys) this.inFlight.delete(key);
     }
   }
 
-  #begin(call: Call): void {
-    const { rpc, nodeId, request } = call;
-    for (const volume of volumesOf(call)) {
-      const other = this.inFlight.get(volume);
-      if (other) this.wrongs.push(`${rpc} of ${volume} while ${other} was under way`);
-      if (volume === '') this.wrongs.push(`${rpc} of a volume without a name`);
-      this.inFlight.set(volume, rpc);
+  #begin({ rpc, volume, nodeId, request }: Call, keys: string[]): void {
+    for (const key of keys) {
+      const other = this.inFlight.get(key);
+      if (other && this.overlaps === 'wrong') this.wrongs.push(`${rpc} of ${volume} while ${other} was under way`);
+      this.inFlight.set(key, rpc);
     }
+    if (volume === '') this.wrongs.push(`${rpc} of a volume without a name`);
     if (nodeId === '') this.wrongs.push(`${rpc} for a node without a name: ${JSON.stringify(request)}`);
     this.mostInFlight = Math.max(this.mostInFlight, this.inFlight.size);
   }
 }
-
-const volumesOf = ({ volume, volumes = [volume] }: Call): string[] => volumes;

@@ -226,13 +226,13 @@ describe('a snapshot', () => {
     tells('CreateSnapshot', { after: never });
     const cut = refusalOf(snapshots().create(asked));
     await house.rest();
+    house.plugin.overlaps = 'allowed'; // the call of the runtime that is gone never ends
     await house.restart();
     await cut;
     await house.clock.advance(300_000);
     const made = await snapshots().create(asked);
     expect([...house.plugin.snapshots.keys()]).to.deep.equal([made.csiId]);
     expect(names()).to.have.length(3);
-    house.plugin.wrongs.length = 0; // the call of the runtime that is gone never ends
   });
 
   it('V13 the runtime ends in a call to delete it: the next one deletes it', async () => {
@@ -241,12 +241,12 @@ describe('a snapshot', () => {
     const cut = refusalOf(snapshots().delete(key));
     await house.rest();
     expect(await state()).to.equal('pending-delete');
+    house.plugin.overlaps = 'allowed'; // the call of the runtime that is gone never ends
     await house.restart();
     await cut;
     await house.clock.advance(300_000);
     expect(await snapshots().get(key)).to.equal(undefined);
     expect(house.plugin.snapshots.size).to.equal(0);
-    house.plugin.wrongs.length = 0; // the call of the runtime that is gone never ends
   });
 
   it('V13 a deletion that is busy, in use, unanswered: the same again; NOT_FOUND: it is gone', async () => {
@@ -262,6 +262,17 @@ describe('a snapshot', () => {
     await house.clock.advance(60_000);
     await deleting;
     expect(house.plugin.told().filter((call) => call.startsWith('Delete'))).to.have.length(4);
+  });
+
+  it('V10 asked for again while it backs off: the next attempt comes at its time', async () => {
+    await snapshots().create(asked);
+    tells('DeleteSnapshot', { code: 'FAILED_PRECONDITION' });
+    const deleting = [snapshots().delete(key)];
+    await house.rest();
+    deleting.push(snapshots().delete(key));
+    await house.clock.advance(60_000);
+    await Promise.all(deleting);
+    expect(house.plugin.told().slice(1)).to.deep.equal(['DeleteSnapshot: FAILED_PRECONDITION', 'DeleteSnapshot: OK']);
   });
 
   it('V13 a deletion before its call was made: nothing is called', async () => {
