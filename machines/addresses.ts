@@ -31,9 +31,13 @@ export const nodeOwnedPrefix = (machine: string, node: string): string => `${joi
 
 export const volumesPrefix = 'volume/';
 export const volumeAddress = (namespace: string, id: string): string => join('volume', namespace, id);
+export const snapshotsPrefix = 'volume-snapshot/';
+export const snapshotAddress = (namespace: string, id: string): string => join('volume-snapshot', namespace, id);
+export const groupSnapshotsPrefix = 'group-snapshot/';
+export const groupSnapshotAddress = (namespace: string, id: string): string => join('group-snapshot', namespace, id);
 export const nodesPrefix = 'node/';
 /** Actors that are of no node: whoever leads has them. Restored in this order. */
-export const clusterOwnedPrefixes = [nodesPrefix, volumesPrefix];
+export const clusterOwnedPrefixes = [nodesPrefix, volumesPrefix, snapshotsPrefix, groupSnapshotsPrefix];
 export const isClusterOwned = (address: string): boolean =>
   clusterOwnedPrefixes.some((prefix) => address.startsWith(prefix));
 export const nodeAddress = (id: string): string => join('node', id);

@@ -1,6 +1,7 @@
 /** Entry point `stagecraft/machines`: the machines and the types of what they keep and say. */
 export { type BackoffPolicy, jittered } from './backoff.js';
 export type { AccessMode, AttachmentMode, Bytes, Capability, SecretRef, Segments } from './csi-types.js';
+export { groupSnapshotMachine } from './group-snapshot.js';
 export type { AnswerParams, Failure, MessageParams, Stamped } from './host.js';
 export { type NodeChanged, type NodePlugin, nodeMachine } from './node.js';
 export {
@@ -24,4 +25,6 @@ export type {
   TaskType,
 } from './task-types.js';
 export { volumeMachine } from './volume.js';
+export { volumeSnapshotMachine } from './volume-snapshot.js';
+export type { SnapshotChanged, SnapshotContext, SnapshotKey, SnapshotState } from './volume-snapshot-types.js';
 export type { Claim, Publication, VolumeChanged, VolumeContext, VolumeKey, VolumeState } from './volume-types.js';

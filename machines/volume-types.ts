@@ -17,8 +17,8 @@ export interface VolumeKey {
   id: string;
 }
 
-/** Whose content a volume begins with: ids are those of the driver. */
-export type VolumeSource = { volume: VolumeKey; csiId: string } | { volumeSnapshot: string };
+/** Whose content a volume begins with, and what the driver calls that. `volumeSnapshot`: as its user named it. */
+export type VolumeSource = ({ volume: VolumeKey } | { volumeSnapshot: string }) & { csiId: string };
 
 /** What is asked for, checked and complete. */
 export interface VolumeSpec {

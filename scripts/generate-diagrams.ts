@@ -7,12 +7,14 @@ import { fileURLToPath } from 'node:url';
 import { render } from 'state-machine-cat';
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import {
+  groupSnapshotMachine,
   nodeMachine,
   pluginMachine,
   pluginsMachine,
   registryMachine,
   taskMachine,
   volumeMachine,
+  volumeSnapshotMachine,
 } from '../machines/index.js';
 
 const machines: AnyStateMachine[] = [
@@ -21,6 +23,8 @@ const machines: AnyStateMachine[] = [
   pluginMachine,
   taskMachine,
   volumeMachine,
+  volumeSnapshotMachine,
+  groupSnapshotMachine,
   nodeMachine,
 ];
 const directory = fileURLToPath(new URL('../docs/machines/', import.meta.url));

@@ -5,6 +5,7 @@
 import { clusterOwnedPrefixes, isClusterOwned } from '../machines/addresses.js';
 import { defaultBackoff } from '../machines/backoff.js';
 import { csiController } from './csi/controller.js';
+import { csiSnapshots } from './csi/snapshots.js';
 import { ElectedEngine } from './engine/elected-engine.js';
 import { Engine, type EngineOptions } from './engine/engine.js';
 import type { Inbox } from './engine/inbox.js';
@@ -27,6 +28,10 @@ import { PluginAccess } from './volumes/plugin-access.js';
 import { PluginCalls } from './volumes/plugin-calls.js';
 import { Reconciler } from './volumes/reconciler.js';
 import { noSecrets } from './volumes/secrets.js';
+import { snapshotKinds } from './volumes/snapshot-kinds.js';
+import { groupSnapshotManager, type SnapshotManager, snapshotManager } from './volumes/snapshot-manager.js';
+import type { GroupSnapshotSpec, SnapshotSpec } from './volumes/snapshot-spec.js';
+import type { GroupSnapshot, Snapshot } from './volumes/snapshot-view.js';
 import { volumeKind } from './volumes/volume-kind.js';
 import { VolumeManager } from './volumes/volume-manager.js';
 
@@ -51,6 +56,8 @@ const leaseName = 'volumes/0';
 export class ControllerSide {
   readonly nodes: NodeManager;
   readonly volumes: VolumeManager;
+  readonly snapshots: SnapshotManager<SnapshotSpec, Snapshot>;
+  readonly groupSnapshots: SnapshotManager<GroupSnapshotSpec, GroupSnapshot>;
   readonly leadership: Leadership;
   readonly engine: ElectedEngine;
   readonly #reconciler: Reconciler;
@@ -71,6 +78,7 @@ export class ControllerSide {
     });
     const kinds = [
       volumeKind({ controller, calls, timeoutMs }),
+      ...snapshotKinds({ snapshots: csiSnapshots({ timeoutMs }), calls, timeoutMs }),
       nodeKind({
         afterMs: runtime.fencing?.afterMs,
         after: (delayMs, signal) => observed(clock, delayMs, signal),
@@ -79,7 +87,7 @@ export class ControllerSide {
     ];
     this.engine = electedEngine(options, kinds, () => {
       admission.forget();
-      this.volumes.interrupt();
+      for (const part of [this.volumes, this.snapshots, this.groupSnapshots]) part.interrupt();
     });
     this.leadership = leadershipOf(this.engine);
     this.nodes = new NodeManager(this.engine);
@@ -107,12 +115,12 @@ export class ControllerSide {
       this.engine.leader();
       return port.isKnown(plugin);
     };
+    const named = { engine: this.engine, clock, random, namePrefix: runtime.volumeNamePrefix ?? 'sc' };
+    this.snapshots = snapshotManager(named);
+    this.groupSnapshots = groupSnapshotManager(named);
     this.volumes = new VolumeManager({
+      ...named,
       reconciler: this.#reconciler,
-      engine: this.engine,
-      clock,
-      random,
-      namePrefix: runtime.volumeNamePrefix ?? 'sc',
       isKnownPlugin,
       admission,
       // Changes nothing: whoever has the plugin may ask it.
@@ -136,7 +144,7 @@ export class ControllerSide {
   refuse(reason?: StagecraftError): void {
     this.#reconciler.stop();
     this.#ownNode.stop();
-    for (const part of [this.volumes, this.nodes]) part.close(reason);
+    for (const part of [this.volumes, this.snapshots, this.groupSnapshots, this.nodes]) part.close(reason);
   }
 
   /** Ends what is under way and gives the lease back: who stands by takes over. */

@@ -31,9 +31,11 @@ export type { WaitOptions } from './registry/plugin-registry.js';
 export type { PluginStatus } from './registry/plugin-statuses.js';
 export {
   createRuntime,
+  type GroupSnapshots,
   type Nodes,
   type Plugins,
   type Runtime,
+  type Snapshots,
   type StoreStatus,
   type Tasks,
   type Volumes,
@@ -56,6 +58,8 @@ export {
   type SecretsFrom,
   secretsFrom,
 } from './volumes/secrets-providers.js';
+export type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from './volumes/snapshot-spec.js';
+export type { GroupMember, GroupSnapshot, Snapshot, SnapshotEvent } from './volumes/snapshot-view.js';
 export type { VolumeKeyInput, VolumeSpec } from './volumes/spec.js';
 export type { VolumeEvent } from './volumes/volume-events.js';
 export type { Page, VolumeFilter } from './volumes/volume-list.js';

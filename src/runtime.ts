@@ -41,6 +41,10 @@ export type Tasks = Omit<TaskSupervisor, 'close' | 'stopAll'>;
 
 /** `runtime.volumes`. */
 export type Volumes = Omit<VolumeManager, 'close' | 'interrupt'>;
+/** `runtime.snapshots`. */
+export type Snapshots = Omit<ControllerSide['snapshots'], 'close' | 'interrupt'>;
+/** `runtime.groupSnapshots`. */
+export type GroupSnapshots = Omit<ControllerSide['groupSnapshots'], 'close' | 'interrupt'>;
 /** `runtime.nodes`. */
 export type Nodes = Omit<NodeManager, 'close' | 'target' | 'byCsiId' | 'reported'>;
 
@@ -50,6 +54,8 @@ export interface Runtime {
   readonly plugins: Plugins;
   readonly tasks: Tasks;
   readonly volumes: Volumes;
+  readonly snapshots: Snapshots;
+  readonly groupSnapshots: GroupSnapshots;
   readonly nodes: Nodes;
   readonly journal: Journal;
   readonly actors: ActorControl;
@@ -206,6 +212,8 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     plugins,
     tasks,
     volumes: controllerSide.volumes,
+    snapshots: controllerSide.snapshots,
+    groupSnapshots: controllerSide.groupSnapshots,
     nodes: controllerSide.nodes,
     leadership: controllerSide.leadership,
     actors: actorControl(engine, controllerSide.engine),

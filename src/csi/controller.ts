@@ -140,7 +140,7 @@ function createRequest(
 }
 
 const contentSource = (source: NonNullable<VolumeSpec['source']>): plain.VolumeContentSource =>
-  'volume' in source ? { volume: { volumeId: source.csiId } } : { snapshot: { snapshotId: source.volumeSnapshot } };
+  'volume' in source ? { volume: { volumeId: source.csiId } } : { snapshot: { snapshotId: source.csiId } };
 
 const topologyOf = (segments: Segments): plain.Topology => ({ segments });
 

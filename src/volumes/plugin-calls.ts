@@ -5,12 +5,14 @@
 import type { BackoffPolicy } from '../../machines/backoff.js';
 import type { CallFailure, CallOutcome } from '../../machines/csi-types.js';
 import type { VolumeCall } from '../../machines/volume-calls.js';
+import { onAbort } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { EffectCall } from '../engine/effects.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { CallBounds } from './controller-port.js';
 import type { Admitted, PluginAccess } from './plugin-access.js';
 import { resolveSecrets, type SecretsProvider } from './secrets.js';
+import { lockKey, VolumeLocks } from './volume-locks.js';
 
 export interface PluginCallsOptions {
   access: PluginAccess;
@@ -21,6 +23,8 @@ export interface PluginCallsOptions {
 
 /** What is to be done once a call may be made. */
 export interface Work<TAnswer> {
+  /** The plugin's ids of the volumes that it is about: nothing else is asked about them meanwhile. */
+  volumes?: readonly string[];
   /** Why the plugin can't do this at all, by what it offers; undefined where it can. */
   refusal?(sight: Admitted['sight']): string | undefined;
   /** What stands in its way for now: it is tried again later. */
@@ -32,25 +36,74 @@ export interface Work<TAnswer> {
   already?: TAnswer;
 }
 
+/** All that a call is made with, whatever it asks. */
+export type PluginCall = Pick<VolumeCall, 'plugin' | 'secrets' | 'isForced'>;
+
 /** How long a forced request waits for a plugin. */
 const forcedWaitMs = 10_000;
 
 export class PluginCalls {
   readonly #options: PluginCallsOptions;
+  readonly #locks = new VolumeLocks();
 
   constructor(options: PluginCallsOptions) {
     this.#options = options;
   }
 
   /** Never rejects but with what aborted it. */
-  async run<TAnswer>(run: EffectCall<VolumeCall>, work: Work<TAnswer>): Promise<CallOutcome<TAnswer>> {
-    const { access, retry } = this.#options;
-    const { plugin, isForced } = run.input;
+  async run<TAnswer>(run: EffectCall<PluginCall>, work: Work<TAnswer>): Promise<CallOutcome<TAnswer>> {
     // What an earlier run has begun, this one knows nothing of: that is committed before anything is called.
     if (run.recovered || run.attempt > 1) return anew('failed', 'it may have been made by a run before a restart');
+    const { plugin } = run.input;
+    const keys = (work.volumes ?? []).map((csiId) => lockKey(plugin, csiId));
     let hasWaited = false;
+    if (!this.#locks.take(keys)) {
+      hasWaited = !run.input.isForced;
+      try {
+        await this.#turn(run, keys);
+      } catch (error) {
+        return { status: 'not-begun', failure: failureOf(error), retry: this.#options.retry };
+      }
+    }
+    try {
+      return await this.#admitted(run, work, hasWaited);
+    } finally {
+      this.#locks.leave(keys);
+    }
+  }
+
+  /** Resolves when nothing else is asked about these volumes. */
+  async #turn(run: EffectCall<PluginCall>, keys: string[]): Promise<void> {
+    const { plugin, isForced } = run.input;
+    const which = keys.length > 1 ? 'one of the volumes' : 'the volume';
+    const reason = `another call to plugin '${plugin}' about ${which} is under way`;
+    if (!isForced) {
+      run.send({ type: 'call.awaits', reason });
+      return this.#locks.wait(keys, run.signal);
+    }
+    const limit = new AbortController();
+    const late = new StagecraftError('PLUGIN_UNAVAILABLE', `${reason} for more than ${forcedWaitMs} ms`);
+    const cancel = this.#options.clock.after(forcedWaitMs, () => limit.abort(late));
+    const hearNoMore = onAbort(run.signal, () => limit.abort(run.signal.reason));
+    try {
+      await this.#locks.wait(keys, limit.signal);
+    } finally {
+      cancel();
+      hearNoMore();
+    }
+  }
+
+  async #admitted<TAnswer>(
+    run: EffectCall<PluginCall>,
+    work: Work<TAnswer>,
+    hasWaitedBefore: boolean,
+  ): Promise<CallOutcome<TAnswer>> {
+    const { access, retry } = this.#options;
+    const { plugin, isForced } = run.input;
+    let hasWaited = hasWaitedBefore;
     let admitted: Admitted;
     try {
+      run.signal.throwIfAborted();
       admitted = await access.enter(plugin, {
         signal: run,
         waitMs: isForced ? forcedWaitMs : undefined,

@@ -5,7 +5,7 @@ import type { VolumeSpec as KnownSpec, VolumeKey } from '../../machines/volume-t
 import { StagecraftError } from '../errors.js';
 import { inPlainWords } from '../host/plain-faults.js';
 
-/** The CSI specification's limits: of a string, of a map, of a node id. In bytes. */
+/** The CSI specification's limits: of a string, of a mapSchema, of a node id. In bytes. */
 const maxTextBytes = 128;
 const maxMapBytes = 4_096;
 const maxNodeIdBytes = 256;
@@ -33,7 +33,7 @@ const bytesOf = (map: Record<string, string>): number =>
 const isOwnName = (text: string): boolean => text in Object.prototype;
 
 /** Of what is sent to drivers. */
-const map = z
+export const mapSchema = z
   .record(z.string(), z.string())
   .refine(
     (entries) => !/\p{Cs}/u.test(Object.entries(entries).flat().join(' ')),
@@ -44,12 +44,12 @@ const map = z
     `must have at most ${maxMapBytes} bytes, keys and values together`,
   );
 
-export const segmentsSchema = map.refine(
+export const segmentsSchema = mapSchema.refine(
   (entries) => Object.keys(entries).length > 0,
   'must name at least one segment',
 );
 
-export const parametersSchema = map.refine(
+export const parametersSchema = mapSchema.refine(
   (entries) => Object.keys(entries).length > 0,
   'must name at least one parameter',
 );
@@ -148,8 +148,8 @@ export const specSchema = z
     plugin: text,
     capacity: capacitySchema.prefault({}),
     capabilities: z.array(capabilitySchema).min(1, 'must name at least one'),
-    parameters: map.default({}),
-    mutableParameters: map.default({}),
+    parameters: mapSchema.default({}),
+    mutableParameters: mapSchema.default({}),
     secrets: secretsSchema.default({}),
     topology: z
       .strictObject({ requisite: z.array(segmentsSchema).default([]), preferred: z.array(segmentsSchema).default([]) })
@@ -163,7 +163,7 @@ export const specSchema = z
         error: 'must be { volume: { namespace, id } } or { volumeSnapshot: id }',
       })
       .optional(),
-    external: z.strictObject({ csiId: text, context: map.default({}) }).optional(),
+    external: z.strictObject({ csiId: text, context: mapSchema.default({}) }).optional(),
   })
   .refine(({ external, source }) => !external || !source, { path: ['source'], message: forNewOnes, when: isMap })
   .refine(({ external, capacity }) => !external || isEmpty(capacity), {
@@ -202,7 +202,7 @@ export function checked<T>(schema: z.ZodType<T>, value: unknown, what: string): 
 const pathOf = (path: PropertyKey[]): string =>
   path.map((part, at) => (typeof part === 'number' ? `[${part}]` : `${at === 0 ? '' : '.'}${String(part)}`)).join('');
 
-/** The spec as the machine keeps it. @param sourceId the driver's id of the volume whose content it begins with */
+/** The spec as the machine keeps it. @param sourceId the driver's id of what it begins with */
 export function knownSpec(
   { namespace: _, id: __, source, external, ...rest }: CheckedSpec,
   sourceId: string,
@@ -210,7 +210,7 @@ export function knownSpec(
   const capabilities: Capability[] = rest.capabilities.map(definedCapability);
   const capacity = definedRange(rest.capacity);
   const known: KnownSpec = { ...rest, capabilities, capacity };
-  if (source) known.source = 'volume' in source ? { volume: source.volume, csiId: sourceId } : source;
+  if (source) known.source = { ...source, csiId: sourceId };
   if (external) known.external = external;
   return known;
 }
@@ -226,4 +226,4 @@ export const definedCapability = ({ fsType, mountFlags, ...rest }: z.output<type
   ...(mountFlags !== undefined && { mountFlags }),
 });
 
-export const keyOf = (key: unknown): VolumeKey => checked(keySchema, key, 'the key of a volume');
+export const keyOf = (key: unknown, what = 'the key of a volume'): VolumeKey => checked(keySchema, key, what);

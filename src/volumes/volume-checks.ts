@@ -1,6 +1,7 @@
 /** What requests are held against, beside their own shape: the volume that they are for. */
 import { volumeAddress } from '../../machines/addresses.js';
 import type { CallFailure, Capability, Segments } from '../../machines/csi-types.js';
+import { isSameData } from '../../machines/same-data.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { VolumeContext, VolumeKey } from '../../machines/volume-types.js';
 import { StagecraftError } from '../errors.js';
@@ -61,20 +62,29 @@ function isWithin(node: Segments | undefined, accessible: Segments[]): boolean {
   );
 }
 
+export interface Sources {
+  /** @throws StagecraftError VOLUME_NOT_FOUND */
+  volume(key: VolumeKey): Promise<VolumeContext>;
+  /** The driver's id of a snapshot. @throws StagecraftError where it can't be used */
+  snapshot(asked: { namespace: string; id: string; plugin: string }): Promise<string>;
+}
+
 /**
- * The driver's id of the volume that another one begins with.
+ * The driver's id of the volume or snapshot that a volume begins with.
  * @param known what there is already under the key of the spec: the same spec again means the same source
- * @param find @throws StagecraftError VOLUME_NOT_FOUND
  */
 export async function sourceIdOf(
-  { source, plugin }: CheckedSpec,
+  { source, plugin, namespace }: CheckedSpec,
   known: VolumeContext | undefined,
-  find: (key: VolumeKey) => Promise<VolumeContext>,
+  sources: Sources,
 ): Promise<string> {
-  if (!source || !('volume' in source)) return '';
-  const taken = known?.spec?.source;
-  if (taken && 'volume' in taken && addressOf(taken.volume) === addressOf(source.volume)) return taken.csiId;
-  const { spec, csi } = await find(source.volume);
+  if (!source) return '';
+  if (known?.spec?.source) {
+    const { csiId, ...taken } = known.spec.source;
+    if (isSameData(taken, source)) return csiId;
+  }
+  if ('volumeSnapshot' in source) return sources.snapshot({ namespace, id: source.volumeSnapshot, plugin });
+  const { spec, csi } = await sources.volume(source.volume);
   if (spec?.plugin !== plugin) {
     const message = `${nameOf(source.volume)} is of plugin '${spec?.plugin}': only that can copy it`;
     throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`source.volume: ${message}`] });

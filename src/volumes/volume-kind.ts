@@ -67,7 +67,10 @@ export function volumeKind({ controller, calls, timeoutMs }: VolumeKindOptions):
   ): Effect => ({
     sentDeadlineMs: timeoutMs + slackMs,
     ...(negates && { negates }),
-    run: (run: EffectCall<TInput>) => calls.run(run, work(run.input, run.address)),
+    run: (run: EffectCall<TInput>) => {
+      const { csiId } = run.input as { csiId?: string };
+      return calls.run(run, { ...work(run.input, run.address), ...(csiId !== undefined && { volumes: [csiId] }) });
+    },
   });
   const isUnoffered =
     (capability: string) =>

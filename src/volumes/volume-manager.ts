@@ -21,6 +21,7 @@ import type { Capacity, CapacityRequest } from './capacity.js';
 import { type Expanded, type ExpandRequest, expandedOf, expandSchema, isExpanded } from './expansion.js';
 import type { NodeAdmission } from './node-admission.js';
 import type { Reconciled, Reconciler } from './reconciler.js';
+import { snapshotSourceId } from './snapshot-sources.js';
 import {
   accessModeSchema,
   attachmentModeSchema,
@@ -107,8 +108,11 @@ export class VolumeManager {
       throw new StagecraftError('PLUGIN_NOT_FOUND', message);
     }
     const uid = random.id();
-    const find = async (source: VolumeKey): Promise<VolumeContext> => (await this.#present(source)).context;
-    const known = knownSpec(asked, await sourceIdOf(asked, present?.context, find));
+    const sourceId = await sourceIdOf(asked, present?.context, {
+      volume: async (source) => (await this.#present(source)).context,
+      snapshot: (source) => snapshotSourceId(this.#engine, source),
+    });
+    const known = knownSpec(asked, sourceId);
     await this.#engine.ask(address, { type: 'volume.create', spec: known, uid, name: `${namePrefix}-${uid}` });
     const reached: Goal<Volume>['reached'] = (context, state) => {
       if (context.deletion) throw new StagecraftError('ABORTED', `${nameOf(key)} is being deleted`, { address });

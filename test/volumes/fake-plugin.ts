@@ -7,6 +7,7 @@ import type { Given } from '../../src/csi/codec.js';
 import { csiError, type GrpcCode } from '../../src/csi/codes.js';
 import type * as plain from '../../src/csi/generated/plain.js';
 import type { Dispenser } from '../../src/registry/dispenser.js';
+import { FakeSnapshots, type SnapshotRpc } from './fake-snapshots.js';
 
 /** What becomes of one call. */
 export interface Step {
@@ -25,6 +26,8 @@ export interface Call {
   rpc: Rpc;
   /** Which volume it is about: its name where it is to be made, else its id. */
   volume: string;
+  /** The same, where there are several. */
+  volumes?: string[];
   nodeId?: string;
   request: object;
   answer?: string;
@@ -49,7 +52,8 @@ type Rpc =
   | 'ListVolumes'
   | 'GetCapacity'
   | 'ControllerExpandVolume'
-  | 'ControllerModifyVolume';
+  | 'ControllerModifyVolume'
+  | SnapshotRpc;
 
 export const allCapabilities = [
   'CREATE_DELETE_VOLUME',
@@ -65,7 +69,7 @@ export const allCapabilities = [
   'SINGLE_NODE_MULTI_WRITER',
 ];
 
-export class FakePlugin implements Dispenser<FakePlugin> {
+export class FakePlugin extends FakeSnapshots implements Dispenser<FakePlugin> {
   capabilities: string[] | undefined = allCapabilities;
   pluginCapabilities = ['CONTROLLER_SERVICE', 'VOLUME_ACCESSIBILITY_CONSTRAINTS'];
   health: Pick<Fingerprint, 'healthy' | 'description'> = { healthy: true, description: 'ready' };
@@ -221,16 +225,26 @@ export class FakePlugin implements Dispenser<FakePlugin> {
     return this.#take('ControllerModifyVolume', { volume: request.volumeId ?? '', request }, () => undefined);
   }
 
-  async #take<T>(rpc: Rpc, about: Pick<Call, 'volume' | 'nodeId' | 'request'>, work: () => T): Promise<T> {
+  protected take<T>(
+    rpc: SnapshotRpc,
+    about: { volume: string; volumes?: string[]; request: object },
+    work: () => T,
+  ): Promise<T> {
+    return this.#take(rpc, about, work);
+  }
+
+  async #take<T>(rpc: Rpc, about: Pick<Call, 'volume' | 'volumes' | 'nodeId' | 'request'>, work: () => T): Promise<T> {
     const call: Call = { rpc, ...about };
     this.calls.push(call);
     const isChange = rpc !== 'ListVolumes' && rpc !== 'GetCapacity';
-    const key = this.volumes.get(call.volume)?.name ?? call.volume;
-    if (isChange && this.overlaps === 'aborted' && this.inFlight.has(key)) {
+    const { volumes = [call.volume] } = call;
+    const keys = isChange ? volumes.map((id) => this.volumes.get(id)?.name ?? id) : [];
+    const busy = keys.find((key) => this.inFlight.has(key));
+    if (this.overlaps === 'aborted' && busy !== undefined) {
       call.answer = 'ABORTED';
-      throw csiError(rpc, 'ABORTED', `${this.inFlight.get(key)} is under way for ${call.volume}`);
+      throw csiError(rpc, 'ABORTED', `${this.inFlight.get(busy)} is under way for ${call.volume}`);
     }
-    if (isChange) this.#begin(call, key);
+    if (isChange) this.#begin(call, keys);
     try {
       const step = this.script(call) ?? {};
       await step.before;
@@ -243,16 +257,18 @@ export class FakePlugin implements Dispenser<FakePlugin> {
       call.answer = (error as { grpcCode?: string }).grpcCode ?? String(error);
       throw error;
     } finally {
-      if (isChange) this.inFlight.delete(key);
+      for (const key of keys) this.inFlight.delete(key);
     }
   }
 
-  #begin({ rpc, volume, nodeId, request }: Call, key: string): void {
-    const other = this.inFlight.get(key);
-    if (other && this.overlaps === 'wrong') this.wrongs.push(`${rpc} of ${volume} while ${other} was under way`);
+  #begin({ rpc, volume, nodeId, request }: Call, keys: string[]): void {
+    for (const key of keys) {
+      const other = this.inFlight.get(key);
+      if (other && this.overlaps === 'wrong') this.wrongs.push(`${rpc} of ${volume} while ${other} was under way`);
+      this.inFlight.set(key, rpc);
+    }
     if (volume === '') this.wrongs.push(`${rpc} of a volume without a name`);
     if (nodeId === '') this.wrongs.push(`${rpc} for a node without a name: ${JSON.stringify(request)}`);
-    this.inFlight.set(key, rpc);
     this.mostInFlight = Math.max(this.mostInFlight, this.inFlight.size);
   }
 }

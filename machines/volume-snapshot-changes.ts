@@ -1,0 +1,269 @@
+/** What requests and answers make of a snapshot: its next context, and what is told of that. Pure. */
+import { type BackoffPolicy, defaultBackoff, jittered } from './backoff.js';
+import type { CallFailure, Tries } from './csi-types.js';
+import type { Failure, Stamped } from './host.js';
+import { isSameData } from './same-data.js';
+import type { FailedAttempt } from './volume-outcomes.js';
+import type {
+  MadeSnapshot,
+  SnapshotChanged,
+  SnapshotContext,
+  SnapshotInput,
+  SnapshotRequest,
+  SnapshotWork,
+  SnapshotWorkKind,
+} from './volume-snapshot-types.js';
+
+type Told = SnapshotChanged extends infer One ? (One extends unknown ? Omit<One, 'key' | 'uid'> : never) : never;
+
+/** What becomes of a context, and what is broadcast of it. */
+export interface SnapshotChange {
+  context: Partial<SnapshotContext>;
+  tells?: Told[];
+}
+
+/** How soon it is asked again whether a snapshot is ready. */
+const readinessBackoff: BackoffPolicy = { initialMs: 500, maxMs: 60_000 };
+/** So often what was made could not be trusted, and it is made anew no more by itself. */
+const maxUntrusted = 3;
+/** A forced deletion takes a step that has failed so often for one that can't be confirmed. */
+const forcedAttempts = 3;
+
+/** One that is not there. */
+export const noSnapshot = ({ kind, namespace, id }: SnapshotInput): SnapshotContext => ({
+  kind,
+  key: { namespace, id },
+  uid: '',
+  name: '',
+  round: 0,
+  spec: null,
+  csi: null,
+  creation: {},
+  readiness: {},
+  discards: [],
+  removal: {},
+  deletion: null,
+  leftovers: [],
+  work: null,
+  awaiting: null,
+});
+
+export const snapshotName = ({ kind, namespace, id }: SnapshotInput): string =>
+  `${kind === 'group-snapshot' ? 'group snapshot' : 'snapshot'} ${namespace}/${id}`;
+
+const nameOf = ({ kind, key }: SnapshotContext): string => snapshotName({ kind, ...key });
+
+const refused = (code: string, context: SnapshotContext, why: string): Failure => ({
+  code,
+  message: `${nameOf(context)}: ${why}`,
+  final: true,
+});
+
+/** Undefined where the request is taken. */
+export function refusalIn(context: SnapshotContext, request: SnapshotRequest): Failure | undefined {
+  if (request.type !== 'snapshot.create') return undefined;
+  if (context.deletion)
+    return refused('SNAPSHOT_DELETING', context, 'it is being deleted: create it anew once it is gone');
+  if (isSameData(context.spec, request.spec)) return undefined;
+  return refused('SNAPSHOT_EXISTS', context, 'there is one with another spec: take another id, or delete that first');
+}
+
+/** What one that is not there answers to all but its creation. */
+export const snapshotNotThere = (context: SnapshotContext): Failure =>
+  refused('SNAPSHOT_NOT_FOUND', context, 'there is none: list them, or create it');
+
+/** What a deleted one answers of which something may be left. */
+export const snapshotHasLeftovers = (context: SnapshotContext): Failure =>
+  refused(
+    'SNAPSHOT_EXISTS',
+    context,
+    `it was deleted, but may be left behind (${context.leftovers.join('; ')}): acknowledge that first`,
+  );
+
+export const begunSnapshot = (
+  { kind, key }: SnapshotContext,
+  { spec, uid, name }: Extract<SnapshotRequest, { type: 'snapshot.create' }>,
+): SnapshotChange => ({ context: { ...noSnapshot({ kind, ...key }), spec, uid, name } });
+
+/** What failed is tried again at once: nothing is known to stand in its way. */
+const afresh = ({ creation }: SnapshotContext): Partial<SnapshotContext> => ({
+  creation: creation.inDoubt ? { inDoubt: true } : {},
+  readiness: {},
+  removal: {},
+});
+
+export const retrySnapshot = (context: SnapshotContext): SnapshotChange => ({ context: afresh(context) });
+
+export const deleteSnapshot = (context: SnapshotContext, force: boolean): SnapshotChange => {
+  const { deletion } = context;
+  if (deletion && (deletion.force || !force)) return { context: {} };
+  return { context: { deletion: { force }, ...afresh(context) } };
+};
+
+/** What is to be removed next: what is not to be kept, then what is not wanted any more. */
+export const doomed = ({ discards, deletion, csi }: SnapshotContext): MadeSnapshot | null =>
+  discards[0] ?? (deletion ? csi : null);
+
+function pieceOf(
+  context: SnapshotContext,
+): { kind: SnapshotWorkKind; csiId?: string; tries: Tries | undefined } | undefined {
+  const { csi, creation, readiness, removal, deletion } = context;
+  const unwanted = doomed(context);
+  if (unwanted) return removal.failure ? undefined : { kind: 'remove', csiId: unwanted.csiId, tries: removal.tries };
+  // What may have been made can be deleted only once its id is known.
+  if (!csi)
+    return creation.failure || (deletion && !creation.inDoubt) ? undefined : { kind: 'create', tries: creation.tries };
+  return csi.isReady || readiness.failure ? undefined : { kind: 'look', tries: readiness.tries };
+}
+
+/** Null where nothing is to be done. */
+export function nextSnapshotWork(context: SnapshotContext, nowMs: number): SnapshotWork | null {
+  const piece = pieceOf(context);
+  if (!piece) return null;
+  const { tries, ...work } = piece;
+  const dueAtMs = tries?.notBeforeMs ?? 0;
+  return { ...work, dueAtMs, isCalling: dueAtMs <= nowMs };
+}
+
+export const isSnapshotGone = ({ deletion, csi, creation, discards }: SnapshotContext): boolean =>
+  deletion !== null && !csi && !creation.inDoubt && discards.length === 0;
+
+export const goneSnapshot = ({ leftovers }: SnapshotContext): SnapshotChange => ({
+  context: {},
+  tells: [{ type: 'deleted', ...(leftovers.length > 0 && { leftovers }) }],
+});
+
+/** The plugin says that it is made. */
+export function madeSnapshot(context: SnapshotContext, made: MadeSnapshot, stamp: Stamped): SnapshotChange {
+  const { creation, deletion } = context;
+  if (deletion) return { context: { csi: made, creation: {} } };
+  // What was begun by a call without an answer may be anything: half of it, or of another moment.
+  if (creation.inDoubt) return distrust(context, [made]);
+  const { csiId, isReady } = made;
+  const tells: Told[] = [{ type: 'created', csiId }];
+  if (isReady) tells.push({ type: 'ready', csiId });
+  const readiness = isReady ? {} : { tries: notReady(undefined, stamp) };
+  return { context: { csi: made, creation: {}, readiness }, tells };
+}
+
+function distrust(context: SnapshotContext, made: MadeSnapshot[]): SnapshotChange {
+  const { discards, creation, round } = context;
+  const untrusted = (creation.untrusted ?? 0) + 1;
+  const tells: Told[] = made.map(({ csiId }) => ({ type: 'untrusted', csiId }));
+  const failure = untrusted < maxUntrusted ? undefined : unproven(context);
+  if (failure) tells.push({ type: 'failed', failure });
+  return {
+    context: {
+      csi: null,
+      discards: [...discards, ...made],
+      round: round + 1,
+      creation: failure ? { failure } : { untrusted },
+      readiness: {},
+    },
+    tells,
+  };
+}
+
+const unproven = ({ spec }: SnapshotContext): CallFailure => ({
+  code: 'SNAPSHOT_UNPROVEN',
+  message:
+    `${maxUntrusted} times plugin '${spec?.plugin}' did not say in time what became of it, so that what it made can't be ` +
+    'trusted and was removed: give its calls more time (calls.timeoutMs), then retry',
+  final: true,
+});
+
+/** What the plugin says of one that was not ready. */
+export function lookedAt(context: SnapshotContext, made: MadeSnapshot, stamp: Stamped): SnapshotChange {
+  const { csi, readiness, deletion } = context;
+  if (csi && csi.csiId !== made.csiId) {
+    // It is not the one that was made: that is lost, or is not what was asked for.
+    return deletion ? { context: { csi: null, discards: [csi, made] } } : distrust(context, [csi, made]);
+  }
+  if (made.isReady) return { context: { csi: made, readiness: {} }, tells: [{ type: 'ready', csiId: made.csiId }] };
+  return { context: { csi: made, readiness: { tries: notReady(readiness.tries, stamp) } } };
+}
+
+/** When it is asked again: at least half of the delay later, for nothing has failed. */
+function notReady(tries: Tries | undefined, { at, random }: Stamped): Tries {
+  const count = (tries?.count ?? 0) + 1;
+  return {
+    count,
+    notBeforeMs: at + jittered(readinessBackoff, count, (1 + random) / 2),
+    failure: { code: 'SNAPSHOT_NOT_READY', message: 'the plugin says that it is not ready to use yet', final: false },
+  };
+}
+
+/** What was to be removed is gone. */
+export const removedSnapshot = ({ discards }: SnapshotContext): SnapshotChange => ({
+  context: { removal: {}, ...(discards.length > 0 ? { discards: discards.slice(1) } : { csi: null }) },
+});
+
+/** The piece of work that it is at has failed: it is tried again later, is given up, or stays failed. */
+export function failedSnapshot(context: SnapshotContext, attempt: FailedAttempt): SnapshotChange {
+  if (attempt.isAnew) {
+    // While it waited, no run of it has made a call.
+    const isDoubtful = context.work?.kind === 'create' && !attempt.isNotBegun && !context.awaiting;
+    return { context: isDoubtful ? { creation: { ...context.creation, inDoubt: true } } : {} };
+  }
+  switch (context.work?.kind) {
+    case 'create':
+      return creationFailed(context, attempt);
+    case 'look':
+      return pieceFailed(context, attempt, 'readiness');
+    case 'remove':
+      return isGivenUp(context, attempt, context.removal.tries)
+        ? giveUp(context, attempt)
+        : pieceFailed(context, attempt, 'removal');
+    default:
+      throw new Error('it is at nothing');
+  }
+}
+
+const isGivenUp = ({ deletion }: SnapshotContext, { failure }: FailedAttempt, tries: Tries | undefined): boolean =>
+  deletion?.force === true && (failure.final || (tries?.count ?? 0) + 1 >= forcedAttempts);
+
+/** With a forced deletion: what it may leave is remembered. */
+function giveUp(context: SnapshotContext, { failure }: FailedAttempt): SnapshotChange {
+  const what = doomed(context)?.csiId ?? `what was asked for as ${nameWithPlugin(context)}`;
+  const leftovers = [...context.leftovers, `${what}: ${failure.message}`];
+  const removed = context.csi || context.discards.length > 0 ? removedSnapshot(context).context : {};
+  return { context: { ...removed, creation: {}, leftovers } };
+}
+
+function pieceFailed(context: SnapshotContext, attempt: FailedAttempt, piece: 'readiness' | 'removal'): SnapshotChange {
+  const { failure } = attempt;
+  if (failure.final) return { context: { [piece]: { failure } }, tells: [{ type: 'failed', failure }] };
+  return { context: { [piece]: { tries: again(attempt, context[piece].tries) } } };
+}
+
+const again = ({ failure, retry, at, random }: FailedAttempt, tries: Tries | undefined): Tries => {
+  const count = (tries?.count ?? 0) + 1;
+  return { count, notBeforeMs: at + jittered(retry ?? defaultBackoff, count, random), failure };
+};
+
+/**
+ * The plugin has looked at the request, and does not take it: no attempt before has made anything either. That a volume
+ * is not there is no such proof: it may have been there then.
+ */
+const proofs = ['INVALID_ARGUMENT', 'OUT_OF_RANGE'];
+/** No call changed anything. */
+const harmless = ['busy', 'repair'];
+
+function creationFailed(context: SnapshotContext, attempt: FailedAttempt): SnapshotChange {
+  const { creation, deletion } = context;
+  const { failure, isNotBegun } = attempt;
+  const { answerClass = '', grpcCode = '', rpc = 'Create', final } = failure;
+  // No room: that is for whoever asked to see to, not to be tried again by itself.
+  const isFull = grpcCode === 'RESOURCE_EXHAUSTED' && !deletion;
+  const isAsked = !isNotBegun && rpc.startsWith('Create');
+  const isUnknown = isAsked && !final && !isFull && !harmless.includes(answerClass);
+  const doubt = (creation.inDoubt && !proofs.includes(grpcCode)) || isUnknown ? { inDoubt: true } : {};
+  const untrusted = creation.untrusted === undefined ? {} : { untrusted: creation.untrusted };
+  if (isGivenUp(context, attempt, creation.tries))
+    return doubt.inDoubt ? giveUp(context, attempt) : { context: { creation: {} } };
+  if (final || isFull) return { context: { creation: { failure, ...doubt } }, tells: [{ type: 'failed', failure }] };
+  return { context: { creation: { ...untrusted, ...doubt, tries: again(attempt, creation.tries) } } };
+}
+
+/** The name of this round: what is made anew has another one than what could not be trusted. */
+export const nameWithPlugin = ({ name, round }: SnapshotContext): string => (round === 0 ? name : `${name}-${round}`);

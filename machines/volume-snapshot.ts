@@ -1,0 +1,345 @@
+/**
+ * One snapshot of a volume, or of a group of them: made, waited for until it can be used, deleted; one call at a time.
+ * Diagram: docs/machines/volume-snapshot.md (generated).
+ */
+import { assign, enqueueActions, raise, setup } from 'xstate';
+import type { CallOutcome } from './csi-types.js';
+import { hostActions, type Stamped, stampOf, unbound } from './host.js';
+import { answerIn, attemptIn } from './volume-calls.js';
+import {
+  begunSnapshot,
+  deleteSnapshot,
+  doomed,
+  failedSnapshot,
+  goneSnapshot,
+  isSnapshotGone,
+  lookedAt,
+  madeSnapshot,
+  nameWithPlugin,
+  nextSnapshotWork,
+  noSnapshot,
+  refusalIn,
+  removedSnapshot,
+  retrySnapshot,
+  type SnapshotChange,
+  snapshotHasLeftovers,
+  snapshotNotThere,
+} from './volume-snapshot-changes.js';
+import type {
+  CreateSnapshotCall,
+  LookCall,
+  MadeSnapshot,
+  RemoveSnapshotCall,
+  SnapshotChanged,
+  SnapshotContext,
+  SnapshotKey,
+  SnapshotKind,
+  SnapshotMachineEvent,
+  SnapshotRequest,
+  SnapshotWorkKind,
+} from './volume-snapshot-types.js';
+
+const callOf = ({ spec, deletion }: SnapshotContext) => {
+  if (!spec) throw new Error('the snapshot has no spec yet');
+  const { plugin, secrets } = spec;
+  return { plugin, secrets, isForced: deletion?.force === true };
+};
+
+const createCallOf = (context: SnapshotContext): CreateSnapshotCall => ({
+  ...callOf(context),
+  name: nameWithPlugin(context),
+  sourceIds: (context.spec?.sources ?? []).map(({ csiId }) => csiId),
+  parameters: context.spec?.parameters ?? {},
+});
+
+const memberIds = ({ members }: MadeSnapshot): string[] => members.map(({ csiId }) => csiId);
+
+const lookCallOf = (context: SnapshotContext): LookCall => {
+  if (!context.csi) throw new Error('the snapshot has no id yet');
+  return { ...createCallOf(context), csiId: context.csi.csiId, memberIds: memberIds(context.csi) };
+};
+
+const removeCallOf = (context: SnapshotContext): RemoveSnapshotCall => {
+  const made = doomed(context);
+  if (!made) throw new Error('nothing is to be removed');
+  return { ...callOf(context), csiId: made.csiId, memberIds: memberIds(made) };
+};
+
+const stampIn = (event: { type: string } & Partial<Stamped>): Stamped => stampOf(event);
+
+const answer = (context: SnapshotContext, request: SnapshotRequest) => {
+  const error = refusalIn(context, request);
+  return error ? { error } : { value: null };
+};
+
+/** Takes over what has changed, and tells of it. Its types are given, as `setup` can't find them where there are parameters. */
+const takeOver = enqueueActions<
+  SnapshotContext,
+  SnapshotMachineEvent,
+  SnapshotChange,
+  SnapshotMachineEvent,
+  never,
+  never,
+  never,
+  never,
+  SnapshotChanged
+>(({ context: { key, uid }, enqueue }, { context, tells = [] }) => {
+  enqueue.assign(context);
+  for (const told of tells) enqueue.emit({ key, uid: context.uid ?? uid, ...told });
+});
+
+/** Groups are made of the same states: group-snapshot.ts */
+export const snapshotMachine = (kind: SnapshotKind) =>
+  setup({
+    types: {} as {
+      context: SnapshotContext;
+      events: SnapshotMachineEvent;
+      input: SnapshotKey;
+      emitted: SnapshotChanged;
+    },
+    actors: {
+      createSnapshot: unbound<CallOutcome<MadeSnapshot>, CreateSnapshotCall>(),
+      /** Asks the same again, or for what is there: whether it is ready. */
+      lookAtSnapshot: unbound<CallOutcome<MadeSnapshot>, LookCall>(),
+      deleteSnapshot: unbound<CallOutcome<null>, RemoveSnapshotCall>(),
+    },
+    guards: {
+      isRefused: ({ context }, request: SnapshotRequest) => refusalIn(context, request) !== undefined,
+      isDone: (_, outcome: CallOutcome<unknown>) => outcome.status === 'done',
+      isToCall: ({ context: { work } }, kind: SnapshotWorkKind) => work?.isCalling === true && work.kind === kind,
+      isToWait: ({ context: { work } }, kind: SnapshotWorkKind) => work?.kind === kind,
+      /** What it waits for is not wanted any more. */
+      isOutdated: ({ context, event }) => {
+        const { work, awaiting, deletion } = context;
+        if (!awaiting) return false;
+        const next = nextSnapshotWork(context, stampOf(event).at);
+        return next?.kind !== work?.kind || next?.csiId !== work?.csiId || deletion?.force === true;
+      },
+      isToRemoveAll: ({ context: { work, deletion } }) =>
+        deletion !== null && work?.isCalling === true && work.kind === 'remove',
+      isDeleting: ({ context: { work, deletion } }) => deletion !== null && work?.kind === 'remove',
+      isGone: ({ context }) => isSnapshotGone(context),
+      isAllGone: ({ context }) => isSnapshotGone(context) && context.leftovers.length === 0,
+      hasFailed: ({ context: { creation, readiness, removal } }) =>
+        [creation, readiness, removal].some(({ failure }) => failure !== undefined),
+    },
+    actions: {
+      ...hostActions,
+      change: takeOver,
+      choose: assign(({ context, event }) => ({
+        work: nextSnapshotWork(context, stampOf(event).at),
+        awaiting: null,
+      })),
+      await: assign((_, reason: string) => ({ awaiting: { reason } })),
+      /** With the stamp of what led to it: it is due now what was due then. */
+      settle: raise(({ event }) => ({ type: 'settle' as const, ...stampOf(event) })),
+    },
+    delays: {
+      untilDue: ({ context: { work }, event }) => Math.max(0, (work?.dueAtMs ?? 0) - stampOf(event).at),
+    },
+  }).createMachine({
+    id: kind,
+    version: '1',
+    context: ({ input }) => noSnapshot({ kind, ...input }),
+    initial: 'deleted',
+    on: {
+      'snapshot.create': [
+        {
+          guard: { type: 'isRefused', params: ({ event }) => event },
+          actions: { type: 'answer', params: ({ context, event }) => answer(context, event) },
+        },
+        {},
+      ],
+      'snapshot.delete': {
+        actions: [{ type: 'change', params: ({ context, event }) => deleteSnapshot(context, event.force) }, 'settle'],
+      },
+      'snapshot.retry': { actions: [{ type: 'change', params: ({ context }) => retrySnapshot(context) }, 'settle'] },
+      'call.awaits': { actions: [{ type: 'await', params: ({ event }) => event.reason }, 'settle'] },
+    },
+    states: {
+      settling: {
+        id: 'settling',
+        entry: 'choose',
+        always: [
+          {
+            guard: 'isAllGone',
+            target: 'deleted.confirmed',
+            actions: { type: 'change', params: ({ context }) => goneSnapshot(context) },
+          },
+          {
+            guard: 'isGone',
+            target: 'deleted.unconfirmed',
+            actions: { type: 'change', params: ({ context }) => goneSnapshot(context) },
+          },
+          { guard: { type: 'isToCall', params: 'create' }, target: 'pending-create.calling' },
+          { guard: { type: 'isToWait', params: 'create' }, target: 'pending-create.backing-off' },
+          { guard: { type: 'isToCall', params: 'look' }, target: 'waiting.calling' },
+          { guard: { type: 'isToWait', params: 'look' }, target: 'waiting.backing-off' },
+          { guard: 'isToRemoveAll', target: 'pending-delete.calling' },
+          { guard: 'isDeleting', target: 'pending-delete.backing-off' },
+          { guard: { type: 'isToCall', params: 'remove' }, target: 'pending-create.removing' },
+          { guard: { type: 'isToWait', params: 'remove' }, target: 'pending-create.backing-off' },
+          { guard: 'hasFailed', target: 'failed' },
+          { target: 'ready' },
+        ],
+      },
+      'pending-create': {
+        initial: 'backing-off',
+        states: {
+          calling: {
+            invoke: {
+              id: 'createSnapshot',
+              src: 'createSnapshot',
+              input: ({ context }) => createCallOf(context),
+              onDone: [
+                {
+                  guard: { type: 'isDone', params: ({ event }) => event.output },
+                  target: '#settling',
+                  actions: {
+                    type: 'change',
+                    params: ({ context, event }) => madeSnapshot(context, answerIn(event.output), stampIn(event)),
+                  },
+                },
+                {
+                  target: '#settling',
+                  actions: {
+                    type: 'change',
+                    params: ({ context, event }) => failedSnapshot(context, attemptIn(event)),
+                  },
+                },
+              ],
+              onError: {
+                target: '#settling',
+                actions: { type: 'change', params: ({ context, event }) => failedSnapshot(context, attemptIn(event)) },
+              },
+            },
+            on: { settle: { guard: 'isOutdated', target: '#settling' } },
+          },
+          /** What could not be trusted, before it is made anew. */
+          removing: {
+            invoke: {
+              id: 'removeUntrusted',
+              src: 'deleteSnapshot',
+              input: ({ context }) => removeCallOf(context),
+              onDone: [
+                {
+                  guard: { type: 'isDone', params: ({ event }) => event.output },
+                  target: '#settling',
+                  actions: { type: 'change', params: ({ context }) => removedSnapshot(context) },
+                },
+                {
+                  target: '#settling',
+                  actions: {
+                    type: 'change',
+                    params: ({ context, event }) => failedSnapshot(context, attemptIn(event)),
+                  },
+                },
+              ],
+              onError: {
+                target: '#settling',
+                actions: { type: 'change', params: ({ context, event }) => failedSnapshot(context, attemptIn(event)) },
+              },
+            },
+            on: { settle: { guard: 'isOutdated', target: '#settling' } },
+          },
+          'backing-off': { on: { settle: '#settling' }, after: { untilDue: '#settling' } },
+        },
+      },
+      waiting: {
+        initial: 'backing-off',
+        states: {
+          calling: {
+            invoke: {
+              id: 'lookAtSnapshot',
+              src: 'lookAtSnapshot',
+              input: ({ context }) => lookCallOf(context),
+              onDone: [
+                {
+                  guard: { type: 'isDone', params: ({ event }) => event.output },
+                  target: '#settling',
+                  actions: {
+                    type: 'change',
+                    params: ({ context, event }) => lookedAt(context, answerIn(event.output), stampIn(event)),
+                  },
+                },
+                {
+                  target: '#settling',
+                  actions: {
+                    type: 'change',
+                    params: ({ context, event }) => failedSnapshot(context, attemptIn(event)),
+                  },
+                },
+              ],
+              onError: {
+                target: '#settling',
+                actions: { type: 'change', params: ({ context, event }) => failedSnapshot(context, attemptIn(event)) },
+              },
+            },
+            on: { settle: { guard: 'isOutdated', target: '#settling' } },
+          },
+          'backing-off': { on: { settle: '#settling' }, after: { untilDue: '#settling' } },
+        },
+      },
+      ready: { on: { settle: 'settling' } },
+      'pending-delete': {
+        initial: 'backing-off',
+        states: {
+          calling: {
+            invoke: {
+              id: 'deleteSnapshot',
+              src: 'deleteSnapshot',
+              input: ({ context }) => removeCallOf(context),
+              onDone: [
+                {
+                  guard: { type: 'isDone', params: ({ event }) => event.output },
+                  target: '#settling',
+                  actions: { type: 'change', params: ({ context }) => removedSnapshot(context) },
+                },
+                {
+                  target: '#settling',
+                  actions: {
+                    type: 'change',
+                    params: ({ context, event }) => failedSnapshot(context, attemptIn(event)),
+                  },
+                },
+              ],
+              onError: {
+                target: '#settling',
+                actions: { type: 'change', params: ({ context, event }) => failedSnapshot(context, attemptIn(event)) },
+              },
+            },
+            on: { settle: { guard: 'isOutdated', target: '#settling' } },
+          },
+          'backing-off': { on: { settle: '#settling' }, after: { untilDue: '#settling' } },
+        },
+      },
+      failed: { on: { settle: 'settling' } },
+      deleted: {
+        initial: 'confirmed',
+        states: {
+          /** None is there: it was never made, or is gone. */
+          confirmed: {
+            tags: 'absent',
+            on: {
+              'snapshot.create': {
+                target: '#settling',
+                actions: { type: 'change', params: ({ context, event }) => begunSnapshot(context, event) },
+              },
+              '*': { actions: { type: 'answer', params: ({ context }) => ({ error: snapshotNotThere(context) }) } },
+            },
+          },
+          unconfirmed: {
+            on: {
+              'snapshot.create': {
+                actions: { type: 'answer', params: ({ context }) => ({ error: snapshotHasLeftovers(context) }) },
+              },
+              'snapshot.acknowledge': 'confirmed',
+              '*': { actions: { type: 'answer', params: ({ context }) => ({ error: snapshotNotThere(context) }) } },
+            },
+          },
+        },
+      },
+    },
+  });
+
+export const volumeSnapshotMachine = snapshotMachine('volume-snapshot');

@@ -1,0 +1,89 @@
+/**
+ * The snapshot calls of CSI as the house asks for them: its words into messages, answers into its words. Which calls are
+ * made, and what their errors lead to, is for the caller. The port: volumes/snapshot-port.ts
+ */
+import type { MadeSnapshot, MemberSnapshot } from '../../machines/volume-snapshot-types.js';
+import { StagecraftError } from '../errors.js';
+import type { SnapshotPort } from '../volumes/snapshot-port.js';
+import type { RpcName } from './answers.js';
+import type { CallOptions } from './calls.js';
+import type { CsiClient } from './client.js';
+import { csiError } from './codes.js';
+import type * as plain from './generated/plain.js';
+
+/** What a type's dispenser connects is for whoever gives it: the built-in one, and what takes its place, has these methods. */
+const csi = (client: unknown): CsiClient => client as CsiClient;
+
+export const csiSnapshots = ({ timeoutMs }: { timeoutMs: number }): SnapshotPort => {
+  const bounded = ({ signal }: { signal: AbortSignal }): CallOptions => ({ timeoutMs, signal });
+  return {
+    async createSnapshot(client, { name, sourceIds, parameters }, { secrets, signal }) {
+      const [sourceVolumeId = ''] = sourceIds;
+      const request = { name, sourceVolumeId, parameters, secrets };
+      const { snapshot } = await csi(client).createSnapshot(request, bounded({ signal }));
+      return madeOf('CreateSnapshot', snapshot);
+    },
+    deleteSnapshot: (client, { csiId }, { secrets, signal }) =>
+      csi(client).deleteSnapshot({ snapshotId: csiId, secrets }, bounded({ signal })),
+    getSnapshot: (client, { csiId }, { secrets, signal }) =>
+      unlessNotFound(async () => {
+        const { snapshot } = await csi(client).getSnapshot({ snapshotId: csiId, secrets }, bounded({ signal }));
+        return madeOf('GetSnapshot', snapshot);
+      }),
+    async listedSnapshot(client, { csiId }, { secrets, signal }) {
+      const { entries } = await csi(client).listSnapshots({ snapshotId: csiId, secrets }, bounded({ signal }));
+      const listed = entries.find(({ snapshot }) => snapshot?.snapshotId === csiId);
+      return listed && madeOf('ListSnapshots', listed.snapshot);
+    },
+    groupCapabilities: (client, bounds) => csi(client).groupControllerGetCapabilities(bounded(bounds)),
+    async createGroup(client, { name, sourceIds: sourceVolumeIds, parameters }, { secrets, signal }) {
+      const request = { name, sourceVolumeIds, parameters, secrets };
+      const { groupSnapshot } = await csi(client).createVolumeGroupSnapshot(request, bounded({ signal }));
+      return madeGroup('CreateVolumeGroupSnapshot', groupSnapshot);
+    },
+    deleteGroup: (client, ids, { secrets, signal }) =>
+      csi(client).deleteVolumeGroupSnapshot({ ...groupIds(ids), secrets }, bounded({ signal })),
+    getGroup: (client, ids, { secrets, signal }) =>
+      unlessNotFound(async () => {
+        const request = { ...groupIds(ids), secrets };
+        const { groupSnapshot } = await csi(client).getVolumeGroupSnapshot(request, bounded({ signal }));
+        return madeGroup('GetVolumeGroupSnapshot', groupSnapshot);
+      }),
+  };
+};
+
+const groupIds = ({ csiId, memberIds }: { csiId: string; memberIds: string[] }) => ({
+  groupSnapshotId: csiId,
+  snapshotIds: memberIds,
+});
+
+async function unlessNotFound<T>(call: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof StagecraftError && error.grpcCode === 'NOT_FOUND') return undefined;
+    throw error;
+  }
+}
+
+function madeOf(rpc: RpcName, snapshot: plain.Snapshot | undefined): MadeSnapshot {
+  if (!snapshot?.snapshotId) throw csiError(rpc, 'OK', 'the plugin answered OK without a snapshot id', 'driver-bug');
+  const { snapshotId, readyToUse, creationTime } = snapshot;
+  return { csiId: snapshotId, isReady: readyToUse, members: [memberOf(snapshot)], ...takenAt(creationTime) };
+}
+
+function madeGroup(rpc: RpcName, group: plain.VolumeGroupSnapshot | undefined): MadeSnapshot {
+  if (!group?.groupSnapshotId)
+    throw csiError(rpc, 'OK', 'the plugin answered OK without the id of a group snapshot', 'driver-bug');
+  const { groupSnapshotId, snapshots, readyToUse, creationTime } = group;
+  return { csiId: groupSnapshotId, isReady: readyToUse, members: snapshots.map(memberOf), ...takenAt(creationTime) };
+}
+
+const memberOf = ({ snapshotId, sourceVolumeId, sizeBytes }: plain.Snapshot): MemberSnapshot => ({
+  csiId: snapshotId,
+  sourceCsiId: sourceVolumeId,
+  ...(sizeBytes > 0n && { sizeBytes: sizeBytes <= Number.MAX_SAFE_INTEGER ? Number(sizeBytes) : String(sizeBytes) }),
+});
+
+const takenAt = (time: plain.Timestamp | undefined): { takenAtMs?: number } =>
+  time ? { takenAtMs: Number(time.seconds) * 1_000 + Math.floor(time.nanos / 1e6) } : {};

@@ -1,0 +1,137 @@
+/** The snapshot machines, bound to the calls that they ask for: which gate stands before each, and what it is made with. */
+import { addressParts } from '../../machines/addresses.js';
+import { groupSnapshotMachine } from '../../machines/group-snapshot.js';
+import { volumeSnapshotMachine } from '../../machines/volume-snapshot.js';
+import type {
+  CreateSnapshotCall,
+  LookCall,
+  MadeSnapshot,
+  RemoveSnapshotCall,
+  SnapshotKey,
+} from '../../machines/volume-snapshot-types.js';
+import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
+import { StagecraftError } from '../errors.js';
+import type { CallBounds } from './controller-port.js';
+import type { Admitted } from './plugin-access.js';
+import type { PluginCall, PluginCalls, Work } from './plugin-calls.js';
+import type { SnapshotIds, SnapshotPort } from './snapshot-port.js';
+
+export const snapshotsTopic = 'snapshots';
+export const groupSnapshotsTopic = 'group-snapshots';
+
+export interface SnapshotKindOptions {
+  snapshots: SnapshotPort;
+  calls: PluginCalls;
+  /** For one call, in milliseconds. */
+  timeoutMs: number;
+}
+
+/** Beyond the deadline of the call itself, which says more. */
+const slackMs = 5_000;
+
+type Sight = Admitted['sight'];
+
+/** What differs between a snapshot of one volume and of several. */
+interface Ways {
+  topic: string;
+  machine: ActorKind['machine'];
+  /** Why the plugin makes none; undefined where it does. */
+  refusal(sight: Sight): string | undefined;
+  create: SnapshotPort['createSnapshot'];
+  remove: SnapshotPort['deleteSnapshot'];
+  /** Looks for one that is made already; undefined where it can't be found so. */
+  find(client: unknown, ids: SnapshotIds, bounds: CallBounds, sight: Sight): Promise<MadeSnapshot | undefined>;
+}
+
+export const snapshotKinds = ({ snapshots, ...options }: SnapshotKindOptions): ActorKind[] => [
+  kindOf(options, {
+    topic: snapshotsTopic,
+    machine: volumeSnapshotMachine,
+    refusal: ({ capabilities }) =>
+      capabilities.has('CREATE_DELETE_SNAPSHOT')
+        ? undefined
+        : 'the plugin does not offer CREATE_DELETE_SNAPSHOT: it makes no snapshots',
+    create: snapshots.createSnapshot,
+    remove: snapshots.deleteSnapshot,
+    find: async (client, ids, bounds, { capabilities }) => {
+      if (capabilities.has('GET_SNAPSHOT')) return snapshots.getSnapshot(client, ids, bounds);
+      return capabilities.has('LIST_SNAPSHOTS') ? snapshots.listedSnapshot(client, ids, bounds) : undefined;
+    },
+  }),
+  kindOf(options, {
+    topic: groupSnapshotsTopic,
+    machine: groupSnapshotMachine,
+    refusal: ({ pluginCapabilities }) =>
+      pluginCapabilities.has('GROUP_CONTROLLER_SERVICE')
+        ? undefined
+        : 'the plugin does not offer GROUP_CONTROLLER_SERVICE: it makes no snapshots of groups',
+    create: async (client, request, bounds) => {
+      await requireGroups(snapshots, client, bounds);
+      return snapshots.createGroup(client, request, bounds);
+    },
+    remove: async (client, ids, bounds) => {
+      await requireGroups(snapshots, client, bounds);
+      await snapshots.deleteGroup(client, ids, bounds);
+    },
+    find: snapshots.getGroup,
+  }),
+];
+
+/** What that service offers is in no fingerprint: it is asked before it is used. */
+async function requireGroups(snapshots: SnapshotPort, client: unknown, bounds: CallBounds): Promise<void> {
+  const needed = 'CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT';
+  if ((await snapshots.groupCapabilities(client, bounds)).includes(needed)) return;
+  throw new StagecraftError('PLUGIN_LACKS', `the plugin does not offer ${needed}: it makes no snapshots of groups`, {
+    final: true,
+  });
+}
+
+function kindOf({ calls, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'>, ways: Ways): ActorKind {
+  const effect = <TInput extends PluginCall, TAnswer>(
+    work: (input: TInput) => Work<TAnswer>,
+    negates?: string[],
+  ): Effect => ({
+    sentDeadlineMs: timeoutMs + slackMs,
+    ...(negates && { negates }),
+    run: (run: EffectCall<TInput>) => calls.run(run, { refusal: ways.refusal, ...work(run.input) }),
+  });
+  return {
+    machine: ways.machine,
+    onDemand: true,
+    begin: (address): SnapshotKey => {
+      const [, namespace = '', id = ''] = addressParts(address);
+      return { namespace, id };
+    },
+    topic: () => ways.topic,
+    effects: {
+      createSnapshot: effect<CreateSnapshotCall, MadeSnapshot>(({ name, sourceIds, parameters }) => ({
+        volumes: sourceIds,
+        call: (client, bounds) => ways.create(client, { name, sourceIds, parameters }, bounds),
+      })),
+      lookAtSnapshot: effect<LookCall, MadeSnapshot>(({ name, sourceIds, parameters, csiId, memberIds }) => ({
+        volumes: sourceIds,
+        call: async (client, bounds, sight) => {
+          try {
+            return await ways.create(client, { name, sourceIds, parameters }, bounds);
+          } catch (error) {
+            if (!(error instanceof StagecraftError && error.grpcCode === 'NOT_FOUND')) throw error;
+            // Its source is gone by now: what was made of it may be there all the same.
+            const found = await ways.find(client, { csiId, memberIds }, bounds, sight);
+            if (!found) throw error;
+            return found;
+          }
+        },
+      })),
+      deleteSnapshot: effect<RemoveSnapshotCall, null>(
+        ({ csiId, memberIds }) => ({
+          already: null,
+          call: async (client, bounds) => {
+            await ways.remove(client, { csiId, memberIds }, bounds);
+            return null;
+          },
+        }),
+        ['createSnapshot', 'lookAtSnapshot'],
+      ),
+    },
+  };
+}

@@ -1,0 +1,378 @@
+/**
+ * `runtime.snapshots` and `runtime.groupSnapshots`: what callers ask of snapshots, checked before anything is stored,
+ * committed, then worked on. Every change goes through the mailbox of the snapshot concerned (machines/volume-snapshot.ts).
+ */
+import type { StateValue } from 'xstate';
+import { z } from 'zod';
+import {
+  groupSnapshotAddress,
+  groupSnapshotsPrefix,
+  snapshotAddress,
+  snapshotsPrefix,
+} from '../../machines/addresses.js';
+import type { CallFailure } from '../../machines/csi-types.js';
+import { isSameData } from '../../machines/same-data.js';
+import { snapshotName } from '../../machines/volume-snapshot-changes.js';
+import type {
+  SnapshotSpec as KnownSpec,
+  SnapshotContext,
+  SnapshotKey,
+  SnapshotKind,
+  SnapshotRequest,
+} from '../../machines/volume-snapshot-types.js';
+import type { VolumeKey } from '../../machines/volume-types.js';
+import type { ActorDoor } from '../engine/actor-door.js';
+import type { Clock } from '../engine/clock.js';
+import type { ActorView } from '../engine/engine.js';
+import type { Random } from '../engine/random.js';
+import { cursorOf, type FollowOptions } from '../engine/topics.js';
+import { Waiters } from '../engine/waiters.js';
+import { StagecraftError } from '../errors.js';
+import { type AwaitOptions, awaitShape, checkedOptions } from './await-options.js';
+import { groupSnapshotsTopic, snapshotsTopic } from './snapshot-kinds.js';
+import { volumeSources } from './snapshot-sources.js';
+import {
+  type CheckedGroup,
+  type CheckedSnapshot,
+  filterOf,
+  type GroupSnapshotSpec,
+  groupSnapshotSchema,
+  type SnapshotFilter,
+  type SnapshotSpec,
+  snapshotSchema,
+} from './snapshot-spec.js';
+import {
+  type GroupSnapshot,
+  groupSnapshotOf,
+  type Snapshot,
+  type SnapshotEvent,
+  snapshotErrorOf,
+  snapshotEventOf,
+  snapshotOf,
+  snapshotStateOf,
+} from './snapshot-view.js';
+import { checked, keyOf, type VolumeKeyInput } from './spec.js';
+import type { Page } from './volume-list.js';
+
+export interface SnapshotManagerOptions {
+  engine: ActorDoor;
+  clock: Clock;
+  random: Random;
+  /** What the names of snapshots begin with at their plugins. */
+  namePrefix: string;
+}
+
+/** What differs between a snapshot of one volume and of several. */
+interface Sort<TSpec, TView> {
+  kind: SnapshotKind;
+  prefix: string;
+  topic: string;
+  addressOf(namespace: string, id: string): string;
+  /** @throws StagecraftError INVALID_ARGUMENT */
+  asked(spec: TSpec): Omit<CheckedGroup, 'volumes'> & { volumes: VolumeKey[] };
+  view(state: StateValue, context: SnapshotContext): TView;
+}
+
+interface Waiting {
+  timeoutMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+interface View {
+  state: StateValue;
+  context: SnapshotContext;
+}
+
+export class SnapshotManager<TSpec, TView> {
+  readonly #options: SnapshotManagerOptions;
+  readonly #engine: ActorDoor;
+  readonly #sort: Sort<TSpec, TView>;
+  /** By the address of a snapshot: it has committed, or all is over. */
+  readonly #waiters = new Waiters();
+  /** Why every call is refused. */
+  #closed: StagecraftError | undefined;
+
+  constructor(options: SnapshotManagerOptions, sort: Sort<TSpec, TView>) {
+    this.#options = options;
+    this.#engine = options.engine;
+    this.#sort = sort;
+    this.#engine.observe(({ address }) => {
+      if (address.startsWith(sort.prefix)) this.#waiters.wake(address);
+    });
+  }
+
+  /**
+   * Keeps what is in a volume, or in several of one plugin, as it is now. The same spec again is the same snapshot.
+   * Resolves when it can be used.
+   * @throws StagecraftError INVALID_ARGUMENT with every fault; VOLUME_NOT_FOUND, VOLUME_DELETING: its source;
+   *   SNAPSHOT_EXISTS: there is one with another spec; SNAPSHOT_DELETING; CSI_ERROR, PLUGIN_LACKS, SNAPSHOT_UNPROVEN: why
+   *   it can't be made; TIMEOUT, ABORTED: the work goes on
+   * @see CSI specification, CreateSnapshot, CreateVolumeGroupSnapshot
+   */
+  async create(spec: TSpec, options: AwaitOptions = {}): Promise<TView> {
+    this.#refuseIfClosed();
+    const { namespace, id, volumes, ...rest } = this.#sort.asked(spec);
+    const waiting = checkedOptions(awaitSchema, options);
+    const key = { namespace, id };
+    const known: KnownSpec = { ...rest, ...(await this.#sourcesOf(key, volumes)) };
+    const uid = this.#options.random.id();
+    const name = `${this.#options.namePrefix}-${uid}`;
+    await this.#ask(key, { type: 'snapshot.create', spec: known, uid, name });
+    return this.#reach(key, waiting, 'ready', ({ state, context }) => {
+      const { creation, readiness, removal, deletion } = context;
+      if (deletion) throw this.#error('ABORTED', key, 'is being deleted');
+      if (snapshotStateOf(state) === 'ready') return structuredClone(this.#sort.view(state, context));
+      const failure = creation.failure ?? readiness.failure ?? removal.failure;
+      if (snapshotStateOf(state) === 'failed' && failure) throw this.#failed(key, failure);
+      return undefined;
+    });
+  }
+
+  /**
+   * Deletes a snapshot, whatever has become of it. Volumes that were made of it are not touched; a plugin may want them
+   * gone first. Resolves when it is gone.
+   * @param force gives up what does not succeed soon: what may be left stays listed, as `leftovers`, until acknowledged
+   * @throws StagecraftError SNAPSHOT_NOT_FOUND; CSI_ERROR; TIMEOUT, ABORTED: the work goes on
+   * @see CSI specification, DeleteSnapshot, DeleteVolumeGroupSnapshot
+   */
+  async delete(key: VolumeKeyInput, options: AwaitOptions & { force?: boolean } = {}): Promise<void> {
+    this.#refuseIfClosed();
+    const known = this.#keyOf(key);
+    const { force, ...waiting } = checkedOptions(deleteSchema, options);
+    const { context } = await this.#present(known);
+    await this.#ask(known, { type: 'snapshot.delete', force });
+    const isOver = ({ state, context: { uid, creation, removal } }: View): true | undefined => {
+      if (uid !== context.uid || snapshotStateOf(state) === 'deleted') return true;
+      const failure = creation.failure ?? removal.failure;
+      if (snapshotStateOf(state) === 'failed' && failure) throw this.#failed(known, failure);
+      return undefined;
+    };
+    await this.#reach(known, waiting, 'deleted', isOver, true);
+  }
+
+  /** What failed is tried again, and what waits for its time is tried now. @throws StagecraftError SNAPSHOT_NOT_FOUND */
+  async retry(key: VolumeKeyInput): Promise<void> {
+    await this.#tell(key, { type: 'snapshot.retry' });
+  }
+
+  /** What was left behind by a deletion is seen to: the snapshot is forgotten. @throws StagecraftError SNAPSHOT_NOT_FOUND */
+  async acknowledge(key: VolumeKeyInput): Promise<void> {
+    await this.#tell(key, { type: 'snapshot.acknowledge' });
+  }
+
+  /** A snapshot as committed last; undefined where there is none. */
+  async get(key: VolumeKeyInput): Promise<TView | undefined> {
+    this.#refuseIfClosed();
+    const view = await this.#view(this.#keyOf(key));
+    return view && structuredClone(this.#sort.view(view.state, view.context));
+  }
+
+  /** A page of snapshots, by namespace and id. What is made or deleted meanwhile is listed or not; all others once. */
+  async list(filter: SnapshotFilter = {}): Promise<Page<TView>> {
+    this.#refuseIfClosed();
+    const { namespace, plugin, state: wanted, limit, after } = filterOf(filter);
+    const prefix = namespace === undefined ? this.#sort.prefix : this.#sort.addressOf(namespace, '');
+    const items: TView[] = [];
+    let last = after;
+    for (;;) {
+      const { rows, next } = await this.#engine.page({
+        prefix,
+        limit: pageSize,
+        ...(last !== undefined && { after: last }),
+      });
+      for (const [index, [address, { state, context }]] of rows.entries()) {
+        const known = context as SnapshotContext;
+        const isMeant =
+          (plugin === undefined || known.spec?.plugin === plugin) &&
+          (wanted === undefined || snapshotStateOf(state) === wanted);
+        if (isMeant) items.push(structuredClone(this.#sort.view(state, known)));
+        const isLast = index === rows.length - 1 && next === undefined;
+        if (items.length === limit) return isLast ? { items } : { items, next: address };
+      }
+      if (next === undefined) return { items };
+      last = next;
+    }
+  }
+
+  /**
+   * Follows the changes of snapshots, in one order, none left out, from now or from after an event's id. Ends with its
+   * signal, its iterator or the runtime.
+   * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
+   */
+  updates({ from = 'now', signal }: FollowOptions = {}): AsyncIterable<SnapshotEvent> {
+    this.#refuseIfClosed();
+    return this.#engine.follow(this.#sort.topic, cursorOf(from), signal).reading(snapshotEventOf);
+  }
+
+  /** Another runtime leads from here on: who waits hears so, by what `peek` throws. */
+  interrupt(): void {
+    this.#waiters.wakeAll();
+  }
+
+  /** Ends all waiting; every later call is refused. */
+  close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
+    this.#closed ??= reason;
+    this.#waiters.wakeAll();
+  }
+
+  /** Of one that is there already: those that it is of, which may be gone by now. */
+  async #sourcesOf(key: SnapshotKey, volumes: VolumeKey[]): Promise<Pick<KnownSpec, 'plugin' | 'sources'>> {
+    const view = await this.#view(key);
+    const { spec } = view?.context ?? {};
+    const isSame =
+      spec &&
+      isSameData(
+        spec.sources.map(({ volume }) => volume),
+        volumes,
+      );
+    if (isSame && view && snapshotStateOf(view.state) !== 'deleted')
+      return { plugin: spec.plugin, sources: spec.sources };
+    return volumeSources(this.#engine, volumes);
+  }
+
+  async #tell(key: VolumeKeyInput, event: SnapshotRequest): Promise<void> {
+    this.#refuseIfClosed();
+    const known = this.#keyOf(key);
+    if (!(await this.#view(known))) throw this.#notFound(known);
+    await this.#ask(known, event);
+  }
+
+  async #ask(key: SnapshotKey, event: SnapshotRequest): Promise<void> {
+    await this.#engine.ask(this.#addressOf(key), event);
+  }
+
+  async #view(key: SnapshotKey): Promise<View | undefined> {
+    const view = await this.#engine.read(this.#addressOf(key));
+    // The engine keeps contexts as the machines made them, but does not know their types.
+    return view && { state: view.state, context: view.context as SnapshotContext };
+  }
+
+  async #present(key: SnapshotKey): Promise<View> {
+    const view = await this.#view(key);
+    if (!view || snapshotStateOf(view.state) === 'deleted') throw this.#notFound(key);
+    return view;
+  }
+
+  /**
+   * Resolves once it is reached.
+   * @param gone the answer where the snapshot is not there any more; absent: that is an error
+   */
+  async #reach<T>(
+    key: SnapshotKey,
+    { timeoutMs, signal }: Waiting,
+    goal: string,
+    reached: (view: View) => T | undefined,
+    gone?: T,
+  ): Promise<T> {
+    const address = this.#addressOf(key);
+    // At rest it may have left memory already.
+    if (!this.#engine.has(address)) await this.#engine.read(address);
+    const unfinished = (code: string, why: string): StagecraftError => this.#unfinished(code, why, { key, goal });
+    const look = (): T | undefined => {
+      const view = this.#seen({ key, goal });
+      const found = view && reached({ state: view.state, context: view.context as SnapshotContext });
+      if (found !== undefined) return found;
+      if (this.#closed) throw unfinished(this.#closed.code, this.#closed.message);
+      if (view || gone !== undefined) return view ? undefined : gone;
+      throw this.#error('ABORTED', key, `was deleted before it was ${goal}`);
+    };
+    return this.#waiters.until(address, look, {
+      clock: this.#options.clock,
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      signal,
+      failed: unfinished,
+    });
+  }
+
+  /** What is committed. @throws StagecraftError where another runtime leads: what was asked for is its work now */
+  #seen({ key, goal }: { key: SnapshotKey; goal: string }): ActorView | undefined {
+    const address = this.#addressOf(key);
+    try {
+      return this.#engine.peek(address);
+    } catch (cause) {
+      if (!(cause instanceof StagecraftError)) throw cause;
+      const message = `before ${this.#nameOf(key)} was ${goal}: ${cause.message}; the request stands, and the work goes on there`;
+      throw new StagecraftError(cause.code, message, { address, cause });
+    }
+  }
+
+  #unfinished(code: string, why: string, { key, goal }: { key: SnapshotKey; goal: string }): StagecraftError {
+    const address = this.#addressOf(key);
+    const view = this.#seen({ key, goal });
+    const error = view && snapshotErrorOf(view.context as SnapshotContext);
+    const now = view ? `it is ${snapshotStateOf(view.state)}${error ? `: ${error.message}` : ''}` : 'look at it again';
+    const message = `${why} before ${this.#nameOf(key)} was ${goal}; the request stands, and the work goes on: ${now}`;
+    return new StagecraftError(code, message, { address });
+  }
+
+  #failed(key: SnapshotKey, { code, message, ...details }: CallFailure): StagecraftError {
+    const advice = `${this.#nameOf(key)}: ${message}; it stays so until it is deleted, or retry is called`;
+    return new StagecraftError(code, advice, { ...details, address: this.#addressOf(key) });
+  }
+
+  #error(code: string, key: SnapshotKey, what: string): StagecraftError {
+    return new StagecraftError(code, `${this.#nameOf(key)} ${what}`, { address: this.#addressOf(key) });
+  }
+
+  #notFound(key: SnapshotKey): StagecraftError {
+    const message = `there is no ${this.#nameOf(key)}: list them, or create it`;
+    return new StagecraftError('SNAPSHOT_NOT_FOUND', message, { address: this.#addressOf(key) });
+  }
+
+  #keyOf(key: VolumeKeyInput): SnapshotKey {
+    return keyOf(key, 'the key of a snapshot');
+  }
+
+  #addressOf({ namespace, id }: SnapshotKey): string {
+    return this.#sort.addressOf(namespace, id);
+  }
+
+  #nameOf(key: SnapshotKey): string {
+    return snapshotName({ kind: this.#sort.kind, ...key });
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#closed) throw this.#closed;
+  }
+}
+
+const pageSize = 512;
+
+const awaitSchema = z.strictObject(awaitShape);
+const deleteSchema = z.strictObject({ ...awaitShape, force: z.boolean().default(false) });
+
+/** `runtime.snapshots`: of one volume each. */
+export const snapshotManager = (options: SnapshotManagerOptions): SnapshotManager<SnapshotSpec, Snapshot> =>
+  new SnapshotManager(options, {
+    kind: 'volume-snapshot',
+    prefix: snapshotsPrefix,
+    topic: snapshotsTopic,
+    addressOf: snapshotAddress,
+    asked: (spec) => {
+      const { volume, ...rest }: CheckedSnapshot = checked(snapshotSchema, spec, 'the spec of the snapshot');
+      return { ...rest, volumes: [volume] };
+    },
+    view: snapshotOf,
+  });
+
+/** `runtime.groupSnapshots`: of several volumes of one plugin, as they were at one moment. */
+export const groupSnapshotManager = (
+  options: SnapshotManagerOptions,
+): SnapshotManager<GroupSnapshotSpec, GroupSnapshot> =>
+  new SnapshotManager(options, {
+    kind: 'group-snapshot',
+    prefix: groupSnapshotsPrefix,
+    topic: groupSnapshotsTopic,
+    addressOf: groupSnapshotAddress,
+    asked: (spec) => {
+      const { volumes, ...rest }: CheckedGroup = checked(groupSnapshotSchema, spec, 'the spec of the group snapshot');
+      return { ...rest, volumes: volumes.toSorted(byName) };
+    },
+    view: groupSnapshotOf,
+  });
+
+/** Their order means nothing: in another, it is the same group. */
+const byName = (one: VolumeKey, other: VolumeKey): number =>
+  compare(one.namespace, other.namespace) || compare(one.id, other.id);
+
+const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);

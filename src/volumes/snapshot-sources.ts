@@ -1,0 +1,71 @@
+/** What is made of what: volumes that snapshots are taken of, and snapshots that volumes begin with. Reads what is committed. */
+import { snapshotAddress, volumeAddress } from '../../machines/addresses.js';
+import { nameOf } from '../../machines/volume-requests.js';
+import { snapshotName } from '../../machines/volume-snapshot-changes.js';
+import type { SnapshotContext, SnapshotSource } from '../../machines/volume-snapshot-types.js';
+import type { VolumeContext, VolumeKey } from '../../machines/volume-types.js';
+import type { ActorDoor } from '../engine/actor-door.js';
+import { StagecraftError } from '../errors.js';
+import { snapshotStateOf } from './snapshot-view.js';
+import { stateOf } from './volume-view.js';
+
+/**
+ * The volumes, all created and of one plugin.
+ * @throws StagecraftError VOLUME_NOT_FOUND, VOLUME_DELETING; INVALID_ARGUMENT: they are of several plugins
+ */
+export async function volumeSources(
+  engine: ActorDoor,
+  keys: VolumeKey[],
+): Promise<{ plugin: string; sources: SnapshotSource[] }> {
+  const found = await Promise.all(keys.map((key) => volumeSource(engine, key)));
+  const plugins = [...new Set(found.map(({ plugin }) => plugin))];
+  const [plugin = '', ...others] = plugins;
+  if (others.length > 0) {
+    const message = `the volumes are of several plugins (${plugins.join(', ')}): take one group of each`;
+    throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`volumes: ${message}`] });
+  }
+  return { plugin, sources: found.map(({ volume, csiId }) => ({ volume, csiId })) };
+}
+
+async function volumeSource(engine: ActorDoor, volume: VolumeKey): Promise<SnapshotSource & { plugin: string }> {
+  const address = volumeAddress(volume.namespace, volume.id);
+  const view = await engine.read(address);
+  // The engine keeps contexts as the machines made them, but does not know their types.
+  const { spec, csi, deletion } = (view?.context ?? {}) as Partial<VolumeContext>;
+  if (!view || !spec || stateOf(view.state) === 'deleted')
+    throw new StagecraftError('VOLUME_NOT_FOUND', `there is no ${nameOf(volume)}: list them, or create it`, {
+      address,
+    });
+  if (deletion)
+    throw new StagecraftError('VOLUME_DELETING', `${nameOf(volume)} is being deleted: no more is made of it`, {
+      address,
+    });
+  if (!csi)
+    throw new StagecraftError('VOLUME_NOT_FOUND', `${nameOf(volume)} is not created yet: wait for that`, { address });
+  return { volume, csiId: csi.id, plugin: spec.plugin };
+}
+
+/**
+ * The plugin's id of the snapshot that a volume begins with: of the snapshot of this id in the namespace of the volume,
+ * where there is one; else the id is taken for the plugin's own.
+ * @throws StagecraftError SNAPSHOT_NOT_READY; INVALID_ARGUMENT: it is of another plugin
+ */
+export async function snapshotSourceId(
+  engine: ActorDoor,
+  { namespace, id, plugin }: { namespace: string; id: string; plugin: string },
+): Promise<string> {
+  const address = snapshotAddress(namespace, id);
+  const view = await engine.read(address);
+  if (!view || snapshotStateOf(view.state) === 'deleted') return id;
+  const { kind, spec, csi, deletion } = view.context as SnapshotContext;
+  const name = snapshotName({ kind, namespace, id });
+  if (spec?.plugin !== plugin) {
+    const message = `${name} is of plugin '${spec?.plugin}': only that can make a volume of it`;
+    throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`source.volumeSnapshot: ${message}`] });
+  }
+  if (!csi?.isReady || deletion) {
+    const why = deletion ? 'is being deleted' : 'is not ready yet: wait for that';
+    throw new StagecraftError('SNAPSHOT_NOT_READY', `${name} ${why}`, { address });
+  }
+  return csi.csiId;
+}

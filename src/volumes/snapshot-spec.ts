@@ -1,0 +1,47 @@
+/** What a snapshot may be asked to be: checked whole, every fault at once with its path, before anything is stored. */
+import { z } from 'zod';
+import { checked, keySchema, mapSchema, secretsSchema, textSchema } from './spec.js';
+
+const common = {
+  namespace: textSchema.default('default'),
+  id: textSchema,
+  parameters: mapSchema.default({}),
+  secrets: secretsSchema.default({}),
+};
+
+export const snapshotSchema = z.strictObject({ ...common, volume: keySchema });
+
+export const groupSnapshotSchema = z.strictObject({
+  ...common,
+  volumes: z
+    .array(keySchema)
+    .min(1)
+    .refine((keys) => new Set(keys.map(({ namespace, id }) => `${namespace}\n${id}`)).size === keys.length, {
+      message: 'must have each volume once',
+    }),
+});
+
+/** `runtime.snapshots.create`: what is left out has its default; of the namespaces, that is `default`. */
+export type SnapshotSpec = z.input<typeof snapshotSchema>;
+/** `runtime.groupSnapshots.create`: volumes of one plugin. */
+export type GroupSnapshotSpec = z.input<typeof groupSnapshotSchema>;
+
+export type CheckedSnapshot = z.output<typeof snapshotSchema>;
+export type CheckedGroup = z.output<typeof groupSnapshotSchema>;
+
+const states = ['pending-create', 'waiting', 'ready', 'pending-delete', 'deleted', 'failed'] as const;
+const maxItems = 1_000;
+
+const filterSchema = z.strictObject({
+  namespace: textSchema.optional(),
+  plugin: textSchema.optional(),
+  state: z.enum(states).optional(),
+  limit: z.int().positive().max(maxItems).default(100),
+  after: z.string().min(1).optional(),
+});
+
+/** `after`: where the page before ended, its `next`. `limit`: default 100, at most 1,000. */
+export type SnapshotFilter = z.input<typeof filterSchema>;
+export type CheckedFilter = z.output<typeof filterSchema>;
+
+export const filterOf = (filter: unknown): CheckedFilter => checked(filterSchema, filter, 'the filter');
