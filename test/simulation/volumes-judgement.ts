@@ -2,7 +2,7 @@
 import type { StateValue } from 'xstate';
 import type { AccessMode } from '../../machines/csi-types.js';
 import type { Leftover, VolumeContext } from '../../machines/volume-types.js';
-import { decodeEnvelope } from '../../src/engine/envelope.js';
+import { decodeEntry, decodeEnvelope } from '../../src/engine/envelope.js';
 import type { Commit } from '../../src/engine/store.js';
 import type { FakePlugin } from '../volumes/fake-plugin.js';
 
@@ -42,13 +42,30 @@ export function claimFaults({ key, uid, claims }: VolumeContext): string[] {
   return faults;
 }
 
+/** What says that a node has let go of a volume, or is not asked. */
+const proofs = ['volume.unstaged', 'volume.fence', 'volume.delete', 'volume.observed'];
+
+/** Claims whose volume the node had, that moved on though nobody said that it has let go of it. */
+export function proofFaults(before: VolumeContext, after: VolumeContext, event = ''): string[] {
+  if (before.uid !== after.uid || proofs.includes(event)) return [];
+  return before.claims
+    .filter(({ nodeId, state }) => {
+      const wasThere = ['published', 'pending-node-unpublish'].includes(before.publications[nodeId]?.state ?? '');
+      return wasThere && (state === 'taken' || state === 'unpublishing');
+    })
+    .filter(({ generation }) => {
+      const now = after.claims.find((one) => one.generation === generation)?.state;
+      return now !== 'taken' && now !== 'unpublishing';
+    })
+    .map((one) => `${nameOf(after.key, after.uid)} let go of a claim by ${event}: ${JSON.stringify(one)}`);
+}
+
 /** Sees each commit that was written. */
 export class CommitJudge {
   readonly faults: string[] = [];
   /** By the name that the plugin was given: what was said to be left behind. */
   readonly leftovers = new Map<string, Leftover[]>();
-  /** The last generation of each volume's key. */
-  readonly #generations = new Map<string, number>();
+  readonly #last = new Map<string, VolumeContext>();
   readonly #secrets: () => string[];
   readonly #changed: (volume: SeenVolume) => void;
 
@@ -73,9 +90,11 @@ export class CommitJudge {
     // What is stored is what the machine made.
     const context = snapshot.context as VolumeContext;
     this.faults.push(...claimFaults(context));
-    const last = this.#generations.get(address) ?? 0;
-    if (context.generation < last) this.faults.push(`${address}: generation ${context.generation} after ${last}`);
-    this.#generations.set(address, context.generation);
+    const last = this.#last.get(address);
+    if (last) this.faults.push(...proofFaults(last, context, decodeEntry(journal).event?.type));
+    if (last && context.generation < last.generation)
+      this.faults.push(`${address}: generation ${context.generation} after ${last.generation}`);
+    this.#last.set(address, context);
     if (context.leftovers.length > 0) this.leftovers.set(context.name, context.leftovers);
     this.#changed({ state: snapshot.value, context });
   }
