@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +15,9 @@ import { type FaultDriver, faultDriver, type Step } from '../../src/testing/inde
 import type { Answer, Ask, VolumeAgentOptions } from './kill-volumes-agent.js';
 
 const agentPath = fileURLToPath(new URL('./kill-volumes-agent.ts', import.meta.url));
+
+/** Who is killed leaves its files whole: they need no disk. */
+const root = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 export const nodes = { a: 'node-a', b: 'node-b' };
 
@@ -64,7 +67,7 @@ export class VolumeScene {
   }
 
   static async start(): Promise<VolumeScene> {
-    const folder = mkdtempSync(join(tmpdir(), 'kill-volumes-'));
+    const folder = mkdtempSync(join(root, 'kill-volumes-'));
     const driver = await faultDriver({
       socketPath: join(folder, 'csi.sock'),
       nodeId: nodes.a,

@@ -11,7 +11,7 @@ import { type nodes, pick, type Victim, VolumeScene } from './kill-volumes-scene
 import { User, type Wish } from './kill-volumes-users.js';
 import { eventually } from './redis-scene.js';
 
-const rounds = Number(process.env.ROUNDS ?? 10);
+const rounds = Number(process.env.ROUNDS ?? 8);
 const seed = Number(process.env.SEED ?? 20261121);
 const users = 12;
 const longestRoundMs = 400;
