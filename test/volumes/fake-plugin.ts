@@ -141,7 +141,8 @@ export class FakePlugin implements Dispenser<FakePlugin> {
   deleteVolume(request: Given<plain.DeleteVolumeRequest>): Promise<void> {
     const volume = request.volumeId ?? '';
     const kept = this.volumes.get(volume);
-    if (kept && kept.attached.size > 0 && !this.mayBeLeft(kept)) this.wrongs.push(`${volume} was deleted while attached`);
+    if (kept && kept.attached.size > 0 && !this.mayBeLeft(kept))
+      this.wrongs.push(`${volume} was deleted while attached`);
     return this.#take('DeleteVolume', { volume, request }, () => void this.volumes.delete(volume));
   }
 
