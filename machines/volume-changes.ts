@@ -175,6 +175,8 @@ export const release = (context: VolumeContext, allocId: string): Change =>
       const isHandedOut = publication?.state === 'published' || publication?.drifted;
       move(draft, [held], isHandedOut ? 'unpublishing' : 'node-detached');
       leave(draft, held.nodeId);
+      const isUsed = draft.claims.some(({ nodeId, state }) => nodeId === held.nodeId && state === 'taken');
+      if (!isUsed) unwish(draft, held.nodeId);
     }
     grant(draft);
   });
@@ -210,7 +212,6 @@ function leave(draft: Draft, nodeId: string): void {
   } else if (publication.state !== 'pending-unpublish') {
     put(draft, nodeId, leaving(publication));
   }
-  if (staying.length === 0) unwish(draft, nodeId);
 }
 
 /** What was to come after it is for nobody any more. */

@@ -297,18 +297,20 @@ describe('deleting a volume', () => {
 
     it('V13 over a restart at each of its steps: done in the end, by the same calls', async () => {
       await house.volumes.publish(key, 'a', { capability });
-      house.plugin.script = ({ rpc }) =>
-        rpc.startsWith('ControllerUnp') || rpc === 'DeleteVolume' ? { code: 'ABORTED', work: true } : undefined;
-      house.volumes.delete(key, { force: false }).catch(() => {});
-      house.volumes.unpublish(key, 'a').catch(() => {});
+      always(house.plugin, 'ControllerUnpublishVolume', { code: 'ABORTED', work: true });
+      const undone = refusalOf(house.volumes.unpublish(key, 'a'));
+      await house.rest();
       await house.restart();
-      house.plugin.script = ({ rpc }) => (rpc === 'DeleteVolume' ? { code: 'ABORTED' } : undefined);
-      await house.clock.advance(1_000);
-      const deleting = house.volumes.delete(key).catch(() => {});
+      expect(await undone).to.include({ code: 'RUNTIME_CLOSED' });
+      always(house.plugin, 'DeleteVolume', { code: 'ABORTED', work: true });
+      const deleted = refusalOf(house.volumes.delete(key));
+      await house.clock.advance(200_000);
+      expect(await house.volumes.get(key)).to.include({ state: 'pending-delete' });
       await house.restart();
-      await deleting;
+      expect(await deleted).to.include({ code: 'RUNTIME_CLOSED' });
       house.plugin.script = () => undefined;
       await house.clock.advance(600_000);
+      expect(house.plugin.told().at(-1)).to.equal('DeleteVolume: OK');
       await isGone();
     });
   });
