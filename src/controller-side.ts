@@ -83,7 +83,10 @@ export class ControllerSide {
     });
     this.leadership = leadershipOf(this.engine);
     this.nodes = new NodeManager(this.engine);
-    const target = (node: string, plugin: string): NodeTarget => this.nodes.target(node, plugin);
+    const target = (node: string, plugin: string): NodeTarget => {
+      this.engine.leader();
+      return this.nodes.target(node, plugin);
+    };
     const admission = new NodeAdmission({ engine: this.engine, clock, target });
     const fence = new NodeFence({ engine: this.engine, clock, logger, admission });
     const { nodeId } = runtime;
@@ -172,8 +175,9 @@ function electedEngine(
     topics: topics,
     clock,
     logger,
-    elected: (epoch) => {
-      logger.info({ lease: leaseName, epoch }, 'this agent leads: it works on volumes and nodes from here on');
+    elected: ({ epoch, tookOver }) => {
+      // One that leads as it comes up has nothing new to say.
+      logger[tookOver ? 'info' : 'debug']({ epoch }, 'this agent leads: it works on volumes and nodes from here on');
       void tellElected(topics, leaseName, { at: clock.now(), nodeId, leader: holder, epoch });
     },
     resigned: (reason) => {

@@ -84,7 +84,8 @@ export class CommitJudge {
 /** Whether there is nothing left to be done without anybody asking for it. */
 export function isSettled({ state, context: { publications, claims, awaiting } }: SeenVolume): boolean {
   if (awaiting || stateIn(state).startsWith('pending')) return false;
-  const isOnTheWay = ({ state }: { state: string }): boolean => state.startsWith('pending') && state !== 'pending-publish';
+  const isOnTheWay = ({ state }: { state: string }): boolean =>
+    state.startsWith('pending') && state !== 'pending-publish';
   return !Object.values(publications).some(isOnTheWay) && !claims.some(({ state }) => state !== 'taken');
 }
 

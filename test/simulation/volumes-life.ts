@@ -1,5 +1,6 @@
 /** One runtime of a history of volumes: what belongs to volumes and nodes of it, composed as src/runtime.ts does. */
 import { csiController } from '../../src/csi/controller.js';
+import { pause } from '../../src/engine/clock.js';
 import { Engine } from '../../src/engine/engine.js';
 import type { Logger } from '../../src/engine/logger.js';
 import type { Store } from '../../src/engine/store.js';
@@ -111,8 +112,10 @@ export class VolumesLife implements Caller {
     return this.clock.isAlive;
   }
 
-  async begin(): Promise<void> {
+  /** @param opened called once all others have lost their right to act */
+  async begin(opened: () => void): Promise<void> {
     await this.engine.open();
+    opened();
     await this.engine.restore(['']);
     if (this.state === 'opening') this.state = 'up';
   }

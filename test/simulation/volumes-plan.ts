@@ -12,7 +12,15 @@ export type Step = { atMs: number } & (
   | { do: 'publish'; volume: string; node: string; readOnly: boolean; capability: number; timeoutMs?: number }
   | { do: 'unpublish'; volume: string; node: string; timeoutMs?: number }
   | { do: 'delete'; volume: string; force: boolean; timeoutMs?: number }
-  | { do: 'claim'; volume: string; alloc: string; node: string; mode: 'read' | 'write'; capability: number; wait: boolean }
+  | {
+      do: 'claim';
+      volume: string;
+      alloc: string;
+      node: string;
+      mode: 'read' | 'write';
+      capability: number;
+      wait: boolean;
+    }
   | { do: 'release'; volume: string; alloc: string }
   | { do: 'retry' | 'acknowledge' | 'expand' | 'modify'; volume: string }
   | { do: 'availability'; volume: string; availability: 'active' | 'pause' | 'drain' }
@@ -119,9 +127,7 @@ export function volumesPlanOf(seed: number): VolumesPlan {
 
 function traitsOf(hand: Hand, volumes: string[], hasFreeze: boolean): Traits {
   return {
-    modes: Object.fromEntries(
-      volumes.map((volume) => [volume, [...new Set([hand.of(allModes), hand.of(allModes)])]]),
-    ),
+    modes: Object.fromEntries(volumes.map((volume) => [volume, [...new Set([hand.of(allModes), hand.of(allModes)])]])),
     secret: volumes.filter(() => hand.is(0.4)),
     isLocking: hand.is(0.6),
     faults: hand.of([0, 0.1, 0.3, 0.6]),

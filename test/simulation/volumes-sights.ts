@@ -79,7 +79,11 @@ export class PluginSights {
 
   #sight(): PluginSight {
     const [worst] = [...this.#troubles.values()].sort();
-    const sight = { pluginCapabilities: new Set(['CONTROLLER_SERVICE']), hasController: true, wellAtMs: this.#wellAtMs };
+    const sight = {
+      pluginCapabilities: new Set(['CONTROLLER_SERVICE']),
+      hasController: true,
+      wellAtMs: this.#wellAtMs,
+    };
     if (worst === undefined) return { ...sight, capabilities: this.#capabilities };
     if (worst === 'unknown') return sight;
     return { ...sight, capabilities: this.#capabilities, trouble: texts[worst] };
