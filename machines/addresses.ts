@@ -2,7 +2,10 @@
  * Where actors live: an address is the machine's name and the parts that make it one of its kind.
  * Parts are percent-encoded, so that no name can reach into another's address.
  */
-const join = (...parts: string[]): string => parts.map(encodeURIComponent).join('/');
+const join = (...parts: string[]): string => parts.map(encoded).join('/');
+
+/** Most parts stay as they are, which is found out several times faster than they are encoded. */
+const encoded = (part: string): string => (/[^\w.~-]/.test(part) ? encodeURIComponent(part) : part);
 
 export const registryAddress = (node: string): string => join('registry', node);
 export const pluginsAddress = (node: string, type: string, name: string): string => join('plugins', node, type, name);

@@ -21,6 +21,18 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   };
 }
 
+/** What can be given up: a signal, or a run of an effect, which makes a signal only for those who need one. */
+export type Abortable = AbortSignal | { onAbort(callback: (reason: unknown) => void): () => void };
+
+/** Calls back once, with the reason, when it is given up, at once where it was before; the answer ends that. */
+export function heed(abortable: Abortable, callback: (reason: unknown) => void): () => void {
+  if (!(abortable instanceof AbortSignal)) return abortable.onAbort(callback);
+  const call = (): void => callback(abortable.reason);
+  if (!abortable.aborted) return onAbort(abortable, call);
+  call();
+  return () => {};
+}
+
 function hear(this: AbortSignal): void {
   const callbacks = waiting.get(this) ?? [];
   forget(this);

@@ -14,11 +14,17 @@ import type * as plain from './generated/plain.js';
 const csi = (client: unknown): CsiClient => client as CsiClient;
 
 export const csiController = ({ timeoutMs }: { timeoutMs: number }): ControllerPort => {
-  const bounded = ({ signal }: { signal: AbortSignal }): CallOptions => ({ timeoutMs, signal });
+  // A signal may be made only as it is looked at.
+  const bounded = (bounds: { signal: AbortSignal }): CallOptions => ({
+    timeoutMs,
+    get signal() {
+      return bounds.signal;
+    },
+  });
   return {
     async createVolume(client, { name, spec, withTopology }, bounds) {
       const { volume } = await csi(client).createVolume(
-        createRequest(name, spec, { withTopology, ...bounds }),
+        createRequest(name, spec, { withTopology, secrets: bounds.secrets }),
         bounded(bounds),
       );
       if (!volume?.volumeId)

@@ -145,6 +145,14 @@ export class EffectRunner {
   }
 }
 
+interface Hearing {
+  callback(reason: unknown): void;
+}
+
+/** Most runs are heard by nobody, or by one: they share this. */
+const none: readonly Hearing[] = Object.freeze([]);
+const ignore = (): void => {};
+
 /**
  * One run of an effect, until it has come to an end, be it cancelled meanwhile; what the effect knows of it. Its actor
  * holds it, no Map of all runs: a table that was outgrown keeps alive what it held, until a full collection.
@@ -166,6 +174,7 @@ export class Run implements EffectCall {
   isOver = false;
   #controller: AbortController | undefined;
   #reason: StagecraftError | undefined;
+  #hearing: readonly Hearing[] = none;
 
   constructor({ address, live, effect, recovered }: EffectStart, deliver: Deliver) {
     this.address = address;
@@ -196,9 +205,26 @@ export class Run implements EffectCall {
     this.onSent?.();
   }
 
+  onAbort(callback: (reason: unknown) => void): () => void {
+    if (this.#reason) {
+      callback(this.#reason);
+      return ignore;
+    }
+    const hearing = { callback };
+    this.#hearing = [...this.#hearing, hearing];
+    return () => {
+      this.#hearing = this.#hearing.filter((one) => one !== hearing);
+    };
+  }
+
   abort(reason: StagecraftError): void {
-    this.#reason ??= reason;
+    if (this.#reason) return;
+    this.#reason = reason;
     this.#controller?.abort(reason);
+    for (let [first] = this.#hearing; first; [first] = this.#hearing) {
+      this.#hearing = this.#hearing.slice(1);
+      first.callback(reason);
+    }
   }
 
   finish(output: unknown): void {

@@ -15,6 +15,11 @@ export interface EffectCall<TInput = unknown> {
   input: TInput;
   /** Aborted when the state is left, the deadline has passed or the runtime ends. */
   signal: AbortSignal;
+  /**
+   * Calls back once, with the reason, when the signal is aborted, at once where it was before; the answer ends that. Costs
+   * next to nothing, where a signal costs more than the commit that asked for the run.
+   */
+  onAbort(callback: (reason: unknown) => void): () => void;
   /** True where the run was asked for by an earlier incarnation of this runtime: it may have happened already. */
   recovered: boolean;
   /**

@@ -70,7 +70,7 @@ export class Topics {
     const { waiting } = this.#topic(topic);
     return new Promise((appended) => {
       waiting.push({ entry, appended });
-      queueMicrotask(() => this.#write(topic));
+      this.#write(topic);
     });
   }
 
@@ -133,6 +133,7 @@ export class Topics {
   }
 
   async #writeAll(topic: Topic): Promise<void> {
+    await Promise.resolve(); // what is appended in one turn is written at once
     const { feed } = topic;
     let delayMs = retryMs;
     while (topic.waiting.length > 0) {

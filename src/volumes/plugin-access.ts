@@ -2,7 +2,7 @@
  * Lets calls to the controller side of plugins through: once it is known what a plugin offers, while it answers, and
  * only so many at a time. After repeated transport failures its calls wait for its next good probe.
  */
-import { onAbort } from '../abort.js';
+import { type Abortable, heed } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import { StagecraftError } from '../errors.js';
 
@@ -33,7 +33,7 @@ export interface PluginPort {
 }
 
 export interface Admission {
-  signal: AbortSignal;
+  signal: Abortable;
   /** Fails with PLUGIN_UNAVAILABLE after this time; default: waits for as long as it takes. */
   waitMs?: number | undefined;
   /** Told once that it waits, and why. */
@@ -105,7 +105,7 @@ export class PluginAccess {
     const sight = this.#sight(plugin, door);
     let isIn = true;
     return {
-      sight: { ...sight, capabilities: sight.capabilities ?? new Set() },
+      sight: isRead(sight) ? sight : { ...sight, capabilities: new Set() },
       client: () => this.#plugins.client(plugin),
       leave: (failure) => {
         if (!isIn) return;
@@ -128,9 +128,10 @@ export class PluginAccess {
   #wait(plugin: string, door: Door, { signal, waitMs, waits }: Admission): Promise<void> {
     return new Promise((resolve, reject) => {
       let told: string | undefined;
+      let hearNoMore: (() => void) | undefined;
       const end = (): void => {
         door.waiting.delete(waiting);
-        hearNoMore();
+        hearNoMore?.();
         cancel?.();
       };
       const waiting: Waiting = {
@@ -152,10 +153,13 @@ export class PluginAccess {
         const why = this.#obstacle(plugin, door) ?? 'its turn did not come';
         fail(new StagecraftError('PLUGIN_UNAVAILABLE', `plugin '${plugin}' took no call within ${waitMs} ms: ${why}`));
       };
-      const hearNoMore = onAbort(signal, () => fail(signal.reason));
       const cancel = waitMs === undefined ? undefined : this.#clock.after(waitMs, late);
       door.waiting.add(waiting);
-      if (signal.aborted) fail(signal.reason);
+      hearNoMore = heed(signal, fail);
+      if (!door.waiting.has(waiting)) return;
+      const trouble = this.#trouble(plugin, door);
+      // The others have been told.
+      if (trouble) waiting.tell(trouble);
       else this.#open(plugin, door);
     });
   }
@@ -210,3 +214,5 @@ export class PluginAccess {
     return door.sight;
   }
 }
+
+const isRead = (sight: PluginSight): sight is Admitted['sight'] => sight.capabilities !== undefined;

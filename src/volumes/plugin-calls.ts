@@ -52,7 +52,7 @@ export class PluginCalls {
     let admitted: Admitted;
     try {
       admitted = await access.enter(plugin, {
-        signal: run.signal,
+        signal: run,
         waitMs: isForced ? forcedWaitMs : undefined,
         waits: (reason) => {
           if (isForced) return;
@@ -80,15 +80,11 @@ export class PluginCalls {
         admitted.leave();
         return { status: 'done', answer };
       }
-      const { secrets, clock } = this.#options;
-      const bounds = {
-        signal: run.signal,
-        secrets: await resolveSecrets(secrets, run.input.secrets, { clock, signal: run.signal }),
-      };
+      const bounds = await this.#bounds(run);
       const client = await admitted.client();
       run.sent();
       isSent = true;
-      return { status: 'done', answer: await this.#whileWanted(run.signal, work.call(client, bounds, sight)) };
+      return { status: 'done', answer: await this.#whileWanted(run, work.call(client, bounds, sight)) };
     } catch (error) {
       const failure = failureOf(error);
       admitted.leave(failure);
@@ -101,13 +97,34 @@ export class PluginCalls {
   }
 
   /** A call that is given up lets the next one in, whether its client heeds that or not. */
-  #whileWanted<T>(signal: AbortSignal, called: Promise<T>): Promise<T> {
+  #whileWanted<T>(run: EffectCall, called: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const giveUp = (): void => reject(signal.reason);
-      signal.addEventListener('abort', giveUp, { once: true });
-      const heed = (): void => signal.removeEventListener('abort', giveUp);
-      called.then(resolve, reject).finally(heed);
+      const hearNoMore = run.onAbort(reject);
+      called.then(
+        (answer) => {
+          hearNoMore();
+          resolve(answer);
+        },
+        (error: unknown) => {
+          hearNoMore();
+          reject(error);
+        },
+      );
     });
+  }
+
+  /** Its signal is made for those who look at it. */
+  async #bounds(run: EffectCall<VolumeCall>): Promise<CallBounds> {
+    const { secrets, clock } = this.#options;
+    const refs = run.input.secrets;
+    const isBare = Object.keys(refs).length === 0;
+    const resolved = isBare ? {} : await resolveSecrets(secrets, refs, { clock, signal: run.signal });
+    return {
+      secrets: resolved,
+      get signal() {
+        return run.signal;
+      },
+    };
   }
 }
 

@@ -13,14 +13,17 @@ export function lendContenders(contenders: Contender[]): void {
     const contender = contenders.find((candidate) => candidate.name === name);
     globalThis.gc?.();
     const start = performance.now();
-    const units = await contender?.run();
-    process.send?.({ units, ms: performance.now() - start });
+    const done = await contender?.run();
+    process.send?.(typeof done === 'object' ? done : { units: done, ms: performance.now() - start });
   });
 }
 
-/** @param module that lends a contender of this name; the process ends with `stop` */
-export function apart(name: string, module: URL): Contender & { stop(): void } {
-  const child = fork(fileURLToPath(module), { execArgv: ['--expose-gc', '--import=tsx'] });
+/**
+ * @param module that lends a contender of this name; the process ends with `stop`
+ * @param args what it is started with
+ */
+export function apart(name: string, module: URL, args: string[] = []): Contender & { stop(): void } {
+  const child = fork(fileURLToPath(module), args, { execArgv: ['--expose-gc', '--import=tsx'] });
   return {
     name,
     async run() {

@@ -16,6 +16,8 @@ import { reportPlugins } from './plugins.js';
 import { withRedis } from './redis-commits.js';
 import { starts } from './start.js';
 import { reportSteps } from './steps.js';
+import { reportVolumes } from './volumes.js';
+import { reportVolumesCsi } from './volumes-csi.js';
 import { reportWatch } from './watch.js';
 
 const benches: Record<string, () => Promise<void>> = {
@@ -41,6 +43,8 @@ const benches: Record<string, () => Promise<void>> = {
   driver: reportDriver,
   death: reportDeath,
   plugins: reportPlugins,
+  volumes: reportVolumes,
+  'volumes-csi': reportVolumesCsi,
   watch: reportWatch,
   async start() {
     report('agent start', 'starts/s', await byTurns(starts));

@@ -97,6 +97,39 @@ describe('the runner of effects', () => {
     expect(told).to.equal(1);
   });
 
+  it('it asks to be called back, then it is, once and with the reason, but not where it has ended that', () => {
+    const { call, run } = callOf(1_000);
+    const told: unknown[] = [];
+    const hearNoMore = call.onAbort(() => told.push('too late'));
+    call.onAbort((reason) => told.push(reason));
+    hearNoMore();
+    runner.cancel(run, new StagecraftError('FENCED', 'gone'));
+    expect(told).to.deep.equal([call.signal.reason]);
+    expect(call.signal.reason).to.include({ code: 'FENCED' });
+  });
+
+  it('one that is called back ends what another waits for, then that is not called', () => {
+    const { call, run } = callOf(1_000);
+    const told: string[] = [];
+    const ends: (() => void)[] = [];
+    call.onAbort(() => {
+      told.push('first');
+      for (const end of ends) end();
+    });
+    ends.push(call.onAbort(() => told.push('second')));
+    runner.cancel(run);
+    expect(told).to.deep.equal(['first']);
+  });
+
+  it('it asks to be called back once its deadline has passed, then it is at once', async () => {
+    const { call } = callOf(1_000);
+    await clock.advance(1_000);
+    const told: unknown[] = [];
+    call.onAbort((reason) => told.push(reason));
+    expect(told).to.have.length(1);
+    expect(told[0]).to.include({ code: 'TIMEOUT' });
+  });
+
   it('its deadline passes and it gives a result later, then its one result is the TIMEOUT', async () => {
     const work = manualEffect(1_000);
     start(work);

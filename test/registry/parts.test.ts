@@ -2,6 +2,7 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import type { AnyEventObject } from 'xstate';
+import { onAbort } from '../../src/abort.js';
 import type { Clock } from '../../src/engine/clock.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { Waiters } from '../../src/engine/waiters.js';
@@ -51,6 +52,7 @@ describe('fingerprint loop', () => {
       seq: 1,
       input: { info: device('a1') },
       signal: stop.signal,
+      onAbort: (callback) => onAbort(stop.signal, () => callback(stop.signal.reason)),
       recovered: false,
       attempt: 1,
       sent: () => {},

@@ -189,8 +189,6 @@ describe('a node that is fenced', () => {
     await house.runtime.nodes.fence('a', 'burnt');
     await house.clock.advance(600_000);
 
-    for await (const e of house.runtime.journal.entries('volume/default/data'))
-      console.log(e.seq, JSON.stringify(e).slice(0, 400));
     expect(await published).to.equal('ABORTED');
     expect(await isFree()).to.equal(true);
     expect(house.plugin.volumes.get('vol-1')?.attached.size).to.equal(0);
