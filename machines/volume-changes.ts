@@ -60,7 +60,7 @@ export const publish = (context: VolumeContext, nodeId: string, asked: PublishWi
     } else if (present.failure) {
       if (!isSameWish(present, wish) || present.failure.in === 'unpublish') replace(draft, nodeId, wish);
     } else if (present.state === 'pending-publish' && isSameWish(present, wish)) {
-      const { undoneAfter: _, next: __, ...wanted } = present;
+      const { undoneAfter: _, fenced: __, next: ___, ...wanted } = present;
       draft.publications[nodeId] = wanted;
     } else if (present.state !== 'published') {
       draft.publications[nodeId] = { ...present, next: wish };
@@ -116,14 +116,14 @@ function withdraw(draft: Draft, nodeId: string, publication: Publication): void 
 
 /** It is gone from the node: whoever waited for that is released, or it is published anew. */
 export function remove(draft: Draft, nodeId: string): void {
-  const { next, number } = draft.publications[nodeId] ?? {};
+  const publication = draft.publications[nodeId];
   delete draft.publications[nodeId];
-  draft.tells.push({ type: 'publication', nodeId, number: number ?? 0, state: 'removed' });
+  if (publication) draft.tells.push({ type: 'publication', nodeId, number: publication.number, state: 'removed' });
   for (const claim of draft.claims.filter((one) => one.nodeId === nodeId && one.state === 'node-detached')) {
     draft.tells.push(claimTold({ ...claim, state: 'controller-detached' }), claimTold({ ...claim, state: 'released' }));
   }
   draft.claims = draft.claims.filter((one) => one.nodeId !== nodeId || one.state !== 'node-detached');
-  if (next && !draft.deletion) begin(draft, nodeId, next);
+  if (publication?.next && !draft.deletion) begin(draft, nodeId, publication.next);
   const { expansion } = draft;
   // What may have stood in its way does no more: it is tried now, once.
   if (expansion?.tries && Object.keys(draft.publications).length === 0)
@@ -151,10 +151,24 @@ export const claim = (context: VolumeContext, asked: ClaimRequest): Change =>
     if (waits) draft.tells.push({ type: 'claim', state: 'waiting', allocId: waits.allocId, nodeId: waits.nodeId });
   });
 
+/** It waits no longer; what it has taken it keeps. */
+export const unclaim = (context: VolumeContext, allocId: string): Change =>
+  drafted(context, (draft) => {
+    withdrawClaims(draft, (one) => one.allocId === allocId);
+    grant(draft);
+  });
+
+function withdrawClaims(draft: Draft, isMeant: (request: ClaimRequest) => boolean): void {
+  const withdrawn = draft.waiting.filter(isMeant);
+  if (withdrawn.length === 0) return;
+  draft.waiting = draft.waiting.filter((one) => !withdrawn.includes(one));
+  for (const { allocId, nodeId } of withdrawn) draft.tells.push({ type: 'claim', state: 'withdrawn', allocId, nodeId });
+}
+
 /** Its workload has stopped, or it waits no longer. */
 export const release = (context: VolumeContext, allocId: string): Change =>
   drafted(context, (draft) => {
-    draft.waiting = draft.waiting.filter((one) => one.allocId !== allocId);
+    withdrawClaims(draft, (one) => one.allocId === allocId);
     const held = draft.claims.find((one) => one.allocId === allocId);
     if (held?.state === 'taken') {
       const publication = draft.publications[held.nodeId];
@@ -171,23 +185,40 @@ function move(draft: Draft, claims: Claim[], state: Claim['state'], fenced?: str
   draft.tells.push(...claims.map((one) => claimTold(moved(one))));
 }
 
-/** Claims on this node have moved on: those that nothing keeps are released, and the last of them takes the volume along. */
+/**
+ * Claims on this node have moved on: those that nothing keeps are released, and the last of those that used the
+ * publication takes it along. One that was taken while it was on its way out has its own to come.
+ */
 function leave(draft: Draft, nodeId: string): void {
   const here = draft.claims.filter((one) => one.nodeId === nodeId);
   const publication = draft.publications[nodeId];
   const staying = here.filter(({ state }) => state !== 'node-detached');
-  if (staying.length > 0) {
+  const isUsed = staying.some(({ state }) => state === 'unpublishing');
+  if (publication?.state === 'pending-node-unpublish' && !isUsed) {
+    put(draft, nodeId, leaving(publication));
+  } else if (staying.length > 0) {
     const released = here.filter(({ state }) => state === 'node-detached');
     draft.claims = draft.claims.filter((one) => !released.includes(one));
     draft.tells.push(...released.map((one) => claimTold({ ...one, state: 'released' })));
     const isLeaving = staying.every(({ state }) => state === 'unpublishing');
     if (isLeaving && publication && (publication.state === 'published' || publication.drifted))
       put(draft, nodeId, { ...publication, state: 'pending-node-unpublish' });
-    return;
+  } else if (!publication) {
+    remove(draft, nodeId);
+  } else if (publication.state === 'pending-publish') {
+    withdraw(draft, nodeId, publication);
+  } else if (publication.state !== 'pending-unpublish') {
+    put(draft, nodeId, leaving(publication));
   }
-  if (!publication) remove(draft, nodeId);
-  else if (publication.state === 'pending-publish') withdraw(draft, nodeId, publication);
-  else if (publication.state !== 'pending-unpublish') put(draft, nodeId, leaving(publication));
+  if (staying.length === 0) unwish(draft, nodeId);
+}
+
+/** What was to come after it is for nobody any more. */
+function unwish(draft: Draft, nodeId: string): void {
+  const present = draft.publications[nodeId];
+  if (!present?.next) return;
+  const { next: _, ...publication } = present;
+  draft.publications[nodeId] = publication;
 }
 
 /** The node has nothing of it any more that claims up to this generation used. */
@@ -207,15 +238,25 @@ export const fence = (context: VolumeContext, nodeId: string, reason: string): C
   drafted(context, (draft) => {
     const present = draft.publications[nodeId];
     if (present) {
-      const { next: _, ...publication } = present;
-      draft.publications[nodeId] = { ...publication, fenced: reason };
+      const { next: _, tries, ...publication } = present;
+      // What was waited for is proof no longer asked for: an unpublish is tried at once.
+      const kept = present.state === 'pending-unpublish' || !tries ? {} : { tries };
+      draft.publications[nodeId] = { ...publication, ...kept, fenced: reason };
     }
-    draft.waiting = draft.waiting.filter((one) => one.nodeId !== nodeId);
+    withdrawClaims(draft, (one) => one.nodeId === nodeId);
     const here = draft.claims.filter((one) => one.nodeId === nodeId && one.state !== 'node-detached');
     move(draft, here, 'node-detached', reason);
     if (present || here.length > 0) leave(draft, nodeId);
     grant(draft);
   });
+
+/** Whether a fence of the node is still to be told to the volume. */
+export const isToBeFenced = ({ publications, claims, waiting }: VolumeContext, nodeId: string): boolean => {
+  const publication = publications[nodeId];
+  const isKept = publication !== undefined && publication.fenced === undefined;
+  const isHeld = claims.some((one) => one.nodeId === nodeId && one.state !== 'node-detached');
+  return isKept || isHeld || waiting.some((one) => one.nodeId === nodeId);
+};
 
 const forced = 'deleted with force';
 
@@ -225,7 +266,7 @@ export const discard = (context: VolumeContext, force: boolean): Change =>
     const { tries } = draft.deletion ?? {};
     draft.deletion = isFirst ? { force } : { force: force || draft.deletion?.force === true, ...(tries && { tries }) };
     if (isFirst || draft.creation.failure) draft.creation = draft.creation.inDoubt ? { inDoubt: true } : {};
-    draft.waiting = [];
+    withdrawClaims(draft, () => true);
     draft.expansion = null;
     draft.modification = null;
     if (force) giveUpNodes(draft);

@@ -2,7 +2,7 @@
 import type { Bytes, CapacityRange } from './csi-types.js';
 import type { AnswerParams, Failure } from './host.js';
 import { isSameData } from './same-data.js';
-import { conflictOf, describeClaim, isReadOnly } from './volume-claims.js';
+import { conflictOf, describeClaim, isReadOnly, isSameClaim } from './volume-claims.js';
 import { excludes, mayBeThere, wishOf } from './volume-modes.js';
 import type { Publication, PublishWish, VolumeContext, VolumeKey, VolumeRequest } from './volume-types.js';
 
@@ -64,19 +64,19 @@ function publishRefusal(context: VolumeContext, { nodeId, ...wish }: RequestOf<'
 
 function claimRefusal(context: VolumeContext, { claim, wait }: RequestOf<'volume.claim'>): Failure | undefined {
   const { claims, waiting } = context;
-  const { allocId, nodeId, mode, accessMode, attachmentMode } = claim;
+  const { allocId, mode, accessMode, attachmentMode } = claim;
   const held = claims.find((other) => other.allocId === allocId);
-  const own = held ?? waiting.find((other) => other.allocId === allocId);
-  if (own) {
-    const isSame =
-      own.nodeId === nodeId &&
-      own.mode === mode &&
-      own.accessMode === accessMode &&
-      own.attachmentMode === attachmentMode &&
-      (held?.state ?? 'taken') === 'taken';
-    if (isSame) return undefined;
-    const has = held ? `has ${describeClaim(held)}` : `waits for a claim on node ${own.nodeId}`;
-    return refused('CLAIM_CONFLICT', context, `alloc ${allocId} already ${has}: release that first`);
+  const queued = waiting.find((other) => other.allocId === allocId);
+  if (held) {
+    if (isSameClaim(held, claim) && held.state === 'taken') return undefined;
+    const advice = held.state === 'taken' ? 'release that first' : 'claim it anew once that is released';
+    return refused('CLAIM_CONFLICT', context, `alloc ${allocId} already has ${describeClaim(held)}: ${advice}`);
+  }
+  if (queued) {
+    if (isSameClaim(queued, claim) && wait) return undefined;
+    const waits = `waits for a claim (${queued.mode}, ${queued.accessMode}) on node ${queued.nodeId}`;
+    const why = `${conflictOf(claims, queued) ?? 'others wait before it'}; alloc ${allocId} ${waits}: release that first`;
+    return refused('CLAIM_CONFLICT', context, why);
   }
   const unused = unusable(context);
   if (unused) return unused;

@@ -246,7 +246,7 @@ export type VolumeChanged = { key: VolumeKey; uid: string } & (
   | { type: 'publication'; nodeId: string; number: number; state: PublicationState | 'removed'; failure?: Failure }
   | {
       type: 'claim';
-      state: ClaimState | 'waiting';
+      state: ClaimState | 'waiting' | 'withdrawn';
       allocId: string;
       nodeId: string;
       generation?: number;

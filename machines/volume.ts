@@ -37,6 +37,7 @@ import {
   release,
   retry,
   setAvailability,
+  unclaim,
   unpublish,
   unstaged,
 } from './volume-changes.js';
@@ -159,6 +160,9 @@ export const volumeMachine = setup({
     ],
     'volume.release': {
       actions: [{ type: 'change', params: ({ context, event }) => release(context, event.allocId) }, 'settle'],
+    },
+    'volume.unclaim': {
+      actions: [{ type: 'change', params: ({ context, event }) => unclaim(context, event.allocId) }, 'settle'],
     },
     'volume.unstaged': {
       actions: [

@@ -6,7 +6,6 @@ import { clusterOwnedPrefixes, isClusterOwned } from '../machines/addresses.js';
 import { defaultBackoff } from '../machines/backoff.js';
 import { csiController } from './csi/controller.js';
 import { csiSnapshots } from './csi/snapshots.js';
-import { pause } from './engine/clock.js';
 import { ElectedEngine } from './engine/elected-engine.js';
 import { Engine, type EngineOptions } from './engine/engine.js';
 import type { Inbox } from './engine/inbox.js';
@@ -14,12 +13,17 @@ import { StoredViews } from './engine/stored-views.js';
 import type { Topics } from './engine/topics.js';
 import { StagecraftError } from './errors.js';
 import { type Leadership, leadershipOf, tellElected } from './leadership.js';
-import { pluginPort } from './plugin-port.js';
+import { nodePluginsPort, pluginPort } from './plugin-port.js';
 import type { PluginRegistry } from './registry/plugin-registry.js';
 import type { RuntimeOptions } from './runtime-options.js';
 import { capacityReader } from './volumes/capacity.js';
+import { NodeAdmission } from './volumes/node-admission.js';
+import { NodeFence } from './volumes/node-fence.js';
 import { nodeKind } from './volumes/node-kind.js';
 import { NodeManager } from './volumes/node-manager.js';
+import type { NodeTarget } from './volumes/node-port.js';
+import { observed } from './volumes/observed-time.js';
+import { OwnNode } from './volumes/own-node.js';
 import { PluginAccess } from './volumes/plugin-access.js';
 import { PluginCalls } from './volumes/plugin-calls.js';
 import { Reconciler } from './volumes/reconciler.js';
@@ -40,6 +44,8 @@ export interface ControllerSideOptions {
   topics: Topics;
   /** Takes what is sent to the actors of this node. */
   node: Inbox;
+  /** Tells of the commits of the actors of this node. */
+  watched: Pick<Engine, 'observe'>;
   plugins: PluginRegistry;
 }
 
@@ -55,6 +61,7 @@ export class ControllerSide {
   readonly leadership: Leadership;
   readonly engine: ElectedEngine;
   readonly #reconciler: Reconciler;
+  readonly #ownNode: OwnNode;
 
   constructor(options: ControllerSideOptions) {
     const { runtime, plugins } = options;
@@ -74,15 +81,25 @@ export class ControllerSide {
       ...snapshotKinds({ snapshots: csiSnapshots({ timeoutMs }), calls, timeoutMs }),
       nodeKind({
         afterMs: runtime.fencing?.afterMs,
-        after: (delayMs, signal) => pause(clock, delayMs, signal),
-        release: (nodeId, reason, signal) => this.volumes.fence(nodeId, reason, signal),
+        after: (delayMs, signal) => observed(clock, delayMs, signal),
+        release: (fencing) => fence.release(fencing),
       }),
     ];
     this.engine = electedEngine(options, kinds, () => {
+      admission.forget();
       for (const part of [this.volumes, this.snapshots, this.groupSnapshots]) part.interrupt();
     });
     this.leadership = leadershipOf(this.engine);
     this.nodes = new NodeManager(this.engine);
+    const target = (node: string, plugin: string): NodeTarget => {
+      this.engine.leader();
+      return this.nodes.target(node, plugin);
+    };
+    const admission = new NodeAdmission({ engine: this.engine, clock, target });
+    const fence = new NodeFence({ engine: this.engine, clock, logger, admission });
+    const { nodeId } = runtime;
+    const own = nodePluginsPort(nodeId, options.watched, plugins);
+    this.#ownNode = new OwnNode({ nodeId, plugins: own, nodes: this.nodes, clock, logger });
     this.#reconciler = new Reconciler({
       engine: this.engine,
       controller,
@@ -105,7 +122,7 @@ export class ControllerSide {
       ...named,
       reconciler: this.#reconciler,
       isKnownPlugin,
-      target: (node, plugin) => this.nodes.target(node, plugin),
+      admission,
       // Changes nothing: whoever has the plugin may ask it.
       capacity: capacityReader({
         access,
@@ -120,11 +137,13 @@ export class ControllerSide {
   async start(): Promise<void> {
     await this.engine.start();
     this.#reconciler.start();
+    this.#ownNode.start();
   }
 
   /** Nothing is taken any more. */
   refuse(reason?: StagecraftError): void {
     this.#reconciler.stop();
+    this.#ownNode.stop();
     for (const part of [this.volumes, this.snapshots, this.groupSnapshots, this.nodes]) part.close(reason);
   }
 
@@ -164,8 +183,9 @@ function electedEngine(
     topics: topics,
     clock,
     logger,
-    elected: (epoch) => {
-      logger.info({ lease: leaseName, epoch }, 'this agent leads: it works on volumes and nodes from here on');
+    elected: ({ epoch, tookOver }) => {
+      // One that leads as it comes up has nothing new to say.
+      logger[tookOver ? 'info' : 'debug']({ epoch }, 'this agent leads: it works on volumes and nodes from here on');
       void tellElected(topics, leaseName, { at: clock.now(), nodeId, leader: holder, epoch });
     },
     resigned: (reason) => {

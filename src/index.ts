@@ -47,6 +47,7 @@ export type { TaskState, TaskStatus, TaskUpdate } from './tasks/task-supervisor.
 export type { AwaitOptions } from './volumes/await-options.js';
 export type { Capacity, CapacityRequest } from './volumes/capacity.js';
 export type { Expanded, ExpandRequest } from './volumes/expansion.js';
+export type { NodeUpdate } from './volumes/node-events.js';
 export type { NodeReport, NodeStatus } from './volumes/node-manager.js';
 export type { Reconciled } from './volumes/reconciler.js';
 export type { SecretsProvider } from './volumes/secrets.js';

@@ -40,13 +40,13 @@ export type Plugins = Omit<PluginRegistry, 'close' | 'checked' | 'dependentsOf' 
 export type Tasks = Omit<TaskSupervisor, 'close' | 'stopAll'>;
 
 /** `runtime.volumes`. */
-export type Volumes = Omit<VolumeManager, 'close' | 'fence' | 'interrupt'>;
+export type Volumes = Omit<VolumeManager, 'close' | 'interrupt'>;
 /** `runtime.snapshots`. */
 export type Snapshots = Omit<ControllerSide['snapshots'], 'close' | 'interrupt'>;
 /** `runtime.groupSnapshots`. */
 export type GroupSnapshots = Omit<ControllerSide['groupSnapshots'], 'close' | 'interrupt'>;
 /** `runtime.nodes`. */
-export type Nodes = Omit<NodeManager, 'close' | 'target' | 'byCsiId'>;
+export type Nodes = Omit<NodeManager, 'close' | 'target' | 'byCsiId' | 'reported'>;
 
 export interface Runtime {
   readonly nodeId: string;
@@ -175,6 +175,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     lease,
     topics: engine.topics,
     node: engine,
+    watched: engine,
     plugins,
   });
   const root = new Root(engine, registryAddress(nodeId), clock);

@@ -98,6 +98,7 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
     print(`stagecraft agent ${version} on node ${nodeId}, pid ${process.pid}`);
     print(`  data  ${runtime.dataDir} (${words})`);
     print(`  api   unix://${socketPath}`);
+    if (runtime.leadership.refusal) print(`  ${runtime.leadership.refusal}`);
     for (const { reason } of runtime.actors.quarantined()) print(`  ${reason}`);
     for (const { type, name } of runtime.plugins.list())
       print(`  ${describeStatus(runtime.plugins.status(type, name))}`);

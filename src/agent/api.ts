@@ -42,6 +42,9 @@ export interface AgentReport {
   dataDir: string;
   pid: number;
   store: { kind: StoreKind } & StoreStatus;
+  /** Whether it works on volumes and nodes; where another agent does, `reason` names it. */
+  leads: boolean;
+  reason?: string;
 }
 
 const statusOf: Record<string, number> = {
@@ -64,6 +67,7 @@ const statusOf: Record<string, number> = {
   NODE_NOT_READY: 409,
   NODE_UNFIT: 409,
   NODE_FULL: 409,
+  NOT_LEADER: 409,
   CSI_ERROR: 502,
   PLUGIN_UNAVAILABLE: 503,
   SECRETS_UNAVAILABLE: 503,
@@ -97,8 +101,9 @@ export async function serveApi({
   };
 
   server.get('/v1/agent', (): AgentReport => {
-    const { nodeId, dataDir } = runtime;
-    return { version, nodeId, dataDir, pid: process.pid, store: { kind: storeKind, ...runtime.store } };
+    const { nodeId, dataDir, leadership } = runtime;
+    const leads = { leads: leadership.isOurs, ...(leadership.refusal && { reason: leadership.refusal }) };
+    return { version, nodeId, dataDir, pid: process.pid, store: { kind: storeKind, ...runtime.store }, ...leads };
   });
   server.get<{ Querystring: { type?: string; name?: string } }>('/v1/plugins', ({ query }) =>
     runtime.plugins

@@ -28,8 +28,8 @@ export interface ElectedEngineOptions {
   topics: Topics;
   clock: Clock;
   logger: Logger;
-  /** A term has begun, before anything is done in it. */
-  elected(epoch: number): void;
+  /** A term has begun, before anything is done in it. `tookOver`: others, or nobody, led while this one was up. */
+  elected(term: { epoch: number; tookOver: boolean }): void;
   /** A term is over, and not because of `stop`: what is awaited of it comes from somebody else. */
   resigned(reason: StagecraftError): void;
 }
@@ -54,6 +54,7 @@ export class ElectedEngine implements ActorDoor, Inbox {
   #engine: Engine;
   /** Why nothing is asked of the engine; absent while it leads. */
   #refusal: StagecraftError | undefined = new StagecraftError('NOT_LEADER', 'it is not known yet who leads: ask again');
+  #hasStoodBy = false;
   #campaign: Promise<void> = Promise.resolve();
 
   constructor(options: ElectedEngineOptions) {
@@ -171,7 +172,7 @@ export class ElectedEngine implements ActorDoor, Inbox {
     engine.observe((notice) => {
       for (const observer of this.#observers) observer(notice);
     });
-    elected(engine.epoch);
+    elected({ epoch: engine.epoch, tookOver: this.#hasStoodBy });
     // What is asked from here on waits until what was owed before is delivered.
     const restored = engine.restore(prefixes);
     this.#refusal = undefined;
@@ -203,6 +204,7 @@ export class ElectedEngine implements ActorDoor, Inbox {
   async #resign(reason: StagecraftError): Promise<void> {
     const engine = this.#engine;
     this.#refusal = reason;
+    this.#hasStoodBy = true;
     this.#options.resigned(reason);
     // Whatever it still writes, or its calls still do, the store and the next leader are prepared for.
     await engine.stop().catch((error: unknown) => {
@@ -215,6 +217,7 @@ export class ElectedEngine implements ActorDoor, Inbox {
     const refusal = asRefusal(error);
     if (this.#refusal?.message !== refusal.message) this.#options.logger.info({ code: refusal.code }, refusal.message);
     this.#refusal = refusal;
+    this.#hasStoodBy = true;
   }
 
   #deliver(owed: Owed): void {

@@ -408,7 +408,9 @@ export class Engine implements Inbox {
 
   /** The store may have lost what it took: no effect starts until each actor in memory is known to be there. */
   async #check(reason: string): Promise<void> {
-    this.#logger.warn({ code: 'STORE_SUSPECT' }, `the store may have lost writes (${reason}): each actor is compared`);
+    const hasAny = !this.#actors[Symbol.iterator]().next().done;
+    const message = `the store may have lost writes (${reason}): each actor is compared`;
+    if (hasAny) this.#logger.warn({ code: 'STORE_SUSPECT' }, message);
     this.#checks += 1;
     this.topics.verify();
     await this.#actors.verify();

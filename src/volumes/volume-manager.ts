@@ -5,23 +5,21 @@
 
 import type { StateValue } from 'xstate';
 import { z } from 'zod';
-import { volumesPrefix } from '../../machines/addresses.js';
 import type { Capability } from '../../machines/csi-types.js';
+import { isSameClaim } from '../../machines/volume-claims.js';
 import { wishOf } from '../../machines/volume-modes.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { Availability, Claim, VolumeContext, VolumeKey, VolumeRequest } from '../../machines/volume-types.js';
 import { failureOf } from '../../machines/volume-work.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
-import type { ActorView } from '../engine/engine.js';
-import { pages } from '../engine/pages.js';
 import type { Random } from '../engine/random.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { StagecraftError } from '../errors.js';
 import { type AwaitOptions, awaitShape, checkedOptions } from './await-options.js';
 import type { Capacity, CapacityRequest } from './capacity.js';
 import { type Expanded, type ExpandRequest, expandedOf, expandSchema, isExpanded } from './expansion.js';
-import type { NodeTarget } from './node-port.js';
+import type { NodeAdmission } from './node-admission.js';
 import type { Reconciled, Reconciler } from './reconciler.js';
 import { snapshotSourceId } from './snapshot-sources.js';
 import {
@@ -54,8 +52,8 @@ export interface VolumeManagerOptions {
   namePrefix: string;
   /** Whether a plugin of this name is registered. */
   isKnownPlugin(plugin: string): boolean;
-  /** Where a volume of this plugin is to go. @throws StagecraftError naming the node or what it lacks */
-  target(nodeId: string, plugin: string): Promise<NodeTarget>;
+  /** Through it goes whatever brings a volume to a node. */
+  admission: Pick<NodeAdmission, 'within'>;
   capacity(plugin: string, request: CapacityRequest, options: AwaitOptions): Promise<Capacity>;
 }
 
@@ -142,8 +140,9 @@ export class VolumeManager {
     const { capability, readOnly, ...waiting } = checkedOptions(publishSchema, options);
     const { context } = await this.#present(known);
     const wish = { capability: capabilityOf(known, context, capability), readOnly };
-    const target = await this.#target(context, nodeId);
-    await this.#ask(known, { type: 'volume.publish', nodeId, csiNodeId: target.csiNodeId, ...wish });
+    await this.#toNode(context, { nodeId, takesRoom: true }, (csiNodeId) =>
+      this.#ask(known, { type: 'volume.publish', nodeId, csiNodeId, ...wish }),
+    );
     const reached: Goal<{ publishContext: Record<string, string> }>['reached'] = (now) => {
       const { uid, publications, creation } = now;
       const publication = uid === context.uid ? publications[nodeId] : undefined;
@@ -269,30 +268,43 @@ export class VolumeManager {
   }
 
   /**
-   * Claims a volume for an alloc on a node; the same alloc again has the same claim. Resolves when it is taken.
+   * Claims a volume for an alloc on a node; the same alloc again has the same claim. Resolves when it is taken: also where
+   * its signal comes too late to withdraw it, so that nobody has a claim without knowing.
    * @throws StagecraftError CLAIM_CONFLICT naming who has it; VOLUME_NOT_FOUND, VOLUME_UNAVAILABLE, VOLUME_DELETING,
    *   NODE_NOT_FOUND, NODE_NOT_READY, NODE_UNFIT, INVALID_ARGUMENT; ABORTED: it waits no more
    */
   async claim(key: VolumeKeyInput, { wait = false, signal, ...asked }: ClaimOptions): Promise<Claim> {
     this.#refuseIfClosed();
     const known = keyOf(key);
-    const { allocId, nodeId, mode, accessMode, attachmentMode } = checked(claimSchema, asked, 'the claim');
+    const claim = checked(claimSchema, asked, 'the claim');
+    const { allocId, nodeId } = claim;
+    const withdrawn = new StagecraftError('ABORTED', `the claim of alloc ${allocId} on ${nameOf(known)} was withdrawn`);
     const { context } = await this.#present(known);
-    const { csiNodeId } = await this.#target(context, nodeId);
-    const claim = { allocId, nodeId, csiNodeId, mode, accessMode, attachmentMode };
-    await this.#ask(known, { type: 'volume.claim', claim, wait });
+    if (signal?.aborted) throw withdrawn;
+    // What it has it keeps, whatever became of its node meanwhile.
+    const held = context.claims.find((one) => isSameClaim(one, claim));
+    if (held?.state === 'taken') return structuredClone(held);
+    await this.#toNode(context, { nodeId, takesRoom: false }, (csiNodeId) =>
+      this.#ask(known, { type: 'volume.claim', claim: { ...claim, csiNodeId }, wait }),
+    );
+    const ownIn = ({ uid, claims }: VolumeContext): Claim | undefined =>
+      uid === context.uid ? claims.find((one) => isSameClaim(one, claim) && one.state === 'taken') : undefined;
     try {
-      const reached: Goal<Claim>['reached'] = ({ uid, claims, waiting }) => {
-        const own = uid === context.uid ? claims.find((one) => one.allocId === allocId) : undefined;
+      const reached: Goal<Claim>['reached'] = (present) => {
+        const own = ownIn(present);
         if (own) return structuredClone(own);
-        if (uid === context.uid && waiting.some((one) => one.allocId === allocId)) return undefined;
-        throw new StagecraftError('ABORTED', `the claim of alloc ${allocId} on ${nameOf(known)} was withdrawn`);
+        if (present.uid === context.uid && present.waiting.some((one) => isSameClaim(one, claim))) return undefined;
+        throw withdrawn;
       };
       return await this.#waits.until({ key: known, goal: `claimed by alloc ${allocId}`, reached, signal });
     } catch (error) {
+      if (!signal?.aborted || this.#closed) throw error;
       // Its place is for who comes next.
-      if (signal?.aborted) await this.release(known, allocId);
-      throw error;
+      await this.#tell(known, { type: 'volume.unclaim', allocId });
+      const view = await this.#view(known);
+      const own = view && ownIn(view.context);
+      if (!own) throw error;
+      return structuredClone(own);
     }
   }
 
@@ -357,20 +369,6 @@ export class VolumeManager {
     return this.#engine.follow(volumesTopic, cursorOf(from), signal).reading(volumeEventOf);
   }
 
-  /** Tells every volume that is on a node, or claimed for it, that what the node would report is not waited for. */
-  async fence(nodeId: string, reason: string, signal: AbortSignal): Promise<void> {
-    for await (const [address, { context }] of this.#all(volumesPrefix)) {
-      signal.throwIfAborted();
-      const { publications, claims, waiting } = context as VolumeContext;
-      const isThere = nodeId in publications || [...claims, ...waiting].some((one) => one.nodeId === nodeId);
-      if (isThere) await this.#engine.ask(address, { type: 'volume.fence', nodeId, reason });
-    }
-  }
-
-  #all(prefix: string): AsyncGenerator<[address: string, view: ActorView], void> {
-    return pages((after) => this.#engine.page({ prefix, limit: pageSize, ...after }));
-  }
-
   /** Another runtime leads from here on: who waits hears so, by what `peek` throws. */
   interrupt(): void {
     this.#waits.interrupt();
@@ -405,11 +403,17 @@ export class VolumeManager {
     return view;
   }
 
-  /** The node that is asked for, where the volume can be used. */
-  async #target(context: VolumeContext, nodeId: string): Promise<NodeTarget> {
-    const target = await this.#options.target(nodeId, context.spec?.plugin ?? '');
-    checkTopology(context, nodeId, target);
-    return target;
+  /** Does what brings a volume to a node, where the node can have it; `work` gets what the plugin calls the node. */
+  #toNode(
+    context: VolumeContext,
+    { nodeId, takesRoom }: { nodeId: string; takesRoom: boolean },
+    work: (csiNodeId: string) => Promise<void>,
+  ): Promise<void> {
+    const admission = { address: addressOf(context.key), nodeId, plugin: context.spec?.plugin ?? '', takesRoom };
+    return this.#options.admission.within(admission, async (target) => {
+      checkTopology(context, nodeId, target);
+      await work(target.csiNodeId);
+    });
   }
 
   /** What was asked of a volume is asked of no other, and of none that goes. */
@@ -427,9 +431,6 @@ export class VolumeManager {
     if (this.#closed) throw this.#closed;
   }
 }
-
-/** Of volumes that are looked through, all of them. */
-const pageSize = 512;
 
 interface View {
   state: StateValue;

@@ -102,6 +102,21 @@ describe('A4 volumes through the API', () => {
     });
   });
 
+  it('A4 V1 whoever waits too long hears TIMEOUT; the request stands, and the work goes on', async () => {
+    let answer = (): void => {};
+    const before = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    house.plugin.script = () => ({ before });
+    const asked = refusal('POST', '/v1/volumes?timeoutMs=1000', spec('data'));
+    while ((await refusal('GET', at('data')))[0] === 404);
+    await house.clock.advance(1_000);
+    expect(await asked).to.deep.equal([504, 'TIMEOUT']);
+    expect(await get('data')).to.include({ state: 'pending-create' });
+    answer();
+    while ((await get('data')).state !== 'created');
+  });
+
   it('A4 what a plugin has refused says so, with what it means', async () => {
     house.plugin.script = () => ({ code: 'OUT_OF_RANGE', text: 'too large' });
     expect(await refusal('POST', '/v1/volumes', spec('data'))).to.deep.equal([502, 'CSI_ERROR']);
@@ -140,7 +155,49 @@ describe('A4 volumes through the API', () => {
     for (const [path, code] of [
       [at('none', '/retry'), 'VOLUME_NOT_FOUND'],
       [at('none', '/acknowledge'), 'VOLUME_NOT_FOUND'],
+      ['/v1/nodes/none/fence', 'NODE_NOT_FOUND'],
     ] as const)
       expect(await refusal('POST', path, { reason: 'x' }), path).to.deep.equal([404, code]);
+  });
+
+  it('A4 V5 C2 a claim that is released goes once its node says that it has let go', async () => {
+    await ask('POST', '/v1/volumes', spec('data'));
+    await ask('POST', at('data', '/publish'), { nodeId: 'a' });
+    const use = { mode: 'write', accessMode: 'single-node-writer', attachmentMode: 'file-system' };
+    await ask('POST', at('data', '/claim'), { allocId: 'run-1', nodeId: 'a', ...use });
+    expect(await refusal('POST', at('data', '/release'), { allocId: 'run-1' })).to.deep.equal([204, undefined]);
+    await house.rest();
+    expect((await get('data')).claims.map(({ state }) => state)).to.deep.equal(['unpublishing']);
+    const unstaged = { volume: { id: 'data' }, claimGeneration: 1 };
+    expect(await refusal('POST', '/v1/nodes/a/unstaged', { volume: { id: 'data' } })).to.deep.equal([
+      400,
+      'INVALID_ARGUMENT',
+    ]);
+    expect(await refusal('POST', '/v1/nodes/a/unstaged', unstaged)).to.deep.equal([204, undefined]);
+    await house.rest();
+    expect(await get('data')).to.deep.include({ state: 'created', claims: [], publications: {} });
+  });
+
+  it('A4 N1 N3 nodes report, are listed, fenced and removed', async () => {
+    const ids = async (): Promise<unknown[]> =>
+      ((await ask('GET', '/v1/nodes')) as { id: string; state: string }[]).map(({ id, state }) => [id, state]);
+    expect(await ids()).to.deep.equal(['a', 'b', 'c'].map((id) => [id, 'ready']));
+    const plugins = [{ name: 'disk', nodeId: 'csi-d', maxVolumes: 3 }];
+    expect(await refusal('POST', '/v1/nodes/d/report', { plugins })).to.deep.equal([204, undefined]);
+    expect(await ask('GET', '/v1/nodes/d')).to.deep.equal({ id: 'd', state: 'ready', plugins });
+    expect(await refusal('POST', '/v1/nodes/d/report', { plugins: [{}] })).to.deep.equal([400, 'INVALID_ARGUMENT']);
+    expect(await refusal('POST', '/v1/nodes/d/fence', {})).to.deep.equal([400, 'INVALID_ARGUMENT']);
+    expect(await refusal('POST', '/v1/nodes/d/fence', { reason: 'no power' })).to.deep.equal([204, undefined]);
+    await house.rest();
+    expect(await ask('GET', '/v1/nodes/d')).to.deep.include({ state: 'down' });
+    expect(await refusal('POST', '/v1/nodes/d/remove')).to.deep.equal([204, undefined]);
+    expect(await refusal('POST', '/v1/nodes/c/down')).to.deep.equal([204, undefined]);
+    await house.rest();
+    expect(await ids()).to.deep.equal([
+      ['a', 'ready'],
+      ['b', 'ready'],
+      ['c', 'down'],
+    ]);
+    expect(await refusal('GET', '/v1/nodes/d')).to.deep.equal([404, 'NODE_NOT_FOUND']);
   });
 });

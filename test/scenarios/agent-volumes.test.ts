@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import type { NodeReport } from '../../src/agent/node-api.js';
 import type { VolumeReport } from '../../src/agent/volume-api.js';
 import { askAgent } from '../../src/cli/client.js';
 import { AgentProcess, mainPath, makePlace, type Place, removePlace } from './agent-process.js';
@@ -16,7 +17,8 @@ interface Said {
   stderr: string;
 }
 
-describe('volumes of an agent', () => {
+describe('volumes of an agent', function () {
+  this.timeout(60_000);
   let place: Place;
   let agent: AgentProcess;
 
@@ -34,15 +36,10 @@ describe('volumes of an agent', () => {
     place = { ...place, configPath, dataDir, socketPath: join(dataDir, 'agent.sock') };
     agent = new AgentProcess(place);
     await agent.line(/plugin hostpath \(csi-node\): healthy/);
-    await reported();
+    // It reports itself a moment later, and says so to nobody.
+    while (((await askAgent(place.socketPath, 'GET', '/v1/nodes')) as NodeReport[]).length === 0);
   });
   afterEach(() => removePlace(place, agent));
-
-  async function reported(): Promise<void> {
-    const segments = { 'topology.hostpath.csi.stagecraft/node': 'quickstart' };
-    const plugins = [{ name: 'hostpath', nodeId: 'quickstart', topology: segments }];
-    await askAgent(place.socketPath, 'POST', '/v1/nodes/quickstart/report', { body: { plugins } });
-  }
 
   it('A5 V4 the tour of README.md: each command says what stands below it', async () => {
     const [, tour = ''] = /```console\n(.*?)```/s.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
@@ -78,6 +75,12 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
     expect(stdout)
       .to.match(/^size +1Mi$/m)
       .and.to.match(/^made for +single-node-writer, block-device$/m);
+    expect(volume('expand', 'scratch', '2Gi', '--namespace', 'other').stdout).to.equal(
+      'volume other/scratch has 2Gi\n',
+    );
+    const listed: VolumeReport[] = JSON.parse(volume('list', '--namespace', 'other', '--json').stdout);
+    expect(listed.map(({ key, capacityBytes }) => [key.id, capacityBytes])).to.deep.equal([['scratch', 2 ** 31]]);
+    expect(volume('list', '--state', 'failed').stdout).to.equal('there are no such volumes\n');
     expect(volume('availability', 'scratch', 'drain', '--namespace', 'team').stdout).to.equal(
       'volume team/scratch is drain\n',
     );
@@ -85,6 +88,26 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
     expect({ status: refused.status, ...JSON.parse(refused.stderr) }).to.include({
       status: 1,
       code: 'VOLUME_UNAVAILABLE',
+    });
+  });
+
+  it('A5 N1 N3 the agent has reported itself as a node; one that is fenced keeps the reason until it reports', () => {
+    const node = (...args: string[]): Said => cli('node', ...args, '--config', place.configPath);
+    expect(node('list').stdout.split('\n')[1]).to.match(/^quickstart +ready +hostpath +-$/);
+    expect(node('status', 'quickstart').stdout).to.match(
+      /^hostpath +quickstart +no limit +topology\.hostpath\.csi\.stagecraft\/node=quickstart$/m,
+    );
+    expect(node('fence', 'quickstart').status).to.equal(2);
+    expect(node('fence', 'quickstart', '--reason', 'no power').status).to.equal(0);
+    expect(JSON.parse(node('status', 'quickstart', '--json').stdout)).to.deep.include({
+      id: 'quickstart',
+      state: 'down',
+    });
+    expect(node('list').stdout).to.include('fenced: no power');
+    expect(node('remove', 'quickstart').status).to.equal(0);
+    expect(node('status', 'quickstart')).to.include({
+      status: 1,
+      stderr: 'there is no node quickstart: see stagecraft node list\n',
     });
   });
 

@@ -85,10 +85,9 @@ export class VolumeScene {
    * @throws StagecraftError what it answered; ABORTED: it died before
    */
   async ask(ask: Ask): Promise<void> {
-    await this.#ready;
+    const agent = await this.#readyAgent();
     this.#asked += 1;
     const number = this.#asked;
-    const agent = this.#agent;
     await new Promise<void>((resolve, reject) => {
       this.#waiting.set(number, { resolve, reject });
       if (agent.connected)
@@ -136,6 +135,16 @@ export class VolumeScene {
     this.#agent.kill('SIGKILL');
     await this.driver.stop();
     rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** One that is not ready yet may not hear what it is asked. */
+  async #readyAgent(): Promise<ChildProcess> {
+    let ready: Promise<unknown>;
+    do {
+      ready = this.#ready;
+      await ready;
+    } while (ready !== this.#ready);
+    return this.#agent;
   }
 
   async #killAgent(): Promise<void> {

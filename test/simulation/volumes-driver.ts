@@ -27,6 +27,8 @@ export interface DriverOptions {
   timeline: Timeline;
   faults: number;
   isLocking: boolean;
+  /** It may say NOT_FOUND of what is attached. */
+  denies: boolean;
   tell(line: string): void;
 }
 
@@ -174,7 +176,7 @@ export class SimulatedDriver {
   }
 
   #stepOf(call: Call): Step {
-    const { seed, faults, isLocking } = this.#options;
+    const { seed, faults, isLocking, denies } = this.#options;
     const { rpc, volume, nodeId = '', request } = call;
     const kept = this.plugin.volumes.get(volume) ?? this.plugin.made(volume);
     const what = `${rpc} ${kept?.name ?? volume} ${nodeId}`;
@@ -191,14 +193,15 @@ export class SimulatedDriver {
     const before = ms > 0 ? { before: this.#after(ms) } : {};
     if (this.isWell) return before;
     // To anything else it would be a lie.
-    const isSpelled = this.spell && (this.spell.code !== 'NOT_FOUND' || rpc === 'ControllerUnpublishVolume');
+    const mayDeny = denies && rpc === 'ControllerUnpublishVolume';
+    const isSpelled = this.spell && (this.spell.code !== 'NOT_FOUND' || mayDeny);
     if (this.spell && isSpelled) return { ...before, code: this.spell.code, work: this.spell.works };
     if (dice('fault') >= faults) return before;
     const kind = dice('kind');
     if (kind < 0.25) return { ...before, code: pick(passing) };
     if (kind < 0.5) return { ...before, code: pick(doubtful), work: true };
     if (kind < 0.6) return this.#isDone(call) ? before : { ...before, code: pick(refusing) };
-    if (kind < 0.65 && rpc === 'ControllerUnpublishVolume') return { ...before, code: 'NOT_FOUND' };
+    if (kind < 0.65 && mayDeny) return { ...before, code: 'NOT_FOUND' };
     // It hangs: done before its caller gives up, long after that, or never.
     if (kind < 0.8) return { ...before, after: this.#after(lateMs) };
     if (kind < 0.9 && isLocking) return { before: this.#after(5_000 + Math.floor(dice('late') * lateMs)) };

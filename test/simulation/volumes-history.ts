@@ -55,7 +55,10 @@ class VolumesRun {
     const tell = (line: string): void => this.#tell(line);
     this.#plan = plan;
     this.#isTold = isTold;
-    this.#driver = new SimulatedDriver({ seed, timeline, faults: traits.faults, isLocking: traits.isLocking, tell });
+    const { faults, isLocking } = traits;
+    // On a node that was given up on record, the runtime may take that for an answer.
+    const denies = !plan.steps.some((step) => step.do === 'node' && step.change !== 'report');
+    this.#driver = new SimulatedDriver({ seed, timeline, faults, isLocking, denies, tell });
     const { plugin } = this.#driver;
     plugin.capabilities = allCapabilities.filter((one) => !traits.lacks.includes(one));
     if (traits.lacks.includes('CREATE_DELETE_VOLUME'))
@@ -165,9 +168,7 @@ class VolumesRun {
     const endMs = this.#timeline.monotonicMs + peaceMs;
     do await this.#timeline.rest(undefined, chunkMs);
     while (this.#timeline.monotonicMs < endMs && !(await this.#volumes()).every(isSettled));
-    if (!isRetried) return;
-    await this.#users.retryAll();
-    await this.#untilSettled(false);
+    if (isRetried && (await this.#users.retryFailed())) await this.#untilSettled(false);
   }
 
   async #volumes(): Promise<SeenVolume[]> {
@@ -201,7 +202,7 @@ class VolumesRun {
     const before = this.#life;
     if (!this.#subject || before?.state === 'opening' || before?.state === 'up') return;
     if (before?.state === 'dead') await this.#subject.crash();
-    for (const life of this.#lives) life.isReplaced = true;
+    const others = [...this.#lives];
     const number = this.#lives.length + 1;
     const { seed, traits } = this.#plan;
     const tell = (line: string): void => this.#tell(line);
@@ -221,7 +222,9 @@ class VolumesRun {
     tell(`${life.name} begins`);
     this.#driver.excuse();
     try {
-      await life.begin();
+      await life.begin(() => {
+        for (const other of others) other.isReplaced = true;
+      });
     } catch (error) {
       // As a runtime that can't start: whoever started it tries again.
       tell(`${life.name} does not come up: ${error}`);
@@ -306,7 +309,6 @@ class VolumesRun {
   }
 
   #tell(line: string): void {
-    if (process.env.TELL) process.stderr.write(line + '\n');
     if (this.#isTold) this.#lines.push(`${String(this.#timeline.monotonicMs).padStart(8)} ms  ${line}`);
   }
 

@@ -5,8 +5,12 @@ import { Engine } from '../../src/engine/engine.js';
 import type { Logger } from '../../src/engine/logger.js';
 import type { Store } from '../../src/engine/store.js';
 import { seededRandom } from '../../src/testing/index.js';
+import { NodeAdmission } from '../../src/volumes/node-admission.js';
+import { NodeFence } from '../../src/volumes/node-fence.js';
 import { nodeKind } from '../../src/volumes/node-kind.js';
 import { NodeManager } from '../../src/volumes/node-manager.js';
+import type { NodeTarget } from '../../src/volumes/node-port.js';
+import { observed } from '../../src/volumes/observed-time.js';
 import { PluginAccess, type PluginPort } from '../../src/volumes/plugin-access.js';
 import { PluginCalls } from '../../src/volumes/plugin-calls.js';
 import type { SecretsProvider } from '../../src/volumes/secrets.js';
@@ -78,13 +82,16 @@ export class VolumesLife implements Caller {
         volumeKind({ controller: csiController({ timeoutMs: callTimeoutMs }), calls, timeoutMs: callTimeoutMs }),
         nodeKind({
           afterMs: traits.fencingAfterMs,
-          after: (delayMs, signal) => pause(clock, delayMs, signal),
-          release: (nodeId, reason, signal) => this.volumes.fence(nodeId, reason, signal),
+          after: (delayMs, signal) => observed(clock, delayMs, signal),
+          release: (fencing) => fence.release(fencing),
         }),
       ],
       lease: { name: 'node/n1', holder: this.name, ttlMs: traits.leaseTtlMs },
     });
     this.nodes = new NodeManager(this.engine);
+    const target = (node: string, plugin: string): NodeTarget => this.nodes.target(node, plugin);
+    const admission = new NodeAdmission({ engine: this.engine, clock, target });
+    const fence = new NodeFence({ engine: this.engine, clock, logger, admission });
     this.volumes = new VolumeManager({
       engine: this.engine,
       clock,
@@ -93,7 +100,7 @@ export class VolumesLife implements Caller {
       reconciler: { run: unasked },
       capacity: unasked,
       isKnownPlugin: () => true,
-      target: (node, plugin) => this.nodes.target(node, plugin),
+      admission,
     });
   }
 
@@ -105,8 +112,10 @@ export class VolumesLife implements Caller {
     return this.clock.isAlive;
   }
 
-  async begin(): Promise<void> {
+  /** @param opened called once all others have lost their right to act */
+  async begin(opened: () => void): Promise<void> {
     await this.engine.open();
+    opened();
     await this.engine.restore(['']);
     if (this.state === 'opening') this.state = 'up';
   }

@@ -61,35 +61,46 @@ export class Users {
     const { volumes } = life;
     switch (step.do) {
       case 'create':
-        return this.#create(life, step);
+        this.#create(life, step);
+        break;
       case 'publish':
-        return this.#publish(life, step);
+        this.#publish(life, step);
+        break;
       case 'unpublish':
-        return this.#undo(step, [`p:${step.volume}/${step.node}`], () =>
+        this.#undo(step, [`p:${step.volume}/${step.node}`], () =>
           volumes.unpublish({ id: step.volume }, step.node, patienceOf(step)),
         );
+        break;
       case 'delete':
-        return this.#delete(life, step);
+        this.#delete(life, step);
+        break;
       case 'claim':
-        return this.#claim(life, step);
+        this.#claim(life, step);
+        break;
       case 'release':
-        return this.#undo(step, [`c:${step.volume}/${step.alloc}`, `r:${step.volume}`], () =>
+        this.#undo(step, [`c:${step.volume}/${step.alloc}`, `r:${step.volume}`], () =>
           volumes.release({ id: step.volume }, step.alloc),
         );
+        break;
       case 'retry':
-        return void this.#ask(step, () => volumes.retry({ id: step.volume }));
+        void this.#ask(step, () => volumes.retry({ id: step.volume }));
+        break;
       case 'acknowledge':
-        return void this.#ask(step, () => volumes.acknowledge({ id: step.volume }));
+        void this.#ask(step, () => volumes.acknowledge({ id: step.volume }));
+        break;
       case 'availability':
-        return void this.#ask(step, () => volumes.setAvailability({ id: step.volume }, step.availability));
+        void this.#ask(step, () => volumes.setAvailability({ id: step.volume }, step.availability));
+        break;
       case 'expand':
-        return void this.#ask(step, () =>
+        void this.#ask(step, () =>
           this.#tellVolume(life, step.volume, { type: 'volume.expand', capacity: { requiredBytes: 2 } }),
         );
+        break;
       case 'modify':
-        return void this.#ask(step, () =>
+        void this.#ask(step, () =>
           this.#tellVolume(life, step.volume, { type: 'volume.modify', mutableParameters: { speed: 'high' } }),
         );
+        break;
       case 'node':
         this.#node(life, step);
     }
@@ -106,21 +117,23 @@ export class Users {
       for (const { nodeId, state } of claims) if (state === 'unpublishing') this.#reportSoon(key.id, nodeId);
   }
 
-  async retryAll(): Promise<void> {
-    const life = this.#options.life();
-    for (const id of this.#seen.keys())
-      void this.#ask({ do: 'retry', volume: id }, async () => life?.volumes.retry({ id }));
+  /** Answers whether there was something to try again. */
+  async retryFailed(): Promise<boolean> {
+    const failed = [...this.#seen].filter(([, context]) => hasFailed(context)).map(([id]) => id);
+    for (const volume of failed) this.do({ atMs: 0, do: 'retry', volume });
     await this.#options.timeline.rest(undefined, 10);
+    return failed.length > 0;
   }
 
   /** Lets go of everything, and deletes it. @param settled resolves when all that is set off is done */
   async deleteAll(settled: () => Promise<void>): Promise<void> {
     this.#options.tell('all are deleted');
-    for (const id of this.#seen.keys())
-      for (const alloc of ['x', 'y', 'z']) this.do({ atMs: 0, do: 'release', volume: id, alloc });
+    for (const [id, { claims, waiting }] of this.#seen)
+      for (const { allocId } of [...claims, ...waiting])
+        this.do({ atMs: 0, do: 'release', volume: id, alloc: allocId });
     await settled();
-    for (const id of this.#seen.keys())
-      for (const node of nodeIds) this.do({ atMs: 0, do: 'unpublish', volume: id, node });
+    for (const [id, { publications }] of this.#seen)
+      for (const node of Object.keys(publications)) this.do({ atMs: 0, do: 'unpublish', volume: id, node });
     await settled();
     for (const id of this.#seen.keys()) this.do({ atMs: 0, do: 'delete', volume: id, force: false });
     await settled();
@@ -259,6 +272,9 @@ export class Users {
     };
   }
 }
+
+const hasFailed = ({ creation, deletion, expansion, modification, publications }: VolumeContext): boolean =>
+  [creation, deletion, expansion, modification, ...Object.values(publications)].some((piece) => piece?.failure);
 
 const patienceOf = ({ timeoutMs }: { timeoutMs?: number }): { timeoutMs?: number } =>
   timeoutMs === undefined ? {} : { timeoutMs };

@@ -1,0 +1,336 @@
+/** Claims: who may use a volume, from the taking to the proof that it is let go. */
+import { expect } from 'chai';
+import type { Claim } from '../../machines/volume-types.js';
+import type { ClaimOptions } from '../../src/volumes/volume-manager.js';
+import { pluginName, spec, VolumeHouse } from './volume-house.js';
+
+const data = { id: 'data' };
+const single = { accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
+const shared = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
+const block = { accessMode: 'multi-node-multi-writer', attachmentMode: 'block-device' } as const;
+
+describe('claims', () => {
+  let house: VolumeHouse;
+  beforeEach(async () => {
+    house = await new VolumeHouse().furnish();
+    await house.volumes.create(spec('data', { capabilities: [single, shared, block] }));
+  });
+  afterEach(() => house.dispose());
+
+  const claim = (allocId: string, more: Partial<ClaimOptions> = {}): Promise<Claim> =>
+    house.volumes.claim(data, { allocId, nodeId: 'a', mode: 'write', ...single, ...more });
+
+  const refusal = async (work: Promise<unknown>): Promise<string> => {
+    const error = await work.then(
+      () => undefined,
+      (reason: { code: string; message: string }) => reason,
+    );
+    return error ? `${error.code} ${error.message}` : 'taken';
+  };
+
+  const held = async (): Promise<string[]> =>
+    ((await house.volumes.get(data))?.claims ?? []).map(({ allocId, state }) => `${allocId} ${state}`);
+
+  const waiting = async (): Promise<string[]> =>
+    ((await house.volumes.get(data))?.waiting ?? []).map(({ allocId }) => allocId);
+
+  /** What was told of claims, and of the publication on node a. */
+  const told = async (): Promise<string[]> =>
+    (await house.events()).flatMap((event) => {
+      if (event.kind === 'claim') return [`${event.allocId} ${event.state}`];
+      return event.kind === 'publication' ? [`a ${event.state}`] : [];
+    });
+
+  const unstaged = (claimGeneration: number): Promise<void> =>
+    house.runtime.nodes.reportUnstaged('a', data, { claimGeneration });
+
+  it('C2 C6 V5 from the taking to the release each step is told; the slot is kept until the last', async () => {
+    const { generation } = await claim('w1');
+    await house.volumes.publish(data, 'a');
+    await house.volumes.release(data, 'w1');
+    expect(await held()).to.deep.equal(['w1 unpublishing']);
+    expect((await house.volumes.get(data))?.publications.a?.state).to.equal('pending-node-unpublish');
+    expect(await refusal(claim('w2'))).to.match(
+      /^CLAIM_CONFLICT .*alloc w1 on node a \(write, single-node-writer, unpublishing\)/,
+    );
+    let go = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    house.plugin.script = () => ({ before: gate });
+    await unstaged(generation);
+    await house.rest();
+    expect(await held()).to.deep.equal(['w1 node-detached']);
+    expect(await refusal(claim('w2'))).to.match(/^CLAIM_CONFLICT/);
+    go();
+    await house.rest();
+    expect(await held()).to.deep.equal([]);
+    expect(await told()).to.deep.equal([
+      'w1 taken',
+      'a pending-publish',
+      'a published',
+      'w1 unpublishing',
+      'a pending-node-unpublish',
+      'w1 node-detached',
+      'a pending-unpublish',
+      'a removed',
+      'w1 controller-detached',
+      'w1 released',
+    ]);
+  });
+
+  it('C1 C7 the same alloc again has the same claim, with the CSI node id of its taking, also when its node is down', async () => {
+    const first = await claim('w1');
+    expect(first).to.include({ csiNodeId: 'csi-a', state: 'taken' });
+    await house.runtime.nodes.report({ id: 'a', plugins: [{ name: pluginName, nodeId: 'csi-a2' }] });
+    await house.runtime.nodes.down('a');
+    expect(await claim('w1')).to.deep.equal(first);
+    expect(await claim('w1', { wait: true })).to.deep.equal(first);
+  });
+
+  it('C1 the same alloc on another node, or otherwise: refused, naming what it has', async () => {
+    await claim('w1');
+    const has =
+      /^CLAIM_CONFLICT .*alloc w1 already has alloc w1 on node a \(write, single-node-writer, taken\): release/;
+    expect(await refusal(claim('w1', { nodeId: 'b' }))).to.match(has);
+    expect(await refusal(claim('w1', { mode: 'read' }))).to.match(has);
+    expect(await refusal(claim('w1', { ...shared, wait: true }))).to.match(has);
+    expect(await held()).to.deep.equal(['w1 taken']);
+  });
+
+  it('C1 the same alloc while its claim is on its way out: to be claimed anew after that', async () => {
+    await claim('w1');
+    await house.volumes.publish(data, 'a');
+    await house.volumes.release(data, 'w1');
+    expect(await refusal(claim('w1', { wait: true }))).to.match(/unpublishing\): claim it anew once that is released/);
+  });
+
+  it('C4 modes are set by the first claim, and free after the last', async () => {
+    await claim('w1', shared);
+    expect(await refusal(claim('w2', block))).to.match(
+      /claimed as file-system, multi-node-multi-writer, by alloc w1 on node a/,
+    );
+    expect(await refusal(claim('w2', single))).to.match(/^CLAIM_CONFLICT/);
+    await house.volumes.release(data, 'w1');
+    expect(await claim('w2', block)).to.include({ attachmentMode: 'block-device' });
+  });
+
+  it('C5 what it was not made for, or a writer of a mode without writers: refused', async () => {
+    const reader = { accessMode: 'multi-node-reader-only', attachmentMode: 'file-system' } as const;
+    expect(await refusal(claim('w1', { ...reader, mode: 'read' }))).to.match(/^CLAIM_CONFLICT .*it was not made for/);
+    expect(await refusal(claim('w1', reader))).to.match(/multi-node-reader-only has no writers/);
+    expect(await refusal(claim('', { mode: 'x' as 'read' }))).to.match(/^INVALID_ARGUMENT .*allocId.*mode/s);
+  });
+
+  it('C5 with wait in order; nobody overtakes, not even who could have it', async () => {
+    await claim('w1');
+    const order: string[] = [];
+    const queue = ['w2', 'w3'].map((allocId) => claim(allocId, { wait: true }).then(() => order.push(allocId)));
+    await house.rest();
+    expect(await waiting()).to.deep.equal(['w2', 'w3']);
+    await house.volumes.release(data, 'w1');
+    await house.rest();
+    expect(await refusal(claim('w4'))).to.match(/claimed by alloc w2/);
+    expect(order).to.deep.equal(['w2']);
+    await house.volumes.release(data, 'w2');
+    await Promise.all(queue);
+    expect(order).to.deep.equal(['w2', 'w3']);
+  });
+
+  it('C5 one without wait behind one that waits is refused, naming who', async () => {
+    await claim('w1', shared);
+    const first = claim('w2', { ...single, wait: true });
+    await house.rest();
+    expect(await refusal(claim('w3', shared))).to.match(/alloc w2 on node a waited for it first/);
+    expect(await refusal(claim('w2', single))).to.match(/^CLAIM_CONFLICT .*w1.*alloc w2 waits for a claim/);
+    await house.volumes.release(data, 'w1');
+    expect(await first).to.include({ allocId: 'w2' });
+  });
+
+  it('C5 one that waits can be withdrawn: by its signal, or by a release; the next has its turn', async () => {
+    await claim('w1');
+    const end = new AbortController();
+    const second = refusal(claim('w2', { wait: true, signal: end.signal }));
+    const third = refusal(claim('w3', { wait: true }));
+    const fourth = claim('w4', { wait: true });
+    await house.rest();
+    end.abort();
+    expect(await second).to.match(/^ABORTED/);
+    await house.volumes.release(data, 'w3');
+    expect(await third).to.match(/^ABORTED/);
+    await house.volumes.release(data, 'w1');
+    expect(await fourth).to.include({ allocId: 'w4', state: 'taken' });
+    expect(await told()).to.include.members(['w2 withdrawn', 'w3 withdrawn']);
+  });
+
+  it('C5 a signal that comes too late takes no claim away', async () => {
+    const first = await claim('w1');
+    expect(await refusal(claim('w1', { wait: true, signal: AbortSignal.abort() }))).to.match(/^ABORTED/);
+    expect(await claim('w1')).to.deep.equal(first);
+  });
+
+  it('C5 C6 the queue outlives the runtime, and who asks again keeps its place', async () => {
+    await claim('w1');
+    for (const allocId of ['w2', 'w3']) void claim(allocId, { wait: true }).catch(() => {});
+    await house.rest();
+    await house.restart();
+    expect(await waiting()).to.deep.equal(['w2', 'w3']);
+    const third = claim('w3', { wait: true });
+    const second = claim('w2', { wait: true });
+    await house.rest();
+    expect(await waiting()).to.deep.equal(['w2', 'w3']);
+    await house.volumes.release(data, 'w1');
+    expect(await second).to.include({ allocId: 'w2' });
+    await house.volumes.release(data, 'w2');
+    expect(await third).to.include({ allocId: 'w3' });
+  });
+
+  it('C6 released before anything was published: at once, no call, no word of a publication', async () => {
+    await claim('w1');
+    await house.volumes.release(data, 'w1');
+    expect(await told()).to.deep.equal(['w1 taken', 'w1 node-detached', 'w1 controller-detached', 'w1 released']);
+    expect(house.plugin.told()).to.deep.equal(['CreateVolume: OK']);
+  });
+
+  it('C6 V8 released while it is being published: found out, then undone, and only then free', async () => {
+    await claim('w1');
+    let go = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    house.plugin.script = ({ rpc }) => (rpc === 'ControllerPublishVolume' ? { before: gate } : undefined);
+    const published = refusal(house.volumes.publish(data, 'a'));
+    await house.rest();
+    await house.volumes.release(data, 'w1');
+    expect(await held()).to.deep.equal(['w1 node-detached']);
+    go();
+    expect(await published).to.match(/^ABORTED/);
+    await house.rest();
+    expect(await held()).to.deep.equal([]);
+    expect(house.plugin.volumes.get('vol-1')?.attached.size).to.equal(0);
+  });
+
+  it('C6 requests while it backs off do not make it forget to go on', async () => {
+    let failures = 0;
+    house.plugin.script = ({ rpc }) =>
+      rpc === 'ControllerPublishVolume' && failures++ < 5 ? { code: 'ABORTED' } : undefined;
+    const published = house.volumes.publish(data, 'a', { capability: shared });
+    for (let at = 0; at < 20; at += 1) {
+      await claim(`w${at}`, shared);
+      await house.clock.advance(10);
+    }
+    await house.clock.advance(60_000);
+    expect(await published).to.deep.equal({ publishContext: { device: 'vol-1@csi-a' } });
+  });
+
+  it('C7 a report of an older generation changes nothing', async () => {
+    const first = await claim('w1');
+    await house.volumes.publish(data, 'a');
+    await house.volumes.release(data, 'w1');
+    await unstaged(first.generation);
+    await house.rest();
+    const second = await claim('w2');
+    expect(second.generation).to.be.above(first.generation);
+    await house.volumes.publish(data, 'a');
+    await house.volumes.release(data, 'w2');
+    await unstaged(first.generation);
+    expect(await held()).to.deep.equal(['w2 unpublishing']);
+    await unstaged(second.generation);
+    await house.rest();
+    expect(await held()).to.deep.equal([]);
+  });
+
+  it('C7 a report while it is used changes nothing', async () => {
+    const { generation } = await claim('w1');
+    await house.volumes.publish(data, 'a');
+    await unstaged(generation);
+    expect(await held()).to.deep.equal(['w1 taken']);
+    expect((await house.volumes.get(data))?.publications.a?.state).to.equal('published');
+  });
+
+  it('C7 generations rise also when the volume is deleted and made anew', async () => {
+    const seen: number[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      for (const allocId of ['w1', 'w2']) seen.push((await claim(allocId, shared)).generation);
+      for (const allocId of ['w1', 'w2']) await house.volumes.release(data, allocId);
+      await house.volumes.delete(data);
+      if (round === 1) await house.restart();
+      await house.volumes.create(spec('data', { capabilities: [single, shared, block] }));
+    }
+    expect(seen).to.deep.equal([...new Set(seen)].sort((one, other) => one - other));
+  });
+
+  it('C2 V5 two claims on one node: only the last takes the volume along', async () => {
+    const first = await claim('w1', shared);
+    const second = await claim('w2', shared);
+    await house.volumes.publish(data, 'a', { capability: shared });
+    await house.volumes.release(data, 'w1');
+    expect((await house.volumes.get(data))?.publications.a?.state).to.equal('published');
+    await unstaged(first.generation);
+    expect(await held()).to.deep.equal(['w2 taken']);
+    await house.volumes.release(data, 'w2');
+    await unstaged(second.generation);
+    await house.rest();
+    expect(await house.volumes.get(data)).to.deep.include({ claims: [], publications: {} });
+  });
+
+  it('V8 one that is taken while the former publication is on its way out: that goes, then it has its own', async () => {
+    const first = await claim('w1', shared);
+    await house.volumes.publish(data, 'a', { capability: shared });
+    await house.volumes.release(data, 'w1');
+    await claim('w2', shared);
+    const published = house.volumes.publish(data, 'a', { capability: shared });
+    await house.rest();
+    await unstaged(first.generation);
+    await published;
+    expect(await held()).to.deep.equal(['w2 taken']);
+    expect(house.plugin.told().slice(1)).to.deep.equal([
+      'ControllerPublishVolume csi-a: OK',
+      'ControllerUnpublishVolume csi-a: OK',
+      'ControllerPublishVolume csi-a: OK',
+    ]);
+  });
+
+  it('V8 C6 and if that one is released before: nothing is published for nobody', async () => {
+    const first = await claim('w1', shared);
+    await house.volumes.publish(data, 'a', { capability: shared });
+    await house.volumes.release(data, 'w1');
+    await claim('w2', shared);
+    const published = refusal(house.volumes.publish(data, 'a', { capability: shared }));
+    await house.rest();
+    await house.volumes.release(data, 'w2');
+    await unstaged(first.generation);
+    expect(await published).to.match(/^ABORTED/);
+    await house.rest();
+    expect(await house.volumes.get(data)).to.deep.include({ claims: [], publications: {} });
+    expect(house.plugin.volumes.get('vol-1')?.attached.size).to.equal(0);
+  });
+
+  for (const availability of ['pause', 'drain'] as const) {
+    it(`V15 ${availability}: no new use, what is used stays; active: those that waited have their turn`, async () => {
+      const first = await claim('w1');
+      const second = claim('w2', { wait: true });
+      await house.rest();
+      await house.volumes.setAvailability(data, availability);
+      expect(await refusal(claim('w3', { wait: true }))).to.match(/^VOLUME_UNAVAILABLE/);
+      expect(await refusal(house.volumes.publish(data, 'a'))).to.match(/^VOLUME_UNAVAILABLE/);
+      expect(await claim('w1')).to.deep.equal(first);
+      const last = (await house.events()).at(-1);
+      expect(last).to.deep.include({ kind: 'availability', availability, allocIds: ['w1'] });
+      await house.volumes.release(data, 'w1');
+      await house.rest();
+      expect(await waiting()).to.deep.equal(['w2']);
+      await house.volumes.setAvailability(data, 'active');
+      expect(await second).to.include({ allocId: 'w2', state: 'taken' });
+    });
+  }
+
+  it('V13 those that wait for a volume that is deleted hear so', async () => {
+    await claim('w1');
+    const second = refusal(claim('w2', { wait: true }));
+    await house.rest();
+    await house.volumes.delete(data, { force: true });
+    expect(await second).to.match(/^ABORTED/);
+    expect(await told()).to.include('w2 withdrawn');
+  });
+});
