@@ -1,6 +1,5 @@
 /** One runtime of a history of volumes: what belongs to volumes and nodes of it, composed as src/runtime.ts does. */
 import { csiController } from '../../src/csi/controller.js';
-import { pause } from '../../src/engine/clock.js';
 import { Engine } from '../../src/engine/engine.js';
 import type { Logger } from '../../src/engine/logger.js';
 import type { Store } from '../../src/engine/store.js';
