@@ -32,7 +32,8 @@ export const nodeOwnedPrefix = (machine: string, node: string): string => `${joi
 export const volumesPrefix = 'volume/';
 export const volumeAddress = (namespace: string, id: string): string => join('volume', namespace, id);
 export const nodesPrefix = 'node/';
-/** Actors that are of no node: whoever leads the cluster has them. */
+/** Actors that are of no node: whoever leads has them. Restored in this order. */
+export const clusterOwnedPrefixes = [nodesPrefix, volumesPrefix];
 export const isClusterOwned = (address: string): boolean =>
-  address.startsWith(volumesPrefix) || address.startsWith(nodesPrefix);
+  clusterOwnedPrefixes.some((prefix) => address.startsWith(prefix));
 export const nodeAddress = (id: string): string => join('node', id);

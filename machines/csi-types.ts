@@ -43,11 +43,12 @@ export interface CallFailure extends Failure {
 
 /**
  * What came of a piece of work with a plugin. `not-begun`: no call was made, so nothing is in doubt on its account.
- * `retry`: how long to wait before the next attempt; default machines/backoff.ts
+ * `retry`: how long to wait before the next attempt; default machines/backoff.ts. `anew`: no attempt, it is to be asked
+ * for again at once, once what is known now is committed: whether an earlier run may have made the call.
  */
 export type CallOutcome<TAnswer> =
   | { status: 'done'; answer: TAnswer }
-  | { status: 'failed' | 'not-begun'; failure: CallFailure; retry?: BackoffPolicy };
+  | { status: 'failed' | 'not-begun'; failure: CallFailure; retry?: BackoffPolicy; anew?: true };
 
 /** Failed attempts at a piece of work, until one succeeds or what is asked for changes. */
 export interface Tries {

@@ -2,6 +2,7 @@
 import { assign, emit, setup } from 'xstate';
 import type { Segments } from './csi-types.js';
 import { type Failure, hostActions, type Stamped, stampOf, unbound } from './host.js';
+import { isSameData } from './same-data.js';
 
 /** A plugin as it is on a node. */
 export interface NodePlugin {
@@ -27,6 +28,8 @@ export interface NodeContext {
   id: string;
   plugins: NodePlugin[];
   fence: Fence | null;
+  /** It has reported while its volumes were still being told: it is ready once they are. */
+  isBack: boolean;
 }
 
 export type NodeEvent = (
@@ -51,18 +54,31 @@ const notThere = ({ id }: NodeContext): Failure => ({
   final: true,
 });
 
+const tooLong = 'it was down for too long';
+
 export const nodeMachine = setup({
   types: {} as { context: NodeContext; events: NodeEvent; input: { id: string }; emitted: NodeChanged },
   actors: {
     /** Ends once the node has been down for so long that it is to be fenced, by the time that passes while somebody looks. */
     fenceTimer: unbound<void, { id: string }>(),
-    /** Tells every volume that is there that what the node would report is not waited for. */
+    /** Tells every volume that is there that what the node would report is not waited for; ends when all have heard it. */
     releaseVolumes: unbound<void, { id: string; reason: string }>(),
+  },
+  guards: {
+    isSame: ({ context }, plugins: NodePlugin[]) => isSameData(context.plugins, plugins),
+    isBack: ({ context }) => context.isBack,
   },
   actions: {
     ...hostActions,
-    keepPlugins: assign((_, plugins: NodePlugin[]) => ({ plugins, fence: null })),
-    keepFence: assign(({ event }, reason: string) => ({ fence: { reason, at: stampOf(event).at, isDone: false } })),
+    keepPlugins: assign((_, plugins: NodePlugin[]) => ({ plugins, fence: null, isBack: false })),
+    /** Nothing new may come to it before all that was there has been told. */
+    keepReturn: assign((_, plugins: NodePlugin[]) => ({ plugins, isBack: true })),
+    forgetReturn: assign({ isBack: false }),
+    forgetPlugins: assign({ plugins: [] }),
+    keepFence: assign(({ event }, reason: string) => ({
+      fence: { reason, at: stampOf(event).at, isDone: false },
+      isBack: false,
+    })),
     endFence: assign(({ context: { fence } }) => ({ fence: fence && { ...fence, isDone: true } })),
     emitReport: emit(({ context }, plugins: NodePlugin[]) => ({ type: 'reported' as const, id: context.id, plugins })),
     emitState: emit(({ context }, type: 'down' | 'gone') => ({ type, id: context.id })),
@@ -71,7 +87,7 @@ export const nodeMachine = setup({
 }).createMachine({
   id: 'node',
   version: '1',
-  context: ({ input }) => ({ id: input.id, plugins: [], fence: null }),
+  context: ({ input }) => ({ id: input.id, plugins: [], fence: null, isBack: false }),
   initial: 'gone',
   on: {
     'node.report': {
@@ -90,14 +106,25 @@ export const nodeMachine = setup({
     },
     'node.remove': {
       target: '.gone.releasing',
-      actions: [
-        { type: 'keepFence', params: lost },
-        { type: 'emitState', params: 'gone' },
-      ],
+      actions: [{ type: 'keepFence', params: lost }, 'forgetPlugins', { type: 'emitState', params: 'gone' }],
     },
   },
   states: {
-    ready: { on: { 'node.down': { target: 'down', actions: { type: 'emitState', params: 'down' } } } },
+    ready: {
+      on: {
+        'node.down': { target: 'down', actions: { type: 'emitState', params: 'down' } },
+        /** Nodes report again and again: what says nothing new is none. */
+        'node.report': [
+          { guard: { type: 'isSame', params: ({ event }) => event.plugins } },
+          {
+            actions: [
+              { type: 'keepPlugins', params: ({ event }) => event.plugins },
+              { type: 'emitReport', params: ({ event }) => event.plugins },
+            ],
+          },
+        ],
+      },
+    },
     down: {
       initial: 'waiting',
       states: {
@@ -109,8 +136,8 @@ export const nodeMachine = setup({
             onDone: {
               target: 'fencing',
               actions: [
-                { type: 'keepFence', params: 'it was down for too long' },
-                { type: 'emitFenced', params: 'it was down for too long' },
+                { type: 'keepFence', params: tooLong },
+                { type: 'emitFenced', params: tooLong },
               ],
             },
           },
@@ -120,29 +147,61 @@ export const nodeMachine = setup({
             id: 'releaseVolumes',
             src: 'releaseVolumes',
             input: ({ context }) => ({ id: context.id, reason: context.fence?.reason ?? lost }),
-            onDone: { target: 'fenced', actions: 'endFence' },
+            onDone: [
+              {
+                guard: 'isBack',
+                target: '#node.ready',
+                actions: [
+                  { type: 'emitReport', params: ({ context }) => context.plugins },
+                  { type: 'keepPlugins', params: ({ context }) => context.plugins },
+                ],
+              },
+              { target: 'fenced', actions: 'endFence' },
+            ],
+          },
+          on: {
+            'node.report': { actions: { type: 'keepReturn', params: ({ event }) => event.plugins } },
+            'node.down': { actions: 'forgetReturn' },
+            'node.fence': { actions: 'forgetReturn' },
           },
         },
-        fenced: {},
+        /** All is told already: there is nothing to be fenced again. */
+        fenced: { on: { 'node.fence': {} } },
       },
     },
     gone: {
       initial: 'unknown',
+      on: {
+        'node.down': { actions: { type: 'answer', params: ({ context }) => ({ error: notThere(context) }) } },
+        'node.fence': { actions: { type: 'answer', params: ({ context }) => ({ error: notThere(context) }) } },
+      },
       states: {
         releasing: {
           invoke: {
             id: 'releaseAll',
             src: 'releaseVolumes',
             input: ({ context }) => ({ id: context.id, reason: context.fence?.reason ?? lost }),
-            onDone: 'unknown',
+            onDone: [
+              {
+                guard: 'isBack',
+                target: '#node.ready',
+                actions: [
+                  { type: 'emitReport', params: ({ context }) => context.plugins },
+                  { type: 'keepPlugins', params: ({ context }) => context.plugins },
+                ],
+              },
+              { target: 'unknown' },
+            ],
+          },
+          on: {
+            'node.report': { actions: { type: 'keepReturn', params: ({ event }) => event.plugins } },
+            'node.remove': { actions: ['forgetReturn', 'forgetPlugins'] },
           },
         },
         /** None is there. */
         unknown: {
           tags: 'absent',
           on: {
-            'node.down': { actions: { type: 'answer', params: ({ context }) => ({ error: notThere(context) }) } },
-            'node.fence': { actions: { type: 'answer', params: ({ context }) => ({ error: notThere(context) }) } },
             'node.remove': { actions: { type: 'answer', params: ({ context }) => ({ error: notThere(context) }) } },
           },
         },

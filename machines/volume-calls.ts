@@ -39,6 +39,8 @@ export interface UnpublishCall extends MadeCall {
 
 export interface ExpandCall extends MadeCall {
   capacity: CapacityRange;
+  /** Nodes where it is, or may be. */
+  nodeIds: string[];
   capability?: Capability;
 }
 
@@ -85,7 +87,9 @@ export const unpublishCallOf = (context: VolumeContext): UnpublishCall => ({
 
 export const expandCallOf = (context: VolumeContext): ExpandCall => {
   const [capability] = mustSpec(context).capabilities;
-  return { ...madeCallOf(context), capacity: context.expansion?.capacity ?? {}, ...(capability && { capability }) };
+  const capacity = context.expansion?.capacity ?? {};
+  const nodeIds = Object.keys(context.publications);
+  return { ...madeCallOf(context), capacity, nodeIds, ...(capability && { capability }) };
 };
 
 export const modifyCallOf = (context: VolumeContext): ModifyCall => ({
@@ -107,6 +111,7 @@ export function attemptIn(
   const stamp = stampOf(event);
   if (!output || output.status === 'done')
     return { ...stamp, failure: failureIn(event) satisfies CallFailure, isNotBegun: false };
-  const { failure, status, retry } = output;
-  return { ...stamp, failure, isNotBegun: status === 'not-begun', ...(retry && { retry }) };
+  const { failure, status, retry, anew } = output;
+  const isNotBegun = status === 'not-begun';
+  return { ...stamp, failure, isNotBegun, ...(retry && { retry }), ...(anew && { isAnew: anew }) };
 }

@@ -1,8 +1,10 @@
 /** What requests make of a volume: its next context, and what is told of that. Pure. Which are refused: volume-requests.ts */
 import type { CapacityRange } from './csi-types.js';
+import { isSameData } from './same-data.js';
 import { granted } from './volume-claims.js';
 import { type Change, claimTold, type Draft, drafted, put } from './volume-draft.js';
-import { isSameWish } from './volume-requests.js';
+import { excludes, mayBeThere, wishOf } from './volume-modes.js';
+import { isCovered, isSameWish } from './volume-requests.js';
 import type {
   Availability,
   Claim,
@@ -13,6 +15,7 @@ import type {
   VolumeContext,
   VolumeInput,
   VolumeSpec,
+  WorkKind,
 } from './volume-types.js';
 
 /** A volume that is not there. */
@@ -30,6 +33,7 @@ export const nobody = ({ namespace, id, seq }: VolumeInput): VolumeContext => ({
   publicationNumber: 0,
   availability: 'active',
   expansion: null,
+  expandedTo: null,
   nodeExpansion: false,
   modification: null,
   deletion: null,
@@ -51,15 +55,24 @@ export const publish = (context: VolumeContext, nodeId: string, asked: PublishWi
     const { capability, readOnly, csiNodeId } = asked;
     const wish = { capability, readOnly, csiNodeId };
     const present = draft.publications[nodeId];
-    if (!present || (present.failure?.in === 'publish' && !isSameWish(present, wish))) {
+    if (!present) {
       begin(draft, nodeId, wish);
+    } else if (present.failure) {
+      if (!isSameWish(present, wish) || present.failure.in === 'unpublish') replace(draft, nodeId, wish);
     } else if (present.state === 'pending-publish' && isSameWish(present, wish)) {
-      const { undoneAfter: _, ...wanted } = present;
+      const { undoneAfter: _, fenced: __, next: ___, ...wanted } = present;
       draft.publications[nodeId] = wanted;
-    } else if (present.state !== 'published' && present.failure?.in !== 'publish') {
+    } else if (present.state !== 'published') {
       draft.publications[nodeId] = { ...present, next: wish };
     }
   });
+
+/** What failed there is out of the way first, where something of it may be there. */
+function replace(draft: Draft, nodeId: string, wish: PublishWish): void {
+  const failed = draft.publications[nodeId];
+  if (failed && mayBeThere(failed)) put(draft, nodeId, { ...leaving(failed), next: wish });
+  else begin(draft, nodeId, wish);
+}
 
 function begin(draft: Draft, nodeId: string, wish: PublishWish): void {
   draft.publicationNumber += 1;
@@ -76,7 +89,8 @@ export const unpublish = (context: VolumeContext, nodeId: string): Change =>
     else if (publication.state === 'pending-publish') withdraw(draft, nodeId, publication);
   });
 
-const leaving = ({
+/** It is to be undone, from the beginning: what came of attempts to publish it does not count. */
+export const leaving = ({
   failure: _,
   tries: __,
   undoneAfter: ___,
@@ -90,23 +104,30 @@ const leaving = ({
 /** Publishing that nobody wants any more: if it can't have happened it is over, else that is to be found out first. */
 function withdraw(draft: Draft, nodeId: string, publication: Publication): void {
   const { work, awaiting } = draft;
-  const isCalled = work?.isCalling && work.nodeId === nodeId && (!awaiting || awaiting.inDoubt);
+  const isCalled = work?.isCalling && work.nodeId === nodeId && !awaiting;
+  const { undoneAfter, tries } = publication;
   if (publication.drifted) put(draft, nodeId, leaving(publication));
-  else if (publication.inDoubt || isCalled)
-    put(draft, nodeId, { ...publication, undoneAfter: publication.undoneAfter ?? publication.tries?.count ?? 0 });
-  else remove(draft, nodeId);
+  else if (!publication.inDoubt && !isCalled) remove(draft, nodeId);
+  else if (undoneAfter === undefined) {
+    const now = tries && { tries: { ...tries, notBeforeMs: 0 } };
+    put(draft, nodeId, { ...publication, ...now, undoneAfter: tries?.count ?? 0 });
+  }
 }
 
 /** It is gone from the node: whoever waited for that is released, or it is published anew. */
 export function remove(draft: Draft, nodeId: string): void {
-  const { next, number } = draft.publications[nodeId] ?? {};
+  const publication = draft.publications[nodeId];
   delete draft.publications[nodeId];
-  draft.tells.push({ type: 'publication', nodeId, number: number ?? 0, state: 'removed' });
+  if (publication) draft.tells.push({ type: 'publication', nodeId, number: publication.number, state: 'removed' });
   for (const claim of draft.claims.filter((one) => one.nodeId === nodeId && one.state === 'node-detached')) {
     draft.tells.push(claimTold({ ...claim, state: 'controller-detached' }), claimTold({ ...claim, state: 'released' }));
   }
   draft.claims = draft.claims.filter((one) => one.nodeId !== nodeId || one.state !== 'node-detached');
-  if (next && !draft.deletion) begin(draft, nodeId, next);
+  if (publication?.next && !draft.deletion) begin(draft, nodeId, publication.next);
+  const { expansion } = draft;
+  // What may have stood in its way does no more: it is tried now, once.
+  if (expansion?.tries && Object.keys(draft.publications).length === 0)
+    draft.expansion = { ...expansion, tries: { ...expansion.tries, notBeforeMs: 0 } };
   grant(draft);
 }
 
@@ -130,10 +151,24 @@ export const claim = (context: VolumeContext, asked: ClaimRequest): Change =>
     if (waits) draft.tells.push({ type: 'claim', state: 'waiting', allocId: waits.allocId, nodeId: waits.nodeId });
   });
 
+/** It waits no longer; what it has taken it keeps. */
+export const unclaim = (context: VolumeContext, allocId: string): Change =>
+  drafted(context, (draft) => {
+    withdrawClaims(draft, (one) => one.allocId === allocId);
+    grant(draft);
+  });
+
+function withdrawClaims(draft: Draft, isMeant: (request: ClaimRequest) => boolean): void {
+  const withdrawn = draft.waiting.filter(isMeant);
+  if (withdrawn.length === 0) return;
+  draft.waiting = draft.waiting.filter((one) => !withdrawn.includes(one));
+  for (const { allocId, nodeId } of withdrawn) draft.tells.push({ type: 'claim', state: 'withdrawn', allocId, nodeId });
+}
+
 /** Its workload has stopped, or it waits no longer. */
 export const release = (context: VolumeContext, allocId: string): Change =>
   drafted(context, (draft) => {
-    draft.waiting = draft.waiting.filter((one) => one.allocId !== allocId);
+    withdrawClaims(draft, (one) => one.allocId === allocId);
     const held = draft.claims.find((one) => one.allocId === allocId);
     if (held?.state === 'taken') {
       const publication = draft.publications[held.nodeId];
@@ -150,23 +185,40 @@ function move(draft: Draft, claims: Claim[], state: Claim['state'], fenced?: str
   draft.tells.push(...claims.map((one) => claimTold(moved(one))));
 }
 
-/** Claims on this node have moved on: those that nothing keeps are released, and the last of them takes the volume along. */
+/**
+ * Claims on this node have moved on: those that nothing keeps are released, and the last of those that used the
+ * publication takes it along. One that was taken while it was on its way out has its own to come.
+ */
 function leave(draft: Draft, nodeId: string): void {
   const here = draft.claims.filter((one) => one.nodeId === nodeId);
   const publication = draft.publications[nodeId];
   const staying = here.filter(({ state }) => state !== 'node-detached');
-  if (staying.length > 0) {
+  const isUsed = staying.some(({ state }) => state === 'unpublishing');
+  if (publication?.state === 'pending-node-unpublish' && !isUsed) {
+    put(draft, nodeId, leaving(publication));
+  } else if (staying.length > 0) {
     const released = here.filter(({ state }) => state === 'node-detached');
     draft.claims = draft.claims.filter((one) => !released.includes(one));
     draft.tells.push(...released.map((one) => claimTold({ ...one, state: 'released' })));
     const isLeaving = staying.every(({ state }) => state === 'unpublishing');
     if (isLeaving && publication && (publication.state === 'published' || publication.drifted))
       put(draft, nodeId, { ...publication, state: 'pending-node-unpublish' });
-    return;
+  } else if (!publication) {
+    remove(draft, nodeId);
+  } else if (publication.state === 'pending-publish') {
+    withdraw(draft, nodeId, publication);
+  } else if (publication.state !== 'pending-unpublish') {
+    put(draft, nodeId, leaving(publication));
   }
-  if (!publication) remove(draft, nodeId);
-  else if (publication.state === 'pending-publish') withdraw(draft, nodeId, publication);
-  else if (publication.state !== 'pending-unpublish') put(draft, nodeId, leaving(publication));
+  if (staying.length === 0) unwish(draft, nodeId);
+}
+
+/** What was to come after it is for nobody any more. */
+function unwish(draft: Draft, nodeId: string): void {
+  const present = draft.publications[nodeId];
+  if (!present?.next) return;
+  const { next: _, ...publication } = present;
+  draft.publications[nodeId] = publication;
 }
 
 /** The node has nothing of it any more that claims up to this generation used. */
@@ -186,22 +238,35 @@ export const fence = (context: VolumeContext, nodeId: string, reason: string): C
   drafted(context, (draft) => {
     const present = draft.publications[nodeId];
     if (present) {
-      const { next: _, ...publication } = present;
-      draft.publications[nodeId] = { ...publication, fenced: reason };
+      const { next: _, tries, ...publication } = present;
+      // What was waited for is proof no longer asked for: an unpublish is tried at once.
+      const kept = present.state === 'pending-unpublish' || !tries ? {} : { tries };
+      draft.publications[nodeId] = { ...publication, ...kept, fenced: reason };
     }
-    draft.waiting = draft.waiting.filter((one) => one.nodeId !== nodeId);
+    withdrawClaims(draft, (one) => one.nodeId === nodeId);
     const here = draft.claims.filter((one) => one.nodeId === nodeId && one.state !== 'node-detached');
     move(draft, here, 'node-detached', reason);
     if (present || here.length > 0) leave(draft, nodeId);
     grant(draft);
   });
 
+/** Whether a fence of the node is still to be told to the volume. */
+export const isToBeFenced = ({ publications, claims, waiting }: VolumeContext, nodeId: string): boolean => {
+  const publication = publications[nodeId];
+  const isKept = publication !== undefined && publication.fenced === undefined;
+  const isHeld = claims.some((one) => one.nodeId === nodeId && one.state !== 'node-detached');
+  return isKept || isHeld || waiting.some((one) => one.nodeId === nodeId);
+};
+
 const forced = 'deleted with force';
 
 export const discard = (context: VolumeContext, force: boolean): Change =>
   drafted(context, (draft) => {
-    draft.deletion = { ...draft.deletion, force: force || draft.deletion?.force === true };
-    draft.waiting = [];
+    const isFirst = draft.deletion === null || (force && !draft.deletion.force);
+    const { tries } = draft.deletion ?? {};
+    draft.deletion = isFirst ? { force } : { force: force || draft.deletion?.force === true, ...(tries && { tries }) };
+    if (isFirst || draft.creation.failure) draft.creation = draft.creation.inDoubt ? { inDoubt: true } : {};
+    withdrawClaims(draft, () => true);
     draft.expansion = null;
     draft.modification = null;
     if (force) giveUpNodes(draft);
@@ -230,25 +295,54 @@ function giveUpNodes(draft: Draft): void {
   draft.claims = [];
 }
 
-export const expand = (_: VolumeContext, capacity: CapacityRange): Change => ({ context: { expansion: { capacity } } });
+/** Whether a call for this piece is under way, or waits for its turn: it is made with what was asked for before. */
+const isAt = ({ work }: VolumeContext, kind: WorkKind): boolean => work?.isCalling === true && work.kind === kind;
 
-export const modify = (_: VolumeContext, mutableParameters: Record<string, string>): Change => ({
-  context: { modification: { mutableParameters } },
-});
+export const expand = (context: VolumeContext, capacity: CapacityRange): Change => {
+  const { expansion } = context;
+  const isAsked = [expansion?.capacity, expansion?.next].some((asked) => isSameData(asked, capacity));
+  if (isAsked || isCovered(context, capacity)) return { context: {} };
+  if (expansion && isAt(context, 'expand')) return { context: { expansion: { ...expansion, next: capacity } } };
+  return { context: { expansion: { capacity } } };
+};
+
+/** What is asked for twice is one change; what a plugin would not take is let go of. */
+export const modify = (context: VolumeContext, asked: Record<string, string>): Change => {
+  const { modification } = context;
+  if (!modification) return { context: { modification: { mutableParameters: asked } } };
+  const { mutableParameters, next, failure } = modification;
+  if (isAt(context, 'modify')) return { context: { modification: { ...modification, next: { ...next, ...asked } } } };
+  if (failure && isSameData(mutableParameters, asked)) return { context: {} };
+  const wanted = failure ? asked : { ...mutableParameters, ...asked };
+  if (isSameData(wanted, mutableParameters)) return { context: {} };
+  return { context: { modification: { mutableParameters: wanted } } };
+};
 
 /** What has failed is tried again, and what waits for its time is tried now. */
 export const retry = (context: VolumeContext): Change =>
   drafted(context, (draft) => {
     const { inDoubt } = draft.creation;
     draft.creation = inDoubt ? { inDoubt } : {};
-    for (const [nodeId, { failure, tries: _, ...publication }] of Object.entries(draft.publications)) {
-      if (failure) put(draft, nodeId, { ...publication, state: `pending-${failure.in}` });
-      else draft.publications[nodeId] = publication;
+    for (const [nodeId, publication] of Object.entries(draft.publications)) again(draft, nodeId, publication);
+    if (draft.expansion) {
+      const { tries: _, failure: __, ...expansion } = draft.expansion;
+      draft.expansion = expansion;
     }
-    if (draft.expansion) draft.expansion = { capacity: draft.expansion.capacity };
-    if (draft.modification) draft.modification = { mutableParameters: draft.modification.mutableParameters };
+    if (draft.modification) {
+      const { tries: _, failure: __, ...modification } = draft.modification;
+      draft.modification = modification;
+    }
     if (draft.deletion) draft.deletion = { force: draft.deletion.force };
   });
+
+function again(draft: Draft, nodeId: string, publication: Publication): void {
+  const { failure, tries: _, undoneAfter, ...rest } = publication;
+  const wanted = Object.entries(draft.publications).filter(([other, one]) => other !== nodeId && wishOf(one));
+  if (!failure) draft.publications[nodeId] = { ...rest, ...(undoneAfter !== undefined && { undoneAfter: 0 }) };
+  // Its place may have been taken since.
+  else if (failure.in === 'unpublish' || !wanted.some(([, one]) => excludes(one, publication)))
+    put(draft, nodeId, { ...rest, state: `pending-${failure.in}` });
+}
 
 export const setAvailability = (context: VolumeContext, availability: Availability): Change =>
   drafted(context, (draft) => {

@@ -28,6 +28,14 @@ export const isReadOnly = (mode: AccessMode): boolean => slots[mode].writers ===
 export const describeClaim = ({ allocId, nodeId, mode, accessMode, state }: Claim): string =>
   `alloc ${allocId} on node ${nodeId} (${mode}, ${accessMode}, ${state})`;
 
+/** Whether a claim asks for what another one has, or waits for. */
+export const isSameClaim = (one: ClaimRequest, other: Omit<ClaimRequest, 'csiNodeId'>): boolean =>
+  one.allocId === other.allocId &&
+  one.nodeId === other.nodeId &&
+  one.mode === other.mode &&
+  one.accessMode === other.accessMode &&
+  one.attachmentMode === other.attachmentMode;
+
 /** Why a claim can't be had now, with the names of who has what it needs; undefined where it can. */
 export function conflictOf(claims: Claim[], asked: ClaimRequest): string | undefined {
   const [first] = claims;

@@ -2,17 +2,29 @@
 import { type BackoffPolicy, defaultBackoff, jittered } from './backoff.js';
 import type { Bytes, CallFailure, Tries } from './csi-types.js';
 import type { Stamped } from './host.js';
-import { remove } from './volume-changes.js';
+import { leaving, remove } from './volume-changes.js';
 import { type Change, type Draft, drafted, put } from './volume-draft.js';
-import type { CreatedVolume, Leftover, Publication, VolumeContext, Work } from './volume-types.js';
+import type {
+  CreatedVolume,
+  Expansion,
+  Leftover,
+  Modification,
+  Publication,
+  VolumeContext,
+  Work,
+} from './volume-types.js';
 
 /** A forced deletion takes a step that has failed so often for one that can't be confirmed. */
 const forcedAttempts = 3;
+/** After so many attempts to find out what became of a publish that nobody wants any more, it is undone all the same. */
+const attemptsToResolve = 3;
 
 export interface FailedAttempt extends Stamped {
   failure: CallFailure;
   /** No call was made. */
   isNotBegun: boolean;
+  /** Nor was this one: it is to be asked for again, with what is known now. */
+  isAnew?: boolean;
   retry?: BackoffPolicy;
 }
 
@@ -39,7 +51,9 @@ export const expanded = (
   { capacityBytes, nodeExpansionRequired }: { capacityBytes?: Bytes; nodeExpansionRequired: boolean },
 ): Change =>
   drafted(context, (draft) => {
-    draft.expansion = null;
+    const { capacity, next } = draft.expansion ?? {};
+    draft.expandedTo = capacity ?? draft.expandedTo;
+    draft.expansion = next ? { capacity: next } : null;
     draft.nodeExpansion ||= nodeExpansionRequired;
     if (draft.csi && capacityBytes !== undefined) draft.csi = { ...draft.csi, capacityBytes };
     draft.tells.push({
@@ -51,8 +65,8 @@ export const expanded = (
 
 export const modified = (context: VolumeContext): Change =>
   drafted(context, (draft) => {
-    const { mutableParameters = {} } = draft.modification ?? {};
-    draft.modification = null;
+    const { mutableParameters = {}, next } = draft.modification ?? {};
+    draft.modification = next ? { mutableParameters: next } : null;
     if (draft.spec)
       draft.spec = { ...draft.spec, mutableParameters: { ...draft.spec.mutableParameters, ...mutableParameters } };
     draft.tells.push({ type: 'modified', mutableParameters });
@@ -65,13 +79,37 @@ export const deleted = (_: VolumeContext): Change => ({ context: { csi: null, cr
 export const failed = (context: VolumeContext, attempt: FailedAttempt): Change =>
   drafted(context, (draft) => {
     const work = mustWork(draft);
-    const { failure } = attempt;
-    const isForced = draft.deletion?.force === true;
+    const { failure, isNotBegun } = attempt;
+    if (attempt.isAnew) {
+      // While it waited, no run of it has made a call.
+      if (!isNotBegun && !draft.awaiting) doubt(draft, work);
+      return;
+    }
     const count = (triesOf(draft, work)?.count ?? 0) + 1;
-    if (isForced && (failure.final || count >= forcedAttempts)) giveUp(draft, work, failure);
+    if (isForced(draft, work) && (failure.final || count >= forcedAttempts)) giveUp(draft, work, failure);
     else if (isSo(draft, work, failure)) remove(draft, publicationAt(draft).nodeId);
     else if (failure.final) fail(draft, work, failure);
     else again(draft, work, { ...attempt, count });
+  });
+
+/** What a forced deletion can do without, where it can't be had. */
+const isForced = ({ deletion }: Draft, { kind }: Work): boolean =>
+  deletion?.force === true && (kind === 'create' || kind === 'unpublish' || kind === 'delete');
+
+/** A call for it may have taken effect, or may still. */
+function doubt(draft: Draft, { kind, nodeId }: Work): void {
+  if (kind === 'create') draft.creation = { ...draft.creation, inDoubt: true };
+  const publication = kind === 'publish' && nodeId !== undefined ? draft.publications[nodeId] : undefined;
+  if (publication) draft.publications[nodeId ?? ''] = { ...publication, inDoubt: true };
+}
+
+/** The call has to wait, and was not made: what is not wanted any more, and can't have happened, is over. */
+export const awaits = (context: VolumeContext, reason: string): Change =>
+  drafted(context, (draft) => {
+    draft.awaiting = { reason };
+    if (draft.work?.kind !== 'publish') return;
+    const { nodeId, publication } = publicationAt(draft);
+    if (publication.undoneAfter !== undefined && !publication.inDoubt) remove(draft, nodeId);
   });
 
 /** NOT_FOUND is no proof that a volume is detached; where its node was given up on record, it is taken for one. */
@@ -85,33 +123,51 @@ function again(
 ): void {
   const notBeforeMs = at + jittered(retry ?? defaultBackoff, count, random);
   const tries: Tries = { count, notBeforeMs, failure };
-  const inDoubt = isNotBegun ? {} : { inDoubt: true };
+  if (!isNotBegun) doubt(draft, work);
   switch (work.kind) {
     case 'create':
-      draft.creation = { ...draft.creation, ...inDoubt, tries };
+      draft.creation = { ...draft.creation, tries };
       break;
     case 'publish':
+      publishAgain(draft, tries);
+      break;
     case 'unpublish': {
       const { nodeId, publication } = publicationAt(draft);
-      draft.publications[nodeId] = { ...publication, ...(work.kind === 'publish' && inDoubt), tries };
+      draft.publications[nodeId] = { ...publication, tries };
       break;
     }
     case 'delete':
       if (draft.deletion) draft.deletion = { ...draft.deletion, tries };
       break;
     case 'expand':
-      if (draft.expansion) draft.expansion = { ...draft.expansion, tries };
+      if (draft.expansion) draft.expansion = anew(draft.expansion) ?? { ...draft.expansion, tries };
       break;
     case 'modify':
-      if (draft.modification) draft.modification = { ...draft.modification, tries };
+      if (draft.modification) draft.modification = changedTo(draft.modification) ?? { ...draft.modification, tries };
   }
+}
+
+/** What was asked for meanwhile takes the place of what was tried. */
+const anew = ({ next }: Expansion): Expansion | undefined => next && { capacity: next };
+/** The same: what was not refused is still to be changed. */
+const changedTo = ({ mutableParameters, next }: Modification, isRefused = false): Modification | undefined =>
+  next && { mutableParameters: isRefused ? next : { ...mutableParameters, ...next } };
+
+/** Where nobody wants it any more, it is found out what became of it, for a while, then undone all the same. */
+function publishAgain(draft: Draft, tries: Tries): void {
+  const { nodeId, publication } = publicationAt(draft);
+  const { undoneAfter, inDoubt } = publication;
+  if (undoneAfter === undefined) draft.publications[nodeId] = { ...publication, tries };
+  else if (!inDoubt) remove(draft, nodeId);
+  else if (tries.count - undoneAfter < attemptsToResolve) draft.publications[nodeId] = { ...publication, tries };
+  else put(draft, nodeId, leaving(publication));
 }
 
 /** It stays so until what is asked for changes, or it is to be tried again. */
 function fail(draft: Draft, work: Work, failure: CallFailure): void {
   switch (work.kind) {
     case 'create':
-      draft.creation = { failure };
+      draft.creation = { failure, ...(draft.creation.inDoubt && !isProof(failure) && { inDoubt: true }) };
       draft.tells.push({ type: 'failed', failure });
       break;
     case 'publish':
@@ -123,20 +179,31 @@ function fail(draft: Draft, work: Work, failure: CallFailure): void {
       draft.tells.push({ type: 'failed', failure });
       break;
     case 'expand':
-      if (draft.expansion) draft.expansion = { capacity: draft.expansion.capacity, failure };
+      if (draft.expansion) draft.expansion = anew(draft.expansion) ?? { capacity: draft.expansion.capacity, failure };
       break;
-    case 'modify':
-      if (draft.modification) draft.modification = { ...draft.modification, failure };
+    case 'modify': {
+      const { modification } = draft;
+      if (!modification) break;
+      const { mutableParameters } = modification;
+      draft.modification = changedTo(modification, true) ?? { mutableParameters, failure };
+    }
   }
 }
 
 function failPublication(draft: Draft, kind: 'publish' | 'unpublish', failure: CallFailure): void {
   const { nodeId, publication } = publicationAt(draft);
-  const { tries: _, inDoubt: __, undoneAfter, ...rest } = publication;
+  const { tries: _, inDoubt, undoneAfter, next: __, ...rest } = publication;
+  const isInDoubt = inDoubt && !(kind === 'publish' && isProof(failure)) && { inDoubt };
   // Nobody wants it any more; that it is not there, only the plugin can say.
-  if (kind === 'publish' && undoneAfter !== undefined) put(draft, nodeId, { ...rest, state: 'pending-unpublish' });
-  else put(draft, nodeId, { ...rest, state: 'failed', failure: { ...failure, in: kind } });
+  if (kind === 'publish' && undoneAfter !== undefined) put(draft, nodeId, leaving(publication));
+  else put(draft, nodeId, { ...rest, ...isInDoubt, state: 'failed', failure: { ...failure, in: kind } });
 }
+
+/** Of whoever asks, or of what is there already: such answers say nothing of what an attempt before them has done. */
+const noProofs = ['ALREADY_EXISTS', 'PERMISSION_DENIED', 'UNAUTHENTICATED', 'UNIMPLEMENTED'];
+
+/** Whether a final answer says that no attempt before it has done anything. */
+const isProof = ({ grpcCode }: CallFailure): boolean => grpcCode !== undefined && !noProofs.includes(grpcCode);
 
 function giveUp(draft: Draft, work: Work, { message }: CallFailure): void {
   const leftover = (what: Leftover['what'], where: object = {}): void => {

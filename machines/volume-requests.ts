@@ -1,7 +1,9 @@
 /** Which requests a volume refuses, and why: each names who or what is in the way, and what to do. Pure. */
+import type { Bytes, CapacityRange } from './csi-types.js';
 import type { AnswerParams, Failure } from './host.js';
 import { isSameData } from './same-data.js';
-import { conflictOf, describeClaim, isReadOnly } from './volume-claims.js';
+import { conflictOf, describeClaim, isReadOnly, isSameClaim } from './volume-claims.js';
+import { excludes, mayBeThere, wishOf } from './volume-modes.js';
 import type { Publication, PublishWish, VolumeContext, VolumeKey, VolumeRequest } from './volume-types.js';
 
 export const nameOf = ({ namespace, id }: VolumeKey): string => `volume ${namespace}/${id}`;
@@ -20,12 +22,8 @@ const refused = (code: string, { key }: VolumeContext, why: string): Failure => 
 const describePublication = (nodeId: string, { state, readOnly, capability }: Publication): string =>
   `node ${nodeId} (${state}, ${capability.accessMode}${readOnly ? ', read-only' : ''})`;
 
-/** Whether somebody wants it there. */
-const isWanted = ({ state, undoneAfter, next }: Publication): boolean =>
-  state === 'published' || (state === 'pending-publish' && undoneAfter === undefined) || next !== undefined;
-
 const wantedOn = ({ publications }: VolumeContext): [nodeId: string, Publication][] =>
-  Object.entries(publications).filter(([, publication]) => isWanted(publication));
+  Object.entries(publications).filter(([, publication]) => wishOf(publication));
 
 /** It is on its way out, or held back from new use. */
 function unusable(context: VolumeContext): Failure | undefined {
@@ -43,21 +41,22 @@ export const isSameWish = (one: PublishWish, other: PublishWish): boolean =>
 
 function publishRefusal(context: VolumeContext, { nodeId, ...wish }: RequestOf<'volume.publish'>): Failure | undefined {
   const present = context.publications[nodeId];
-  const asked = present?.next ?? present;
-  if (asked && isWanted(asked as Publication) && isSameWish(asked, wish)) return undefined;
+  const asked = present && wishOf(present);
+  if (asked && isSameWish(asked, wish)) return undefined;
   const unused = unusable(context);
   if (unused) return unused;
-  if (present && isWanted(present)) {
+  if (present && asked) {
     const why = `it is published otherwise on ${describePublication(nodeId, present)}: unpublish it there first`;
     return refused('VOLUME_IN_USE', context, why);
   }
-  const others = wantedOn(context).filter(([other]) => other !== nodeId);
   const { accessMode } = wish.capability;
-  const isOtherwise = ([, { capability, readOnly }]: [string, Publication]): boolean =>
-    accessMode.startsWith('single-node') ||
-    capability.accessMode !== accessMode ||
-    (accessMode === 'multi-node-single-writer' && !readOnly && !wish.readOnly);
-  const hindering = others.filter(isOtherwise);
+  // What is on its way out is waited for; what is stuck there is not.
+  const isStaying = (publication: Publication): boolean =>
+    publication.state === 'failed' ? mayBeThere(publication) : wishOf(publication) !== undefined;
+  const hindering = Object.entries(context.publications).filter(
+    ([other, publication]) =>
+      other !== nodeId && isStaying(publication) && excludes(wishOf(publication) ?? publication, wish),
+  );
   if (hindering.length === 0) return undefined;
   const names = hindering.map(([other, publication]) => describePublication(other, publication)).join(', ');
   return refused('VOLUME_IN_USE', context, `${accessMode} does not go with ${names}: unpublish it there first`);
@@ -65,19 +64,19 @@ function publishRefusal(context: VolumeContext, { nodeId, ...wish }: RequestOf<'
 
 function claimRefusal(context: VolumeContext, { claim, wait }: RequestOf<'volume.claim'>): Failure | undefined {
   const { claims, waiting } = context;
-  const { allocId, nodeId, mode, accessMode, attachmentMode } = claim;
+  const { allocId, mode, accessMode, attachmentMode } = claim;
   const held = claims.find((other) => other.allocId === allocId);
-  const own = held ?? waiting.find((other) => other.allocId === allocId);
-  if (own) {
-    const isSame =
-      own.nodeId === nodeId &&
-      own.mode === mode &&
-      own.accessMode === accessMode &&
-      own.attachmentMode === attachmentMode &&
-      (held?.state ?? 'taken') === 'taken';
-    if (isSame) return undefined;
-    const has = held ? `has ${describeClaim(held)}` : `waits for a claim on node ${own.nodeId}`;
-    return refused('CLAIM_CONFLICT', context, `alloc ${allocId} already ${has}: release that first`);
+  const queued = waiting.find((other) => other.allocId === allocId);
+  if (held) {
+    if (isSameClaim(held, claim) && held.state === 'taken') return undefined;
+    const advice = held.state === 'taken' ? 'release that first' : 'claim it anew once that is released';
+    return refused('CLAIM_CONFLICT', context, `alloc ${allocId} already has ${describeClaim(held)}: ${advice}`);
+  }
+  if (queued) {
+    if (isSameClaim(queued, claim) && wait) return undefined;
+    const waits = `waits for a claim (${queued.mode}, ${queued.accessMode}) on node ${queued.nodeId}`;
+    const why = `${conflictOf(claims, queued) ?? 'others wait before it'}; alloc ${allocId} ${waits}: release that first`;
+    return refused('CLAIM_CONFLICT', context, why);
   }
   const unused = unusable(context);
   if (unused) return unused;
@@ -124,6 +123,29 @@ function unpublishRefusal(
 const beingDeleted = (context: VolumeContext): Failure | undefined =>
   context.deletion ? refused('VOLUME_DELETING', context, 'it is being deleted') : undefined;
 
+const isBelow = (bytes: Bytes | undefined, other: Bytes | undefined): boolean =>
+  bytes !== undefined && other !== undefined && BigInt(bytes) < BigInt(other);
+
+/** Whether it is as large as that already, by what the plugin said last. */
+export const isCovered = ({ csi, expansion }: VolumeContext, { requiredBytes }: CapacityRange): boolean =>
+  !expansion && csi?.capacityBytes !== undefined && !isBelow(csi.capacityBytes, requiredBytes);
+
+/** Nothing makes a volume smaller; what was asked for before may be asked for again, however much it has become. */
+function expandRefusal(context: VolumeContext, { capacity }: RequestOf<'volume.expand'>): Failure | undefined {
+  if (context.deletion) return beingDeleted(context);
+  const { spec, csi, expansion, expandedTo } = context;
+  const has = csi?.capacityBytes;
+  const isKnown = [expandedTo, spec?.capacity, expansion?.capacity].some((known) => isSameData(known, capacity));
+  if (isKnown) return undefined;
+  const grows = 'volumes only grow';
+  if (isBelow(capacity.requiredBytes, has) || isBelow(capacity.limitBytes, has))
+    return refused('INVALID_ARGUMENT', context, `it has ${has} bytes: ${grows}`);
+  const pending = expansion?.failure ? undefined : (expansion?.next ?? expansion?.capacity)?.requiredBytes;
+  if (isBelow(capacity.requiredBytes, pending))
+    return refused('INVALID_ARGUMENT', context, `it is being expanded to ${pending} bytes: ${grows}`);
+  return undefined;
+}
+
 const refusals: Refusals = {
   'volume.create': (context, { spec }) => {
     if (context.deletion)
@@ -135,7 +157,7 @@ const refusals: Refusals = {
   'volume.unpublish': unpublishRefusal,
   'volume.claim': claimRefusal,
   'volume.delete': deleteRefusal,
-  'volume.expand': beingDeleted,
+  'volume.expand': expandRefusal,
   'volume.modify': beingDeleted,
 };
 

@@ -114,12 +114,16 @@ export interface Leftover {
 
 export interface Expansion {
   capacity: CapacityRange;
+  /** Asked for while a call was under way: due after that. */
+  next?: CapacityRange;
   tries?: Tries;
   failure?: CallFailure;
 }
 
 export interface Modification {
   mutableParameters: Record<string, string>;
+  /** Asked for while a call was under way: due after that. */
+  next?: Record<string, string>;
   tries?: Tries;
   failure?: CallFailure;
 }
@@ -164,6 +168,8 @@ export interface VolumeContext {
   publicationNumber: number;
   availability: Availability;
   expansion: Expansion | null;
+  /** What the last expansion that is done was asked for. */
+  expandedTo: CapacityRange | null;
   /** The node's part of an expansion is due. */
   nodeExpansion: boolean;
   modification: Modification | null;
@@ -173,8 +179,8 @@ export interface VolumeContext {
   sighting: Pick<Sighting, 'isMissing' | 'condition'> | null;
   /** What it is at, or will be next. */
   work: Work | null;
-  /** Why the call that it is at has not been made yet; in doubt where an earlier run may have made it. */
-  awaiting: { reason: string; inDoubt: boolean } | null;
+  /** Why the call that it is at has not been made: as long as this is so, none is. */
+  awaiting: { reason: string } | null;
 }
 
 export type WorkKind = 'create' | 'delete' | 'publish' | 'unpublish' | 'expand' | 'modify';
@@ -214,7 +220,7 @@ export type VolumeRequest =
 export type VolumeMachineEvent = (
   | VolumeRequest
   /** The call that it is at waits, for the plugin or for its turn: no call was made yet. */
-  | { type: 'call.awaits'; reason: string; inDoubt: boolean }
+  | { type: 'call.awaits'; reason: string }
   /** Raised by the machine itself: is there something else to do now? */
   | { type: 'settle' }
 ) &
@@ -240,7 +246,7 @@ export type VolumeChanged = { key: VolumeKey; uid: string } & (
   | { type: 'publication'; nodeId: string; number: number; state: PublicationState | 'removed'; failure?: Failure }
   | {
       type: 'claim';
-      state: ClaimState | 'waiting';
+      state: ClaimState | 'waiting' | 'withdrawn';
       allocId: string;
       nodeId: string;
       generation?: number;

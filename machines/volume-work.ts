@@ -1,16 +1,24 @@
 /** What a volume is to do next: the one place that puts its pieces of work in order. Pure. */
-import type { AccessMode, Tries } from './csi-types.js';
+import type { CallFailure, Tries } from './csi-types.js';
+import { excludes, mayBeThere } from './volume-modes.js';
 import type { Publication, VolumeContext, Work, WorkKind } from './volume-types.js';
 
 type Piece = Omit<Work, 'isCalling'>;
 
-const isSingleNode = (mode: AccessMode): boolean => mode.startsWith('single-node');
+/** What has to be gone from other nodes before it can be published on this one. */
+export const blockersOf = (
+  { publications }: Pick<VolumeContext, 'publications'>,
+  nodeId: string,
+  publication: Publication,
+): [nodeId: string, Publication][] =>
+  Object.entries(publications).filter(
+    ([other, present]) =>
+      other !== nodeId && mayBeThere(present) && excludes(present, publication) && !isAfter(present, publication),
+  );
 
-/** Whether this piece can't be done before others on other nodes are gone. */
-function isBlocked({ publications }: VolumeContext, nodeId: string, { capability }: Publication): boolean {
-  if (!isSingleNode(capability.accessMode)) return false;
-  return Object.entries(publications).some(([other, { state }]) => other !== nodeId && state !== 'failed');
-}
+/** Whether it only waits for its turn, and the other goes first: one that may be there already, else the older one. */
+const isAfter = ({ state, inDoubt, drifted, number }: Publication, other: Publication): boolean =>
+  state === 'pending-publish' && !inDoubt && !drifted && (other.inDoubt === true || other.number < number);
 
 const piece = (kind: WorkKind, tries: Tries | undefined, nodeId?: string): Piece => ({
   kind,
@@ -18,31 +26,26 @@ const piece = (kind: WorkKind, tries: Tries | undefined, nodeId?: string): Piece
   ...(nodeId !== undefined && { nodeId }),
 });
 
-/** After so many attempts to find out what became of a publish that nobody wants any more, it is undone all the same. */
-const attemptsToResolve = 3;
-
 /** Publishing that is not wanted any more is decided first, then undone: what is still on its way must not come after. */
-function publicationWork(publication: Publication): WorkKind | undefined {
-  const { state, tries, undoneAfter } = publication;
-  if (state === 'pending-unpublish') return 'unpublish';
-  if (state !== 'pending-publish') return undefined;
-  if (undoneAfter === undefined) return 'publish';
-  return (tries?.count ?? 0) - undoneAfter < attemptsToResolve ? 'publish' : 'unpublish';
-}
+const publicationWork: Partial<Record<Publication['state'], WorkKind>> = {
+  'pending-publish': 'publish',
+  'pending-unpublish': 'unpublish',
+};
 
 /** All that is to be done, each with the moment from which on: what comes first in the list goes before what comes later. */
 function* pieces(context: VolumeContext): Generator<Piece> {
   const { spec, csi, creation, deletion, publications, expansion, modification } = context;
   if (!csi) {
     // What may have been made can be deleted only once its id is known.
-    if (!creation.failure && !(deletion && !creation.inDoubt)) yield piece('create', creation.tries);
+    const isWanted = !deletion || (creation.inDoubt && !spec?.external);
+    if (!creation.failure && isWanted) yield piece('create', creation.tries);
     return;
   }
   let isPublished = false;
   for (const [nodeId, publication] of Object.entries(publications)) {
     isPublished = true;
-    const kind = publicationWork(publication);
-    if (!kind || (kind === 'publish' && isBlocked(context, nodeId, publication))) continue;
+    const kind = publicationWork[publication.state];
+    if (!kind || (kind === 'publish' && blockersOf(context, nodeId, publication).length > 0)) continue;
     yield piece(kind, publication.tries, nodeId);
   }
   if (deletion) {
@@ -53,20 +56,25 @@ function* pieces(context: VolumeContext): Generator<Piece> {
   if (modification && !modification.failure) yield piece('modify', modification.tries);
 }
 
-/** The first piece that is due, else the one that will be soonest; null where nothing is to be done. */
+/** The piece that is due first, so that one that fails again and again keeps no other waiting; null where there is none. */
 export function nextWork(context: VolumeContext, nowMs: number): Work | null {
-  let soonest: Piece | undefined;
-  for (const next of pieces(context)) {
-    if (next.dueAtMs <= nowMs) return { ...next, isCalling: true };
-    if (!soonest || next.dueAtMs < soonest.dueAtMs) soonest = next;
-  }
-  return soonest ? { ...soonest, isCalling: false } : null;
+  let next: Piece | undefined;
+  for (const one of pieces(context)) if (!next || one.dueAtMs < next.dueAtMs) next = one;
+  return next ? { ...next, isCalling: next.dueAtMs <= nowMs } : null;
 }
 
 /** Whether all that a deletion asks for is done. What was not made here is let go of, never deleted. */
 export function isGone({ spec, csi, creation, deletion, publications }: VolumeContext): boolean {
   if (deletion === null || Object.keys(publications).length > 0) return false;
   return spec?.external !== undefined || (!csi && !creation.inDoubt);
+}
+
+/** What holds it up until something else is asked for: one node that failed is in the way of its deletion only. */
+export function failureOf({ creation, deletion, publications }: VolumeContext): CallFailure | undefined {
+  const failure = creation.failure ?? deletion?.failure;
+  if (failure || !deletion) return failure;
+  for (const one of Object.values(publications)) if (one.failure) return one.failure;
+  return undefined;
 }
 
 export const hasPublished = ({ publications }: VolumeContext): boolean =>

@@ -37,11 +37,12 @@ import {
   release,
   retry,
   setAvailability,
+  unclaim,
   unpublish,
   unstaged,
 } from './volume-changes.js';
 import type { Change } from './volume-draft.js';
-import { created, deleted, expanded, failed, modified, published, unpublished } from './volume-outcomes.js';
+import { awaits, created, deleted, expanded, failed, modified, published, unpublished } from './volume-outcomes.js';
 import { hasLeftovers, notThere, refusalAnswer, refusalOf } from './volume-requests.js';
 import { observed } from './volume-sightings.js';
 import type {
@@ -53,7 +54,7 @@ import type {
   VolumeRequest,
   WorkKind,
 } from './volume-types.js';
-import { hasPublished, isGone, nextWork } from './volume-work.js';
+import { failureOf, hasPublished, isGone, nextWork } from './volume-work.js';
 
 /** Takes over what has changed, and tells of it. Its types are given, as `setup` can't find them where there are parameters. */
 const takeOver = enqueueActions<
@@ -93,15 +94,14 @@ export const volumeMachine = setup({
     isToWait: ({ context: { work } }, kind: WorkKind) => work?.kind === kind,
     /** What it waits for is not wanted any more. */
     isOutdated: ({ context, event }) => {
-      const { work, awaiting } = context;
-      if (!awaiting || awaiting.inDoubt) return awaiting !== null && context.deletion?.force === true;
+      const { work, awaiting, deletion } = context;
+      if (!awaiting) return false;
       const next = nextWork(context, stampOf(event).at);
-      return next?.kind !== work?.kind || next?.nodeId !== work?.nodeId || context.deletion?.force === true;
+      return next?.kind !== work?.kind || next?.nodeId !== work?.nodeId || deletion?.force === true;
     },
     isGone: ({ context }) => isGone(context),
     isAllGone: ({ context }) => isGone(context) && context.leftovers.length === 0,
-    hasFailed: ({ context: { creation, deletion } }) =>
-      creation.failure !== undefined || deletion?.failure !== undefined,
+    hasFailed: ({ context }) => failureOf(context) !== undefined,
     hasPublished: ({ context }) => hasPublished(context),
   },
   actions: {
@@ -109,10 +109,8 @@ export const volumeMachine = setup({
     change: takeOver,
     /** The next piece of work, as it is from here. */
     choose: assign(({ context, event }) => ({ work: nextWork(context, stampOf(event).at), awaiting: null })),
-    await: assign((_, { reason, inDoubt }: { reason: string; inDoubt: boolean }) => ({
-      awaiting: { reason, inDoubt },
-    })),
-    settle: raise({ type: 'settle' }),
+    /** With the stamp of what led to it: it is due now what was due then. */
+    settle: raise(({ event }) => ({ type: 'settle' as const, ...stampOf(event) })),
   },
   delays: {
     untilDue: ({ context: { work }, event }) => Math.max(0, (work?.dueAtMs ?? 0) - stampOf(event).at),
@@ -163,6 +161,9 @@ export const volumeMachine = setup({
     'volume.release': {
       actions: [{ type: 'change', params: ({ context, event }) => release(context, event.allocId) }, 'settle'],
     },
+    'volume.unclaim': {
+      actions: [{ type: 'change', params: ({ context, event }) => unclaim(context, event.allocId) }, 'settle'],
+    },
     'volume.unstaged': {
       actions: [
         { type: 'change', params: ({ context, event }) => unstaged(context, event.nodeId, event.claimGeneration) },
@@ -207,7 +208,9 @@ export const volumeMachine = setup({
     'volume.observed': {
       actions: [{ type: 'change', params: ({ context, event }) => observed(context, event) }, 'settle'],
     },
-    'call.awaits': { actions: [{ type: 'await', params: ({ event }) => event }, 'settle'] },
+    'call.awaits': {
+      actions: [{ type: 'change', params: ({ context, event }) => awaits(context, event.reason) }, 'settle'],
+    },
   },
   states: {
     settling: {
@@ -223,7 +226,6 @@ export const volumeMachine = setup({
           target: 'deleted.unconfirmed',
           actions: { type: 'change', params: ({ context }) => gone(context) },
         },
-        { guard: 'hasFailed', target: 'failed' },
         { guard: { type: 'isToCall', params: 'create' }, target: 'pending-create.calling' },
         { guard: { type: 'isToCall', params: 'publish' }, target: 'pending-publish.calling' },
         { guard: { type: 'isToCall', params: 'unpublish' }, target: 'pending-unpublish.calling' },
@@ -236,6 +238,7 @@ export const volumeMachine = setup({
         { guard: { type: 'isToWait', params: 'expand' }, target: 'pending-expand.backing-off' },
         { guard: { type: 'isToWait', params: 'modify' }, target: 'pending-modify.backing-off' },
         { guard: { type: 'isToWait', params: 'delete' }, target: 'pending-delete.backing-off' },
+        { guard: 'hasFailed', target: 'failed' },
         { guard: 'hasPublished', target: 'published' },
         { target: 'created' },
       ],

@@ -11,6 +11,7 @@ export type {
   TaskChanged,
   TaskSpec,
 } from '../machines/index.js';
+export type { ActorControl, ActorStatus, Journal } from './actor-records.js';
 export type { QuarantinedActor } from './engine/actors.js';
 export type { Clock } from './engine/clock.js';
 export type { EntrySource, JournalEntry } from './engine/envelope.js';
@@ -21,6 +22,7 @@ export type { Replayed } from './engine/replay.js';
 export type { Store } from './engine/store.js';
 export type { FollowOptions } from './engine/topics.js';
 export { type ErrorDetails, StagecraftError } from './errors.js';
+export type { Leadership, LeadershipEvent } from './leadership.js';
 export type { Dependents } from './registry/dependents.js';
 export type { Dispenser, FingerprintRequest } from './registry/dispenser.js';
 export type { FingerprintTimes } from './registry/fingerprint-loop.js';
@@ -28,10 +30,7 @@ export type { PluginEvent } from './registry/plugin-events.js';
 export type { WaitOptions } from './registry/plugin-registry.js';
 export type { PluginStatus } from './registry/plugin-statuses.js';
 export {
-  type ActorControl,
-  type ActorStatus,
   createRuntime,
-  type Journal,
   type Nodes,
   type Plugins,
   type Runtime,
@@ -43,10 +42,22 @@ export type { LogOptions, Retention, RuntimeOptions } from './runtime-options.js
 export type { TaskOptions } from './tasks/spec.js';
 export type { LogPart } from './tasks/task-logs.js';
 export type { TaskState, TaskStatus, TaskUpdate } from './tasks/task-supervisor.js';
+export type { AwaitOptions } from './volumes/await-options.js';
+export type { Capacity, CapacityRequest } from './volumes/capacity.js';
+export type { Expanded, ExpandRequest } from './volumes/expansion.js';
+export type { NodeUpdate } from './volumes/node-events.js';
 export type { NodeReport, NodeStatus } from './volumes/node-manager.js';
 export type { Reconciled } from './volumes/reconciler.js';
 export type { SecretsProvider } from './volumes/secrets.js';
+export {
+  type EnvironmentOptions,
+  envSecrets,
+  fileSecrets,
+  type SecretsFrom,
+  secretsFrom,
+} from './volumes/secrets-providers.js';
 export type { VolumeKeyInput, VolumeSpec } from './volumes/spec.js';
 export type { VolumeEvent } from './volumes/volume-events.js';
-export type { AwaitOptions, ClaimOptions, PublishOptions } from './volumes/volume-manager.js';
+export type { Page, VolumeFilter } from './volumes/volume-list.js';
+export type { ClaimOptions, PublishOptions } from './volumes/volume-manager.js';
 export type { Volume, VolumePublication } from './volumes/volume-view.js';

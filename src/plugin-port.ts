@@ -1,5 +1,9 @@
-/** The controller side of registered plugins, as the volumes need to know it. Composed in runtime.ts. */
+/** Registered plugins, as volumes and nodes need to know them. Composed in runtime.ts. */
+import { nodeOwnedPrefix } from '../machines/addresses.js';
+import type { NodePlugin } from '../machines/node.js';
+import type { Engine } from './engine/engine.js';
 import type { PluginRegistry } from './registry/plugin-registry.js';
+import type { NodePluginsPort } from './volumes/own-node.js';
 import type { PluginPort, PluginSight } from './volumes/plugin-access.js';
 
 const none: ReadonlySet<string> = new Set();
@@ -17,6 +21,33 @@ export function pluginPort(registry: () => PluginRegistry): PluginPort {
         for (const end of ends) end();
       };
     },
+  };
+}
+
+/** What the csi-node plugins of this host say of it. */
+export const nodePluginsPort = (
+  node: string,
+  engine: Pick<Engine, 'observe'>,
+  registry: Pick<PluginRegistry, 'list' | 'seen'>,
+): NodePluginsPort => ({
+  present: () => new Map(registry.list(nodeType).map(({ name }) => [name, nodePluginOf(registry, name)])),
+  watch: (changed) => {
+    const prefixes = ['plugins', 'plugin'].map((machine) => `${nodeOwnedPrefix(machine, node)}${nodeType}/`);
+    return engine.observe(({ address }) => {
+      if (prefixes.some((prefix) => address.startsWith(prefix))) changed();
+    });
+  },
+});
+
+function nodePluginOf(registry: Pick<PluginRegistry, 'seen'>, name: string): NodePlugin | undefined {
+  const { healthy, fingerprint } = registry.seen(nodeType, name)?.status ?? {};
+  const { nodeId, topology, maxVolumes } = fingerprint ?? {};
+  if (!healthy || nodeId === undefined) return undefined;
+  return {
+    name,
+    nodeId,
+    ...(topology && Object.keys(topology).length > 0 && { topology }),
+    ...(maxVolumes !== undefined && maxVolumes > 0 && { maxVolumes }),
   };
 }
 

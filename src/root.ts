@@ -1,5 +1,5 @@
 /** The root actor of a node (machines/registry.ts), bound to what it does here; who starts and stops it waits until it has settled. */
-import { nodeOf, nodeOwnedPrefix, nodesPrefix, volumesPrefix } from '../machines/addresses.js';
+import { nodeOf, nodeOwnedPrefix } from '../machines/addresses.js';
 import { type RegistryContext, registryMachine } from '../machines/registry.js';
 import type { Clock } from './engine/clock.js';
 import type { ActorKind, Effect, EffectCall } from './engine/effects.js';
@@ -25,11 +25,7 @@ export function registryKind(
     effects: {
       prepareHost: anew(async () => dataDir.prepare()),
       restoreActors: anew(({ address }) =>
-        engine().restore([
-          ...['plugins', 'plugin', 'task'].map((machine) => nodeOwnedPrefix(machine, nodeOf(address))),
-          nodesPrefix,
-          volumesPrefix,
-        ]),
+        engine().restore(['plugins', 'plugin', 'task'].map((machine) => nodeOwnedPrefix(machine, nodeOf(address)))),
       ),
       drainActors: anew(({ input }: EffectCall<{ release: boolean }>) => drain(input.release)),
     },

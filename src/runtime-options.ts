@@ -1,5 +1,5 @@
 /** What `createRuntime` takes, and what of it is refused. */
-import type { BackoffPolicy } from '../machines/backoff.js';
+import { type BackoffPolicy, defaultBackoff } from '../machines/backoff.js';
 import type { Clock } from './engine/clock.js';
 import type { Logger } from './engine/logger.js';
 import type { Random } from './engine/random.js';
@@ -70,6 +70,11 @@ const maxNodeIdBytes = 256;
 const invalid = (message: string): StagecraftError => new StagecraftError('INVALID_ARGUMENT', message);
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
+function checkSecrets(secrets: SecretsProvider | undefined): void {
+  if (secrets === undefined || (isObject(secrets) && typeof secrets.resolve === 'function')) return;
+  throw invalid("secrets must be a provider with a function resolve, e.g. fileSecrets('/run/secrets')");
+}
+
 /** @throws StagecraftError INVALID_ARGUMENT */
 export function checkOptions(options: RuntimeOptions): void {
   if (!isObject(options)) throw invalid('createRuntime takes an object: give at least { nodeId, dataDir }');
@@ -84,10 +89,12 @@ export function checkOptions(options: RuntimeOptions): void {
     throw invalid(`store must be a store, it is ${typeof store}:${advice}`);
   }
   checkDispensers(dispensers);
+  checkSecrets(options.secrets);
   if (dependents !== undefined && typeof dependents !== 'function') {
     throw invalid(`dependents must be a function, it is ${typeof dependents}`);
   }
-  for (const [group, values] of Object.entries({ fingerprint, retention, logs })) {
+  const { calls = {}, retry = {}, fencing = {}, reconcile = {}, volumeNamePrefix } = options;
+  for (const [group, values] of Object.entries({ fingerprint, retention, logs, calls, retry, fencing, reconcile })) {
     if (!isObject(values)) throw invalid(`${group} must be an object, it is ${values}`);
   }
   for (const [name, value] of Object.entries(fingerprint)) {
@@ -101,6 +108,33 @@ export function checkOptions(options: RuntimeOptions): void {
       throw invalid(`${group}.${name} must be a positive whole number, it is ${value}`);
     }
   }
+  checkVolumeOptions(options);
+  checkNamePrefix(volumeNamePrefix);
+}
+
+/** Names at plugins have 128 bytes at most, and some backends take no other characters. */
+const namePrefix = /^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$/i;
+
+function checkNamePrefix(prefix: unknown): void {
+  if (prefix === undefined || (typeof prefix === 'string' && namePrefix.test(prefix))) return;
+  const rule = '1 to 64 letters and digits of ASCII, with hyphens between them';
+  throw invalid(`volumeNamePrefix must be ${rule}, it is ${JSON.stringify(prefix)}`);
+}
+
+/** What volumes are worked on with. */
+function checkVolumeOptions(options: Pick<RuntimeOptions, 'calls' | 'retry' | 'fencing' | 'reconcile'>): void {
+  const { calls = {}, retry = {}, fencing = {}, reconcile = {} } = options;
+  const { maxInFlightPerPlugin, ...callTimes } = calls;
+  if (maxInFlightPerPlugin !== undefined && !(Number.isSafeInteger(maxInFlightPerPlugin) && maxInFlightPerPlugin > 0))
+    throw invalid(`calls.maxInFlightPerPlugin must be a positive whole number, it is ${maxInFlightPerPlugin}`);
+  for (const [group, times] of Object.entries({ calls: callTimes, retry, fencing, reconcile })) {
+    for (const [name, value] of Object.entries(times)) {
+      if (value === undefined || (Number.isFinite(value) && value > 0)) continue;
+      throw invalid(`${group}.${name} must be a positive number of milliseconds, it is ${value}`);
+    }
+  }
+  const { initialMs, maxMs } = { ...defaultBackoff, ...retry };
+  if (initialMs > maxMs) throw invalid(`retry.initialMs is ${initialMs}, above retry.maxMs, which is ${maxMs}`);
 }
 
 function checkNodeId(nodeId: string): void {

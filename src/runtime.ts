@@ -5,22 +5,19 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { isClusterOwned, nodeOf, registryAddress } from '../machines/addresses.js';
-import { defaultBackoff } from '../machines/backoff.js';
-import { csiController } from './csi/controller.js';
+import { type ActorControl, actorControl, type Journal, journalOf } from './actor-records.js';
+import { ControllerSide } from './controller-side.js';
 import { csiDispensers } from './csi/dispenser.js';
-import type { QuarantinedActor } from './engine/actors.js';
-import { pause, systemClock } from './engine/clock.js';
-
-import { type ActorView, Engine } from './engine/engine.js';
-import type { JournalEntry } from './engine/envelope.js';
+import { systemClock } from './engine/clock.js';
+import { Engine } from './engine/engine.js';
 import { silentLogger } from './engine/logger.js';
 import { defaultPolicy } from './engine/policy.js';
 import { systemRandom } from './engine/random.js';
-import type { Replayed } from './engine/replay.js';
+import { SharedStore } from './engine/shared-store.js';
 import { Waiters } from './engine/waiters.js';
 import { messageOf, StagecraftError } from './errors.js';
 import { type DataDir, openDataDir } from './host/data-dir.js';
-import { pluginPort } from './plugin-port.js';
+import type { Leadership } from './leadership.js';
 import { Clients } from './registry/clients.js';
 import type { FingerprintLoopOptions, FingerprintTimes } from './registry/fingerprint-loop.js';
 import { InstanceHealth } from './registry/instance-health.js';
@@ -32,14 +29,10 @@ import { lmdbStore } from './stores/lmdb.js';
 import { taskKind } from './tasks/kinds.js';
 import { TaskLogs } from './tasks/task-logs.js';
 import { TaskSupervisor } from './tasks/task-supervisor.js';
-import { nodeKind } from './volumes/node-kind.js';
-import { NodeManager } from './volumes/node-manager.js';
-import { PluginAccess } from './volumes/plugin-access.js';
-import { PluginCalls } from './volumes/plugin-calls.js';
-import { Reconciler } from './volumes/reconciler.js';
-import { noSecrets } from './volumes/secrets.js';
-import { volumeKind } from './volumes/volume-kind.js';
-import { VolumeManager } from './volumes/volume-manager.js';
+import type { NodeManager } from './volumes/node-manager.js';
+import type { VolumeManager } from './volumes/volume-manager.js';
+
+export type { ActorStatus } from './actor-records.js';
 
 /** `runtime.plugins`: what is left out belongs to the runtime itself. */
 export type Plugins = Omit<PluginRegistry, 'close' | 'checked' | 'dependentsOf' | 'seen' | 'watch' | 'lookAgain'>;
@@ -47,9 +40,9 @@ export type Plugins = Omit<PluginRegistry, 'close' | 'checked' | 'dependentsOf' 
 export type Tasks = Omit<TaskSupervisor, 'close' | 'stopAll'>;
 
 /** `runtime.volumes`. */
-export type Volumes = Omit<VolumeManager, 'close' | 'fence'>;
+export type Volumes = Omit<VolumeManager, 'close' | 'interrupt'>;
 /** `runtime.nodes`. */
-export type Nodes = Omit<NodeManager, 'close' | 'target' | 'byCsiId'>;
+export type Nodes = Omit<NodeManager, 'close' | 'target' | 'byCsiId' | 'reported'>;
 
 export interface Runtime {
   readonly nodeId: string;
@@ -60,6 +53,8 @@ export interface Runtime {
   readonly nodes: Nodes;
   readonly journal: Journal;
   readonly actors: ActorControl;
+  /** Whether this runtime, of all on its store, is the one that works on volumes and nodes. */
+  readonly leadership: Leadership;
   /** How the store is now. */
   readonly store: StoreStatus;
   /** Resolves, with FENCED, if another runtime has taken over this node: nothing happens here from then on. Close it. */
@@ -80,33 +75,6 @@ export interface StoreStatus {
   since?: number;
 }
 
-/**
- * Of the actors of this node, and of those that are gone as long as their journal is kept.
- * @throws StagecraftError ACTOR_NOT_FOUND, JOURNAL_BROKEN, STORE_UNAVAILABLE
- */
-export interface Journal {
-  /** What the actor at this address was given, oldest first. */
-  entries(address: string, options?: { from?: number; to?: number }): AsyncIterable<JournalEntry>;
-  /** The actor as it was after entry `to`, rebuilt from its journal; no effect runs. */
-  replay(address: string, options?: { to?: number }): Promise<Replayed>;
-}
-
-export interface ActorControl {
-  /** The actors of this node, by address. */
-  list(): ActorStatus[];
-  /** Those out of service: they crashed too often, or their record can't be read. Their records are left as they are. */
-  quarantined(): QuarantinedActor[];
-  /**
-   * Takes one back into service: what is owed to it comes, its timers and effects go on. Nothing where it is.
-   * @throws StagecraftError ACTOR_QUARANTINED if its record still can't be read; ACTOR_NOT_FOUND
-   */
-  release(address: string): Promise<void>;
-}
-
-export interface ActorStatus extends Pick<ActorView, 'seq' | 'state'> {
-  address: string;
-}
-
 /** Absent where the address is none of ours. */
 function nodeIn(address: string): string | undefined {
   try {
@@ -117,7 +85,6 @@ function nodeIn(address: string): string | undefined {
 }
 
 const leaseTtlMs = 15_000;
-const defaultReconcileMs = 300_000;
 const defaultTimes: FingerprintTimes = { intervalMs: 30_000, timeoutMs: 30_000 };
 /**
  * Brings up a runtime: takes the data directory, restores every actor of this node, resumes what was under way.
@@ -137,23 +104,13 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
 
 async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runtime> {
   const { nodeId, clock = systemClock, random = systemRandom, logger = silentLogger, retention = {} } = options;
-  const store = options.store ?? lmdbStore(join(dataDir.path, 'state'));
+  const shared = new SharedStore(options.store ?? lmdbStore(join(dataDir.path, 'state')));
   const clients = new Clients({ ...csiDispensers(), ...options.dispensers }, { clock, logger });
   const paths = { dataDir: dataDir.path, socketRoot: dataDir.socketRoot };
   const logs = new TaskLogs({ paths, clock, logger, ...options.logs });
   const times = { ...defaultTimes, ...options.fingerprint };
   const asked = new Waiters();
   const checked: FingerprintLoopOptions['checked'] = (address, seen) => plugins.checked(address, seen);
-  const controllers = pluginPort(() => plugins);
-  const { timeoutMs = 120_000, maxInFlightPerPlugin: maxInFlight = 64 } = options.calls ?? {};
-  const access = new PluginAccess(controllers, { clock, maxInFlight });
-  const controller = csiController({ timeoutMs });
-  const calls = new PluginCalls({
-    access,
-    secrets: options.secrets ?? noSecrets,
-    clock,
-    retry: { ...defaultBackoff, ...options.retry },
-  });
   let released = false;
   let drained: 'kept' | 'released' | undefined;
   // Read when it comes to it: until then a close may still become one that releases.
@@ -161,25 +118,22 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     drained = released || asked ? 'released' : 'kept';
     if (drained === 'released') await tasks.stopAll();
   };
-  const covers = (address: string): boolean => isClusterOwned(address) || nodeIn(address) === nodeId;
+  const covers = (address: string): boolean => !isClusterOwned(address) && nodeIn(address) === nodeId;
+  const policy = {
+    topic: `actors/${encodeURIComponent(nodeId)}`,
+    journal: { ...defaultPolicy.journal, ...(retention.journalEntries && { keep: retention.journalEntries }) },
+  };
+  // Whoever held this lock before is dead: its leases need not lapse first.
+  const lease = {
+    owner: dataDir.holderId,
+    holder: `the runtime of ${dataDir.path} on ${hostname()}, pid ${process.pid}`,
+    ttlMs: leaseTtlMs,
+  };
   const engine: Engine = new Engine({
-    store,
-    clock,
-    random,
-    logger,
-    policy: {
-      topic: `actors/${encodeURIComponent(nodeId)}`,
-      journal: { ...defaultPolicy.journal, ...(retention.journalEntries && { keep: retention.journalEntries }) },
-    },
+    ...{ store: shared.handle(), clock, random, logger, policy },
     topics: retention.topicEvents ? { keep: retention.topicEvents } : {},
-    // Whoever held this lock before is dead: its lease need not lapse first.
-    lease: {
-      name: `node/${nodeId}`,
-      owner: dataDir.holderId,
-      covers,
-      holder: `the runtime of ${dataDir.path} on ${hostname()}, pid ${process.pid}`,
-      ttlMs: leaseTtlMs,
-    },
+    lease: { ...lease, name: `node/${nodeId}`, covers },
+    elsewhere: { append: (address, message) => controllerSide.engine.append(address, message) },
     kinds: [
       registryKind(dataDir, () => engine, { drain }),
       ...pluginKinds({ ...times, clients, clock, asked, checked }),
@@ -190,12 +144,6 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
         probe: (info, signal) => clients.look(info, signal),
         gone: (instance, signal) => plugins.gone(instance, signal),
         watchHealth: (instances, options, tell) => health.watch(instances, options, tell),
-      }),
-      volumeKind({ controller, calls, timeoutMs }),
-      nodeKind({
-        afterMs: options.fencing?.afterMs,
-        after: (delayMs, signal) => pause(clock, delayMs, signal),
-        release: (nodeId, reason, signal) => volumes.fence(nodeId, reason, signal),
       }),
     ],
   });
@@ -215,46 +163,28 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     logs,
     dependents: (instances) => plugins.dependentsOf(instances),
   });
-  const nodes = new NodeManager(engine);
-  const reconciler = new Reconciler({
-    engine,
-    controller,
-    access,
-    nodesOf: (plugin) => nodes.byCsiId(plugin),
-    clock,
-    logger,
-    intervalMs: options.reconcile?.intervalMs ?? defaultReconcileMs,
-  });
-  const volumes: VolumeManager = new VolumeManager({
-    reconciler,
-    engine,
-    clock,
-    random,
-    namePrefix: options.volumeNamePrefix ?? 'sc',
-    isKnownPlugin: (plugin) => controllers.isKnown(plugin),
-    target: (node, plugin) => nodes.target(node, plugin),
+  const controllerSide: ControllerSide = new ControllerSide({
+    runtime: options,
+    engine: { store: shared.handle(), clock, random, logger, policy },
+    lease,
+    topics: engine.topics,
+    node: engine,
+    watched: engine,
+    plugins,
   });
   const root = new Root(engine, registryAddress(nodeId), clock);
 
   await engine.open();
+  const tell = (fault: unknown): void => logger.error({}, `not ended in order: ${messageOf(fault)}`);
   await root.start().catch(async (error: unknown) => {
     // Why it could not start counts more than how it ended.
-    const tell = (fault: unknown): void => logger.error({}, `after a start that failed: ${messageOf(fault)}`);
     await engine.stop().catch(tell);
     clients.end();
     throw error;
   });
-  reconciler.start();
-  /** @throws StagecraftError ACTOR_NOT_FOUND where it neither is nor has left a journal */
-  const demand = async (address: string): Promise<void> => {
-    if (engine.has(address)) return;
-    for await (const _ of engine.journal(address)) return;
-    throw new StagecraftError('ACTOR_NOT_FOUND', `there is no actor ${address}, nor a journal of one`, { address });
-  };
-  async function* journalOf(address: string, from?: number): AsyncGenerator<JournalEntry, void> {
-    await demand(address);
-    yield* engine.journal(address, from);
-  }
+  await controllerSide.start();
+  const silences = (): number[] =>
+    [engine, controllerSide.engine.engine].flatMap(({ silentSince }) => silentSince ?? []).sort((a, b) => a - b);
   let closing: Promise<void> | undefined;
   /** A stop that is not written down is not begun. */
   const withoutStore = (error: unknown): never => {
@@ -262,31 +192,26 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     drained = released ? 'released' : 'kept';
     throw closedWithoutStore(error, released);
   };
-  void engine.lost.then((reason) => {
-    reconciler.stop();
-    for (const part of [plugins, tasks, volumes, nodes]) part.close(reason);
+  const refuse = (reason?: StagecraftError): void => {
+    for (const part of [plugins, tasks]) part.close(reason);
+    controllerSide.refuse(reason);
+  };
+  void engine.lost.then(async (reason) => {
+    refuse(reason);
+    await controllerSide.stop().catch(tell);
   });
   return {
     nodeId,
     dataDir: dataDir.path,
     plugins,
     tasks,
-    volumes,
-    nodes,
-    actors: {
-      list: () => [...engine.views('')].map(([address, { seq, state }]) => ({ address, seq, state })),
-      quarantined: () => engine.quarantined(),
-      release: (address) => engine.release(address),
-    },
-    journal: {
-      entries: (address, { from, to } = {}) => upTo(journalOf(address, from), to),
-      replay: async (address, { to } = {}) => {
-        await demand(address);
-        return withoutEnvironment(await engine.replay(address, to));
-      },
-    },
+    volumes: controllerSide.volumes,
+    nodes: controllerSide.nodes,
+    leadership: controllerSide.leadership,
+    actors: actorControl(engine, controllerSide.engine),
+    journal: journalOf(engine, controllerSide.engine),
     get store() {
-      const since = engine.silentSince;
+      const [since] = silences();
       return since === undefined ? { available: true } : { available: false, since };
     },
     lost: engine.lost,
@@ -294,9 +219,9 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
       if (release && drained === 'kept') return Promise.reject(tooLate());
       released ||= release;
       closing ??= (async () => {
-        reconciler.stop();
-        for (const part of [plugins, tasks, volumes, nodes]) part.close();
+        refuse();
         try {
+          await controllerSide.stop().catch(tell);
           await root
             .stop(release, () => tasks.list())
             .catch(withoutStore)
@@ -322,21 +247,3 @@ function closedWithoutStore({ address, outcome, cause }: StagecraftError, releas
     return new StagecraftError('DRAIN_FAILED', `nothing was stopped: ${why}; ${advice}, then drain`, details);
   return new StagecraftError('STORE_UNAVAILABLE', `closed with work under way: ${why}; ${advice}`, details);
 }
-
-async function* upTo(
-  entries: AsyncIterable<JournalEntry>,
-  to = Number.POSITIVE_INFINITY,
-): AsyncGenerator<JournalEntry, void> {
-  for await (const entry of entries) {
-    if (entry.seq > to) return;
-    yield withoutEnvironment(entry);
-  }
-}
-
-/** Values of a task's `env` may be secrets: only their names are shown. */
-const withoutEnvironment = <T extends object>(value: T): T =>
-  JSON.parse(JSON.stringify(value), (key, inner) =>
-    key === 'env' && inner instanceof Object
-      ? Object.fromEntries(Object.keys(inner).map((name) => [name, '***']))
-      : inner,
-  );

@@ -16,6 +16,7 @@ import { serveApi } from './api.js';
 import type { AgentConfig } from './config.js';
 import { whenGone } from './data-dir-gone.js';
 import { describePluginEvent, describeStatus, describeTask, isLastWord, taskTeller } from './describe.js';
+import { secretsOf } from './secrets.js';
 import { storeOf } from './store.js';
 
 export interface Agent {
@@ -45,9 +46,13 @@ export const agentSocketPath = (dataDir: string): string => join(socketRootOf(da
  */
 export async function startAgent(config: AgentConfig, print: Print): Promise<Agent> {
   const { nodeId, dataDir, retention, logs, fingerprint, log } = config;
+  const { calls, retry, fencing, reconcile, volumeNamePrefix } = config;
   const logger = pino({ level: log.level }, pino.destination(2));
   const { kind: storeKind, words, ...store } = storeOf(config);
-  const runtime = await createRuntime({ nodeId, dataDir, retention, logs, fingerprint, logger, ...store });
+  const runtime = await createRuntime({
+    ...{ nodeId, dataDir, retention, logs, fingerprint, logger, ...store },
+    ...{ calls, retry, fencing, reconcile, volumeNamePrefix, ...secretsOf(config) },
+  });
   const socketPath = agentSocketPath(runtime.dataDir);
   const version = packageVersion();
 
@@ -93,6 +98,7 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
     print(`stagecraft agent ${version} on node ${nodeId}, pid ${process.pid}`);
     print(`  data  ${runtime.dataDir} (${words})`);
     print(`  api   unix://${socketPath}`);
+    if (runtime.leadership.refusal) print(`  ${runtime.leadership.refusal}`);
     for (const { reason } of runtime.actors.quarantined()) print(`  ${reason}`);
     for (const { type, name } of runtime.plugins.list())
       print(`  ${describeStatus(runtime.plugins.status(type, name))}`);

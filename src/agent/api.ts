@@ -1,6 +1,6 @@
 /**
- * The agent's HTTP API, on its unix socket. JSON in and out; errors are `{code, message, address?}`.
- * What it answers about tasks: task-api.ts
+ * The agent's HTTP API, on its unix socket. JSON in and out; errors are `{code, message, address?}`, what a plugin answered
+ * with `{rpc, grpcCode, answerClass, final}` too. Of tasks: task-api.ts; of volumes: volume-api.ts; of nodes: node-api.ts
  */
 import { chmodSync, rmSync } from 'node:fs';
 import { fastify } from 'fastify';
@@ -8,8 +8,11 @@ import { StagecraftError } from '../errors.js';
 import { checkSocketPath } from '../host/socket-path.js';
 import type { PluginStatus } from '../registry/plugin-statuses.js';
 import type { ActorStatus, Runtime, StoreStatus } from '../runtime.js';
+import { serveNodes } from './node-api.js';
+import { timeoutIn } from './requests.js';
 import type { StoreKind } from './store.js';
 import { serveTasks } from './task-api.js';
+import { serveVolumes } from './volume-api.js';
 
 export interface ApiOptions {
   runtime: Runtime;
@@ -39,6 +42,9 @@ export interface AgentReport {
   dataDir: string;
   pid: number;
   store: { kind: StoreKind } & StoreStatus;
+  /** Whether it works on volumes and nodes; where another agent does, `reason` names it. */
+  leads: boolean;
+  reason?: string;
 }
 
 const statusOf: Record<string, number> = {
@@ -46,22 +52,31 @@ const statusOf: Record<string, number> = {
   PLUGIN_NOT_FOUND: 404,
   TASK_NOT_FOUND: 404,
   ACTOR_NOT_FOUND: 404,
+  VOLUME_NOT_FOUND: 404,
+  NODE_NOT_FOUND: 404,
   ACTOR_QUARANTINED: 409,
   PLUGIN_IN_USE: 409,
+  PLUGIN_LACKS: 409,
   ABORTED: 409,
+  VOLUME_EXISTS: 409,
+  VOLUME_IN_USE: 409,
+  VOLUME_DELETING: 409,
+  VOLUME_UNAVAILABLE: 409,
+  VOLUME_NOT_CONFIRMED: 409,
+  CLAIM_CONFLICT: 409,
+  NODE_NOT_READY: 409,
+  NODE_UNFIT: 409,
+  NODE_FULL: 409,
+  NOT_LEADER: 409,
+  CSI_ERROR: 502,
+  PLUGIN_UNAVAILABLE: 503,
+  SECRETS_UNAVAILABLE: 503,
   RUNTIME_CLOSED: 503,
   STORE_UNAVAILABLE: 503,
   TIMEOUT: 504,
 };
 
 const closeGraceMs = 1_000;
-
-function timeoutIn(text: string | undefined): { timeoutMs?: number } {
-  if (text === undefined) return {};
-  const timeoutMs = Number(text);
-  if (Number.isSafeInteger(timeoutMs) && timeoutMs > 0) return { timeoutMs };
-  throw new StagecraftError('INVALID_ARGUMENT', `timeoutMs is a positive number of milliseconds, not '${text}'`);
-}
 
 /**
  * Listens; the caller holds the lock of the data directory, so that a socket file which is there already is stale.
@@ -76,14 +91,19 @@ export async function serveApi({
 }: ApiOptions): Promise<() => Promise<void>> {
   checkSocketPath(socketPath);
   const server = fastify({ forceCloseConnections: 'idle', routerOptions: { maxParamLength: 1_024 } });
+  server.setReplySerializer(asJson);
+  server.addHook('preHandler', async (request) => {
+    request.body ??= {};
+  });
   const report = (status: PluginStatus): PluginReport => {
     const { type, name } = status.info;
     return { ...status, instances: runtime.plugins.instances(type, name).length };
   };
 
   server.get('/v1/agent', (): AgentReport => {
-    const { nodeId, dataDir } = runtime;
-    return { version, nodeId, dataDir, pid: process.pid, store: { kind: storeKind, ...runtime.store } };
+    const { nodeId, dataDir, leadership } = runtime;
+    const leads = { leads: leadership.isOurs, ...(leadership.refusal && { reason: leadership.refusal }) };
+    return { version, nodeId, dataDir, pid: process.pid, store: { kind: storeKind, ...runtime.store }, ...leads };
   });
   server.get<{ Querystring: { type?: string; name?: string } }>('/v1/plugins', ({ query }) =>
     runtime.plugins
@@ -118,6 +138,8 @@ export async function serveApi({
     return reply.code(204).send();
   });
   serveTasks(server, runtime);
+  serveVolumes(server, runtime);
+  serveNodes(server, runtime);
   server.post('/v1/drain', async (_, reply) => {
     await drain();
     return reply.code(204).send();
@@ -129,11 +151,9 @@ export async function serveApi({
     const status = error instanceof StagecraftError ? statusOf[error.code] : error.statusCode;
     // A request that the server itself refuses, e.g. for a body that is no JSON.
     const isRefused = status !== undefined && status < 500;
-    const { code, address } =
-      error instanceof StagecraftError
-        ? error
-        : { code: isRefused ? 'INVALID_ARGUMENT' : 'INTERNAL', address: undefined };
-    return reply.code(status ?? 500).send({ code, message: error.message, ...(address ? { address } : {}) });
+    if (error instanceof StagecraftError) return reply.code(status ?? 500).send(toldOf(error));
+    const code = isRefused ? 'INVALID_ARGUMENT' : 'INTERNAL';
+    return reply.code(status ?? 500).send({ code, message: error.message });
   });
 
   rmSync(socketPath, { force: true });
@@ -147,3 +167,20 @@ export async function serveApi({
     clearTimeout(cut);
   };
 }
+
+/** Sizes above 2⁵³−1 are texts. */
+const asJson = (payload: unknown): string =>
+  JSON.stringify(payload, (_, value: unknown) => (typeof value === 'bigint' ? bytesOf(value) : value));
+
+const bytesOf = (bytes: bigint): number | string => (bytes <= Number.MAX_SAFE_INTEGER ? Number(bytes) : String(bytes));
+
+/** What is told of an error; what is not there is left out. */
+const toldOf = ({ code, message, address, rpc, grpcCode, answerClass, final }: StagecraftError): object => ({
+  code,
+  message,
+  address,
+  rpc,
+  grpcCode,
+  answerClass,
+  final,
+});

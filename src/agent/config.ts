@@ -10,6 +10,10 @@ import { taskSchema } from '../tasks/spec.js';
 
 const ms = z.int().positive();
 const count = z.int().positive();
+const path = z
+  .string()
+  .min(1)
+  .refine((text) => !text.includes('\0'), 'must have no NUL character');
 
 const endpoint = z
   .string()
@@ -49,21 +53,46 @@ const redisSchema = z
     message: 'sentinels are asked for a master by its name: give both, sentinels and master',
   });
 
+/** Where references to secrets lead. What each key means: docs/configuration.md */
+const secretsSchema = z
+  .strictObject({
+    directory: path.optional(),
+    environment: z
+      .union([z.boolean(), z.string().min(1)], {
+        error: 'must be true, false, or what the names of the variables begin with',
+      })
+      .default(false),
+  })
+  .refine(({ directory, environment }) => directory !== undefined || environment !== false, {
+    message: 'must have a directory, environment, or both',
+  });
+
 const configSchema = z.strictObject({
   nodeId: z
     .string()
     .refine((id) => Buffer.byteLength(id) >= 1 && Buffer.byteLength(id) <= 256, 'must be 1 to 256 bytes')
     .refine((id) => !/[\p{Cc}\p{Cs}]/u.test(id), 'must have no control characters or broken surrogate pairs')
     .default(hostname),
-  dataDir: z
-    .string()
-    .min(1)
-    .refine((path) => !path.includes('\0'), 'must have no NUL character')
-    .default(defaultDataDir),
+  dataDir: path.default(defaultDataDir),
   store: z.strictObject({ redis: redisSchema }).optional(),
   retention: z.strictObject({ journalEntries: count.optional(), topicEvents: count.optional() }).prefault({}),
   logs: z.strictObject({ maxBytes: count.optional() }).prefault({}),
   fingerprint: z.strictObject({ intervalMs: ms.default(30_000), timeoutMs: ms.default(30_000) }).prefault({}),
+  calls: z.strictObject({ timeoutMs: ms.optional(), maxInFlightPerPlugin: count.optional() }).prefault({}),
+  retry: z
+    .strictObject({ initialMs: ms.default(100), maxMs: ms.default(300_000) })
+    .refine(({ initialMs, maxMs }) => initialMs <= maxMs, {
+      path: ['initialMs'],
+      message: 'must not be more than maxMs',
+    })
+    .prefault({}),
+  fencing: z.strictObject({ afterMs: ms.optional() }).prefault({}),
+  reconcile: z.strictObject({ intervalMs: ms.optional() }).prefault({}),
+  secrets: secretsSchema.optional(),
+  volumeNamePrefix: z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$/i, 'must be 1 to 64 letters and digits, with hyphens between them')
+    .default('sc'),
   tasks: z
     .array(taskSchema)
     .superRefine((tasks, context) => {
@@ -102,10 +131,11 @@ export function loadConfig(file?: string): AgentConfig {
     throw new StagecraftError('CONFIG_INVALID', `can't read the configuration: ${messageOf(error)}`, { cause: error });
   }
   const config = parseConfig(text, file);
-  const beside = (path: string): string => resolve(dirname(file), path);
+  const beside = (named: string): string => resolve(dirname(file), named);
   const { redis } = config.store ?? {};
   if (redis?.passwordFile) redis.passwordFile = beside(redis.passwordFile);
   if (redis?.caFile) redis.caFile = beside(redis.caFile);
+  if (config.secrets?.directory) config.secrets.directory = beside(config.secrets.directory);
   return { ...config, dataDir: beside(config.dataDir) };
 }
 

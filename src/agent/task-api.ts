@@ -4,6 +4,7 @@ import { StagecraftError } from '../errors.js';
 import type { Runtime } from '../runtime.js';
 import type { LogPart } from '../tasks/task-logs.js';
 import type { TaskStatus } from '../tasks/task-supervisor.js';
+import { flagIn } from './requests.js';
 
 /** What `GET /v1/tasks` tells of each task. */
 export type TaskReport = TaskStatus;
@@ -14,14 +15,6 @@ const noLog = (id: string): StagecraftError =>
   new StagecraftError('LOG_UNREADABLE', `there is no log of task ${id} here: somebody else runs its plugin`);
 
 type OfTask = { Params: { id: string } };
-type Forced = { force?: unknown } | null;
-
-function forceIn(body: Forced): boolean {
-  const force = body?.force ?? false;
-  if (typeof force === 'boolean') return force;
-  throw new StagecraftError('INVALID_ARGUMENT', `force is true or false, not ${JSON.stringify(force)}`);
-}
-
 export function serveTasks(server: FastifyInstance, { tasks }: Runtime): void {
   server.get('/v1/tasks', (): TaskReport[] => tasks.list());
   server.get<OfTask>('/v1/tasks/:id', ({ params: { id } }): TaskReport => tasks.status(id));
@@ -36,8 +29,8 @@ export function serveTasks(server: FastifyInstance, { tasks }: Runtime): void {
     },
   );
   for (const ending of ['stop', 'remove'] as const) {
-    server.post<OfTask & { Body: Forced }>(`/v1/tasks/:id/${ending}`, async ({ params: { id }, body }, reply) => {
-      await tasks[ending](id, { force: forceIn(body) });
+    server.post<OfTask>(`/v1/tasks/:id/${ending}`, async ({ params: { id }, body }, reply) => {
+      await tasks[ending](id, { force: flagIn(body, 'force') });
       return reply.code(204).send();
     });
   }

@@ -25,5 +25,12 @@ export function sizeIn(text: string): number {
   }
 }
 
+/** @returns milliseconds */
+export function secondsIn(text: string): number {
+  const seconds = Number(text);
+  if (!(seconds > 0)) throw new InvalidArgumentError('Give a number of seconds above 0.');
+  return Math.ceil(seconds * 1_000);
+}
+
 /** For an option that may be given any number of times. */
 export const collect = (value: string, before: string[]): string[] => [...before, value];

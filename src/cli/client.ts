@@ -55,8 +55,10 @@ export function askAgent(
 }
 
 /** The agent's own words, but where they tell a program that has its runtime what to do. */
-const refusal = (code: string, message: string): AgentError =>
-  new AgentError(code, code === 'TASK_NOT_FOUND' ? message.replace(/: [^:]*$/, ': see stagecraft task list') : message);
+const refusal = (code: string, message: string): AgentError => {
+  const subject = /^(TASK|VOLUME|NODE)_NOT_FOUND$/.exec(code)?.[1]?.toLowerCase();
+  return new AgentError(code, subject ? message.replace(/: [^:]*$/, `: see stagecraft ${subject} list`) : message);
+};
 
 /** Of a socket; of its directory, where that hides it. */
 function ownerOf(path: string): string {

@@ -8,6 +8,7 @@ import { type ByRpc, type CheckDriverOptions, newPrefix, settingsOf } from '../d
 import { checkDriver, selectedChecks } from '../driver-check/run.js';
 import { callLine } from '../driver-check/tell.js';
 import { messageOf, StagecraftError } from '../errors.js';
+import { secondsIn } from './arguments.js';
 import { oneLine, tableLine, widthsOf } from './print.js';
 import { firstSignal } from './signals.js';
 
@@ -159,10 +160,4 @@ function bytesIn(text: string): number {
   } catch (error) {
     throw new InvalidArgumentError(messageOf(error));
   }
-}
-
-function secondsIn(text: string): number {
-  const seconds = Number(text);
-  if (!(seconds > 0)) throw new InvalidArgumentError('Give a number of seconds above 0.');
-  return seconds * 1000;
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /**
- * The command line: what runs here itself, and exit codes. What is asked of a running agent: plugins.ts, tasks.ts, actors.ts
+ * The command line: what runs here itself, and exit codes. What is asked of a running agent: plugins.ts, tasks.ts,
+ * volumes.ts, nodes.ts, actors.ts.
  * 0 done, 1 failed, 2 usage, 3 no agent or driver reached.
  */
 import { resolve } from 'node:path';
@@ -14,11 +15,13 @@ import { addActorCommands } from './actors.js';
 import { collect, countIn, sizeIn } from './arguments.js';
 import { AgentError, askAgent } from './client.js';
 import { addDriverCheck } from './driver-check.js';
+import { addNodeCommands } from './nodes.js';
 import { addPluginCommands } from './plugins.js';
 import { oneLine } from './print.js';
 import { print, type ReachOptions, reach, socketOf } from './reach.js';
 import { firstSignal } from './signals.js';
 import { addTaskCommands } from './tasks.js';
+import { addVolumeCommands } from './volumes.js';
 
 const exitCodes = { failed: 1, usage: 2, notReachable: 3 };
 
@@ -90,6 +93,8 @@ function makeProgram(): Command {
   addDriverCheck(program, print);
   addPluginCommands(program);
   addTaskCommands(program);
+  addVolumeCommands(program);
+  addNodeCommands(program);
   addActorCommands(program);
   reach(program.command('drain').description('stop the plugin processes in order, then the agent')).action(drain);
   program.showHelpAfterError('(options stand behind the command: stagecraft task list --config agent.yaml)');

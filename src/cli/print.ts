@@ -91,7 +91,8 @@ export function pluginDetails({ info, state, description, fingerprint, checkedAt
   return factsTable(facts);
 }
 
-function factsTable(facts: [name: string, value: string][]): string {
+/** A fact a line, their names in a column. */
+export function factsTable(facts: [name: string, value: string][]): string {
   const width = Math.max(...facts.map(([name]) => name.length));
   return facts.map(([name, value]) => `${name.padEnd(width)}  ${oneLine(value)}`).join('\n');
 }

@@ -47,14 +47,17 @@ export class EffectRunner {
   readonly #clock: Clock;
   readonly #timers: TimerHeap;
   readonly #deliver: Deliver;
+  readonly #mayAct: () => boolean;
   /** How many have not come to an end; cancelled ones too. */
   #unended = 0;
   readonly #stopping = new Set<AbortController>();
 
-  constructor(clock: Clock, timers: TimerHeap, deliver: Deliver) {
+  /** @param mayAct asked when a run that has waited is about to ask something of the world */
+  constructor(clock: Clock, timers: TimerHeap, deliver: Deliver, mayAct: () => boolean = () => true) {
     this.#clock = clock;
     this.#timers = timers;
     this.#deliver = deliver;
+    this.#mayAct = mayAct;
   }
 
   start(asked: EffectStart): Run {
@@ -76,7 +79,7 @@ export class EffectRunner {
         throw new StagecraftError('NO_EFFECT', `nothing here runs the effect '${run.live.src}'`, { address });
       this.#setDeadline(run, deadlineOf(effect, run.input));
       const { sentDeadlineMs } = effect;
-      if (sentDeadlineMs !== undefined) run.onSent = () => this.#setDeadline(run, sentDeadlineMs);
+      if (sentDeadlineMs !== undefined) run.onSent = () => this.#begun(run, sentDeadlineMs);
       Promise.resolve(effect.run(run)).then(
         (output) => {
           this.#ended(run);
@@ -105,6 +108,15 @@ export class EffectRunner {
     this.#stopping.add(ended);
     await pause(this.#clock, graceMs, ended.signal);
     this.#stopping.delete(ended);
+  }
+
+  #begun(run: Run, limitMs: number): void {
+    const { address, live } = run;
+    if (!this.#mayAct()) {
+      const message = `${live.src} was not begun: the lease has lapsed, and somebody else may act by now`;
+      throw new StagecraftError('LEASE_LAPSED', message, { address });
+    }
+    this.#setDeadline(run, limitMs);
   }
 
   #failed(run: Run, error: unknown): void {

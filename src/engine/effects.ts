@@ -27,7 +27,10 @@ export interface EffectCall<TInput = unknown> {
    * Committed before the run.
    */
   attempt: number;
-  /** Says that what it asks of the world is on its way: until then it has begun nothing that could go on without it. */
+  /**
+   * Says that what it asks of the world is on its way: until then it has begun nothing that could go on without it.
+   * @throws StagecraftError LEASE_LAPSED where, while it waited, another runtime may have taken over: it is not to be asked
+   */
   sent(): void;
   /** Sends the machine an event; dropped as stale once its state was left. */
   send(event: AnyEventObject): void;

@@ -39,12 +39,20 @@ export interface EngineOptions {
   /**
    * `owner`: default a fresh one; of those that have one in common, only one may live at a time.
    * `covers`: the addresses that it allows to write; default all.
+   * `inUse`: what `open` throws where somebody else holds it; default NODE_IN_USE.
    */
-  lease: Omit<LeaseRequest, 'owner'> & { owner?: string; covers?(address: string): boolean };
+  lease: Omit<LeaseRequest, 'owner'> & {
+    owner?: string;
+    covers?(address: string): boolean;
+    inUse?(holder: string): StagecraftError;
+  };
+  /** Takes the messages to addresses that the lease does not cover; default: they stay owed. */
+  elsewhere?: Inbox;
   policy?: Partial<ActorPolicy>;
   /** What the records of idle actors that stay in memory may take as text, for kinds on demand; default 64 MiB. */
   idleBytes?: number;
-  topics?: TopicsOptions;
+  /** Those of another engine on the same store, which outlives this one; default: its own. */
+  topics?: TopicsOptions | Topics;
 }
 
 /** An actor as committed last. */
@@ -61,7 +69,7 @@ const storeGraceMs = 10_000;
 const storeLimitMs = 10_000;
 const defaultIdleBytes = 64 * 2 ** 20;
 
-export class Engine {
+export class Engine implements Inbox {
   readonly #store: TimedStore;
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -70,10 +78,14 @@ export class Engine {
   readonly #committer: Committer;
   readonly #effects: EffectRunner;
   readonly #gate: EffectGate;
-  readonly #topics: Topics;
+  readonly topics: Topics;
+  readonly #hasOwnTopics: boolean;
   readonly #deliveries: Deliveries;
   readonly #leases: LeaseKeeper;
   readonly #leaseRequest: LeaseRequest;
+  readonly #inUse: ((holder: string) => StagecraftError) | undefined;
+  readonly #covers: (address: string) => boolean;
+  readonly #elsewhere: Inbox | undefined;
   readonly #actors: Actors;
   readonly #stop = new AbortController();
   readonly #redelivery: Redelivery;
@@ -93,12 +105,17 @@ export class Engine {
     this.#logger = logger;
     this.#timers = timers;
     this.#committer = new Committer(store, clock, logger);
-    this.#effects = new EffectRunner(clock, timers, (address, { id, seq }, event, ended) =>
-      this.#actors.post(address, { kind: 'effect', id, seq, event, ended }),
+    this.#effects = new EffectRunner(
+      clock,
+      timers,
+      (address, { id, seq }, event, ended) => this.#actors.post(address, { kind: 'effect', id, seq, event, ended }),
+      () => this.#leases.held,
     );
-    this.#topics = new Topics(store, clock, { ...options.topics, logger });
-    const inbox: Inbox = { append: (address, message) => this.#append(address, message) };
-    this.#deliveries = new Deliveries({ store, clock, logger, topics: this.#topics, inbox });
+    this.#hasOwnTopics = !(options.topics instanceof Topics);
+    this.topics =
+      options.topics instanceof Topics ? options.topics : new Topics(store, clock, { ...options.topics, logger });
+    this.#elsewhere = options.elsewhere;
+    this.#deliveries = new Deliveries({ store, clock, logger, topics: this.topics, inbox: this });
     this.#redelivery = new Redelivery({
       store,
       clock,
@@ -123,7 +140,9 @@ export class Engine {
       this.#tellLost = resolve;
     });
     const incarnation = random.id();
-    const { covers = () => true, ...request } = lease;
+    const { covers = () => true, inUse, ...request } = lease;
+    this.#covers = covers;
+    this.#inUse = inUse;
     this.#leaseRequest = { owner: incarnation, ...request };
     const host = actorHost({
       incarnation,
@@ -160,8 +179,8 @@ export class Engine {
   }
 
   /**
-   * Opens the store and takes the lease.
-   * @throws StagecraftError NODE_IN_USE, naming the holder; STORE_UNAVAILABLE
+   * Opens the store and takes the lease. Where that fails, it may be tried again.
+   * @throws StagecraftError NODE_IN_USE, naming the holder, or what was given for it; STORE_UNAVAILABLE
    */
   async open(): Promise<void> {
     await answered(
@@ -175,7 +194,7 @@ export class Engine {
       "the store can't be opened",
     );
     try {
-      await answered(this.#leases.acquire(this.#leaseRequest), 'the store grants no lease');
+      await answered(this.#leases.acquire(this.#leaseRequest, this.#inUse), 'the store grants no lease');
     } catch (error) {
       await this.#store.close();
       throw error;
@@ -276,6 +295,11 @@ export class Engine {
     }
   }
 
+  /** The epoch of its lease. @throws Error where none was acquired */
+  get epoch(): number {
+    return this.#leases.lease.epoch;
+  }
+
   /** Since when the store gives no answer, milliseconds since the epoch; absent while it does. */
   get silentSince(): number | undefined {
     return this.#store.silentSince;
@@ -307,7 +331,7 @@ export class Engine {
 
   /** @see Topics.follow */
   follow(topic: string, from: Cursor | 'now', signal?: AbortSignal): TopicReader<TopicRow> {
-    return this.#topics.follow(topic, from, signal);
+    return this.topics.follow(topic, from, signal);
   }
 
   /**
@@ -356,7 +380,7 @@ export class Engine {
   /** Resolves when nothing is on its way to the store any more, the lease given back last. */
   async #settle(): Promise<void> {
     await this.#committer.stop();
-    await this.#topics.stop();
+    await (this.#hasOwnTopics ? this.topics.stop() : this.topics.flush());
     await this.#deliveries.stop();
     await this.#leases.release();
   }
@@ -384,15 +408,19 @@ export class Engine {
 
   /** The store may have lost what it took: no effect starts until each actor in memory is known to be there. */
   async #check(reason: string): Promise<void> {
-    this.#logger.warn({ code: 'STORE_SUSPECT' }, `the store may have lost writes (${reason}): each actor is compared`);
+    const hasAny = !this.#actors[Symbol.iterator]().next().done;
+    const message = `the store may have lost writes (${reason}): each actor is compared`;
+    if (hasAny) this.#logger.warn({ code: 'STORE_SUSPECT' }, message);
     this.#checks += 1;
-    this.#topics.verify();
+    this.topics.verify();
     await this.#actors.verify();
     this.#checks -= 1;
     this.#gate.reopen();
   }
 
-  #append(address: string, message: ActorMessage): Promise<void> {
+  /** @see Inbox */
+  append(address: string, message: ActorMessage): Promise<void> {
+    if (this.#elsewhere && !this.#covers(address)) return this.#elsewhere.append(address, message);
     return new Promise((applied) => {
       try {
         this.#actors.demand(address).post({ kind: 'message', message, applied });

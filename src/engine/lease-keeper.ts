@@ -9,7 +9,7 @@ import type { Clock } from './clock.js';
 import type { Lease, Store } from './store.js';
 
 export interface LeaseRequest {
-  /** What is leased: `node/<id>`. */
+  /** What is leased: `node/<id>`, `volumes/0`. */
   name: string;
   owner: string;
   ttlMs: number;
@@ -50,14 +50,11 @@ export class LeaseKeeper {
     this.#events = events;
   }
 
-  /** @throws StagecraftError NODE_IN_USE, naming the holder */
-  async acquire(request: LeaseRequest): Promise<void> {
+  /** @param inUse what it throws where somebody else holds it; default: NODE_IN_USE, naming the holder */
+  async acquire(request: LeaseRequest, inUse?: (holder: string) => StagecraftError): Promise<void> {
     const askedAtMs = this.#clock.monotonicMs();
     const result = await this.#store.acquireLease(request);
-    if (result.status === 'held') {
-      const message = `${request.name} is run by ${result.holder}: stop that one first, or choose another nodeId; if it is dead, wait ${Math.ceil(request.ttlMs / 1_000)} s for its lease to lapse`;
-      throw new StagecraftError('NODE_IN_USE', message);
-    }
+    if (result.status === 'held') throw inUse?.(result.holder) ?? nodeInUse(request, result.holder);
     this.#request = request;
     this.#held(result.lease, askedAtMs);
   }
@@ -160,4 +157,9 @@ export class LeaseKeeper {
     this.#cancelRenewal();
     this.#cancelLapse();
   }
+}
+
+function nodeInUse({ name, ttlMs }: LeaseRequest, holder: string): StagecraftError {
+  const message = `${name} is run by ${holder}: stop that one first, or choose another nodeId; if it is dead, wait ${Math.ceil(ttlMs / 1_000)} s for its lease to lapse`;
+  return new StagecraftError('NODE_IN_USE', message);
 }

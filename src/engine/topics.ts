@@ -91,11 +91,16 @@ export class Topics {
     for (const { feed } of this.#topics.values()) feed.verify();
   }
 
+  /** Resolves when what waits now is appended. */
+  async flush(): Promise<void> {
+    await Promise.all([...this.#topics.keys()].map((name) => this.#write(name)));
+  }
+
   /** Ends all followers. Resolves when what waits is appended, or was tried once more. */
   async stop(): Promise<void> {
     this.#stop.abort();
     for (const { feed } of this.#topics.values()) feed.stop();
-    await Promise.all([...this.#topics.keys()].map((name) => this.#write(name)));
+    await this.flush();
   }
 
   #topic(name: string): Topic {

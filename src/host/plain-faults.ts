@@ -15,6 +15,8 @@ export function inPlainWords(issue: z.core.$ZodRawIssue): string | undefined {
     return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`;
   if (issue.code === 'too_small' && isNumber(issue.origin))
     return `must be ${issue.inclusive ? 'at least' : 'above'} ${issue.minimum}`;
+  if (issue.code === 'too_big' && isNumber(issue.origin))
+    return `must be ${issue.inclusive ? 'at most' : 'below'} ${issue.maximum}`;
   if (issue.code !== 'invalid_type') return undefined;
   if (issue.input === undefined) return 'is missing';
   return `must be ${isNumber(issue.expected) ? numberOf(issue.path) : (kinds[issue.expected] ?? issue.expected)}`;

@@ -3,15 +3,17 @@ import { addressParts } from '../../machines/addresses.js';
 import { nodeMachine } from '../../machines/node.js';
 import type { ActorKind, EffectCall } from '../engine/effects.js';
 import { untilAborted } from '../engine/until-aborted.js';
+import type { Fencing } from './node-fence.js';
 
 export const nodesTopic = 'nodes';
 
 export interface NodeKindOptions {
   /** How long a node is down until it is fenced, milliseconds; absent: for ever. */
   afterMs?: number | undefined;
+  /** Lets so much time pass, as this process sees it. */
   after(delayMs: number, signal: AbortSignal): Promise<void>;
   /** Tells every volume on a node that it is lost. */
-  release(nodeId: string, reason: string, signal: AbortSignal): Promise<void>;
+  release(fencing: Fencing): Promise<void>;
 }
 
 export const nodeKind = ({ afterMs, after, release }: NodeKindOptions): ActorKind => ({
@@ -25,7 +27,8 @@ export const nodeKind = ({ afterMs, after, release }: NodeKindOptions): ActorKin
     },
     releaseVolumes: {
       deadlineMs: Number.POSITIVE_INFINITY,
-      run: ({ input, signal }: EffectCall<{ id: string; reason: string }>) => release(input.id, input.reason, signal),
+      run: ({ input, signal }: EffectCall<{ id: string; reason: string }>) =>
+        release({ nodeId: input.id, reason: input.reason, signal }),
     },
   },
 });

@@ -1,43 +1,70 @@
 /** `runtime.nodes`: what nodes report of their plugins, and what becomes of those that do not. */
+import type { StateValue } from 'xstate';
 import { z } from 'zod';
-import { nodeAddress, nodesPrefix } from '../../machines/addresses.js';
+import { nodeAddress, nodesPrefix, volumeAddress } from '../../machines/addresses.js';
 import type { NodeContext, NodeEvent, NodePlugin } from '../../machines/node.js';
-import type { Engine } from '../engine/engine.js';
+import { nameOf } from '../../machines/volume-requests.js';
+import type { VolumeRequest } from '../../machines/volume-types.js';
+import type { ActorDoor } from '../engine/actor-door.js';
+import type { ActorView } from '../engine/engine.js';
 import { pages } from '../engine/pages.js';
-import { StagecraftError } from '../errors.js';
+import { cursorOf, type FollowOptions } from '../engine/topics.js';
+import { messageOf, StagecraftError } from '../errors.js';
+import { type NodeUpdate, nodeUpdateOf } from './node-events.js';
+import { nodesTopic } from './node-kind.js';
 import type { NodeTarget } from './node-port.js';
-import { checked, nodeIdSchema, segmentsSchema, textSchema } from './spec.js';
-import { stateOf } from './volume-view.js';
+import { checked, keyOf, nodeIdSchema, segmentsSchema, textSchema, type VolumeKeyInput } from './spec.js';
+
+const states = ['ready', 'down', 'gone'] as const;
 
 export interface NodeStatus {
   id: string;
-  state: 'ready' | 'down' | 'gone';
+  /** `gone`: it was removed, and its volumes are still being told. */
+  state: (typeof states)[number];
+  /** As reported last. */
   plugins: NodePlugin[];
   /** What is on it was taken for lost. */
   fence?: { reason: string; at: number; isDone: boolean };
 }
 
+const pluginSchema = z.strictObject({
+  name: textSchema,
+  nodeId: nodeIdSchema,
+  topology: segmentsSchema.optional(),
+  maxVolumes: z.int().positive().optional(),
+});
+
 const reportSchema = z.strictObject({
   id: nodeIdSchema,
-  plugins: z
-    .array(
-      z.strictObject({
-        name: textSchema,
-        nodeId: nodeIdSchema,
-        topology: segmentsSchema.optional(),
-        maxVolumes: z.int().positive().optional(),
-      }),
-    )
-    .refine((plugins) => new Set(plugins.map(({ name }) => name)).size === plugins.length, 'names a plugin twice'),
+  plugins: z.array(pluginSchema).superRefine((plugins, context) => {
+    const names = plugins.map(({ name }) => name);
+    for (const [at, name] of names.entries()) {
+      if (names.indexOf(name) < at)
+        context.addIssue({ code: 'custom', path: [at, 'name'], message: `names '${name}' a second time` });
+    }
+  }),
 });
+
+const reasonSchema = z.string().trim().min(1).max(1_024);
+const generationSchema = z.strictObject({ claimGeneration: z.int().nonnegative() });
+
+/** What is wrong with a plugin as a node has it; absent: nothing. */
+export const faultsOf = (plugin: NodePlugin): string | undefined => {
+  try {
+    checked(pluginSchema, plugin, `plugin '${plugin.name}'`);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+};
 
 export type NodeReport = z.input<typeof reportSchema>;
 
 export class NodeManager {
-  readonly #engine: Engine;
+  readonly #engine: ActorDoor;
   #closed: StagecraftError | undefined;
 
-  constructor(engine: Engine) {
+  constructor(engine: ActorDoor) {
     this.#engine = engine;
   }
 
@@ -51,17 +78,82 @@ export class NodeManager {
     await this.#ask(id, { type: 'node.report', plugins: plugins.map(definedPlugin) });
   }
 
+  /**
+   * Nothing is heard of a node any more. What is on it stays, and it gets nothing new until it reports; after
+   * `fencing.afterMs`, as this process sees them pass, it is fenced.
+   * @throws StagecraftError NODE_NOT_FOUND
+   */
+  async down(id: string): Promise<void> {
+    await this.#tell(id, { type: 'node.down' });
+  }
+
+  /**
+   * Takes what is on a node for lost: its claims are released and its volumes unpublished, without its report. Say so only
+   * where it can't use them any more. Resolves when that is on record; `status().fence.isDone` says when all volumes know.
+   * @throws StagecraftError NODE_NOT_FOUND, INVALID_ARGUMENT
+   */
+  async fence(id: string, reason: string): Promise<void> {
+    this.#refuseIfClosed();
+    await this.#tell(id, { type: 'node.fence', reason: checked(reasonSchema, reason, 'the reason') });
+  }
+
+  /** Fences a node, and forgets it. @throws StagecraftError NODE_NOT_FOUND */
+  async remove(id: string): Promise<void> {
+    await this.#tell(id, { type: 'node.remove' });
+  }
+
+  /**
+   * A node has let go of a volume, as far as claims up to this generation have used it; what was taken later is not meant.
+   * @throws StagecraftError NODE_NOT_FOUND, VOLUME_NOT_FOUND, INVALID_ARGUMENT
+   */
+  async reportUnstaged(nodeId: string, key: VolumeKeyInput, report: { claimGeneration: number }): Promise<void> {
+    this.#refuseIfClosed();
+    const id = checkedId(nodeId);
+    const known = keyOf(key);
+    const { claimGeneration } = checked(generationSchema, report, 'the report');
+    if (!(await this.#engine.read(nodeAddress(id)))) throw notFound(id);
+    const address = volumeAddress(known.namespace, known.id);
+    if (!(await this.#engine.read(address)))
+      throw new StagecraftError('VOLUME_NOT_FOUND', `there is no ${nameOf(known)}: list them`, { address });
+    const unstaged: VolumeRequest = { type: 'volume.unstaged', nodeId: id, claimGeneration };
+    await this.#engine.ask(address, unstaged);
+  }
+
   /** @throws StagecraftError NODE_NOT_FOUND */
   async status(id: string): Promise<NodeStatus> {
     this.#refuseIfClosed();
-    const view = await this.#engine.read(nodeAddress(checked(nodeIdSchema, id, 'the node id')));
-    if (!view) throw new StagecraftError('NODE_NOT_FOUND', `there is no node ${id}: list them, or report it`);
-    return statusOf(view.state, view.context as NodeContext);
+    const known = checkedId(id);
+    const view = await this.#engine.read(nodeAddress(known));
+    if (!view) throw notFound(known);
+    return statusOf(view);
   }
 
-  /** Where a volume of this plugin can go on a node. @throws StagecraftError NODE_NOT_FOUND, NODE_NOT_READY, NODE_UNFIT */
-  async target(id: string, plugin: string): Promise<NodeTarget> {
-    const { state, plugins } = await this.status(id);
+  /** All nodes, in the order of their ids. @throws StagecraftError STORE_UNAVAILABLE */
+  async list(): Promise<NodeStatus[]> {
+    this.#refuseIfClosed();
+    const nodes: NodeStatus[] = [];
+    for await (const [, view] of this.#all()) nodes.push(statusOf(view));
+    return nodes;
+  }
+
+  /**
+   * Follows the changes of nodes, in one order, none left out, from now or from after an event's id. Ends with its signal,
+   * its iterator or the runtime.
+   * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
+   */
+  updates({ from = 'now', signal }: FollowOptions = {}): AsyncIterable<NodeUpdate> {
+    this.#refuseIfClosed();
+    return this.#engine.follow(nodesTopic, cursorOf(from), signal).reading(nodeUpdateOf);
+  }
+
+  /**
+   * Where a volume of this plugin can go on a node, as is committed now: all nodes are in memory.
+   * @throws StagecraftError NODE_NOT_FOUND, NODE_NOT_READY, NODE_UNFIT
+   */
+  target(id: string, plugin: string): NodeTarget {
+    const view = this.#engine.peek(nodeAddress(id));
+    if (!view) throw notFound(id);
+    const { state, plugins } = statusOf(view);
     if (state !== 'ready')
       throw new StagecraftError('NODE_NOT_READY', `node ${id} is ${state}: it takes no volume until it reports`);
     const own = plugins.find(({ name }) => name === plugin);
@@ -69,17 +161,23 @@ export class NodeManager {
       return {
         csiNodeId: own.nodeId,
         ...(own.topology && { topology: own.topology }),
-        ...(own.maxVolumes && { maxVolumes: own.maxVolumes }),
+        ...(own.maxVolumes !== undefined && { maxVolumes: own.maxVolumes }),
       };
     const has = plugins.map(({ name }) => name).join(', ') || 'none';
     throw new StagecraftError('NODE_UNFIT', `node ${id} has no plugin '${plugin}', but ${has}: run it there first`);
   }
 
+  /** What a node has reported last; absent: there is none. */
+  reported(id: string): NodePlugin[] | undefined {
+    const view = this.#engine.peek(nodeAddress(id));
+    return view && statusOf(view).plugins;
+  }
+
   /** By a plugin's own names for them, the nodes that have reported it. */
   async byCsiId(plugin: string): Promise<Map<string, string>> {
     const names = new Map<string, string>();
-    for await (const [, view] of pages((after) => this.#engine.page({ prefix: nodesPrefix, limit: 512, ...after }))) {
-      const { id, plugins } = view.context as NodeContext;
+    for await (const [, view] of this.#all()) {
+      const { id, plugins } = statusOf(view);
       for (const { name, nodeId } of plugins) if (name === plugin) names.set(nodeId, id);
     }
     return names;
@@ -87,6 +185,18 @@ export class NodeManager {
 
   close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
     this.#closed ??= reason;
+  }
+
+  #all(): AsyncGenerator<[address: string, view: ActorView], void> {
+    return pages((after) => this.#engine.page({ prefix: nodesPrefix, limit: 512, ...after }));
+  }
+
+  async #tell(id: string, event: NodeEvent): Promise<void> {
+    this.#refuseIfClosed();
+    const known = checkedId(id);
+    // One that was never there leaves no trace.
+    if (!(await this.#engine.read(nodeAddress(known)))) throw notFound(known);
+    await this.#ask(known, event);
   }
 
   async #ask(id: string, event: NodeEvent): Promise<void> {
@@ -98,12 +208,27 @@ export class NodeManager {
   }
 }
 
-const statusOf = (state: import('xstate').StateValue, { id, plugins, fence }: NodeContext): NodeStatus => ({
-  id,
-  state: stateOf(state) as unknown as NodeStatus['state'],
-  plugins: structuredClone(plugins),
-  ...(fence && { fence: { ...fence } }),
-});
+const checkedId = (id: unknown): string => checked(nodeIdSchema, id, 'the node id');
+
+const notFound = (id: string): StagecraftError =>
+  new StagecraftError('NODE_NOT_FOUND', `there is no node ${id}: list them, or report it`, {
+    address: nodeAddress(id),
+  });
+
+function statusOf({ state, context }: ActorView): NodeStatus {
+  // The engine keeps contexts as the machines made them, but does not know their types.
+  const { id, plugins, fence } = context as NodeContext;
+  return {
+    id,
+    state: outerOf(state),
+    plugins: structuredClone(plugins),
+    ...(fence && { fence: { ...fence } }),
+  };
+}
+
+/** The name of a state without what is inside it. */
+const outerOf = (value: StateValue): NodeStatus['state'] =>
+  states.find((state) => value === state || (typeof value === 'object' && state in value)) ?? 'gone';
 
 const definedPlugin = ({
   topology,

@@ -23,6 +23,8 @@ export interface PluginCallsOptions {
 export interface Work<TAnswer> {
   /** Why the plugin can't do this at all, by what it offers; undefined where it can. */
   refusal?(sight: Admitted['sight']): string | undefined;
+  /** What stands in its way for now: it is tried again later. */
+  hindrance?(sight: Admitted['sight']): CallFailure | undefined;
   /** The answer where nothing has to be called. */
   without?(sight: Admitted['sight']): TAnswer | undefined;
   call(client: unknown, bounds: CallBounds, sight: Admitted['sight']): Promise<TAnswer>;
@@ -44,25 +46,35 @@ export class PluginCalls {
   async run<TAnswer>(run: EffectCall<VolumeCall>, work: Work<TAnswer>): Promise<CallOutcome<TAnswer>> {
     const { access, retry } = this.#options;
     const { plugin, isForced } = run.input;
-    // What an earlier run has begun, this one knows nothing of.
-    const inDoubt = run.recovered || run.attempt > 1;
+    // What an earlier run has begun, this one knows nothing of: that is committed before anything is called.
+    if (run.recovered || run.attempt > 1) return anew('failed', 'it may have been made by a run before a restart');
+    let hasWaited = false;
     let admitted: Admitted;
     try {
       admitted = await access.enter(plugin, {
         signal: run,
         waitMs: isForced ? forcedWaitMs : undefined,
         waits: (reason) => {
-          if (!isForced) run.send({ type: 'call.awaits', reason, inDoubt });
+          if (isForced) return;
+          hasWaited = true;
+          run.send({ type: 'call.awaits', reason });
         },
       });
     } catch (error) {
-      return { status: inDoubt ? 'failed' : 'not-begun', failure: failureOf(error), retry };
+      return { status: 'not-begun', failure: failureOf(error), retry };
+    }
+    if (hasWaited) {
+      // Its machine holds that no call was made: it has to know better before one is.
+      admitted.leave();
+      return anew('not-begun', `plugin '${plugin}' takes calls again`);
     }
     let isSent = false;
     try {
       const { sight } = admitted;
       const refusal = work.refusal?.(sight);
-      if (refusal !== undefined) return { status: 'failed', failure: lacking(refusal) };
+      if (refusal !== undefined) return { status: 'not-begun', failure: lacking(refusal) };
+      const hindrance = work.hindrance?.(sight);
+      if (hindrance) return { status: 'not-begun', failure: hindrance, retry };
       const answer = work.without?.(sight);
       if (answer !== undefined) {
         admitted.leave();
@@ -70,15 +82,15 @@ export class PluginCalls {
       }
       const bounds = await this.#bounds(run);
       const client = await admitted.client();
-      isSent = true;
       run.sent();
+      isSent = true;
       return { status: 'done', answer: await this.#whileWanted(run, work.call(client, bounds, sight)) };
     } catch (error) {
       const failure = failureOf(error);
       admitted.leave(failure);
       const { answerClass } = failure;
       if (answerClass === 'already-so' && work.already !== undefined) return { status: 'done', answer: work.already };
-      return { status: isSent || inDoubt ? 'failed' : 'not-begun', failure, retry };
+      return { status: isSent ? 'failed' : 'not-begun', failure, retry };
     } finally {
       admitted.leave();
     }
@@ -115,6 +127,14 @@ export class PluginCalls {
     };
   }
 }
+
+/** Asked for again at once, also by machines that count it as an attempt. */
+const anew = (status: 'failed' | 'not-begun', message: string): CallOutcome<never> => ({
+  status,
+  failure: { code: 'CALL_ANEW', message, final: false },
+  retry: { initialMs: 0, maxMs: 0 },
+  anew: true,
+});
 
 const lacking = (message: string): CallFailure => ({ code: 'PLUGIN_LACKS', message, final: true });
 

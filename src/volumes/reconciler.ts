@@ -5,8 +5,8 @@
 import { volumesPrefix } from '../../machines/addresses.js';
 import { beliefOf } from '../../machines/volume-sightings.js';
 import type { PublicationState, Sighting, VolumeContext } from '../../machines/volume-types.js';
+import type { ActorDoor } from '../engine/actor-door.js';
 import { type Clock, pause } from '../engine/clock.js';
-import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { pages } from '../engine/pages.js';
 import { messageOf, StagecraftError } from '../errors.js';
@@ -14,11 +14,13 @@ import type { ControllerPort, ListedVolume } from './controller-port.js';
 import type { PluginAccess } from './plugin-access.js';
 
 export interface ReconcilerOptions {
-  engine: Engine;
+  engine: ActorDoor;
   controller: ControllerPort;
   access: PluginAccess;
   /** By a plugin's own names for them, the nodes that have reported it. */
   nodesOf(plugin: string): Promise<Map<string, string>>;
+  /** Why this runtime is not the one to do it now; absent: it is. */
+  refusal(): StagecraftError | undefined;
   clock: Clock;
   logger: Logger;
   intervalMs: number;
@@ -64,9 +66,11 @@ export class Reconciler {
 
   /**
    * Compares now. @param plugin absent: all that have volumes
-   * @throws StagecraftError PLUGIN_UNAVAILABLE, PLUGIN_LACKS, CSI_ERROR, for a plugin that was named
+   * @throws StagecraftError PLUGIN_UNAVAILABLE, PLUGIN_LACKS, CSI_ERROR, for a plugin that was named; NOT_LEADER
    */
   async run(plugin?: string): Promise<Reconciled[]> {
+    const refusal = this.#options.refusal();
+    if (refusal) throw refusal;
     const believed = await this.#believed();
     if (plugin !== undefined) return [await this.#compare(plugin, believed.get(plugin) ?? [])];
     const compared: Reconciled[] = [];
@@ -82,11 +86,12 @@ export class Reconciler {
   }
 
   async #rounds(): Promise<void> {
-    const { clock, intervalMs, logger } = this.#options;
+    const { clock, intervalMs, logger, refusal } = this.#options;
     const { signal } = this.#stop;
     for (;;) {
       await pause(clock, intervalMs, signal);
       if (signal.aborted) return;
+      if (refusal()) continue;
       // The store may not answer: then it is done the next time.
       await this.run().catch((error: unknown) => {
         if (!signal.aborted) logger.warn({}, `volumes could not be compared with their plugins: ${messageOf(error)}`);

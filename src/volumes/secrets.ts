@@ -1,11 +1,17 @@
-/** Where secrets come from: fetched when a call is made, held by nobody longer than that. */
+/**
+ * Where secrets come from: fetched when a call is made, held by nobody longer than that. The built-in providers:
+ * secrets-providers.ts
+ */
 import type { SecretRef } from '../../machines/csi-types.js';
 import type { Clock } from '../engine/clock.js';
 import { messageOf, StagecraftError } from '../errors.js';
 
 /** `createRuntime({ secrets })`. */
 export interface SecretsProvider {
-  /** The values by the same keys. Rejects, naming all that are missing, where not all can be had. */
+  /**
+   * The values by the same keys. Rejects, naming all that are missing, where not all can be had: its message is shown, so
+   * it must have no value in it.
+   */
   resolve(refs: Record<string, SecretRef>, options?: { signal: AbortSignal }): Promise<Record<string, string>>;
 }
 
@@ -27,22 +33,22 @@ export async function resolveSecrets(
 ): Promise<Record<string, string>> {
   const keys = Object.keys(refs);
   if (keys.length === 0) return {};
+  signal.throwIfAborted();
   const limit = new AbortController();
   const cancel = clock.after(deadlineMs, () => limit.abort(new Error(`no answer within ${deadlineMs} ms`)));
   const given = (): void => limit.abort(signal.reason);
   signal.addEventListener('abort', given);
   try {
     const late = new Promise<never>((_, reject) => {
-      limit.signal.addEventListener('abort', () => reject(limit.signal.reason));
+      limit.signal.addEventListener('abort', () => reject(limit.signal.reason), { once: true });
     });
     const values = await Promise.race([provider.resolve(refs, { signal: limit.signal }), late]);
     const missing = keys.filter((key) => typeof values?.[key] !== 'string');
-    if (missing.length > 0) throw new Error(`nothing is given for ${missing.join(', ')}`);
+    if (missing.length > 0) throw new Error(`the provider gave nothing for ${missing.join(', ')}`);
     return Object.fromEntries(keys.map((key) => [key, values[key] ?? '']));
   } catch (error) {
-    throw new StagecraftError('SECRETS_UNAVAILABLE', `secrets ${keys.join(', ')}: ${messageOf(error)}`, {
-      cause: error,
-    });
+    // Without the error as its cause: what a provider puts on it beside the message is nobody's to show.
+    throw new StagecraftError('SECRETS_UNAVAILABLE', `secrets can't be had: ${messageOf(error)}`);
   } finally {
     cancel();
     signal.removeEventListener('abort', given);

@@ -1,6 +1,6 @@
 /** What a volume may be asked to be: checked whole, every fault at once with its path, before anything is stored. */
 import { z } from 'zod';
-import type { Bytes, Capability, SecretRef } from '../../machines/csi-types.js';
+import type { Bytes, Capability, CapacityRange, SecretRef } from '../../machines/csi-types.js';
 import type { VolumeSpec as KnownSpec, VolumeKey } from '../../machines/volume-types.js';
 import { StagecraftError } from '../errors.js';
 import { inPlainWords } from '../host/plain-faults.js';
@@ -13,22 +13,32 @@ const maxNodeIdBytes = 256;
 const sized = (most: number): z.ZodString =>
   z
     .string()
-    .min(1)
+    .min(1, 'must not be empty')
     .refine((text) => Buffer.byteLength(text) <= most, `must have at most ${most} bytes`)
     .refine((text) => !/[\p{Cc}\p{Cs}]/u.test(text), 'must have no control characters or broken surrogate pairs');
 
 export const textSchema = sized(maxTextBytes);
 const text = textSchema;
-export const nodeIdSchema = sized(maxNodeIdBytes);
+export const nodeIdSchema = sized(maxNodeIdBytes).refine(
+  (text) => !isOwnName(text),
+  'must not be what every object in JavaScript has',
+);
 
 const bytesOf = (map: Record<string, string>): number =>
   Object.entries(map)
     .flat()
     .reduce((sum, part) => sum + Buffer.byteLength(part), 0);
 
+/** JavaScript's own objects have them: as keys of what is kept they would be lost, or found where they are not. */
+const isOwnName = (text: string): boolean => text in Object.prototype;
+
 /** Of what is sent to drivers. */
 const map = z
   .record(z.string(), z.string())
+  .refine(
+    (entries) => !/\p{Cs}/u.test(Object.entries(entries).flat().join(' ')),
+    'must have no broken surrogate pairs, in keys and values',
+  )
   .refine(
     (entries) => bytesOf(entries) <= maxMapBytes,
     `must have at most ${maxMapBytes} bytes, keys and values together`,
@@ -39,14 +49,21 @@ export const segmentsSchema = map.refine(
   'must name at least one segment',
 );
 
-/** Kept as plain data: above 2⁵³−1 in decimal. */
-const bytes = z
-  .union([z.int().positive(), z.bigint().positive(), z.string().regex(/^[1-9]\d*$/, 'must be a number of bytes')])
+export const parametersSchema = map.refine(
+  (entries) => Object.keys(entries).length > 0,
+  'must name at least one parameter',
+);
+
+/** Kept as plain data: above 2⁵³−1 in decimal. A text that is no number is not looked at any further. */
+export const bytesSchema = z
+  .union([z.int().positive(), z.bigint().positive(), z.string().regex(/^[1-9]\d*$/, { abort: true })], {
+    error: 'must be a whole number of bytes, at least 1; above 2^53-1 a bigint',
+  })
   .refine((size) => BigInt(size) < 2n ** 63n, 'must be below 2^63')
   .transform((size): Bytes => (BigInt(size) <= Number.MAX_SAFE_INTEGER ? Number(size) : String(size)));
 
 export const capacitySchema = z
-  .strictObject({ requiredBytes: bytes.optional(), limitBytes: bytes.optional() })
+  .strictObject({ requiredBytes: bytesSchema.optional(), limitBytes: bytesSchema.optional() })
   .refine(
     ({ requiredBytes = 0, limitBytes }) => limitBytes === undefined || BigInt(requiredBytes) <= BigInt(limitBytes),
     'must have a limitBytes that is not below requiredBytes',
@@ -64,28 +81,53 @@ const accessModes = [
 export const accessModeSchema = z.enum(accessModes);
 export const attachmentModeSchema = z.enum(['file-system', 'block-device']);
 
+/** Checked also where a part of it is wrong, so that every fault is told at once: its parts may be of any shape then. */
+const isMap = ({ value }: { value: unknown }): boolean => value instanceof Object && !Array.isArray(value);
+
+const bytesIn = (texts: unknown): number =>
+  Array.isArray(texts) ? texts.reduce((sum: number, one) => sum + Buffer.byteLength(String(one)), 0) : 0;
+
+const forFileSystems = 'is for file systems: leave it out for a block device';
+
 export const capabilitySchema = z
   .strictObject({
     accessMode: accessModeSchema,
     attachmentMode: attachmentModeSchema,
     fsType: text.optional(),
-    mountFlags: z.array(text).optional(),
+    mountFlags: z.array(sized(maxMapBytes)).optional(),
   })
-  .superRefine(({ attachmentMode, fsType, mountFlags = [] }, context) => {
-    const total = mountFlags.reduce((sum, flag) => sum + Buffer.byteLength(flag), 0);
-    if (total > maxMapBytes)
-      context.addIssue({ code: 'custom', path: ['mountFlags'], message: `must have at most ${maxMapBytes} bytes` });
-    if (attachmentMode === 'file-system') return;
-    const message = 'is for file systems: leave it out for a block device';
-    if (fsType !== undefined) context.addIssue({ code: 'custom', path: ['fsType'], message });
-    if (mountFlags.length > 0) context.addIssue({ code: 'custom', path: ['mountFlags'], message });
+  .refine(({ mountFlags }) => bytesIn(mountFlags) <= maxMapBytes, {
+    path: ['mountFlags'],
+    message: `must have at most ${maxMapBytes} bytes together`,
+    when: isMap,
+  })
+  .refine(({ attachmentMode, fsType }) => attachmentMode !== 'block-device' || fsType === undefined, {
+    path: ['fsType'],
+    message: forFileSystems,
+    when: isMap,
+  })
+  .refine(({ attachmentMode, mountFlags }) => attachmentMode !== 'block-device' || bytesIn(mountFlags) === 0, {
+    path: ['mountFlags'],
+    message: forFileSystems,
+    when: isMap,
   });
 
 const namespace = text.default('default');
 export const keySchema = z.strictObject({ namespace, id: text });
 
-const secretRef: z.ZodType<SecretRef> = z.union([z.string().min(1), z.record(z.string(), z.string())]);
-export const secretsSchema = z.record(text, secretRef);
+const secretRef: z.ZodType<SecretRef> = z.union(
+  [z.string().min(1, 'must not be empty'), z.record(z.string(), z.string())],
+  {
+    error: 'must be a reference to a secret: a text that is not empty, or a map of texts',
+  },
+);
+export const secretsSchema = z
+  .record(z.string(), secretRef)
+  .refine((refs) => !('' in refs), 'must have no empty key')
+  .refine(
+    (refs) => Object.keys(refs).every((key) => Buffer.byteLength(key) <= maxTextBytes),
+    `must have keys of at most ${maxTextBytes} bytes`,
+  );
 
 /** Of two lists of segments, whether each of the one is in the other. */
 const isPartOf = (part: Record<string, string>[], whole: Record<string, string>[]): boolean => {
@@ -93,13 +135,19 @@ const isPartOf = (part: Record<string, string>[], whole: Record<string, string>[
   return part.every((one) => known.includes(JSON.stringify(Object.entries(one).sort())));
 };
 
+const forNewOnes = 'is for a volume that is to be made: one that exists is as it is';
+
+/** Of a map: whether nothing is said by it. */
+const isEmpty = (map: unknown): boolean =>
+  Object.values(map ?? {}).every((value) => value === undefined || (Array.isArray(value) && value.length === 0));
+
 export const specSchema = z
   .strictObject({
     namespace,
     id: text,
     plugin: text,
     capacity: capacitySchema.prefault({}),
-    capabilities: z.array(capabilitySchema).min(1),
+    capabilities: z.array(capabilitySchema).min(1, 'must name at least one'),
     parameters: map.default({}),
     mutableParameters: map.default({}),
     secrets: secretsSchema.default({}),
@@ -110,16 +158,23 @@ export const specSchema = z
         'must have every one of preferred in requisite too',
       )
       .prefault({}),
-    source: z.union([z.strictObject({ volume: keySchema }), z.strictObject({ volumeSnapshot: text })]).optional(),
+    source: z
+      .union([z.strictObject({ volume: keySchema }), z.strictObject({ volumeSnapshot: text })], {
+        error: 'must be { volume: { namespace, id } } or { volumeSnapshot: id }',
+      })
+      .optional(),
     external: z.strictObject({ csiId: text, context: map.default({}) }).optional(),
   })
-  .superRefine(({ external, source, capacity, topology }, context) => {
-    if (!external) return;
-    const message = 'is for a volume that is to be made: one that exists is as it is';
-    const fault = (path: string): void => context.addIssue({ code: 'custom', path: [path], message });
-    if (source) fault('source');
-    if (capacity.requiredBytes !== undefined || capacity.limitBytes !== undefined) fault('capacity');
-    if (topology.requisite.length + topology.preferred.length > 0) fault('topology');
+  .refine(({ external, source }) => !external || !source, { path: ['source'], message: forNewOnes, when: isMap })
+  .refine(({ external, capacity }) => !external || isEmpty(capacity), {
+    path: ['capacity'],
+    message: forNewOnes,
+    when: isMap,
+  })
+  .refine(({ external, topology }) => !external || isEmpty(topology), {
+    path: ['topology'],
+    message: forNewOnes,
+    when: isMap,
   });
 
 /** `runtime.volumes.create`: what is left out has its default. */
@@ -153,16 +208,17 @@ export function knownSpec(
   sourceId: string,
 ): KnownSpec {
   const capabilities: Capability[] = rest.capabilities.map(definedCapability);
-  const { requiredBytes, limitBytes } = rest.capacity;
-  const capacity = {
-    ...(requiredBytes !== undefined && { requiredBytes }),
-    ...(limitBytes !== undefined && { limitBytes }),
-  };
+  const capacity = definedRange(rest.capacity);
   const known: KnownSpec = { ...rest, capabilities, capacity };
   if (source) known.source = 'volume' in source ? { volume: source.volume, csiId: sourceId } : source;
   if (external) known.external = external;
   return known;
 }
+
+export const definedRange = ({ requiredBytes, limitBytes }: z.output<typeof capacitySchema>): CapacityRange => ({
+  ...(requiredBytes !== undefined && { requiredBytes }),
+  ...(limitBytes !== undefined && { limitBytes }),
+});
 
 export const definedCapability = ({ fsType, mountFlags, ...rest }: z.output<typeof capabilitySchema>): Capability => ({
   ...rest,

@@ -1,9 +1,10 @@
 /** The volume machine, bound to the calls that it asks for: which gate stands before each, and what it is made with. */
 import { addressParts } from '../../machines/addresses.js';
-import type { Capability } from '../../machines/csi-types.js';
+import type { CallFailure, Capability } from '../../machines/csi-types.js';
 import { volumeMachine } from '../../machines/volume.js';
 import type {
   CreateCall,
+  ExpandAnswer,
   ExpandCall,
   MadeCall,
   ModifyCall,
@@ -47,6 +48,16 @@ function createRefusal(sight: PluginSight, { capabilities, source }: VolumeSpec)
   return 'volume' in source
     ? needs(sight, 'CLONE_VOLUME', 'it makes no volume from another')
     : needs(sight, 'CREATE_DELETE_SNAPSHOT', 'it makes no volume from a snapshot');
+}
+
+/** One that is published is expanded only by plugins that do so while it is in use. */
+function inUse({ pluginCapabilities }: PluginSight, nodeIds: string[]): CallFailure | undefined {
+  const isOffline =
+    pluginCapabilities.has('VOLUME_EXPANSION_OFFLINE') && !pluginCapabilities.has('VOLUME_EXPANSION_ONLINE');
+  if (!isOffline || nodeIds.length === 0) return undefined;
+  const where = nodeIds.map((nodeId) => `node ${nodeId}`).join(', ');
+  const message = `the plugin expands no volume that is in use, and it is on ${where}: unpublish it there`;
+  return { code: 'VOLUME_IN_USE', message, final: false };
 }
 
 export function volumeKind({ controller, calls, timeoutMs }: VolumeKindOptions): ActorKind {
@@ -110,8 +121,9 @@ export function volumeKind({ controller, calls, timeoutMs }: VolumeKindOptions):
         }),
         ['controllerPublish'],
       ),
-      controllerExpand: effect<ExpandCall, { nodeExpansionRequired: boolean }>(({ csiId, capacity, capability }) => ({
+      controllerExpand: effect<ExpandCall, ExpandAnswer>(({ csiId, capacity, capability, nodeIds }) => ({
         refusal: (sight) => needs(sight, 'EXPAND_VOLUME', 'it makes no volume larger'),
+        hindrance: (sight) => inUse(sight, nodeIds),
         call: (client, bounds) =>
           controller.controllerExpand(client, { csiId, capacity, ...(capability && { capability }) }, bounds),
       })),

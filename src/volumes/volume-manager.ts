@@ -5,40 +5,45 @@
 
 import type { StateValue } from 'xstate';
 import { z } from 'zod';
-import { volumeAddress, volumesPrefix } from '../../machines/addresses.js';
-import type { CallFailure, Capability, Segments } from '../../machines/csi-types.js';
+import type { Capability } from '../../machines/csi-types.js';
+import { isSameClaim } from '../../machines/volume-claims.js';
+import { wishOf } from '../../machines/volume-modes.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { Availability, Claim, VolumeContext, VolumeKey, VolumeRequest } from '../../machines/volume-types.js';
+import { failureOf } from '../../machines/volume-work.js';
+import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
-import type { ActorView, Engine } from '../engine/engine.js';
-import { pages } from '../engine/pages.js';
 import type { Random } from '../engine/random.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
-import { Waiters } from '../engine/waiters.js';
 import { StagecraftError } from '../errors.js';
-import type { NodeTarget } from './node-port.js';
+import { type AwaitOptions, awaitShape, checkedOptions } from './await-options.js';
+import type { Capacity, CapacityRequest } from './capacity.js';
+import { type Expanded, type ExpandRequest, expandedOf, expandSchema, isExpanded } from './expansion.js';
+import type { NodeAdmission } from './node-admission.js';
 import type { Reconciled, Reconciler } from './reconciler.js';
 import {
   accessModeSchema,
   attachmentModeSchema,
-  type CheckedSpec,
-  capabilitySchema,
   checked,
-  definedCapability,
+  definedRange,
   keyOf,
   knownSpec,
   nodeIdSchema,
+  parametersSchema,
   specSchema,
   textSchema,
   type VolumeKeyInput,
   type VolumeSpec,
 } from './spec.js';
+import { addressOf, capabilityOf, checkTopology, failed, notFound, sourceIdOf } from './volume-checks.js';
 import { type VolumeEvent, volumeEventOf } from './volume-events.js';
 import { volumesTopic } from './volume-kind.js';
-import { errorOf, stateOf, type Volume, volumeOf } from './volume-view.js';
+import { listVolumes, type Page, type VolumeFilter } from './volume-list.js';
+import { stateOf, type Volume, volumeOf } from './volume-view.js';
+import { type Goal, VolumeWaits } from './volume-waits.js';
 
 export interface VolumeManagerOptions {
-  engine: Engine;
+  engine: ActorDoor;
   reconciler: Pick<Reconciler, 'run'>;
   clock: Clock;
   random: Random;
@@ -46,14 +51,9 @@ export interface VolumeManagerOptions {
   namePrefix: string;
   /** Whether a plugin of this name is registered. */
   isKnownPlugin(plugin: string): boolean;
-  /** Where a volume of this plugin is to go. @throws StagecraftError naming the node or what it lacks */
-  target(nodeId: string, plugin: string): Promise<NodeTarget>;
-}
-
-/** How long the result is waited for; default: until it is there. What is given up is the wait, never the request. */
-export interface AwaitOptions {
-  timeoutMs?: number;
-  signal?: AbortSignal;
+  /** Through it goes whatever brings a volume to a node. */
+  admission: Pick<NodeAdmission, 'within'>;
+  capacity(plugin: string, request: CapacityRequest, options: AwaitOptions): Promise<Capacity>;
 }
 
 export interface PublishOptions extends AwaitOptions {
@@ -76,18 +76,15 @@ export interface ClaimOptions {
 
 export class VolumeManager {
   readonly #options: VolumeManagerOptions;
-  readonly #engine: Engine;
-  /** By the address of a volume: it has committed, or all is over. */
-  readonly #waiters = new Waiters();
+  readonly #engine: ActorDoor;
+  readonly #waits: VolumeWaits;
   /** Why every call is refused. */
   #closed: StagecraftError | undefined;
 
   constructor(options: VolumeManagerOptions) {
     this.#options = options;
     this.#engine = options.engine;
-    this.#engine.observe(({ address }) => {
-      if (address.startsWith(volumesPrefix)) this.#waiters.wake(address);
-    });
+    this.#waits = new VolumeWaits(options.engine, options.clock);
   }
 
   /**
@@ -100,22 +97,26 @@ export class VolumeManager {
   async create(spec: VolumeSpec, options: AwaitOptions = {}): Promise<Volume> {
     this.#refuseIfClosed();
     const asked = checked(specSchema, spec, 'the spec of the volume');
+    const waiting = checkedOptions(awaitSchema, options);
     const key = { namespace: asked.namespace, id: asked.id };
     const address = addressOf(key);
     const { random, namePrefix, isKnownPlugin } = this.#options;
-    if (!isKnownPlugin(asked.plugin) && !(await this.#engine.read(address))) {
+    const present = await this.#view(key);
+    if (!isKnownPlugin(asked.plugin) && !present) {
       const message = `no plugin is registered as '${asked.plugin}': register it, or list those that are`;
       throw new StagecraftError('PLUGIN_NOT_FOUND', message);
     }
     const uid = random.id();
-    const known = knownSpec(asked, await this.#sourceId(asked));
+    const find = async (source: VolumeKey): Promise<VolumeContext> => (await this.#present(source)).context;
+    const known = knownSpec(asked, await sourceIdOf(asked, present?.context, find));
     await this.#engine.ask(address, { type: 'volume.create', spec: known, uid, name: `${namePrefix}-${uid}` });
-    return this.#reach(key, options, 'created', (context, state) => {
-      if (context.csi) return volumeOf(state, context);
-      if (context.creation.failure) throw failed(key, context.creation.failure);
+    const reached: Goal<Volume>['reached'] = (context, state) => {
       if (context.deletion) throw new StagecraftError('ABORTED', `${nameOf(key)} is being deleted`, { address });
+      if (context.csi) return structuredClone(volumeOf(state, context));
+      if (context.creation.failure) throw failed(key, context.creation.failure);
       return undefined;
-    });
+    };
+    return this.#waits.until({ key, goal: 'created', reached, ...waiting });
   }
 
   /**
@@ -127,25 +128,30 @@ export class VolumeManager {
   async publish(
     key: VolumeKeyInput,
     nodeId: string,
-    { capability, readOnly = false, ...options }: PublishOptions = {},
+    options: PublishOptions = {},
   ): Promise<{ publishContext: Record<string, string> }> {
     this.#refuseIfClosed();
     const known = keyOf(key);
     checkNodeId(nodeId);
+    const { capability, readOnly, ...waiting } = checkedOptions(publishSchema, options);
     const { context } = await this.#present(known);
     const wish = { capability: capabilityOf(known, context, capability), readOnly };
-    const target = await this.#target(context, nodeId);
-    await this.#ask(known, { type: 'volume.publish', nodeId, csiNodeId: target.csiNodeId, ...wish });
-    return this.#reach(known, options, `published on node ${nodeId}`, ({ uid, publications }) => {
+    await this.#toNode(context, { nodeId, takesRoom: true }, (csiNodeId) =>
+      this.#ask(known, { type: 'volume.publish', nodeId, csiNodeId, ...wish }),
+    );
+    const reached: Goal<{ publishContext: Record<string, string> }>['reached'] = (now) => {
+      const { uid, publications, creation } = now;
       const publication = uid === context.uid ? publications[nodeId] : undefined;
       if (!publication) {
         const message = `${nameOf(known)} was unpublished from node ${nodeId} meanwhile: publish it again`;
         throw new StagecraftError('ABORTED', message, { address: addressOf(known) });
       }
-      if (publication.failure && !publication.next) throw failed(known, publication.failure);
+      const failure = publication.failure ?? creation.failure;
+      if (failure) throw failed(known, failure);
       const isThere = publication.state === 'published' && publication.undoneAfter === undefined;
-      return isThere ? { publishContext: publication.publishContext ?? {} } : undefined;
-    });
+      return isThere ? { publishContext: { ...publication.publishContext } } : undefined;
+    };
+    return this.#waits.until({ key: known, goal: `published on node ${nodeId}`, reached, ...waiting });
   }
 
   /**
@@ -158,15 +164,19 @@ export class VolumeManager {
     this.#refuseIfClosed();
     const known = keyOf(key);
     checkNodeId(nodeId);
+    const waiting = checkedOptions(awaitSchema, options);
     const { context } = await this.#present(known);
     await this.#ask(known, { type: 'volume.unpublish', nodeId });
     const number = context.publications[nodeId]?.number;
-    await this.#reach(known, options, `unpublished from node ${nodeId}`, ({ uid, publications }) => {
+    const reached: Goal<true>['reached'] = ({ uid, publications }) => {
       const publication = publications[nodeId];
       if (uid !== context.uid || !publication || (number !== undefined && publication.number !== number)) return true;
       if (publication.failure?.in === 'unpublish') throw failed(known, publication.failure);
-      return undefined;
-    });
+      if (publication.next || !wishOf(publication)) return undefined;
+      const message = `${nameOf(known)} was published again on node ${nodeId} before it was gone from there`;
+      throw new StagecraftError('ABORTED', message, { address: addressOf(known) });
+    };
+    await this.#waits.until({ key: known, goal: `unpublished from node ${nodeId}`, reached, gone: true, ...waiting });
   }
 
   /**
@@ -175,56 +185,122 @@ export class VolumeManager {
    * @throws StagecraftError VOLUME_NOT_FOUND; VOLUME_IN_USE naming by whom; CSI_ERROR; TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, DeleteVolume
    */
-  async delete(
-    key: VolumeKeyInput,
-    { force = false, ...options }: AwaitOptions & { force?: boolean } = {},
-  ): Promise<void> {
+  async delete(key: VolumeKeyInput, options: AwaitOptions & { force?: boolean } = {}): Promise<void> {
     this.#refuseIfClosed();
     const known = keyOf(key);
+    const { force, ...waiting } = checkedOptions(deleteSchema, options);
     const { context } = await this.#present(known);
     await this.#ask(known, { type: 'volume.delete', force });
-    await this.#reach(
-      known,
-      options,
-      'deleted',
-      ({ uid, deletion }, state) => {
-        if (uid !== context.uid || stateOf(state) === 'deleted') return true;
-        if (deletion?.failure) throw failed(known, deletion.failure);
-        return undefined;
-      },
-      true,
-    );
+    const reached: Goal<true>['reached'] = (now, state) => {
+      if (now.uid !== context.uid || stateOf(state) === 'deleted') return true;
+      const failure = stateOf(state) === 'failed' ? failureOf(now) : undefined;
+      if (failure) throw failed(known, failure);
+      return undefined;
+    };
+    await this.#waits.until({ key: known, goal: 'deleted', reached, gone: true, ...waiting });
   }
 
   /**
-   * Claims a volume for an alloc on a node; the same alloc again has the same claim. Resolves when it is taken.
+   * Makes a volume larger, also while it is published where its plugin can do that; else this waits until it is
+   * unpublished. Larger sizes may be asked for while this goes on. Resolves when the controller side has done its part.
+   * What fails leaves the volume as it is, and usable.
+   * @param capacity in bytes, for the whole volume; one that is as large already is left as it is
+   * @returns `nodeExpansionRequired`: the node's part is still due. `capacityBytes` is absent where the plugin does not say
+   * @throws StagecraftError INVALID_ARGUMENT: it would be smaller; VOLUME_NOT_FOUND, VOLUME_DELETING; CSI_ERROR,
+   *   PLUGIN_LACKS; TIMEOUT, ABORTED: the work goes on
+   * @see CSI specification, ControllerExpandVolume
+   */
+  async expand(key: VolumeKeyInput, capacity: ExpandRequest, options: AwaitOptions = {}): Promise<Expanded> {
+    this.#refuseIfClosed();
+    const known = keyOf(key);
+    const asked = definedRange(checked(expandSchema, capacity, 'the capacity'));
+    const waiting = checkedOptions(awaitSchema, options);
+    const { context } = await this.#present(known);
+    await this.#ask(known, { type: 'volume.expand', capacity: asked });
+    const reached: Goal<Expanded>['reached'] = (now) => {
+      this.#refuseIfGone(known, { asked: context, now, goal: 'expanded' });
+      if (isExpanded(now, asked)) return expandedOf(now);
+      const failure = now.expansion?.failure;
+      if (failure) throw failed(known, failure);
+      return undefined;
+    };
+    return this.#waits.until({ key: known, goal: 'expanded', reached, ...waiting });
+  }
+
+  /**
+   * Changes mutable parameters of a volume; those that are not named stay as they are. Resolves when the plugin has taken
+   * them. What fails leaves the volume usable.
+   * @throws StagecraftError INVALID_ARGUMENT; VOLUME_NOT_FOUND, VOLUME_DELETING; CSI_ERROR, PLUGIN_LACKS; TIMEOUT,
+   *   ABORTED: the work goes on
+   * @see CSI specification, ControllerModifyVolume
+   */
+  async modify(
+    key: VolumeKeyInput,
+    mutableParameters: Record<string, string>,
+    options: AwaitOptions = {},
+  ): Promise<void> {
+    this.#refuseIfClosed();
+    const known = keyOf(key);
+    const asked = checked(parametersSchema, mutableParameters, 'the parameters');
+    const waiting = checkedOptions(awaitSchema, options);
+    const { context } = await this.#present(known);
+    await this.#ask(known, { type: 'volume.modify', mutableParameters: asked });
+    const reached: Goal<true>['reached'] = (now) => {
+      this.#refuseIfGone(known, { asked: context, now, goal: 'modified' });
+      if (now.modification?.failure) throw failed(known, now.modification.failure);
+      return now.modification ? undefined : true;
+    };
+    await this.#waits.until({ key: known, goal: 'modified', reached, ...waiting });
+  }
+
+  /**
+   * How much room a plugin has for volumes like these; of all kinds and everywhere, where nothing is said.
+   * @throws StagecraftError INVALID_ARGUMENT; PLUGIN_NOT_FOUND, PLUGIN_LACKS, PLUGIN_UNAVAILABLE; CSI_ERROR; ABORTED
+   * @see CSI specification, GetCapacity
+   */
+  async capacity(plugin: string, request: CapacityRequest = {}, options: AwaitOptions = {}): Promise<Capacity> {
+    this.#refuseIfClosed();
+    return this.#options.capacity(plugin, request, options);
+  }
+
+  /**
+   * Claims a volume for an alloc on a node; the same alloc again has the same claim. Resolves when it is taken: also where
+   * its signal comes too late to withdraw it, so that nobody has a claim without knowing.
    * @throws StagecraftError CLAIM_CONFLICT naming who has it; VOLUME_NOT_FOUND, VOLUME_UNAVAILABLE, VOLUME_DELETING,
    *   NODE_NOT_FOUND, NODE_NOT_READY, NODE_UNFIT, INVALID_ARGUMENT; ABORTED: it waits no more
    */
   async claim(key: VolumeKeyInput, { wait = false, signal, ...asked }: ClaimOptions): Promise<Claim> {
     this.#refuseIfClosed();
     const known = keyOf(key);
-    const { allocId, nodeId, mode, accessMode, attachmentMode } = checked(claimSchema, asked, 'the claim');
+    const claim = checked(claimSchema, asked, 'the claim');
+    const { allocId, nodeId } = claim;
+    const withdrawn = new StagecraftError('ABORTED', `the claim of alloc ${allocId} on ${nameOf(known)} was withdrawn`);
     const { context } = await this.#present(known);
-    const { csiNodeId } = await this.#target(context, nodeId);
-    const claim = { allocId, nodeId, csiNodeId, mode, accessMode, attachmentMode };
-    await this.#ask(known, { type: 'volume.claim', claim, wait });
+    if (signal?.aborted) throw withdrawn;
+    // What it has it keeps, whatever became of its node meanwhile.
+    const held = context.claims.find((one) => isSameClaim(one, claim));
+    if (held?.state === 'taken') return structuredClone(held);
+    await this.#toNode(context, { nodeId, takesRoom: false }, (csiNodeId) =>
+      this.#ask(known, { type: 'volume.claim', claim: { ...claim, csiNodeId }, wait }),
+    );
+    const ownIn = ({ uid, claims }: VolumeContext): Claim | undefined =>
+      uid === context.uid ? claims.find((one) => isSameClaim(one, claim) && one.state === 'taken') : undefined;
     try {
-      return await this.#reach(
-        known,
-        { ...(signal && { signal }) },
-        `claimed by alloc ${allocId}`,
-        ({ uid, claims, waiting }) => {
-          const own = uid === context.uid ? claims.find((one) => one.allocId === allocId) : undefined;
-          if (own) return structuredClone(own);
-          if (uid === context.uid && waiting.some((one) => one.allocId === allocId)) return undefined;
-          throw new StagecraftError('ABORTED', `the claim of alloc ${allocId} on ${nameOf(known)} was withdrawn`);
-        },
-      );
+      const reached: Goal<Claim>['reached'] = (present) => {
+        const own = ownIn(present);
+        if (own) return structuredClone(own);
+        if (present.uid === context.uid && present.waiting.some((one) => isSameClaim(one, claim))) return undefined;
+        throw withdrawn;
+      };
+      return await this.#waits.until({ key: known, goal: `claimed by alloc ${allocId}`, reached, signal });
     } catch (error) {
+      if (!signal?.aborted || this.#closed) throw error;
       // Its place is for who comes next.
-      if (signal?.aborted) await this.release(known, allocId);
-      throw error;
+      await this.#tell(known, { type: 'volume.unclaim', allocId });
+      const view = await this.#view(known);
+      const own = view && ownIn(view.context);
+      if (!own) throw error;
+      return structuredClone(own);
     }
   }
 
@@ -251,6 +327,15 @@ export class VolumeManager {
   /** What was left behind by a deletion is seen to: the volume is forgotten. @throws StagecraftError VOLUME_NOT_FOUND */
   async acknowledge(key: VolumeKeyInput): Promise<void> {
     await this.#tell(key, { type: 'volume.acknowledge' });
+  }
+
+  /**
+   * Volumes by pages, in the order of their keys; what is deleted only while something of it may be left.
+   * @throws StagecraftError INVALID_ARGUMENT with every fault; STORE_UNAVAILABLE
+   */
+  async list(filter: VolumeFilter = {}): Promise<Page<Volume>> {
+    this.#refuseIfClosed();
+    return listVolumes(this.#engine, filter);
   }
 
   /** A volume as committed last; undefined where there is none. */
@@ -280,24 +365,15 @@ export class VolumeManager {
     return this.#engine.follow(volumesTopic, cursorOf(from), signal).reading(volumeEventOf);
   }
 
-  /** Tells every volume that is on a node, or claimed for it, that what the node would report is not waited for. */
-  async fence(nodeId: string, reason: string, signal: AbortSignal): Promise<void> {
-    for await (const [address, { context }] of this.#all(volumesPrefix)) {
-      signal.throwIfAborted();
-      const { publications, claims, waiting } = context as VolumeContext;
-      const isThere = nodeId in publications || [...claims, ...waiting].some((one) => one.nodeId === nodeId);
-      if (isThere) await this.#engine.ask(address, { type: 'volume.fence', nodeId, reason });
-    }
-  }
-
-  #all(prefix: string): AsyncGenerator<[address: string, view: ActorView], void> {
-    return pages((after) => this.#engine.page({ prefix, limit: pageSize, ...after }));
+  /** Another runtime leads from here on: who waits hears so, by what `peek` throws. */
+  interrupt(): void {
+    this.#waits.interrupt();
   }
 
   /** Ends all waiting; every later call is refused. */
   close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
     this.#closed ??= reason;
-    this.#waiters.wakeAll();
+    this.#waits.close(this.#closed);
   }
 
   async #tell(key: VolumeKeyInput, event: VolumeRequest): Promise<void> {
@@ -323,78 +399,34 @@ export class VolumeManager {
     return view;
   }
 
-  /** The node that is asked for, where the volume can be used. */
-  async #target({ spec, csi }: VolumeContext, nodeId: string): Promise<NodeTarget> {
-    const target = await this.#options.target(nodeId, spec?.plugin ?? '');
-    if (csi && !isWithin(target.topology, csi.accessibleTopology)) {
-      const where = csi.accessibleTopology.map((segments) => JSON.stringify(segments)).join(' or ');
-      const message = `node ${nodeId} is at ${JSON.stringify(target.topology ?? {})}, but the volume can be used at ${where} only`;
-      throw new StagecraftError('NODE_UNFIT', message);
-    }
-    return target;
-  }
-
-  /** The driver's id of the volume that another one begins with. */
-  async #sourceId({ source, plugin }: CheckedSpec): Promise<string> {
-    if (!source || !('volume' in source)) return '';
-    const { context } = await this.#present(source.volume);
-    if (context.spec?.plugin !== plugin) {
-      const message = `${nameOf(source.volume)} is of plugin '${context.spec?.plugin}': only that can copy it`;
-      throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`source.volume: ${message}`] });
-    }
-    if (!context.csi) throw new StagecraftError('VOLUME_NOT_FOUND', `${nameOf(source.volume)} is not created yet`);
-    return context.csi.id;
-  }
-
-  /**
-   * Resolves once it is reached.
-   * @param gone the answer where the volume is not there any more; absent: that is an error
-   */
-  async #reach<T>(
-    key: VolumeKey,
-    { timeoutMs, signal }: AwaitOptions,
-    goal: string,
-    reached: (context: VolumeContext, state: StateValue) => T | undefined,
-    gone?: T,
-  ): Promise<T> {
-    const address = addressOf(key);
-    // At rest it may have left memory already.
-    if (!this.#engine.has(address)) await this.#engine.read(address);
-    const look = (): T | undefined => {
-      const view = this.#engine.peek(address);
-      if (!view) {
-        if (gone !== undefined) return gone;
-        throw new StagecraftError('ABORTED', `${nameOf(key)} was deleted before it was ${goal}`, { address });
-      }
-      const found = reached(view.context as VolumeContext, view.state);
-      if (found === undefined && this.#closed)
-        throw this.#unfinished(this.#closed.code, this.#closed.message, { key, goal });
-      return found;
-    };
-    const failed = (code: string, why: string): StagecraftError => this.#unfinished(code, why, { key, goal });
-    return this.#waiters.until(address, look, {
-      clock: this.#options.clock,
-      ...(timeoutMs !== undefined && { timeoutMs }),
-      signal,
-      failed,
+  /** Does what brings a volume to a node, where the node can have it; `work` gets what the plugin calls the node. */
+  #toNode(
+    context: VolumeContext,
+    { nodeId, takesRoom }: { nodeId: string; takesRoom: boolean },
+    work: (csiNodeId: string) => Promise<void>,
+  ): Promise<void> {
+    const admission = { address: addressOf(context.key), nodeId, plugin: context.spec?.plugin ?? '', takesRoom };
+    return this.#options.admission.within(admission, async (target) => {
+      checkTopology(context, nodeId, target);
+      await work(target.csiNodeId);
     });
   }
 
-  #unfinished(code: string, why: string, { key, goal }: { key: VolumeKey; goal: string }): StagecraftError {
-    const address = addressOf(key);
-    const view = this.#engine.peek(address);
-    const error = view && errorOf(view.context as VolumeContext);
-    const now = view ? `it is ${stateOf(view.state)}${error ? `: ${error.message}` : ''}` : 'it is gone';
-    const message = `${why} before ${nameOf(key)} was ${goal}; the request stands, and the work goes on: ${now}`;
-    return new StagecraftError(code, message, { address });
+  /** What was asked of a volume is asked of no other, and of none that goes. */
+  #refuseIfGone(
+    key: VolumeKey,
+    { asked, now, goal }: { asked: VolumeContext; now: VolumeContext; goal: string },
+  ): void {
+    if (now.creation.failure) throw failed(key, now.creation.failure);
+    if (now.uid === asked.uid && !now.deletion) return;
+    const message = `${nameOf(key)} was deleted before it was ${goal}`;
+    throw new StagecraftError('ABORTED', message, { address: addressOf(key) });
   }
 
   #refuseIfClosed(): void {
     if (this.#closed) throw this.#closed;
   }
 }
-
-const pageSize = 512;
 
 interface View {
   state: StateValue;
@@ -409,47 +441,13 @@ const claimSchema = z.strictObject({
   attachmentMode: attachmentModeSchema,
 });
 const availabilitySchema = z.enum(['active', 'pause', 'drain']);
-
-const addressOf = ({ namespace, id }: VolumeKey): string => volumeAddress(namespace, id);
+const awaitSchema = z.strictObject(awaitShape);
+const deleteSchema = z.strictObject({ ...awaitShape, force: z.boolean().default(false) });
+const publishSchema = z.strictObject({
+  ...awaitShape,
+  readOnly: z.boolean().default(false),
+  /** Checked where it is known what there is. */
+  capability: z.unknown().optional(),
+});
 
 const checkNodeId = (nodeId: unknown): string => checked(nodeIdSchema, nodeId, 'the node id');
-
-const notFound = (key: VolumeKey): StagecraftError =>
-  new StagecraftError('VOLUME_NOT_FOUND', `there is no ${nameOf(key)}: list them, or create it`, {
-    address: addressOf(key),
-  });
-
-/** What a piece of work has failed with, as its caller gets it. */
-function failed(key: VolumeKey, { code, message, ...details }: CallFailure): StagecraftError {
-  const advice = `${nameOf(key)}: ${message}; it stays so until what is asked for changes, or retry is called`;
-  return new StagecraftError(code, advice, { ...details, address: addressOf(key) });
-}
-
-/** The one that was asked for, of those that the volume was made with: it has to name mode and attachment. */
-function capabilityOf(key: VolumeKey, { spec }: VolumeContext, asked: unknown): Capability {
-  const [first, ...others] = spec?.capabilities ?? [];
-  if (asked === undefined && first) return first;
-  const wanted = definedCapability(checked(capabilitySchema, asked, 'the capability'));
-  const isMeant = (one: Capability): boolean =>
-    one.accessMode === wanted.accessMode &&
-    one.attachmentMode === wanted.attachmentMode &&
-    (wanted.fsType === undefined || wanted.fsType === one.fsType) &&
-    (wanted.mountFlags === undefined || wanted.mountFlags.join() === (one.mountFlags ?? []).join());
-  const meant = [...(first ? [first] : []), ...others].find(isMeant);
-  if (meant) return meant;
-  const has = JSON.stringify(spec?.capabilities ?? []);
-  const message = `${nameOf(key)} was not made with ${JSON.stringify(wanted)}, but with ${has}: ask for one of these`;
-  throw new StagecraftError('INVALID_ARGUMENT', message, {
-    address: addressOf(key),
-    faults: [`capability: ${message}`],
-  });
-}
-
-/** Whether all segments of one of the topologies are the node's; keys are compared without case. */
-function isWithin(node: Segments | undefined, accessible: Segments[]): boolean {
-  if (accessible.length === 0) return true;
-  const own = new Map(Object.entries(node ?? {}).map(([key, value]) => [key.toLowerCase(), value]));
-  return accessible.some((segments) =>
-    Object.entries(segments).every(([key, value]) => own.get(key.toLowerCase()) === value),
-  );
-}

@@ -13,6 +13,7 @@ import type {
   VolumeKey,
   VolumeState,
 } from '../../machines/volume-types.js';
+import { blockersOf, failureOf } from '../../machines/volume-work.js';
 
 export interface VolumePublication {
   state: PublicationState;
@@ -47,6 +48,8 @@ export interface Volume {
   availability: Availability;
   /** An expansion that is under way, or has failed. */
   expansion?: { capacity: CapacityRange; message?: string };
+  /** A change of its parameters that is under way, or has failed. */
+  modification?: { mutableParameters: Record<string, string>; message?: string };
   /** The node's part of an expansion is still to be done. */
   nodeExpansionRequired?: boolean;
   /** Its plugin does not list it any more. */
@@ -66,8 +69,9 @@ export const stateOf = (value: StateValue): VolumeState =>
 export const bytesIn = (bytes: Bytes): number | bigint => (typeof bytes === 'string' ? BigInt(bytes) : bytes);
 
 export function volumeOf(value: StateValue, context: VolumeContext): Volume {
-  const { key, uid, spec, csi, claims, waiting, availability, expansion, nodeExpansion, leftovers, sighting } = context;
-  const error = errorOf(context);
+  const { key, uid, spec, csi, claims, waiting, availability, expansion, modification } = context;
+  const { nodeExpansion, leftovers, sighting } = context;
+  const error = troubleOf(context);
   const volume: Volume = {
     key,
     state: stateOf(value),
@@ -87,6 +91,8 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
     if (csi.capacityBytes !== undefined) volume.capacityBytes = bytesIn(csi.capacityBytes);
   }
   if (expansion) volume.expansion = { capacity: expansion.capacity, ...messageIn(expansion) };
+  if (modification)
+    volume.modification = { mutableParameters: modification.mutableParameters, ...messageIn(modification) };
   if (nodeExpansion) volume.nodeExpansionRequired = true;
   if (sighting?.isMissing) volume.missing = true;
   if (sighting?.condition) volume.condition = sighting.condition;
@@ -113,12 +119,38 @@ const messageIn = ({ failure, tries }: { failure?: Failure; tries?: Tries }): { 
 };
 
 /** What keeps it from where it is going. */
-export function errorOf({ creation, deletion, work, publications, awaiting }: VolumeContext): Failure | undefined {
+export function errorOf({
+  creation,
+  deletion,
+  work,
+  publications,
+  expansion,
+  modification,
+  awaiting,
+}: VolumeContext): Failure | undefined {
   if (awaiting) return { code: 'PLUGIN_UNAVAILABLE', message: awaiting.reason, final: false };
   const publication = work?.nodeId === undefined ? undefined : publications[work.nodeId];
-  for (const piece of [creation, deletion, publication]) {
+  const change = work?.kind === 'expand' ? expansion : work?.kind === 'modify' ? modification : null;
+  for (const piece of [creation, deletion, publication, change]) {
     const failure = piece?.failure ?? piece?.tries?.failure;
     if (failure) return failure;
+  }
+  return undefined;
+}
+
+/** What it waits for, or why it waits for nothing any more, where nothing is under way that could say so. */
+export function troubleOf(context: VolumeContext): Failure | undefined {
+  const error = errorOf(context);
+  if (error || context.work) return error;
+  const stuck = failureOf(context);
+  if (stuck) return stuck;
+  for (const [nodeId, publication] of Object.entries(context.publications)) {
+    const [blocker] = publication.state === 'pending-publish' ? blockersOf(context, nodeId, publication) : [];
+    if (!blocker) continue;
+    const [other, { state, failure }] = blocker;
+    const why = failure ? `: ${failure.message}` : '';
+    const message = `to be published on node ${nodeId}, it has to be gone from node ${other}, where it is ${state}${why}`;
+    return { code: 'VOLUME_IN_USE', message, final: false };
   }
   return undefined;
 }

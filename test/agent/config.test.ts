@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadConfig, parseConfig } from '../../src/agent/config.js';
+import { secretsOf } from '../../src/agent/secrets.js';
 import { storeOf } from '../../src/agent/store.js';
 import { StagecraftError } from '../../src/errors.js';
 
@@ -23,6 +24,67 @@ describe('A3 configuration', () => {
     expect(config.nodeId).to.not.equal('');
     expect(config.fingerprint).to.deep.equal({ intervalMs: 30_000, timeoutMs: 30_000 });
     expect(config.tasks).to.deep.equal([]);
+  });
+
+  it('A3 V19 what is said of volumes is taken, and what is left out has its default', () => {
+    const { calls, retry, fencing, reconcile, secrets, volumeNamePrefix } = parseConfig('', 'agent.yaml');
+    expect({ calls, retry, fencing, reconcile, secrets, volumeNamePrefix }).to.deep.equal({
+      calls: {},
+      retry: { initialMs: 100, maxMs: 300_000 },
+      fencing: {},
+      reconcile: {},
+      secrets: undefined,
+      volumeNamePrefix: 'sc',
+    });
+    const text = `
+calls: { timeoutMs: 1000, maxInFlightPerPlugin: 1 }
+retry: { initialMs: 5, maxMs: 50 }
+fencing: { afterMs: 60000 }
+reconcile: { intervalMs: 1000 }
+secrets: { environment: DISK_ }
+volumeNamePrefix: west-1`;
+    expect(parseConfig(text, 'agent.yaml')).to.deep.include({
+      calls: { timeoutMs: 1_000, maxInFlightPerPlugin: 1 },
+      retry: { initialMs: 5, maxMs: 50 },
+      fencing: { afterMs: 60_000 },
+      reconcile: { intervalMs: 1_000 },
+      secrets: { environment: 'DISK_' },
+      volumeNamePrefix: 'west-1',
+    });
+  });
+
+  for (const [text, fault] of [
+    ['secrets: {}', 'agent.yaml:1: secrets: must have a directory, environment, or both'],
+    ['secrets: { environment: 1 }', 'secrets.environment: must be true, false, or what the names'],
+    ['secrets: { directory: "" }', 'secrets.directory'],
+    ['retry: { initialMs: 9, maxMs: 3 }', 'retry.initialMs: must not be more than maxMs'],
+    ['fencing: { afterMs: 0 }', 'fencing.afterMs: must be above 0'],
+    ['calls: { maxInFlightPerPlugin: 0.5 }', 'calls.maxInFlightPerPlugin: must be a whole number'],
+    ['volumeNamePrefix: a/b', 'volumeNamePrefix: must be 1 to 64 letters and digits'],
+  ] as const) {
+    it(`A3 ${text} is refused, and the fault named`, () => {
+      expect(faultsOf(text).join('\n')).to.include(fault);
+    });
+  }
+
+  it('A3 V19 the directory of secrets is relative to the file; each source is there only where it was asked for', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'stagecraft-config-'));
+    try {
+      writeFileSync(join(directory, 'password'), 'x\n');
+      const file = join(directory, 'agent.yaml');
+      const resolved = async (secrets: string): Promise<unknown> => {
+        writeFileSync(file, `secrets: ${secrets}`);
+        const provider = secretsOf(loadConfig(file)).secrets;
+        const looks = ['file:password', 'env:PATH', 'env:HOME'].map((ref) => provider?.resolve({ ref }));
+        return (await Promise.allSettled(looks)).map(({ status }) => status === 'fulfilled');
+      };
+      expect(await resolved('{ directory: . }')).to.deep.equal([true, false, false]);
+      expect(await resolved('{ directory: ., environment: PA }')).to.deep.equal([true, true, false]);
+      expect(await resolved('{ environment: true }')).to.deep.equal([false, true, true]);
+      expect(secretsOf(parseConfig('', 'agent.yaml'))).to.deep.equal({});
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
   });
 
   it('A3 a Redis is named by its url, its sentinels or some nodes of its cluster', () => {
@@ -116,7 +178,7 @@ describe('A3 configuration', () => {
 
   it('A3 an unknown key is refused with its file and line, and with what is allowed there', () => {
     expect(faultsOf('nodeId: n1\nstroe: lmdb\n')).to.deep.equal([
-      'agent.yaml:2: stroe: unknown key; allowed here: nodeId, dataDir, store, retention, logs, fingerprint, tasks, log',
+      'agent.yaml:2: stroe: unknown key; allowed here: nodeId, dataDir, store, retention, logs, fingerprint, calls, retry, fencing, reconcile, secrets, volumeNamePrefix, tasks, log',
     ]);
   });
 

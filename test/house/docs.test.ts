@@ -28,9 +28,9 @@ describe('documents', () => {
       (file) => !file.includes('generated') && !file.includes('store-suite'),
     );
     const codes = sources.flatMap((file) =>
-      [...textOf(file).matchAll(/(?:StagecraftError|AgentError)\(\s*'([A-Z_]+)'|\bcode: '([A-Z][A-Z_]+)'/g)].map(
-        ([, thrown, told]) => thrown ?? told ?? '',
-      ),
+      [
+        ...textOf(file).matchAll(/(?:StagecraftError|AgentError|refused)\(\s*'([A-Z_]+)'|\bcode: '([A-Z][A-Z_]+)'/g),
+      ].map(([, thrown, told]) => thrown ?? told ?? ''),
     );
     const listed = new Set([...textOf('docs/errors.md').matchAll(/`([A-Z][A-Z_]+)`/g)].map(([, code]) => code));
     // Codes of log lines, not of errors.

@@ -2,7 +2,7 @@
  * A store behind a cable that is cut at a certain write: for whoever holds this end, all is over from then on. It tells
  * when nothing is under way: a store of files or on a server answers when it likes, whatever the clock of a test says.
  */
-import type { Store } from '../../src/engine/store.js';
+import type { Commit, Store } from '../../src/engine/store.js';
 
 export interface Cut {
   /** How many writes go through before. */
@@ -11,9 +11,16 @@ export interface Cut {
   done: boolean;
 }
 
+/** It is cut at the first write that has such a commit in it. */
+export interface Moment {
+  is(commit: Commit): boolean;
+  done: boolean;
+}
+
 export class Cable implements Store {
   readonly #inner: Store;
   readonly #cut: Cut;
+  #moment: Moment | undefined;
   #writes = 0;
   #isCut = false;
   #tellCut: () => void = () => {};
@@ -28,6 +35,15 @@ export class Cable implements Store {
   constructor(inner: Store, cut: Cut = { afterWrites: Number.POSITIVE_INFINITY, done: true }) {
     this.#inner = inner;
     this.#cut = cut;
+  }
+
+  cutAt(moment: Moment): void {
+    this.#moment = moment;
+  }
+
+  cutNow(): void {
+    this.#isCut = true;
+    this.#tellCut();
   }
 
   /** Writes that went through, or were tried. */
@@ -57,7 +73,7 @@ export class Cable implements Store {
   load: Store['load'] = (address) => this.#read(() => this.#inner.load(address));
   list: Store['list'] = (range) => this.#read(() => this.#inner.list(range));
   due: Store['due'] = (query) => this.#read(() => this.#inner.due(query));
-  commit: Store['commit'] = (items) => this.#write(() => this.#inner.commit(items));
+  commit: Store['commit'] = (items) => this.#write(() => this.#inner.commit(items), this.#momentIn(items));
   unsettled: Store['unsettled'] = (range) => this.#read(() => this.#inner.unsettled(range));
   settle: Store['settle'] = (rows) => this.#write(() => this.#inner.settle(rows));
   appendInbox: Store['appendInbox'] = (address, texts) => this.#write(() => this.#inner.appendInbox(address, texts));
@@ -80,10 +96,14 @@ export class Cable implements Store {
     }
   }
 
-  async #write<T>(write: () => Promise<T>): Promise<T> {
-    if (!this.#isCut && this.#writes === this.#cut.afterWrites) {
+  #momentIn(items: readonly Commit[]): Moment | undefined {
+    return items.some((commit) => this.#moment?.is(commit)) ? this.#moment : undefined;
+  }
+
+  async #write<T>(write: () => Promise<T>, moment?: Moment): Promise<T> {
+    if (!this.#isCut && (moment !== undefined || this.#writes === this.#cut.afterWrites)) {
       this.#isCut = true;
-      if (this.#cut.done) await write();
+      if ((moment ?? this.#cut).done) await write();
       this.#tellCut();
     }
     this.#writes += 1;

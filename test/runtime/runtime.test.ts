@@ -23,18 +23,34 @@ describe('createRuntime', () => {
       ['without a data directory', { dataDir: undefined }, 'dataDir must be the absolute path of a directory'],
       ['a relative data directory', { dataDir: 'data' }, 'is relative'],
       ['without a node', { nodeId: undefined }, 'nodeId must be a string'],
-      ['the URL of a store', { store: 'redis://user:secret@db' }, "give redisStore('redis://…')"],
+      ['the URL of a store', { store: 'redis://user:hunter2@db' }, "give redisStore('redis://…')"],
       ['null as a store', { store: null }, 'store must be a store'],
       ['null as times', { fingerprint: null }, 'fingerprint must be an object'],
       ['no times at all', { fingerprint: { intervalMs: 0 } }, 'fingerprint.intervalMs must be a positive number'],
       ['a number as retention', { retention: 7 }, 'retention must be an object'],
+      ['no object for calls', { calls: 'fast' }, 'calls must be an object, it is fast'],
+      ['a call without time', { calls: { timeoutMs: 0 } }, 'calls.timeoutMs must be a positive number of milliseconds'],
+      ['half a call', { calls: { maxInFlightPerPlugin: 0.5 } }, 'calls.maxInFlightPerPlugin must be a positive whole'],
+      ['text for a delay', { retry: { initialMs: '9' } }, 'retry.initialMs must be a positive number'],
+      ['endless delays', { retry: { maxMs: Number.POSITIVE_INFINITY } }, 'retry.maxMs must be a positive number'],
+      ['delays that shrink', { retry: { initialMs: 500_000 } }, 'retry.initialMs is 500000, above retry.maxMs'],
+      ['fences at once', { fencing: { afterMs: -1 } }, 'fencing.afterMs must be a positive number'],
+      ['null for fencing', { fencing: null }, 'fencing must be an object'],
+      [
+        'secrets themselves',
+        { secrets: { password: 'hunter2' } },
+        'secrets must be a provider with a function resolve',
+      ],
+      ['an empty prefix of names', { volumeNamePrefix: '' }, 'volumeNamePrefix must be 1 to 64 letters and digits'],
+      ['a prefix with a slash', { volumeNamePrefix: 'a/b' }, 'volumeNamePrefix must be'],
+      ['a prefix that is too long', { volumeNamePrefix: 'a'.repeat(65) }, 'volumeNamePrefix must be'],
       ['half a log', { logs: { maxBytes: 0.5 } }, 'logs.maxBytes must be a positive whole number'],
     ];
     for (const [title, more, why] of faults) {
       it(`R15 ${title}: INVALID_ARGUMENT, which names it`, async () => {
         const error = await refusalOf(createRuntime({ nodeId, dataDir: directory, ...more }));
         expect(error.code).to.equal('INVALID_ARGUMENT');
-        expect(error.message).to.include(why).and.not.include('secret');
+        expect(error.message).to.include(why).and.not.include('hunter2');
       });
     }
 
@@ -58,7 +74,7 @@ describe('createRuntime', () => {
     rmSync(join(dataDir, 'plugins'), { recursive: true });
     writeFileSync(join(dataDir, 'plugins'), '');
     expect((await refusalOf(createRuntime({ nodeId, dataDir, store, logger }))).code).to.equal('START_FAILED');
-    expect(errors.at(-1)).to.equal('after a start that failed: stuck');
+    expect(errors.at(-1)).to.equal('not ended in order: stuck');
     rmSync(join(dataDir, 'plugins'));
     await (await createRuntime({ nodeId, dataDir, store: memoryStore() })).close();
   });

@@ -6,10 +6,12 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { pluginsAddress } from '../../machines/addresses.js';
+import type { AgentReport } from '../../src/agent/api.js';
+import { askAgent } from '../../src/cli/client.js';
 import { createRuntime, type Runtime, type RuntimeOptions, StagecraftError } from '../../src/index.js';
 import { redisStore } from '../../src/stores/index.js';
 import { freshPrefix, sharedUrl, sweep } from '../redis/shared.js';
-import { AgentProcess, mainPath, makePlace, type Place, pluginPids, removePlace } from './agent-process.js';
+import { AgentProcess, answerOf, mainPath, makePlace, type Place, pluginPids, removePlace } from './agent-process.js';
 
 function cli(...args: string[]): { status: number | null; stdout: string; stderr: string } {
   return spawnSync(process.execPath, [mainPath, ...args], { encoding: 'utf8' });
@@ -60,6 +62,26 @@ describe('agent on Redis', () => {
       `node/n1 is run by the runtime of ${first.place.dataDir} on ${hostname()}, pid ${first.child.pid}`,
     );
     expect(pluginPids(second.place)).to.deep.equal([]);
+  });
+
+  it('A1 A4 the second of two says who works on volumes, shows them, and refuses to change them', async () => {
+    const first = start({ tasks: [] });
+    await first.ready();
+    const second = start({ nodeId: 'n2', tasks: [] });
+    await second.ready();
+    const { socketPath, configPath } = second.place;
+    const leader = `node n1, the runtime of ${first.place.dataDir} on ${hostname()}, pid ${first.child.pid}`;
+    await second.line(/^ {2}volumes are led by node n1/);
+    const asked = (await askAgent(socketPath, 'GET', '/v1/agent')) as AgentReport;
+    expect(asked.leads).to.equal(false);
+    expect(asked.reason).to.include(leader);
+    expect((await askAgent(first.place.socketPath, 'GET', '/v1/agent')) as AgentReport).to.include({ leads: true });
+    expect(await answerOf(socketPath, 'POST', '/v1/nodes/n3/report', { plugins: [] })).to.deep.equal({
+      status: 409,
+      code: 'NOT_LEADER',
+    });
+    await askAgent(first.place.socketPath, 'POST', '/v1/nodes/n3/report', { body: { plugins: [] } });
+    expect(cli('node', 'list', '--config', configPath).stdout).to.match(/^n3 +ready/m);
   });
 
   it('two agents of other nodeIds run beside each other, and see their own plugins only', async () => {

@@ -151,7 +151,7 @@ describe('agent', () => {
           { encoding: 'utf8' },
         ).stdout,
       );
-    expect(ask('/v1/agent')).to.deep.include({ store: { kind: 'lmdb', available: true } });
+    expect(ask('/v1/agent')).to.deep.include({ store: { kind: 'lmdb', available: true }, leads: true });
     expect(ask('/v1/plugins/csi-node/nobody')).to.include({ code: 'PLUGIN_NOT_FOUND' });
     expect(ask('/v1/nothing')).to.include({ code: 'NOT_FOUND' });
     expect(ask('/v1/plugins/csi-node/nobody?waitFor=healthy&timeoutMs=1')).to.include({ code: 'TIMEOUT' });

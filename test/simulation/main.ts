@@ -1,25 +1,29 @@
 /**
  * `npm run test:simulate`: a million histories over all cores. In its environment:
- * HISTORIES how many, 1 for those of one seed; SEED where to begin, else a fresh one; STORES memory, lmdb or redis.
+ * HISTORIES how many, 1 for those of one seed; SEED where to begin, else a fresh one; STORES memory, lmdb or redis;
+ * OF=volumes for histories of volumes, on memory.
  */
 import { randomInt } from 'node:crypto';
 import { voyage } from './fleet.js';
 import { subjectKinds } from './stores.js';
 import { shrunk, tellingOf } from './telling.js';
+import { shrunkVolumes, tellingOfVolumes } from './volumes-telling.js';
 
-const { HISTORIES = '1000000', SEED, STORES = 'memory' } = process.env;
+const { HISTORIES = '1000000', SEED, OF, STORES = 'memory' } = process.env;
+const isOfVolumes = OF === 'volumes';
+if (OF !== undefined && !isOfVolumes) throw new Error(`OF is volumes, or left out, not ${OF}`);
 const stores = subjectKinds.find(({ name }) => name === STORES);
 if (!stores) throw new Error(`STORES is one of ${subjectKinds.map(({ name }) => name).join(', ')}, not ${STORES}`);
 const seed = SEED === undefined ? randomInt(2 ** 32) : Number(SEED);
 const histories = Number(HISTORIES);
 const begunAtMs = performance.now();
-console.log(`${histories} histories on ${STORES}, from SEED=${seed}`);
+console.log(`${histories} histories${isOfVolumes ? ' of volumes' : ''} on ${STORES}, from SEED=${seed}`);
 
 let toldAtMs = begunAtMs;
 const done = await voyage({
   seed,
   histories,
-  stores: STORES,
+  stores: isOfVolumes ? 'volumes' : STORES,
   progress({ systems, histories: run, broken }) {
     const nowMs = performance.now();
     if (nowMs - toldAtMs < 10_000) return;
@@ -31,7 +35,12 @@ const done = await voyage({
 
 for (const report of done.broken) console.log(`SEED=${report.seed} is broken: ${report.broken}`);
 const [first] = done.broken;
-if (first) {
+if (first && isOfVolumes) {
+  const plan = await shrunkVolumes(first.seed);
+  if (plan) console.log(await tellingOfVolumes(plan));
+  console.log(`to see this again: OF=volumes SEED=${first.seed} HISTORIES=1 npm run test:simulate`);
+  process.exitCode = 1;
+} else if (first) {
   const broken = await shrunk(first.seed, stores);
   if (broken) console.log(await tellingOf(broken, stores));
   console.log(`to see this again: SEED=${first.seed} HISTORIES=1 STORES=${STORES} npm run test:simulate`);

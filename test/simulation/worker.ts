@@ -5,9 +5,12 @@
 import { endServer } from './redis-subject.js';
 import { BrokenHistory, simulate, systemOf } from './simulate.js';
 import { subjectKinds } from './stores.js';
+import { volumesHistory } from './volumes-history.js';
+import { volumesPlanOf } from './volumes-plan.js';
 
 export interface Task {
   seed: number;
+  /** `volumes`: one history of volumes, on memory. */
   stores: string;
   plansEach?: number;
 }
@@ -23,6 +26,7 @@ process.on('disconnect', () => void endServer().then(() => process.exit()));
 process.on('message', (task: Task) => void work(task).then((report) => process.send?.(report)));
 
 async function work({ seed, stores, plansEach }: Task): Promise<Report> {
+  if (stores === 'volumes') return ofVolumes(seed);
   const count = { histories: 0 };
   const kind = subjectKinds.find(({ name }) => name === stores);
   if (!kind) throw new Error(`no store is called ${stores}`);
@@ -33,4 +37,10 @@ async function work({ seed, stores, plansEach }: Task): Promise<Report> {
     const plan = error instanceof BrokenHistory ? `${error.plan.name}: ` : '';
     return { seed, ...count, broken: plan + (error instanceof Error ? error.message : String(error)) };
   }
+}
+
+async function ofVolumes(seed: number): Promise<Report> {
+  const { faults } = await volumesHistory(volumesPlanOf(seed));
+  const [broken] = faults;
+  return { seed, histories: 1, ...(broken !== undefined && { broken }) };
 }

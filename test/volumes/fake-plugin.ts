@@ -33,6 +33,8 @@ export interface Call {
 export interface KeptVolume {
   id: string;
   name: string;
+  /** Nobody made it here: it has no context. */
+  isFound?: true;
   capacityBytes: bigint;
   /** By CSI node id. */
   attached: Set<string>;
@@ -72,12 +74,22 @@ export class FakePlugin implements Dispenser<FakePlugin> {
   readonly calls: Call[] = [];
   /** What callers did that no driver has to bear. */
   readonly wrongs: string[] = [];
-  /** Volumes that a call is under way for, by its name or id. */
+  /** Volumes that a call is under way for, by their names, or by an id that is not known. */
   readonly inFlight = new Map<string, string>();
   mostInFlight = 0;
   accessibleTopology: plain.Topology[] = [];
+  capacity: plain.GetCapacityResponse = { availableCapacity: 2n ** 40n };
+  /**
+   * What a second call for a volume meets while one is under way: it is its caller's fault, is answered ABORTED, or is
+   * done as any other. A caller that was killed, or gave up, leaves calls under way.
+   */
+  overlaps: 'wrong' | 'aborted' | 'allowed' = 'wrong';
+  /** Whether its caller has it on record that a volume that it deletes may still be attached; default: nobody has. */
+  mayBeLeft: (volume: KeptVolume) => boolean = () => false;
   /** Says what becomes of a call; default: what it asks for is done. */
   script: (call: Call) => Step | undefined = () => undefined;
+  /** Sizes to expand to become whole multiples of it. */
+  blockBytes = 1n;
   #ids = 0;
 
   connect(_: PluginInfo): FakePlugin {
@@ -98,10 +110,16 @@ export class FakePlugin implements Dispenser<FakePlugin> {
       .map(({ rpc, nodeId, answer = 'no answer' }) => `${rpc}${nodeId ? ` ${nodeId}` : ''}: ${answer}`);
   }
 
+  /** What was made under this name. */
+  made(name: string): KeptVolume | undefined {
+    for (const volume of this.volumes.values()) if (volume.name === name) return volume;
+    return undefined;
+  }
+
   createVolume(request: Given<plain.CreateVolumeRequest>): Promise<plain.CreateVolumeResponse> {
     const name = request.name ?? '';
     return this.#take('CreateVolume', { volume: name, request }, () => {
-      let volume = [...this.volumes.values()].find((one) => one.name === name);
+      let volume = this.made(name);
       if (!volume) {
         this.#ids += 1;
         const capacityBytes = BigInt(request.capacityRange?.requiredBytes ?? 0);
@@ -122,8 +140,9 @@ export class FakePlugin implements Dispenser<FakePlugin> {
 
   deleteVolume(request: Given<plain.DeleteVolumeRequest>): Promise<void> {
     const volume = request.volumeId ?? '';
-    const attached = this.volumes.get(volume)?.attached.size ?? 0;
-    if (attached > 0) this.wrongs.push(`${volume} was deleted while attached`);
+    const kept = this.volumes.get(volume);
+    if (kept && kept.attached.size > 0 && !this.mayBeLeft(kept))
+      this.wrongs.push(`${volume} was deleted while attached`);
     return this.#take('DeleteVolume', { volume, request }, () => void this.volumes.delete(volume));
   }
 
@@ -131,9 +150,14 @@ export class FakePlugin implements Dispenser<FakePlugin> {
     request: Given<plain.ControllerPublishVolumeRequest>,
   ): Promise<plain.ControllerPublishVolumeResponse> {
     const { volumeId: volume = '', nodeId = '', volumeContext = {} } = request;
-    const kept = this.volumes.get(volume);
-    if (kept && volumeContext.made !== kept.name) this.wrongs.push(`${volume} was published with another context`);
+    const known = this.volumes.get(volume);
+    if (known && !known.isFound && volumeContext.made !== known.name)
+      this.wrongs.push(`${volume} was published with another context`);
+    const elsewhere = [...(known?.attached ?? [])].filter((other) => other !== nodeId);
+    if (elsewhere.length > 0 && request.volumeCapability?.accessMode?.mode?.startsWith('SINGLE_NODE'))
+      this.wrongs.push(`${volume} was published for one node on ${nodeId} while it was on ${elsewhere.join(', ')}`);
     return this.#take('ControllerPublishVolume', { volume, nodeId, request }, () => {
+      const kept = this.volumes.get(volume);
       if (!kept) throw csiError('ControllerPublishVolume', 'NOT_FOUND', `there is no ${volume}`);
       kept.attached.add(nodeId);
       return { publishContext: { device: `${volume}@${nodeId}` } };
@@ -183,9 +207,14 @@ export class FakePlugin implements Dispenser<FakePlugin> {
     return this.#take('ControllerExpandVolume', { volume, request }, () => {
       const kept = this.volumes.get(volume);
       if (!kept) throw csiError('ControllerExpandVolume', 'NOT_FOUND', `there is no ${volume}`);
-      kept.capacityBytes = BigInt(request.capacityRange?.requiredBytes ?? kept.capacityBytes);
+      const asked = BigInt(request.capacityRange?.requiredBytes ?? kept.capacityBytes);
+      kept.capacityBytes = ((asked + this.blockBytes - 1n) / this.blockBytes) * this.blockBytes;
       return { capacityBytes: kept.capacityBytes, nodeExpansionRequired: true };
     });
+  }
+
+  getCapacity(request: Given<plain.GetCapacityRequest>): Promise<plain.GetCapacityResponse> {
+    return this.#take('GetCapacity', { volume: '', request }, () => this.capacity);
   }
 
   controllerModifyVolume(request: Given<plain.ControllerModifyVolumeRequest>): Promise<void> {
@@ -195,8 +224,13 @@ export class FakePlugin implements Dispenser<FakePlugin> {
   async #take<T>(rpc: Rpc, about: Pick<Call, 'volume' | 'nodeId' | 'request'>, work: () => T): Promise<T> {
     const call: Call = { rpc, ...about };
     this.calls.push(call);
-    const isChange = rpc !== 'ListVolumes';
-    if (isChange) this.#begin(call);
+    const isChange = rpc !== 'ListVolumes' && rpc !== 'GetCapacity';
+    const key = this.volumes.get(call.volume)?.name ?? call.volume;
+    if (isChange && this.overlaps === 'aborted' && this.inFlight.has(key)) {
+      call.answer = 'ABORTED';
+      throw csiError(rpc, 'ABORTED', `${this.inFlight.get(key)} is under way for ${call.volume}`);
+    }
+    if (isChange) this.#begin(call, key);
     try {
       const step = this.script(call) ?? {};
       await step.before;
@@ -209,16 +243,16 @@ export class FakePlugin implements Dispenser<FakePlugin> {
       call.answer = (error as { grpcCode?: string }).grpcCode ?? String(error);
       throw error;
     } finally {
-      if (isChange) this.inFlight.delete(call.volume);
+      if (isChange) this.inFlight.delete(key);
     }
   }
 
-  #begin({ rpc, volume, nodeId, request }: Call): void {
-    const other = this.inFlight.get(volume);
-    if (other) this.wrongs.push(`${rpc} of ${volume} while ${other} was under way`);
+  #begin({ rpc, volume, nodeId, request }: Call, key: string): void {
+    const other = this.inFlight.get(key);
+    if (other && this.overlaps === 'wrong') this.wrongs.push(`${rpc} of ${volume} while ${other} was under way`);
     if (volume === '') this.wrongs.push(`${rpc} of a volume without a name`);
     if (nodeId === '') this.wrongs.push(`${rpc} for a node without a name: ${JSON.stringify(request)}`);
-    this.inFlight.set(volume, rpc);
+    this.inFlight.set(key, rpc);
     this.mostInFlight = Math.max(this.mostInFlight, this.inFlight.size);
   }
 }

@@ -1,0 +1,24 @@
+/** Which publications of a volume may be there at the same time, by their access modes. Pure. */
+import type { Publication, PublishWish } from './volume-types.js';
+
+type Use = Pick<PublishWish, 'capability' | 'readOnly'>;
+
+/** Whether the one on its node and the other on another can't be. */
+export function excludes(one: Use, other: Use): boolean {
+  const mode = one.capability.accessMode;
+  const otherMode = other.capability.accessMode;
+  if (mode !== otherMode || mode.startsWith('single-node')) return true;
+  return mode === 'multi-node-single-writer' && !one.readOnly && !other.readOnly;
+}
+
+/** Whether it is there for all that is known, or may come: of one that failed, only where that says so. */
+export const mayBeThere = ({ state, failure, inDoubt }: Publication): boolean =>
+  state !== 'failed' || failure?.in === 'unpublish' || inDoubt === true;
+
+/** What is wanted on its node; undefined where it is on its way out, or has failed. */
+export function wishOf(publication: Publication): PublishWish | undefined {
+  const { state, undoneAfter, next } = publication;
+  if (next) return next;
+  const isWanted = state === 'published' || (state === 'pending-publish' && undoneAfter === undefined);
+  return isWanted ? publication : undefined;
+}

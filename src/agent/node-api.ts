@@ -1,0 +1,46 @@
+/** The part of the agent's API that is about nodes: what they report, and what becomes of those that do not. */
+import type { FastifyInstance } from 'fastify';
+import type { Runtime } from '../runtime.js';
+import type { NodeStatus, NodeReport as Report } from '../volumes/node-manager.js';
+import type { VolumeKeyInput } from '../volumes/spec.js';
+import { textIn } from './requests.js';
+
+/** What `GET /v1/nodes` tells of each node. */
+export type NodeReport = NodeStatus;
+
+interface OfNode {
+  Params: { id: string };
+}
+
+interface Unstaged {
+  volume: VolumeKeyInput;
+  claimGeneration: number;
+}
+
+export function serveNodes(server: FastifyInstance, { nodes }: Runtime): void {
+  server.get('/v1/nodes', (): Promise<NodeReport[]> => nodes.list());
+  server.get<OfNode>('/v1/nodes/:id', ({ params: { id } }): Promise<NodeReport> => nodes.status(id));
+  // What a report says is checked by the runtime, whose types say what it may be.
+  server.post<OfNode & { Body: Pick<Report, 'plugins'> }>(
+    '/v1/nodes/:id/report',
+    async ({ params: { id }, body }, reply) => {
+      await nodes.report({ ...body, id });
+      return reply.code(204).send();
+    },
+  );
+  server.post<OfNode>('/v1/nodes/:id/fence', async ({ params: { id }, body }, reply) => {
+    await nodes.fence(id, textIn(body, 'reason'));
+    return reply.code(204).send();
+  });
+  for (const request of ['down', 'remove'] as const) {
+    server.post<OfNode>(`/v1/nodes/:id/${request}`, async ({ params: { id } }, reply) => {
+      await nodes[request](id);
+      return reply.code(204).send();
+    });
+  }
+  server.post<OfNode & { Body: Unstaged }>('/v1/nodes/:id/unstaged', async ({ params: { id }, body }, reply) => {
+    const { volume, ...report } = body;
+    await nodes.reportUnstaged(id, volume, report);
+    return reply.code(204).send();
+  });
+}

@@ -1,0 +1,38 @@
+/** Reads what requests to the agent's API have in them. What the runtime checks itself is handed on as it is. */
+import type { FastifyReply } from 'fastify';
+import { StagecraftError } from '../errors.js';
+
+/** @throws StagecraftError INVALID_ARGUMENT, as all of these */
+export function timeoutIn(text: string | undefined): { timeoutMs?: number } {
+  return text === undefined ? {} : { timeoutMs: countIn('timeoutMs', text, 'a positive number of milliseconds') };
+}
+
+export function countIn(name: string, text: string, what = 'a positive whole number'): number {
+  const count = Number(text);
+  if (Number.isSafeInteger(count) && count > 0) return count;
+  throw new StagecraftError('INVALID_ARGUMENT', `${name} is ${what}, not '${text}'`);
+}
+
+const field = (body: unknown, name: string): unknown => Reflect.get(Object(body), name);
+
+/** False where it is left out. */
+export function flagIn(body: unknown, name: string): boolean {
+  const flag = field(body, name) ?? false;
+  if (typeof flag === 'boolean') return flag;
+  throw new StagecraftError('INVALID_ARGUMENT', `${name} is true or false, not ${JSON.stringify(flag)}`);
+}
+
+export function textIn(body: unknown, name: string): string {
+  const text = field(body, name);
+  if (typeof text === 'string') return text;
+  throw new StagecraftError('INVALID_ARGUMENT', `${name} is a text, and must be there`);
+}
+
+/** Aborted when whoever asked has gone before the answer. */
+export function untilGone(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableEnded) gone.abort(new StagecraftError('ABORTED', 'whoever asked has gone'));
+  });
+  return gone.signal;
+}

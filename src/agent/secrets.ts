@@ -1,0 +1,12 @@
+/** The secrets provider that a configuration names. */
+import type { SecretsProvider } from '../volumes/secrets.js';
+import { secretsFrom } from '../volumes/secrets-providers.js';
+import type { AgentConfig } from './config.js';
+
+/** Absent where none is configured. */
+export function secretsOf({ secrets }: Pick<AgentConfig, 'secrets'>): { secrets?: SecretsProvider } {
+  if (!secrets) return {};
+  const { directory, environment } = secrets;
+  const env = typeof environment === 'string' ? { prefix: environment } : environment;
+  return { secrets: secretsFrom({ ...(directory !== undefined && { directory }), env }) };
+}

@@ -1,0 +1,124 @@
+/** Tables and details of volumes and nodes, for people. */
+import type { NodeReport } from '../agent/node-api.js';
+import type { VolumeReport } from '../agent/volume-api.js';
+import { factsTable, table } from './print.js';
+
+const units: [name: string, bytes: number][] = [
+  ['Ti', 2 ** 40],
+  ['Gi', 2 ** 30],
+  ['Mi', 2 ** 20],
+  ['Ki', 2 ** 10],
+];
+
+/** As an option takes it, in the largest unit that has no fraction. */
+export function sizeText(bytes: number | string | undefined): string {
+  if (bytes === undefined) return '-';
+  const [unit, size] = units.find(([, factor]) => BigInt(bytes) % BigInt(factor) === 0n) ?? ['', 1];
+  return `${BigInt(bytes) / BigInt(size)}${unit}`;
+}
+
+const placesOf = ({ publications }: VolumeReport): string =>
+  Object.entries(publications)
+    .map(([nodeId, { state }]) => (state === 'published' ? nodeId : `${nodeId} (${state})`))
+    .join(', ') || '-';
+
+const troubleOf = ({ error, missing, condition, leftovers }: VolumeReport): string =>
+  error?.message ??
+  (missing ? 'its plugin does not list it' : undefined) ??
+  (condition?.abnormal ? condition.message : undefined) ??
+  leftovers?.map(({ message }) => message).join('; ') ??
+  '';
+
+export const volumeTable = (volumes: VolumeReport[]): string =>
+  volumes.length === 0
+    ? 'there are no such volumes'
+    : table(
+        ['NAMESPACE', 'ID', 'PLUGIN', 'STATE', 'SIZE', 'NODES', 'CLAIMS', 'TROUBLE'],
+        volumes.map((volume) => [
+          volume.key.namespace,
+          volume.key.id,
+          volume.plugin,
+          volume.state,
+          sizeText(volume.capacityBytes),
+          placesOf(volume),
+          String(volume.claims.length),
+          troubleOf(volume),
+        ]),
+      );
+
+export function volumeDetails(volume: VolumeReport): string {
+  const { key, plugin, state, csiId, capacityBytes, capabilities, availability, error, condition } = volume;
+  const { expansion, leftovers = [], publications, claims, waiting } = volume;
+  const facts: [string, string | undefined][] = [
+    ['volume', `${key.namespace}/${key.id}`],
+    ['plugin', plugin],
+    ['state', error ? `${state}: ${error.message}` : state],
+    ['availability', availability],
+    ['csi id', csiId ?? 'not created yet'],
+    ['size', capacityBytes === undefined ? 'not known' : sizeText(capacityBytes)],
+    ...capabilities.map((capability): [string, string] => ['made for', modesOf(capability)]),
+    ['expansion', expansion && `under way${expansion.message ? `: ${expansion.message}` : ''}`],
+    ['condition', condition && `${condition.abnormal ? 'abnormal' : 'normal'}: ${condition.message}`],
+    ['missing', volume.missing && 'its plugin does not list it'],
+    ...leftovers.map(({ what, message }): [string, string] => ['left behind', `${what}: ${message}`]),
+  ];
+  const known = facts.flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, value]]));
+  const rows = Object.entries(publications).map(([nodeId, { state: on, csiNodeId, capability, readOnly, message }]) => [
+    nodeId,
+    on,
+    csiNodeId,
+    `${capability.accessMode}${readOnly ? ', read-only' : ''}`,
+    message ?? '',
+  ]);
+  const users = [
+    ...claims.map(({ allocId, nodeId, mode, state: how }) => [allocId, nodeId, mode, how]),
+    ...waiting.map(({ allocId, nodeId, mode }) => [allocId, nodeId, mode, 'waiting']),
+  ];
+  return [
+    factsTable(known),
+    ...(rows.length > 0 ? [table(['NODE', 'STATE', 'CSI NODE', 'ACCESS', 'TROUBLE'], rows)] : []),
+    ...(users.length > 0 ? [table(['CLAIMED BY', 'NODE', 'MODE', 'STATE'], users)] : []),
+  ].join('\n\n');
+}
+
+const modesOf = ({ accessMode, attachmentMode, fsType, mountFlags }: VolumeReport['capabilities'][number]): string =>
+  [accessMode, attachmentMode, fsType, mountFlags?.join(',')].filter(Boolean).join(', ');
+
+const segmentsOf = (topology: Record<string, string> | undefined): string =>
+  Object.entries(topology ?? {})
+    .map(([key, value]) => `${key}=${value}`)
+    .join(', ') || '-';
+
+const fenceOf = ({ fence }: NodeReport): string =>
+  fence ? `${fence.isDone ? 'fenced' : 'being fenced'}: ${fence.reason}` : '-';
+
+export const nodeTable = (nodes: NodeReport[]): string =>
+  nodes.length === 0
+    ? 'no node has reported'
+    : table(
+        ['ID', 'STATE', 'PLUGINS', 'FENCE'],
+        nodes.map((node) => [
+          node.id,
+          node.state,
+          node.plugins.map(({ name }) => name).join(', ') || '-',
+          fenceOf(node),
+        ]),
+      );
+
+export function nodeDetails(node: NodeReport): string {
+  const rows = node.plugins.map(({ name, nodeId, topology, maxVolumes }) => [
+    name,
+    nodeId,
+    maxVolumes === undefined ? 'no limit' : String(maxVolumes),
+    segmentsOf(topology),
+  ]);
+  const facts: [string, string][] = [
+    ['node', node.id],
+    ['state', node.state],
+    ['fence', fenceOf(node)],
+  ];
+  return [
+    factsTable(facts),
+    ...(rows.length > 0 ? [table(['PLUGIN', 'CSI NODE', 'MAX VOLUMES', 'TOPOLOGY'], rows)] : []),
+  ].join('\n\n');
+}

@@ -1,0 +1,252 @@
+/** `stagecraft volume`: makes volumes, brings them to nodes and takes them away, and looks at them. */
+import { readFileSync } from 'node:fs';
+import { type Command, CommanderError, Option } from 'commander';
+import { parse } from 'yaml';
+import type { Expanded, VolumePage, VolumeReport } from '../agent/volume-api.js';
+import { messageOf } from '../errors.js';
+import { collect, secondsIn, sizeIn } from './arguments.js';
+import { askAgent } from './client.js';
+import { sizeText, volumeDetails, volumeTable } from './print-volumes.js';
+import { type LookOptions, look, lookAt, print, printJson, type ReachOptions, reach, socketOf } from './reach.js';
+
+const accessModes = [
+  'single-node-writer',
+  'single-node-reader-only',
+  'single-node-single-writer',
+  'single-node-multi-writer',
+  'multi-node-reader-only',
+  'multi-node-single-writer',
+  'multi-node-multi-writer',
+];
+
+interface OfVolume {
+  namespace: string;
+}
+
+interface Awaited {
+  /** Milliseconds. */
+  timeout?: number;
+}
+
+/** Options of a command that is about one volume. */
+const inNamespace = (command: Command): Command =>
+  command.option('--namespace <name>', 'the namespace of the volume', 'default');
+
+/** Of one that waits for what it asks for. */
+const awaited = (command: Command): Command =>
+  command.option('--timeout <seconds>', 'how long to wait; what is asked for goes on after that', secondsIn);
+
+export function addVolumeCommands(program: Command): void {
+  const volume = program.command('volume').description('make volumes, bring them to nodes, look at them');
+  const add = (usage: string, description: string): Command =>
+    inNamespace(volume.command(usage).description(description));
+  lookAt(volume.command('list').description('volumes, where they are, and what keeps them'))
+    .option('--namespace <name>', 'of this namespace only')
+    .option('--plugin <name>', 'of this plugin only')
+    .option('--state <state>', 'in this state only, e.g. failed')
+    .option('--node <id>', 'on this node only')
+    .option('--prefix <text>', 'only those whose id begins with it')
+    .action(listVolumes);
+  lookAt(add('status <id>', 'all that is known of one volume')).action(showVolume);
+  lookAt(awaited(add('create [id]', 'make a volume, or take over one that exists; wait until it is there')))
+    .option('--file <file>', 'YAML or JSON: its spec, instead of id and the options below')
+    .option('--plugin <name>', 'the plugin that makes it')
+    .option('--size <size>', 'at least, e.g. 10Gi', sizeIn)
+    .option('--limit <size>', 'at most', sizeIn)
+    .addOption(new Option('--access-mode <mode>', 'who may use it').choices(accessModes).default('single-node-writer'))
+    .option('--block', 'a block device instead of a file system')
+    .option('--fs-type <type>', 'of the file system')
+    .option('--mount-flag <flag>', 'any number of times', collect, [])
+    .option('--parameter <key=value>', "of the plugin's own; any number of times", collect, [])
+    .option('--secret <key=ref>', 'a secret for its calls, e.g. password=file:disk-password', collect, [])
+    .option('--external <csi-id>', 'take over the one that the plugin knows by this id')
+    .action(createVolume);
+  lookAt(awaited(add('publish <id> <node>', 'make it available to a node')))
+    .option('--read-only', 'for reading only')
+    .addOption(
+      new Option('--access-mode <mode>', 'one that it was made with (default: its first)').choices(accessModes),
+    )
+    .action(publishVolume);
+  reach(awaited(add('unpublish <id> <node>', 'take it from a node'))).action(unpublishVolume);
+  lookAt(awaited(add('expand <id>', 'make it larger')))
+    .argument('<size>', 'for the whole volume, e.g. 20Gi', sizeIn)
+    .action(expandVolume);
+  reach(awaited(add('delete <id>', 'delete it, with all that is in it')))
+    .option('--force', 'also while it is used; what could not be confirmed stays listed')
+    .action(deleteVolume);
+  for (const [name, { description, done }] of Object.entries(requests)) {
+    reach(add(`${name} <id>`, description)).action(async (id: string, options: ReachOptions & OfVolume) => {
+      await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/${name}`);
+      print(`volume ${nameOf(id, options)} ${done}`);
+    });
+  }
+  reach(
+    add('availability <id> <active|pause|drain>', 'pause: no new use; drain: those who use it are told, too'),
+  ).action(setAvailability);
+}
+
+const requests = {
+  retry: { description: 'try again what has failed, and what waits for its time', done: 'is tried again' },
+  acknowledge: { description: 'forget a deleted one, whose leftovers were seen to', done: 'is forgotten' },
+};
+
+const pathOf = (id: string, { namespace }: OfVolume): string =>
+  `/v1/volumes/${encodeURIComponent(namespace)}/${encodeURIComponent(id)}`;
+
+const nameOf = (id: string, { namespace }: OfVolume): string => `${namespace}/${id}`;
+
+const within = ({ timeout }: Awaited): string => (timeout === undefined ? '' : `?timeoutMs=${timeout}`);
+
+interface Filters {
+  namespace?: string;
+  plugin?: string;
+  state?: string;
+  node?: string;
+  prefix?: string;
+}
+
+async function listVolumes({
+  namespace,
+  plugin,
+  state,
+  node,
+  prefix,
+  ...options
+}: LookOptions & Filters): Promise<void> {
+  const filters = Object.entries({ namespace, plugin, state, node, idPrefix: prefix, limit: '1000' });
+  const query = new URLSearchParams(
+    filters.flatMap(([key, value]): [string, string][] => (value === undefined ? [] : [[key, value]])),
+  );
+  const socketPath = socketOf(options);
+  const volumes: VolumeReport[] = [];
+  for (;;) {
+    const { items, next } = await look<VolumePage>(socketPath, `/v1/volumes?${query}`);
+    volumes.push(...items);
+    if (next === undefined) break;
+    query.set('after', next);
+  }
+  if (options.json) printJson(volumes);
+  else print(volumeTable(volumes));
+}
+
+async function showVolume(id: string, options: LookOptions & OfVolume): Promise<void> {
+  const volume = await look<VolumeReport>(socketOf(options), pathOf(id, options));
+  if (options.json) printJson(volume);
+  else print(volumeDetails(volume));
+}
+
+interface CreateOptions extends LookOptions, OfVolume, Awaited {
+  file?: string;
+  plugin?: string;
+  size?: number;
+  limit?: number;
+  accessMode: string;
+  block?: boolean;
+  fsType?: string;
+  mountFlag: string[];
+  parameter: string[];
+  secret: string[];
+  external?: string;
+}
+
+async function createVolume(id: string | undefined, options: CreateOptions): Promise<void> {
+  const body = options.file === undefined ? specOf(id, options) : specIn(options.file);
+  const volume = (await askAgent(socketOf(options), 'POST', `/v1/volumes${within(options)}`, { body })) as VolumeReport;
+  if (options.json) printJson(volume);
+  else print(`volume ${nameOf(volume.key.id, volume.key)} is created: the plugin knows it as ${volume.csiId}`);
+}
+
+/** What is left out or wrong, the agent says. */
+function specIn(file: string): object {
+  try {
+    return Object(parse(readFileSync(file, 'utf8')));
+  } catch (error) {
+    throw misuse(`can't take the spec in ${file}: ${messageOf(error)}`);
+  }
+}
+
+function specOf(id: string | undefined, options: CreateOptions): object {
+  const { namespace, plugin, size, limit, accessMode, block, fsType, mountFlag, external } = options;
+  if (id === undefined || plugin === undefined) throw misuse('give the id of the volume and its --plugin, or --file');
+  return {
+    namespace,
+    id,
+    plugin,
+    capacity: { ...(size && { requiredBytes: size }), ...(limit && { limitBytes: limit }) },
+    capabilities: [
+      {
+        accessMode,
+        attachmentMode: block ? 'block-device' : 'file-system',
+        ...(fsType && { fsType }),
+        ...(mountFlag.length > 0 && { mountFlags: mountFlag }),
+      },
+    ],
+    parameters: pairs('--parameter', options.parameter),
+    secrets: pairs('--secret', options.secret),
+    ...(external && { external: { csiId: external } }),
+  };
+}
+
+const pairs = (option: string, given: string[]): Record<string, string> =>
+  Object.fromEntries(
+    given.map((text) => {
+      const at = text.indexOf('=');
+      if (at < 1) throw misuse(`${option} takes key=value`);
+      return [text.slice(0, at), text.slice(at + 1)];
+    }),
+  );
+
+const misuse = (message: string): CommanderError => new CommanderError(2, 'usage', `error: ${message}`);
+
+interface PublishOptions extends LookOptions, OfVolume, Awaited {
+  readOnly?: boolean;
+  accessMode?: string;
+}
+
+async function publishVolume(id: string, nodeId: string, options: PublishOptions): Promise<void> {
+  const { readOnly = false, accessMode } = options;
+  const socketPath = socketOf(options);
+  const capability = accessMode && (await capabilityOf(socketPath, pathOf(id, options), accessMode));
+  const body = { nodeId, readOnly, ...(capability && { capability }) };
+  const answer = await askAgent(socketPath, 'POST', `${pathOf(id, options)}/publish${within(options)}`, { body });
+  if (options.json) printJson(answer);
+  else print(`volume ${nameOf(id, options)} is published to node ${nodeId}${readOnly ? ', read-only' : ''}`);
+}
+
+/** What it is made with for this mode; the agent says what is wrong where there is none. */
+async function capabilityOf(socketPath: string, path: string, accessMode: string): Promise<object> {
+  const { capabilities } = await look<VolumeReport>(socketPath, path);
+  const attachmentMode = capabilities[0]?.attachmentMode ?? 'file-system';
+  return capabilities.find((one) => one.accessMode === accessMode) ?? { accessMode, attachmentMode };
+}
+
+async function unpublishVolume(id: string, nodeId: string, options: ReachOptions & OfVolume & Awaited): Promise<void> {
+  await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/unpublish${within(options)}`, { body: { nodeId } });
+  print(`volume ${nameOf(id, options)} is not published to node ${nodeId}`);
+}
+
+async function expandVolume(
+  id: string,
+  requiredBytes: number,
+  options: LookOptions & OfVolume & Awaited,
+): Promise<void> {
+  const body = { requiredBytes };
+  const answer = await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/expand${within(options)}`, { body });
+  if (options.json) return printJson(answer);
+  const { capacityBytes = requiredBytes, nodeExpansionRequired } = answer as Expanded;
+  const still = nodeExpansionRequired ? '; the part of its node is still to be done' : '';
+  print(`volume ${nameOf(id, options)} has ${sizeText(capacityBytes)}${still}`);
+}
+
+async function deleteVolume(
+  id: string,
+  { force = false, ...options }: ReachOptions & OfVolume & Awaited & { force?: boolean },
+): Promise<void> {
+  await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/delete${within(options)}`, { body: { force } });
+  print(`volume ${nameOf(id, options)} is deleted`);
+}
+
+async function setAvailability(id: string, availability: string, options: ReachOptions & OfVolume): Promise<void> {
+  await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/availability`, { body: { availability } });
+  print(`volume ${nameOf(id, options)} is ${availability}`);
+}

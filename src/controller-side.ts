@@ -1,0 +1,191 @@
+/**
+ * What is of no node, put together: volumes and nodes, under a lease of their own that one runtime of all holds. The
+ * part of runtime.ts that comes and goes with that lease; why: docs/decisions/0010-one-engine-per-lease.md
+ */
+import { clusterOwnedPrefixes, isClusterOwned } from '../machines/addresses.js';
+import { defaultBackoff } from '../machines/backoff.js';
+import { csiController } from './csi/controller.js';
+import { ElectedEngine } from './engine/elected-engine.js';
+import { Engine, type EngineOptions } from './engine/engine.js';
+import type { Inbox } from './engine/inbox.js';
+import { StoredViews } from './engine/stored-views.js';
+import type { Topics } from './engine/topics.js';
+import { StagecraftError } from './errors.js';
+import { type Leadership, leadershipOf, tellElected } from './leadership.js';
+import { nodePluginsPort, pluginPort } from './plugin-port.js';
+import type { PluginRegistry } from './registry/plugin-registry.js';
+import type { RuntimeOptions } from './runtime-options.js';
+import { capacityReader } from './volumes/capacity.js';
+import { NodeAdmission } from './volumes/node-admission.js';
+import { NodeFence } from './volumes/node-fence.js';
+import { nodeKind } from './volumes/node-kind.js';
+import { NodeManager } from './volumes/node-manager.js';
+import type { NodeTarget } from './volumes/node-port.js';
+import { observed } from './volumes/observed-time.js';
+import { OwnNode } from './volumes/own-node.js';
+import { PluginAccess } from './volumes/plugin-access.js';
+import { PluginCalls } from './volumes/plugin-calls.js';
+import { Reconciler } from './volumes/reconciler.js';
+import { noSecrets } from './volumes/secrets.js';
+import { volumeKind } from './volumes/volume-kind.js';
+import { VolumeManager } from './volumes/volume-manager.js';
+
+export interface ControllerSideOptions {
+  runtime: RuntimeOptions;
+  /** Ports and limits as all engines of the runtime have them. */
+  engine: Pick<EngineOptions, 'store' | 'clock' | 'random' | 'logger' | 'policy'>;
+  lease: Pick<EngineOptions['lease'], 'owner' | 'holder' | 'ttlMs'>;
+  /** Of the node's engine, which outlives every term here. */
+  topics: Topics;
+  /** Takes what is sent to the actors of this node. */
+  node: Inbox;
+  /** Tells of the commits of the actors of this node. */
+  watched: Pick<Engine, 'observe'>;
+  plugins: PluginRegistry;
+}
+
+const defaultReconcileMs = 300_000;
+/** One shard has them all. */
+const leaseName = 'volumes/0';
+
+export class ControllerSide {
+  readonly nodes: NodeManager;
+  readonly volumes: VolumeManager;
+  readonly leadership: Leadership;
+  readonly engine: ElectedEngine;
+  readonly #reconciler: Reconciler;
+  readonly #ownNode: OwnNode;
+
+  constructor(options: ControllerSideOptions) {
+    const { runtime, plugins } = options;
+    const { clock, random, logger } = options.engine;
+    const { timeoutMs = 120_000, maxInFlightPerPlugin: maxInFlight = 64 } = runtime.calls ?? {};
+    const port = pluginPort(() => plugins);
+    const access = new PluginAccess(port, { clock, maxInFlight });
+    const controller = csiController({ timeoutMs });
+    const calls = new PluginCalls({
+      access,
+      secrets: runtime.secrets ?? noSecrets,
+      clock,
+      retry: { ...defaultBackoff, ...runtime.retry },
+    });
+    const kinds = [
+      volumeKind({ controller, calls, timeoutMs }),
+      nodeKind({
+        afterMs: runtime.fencing?.afterMs,
+        after: (delayMs, signal) => observed(clock, delayMs, signal),
+        release: (fencing) => fence.release(fencing),
+      }),
+    ];
+    this.engine = electedEngine(options, kinds, () => {
+      admission.forget();
+      this.volumes.interrupt();
+    });
+    this.leadership = leadershipOf(this.engine);
+    this.nodes = new NodeManager(this.engine);
+    const target = (node: string, plugin: string): NodeTarget => this.nodes.target(node, plugin);
+    const admission = new NodeAdmission({ engine: this.engine, clock, target });
+    const fence = new NodeFence({ engine: this.engine, clock, logger, admission });
+    const { nodeId } = runtime;
+    const own = nodePluginsPort(nodeId, options.watched, plugins);
+    this.#ownNode = new OwnNode({ nodeId, plugins: own, nodes: this.nodes, clock, logger });
+    this.#reconciler = new Reconciler({
+      engine: this.engine,
+      controller,
+      access,
+      nodesOf: (plugin) => this.nodes.byCsiId(plugin),
+      refusal: () => this.engine.refusal,
+      clock,
+      logger,
+      intervalMs: runtime.reconcile?.intervalMs ?? defaultReconcileMs,
+    });
+    // Another agent leads, and may know plugins that this one does not: who is asked is told first.
+    const isKnownPlugin = (plugin: string): boolean => {
+      this.engine.leader();
+      return port.isKnown(plugin);
+    };
+    this.volumes = new VolumeManager({
+      reconciler: this.#reconciler,
+      engine: this.engine,
+      clock,
+      random,
+      namePrefix: runtime.volumeNamePrefix ?? 'sc',
+      isKnownPlugin,
+      admission,
+      // Changes nothing: whoever has the plugin may ask it.
+      capacity: capacityReader({
+        access,
+        controller,
+        timeoutMs,
+        isKnownPlugin: (plugin) => port.isKnown(plugin) || isKnownPlugin(plugin),
+      }),
+    });
+  }
+
+  /** Resolves when it leads, all brought back, or stands by. */
+  async start(): Promise<void> {
+    await this.engine.start();
+    this.#reconciler.start();
+    this.#ownNode.start();
+  }
+
+  /** Nothing is taken any more. */
+  refuse(reason?: StagecraftError): void {
+    this.#reconciler.stop();
+    this.#ownNode.stop();
+    for (const part of [this.volumes, this.nodes]) part.close(reason);
+  }
+
+  /** Ends what is under way and gives the lease back: who stands by takes over. */
+  stop(): Promise<void> {
+    return this.engine.stop();
+  }
+}
+
+function electedEngine(
+  { engine: ports, lease, topics, node, runtime }: ControllerSideOptions,
+  kinds: EngineOptions['kinds'],
+  resigned: () => void,
+): ElectedEngine {
+  const { clock, logger, store } = ports;
+  const { nodeId } = runtime;
+  const holder = `node ${nodeId}, ${lease.holder}`;
+  const versions = new Map(kinds.map(({ machine }) => [machine.id, String(machine.version ?? '1')]));
+  return new ElectedEngine({
+    engine: () =>
+      new Engine({
+        ...ports,
+        kinds,
+        topics: topics,
+        lease: { ...lease, name: leaseName, holder, covers: isClusterOwned, inUse: notLeader },
+        elsewhere: node,
+      }),
+    prefixes: clusterOwnedPrefixes,
+    stored: new StoredViews({
+      store,
+      versionOf: (address) => versions.get(address.slice(0, address.indexOf('/'))),
+      unreadable: (address, why) =>
+        new StagecraftError('NOT_LEADER', `only the agent that leads can read ${address} (${why}): ask that one`, {
+          address,
+        }),
+    }),
+    topics: topics,
+    clock,
+    logger,
+    elected: ({ epoch, tookOver }) => {
+      // One that leads as it comes up has nothing new to say.
+      logger[tookOver ? 'info' : 'debug']({ epoch }, 'this agent leads: it works on volumes and nodes from here on');
+      void tellElected(topics, leaseName, { at: clock.now(), nodeId, leader: holder, epoch });
+    },
+    resigned: (reason) => {
+      logger.warn({ code: reason.code }, `this agent leads no more: ${reason.message}`);
+      resigned();
+    },
+  });
+}
+
+const notLeader = (holder: string): StagecraftError =>
+  new StagecraftError(
+    'NOT_LEADER',
+    `volumes are led by ${holder}: ask that agent; this one takes over when that one stops`,
+  );

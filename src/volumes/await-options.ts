@@ -1,0 +1,30 @@
+/** How long callers wait for what they asked for. */
+import { z } from 'zod';
+import { StagecraftError } from '../errors.js';
+import { checked } from './spec.js';
+
+/** How long the result is waited for; default: until it is there. What is given up is the wait, never the request. */
+export interface AwaitOptions {
+  timeoutMs?: number;
+  signal?: AbortSignal;
+}
+
+/** To be spread into the schemas of options. */
+export const awaitShape = {
+  timeoutMs: z.number().positive().optional(),
+  signal: z.instanceof(AbortSignal, { error: 'must be an AbortSignal' }).optional(),
+};
+
+/**
+ * Options as they are given to a request.
+ * @throws StagecraftError INVALID_ARGUMENT with every fault; ABORTED: nothing was asked for
+ */
+export function checkedOptions<T extends { signal?: AbortSignal | undefined }>(
+  schema: z.ZodType<T>,
+  given: unknown,
+): T {
+  const options = checked(schema, given, 'the options');
+  if (options.signal?.aborted)
+    throw new StagecraftError('ABORTED', 'its signal was aborted before it was asked for: nothing has changed');
+  return options;
+}

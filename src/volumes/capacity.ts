@@ -1,0 +1,70 @@
+/** How much room plugins have: asked when somebody wants to know, kept nowhere. */
+import { z } from 'zod';
+import { StagecraftError } from '../errors.js';
+import type { AwaitOptions } from './await-options.js';
+import type { ControllerPort } from './controller-port.js';
+import type { PluginAccess } from './plugin-access.js';
+import { capabilitySchema, checked, definedCapability, parametersSchema, segmentsSchema } from './spec.js';
+import { bytesIn } from './volume-view.js';
+
+const requestSchema = z.strictObject({
+  capability: capabilitySchema.optional(),
+  parameters: parametersSchema.optional(),
+  segments: segmentsSchema.optional(),
+});
+
+/** What kind of volumes, and where. */
+export type CapacityRequest = z.input<typeof requestSchema>;
+
+/** In bytes; above 2⁵³−1 a bigint. What the plugin does not say is absent. */
+export interface Capacity {
+  availableBytes: number | bigint;
+  maximumVolumeBytes?: number | bigint;
+  minimumVolumeBytes?: number | bigint;
+}
+
+export interface CapacityReaderOptions {
+  access: PluginAccess;
+  controller: ControllerPort;
+  isKnownPlugin(plugin: string): boolean;
+  /** How long a plugin that takes no calls is waited for, where the caller does not say. */
+  timeoutMs: number;
+}
+
+export const capacityReader =
+  ({ access, controller, isKnownPlugin, timeoutMs: defaultMs }: CapacityReaderOptions) =>
+  async (plugin: string, request: CapacityRequest, { timeoutMs, signal }: AwaitOptions): Promise<Capacity> => {
+    const { capability, parameters, segments } = checked(requestSchema, request, 'the request');
+    if (!isKnownPlugin(plugin)) {
+      const message = `no plugin is registered as '${plugin}': register it, or list those that are`;
+      throw new StagecraftError('PLUGIN_NOT_FOUND', message);
+    }
+    const bounds = { signal: signal ?? new AbortController().signal };
+    const admitted = await access.enter(plugin, { ...bounds, waitMs: timeoutMs ?? defaultMs, waits: () => {} });
+    try {
+      if (!admitted.sight.capabilities.has('GET_CAPACITY')) {
+        const message = `plugin '${plugin}' does not offer GET_CAPACITY: it does not say how much room it has`;
+        throw new StagecraftError('PLUGIN_LACKS', message, { final: true });
+      }
+      const asked = {
+        ...(capability && { capability: definedCapability(capability) }),
+        ...(parameters && { parameters }),
+        ...(segments && { segments }),
+      };
+      const { availableBytes, maximumVolumeBytes, minimumVolumeBytes } = await controller.getCapacity(
+        await admitted.client(),
+        asked,
+        bounds,
+      );
+      return {
+        availableBytes: bytesIn(availableBytes),
+        ...(maximumVolumeBytes !== undefined && { maximumVolumeBytes: bytesIn(maximumVolumeBytes) }),
+        ...(minimumVolumeBytes !== undefined && { minimumVolumeBytes: bytesIn(minimumVolumeBytes) }),
+      };
+    } catch (error) {
+      if (error instanceof StagecraftError) admitted.leave(error);
+      throw error;
+    } finally {
+      admitted.leave();
+    }
+  };

@@ -1,0 +1,37 @@
+/** Growing a volume, as its callers ask for it and get to know of it. The request: `VolumeManager.expand` */
+import { z } from 'zod';
+import type { CapacityRange } from '../../machines/csi-types.js';
+import type { VolumeContext } from '../../machines/volume-types.js';
+import { bytesSchema } from './spec.js';
+import { bytesIn } from './volume-view.js';
+
+export const expandSchema = z
+  .strictObject({ requiredBytes: bytesSchema, limitBytes: bytesSchema.optional() })
+  .refine(
+    ({ requiredBytes, limitBytes }) => limitBytes === undefined || BigInt(requiredBytes) <= BigInt(limitBytes),
+    'must have a limitBytes that is not below requiredBytes',
+  );
+
+/** In bytes; above 2⁵³−1 as bigint. */
+export type ExpandRequest = z.input<typeof expandSchema>;
+
+export interface Expanded {
+  /** Above 2⁵³−1 a bigint. Absent: the plugin does not say. */
+  capacityBytes?: number | bigint;
+  /** The node's part of it is still to be done. */
+  nodeExpansionRequired: boolean;
+}
+
+/** Whether the controller side has done its part of this, or of more. */
+export function isExpanded(
+  { csi, expansion, expandedTo }: VolumeContext,
+  { requiredBytes = 0 }: CapacityRange,
+): boolean {
+  if (!csi || !expansion) return csi !== null;
+  return BigInt(expandedTo?.requiredBytes ?? 0) >= BigInt(requiredBytes);
+}
+
+export const expandedOf = ({ csi, nodeExpansion }: VolumeContext): Expanded => ({
+  nodeExpansionRequired: nodeExpansion,
+  ...(csi?.capacityBytes !== undefined && { capacityBytes: bytesIn(csi.capacityBytes) }),
+});

@@ -1,0 +1,102 @@
+/**
+ * Where the built-in secrets providers look: files below a directory, the environment. Each look is made anew, so that
+ * a rotated secret is found. What they say of a fault names a secret, never its value.
+ */
+import { constants, type FileHandle, open, readlink, realpath } from 'node:fs/promises';
+import { isAbsolute, join, relative, sep } from 'node:path';
+
+/** Finds one secret by its name; rejects with why it can't be had. */
+export type SecretSource = (name: string, signal?: AbortSignal) => Promise<string>;
+
+/** Far above what CSI lets a request have: what is larger is no secret. */
+const maxBytes = 64 * 1024;
+
+/** The part of a path that can lead out of where it begins. */
+const isStep = (part: string): boolean => part === '' || part === '.' || part === '..';
+
+/**
+ * One look at a time: a directory on storage that hangs holds one thread of this process, and not all of them.
+ * @param directory absolute
+ */
+export function filesBelow(directory: string): SecretSource {
+  let last: Promise<unknown> = Promise.resolve();
+  return (name, signal) => {
+    if (name.includes('\0') || name.split('/').some(isStep))
+      return Promise.reject(new Error('its name must be that of a file below the directory of secrets'));
+    const read = last.then(() => {
+      signal?.throwIfAborted();
+      return readBelow(directory, name);
+    });
+    last = read.catch(() => {});
+    return read;
+  };
+}
+
+async function readBelow(directory: string, name: string): Promise<string> {
+  let file: FileHandle | undefined;
+  try {
+    // Without O_NONBLOCK a pipe would be waited for; for plain files it means nothing.
+    file = await open(join(directory, name), constants.O_RDONLY | constants.O_NONBLOCK);
+    // Asked of what is open: a name may lead elsewhere a moment later, as in a rotation.
+    if (!isBelow(await realpath(directory), await readlink(`/proc/self/fd/${file.fd}`)))
+      throw new Error(`its file lies outside of ${directory}`);
+    if (!(await file.stat()).isFile()) throw new Error('its file is no plain file');
+    return textOf(await beginningOf(file));
+  } catch (error) {
+    throw error instanceof Error && 'code' in error ? new Error(faultOf(String(error.code), directory)) : error;
+  } finally {
+    await file?.close();
+  }
+}
+
+/** One byte more than is allowed tells that there is more. */
+async function beginningOf(file: FileHandle): Promise<Uint8Array> {
+  const buffer = Buffer.alloc(maxBytes + 1);
+  let length = 0;
+  for (;;) {
+    const { bytesRead } = await file.read(buffer, length, buffer.length - length, length);
+    if (bytesRead === 0) return buffer.subarray(0, length);
+    length += bytesRead;
+  }
+}
+
+function textOf(bytes: Uint8Array): string {
+  if (bytes.length > maxBytes) throw new Error(`its file has more than ${maxBytes} bytes`);
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new Error('its file is no text in UTF-8');
+  }
+  const secret = text.replace(/\r?\n$/, '');
+  // Perhaps it is being written.
+  if (secret === '') throw new Error('its file is empty');
+  return secret;
+}
+
+const isBelow = (directory: string, path: string): boolean => {
+  const way = relative(directory, path);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+};
+
+const faults: Record<string, string> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EACCES: 'its file may not be read by this process',
+  ELOOP: 'its file is a link that leads nowhere',
+  EISDIR: 'its file is a directory',
+  ENXIO: 'its file is no plain file',
+};
+
+const faultOf = (code: string, directory: string): string => `${faults[code] ?? code} in ${directory}`;
+
+/** @param prefix only variables whose names begin with it can be named */
+export const environment =
+  (prefix: string): SecretSource =>
+  async (name) => {
+    if (!name.startsWith(prefix)) throw new Error(`its variable must have a name that begins with ${prefix}`);
+    const value = process.env[name];
+    if (value === undefined) throw new Error('there is no such variable in the environment');
+    if (value === '') throw new Error('its variable is empty');
+    return value;
+  };

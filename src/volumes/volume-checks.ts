@@ -1,0 +1,84 @@
+/** What requests are held against, beside their own shape: the volume that they are for. */
+import { volumeAddress } from '../../machines/addresses.js';
+import type { CallFailure, Capability, Segments } from '../../machines/csi-types.js';
+import { nameOf } from '../../machines/volume-requests.js';
+import type { VolumeContext, VolumeKey } from '../../machines/volume-types.js';
+import { StagecraftError } from '../errors.js';
+import type { NodeTarget } from './node-port.js';
+import { type CheckedSpec, capabilitySchema, checked, definedCapability } from './spec.js';
+
+export const addressOf = ({ namespace, id }: VolumeKey): string => volumeAddress(namespace, id);
+
+export const notFound = (key: VolumeKey): StagecraftError =>
+  new StagecraftError('VOLUME_NOT_FOUND', `there is no ${nameOf(key)}: list them, or create it`, {
+    address: addressOf(key),
+  });
+
+/** What a piece of work has failed with, as its caller gets it. */
+export function failed(key: VolumeKey, { code, message, ...details }: CallFailure): StagecraftError {
+  const advice = `${nameOf(key)}: ${message}; it stays so until what is asked for changes, or retry is called`;
+  return new StagecraftError(code, advice, { ...details, address: addressOf(key) });
+}
+
+/**
+ * The capability that was asked for, of those that the volume was made with: it has to name mode and attachment.
+ * @throws StagecraftError INVALID_ARGUMENT naming those that there are
+ */
+export function capabilityOf(key: VolumeKey, { spec }: VolumeContext, asked: unknown): Capability {
+  const offered = spec?.capabilities ?? [];
+  const [first] = offered;
+  if (asked === undefined && first) return first;
+  const wanted = definedCapability(checked(capabilitySchema, asked, 'the capability'));
+  const isMeant = (one: Capability): boolean =>
+    one.accessMode === wanted.accessMode &&
+    one.attachmentMode === wanted.attachmentMode &&
+    (wanted.fsType === undefined || wanted.fsType === one.fsType) &&
+    (wanted.mountFlags === undefined || JSON.stringify(wanted.mountFlags) === JSON.stringify(one.mountFlags ?? []));
+  const meant = offered.find(isMeant);
+  if (meant) return meant;
+  const has = JSON.stringify(offered);
+  const message = `${nameOf(key)} was not made with ${JSON.stringify(wanted)}, but with ${has}: ask for one of these`;
+  throw new StagecraftError('INVALID_ARGUMENT', message, {
+    address: addressOf(key),
+    faults: [`capability: ${message}`],
+  });
+}
+
+/** @throws StagecraftError NODE_UNFIT: the volume can't be used where the node is */
+export function checkTopology({ csi }: VolumeContext, nodeId: string, { topology }: NodeTarget): void {
+  if (!csi || isWithin(topology, csi.accessibleTopology)) return;
+  const where = csi.accessibleTopology.map((segments) => JSON.stringify(segments)).join(' or ');
+  const message = `node ${nodeId} is at ${JSON.stringify(topology ?? {})}, but the volume can be used at ${where} only`;
+  throw new StagecraftError('NODE_UNFIT', message);
+}
+
+/** Whether all segments of one of the topologies are the node's; keys are compared without case. */
+function isWithin(node: Segments | undefined, accessible: Segments[]): boolean {
+  if (accessible.length === 0) return true;
+  const own = new Map(Object.entries(node ?? {}).map(([key, value]) => [key.toLowerCase(), value]));
+  return accessible.some((segments) =>
+    Object.entries(segments).every(([key, value]) => own.get(key.toLowerCase()) === value),
+  );
+}
+
+/**
+ * The driver's id of the volume that another one begins with.
+ * @param known what there is already under the key of the spec: the same spec again means the same source
+ * @param find @throws StagecraftError VOLUME_NOT_FOUND
+ */
+export async function sourceIdOf(
+  { source, plugin }: CheckedSpec,
+  known: VolumeContext | undefined,
+  find: (key: VolumeKey) => Promise<VolumeContext>,
+): Promise<string> {
+  if (!source || !('volume' in source)) return '';
+  const taken = known?.spec?.source;
+  if (taken && 'volume' in taken && addressOf(taken.volume) === addressOf(source.volume)) return taken.csiId;
+  const { spec, csi } = await find(source.volume);
+  if (spec?.plugin !== plugin) {
+    const message = `${nameOf(source.volume)} is of plugin '${spec?.plugin}': only that can copy it`;
+    throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`source.volume: ${message}`] });
+  }
+  if (!csi) throw new StagecraftError('VOLUME_NOT_FOUND', `${nameOf(source.volume)} is not created yet`);
+  return csi.id;
+}

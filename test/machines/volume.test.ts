@@ -1,0 +1,153 @@
+/** The volume machine under plain XState: its calls end as the test says. */
+import { expect } from 'chai';
+import { createActor, fromPromise, SimulatedClock } from 'xstate';
+import type { CallOutcome } from '../../machines/csi-types.js';
+import { volumeMachine } from '../../machines/volume.js';
+import type { CreateCall, MadeCall, PublishAnswer, PublishCall, UnpublishCall } from '../../machines/volume-calls.js';
+import type { CreatedVolume, VolumeChanged, VolumeSpec } from '../../machines/volume-types.js';
+import { stamped } from './stamped.js';
+
+const capability = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
+const spec: VolumeSpec = {
+  plugin: 'disk',
+  capacity: {},
+  capabilities: [capability],
+  parameters: {},
+  mutableParameters: {},
+  secrets: {},
+  topology: { requisite: [], preferred: [] },
+};
+const wish = { capability, readOnly: false, csiNodeId: 'csi-a' };
+const create = { type: 'volume.create', spec, uid: 'u1', name: 'sc-u1' } as const;
+const made: CallOutcome<CreatedVolume> = {
+  status: 'done',
+  answer: { id: 'vol-1', context: {}, accessibleTopology: [] },
+};
+const unknown = { status: 'failed', failure: { code: 'CSI_ERROR', message: 'lost', final: false } } as const;
+
+class Scene {
+  readonly calls: string[] = [];
+  readonly told: VolumeChanged[] = [];
+  readonly clock = new SimulatedClock();
+  /** What becomes of each call, in order; then it stays in flight. */
+  readonly outcomes: CallOutcome<unknown>[] = [];
+  readonly actor;
+
+  constructor() {
+    const call = <TAnswer, TInput extends object>(name: string) =>
+      fromPromise<CallOutcome<TAnswer>, TInput>(() => {
+        this.calls.push(name);
+        const outcome = this.outcomes.shift();
+        // The test gives each call an answer of its own type.
+        return outcome ? Promise.resolve(outcome as CallOutcome<TAnswer>) : new Promise(() => {});
+      });
+    const machine = volumeMachine.provide({
+      actors: {
+        createVolume: call<CreatedVolume, CreateCall>('create'),
+        deleteVolume: call<null, MadeCall>('delete'),
+        controllerPublish: call<PublishAnswer, PublishCall>('publish'),
+        controllerUnpublish: call<null, UnpublishCall>('unpublish'),
+      },
+    });
+    const logic = stamped(machine, () => ({ at: this.clock.now(), random: 0.5 }));
+    this.actor = createActor(logic, { input: { namespace: 'default', id: 'data', seq: 7 }, clock: this.clock });
+    this.actor.on('*', (event) => this.told.push(event));
+    this.actor.start();
+  }
+
+  get context() {
+    return this.actor.getSnapshot().context;
+  }
+
+  async rest(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+describe('the volume machine', () => {
+  it('V14 there is none: it is absent, and takes nothing but its creation; generations go on from its past', () => {
+    const { actor } = new Scene();
+    actor.send({ type: 'volume.delete', force: true });
+    expect(actor.getSnapshot().hasTag('absent')).to.equal(true);
+    actor.send(create);
+    expect(actor.getSnapshot().value).to.deep.equal({ 'pending-create': 'calling' });
+    expect(actor.getSnapshot().context).to.include({ generation: 7, uid: 'u1', name: 'sc-u1' });
+  });
+
+  it('V10 a request while it backs off: the next attempt is made when it would have been', async () => {
+    const scene = new Scene();
+    scene.outcomes.push(unknown);
+    scene.actor.send(create);
+    await scene.rest();
+    expect(scene.actor.getSnapshot().value).to.deep.equal({ 'pending-create': 'backing-off' });
+    scene.actor.send({ type: 'volume.set-availability', availability: 'pause' });
+    scene.clock.increment(49);
+    expect(scene.calls).to.deep.equal(['create']);
+    scene.clock.increment(1);
+    expect(scene.calls).to.deep.equal(['create', 'create']);
+  });
+
+  it('V8 asked to go while its call waits, and was not made: over at once', async () => {
+    const scene = new Scene();
+    scene.outcomes.push(made);
+    scene.actor.send(create);
+    await scene.rest();
+    scene.actor.send({ type: 'volume.publish', nodeId: 'a', ...wish });
+    scene.actor.send({ type: 'call.awaits', reason: 'no plugin' });
+    scene.actor.send({ type: 'volume.unpublish', nodeId: 'a' });
+    expect(scene.context.publications).to.deep.equal({});
+    expect(scene.actor.getSnapshot().value).to.equal('created');
+  });
+
+  it('V8 asked to go, then told that the call was never made: over then', async () => {
+    const scene = new Scene();
+    scene.outcomes.push(made);
+    scene.actor.send(create);
+    await scene.rest();
+    scene.actor.send({ type: 'volume.publish', nodeId: 'a', ...wish });
+    scene.actor.send({ type: 'volume.unpublish', nodeId: 'a' });
+    expect(scene.context.publications.a).to.deep.include({ undoneAfter: 0 });
+    scene.actor.send({ type: 'call.awaits', reason: 'no plugin' });
+    expect(scene.context.publications).to.deep.equal({});
+    expect(scene.actor.getSnapshot().value).to.equal('created');
+  });
+
+  it('V8 a run before a restart may have made the call: the doubt is kept before it is made again', async () => {
+    const scene = new Scene();
+    scene.outcomes.push({ ...unknown, anew: true });
+    scene.actor.send(create);
+    await scene.rest();
+    expect(scene.calls).to.deep.equal(['create', 'create']);
+    expect(scene.context.creation).to.deep.equal({ inDoubt: true });
+  });
+
+  it('V8 what waited is made anew, and is no attempt', async () => {
+    const scene = new Scene();
+    scene.outcomes.push({ ...unknown, status: 'not-begun', anew: true });
+    scene.actor.send(create);
+    scene.actor.send({ type: 'call.awaits', reason: 'no plugin' });
+    expect(scene.context.awaiting).to.deep.equal({ reason: 'no plugin' });
+    await scene.rest();
+    expect(scene.calls).to.deep.equal(['create', 'create']);
+    expect(scene.context).to.deep.include({ creation: {}, awaiting: null });
+  });
+
+  it('V5 V8 published again while its node lets go of it: queued, and done after that', async () => {
+    const scene = new Scene();
+    scene.outcomes.push(made, { status: 'done', answer: { publishContext: {} } }, { status: 'done', answer: null });
+    scene.actor.send(create);
+    await scene.rest();
+    const claim = { allocId: 'web', nodeId: 'a', csiNodeId: 'csi-a', mode: 'write', ...capability } as const;
+    scene.actor.send({ type: 'volume.claim', claim, wait: false });
+    scene.actor.send({ type: 'volume.publish', nodeId: 'a', ...wish });
+    await scene.rest();
+    scene.actor.send({ type: 'volume.release', allocId: 'web' });
+    expect(scene.context.publications.a).to.include({ state: 'pending-node-unpublish' });
+    scene.actor.send({ type: 'volume.publish', nodeId: 'a', ...wish });
+    expect(scene.context.publications.a?.next).to.deep.equal(wish);
+    scene.actor.send({ type: 'volume.unstaged', nodeId: 'a', claimGeneration: 8 });
+    await scene.rest();
+    expect(scene.calls).to.deep.equal(['create', 'publish', 'unpublish', 'publish']);
+    expect(scene.context.publications.a).to.include({ number: 2, state: 'pending-publish' });
+  });
+});

@@ -1,0 +1,134 @@
+/** Volumes as an operator sees them: the tour of README.md as it stands there, tables, JSON, exit codes. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import type { NodeReport } from '../../src/agent/node-api.js';
+import type { VolumeReport } from '../../src/agent/volume-api.js';
+import { askAgent } from '../../src/cli/client.js';
+import { AgentProcess, mainPath, makePlace, type Place, removePlace } from './agent-process.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Said {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+describe('volumes of an agent', function () {
+  this.timeout(60_000);
+  let place: Place;
+  let agent: AgentProcess;
+
+  const cli = (...args: string[]): Said =>
+    spawnSync(process.execPath, [mainPath, ...args], { cwd: place.directory, encoding: 'utf8' });
+  const volume = (...args: string[]): Said => cli('volume', ...args, '--config', place.configPath);
+
+  /** As after `npm start`, in a directory of its own. */
+  beforeEach(async () => {
+    place = makePlace();
+    const configPath = join(place.directory, 'docs', 'quickstart.yaml');
+    mkdirSync(join(place.directory, 'docs'));
+    writeFileSync(configPath, readFileSync(join(root, 'docs', 'quickstart.yaml')));
+    const dataDir = join(place.directory, '.stagecraft');
+    place = { ...place, configPath, dataDir, socketPath: join(dataDir, 'agent.sock') };
+    agent = new AgentProcess(place);
+    await agent.line(/plugin hostpath \(csi-node\): healthy/);
+    // It reports itself a moment later, and says so to nobody.
+    while (((await askAgent(place.socketPath, 'GET', '/v1/nodes')) as NodeReport[]).length === 0);
+  });
+  afterEach(() => removePlace(place, agent));
+
+  it('A5 V4 the tour of README.md: each command says what stands below it', async () => {
+    const [, tour = ''] = /```console\n(.*?)```/s.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
+    const steps = tour.split(/^\$ npx stagecraft /m).slice(1);
+    expect(steps).to.have.length(6);
+    for (const step of steps) {
+      const [command = '', ...said] = step.trimEnd().split('\n');
+      const { stdout, stderr } = cli(...command.split(' '));
+      const shown = `${stdout}${stderr}`.trimEnd().replace(/vol-[0-9a-f-]{36}/, 'vol-…');
+      expect(`${command}\n${shown}`).to.equal([command, ...said].join('\n'));
+    }
+    expect(volume('status', 'data').status).to.equal(1);
+  });
+
+  it('A5 V2 a spec in a file, tables for people and JSON for programs', () => {
+    const spec = `
+namespace: team
+id: scratch
+plugin: hostpath
+capacity: { requiredBytes: 1048576 }
+capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
+`;
+    writeFileSync(join(place.directory, 'scratch.yaml'), spec);
+    const made: VolumeReport = JSON.parse(volume('create', '--file', 'scratch.yaml', '--json').stdout);
+    expect(made).to.deep.include({
+      key: { namespace: 'team', id: 'scratch' },
+      state: 'created',
+      capacityBytes: 2 ** 20,
+    });
+    expect(volume('create', 'scratch', '--namespace', 'other', '--plugin', 'hostpath').status).to.equal(0);
+    expect(JSON.parse(volume('status', 'scratch', '--namespace', 'team', '--json').stdout)).to.deep.equal(made);
+    const { stdout } = volume('status', 'scratch', '--namespace', 'team');
+    expect(stdout)
+      .to.match(/^size +1Mi$/m)
+      .and.to.match(/^made for +single-node-writer, block-device$/m);
+    expect(volume('expand', 'scratch', '2Gi', '--namespace', 'other').stdout).to.equal(
+      'volume other/scratch has 2Gi\n',
+    );
+    const listed: VolumeReport[] = JSON.parse(volume('list', '--namespace', 'other', '--json').stdout);
+    expect(listed.map(({ key, capacityBytes }) => [key.id, capacityBytes])).to.deep.equal([['scratch', 2 ** 31]]);
+    expect(volume('list', '--state', 'failed').stdout).to.equal('there are no such volumes\n');
+    expect(volume('availability', 'scratch', 'drain', '--namespace', 'team').stdout).to.equal(
+      'volume team/scratch is drain\n',
+    );
+    const refused = volume('publish', 'scratch', 'quickstart', '--namespace', 'team', '--json');
+    expect({ status: refused.status, ...JSON.parse(refused.stderr) }).to.include({
+      status: 1,
+      code: 'VOLUME_UNAVAILABLE',
+    });
+  });
+
+  it('A5 N1 N3 the agent has reported itself as a node; one that is fenced keeps the reason until it reports', () => {
+    const node = (...args: string[]): Said => cli('node', ...args, '--config', place.configPath);
+    expect(node('list').stdout.split('\n')[1]).to.match(/^quickstart +ready +hostpath +-$/);
+    expect(node('status', 'quickstart').stdout).to.match(
+      /^hostpath +quickstart +no limit +topology\.hostpath\.csi\.stagecraft\/node=quickstart$/m,
+    );
+    expect(node('fence', 'quickstart').status).to.equal(2);
+    expect(node('fence', 'quickstart', '--reason', 'no power').status).to.equal(0);
+    expect(JSON.parse(node('status', 'quickstart', '--json').stdout)).to.deep.include({
+      id: 'quickstart',
+      state: 'down',
+    });
+    expect(node('list').stdout).to.include('fenced: no power');
+    expect(node('remove', 'quickstart').status).to.equal(0);
+    expect(node('status', 'quickstart')).to.include({
+      status: 1,
+      stderr: 'there is no node quickstart: see stagecraft node list\n',
+    });
+  });
+
+  it('A5 V2 what is wrong is told: faults of a spec, of the command line, a volume or a node that is not there', () => {
+    writeFileSync(join(place.directory, 'bad.yaml'), 'id: x\nplugin: hostpath\nsize: 5\n');
+    const bad = volume('create', '--file', 'bad.yaml');
+    expect(bad.status).to.equal(1);
+    expect(bad.stderr).to.include('capabilities: is missing').and.to.include('size: unknown key');
+    for (const misuse of [
+      ['create', 'x'],
+      ['create', '--plugin', 'hostpath'],
+      ['create', 'x', '--plugin', 'hostpath', '--size', 'big'],
+      ['create', 'x', '--plugin', 'hostpath', '--parameter', 'x'],
+      ['create', 'x', '--plugin', 'hostpath', '--access-mode', 'anybody'],
+      ['create', '--file', 'none.yaml'],
+    ])
+      expect(volume(...misuse).status, misuse.join(' ')).to.equal(2);
+    const missing = volume('status', 'x');
+    expect(missing).to.include({ status: 1, stderr: 'there is no volume default/x: see stagecraft volume list\n' });
+    expect(volume('create', 'x', '--plugin', 'hostpath').status).to.equal(0);
+    const nowhere = volume('publish', 'x', 'mars');
+    expect(nowhere).to.include({ status: 1, stderr: 'there is no node mars: see stagecraft node list\n' });
+  });
+});

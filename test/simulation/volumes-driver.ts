@@ -1,0 +1,218 @@
+/**
+ * The plugin of a history of volumes, and the lines to it: the driver outlives every runtime, and goes on with what it
+ * was asked when whoever asked is dead. What becomes of a call is told by seed, call and how often it was made.
+ */
+
+import type { RpcName } from '../../src/csi/answers.js';
+import type { CallOptions } from '../../src/csi/calls.js';
+import { csiError, type GrpcCode } from '../../src/csi/codes.js';
+import { secretsIn, withoutSecrets } from '../../src/csi/secrets.js';
+import { StagecraftError } from '../../src/errors.js';
+import { type Call, FakePlugin, type Step } from '../volumes/fake-plugin.js';
+import { chance } from './dice.js';
+import type { Timeline } from './timeline.js';
+
+/** Whoever makes calls. */
+export interface Caller {
+  name: string;
+  /** Another one has taken its place, and it has had time to see that. */
+  isReplaced: boolean;
+  /** Hands it an answer, now, once it is awake, or never. */
+  whenAwake(hear: () => void): void;
+  isAlive: boolean;
+}
+
+export interface DriverOptions {
+  seed: number;
+  timeline: Timeline;
+  faults: number;
+  isLocking: boolean;
+  /** It may say NOT_FOUND of what is attached. */
+  denies: boolean;
+  tell(line: string): void;
+}
+
+/** Answers to a call that was not done, whatever was done before. */
+const passing: GrpcCode[] = ['UNAVAILABLE', 'ABORTED', 'INTERNAL', 'UNKNOWN', 'FAILED_PRECONDITION', 'DATA_LOSS'];
+/** Answers to one that may have been done. */
+const doubtful: GrpcCode[] = ['UNAVAILABLE', 'INTERNAL', 'UNKNOWN', 'CANCELLED', 'RESOURCE_EXHAUSTED'];
+const refusing: GrpcCode[] = ['INVALID_ARGUMENT', 'OUT_OF_RANGE', 'PERMISSION_DENIED', 'UNIMPLEMENTED'];
+const lateMs = 20_000;
+const windowMs = 60_000;
+/** With full jitter and delays of at most 4 s: more than this many in a minute is no backoff. */
+const mostInWindow = 60;
+
+interface Open {
+  fail(error: Error): void;
+}
+
+export class SimulatedDriver {
+  readonly plugin = new FakePlugin();
+  readonly faults: string[] = [];
+  isDead = false;
+  /** Nothing goes wrong any more. */
+  isWell = false;
+  spell: { code: GrpcCode; works: boolean } | undefined;
+  /** What a volume's secret has to be, by its name; absent: none is asked for. */
+  accepts: (secrets: Record<string, string>) => boolean = () => true;
+  readonly #options: DriverOptions;
+  readonly #made = new Map<string, number>();
+  readonly #attempts = new Map<string, number[]>();
+  readonly #excuses: number[] = [];
+  readonly #inFlight = new Map<Caller, Map<string, string>>();
+  readonly #open = new Set<Open>();
+
+  constructor(options: DriverOptions) {
+    this.#options = options;
+    this.plugin.overlaps = options.isLocking ? 'aborted' : 'allowed';
+    this.plugin.script = (call) => this.#stepOf(call);
+  }
+
+  /** Something began anew that attempts may begin anew with. */
+  excuse(): void {
+    this.#excuses.push(this.#options.timeline.monotonicMs);
+  }
+
+  /** Its process ends, with all that it was at. */
+  die(): void {
+    this.isDead = true;
+    for (const open of [...this.#open]) open.fail(new Error('the driver has died'));
+  }
+
+  /** The driver's methods as one caller sees them, a socket between them. */
+  line(caller: Caller): object {
+    const { plugin } = this;
+    const through =
+      <R extends object, A>(rpc: RpcName, work: (request: R) => Promise<A>) =>
+      (request: R, options: CallOptions): Promise<A> =>
+        this.#sent(caller, { rpc, request, options }, () => work(request));
+    return {
+      createVolume: through('CreateVolume', plugin.createVolume.bind(plugin)),
+      deleteVolume: through('DeleteVolume', plugin.deleteVolume.bind(plugin)),
+      controllerPublishVolume: through('ControllerPublishVolume', plugin.controllerPublishVolume.bind(plugin)),
+      controllerUnpublishVolume: through('ControllerUnpublishVolume', plugin.controllerUnpublishVolume.bind(plugin)),
+      controllerExpandVolume: through('ControllerExpandVolume', plugin.controllerExpandVolume.bind(plugin)),
+      controllerModifyVolume: through('ControllerModifyVolume', plugin.controllerModifyVolume.bind(plugin)),
+    };
+  }
+
+  #sent<A>(
+    caller: Caller,
+    { rpc, request, options }: { rpc: RpcName; request: object; options: CallOptions },
+    work: () => Promise<A>,
+  ): Promise<A> {
+    if (!caller.isAlive) return new Promise(() => {});
+    const { timeline, tell } = this.#options;
+    const volume = this.#volumeIn(request);
+    const what = `${rpc} ${volume}${'nodeId' in request ? ` on ${request.nodeId}` : ''}`;
+    if (caller.isReplaced) this.faults.push(`${caller.name} called ${what} after it was replaced`);
+    this.#count(what);
+    const own = this.#inFlight.get(caller) ?? new Map<string, string>();
+    this.#inFlight.set(caller, own);
+    const other = own.get(volume);
+    if (other !== undefined) this.faults.push(`${caller.name} called ${what} while ${other} was in flight`);
+    own.set(volume, rpc);
+    tell(`${caller.name}: csi ${what}`);
+    return new Promise((resolve, reject) => {
+      let isOver = false;
+      const end = (hear: () => void, told: string): void => {
+        if (isOver) return;
+        isOver = true;
+        own.delete(volume);
+        cancel();
+        tell(`${caller.name}: csi ${what} → ${told}`);
+        caller.whenAwake(hear);
+      };
+      const secrets = secretsIn(rpc, request);
+      const fail = (code: GrpcCode, text: string): void =>
+        end(() => reject(csiError(rpc, code, withoutSecrets(`${code}: ${text}`, secrets))), code);
+      const late = (): void => fail('DEADLINE_EXCEEDED', `no answer within ${options.timeoutMs} ms`);
+      const cancel = timeline.after(options.timeoutMs ?? 0, late);
+      options.signal?.addEventListener('abort', () => fail('CANCELLED', 'the call was given up'), { once: true });
+      if (this.isDead) return fail('UNAVAILABLE', 'connection refused');
+      work().then(
+        (answer) => end(() => resolve(answer), 'OK'),
+        (error: unknown) => {
+          if (error instanceof StagecraftError) fail((error.grpcCode ?? 'UNKNOWN') as GrpcCode, error.message);
+          else fail('UNAVAILABLE', 'connection lost');
+        },
+      );
+    });
+  }
+
+  #volumeIn(request: object): string {
+    if ('name' in request) return String(request.name);
+    const id = 'volumeId' in request ? String(request.volumeId) : '';
+    return this.plugin.volumes.get(id)?.name ?? id;
+  }
+
+  #count(what: string): void {
+    const nowMs = this.#options.timeline.monotonicMs;
+    const since = (times: number[]): number[] => times.filter((at) => at > nowMs - windowMs);
+    const attempts = [...since(this.#attempts.get(what) ?? []), nowMs];
+    this.#attempts.set(what, attempts);
+    const most = mostInWindow + 8 * since(this.#excuses).length;
+    if (attempts.length === most + 1) this.faults.push(`${what} was called ${attempts.length} times within a minute`);
+  }
+
+  /** Rejects where the driver dies meanwhile. */
+  #after(ms: number): Promise<void> {
+    const passed = new Promise<void>((resolve, reject) => {
+      const open: Open = {
+        fail: (error) => {
+          this.#open.delete(open);
+          cancel();
+          reject(error);
+        },
+      };
+      const cancel = this.#options.timeline.after(ms, () => {
+        this.#open.delete(open);
+        resolve();
+      });
+      this.#open.add(open);
+    });
+    passed.catch(() => {}); // it may not come to where this is waited for
+    return passed;
+  }
+
+  #stepOf(call: Call): Step {
+    const { seed, faults, isLocking, denies } = this.#options;
+    const { rpc, volume, nodeId = '', request } = call;
+    const kept = this.plugin.volumes.get(volume) ?? this.plugin.made(volume);
+    const what = `${rpc} ${kept?.name ?? volume} ${nodeId}`;
+    const nth = (this.#made.get(what) ?? 0) + 1;
+    this.#made.set(what, nth);
+    const dice = (word: string): number => chance(seed, what, nth, word);
+    const pick = (codes: GrpcCode[]): GrpcCode => codes[Math.floor(dice('code') * codes.length)] ?? 'UNKNOWN';
+    const secrets = 'secrets' in request ? (request.secrets as Record<string, string>) : {};
+    if (!this.accepts(secrets)) {
+      const said = Object.values(secrets).join();
+      return { code: dice('denied') < 0.5 ? 'UNAUTHENTICATED' : 'PERMISSION_DENIED', text: `not with ${said}` };
+    }
+    const ms = dice('slow') < 0.7 ? Math.floor(dice('ms') * 20) : Math.floor(dice('ms') * 4_000);
+    const before = ms > 0 ? { before: this.#after(ms) } : {};
+    if (this.isWell) return before;
+    // To anything else it would be a lie.
+    const mayDeny = denies && rpc === 'ControllerUnpublishVolume';
+    const isSpelled = this.spell && (this.spell.code !== 'NOT_FOUND' || mayDeny);
+    if (this.spell && isSpelled) return { ...before, code: this.spell.code, work: this.spell.works };
+    if (dice('fault') >= faults) return before;
+    const kind = dice('kind');
+    if (kind < 0.25) return { ...before, code: pick(passing) };
+    if (kind < 0.5) return { ...before, code: pick(doubtful), work: true };
+    if (kind < 0.6) return this.#isDone(call) ? before : { ...before, code: pick(refusing) };
+    if (kind < 0.65 && mayDeny) return { ...before, code: 'NOT_FOUND' };
+    // It hangs: done before its caller gives up, long after that, or never.
+    if (kind < 0.8) return { ...before, after: this.#after(lateMs) };
+    if (kind < 0.9 && isLocking) return { before: this.#after(5_000 + Math.floor(dice('late') * lateMs)) };
+    return { before: this.#after(lateMs), code: 'INTERNAL' };
+  }
+
+  /** Whether it is as the call asks for: then no right driver says that it can't be. */
+  #isDone({ rpc, volume, nodeId = '' }: Call): boolean {
+    const kept = this.plugin.volumes.get(volume) ?? this.plugin.made(volume);
+    if (rpc === 'CreateVolume') return kept !== undefined;
+    if (rpc === 'ControllerPublishVolume') return kept?.attached.has(nodeId) === true;
+    return true;
+  }
+}

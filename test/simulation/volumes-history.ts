@@ -1,0 +1,327 @@
+/** One history of volumes: users, nodes, a plugin and a store with their troubles, runtime after runtime; then peace. */
+import type { Leftover } from '../../machines/volume-types.js';
+import type { Logger } from '../../src/engine/logger.js';
+import type { Store } from '../../src/engine/store.js';
+import type { PluginPort } from '../../src/volumes/plugin-access.js';
+import { allCapabilities } from '../volumes/fake-plugin.js';
+import { memory, type Subject } from './stores.js';
+import { Timeline } from './timeline.js';
+import { SimulatedDriver } from './volumes-driver.js';
+import { CommitJudge, isSettled, leaks, restFaults, type SeenVolume } from './volumes-judgement.js';
+import { VolumesLife } from './volumes-life.js';
+import type { Step, VolumesPlan } from './volumes-plan.js';
+import { SimulatedSecrets } from './volumes-secrets.js';
+import { PluginSights } from './volumes-sights.js';
+import { Users } from './volumes-users.js';
+import { type Witness, witness } from './witness.js';
+
+const chunkMs = 5_000;
+const startAgainMs = 1_000;
+/** Longest: a hung call, what it negates, a lease; then backoff. */
+const peaceMs = 120_000;
+
+export interface VolumesEnd {
+  faults: string[];
+  transcript: string[];
+  /** How much there was of it. */
+  calls: number;
+  commits: number;
+  lives: number;
+}
+
+export async function volumesHistory(plan: VolumesPlan, isTold = false): Promise<VolumesEnd> {
+  const run = new VolumesRun(plan, isTold);
+  return run.run();
+}
+
+class VolumesRun {
+  readonly #plan: VolumesPlan;
+  readonly #timeline = new Timeline(() => false);
+  readonly #lines: string[] = [];
+  readonly #isTold: boolean;
+  readonly #driver: SimulatedDriver;
+  readonly #sights: PluginSights;
+  readonly #secrets: SimulatedSecrets;
+  readonly #judge: CommitJudge;
+  readonly #witness: Witness;
+  readonly #users: Users;
+  readonly #lives: VolumesLife[] = [];
+  #subject: Subject | undefined;
+  #isOver = false;
+
+  constructor(plan: VolumesPlan, isTold: boolean) {
+    const { seed, traits } = plan;
+    const timeline = this.#timeline;
+    const tell = (line: string): void => this.#tell(line);
+    this.#plan = plan;
+    this.#isTold = isTold;
+    const { faults, isLocking } = traits;
+    // On a node that was given up on record, the runtime may take that for an answer.
+    const denies = !plan.steps.some((step) => step.do === 'node' && step.change !== 'report');
+    this.#driver = new SimulatedDriver({ seed, timeline, faults, isLocking, denies, tell });
+    const { plugin } = this.#driver;
+    plugin.capabilities = allCapabilities.filter((one) => !traits.lacks.includes(one));
+    if (traits.lacks.includes('CREATE_DELETE_VOLUME'))
+      for (const id of Object.keys(traits.modes))
+        plugin.volumes.set(id, { id, name: id, isFound: true, capacityBytes: 1n, attached: new Set() });
+    this.#sights = new PluginSights(timeline, new Set(plugin.capabilities));
+    this.#secrets = new SimulatedSecrets(timeline);
+    plugin.mayBeLeft = ({ name }) => this.#isLeft(name, 'published');
+    this.#driver.accepts = (secrets) => this.#secrets.areRight(secrets);
+    this.#witness = witness(timeline, { now: 0 });
+    this.#judge = new CommitJudge({
+      secrets: () => this.#secrets.values,
+      changed: (volume) => {
+        this.#tellVolume(volume);
+        this.#users.saw(volume);
+      },
+    });
+    this.#users = new Users({
+      seed,
+      timeline,
+      traits,
+      tell,
+      life: () => (this.#life?.state === 'up' ? this.#life : undefined),
+      heard: (text) => this.#judge.scan(text, 'an error'),
+    });
+  }
+
+  async run(): Promise<VolumesEnd> {
+    this.#subject = await memory.make(() => this.#timeline.monotonicMs);
+    try {
+      await this.#live();
+    } catch (error) {
+      this.#users.faults.push(`the history broke off: ${error instanceof Error ? error.stack : error}`);
+    }
+    this.#isOver = true;
+    for (const life of this.#lives) life.kill();
+    this.#sights.end();
+    await this.#subject.dispose();
+    return {
+      faults: this.#faults(),
+      transcript: this.#lines,
+      calls: this.#driver.plugin.calls.length,
+      commits: this.#witness.count(),
+      lives: this.#lives.length,
+    };
+  }
+
+  async #live(): Promise<void> {
+    await this.#passing(this.#up());
+    await this.#users.reportNodes();
+    for (const step of this.#plan.steps) this.#timeline.after(step.atMs, () => this.#do(step));
+    await this.#timeline.rest(undefined, (this.#plan.steps.at(-1)?.atMs ?? 0) + 1_000);
+    await this.#makePeace();
+    const { isRetried } = this.#plan.traits;
+    await this.#untilSettled(isRetried);
+    await this.#judgeRest();
+    await this.#users.deleteAll(() => this.#untilSettled(true));
+    await this.#judgeRest();
+    for (const { context, state } of await this.#volumes())
+      if (context.leftovers.length === 0)
+        this.#users.faults.push(
+          `${context.key.id} is there after it was deleted: ${JSON.stringify({ state, context })}`,
+        );
+    const left = [...this.#driver.plugin.volumes.values()].filter(
+      ({ name, isFound }) => !isFound && !this.#isLeft(name, 'created'),
+    );
+    for (const { id, name } of left) this.#users.faults.push(`${id} (${name}) is there after all were deleted`);
+  }
+
+  get #life(): VolumesLife | undefined {
+    return this.#lives.at(-1);
+  }
+
+  get #must(): VolumesLife {
+    if (!this.#life) throw new Error('nobody is there');
+    return this.#life;
+  }
+
+  #isLeft(name: string, what: Leftover['what']): boolean {
+    return this.#judge.leftovers.get(name)?.some((one) => one.what === what) === true;
+  }
+
+  #faults(): string[] {
+    const { plugin, faults } = this.#driver;
+    return [...plugin.wrongs, ...faults, ...this.#judge.faults, ...this.#witness.faults, ...this.#users.faults];
+  }
+
+  /** Nothing goes wrong from here on, and somebody is there. */
+  async #makePeace(): Promise<void> {
+    this.#tell('peace');
+    this.#driver.isWell = true;
+    this.#driver.isDead = false;
+    this.#driver.spell = undefined;
+    this.#secrets.trouble = undefined;
+    this.#sights.mend();
+    this.#isOver = true;
+    this.#life?.spare();
+    if (this.#life?.state !== 'up' && this.#life?.state !== 'opening') {
+      for (const life of this.#lives) life.kill();
+      await this.#passing(this.#up());
+    }
+    await this.#timeline.rest(() => this.#life?.state === 'up', chunkMs);
+    await this.#users.reportNodes();
+  }
+
+  async #untilSettled(isRetried: boolean): Promise<void> {
+    const endMs = this.#timeline.monotonicMs + peaceMs;
+    do await this.#timeline.rest(undefined, chunkMs);
+    while (this.#timeline.monotonicMs < endMs && !(await this.#volumes()).every(isSettled));
+    if (isRetried && (await this.#users.retryFailed())) await this.#untilSettled(false);
+  }
+
+  async #volumes(): Promise<SeenVolume[]> {
+    const { rows } = await this.#passing(this.#must.engine.page({ prefix: 'volume/', limit: 100 }));
+    // What is at this address was made by the machine of volumes.
+    return rows.map(([, { state, context }]) => ({ state, context: context as SeenVolume['context'] }));
+  }
+
+  /** Time passes until it is done. */
+  async #passing<T>(work: Promise<T>): Promise<T> {
+    let isDone = false;
+    const done = work.finally(() => {
+      isDone = true;
+    });
+    await this.#timeline.rest(() => isDone, peaceMs);
+    return done;
+  }
+
+  async #judgeRest(): Promise<void> {
+    const { plugin } = this.#driver;
+    const volumes = await this.#volumes();
+    for (const volume of volumes)
+      this.#users.faults.push(...restFaults(volume, plugin, this.#judge.leftovers.get(volume.context.name) ?? []));
+    this.#users.faults.push(...leaks(volumes, plugin, this.#judge.leftovers));
+    const contextOf = (id: string): SeenVolume['context'] | undefined =>
+      volumes.find(({ context }) => context.key.id === id)?.context;
+    this.#users.faults.push(...this.#users.ledger.broken(contextOf));
+  }
+
+  async #up(): Promise<void> {
+    const before = this.#life;
+    if (!this.#subject || before?.state === 'opening' || before?.state === 'up') return;
+    if (before?.state === 'dead') await this.#subject.crash();
+    const others = [...this.#lives];
+    const number = this.#lives.length + 1;
+    const { seed, traits } = this.#plan;
+    const tell = (line: string): void => this.#tell(line);
+    const life = new VolumesLife({
+      seed,
+      number,
+      timeline: this.#timeline,
+      store: this.#seen(this.#witness.before(this.#subject.connect())),
+      traits,
+      plugins: (caller): PluginPort => this.#sights.port(caller, () => this.#driver.line(caller)),
+      secrets: this.#secrets,
+      logger: this.#logger(),
+      tell,
+    });
+    this.#lives.push(life);
+    if (this.#isOver) life.spare();
+    tell(`${life.name} begins`);
+    this.#driver.excuse();
+    try {
+      await life.begin(() => {
+        for (const other of others) other.isReplaced = true;
+      });
+    } catch (error) {
+      // As a runtime that can't start: whoever started it tries again.
+      tell(`${life.name} does not come up: ${error}`);
+      life.kill();
+      this.#timeline.after(startAgainMs, () => void this.#up());
+    }
+  }
+
+  #seen(store: Store): Store {
+    return {
+      ...store,
+      commit: async (items) => {
+        const results = await store.commit(items);
+        for (const [at, item] of items.entries()) if (results[at]?.status === 'done') this.#judge.committed(item);
+        return results;
+      },
+      appendTopic: (topic, entries) => {
+        for (const { text } of entries) this.#judge.scan(text, 'an event');
+        return store.appendTopic(topic, entries);
+      },
+    };
+  }
+
+  #logger(): Logger {
+    const hear = (fields: object, line: string): void => this.#judge.scan(`${JSON.stringify(fields)} ${line}`, 'a log');
+    return { debug: () => {}, info: hear, warn: hear, error: hear };
+  }
+
+  #do(step: Step): void {
+    if (this.#isOver) return;
+    switch (step.do) {
+      case 'spell':
+        this.#tell(`spell: ${step.code}${step.works ? ', done all the same' : ''}, for ${step.forMs} ms`);
+        this.#driver.spell = step;
+        this.#timeline.after(step.forMs, () => {
+          if (this.#driver.spell === step) this.#driver.spell = undefined;
+        });
+        break;
+      case 'plugin':
+        this.#tell(`the plugin is ${step.is} for ${step.forMs} ms`);
+        if (step.is === 'dead') this.#driver.die();
+        this.#sights.worsen(step.is, step.forMs, () => {
+          if (step.is === 'dead') this.#driver.isDead = false;
+        });
+        break;
+      case 'secrets':
+        this.#tell(`secrets are ${step.are} for ${step.forMs} ms`);
+        this.#secrets.worsen(step.are, step.forMs);
+        break;
+      case 'crash':
+      case 'freeze':
+        if (this.#life?.state === 'up') this.#end(this.#life, step);
+        break;
+      default:
+        this.#driver.excuse();
+        this.#users.do(step);
+    }
+  }
+
+  #end(life: VolumesLife, { do: how, calls, moment, downMs }: Extract<Step, { do: 'crash' | 'freeze' }>): void {
+    const { leaseTtlMs } = this.#plan.traits;
+    life.endAt({
+      how,
+      calls,
+      moment,
+      ended: () => {
+        this.#users.forget();
+        if (how === 'crash') {
+          this.#later(downMs, () => void this.#up());
+          return;
+        }
+        this.#later(leaseTtlMs + 1, () => void this.#up());
+        this.#later(leaseTtlMs + 1 + downMs, () => life.thaw());
+      },
+    });
+  }
+
+  #later(ms: number, work: () => void): void {
+    this.#timeline.after(ms, () => {
+      if (!this.#isOver) work();
+    });
+  }
+
+  #tell(line: string): void {
+    if (this.#isTold) this.#lines.push(`${String(this.#timeline.monotonicMs).padStart(8)} ms  ${line}`);
+  }
+
+  #tellVolume({ state, context }: SeenVolume): void {
+    if (!this.#isTold) return;
+    const { key, publications, claims, csi } = context;
+    const where = Object.entries(publications).map(
+      ([node, one]) =>
+        `${node}:${one.state}${one.inDoubt ? '?' : ''}${one.undoneAfter === undefined ? '' : '↩'}${one.next ? '+' : ''}`,
+    );
+    const who = claims.map(({ allocId, nodeId, state }) => `${allocId}@${nodeId}:${state}`);
+    const parts = [csi?.id ?? 'no id', ...where, ...who];
+    if (context.deletion) parts.push(context.deletion.force ? 'to be deleted with force' : 'to be deleted');
+    this.#tell(`  ${key.id} is ${JSON.stringify(state)}: ${parts.join(', ')}`);
+  }
+}

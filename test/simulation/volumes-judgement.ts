@@ -1,0 +1,136 @@
+/** What must hold at every commit of a history of volumes, and in its end. Knows what the modes allow by itself. */
+import type { StateValue } from 'xstate';
+import type { AccessMode } from '../../machines/csi-types.js';
+import type { Leftover, VolumeContext } from '../../machines/volume-types.js';
+import { decodeEnvelope } from '../../src/engine/envelope.js';
+import type { Commit } from '../../src/engine/store.js';
+import type { FakePlugin } from '../volumes/fake-plugin.js';
+
+export interface SeenVolume {
+  state: StateValue;
+  context: VolumeContext;
+}
+
+/** All claims, those that write, and the nodes that they may be on: -1 is any number. */
+const allowed: Record<AccessMode, [claims: number, writers: number, nodes: number]> = {
+  'single-node-writer': [1, 1, 1],
+  'single-node-reader-only': [1, 0, 1],
+  'single-node-single-writer': [1, 1, 1],
+  'single-node-multi-writer': [-1, -1, 1],
+  'multi-node-reader-only': [-1, 0, -1],
+  'multi-node-single-writer': [-1, 1, -1],
+  'multi-node-multi-writer': [-1, -1, -1],
+};
+
+const nameOf = ({ id }: VolumeContext['key'], uid: string): string => `${id} (${uid})`;
+const stateIn = (value: StateValue): string => (typeof value === 'string' ? value : (Object.keys(value)[0] ?? ''));
+
+/** What of a volume's claims its modes don't allow. */
+export function claimFaults({ key, uid, claims }: VolumeContext): string[] {
+  const [first] = claims;
+  if (!first) return [];
+  const faults: string[] = [];
+  const fault = (what: string): void => void faults.push(`${nameOf(key, uid)} has ${what}: ${JSON.stringify(claims)}`);
+  if (claims.some((one) => one.accessMode !== first.accessMode)) fault('claims of more than one mode');
+  const [most, writers, nodes] = allowed[first.accessMode];
+  const isOver = (count: number, limit: number): boolean => limit >= 0 && count > limit;
+  if (isOver(claims.length, most)) fault('too many claims');
+  if (isOver(claims.filter(({ mode }) => mode === 'write').length, writers)) fault('too many writers');
+  if (isOver(new Set(claims.map(({ nodeId }) => nodeId)).size, nodes)) fault('claims on too many nodes');
+  if (new Set(claims.map(({ allocId }) => allocId)).size < claims.length) fault('two claims of one alloc');
+  if (new Set(claims.map(({ generation }) => generation)).size < claims.length) fault('two claims of one generation');
+  return faults;
+}
+
+/** Sees each commit that was written. */
+export class CommitJudge {
+  readonly faults: string[] = [];
+  /** By the name that the plugin was given: what was said to be left behind. */
+  readonly leftovers = new Map<string, Leftover[]>();
+  /** The last generation of each volume's key. */
+  readonly #generations = new Map<string, number>();
+  readonly #secrets: () => string[];
+  readonly #changed: (volume: SeenVolume) => void;
+
+  constructor(options: { secrets(): string[]; changed(volume: SeenVolume): void }) {
+    this.#secrets = options.secrets;
+    this.#changed = options.changed;
+  }
+
+  /** Looks for secrets in what is kept or told. */
+  scan(text: string, where: string): void {
+    for (const secret of this.#secrets()) if (text.includes(secret)) this.faults.push(`${secret} is in ${where}`);
+  }
+
+  committed({ address, text, journal, outbox = '' }: Commit): void {
+    this.scan(text, `the record of ${address}`);
+    this.scan(journal, `the journal of ${address}`);
+    this.scan(outbox, `the outbox of ${address}`);
+    if (!address.startsWith('volume/')) return;
+    const { snapshot, quarantined, crashes } = decodeEnvelope(text);
+    if (quarantined || crashes) this.faults.push(`${address} crashed: ${journal.slice(0, 2_000)}`);
+    if (!snapshot) return;
+    // What is stored is what the machine made.
+    const context = snapshot.context as VolumeContext;
+    this.faults.push(...claimFaults(context));
+    const last = this.#generations.get(address) ?? 0;
+    if (context.generation < last) this.faults.push(`${address}: generation ${context.generation} after ${last}`);
+    this.#generations.set(address, context.generation);
+    if (context.leftovers.length > 0) this.leftovers.set(context.name, context.leftovers);
+    this.#changed({ state: snapshot.value, context });
+  }
+}
+
+/** Whether there is nothing left to be done without anybody asking for it. */
+export function isSettled({ state, context: { publications, claims, awaiting } }: SeenVolume): boolean {
+  if (awaiting || stateIn(state).startsWith('pending')) return false;
+  const isOnTheWay = ({ state }: { state: string }): boolean =>
+    state.startsWith('pending') && state !== 'pending-publish';
+  return !Object.values(publications).some(isOnTheWay) && !claims.some(({ state }) => state !== 'taken');
+}
+
+/** What of a volume that has come to rest is not as it should be: with itself, and with what the plugin has. */
+export function restFaults(volume: SeenVolume, plugin: FakePlugin, leftovers: Leftover[]): string[] {
+  const { context, state } = volume;
+  const { key, uid, name, csi, publications } = context;
+  const faults: string[] = [];
+  const fault = (what: string): void => void faults.push(`${nameOf(key, uid)}: ${what}`);
+  if (!isSettled(volume)) fault(`is stuck: ${JSON.stringify({ state, ...context })}`);
+  if (stateIn(state) === 'deleted') return faults;
+  for (const [nodeId, publication] of Object.entries(publications))
+    if (publication.state === 'pending-publish' && !context.creation.failure && csi)
+      fault(`is not published on ${nodeId}, nor failed: ${JSON.stringify(publication)}`);
+  const real = csi ? plugin.volumes.get(csi.id) : plugin.made(name);
+  if (csi && real?.id !== csi.id) fault(`is believed to be ${csi.id}, and is ${real?.id}`);
+  if (!csi && real && !context.creation.inDoubt && leftovers.every(({ what }) => what !== 'created'))
+    fault(`is believed not to be there, and is ${real.id}`);
+  return [...faults, ...attachmentFaults(context, plugin, leftovers)];
+}
+
+function attachmentFaults(context: VolumeContext, plugin: FakePlugin, leftovers: Leftover[]): string[] {
+  const { key, uid, csi, publications } = context;
+  if (!plugin.capabilities?.includes('PUBLISH_UNPUBLISH_VOLUME')) return [];
+  const faults: string[] = [];
+  const attached = new Set(csi && plugin.volumes.get(csi.id)?.attached);
+  for (const [nodeId, { csiNodeId, state, failure, inDoubt, publishContext }] of Object.entries(publications)) {
+    const isAttached = attached.delete(csiNodeId);
+    const isBelieved = state === 'published';
+    const isUncertain = failure?.in === 'unpublish' || inDoubt;
+    if (isBelieved !== isAttached && !isUncertain)
+      faults.push(`${nameOf(key, uid)} on ${nodeId} is ${state}, and ${isAttached ? '' : 'not '}attached`);
+    if (isBelieved && publishContext?.device !== `${csi?.id}@${csiNodeId}`)
+      faults.push(`${nameOf(key, uid)} on ${nodeId} has another publish context: ${JSON.stringify(publishContext)}`);
+  }
+  for (const { what, csiNodeId = '' } of leftovers) if (what === 'published') attached.delete(csiNodeId);
+  if (attached.size > 0) faults.push(`${nameOf(key, uid)} is attached to ${[...attached].join(', ')}, unbelieved`);
+  return faults;
+}
+
+/** Volumes that the plugin has and nobody knows of. */
+export function leaks(volumes: SeenVolume[], plugin: FakePlugin, leftovers: Map<string, Leftover[]>): string[] {
+  const known = new Set(volumes.flatMap(({ state, context }) => (stateIn(state) === 'deleted' ? [] : [context.name])));
+  const isLeft = (name: string): boolean => leftovers.get(name)?.some(({ what }) => what === 'created') === true;
+  return [...plugin.volumes.values()]
+    .filter(({ name, isFound }) => !isFound && !known.has(name) && !isLeft(name))
+    .map(({ id, name, attached }) => `${id} (${name}) is leaked, attached to [${[...attached].join(', ')}]`);
+}

@@ -1,0 +1,182 @@
+/** One runtime of a history of volumes: what belongs to volumes and nodes of it, composed as src/runtime.ts does. */
+import { csiController } from '../../src/csi/controller.js';
+import { pause } from '../../src/engine/clock.js';
+import { Engine } from '../../src/engine/engine.js';
+import type { Logger } from '../../src/engine/logger.js';
+import type { Store } from '../../src/engine/store.js';
+import { seededRandom } from '../../src/testing/index.js';
+import { NodeAdmission } from '../../src/volumes/node-admission.js';
+import { NodeFence } from '../../src/volumes/node-fence.js';
+import { nodeKind } from '../../src/volumes/node-kind.js';
+import { NodeManager } from '../../src/volumes/node-manager.js';
+import type { NodeTarget } from '../../src/volumes/node-port.js';
+import { PluginAccess, type PluginPort } from '../../src/volumes/plugin-access.js';
+import { PluginCalls } from '../../src/volumes/plugin-calls.js';
+import type { SecretsProvider } from '../../src/volumes/secrets.js';
+import { volumeKind } from '../../src/volumes/volume-kind.js';
+import { VolumeManager } from '../../src/volumes/volume-manager.js';
+import { chance, mixed } from './dice.js';
+import { lifeStore } from './life-store.js';
+import type { Mood, Outage } from './plan.js';
+import { MortalClock, type Timeline } from './timeline.js';
+import type { Caller } from './volumes-driver.js';
+import type { Traits } from './volumes-plan.js';
+
+export const callTimeoutMs = 5_000;
+const patienceMs = 300;
+const moods: Mood[] = [
+  { answer: 'fails', moment: 'before' },
+  { answer: 'fails', moment: 'after' },
+  { answer: 'late', fails: false, delayMs: 1_000 },
+];
+
+const unasked = (): Promise<never> => Promise.reject(new Error('nobody asks for this here'));
+
+export interface VolumesLifeOptions {
+  seed: number;
+  number: number;
+  timeline: Timeline;
+  store: Store;
+  traits: Traits;
+  plugins(life: VolumesLife): PluginPort;
+  secrets: SecretsProvider;
+  logger: Logger;
+  tell(line: string): void;
+}
+
+interface Ending {
+  how: 'crash' | 'freeze';
+  calls: number;
+  moment: 'before' | 'after';
+  ended(): void;
+}
+
+export class VolumesLife implements Caller {
+  readonly number: number;
+  readonly clock: MortalClock;
+  readonly engine: Engine;
+  readonly volumes: VolumeManager;
+  readonly nodes: NodeManager;
+  state: 'opening' | 'up' | 'frozen' | 'dead' = 'opening';
+  isReplaced = false;
+  readonly #tell: (line: string) => void;
+  readonly #outages: Outage[] = [];
+  #ending: Ending | undefined;
+
+  constructor(options: VolumesLifeOptions) {
+    const { seed, number, timeline, traits, logger, secrets, tell } = options;
+    this.number = number;
+    this.clock = new MortalClock(timeline);
+    this.#tell = tell;
+    const { clock } = this;
+    const random = seededRandom(mixed(seed, 'life', number));
+    const access = new PluginAccess(options.plugins(this), { clock, maxInFlight: traits.maxInFlight });
+    const calls = new PluginCalls({ access, secrets, clock, retry: { initialMs: 100, maxMs: 4_000 } });
+    this.engine = new Engine({
+      store: this.#mortal(options),
+      clock,
+      random,
+      logger,
+      kinds: [
+        volumeKind({ controller: csiController({ timeoutMs: callTimeoutMs }), calls, timeoutMs: callTimeoutMs }),
+        nodeKind({
+          afterMs: traits.fencingAfterMs,
+          after: (delayMs, signal) => pause(clock, delayMs, signal),
+          release: (fencing) => fence.release(fencing),
+        }),
+      ],
+      lease: { name: 'node/n1', holder: this.name, ttlMs: traits.leaseTtlMs },
+    });
+    this.nodes = new NodeManager(this.engine);
+    const target = (node: string, plugin: string): NodeTarget => this.nodes.target(node, plugin);
+    const admission = new NodeAdmission({ engine: this.engine, clock, target });
+    const fence = new NodeFence({ engine: this.engine, clock, logger, admission });
+    this.volumes = new VolumeManager({
+      engine: this.engine,
+      clock,
+      random,
+      namePrefix: 'sc',
+      reconciler: { run: unasked },
+      capacity: unasked,
+      isKnownPlugin: () => true,
+      admission,
+    });
+  }
+
+  get name(): string {
+    return `life ${this.number}`;
+  }
+
+  get isAlive(): boolean {
+    return this.clock.isAlive;
+  }
+
+  /** @param opened called once all others have lost their right to act */
+  async begin(opened: () => void): Promise<void> {
+    await this.engine.open();
+    opened();
+    await this.engine.restore(['']);
+    if (this.state === 'opening') this.state = 'up';
+  }
+
+  /** Ends at one of its next calls of the store, or soon. */
+  endAt(ending: Ending): void {
+    if (this.#ending) return;
+    this.#ending = ending;
+    this.clock.after(patienceMs, () => this.#end());
+  }
+
+  /** Nothing ends it any more. */
+  spare(): void {
+    this.#ending = undefined;
+    this.#outages.length = 0;
+  }
+
+  kill(): void {
+    if (this.state === 'dead') return;
+    this.#tell(`${this.name} is dead`);
+    this.state = 'dead';
+    this.clock.kill();
+  }
+
+  thaw(): void {
+    this.#tell(`${this.name} goes on`);
+    this.clock.thaw();
+  }
+
+  whenAwake(hear: () => void): void {
+    this.clock.whenAwake(hear);
+  }
+
+  #end(): void {
+    const ending = this.#ending;
+    if (!ending || this.state === 'dead' || this.state === 'frozen') return;
+    if (ending.how === 'crash') this.kill();
+    else {
+      this.#tell(`${this.name} stands still`);
+      this.state = 'frozen';
+      this.clock.freeze();
+    }
+    ending.ended();
+  }
+
+  #mortal({ seed, number, store, traits: { storeOutages, storeLatencyMs } }: VolumesLifeOptions): Store {
+    for (let at = 0; at < storeOutages; at += 1) {
+      const from = 5 + Math.floor(chance(seed, number, 'outage', at) * 80);
+      this.#outages.push({ from, to: from + Math.floor(chance(seed, number, 'outage', at, 'to') * 4), moods });
+    }
+    return lifeStore(store, {
+      clock: this.clock,
+      seed: mixed(seed, number),
+      latencyMs: storeLatencyMs,
+      outages: this.#outages,
+      passed: (_, moment) => {
+        const ending = this.#ending;
+        if (!ending || ending.moment !== moment) return;
+        ending.calls -= 1;
+        if (ending.calls === 0) this.#end();
+      },
+      log: () => {},
+    });
+  }
+}

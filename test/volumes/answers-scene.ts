@@ -1,0 +1,255 @@
+/**
+ * Runtimes on real time over one driver that fails on command, on a real socket: each can be killed at a commit, and the
+ * next one comes up on what it left. What the driver has in truth is read from its disk, not asked of it.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { volumeAddress } from '../../machines/addresses.js';
+import type { VolumeContext } from '../../machines/volume-types.js';
+import type { RpcName } from '../../src/csi/answers.js';
+import { CsiClient } from '../../src/csi/client.js';
+import { topologyKey } from '../../src/driver/identity.js';
+import { createRuntime, type Runtime } from '../../src/runtime.js';
+import type { RuntimeOptions } from '../../src/runtime-options.js';
+import { type FaultyServer, type RecordedCall, serveFaulty, violationsIn } from '../../src/testing/index.js';
+import type { VolumeSpec } from '../../src/volumes/spec.js';
+import type { Volume } from '../../src/volumes/volume-view.js';
+import { Cable, type Moment } from '../registry/cable.js';
+import { inMemory } from '../registry/kept-data.js';
+import { eventually } from '../scenarios/redis-scene.js';
+
+const plugin = 'disk';
+/** By our names, what the driver calls them. */
+export const nodes = { a: 'node-a', b: 'node-b' };
+const topology = { [topologyKey]: nodes.a };
+
+/** Attempts come soon one after the other. */
+const retry = { initialMs: 5, maxMs: 50 };
+
+export const capability = { accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
+export const mib = 1_048_576;
+
+/** A volume as the driver has it. */
+export interface RealVolume {
+  id: string;
+  name: string;
+  capacityBytes: number;
+  mutableParameters: Record<string, string>;
+  /** CSI node ids. */
+  attached: string[];
+}
+
+export class AnswersScene {
+  readonly folder: string;
+  readonly driver: FaultyServer;
+  readonly client: CsiClient;
+  readonly #options: Partial<RuntimeOptions>;
+  #runtime: Runtime | undefined;
+  #data = inMemory();
+  #store = this.#data.store();
+  #cable = new Cable(this.#store);
+  #volumes = 0;
+  #heard = 0;
+  #before = new Set<string>();
+  /** By our ids. */
+  readonly #outside = new Map<string, string>();
+
+  private constructor(folder: string, driver: FaultyServer, options: Partial<RuntimeOptions>) {
+    this.folder = folder;
+    this.driver = driver;
+    this.client = new CsiClient({ socketPath: join(folder, 'csi.sock') });
+    this.#options = options;
+  }
+
+  static async start(options: Partial<RuntimeOptions> = {}): Promise<AnswersScene> {
+    const folder = mkdtempSync(join(tmpdir(), 'answers-'));
+    const driver = await serveFaulty({
+      socketPath: join(folder, 'csi.sock'),
+      nodeId: nodes.a,
+      dataDir: join(folder, 'driver'),
+      mounts: 'memory',
+      attach: true,
+      peerNodes: [nodes.b],
+    });
+    return new AnswersScene(folder, driver, options);
+  }
+
+  get runtime(): Runtime {
+    if (!this.#runtime) throw new Error('open it first');
+    return this.#runtime;
+  }
+
+  /** What comes from now on is a story of its own: its calls are judged by themselves. @returns the id of its volume */
+  begin(): string {
+    this.#volumes += 1;
+    this.driver.clear();
+    this.#heard = this.driver.calls().length;
+    this.#before = new Set(this.#kept().map(({ id }) => id));
+    return `v${this.#volumes}`;
+  }
+
+  /** A runtime on an empty store, that knows the plugin and the nodes. */
+  async furnish(): Promise<void> {
+    await this.#runtime?.close();
+    this.#data = inMemory();
+    await this.#open();
+    const connection = { socketPath: join(this.folder, 'csi.sock') };
+    await this.runtime.plugins.register({ type: 'csi-controller', name: plugin, allocId: 'disk-1', connection });
+    for (const [id, nodeId] of Object.entries(nodes))
+      await this.runtime.nodes.report({ id, plugins: [{ name: plugin, nodeId, topology }] });
+    await this.runtime.plugins.waitFor('csi-controller', plugin);
+  }
+
+  /** The runtime is to die at this commit. */
+  cutAt(moment: Moment): void {
+    this.#cable.cutAt(moment);
+  }
+
+  /** Resolves when it has met that commit. */
+  get whenCut(): Promise<void> {
+    return this.#cable.whenCut;
+  }
+
+  /**
+   * The runtime dies, if it is not dead yet. Resolves when it waits for no call any more, and the next one is up.
+   * @param meanwhile what happens when there is none
+   */
+  async succeed(meanwhile: () => Promise<void> = async () => {}): Promise<void> {
+    this.#cable.cutNow();
+    await this.runtime.close().catch(() => {}); // it can't write that down
+    for (const { number, end } of this.#calls()) if (!end) await this.driver.waitForGone(number);
+    await this.#data.bury(this.#store);
+    await meanwhile();
+    await this.#open();
+  }
+
+  spec(id: string): VolumeSpec {
+    return { id, plugin, capacity: { requiredBytes: mib }, capabilities: [capability] };
+  }
+
+  /** Somebody else makes a volume with the driver. */
+  async makeOutside(id: string): Promise<void> {
+    const { volume } = await this.client.createVolume({
+      name: `outside-${id}`,
+      volumeCapabilities: [{ mount: {}, accessMode: { mode: 'SINGLE_NODE_WRITER' } }],
+    });
+    this.#outside.set(id, volume?.volumeId ?? '');
+  }
+
+  /** Of the one that somebody else has made. */
+  external(id: string): VolumeSpec {
+    return { id, plugin, capabilities: [capability], external: { csiId: this.#outside.get(id) ?? '' } };
+  }
+
+  /** @throws Error where it is not so in the end */
+  async becomes(id: string, isSo: (volume: Volume | undefined) => boolean): Promise<Volume | undefined> {
+    let volume: Volume | undefined;
+    await eventually(`volume ${id} is as expected`, async () => {
+      volume = await this.runtime.volumes.get({ id });
+      return isSo(volume);
+    }).catch((error: unknown) => {
+      throw new Error(`${String(error)}; it is ${JSON.stringify(volume)}, the calls: ${this.told().join(', ')}`);
+    });
+    return volume;
+  }
+
+  /** Whether its machine has nothing to do and waits for nothing: only a request makes it call again. */
+  async isAtRest(id: string): Promise<boolean> {
+    const { snapshot } = await this.runtime.journal.replay(volumeAddress('default', id));
+    const { work } = (snapshot?.context ?? {}) as VolumeContext;
+    return work === null;
+  }
+
+  /** Resolves when a call of this RPC has begun, since the story did, that was not waited for yet. */
+  async called(rpc: RpcName): Promise<RecordedCall> {
+    for (;;) {
+      const call = await this.driver.waitForCall(rpc);
+      if (call.number > this.#heard) return call;
+    }
+  }
+
+  calls(rpc: RpcName): RecordedCall[] {
+    return this.#calls().filter((call) => call.rpc === rpc);
+  }
+
+  /** How the calls of an RPC ended, in order: with which code, or how else. */
+  ends(rpc: RpcName): string[] {
+    return this.calls(rpc).map(({ end }) => end?.code ?? end?.how ?? 'under way');
+  }
+
+  told(): string[] {
+    return this.#calls()
+      .filter(({ rpc }) => /Volume/.test(rpc))
+      .map(({ rpc, end }) => `${rpc} ${end?.code ?? end?.how ?? 'under way'}`);
+  }
+
+  /** What the driver has that it had not at the beginning. */
+  real(): RealVolume[] {
+    return this.#kept().filter(({ id }) => !this.#before.has(id));
+  }
+
+  /**
+   * The driver has what is believed, nothing else, and was asked for nothing that it must not be.
+   * @param isReal what else must be so of what it has
+   */
+  async checkSettled(id: string, isReal: (volume: RealVolume) => boolean = () => true): Promise<void> {
+    const volume = await this.runtime.volumes.get({ id });
+    const attached = Object.values(volume?.publications ?? {})
+      .filter(({ state }) => state === 'published')
+      .map(({ csiNodeId }) => csiNodeId);
+    const believed = volume?.csiId === undefined ? [] : [{ id: volume.csiId, attached }];
+    const real = this.real();
+    expect(real.map(({ id, attached }) => ({ id, attached }))).to.deep.equal(believed);
+    if (volume?.capacityBytes !== undefined) expect(real[0]?.capacityBytes).to.equal(volume.capacityBytes);
+    expect(real.every(isReal), JSON.stringify(real)).to.equal(true);
+    expect(violationsIn(this.#judged()).map(({ text }) => text)).to.deep.equal([]);
+    expect(this.driver.stepsLeft, 'faults that were not met').to.equal(0);
+    expect(this.runtime.actors.quarantined()).to.deep.equal([]);
+  }
+
+  async end(): Promise<void> {
+    try {
+      await this.#runtime?.close();
+    } finally {
+      this.client.close();
+      await this.driver.stop();
+      rmSync(this.folder, { recursive: true });
+    }
+  }
+
+  async #open(): Promise<void> {
+    this.#store = this.#data.store();
+    this.#cable = new Cable(this.#store);
+    this.#runtime = await createRuntime({
+      nodeId: 'controller-1',
+      dataDir: join(this.folder, 'data'),
+      store: this.#cable,
+      fingerprint: { intervalMs: 100 },
+      retry,
+      ...this.#options,
+    });
+  }
+
+  #calls(): RecordedCall[] {
+    return this.driver.calls().slice(this.#heard);
+  }
+
+  /** With all that was said of capabilities before. */
+  #judged(): RecordedCall[] {
+    return this.driver.calls().filter(({ rpc }, index) => index >= this.#heard || rpc.endsWith('GetCapabilities'));
+  }
+
+  #kept(): RealVolume[] {
+    const directory = join(this.folder, 'driver', 'volumes');
+    return readdirSync(directory)
+      .filter((file) => file.endsWith('.json'))
+      .map((file) => {
+        const { id, name, capacityBytes, mutableParameters, publications } = JSON.parse(
+          readFileSync(join(directory, file), 'utf8'),
+        );
+        return { id, name, capacityBytes, mutableParameters, attached: Object.keys(publications) };
+      });
+  }
+}

@@ -1,0 +1,77 @@
+/** Each call that volumes make, and each answer that a driver may give: before its work, after it, after a lost answer. */
+import { expect } from 'chai';
+import type { Step } from '../../src/testing/index.js';
+import { refusalOf } from '../refusal.js';
+import { AnswersScene } from './answers-scene.js';
+import { type Answer, answers, reactionTo, type Subject, subjects } from './answers-table.js';
+
+const lost: Step = { breakOff: 'after' };
+
+/** What the script has for the calls, and how they end, before the one that is as in a good driver. */
+const positions: { name: string; steps(answer: Answer): Step[]; isWorkDone: boolean }[] = [
+  { name: 'before the work', steps: ({ code, text }) => [{ code, text }], isWorkDone: false },
+  { name: 'after the work', steps: ({ code, text }) => [{ code, text, work: true }], isWorkDone: true },
+  { name: 'after a lost answer', steps: ({ code, text }) => [lost, { code, text }], isWorkDone: true },
+];
+
+const endOf = ({ code }: Step): string => code ?? 'broken';
+
+describe('the answers to calls for volumes', () => {
+  let scene: AnswersScene;
+  before(async () => {
+    scene = await AnswersScene.start();
+    await scene.furnish();
+  });
+  after(() => scene.end());
+
+  async function begun({ prepare }: Subject): Promise<string> {
+    const id = scene.begin();
+    await prepare(scene, id);
+    return id;
+  }
+
+  for (const subject of subjects) {
+    const { rpc, name } = subject;
+
+    for (const answer of answers) {
+      for (const { name: position, steps, isWorkDone } of positions) {
+        const reaction = reactionTo(rpc, answer);
+        // That what is to go is not there is said of what is there by liars only.
+        if (reaction === 'taken for done' && !isWorkDone) continue;
+
+        it(`V11 ${rpc} answered ${answer.name} ${position}: ${name} is ${reaction}`, async () => {
+          const id = await begun(subject);
+          const script = steps(answer);
+          for (const step of script) scene.driver.script(rpc, step);
+          const told = script.map(endOf);
+          if (reaction === 'failed') {
+            const refusal = await refusalOf(subject.ask(scene, id));
+            expect(refusal).to.deep.include({ code: 'CSI_ERROR', rpc, grpcCode: answer.code, final: true });
+            const volume = await scene.runtime.volumes.get({ id });
+            expect(subject.hasFailed(volume), JSON.stringify(volume)).to.equal(true);
+            expect(subject.message(volume)).to.equal(`${rpc}: ${answer.code}: ${answer.text}`);
+            expect(await scene.isAtRest(id), 'it makes no call by itself').to.equal(true);
+            expect(scene.ends(rpc)).to.deep.equal(told);
+            await scene.runtime.volumes.retry({ id });
+            await scene.becomes(id, subject.isDone);
+          } else {
+            await subject.ask(scene, id);
+          }
+          expect(subject.isDone(await scene.runtime.volumes.get({ id }))).to.equal(true);
+          expect(scene.ends(rpc)).to.deep.equal(reaction === 'taken for done' ? told : [...told, 'OK']);
+          await scene.checkSettled(id, subject.isReal);
+        });
+      }
+    }
+
+    for (const moment of ['before', 'after'] as const) {
+      it(`V11 ${rpc} whose connection breaks ${moment} the work: ${name} is asked again`, async () => {
+        const id = await begun(subject);
+        scene.driver.script(rpc, { breakOff: moment }, { times: 2 });
+        await subject.ask(scene, id);
+        expect(scene.ends(rpc)).to.deep.equal(['broken', 'broken', 'OK']);
+        await scene.checkSettled(id, subject.isReal);
+      });
+    }
+  }
+});

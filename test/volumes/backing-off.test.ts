@@ -1,0 +1,49 @@
+/** What comes in between two attempts. */
+import { expect } from 'chai';
+import { spec, VolumeHouse } from './volume-house.js';
+
+describe('between two attempts', () => {
+  let house: VolumeHouse;
+  beforeEach(async () => {
+    house = await new VolumeHouse().furnish();
+  });
+  afterEach(() => house.dispose());
+
+  it('V10 a request that comes while work waits for its time: it is tried again at that time all the same', async () => {
+    const { volumes, plugin, clock } = house;
+    let isWell = false;
+    plugin.script = () => (isWell ? undefined : { code: 'INTERNAL' });
+    const creating = volumes.create(spec('data'));
+    await house.rest();
+    await volumes.claim(
+      { id: 'data' },
+      { allocId: 'x', nodeId: 'a', mode: 'read', accessMode: 'single-node-writer', attachmentMode: 'file-system' },
+    );
+    isWell = true;
+    await clock.advance(60_000);
+    expect((await volumes.get({ id: 'data' }))?.state).to.equal('created');
+    await creating;
+  });
+
+  it('V8 V16 one in doubt that nobody wants any more, and one that is to take its place: neither waits for the other', async () => {
+    const { volumes, plugin, clock } = house;
+    await volumes.create(spec('data'));
+    let isWell = false;
+    plugin.script = () => (isWell ? undefined : { code: 'UNKNOWN' });
+    const first = volumes.publish({ id: 'data' }, 'a').catch(({ code }) => code);
+    await house.rest();
+    const undone = volumes.unpublish({ id: 'data' }, 'a');
+    await house.rest();
+    const second = volumes.publish({ id: 'data' }, 'b');
+    await house.rest();
+    isWell = true;
+    await clock.advance(60_000);
+    expect(await Promise.all([first, undone, second])).to.deep.equal([
+      'ABORTED',
+      undefined,
+      { publishContext: { device: 'vol-1@csi-b' } },
+    ]);
+    expect([...(plugin.volumes.get('vol-1')?.attached ?? [])]).to.deep.equal(['csi-b']);
+    expect(plugin.wrongs).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,379 @@
+/** Deleting a volume, wherever it is in its life: nothing leaks, and what could not be confirmed is on record. */
+import { expect } from 'chai';
+import { refusalOf } from '../refusal.js';
+import { always, gate, inOrder, toldOf } from './scripts.js';
+import { spec, VolumeHouse } from './volume-house.js';
+
+const key = { id: 'data' };
+const capability = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
+
+describe('deleting a volume', () => {
+  let house: VolumeHouse;
+  beforeEach(async () => {
+    house = await new VolumeHouse().furnish();
+  });
+  afterEach(async () => {
+    expect(house.plugin.wrongs).to.deep.equal([]);
+    await house.dispose();
+  });
+
+  const make = () => house.volumes.create(spec('data'));
+  const makeUnwell = async (): Promise<void> => {
+    house.plugin.health = { healthy: false, description: 'initialising' };
+    await house.clock.advance(31_000);
+  };
+  const makeWell = async (): Promise<void> => {
+    house.plugin.health = { healthy: true, description: 'ready' };
+    await house.clock.advance(31_000);
+  };
+  const isGone = async (): Promise<void> => {
+    expect(await house.volumes.get(key)).to.equal(undefined);
+    expect([...house.plugin.volumes.keys()]).to.deep.equal([]);
+  };
+
+  describe('that is not created', () => {
+    it('V13 as its creation waits for the plugin: gone at once, nothing was ever called', async () => {
+      await makeUnwell();
+      const making = refusalOf(make());
+      await house.rest();
+      await house.volumes.delete(key);
+      expect(await making).to.include({ code: 'ABORTED' });
+      await makeWell();
+      expect(house.plugin.told()).to.deep.equal([]);
+      await isGone();
+    });
+
+    it('V13 as its creation waits for the plugin, over a restart: gone at once too', async () => {
+      await makeUnwell();
+      make().catch(() => {});
+      await house.rest();
+      await house.restart();
+      await house.volumes.delete(key);
+      await makeWell();
+      expect(house.plugin.told()).to.deep.equal([]);
+      await isGone();
+    });
+
+    it('V13 as its creation is in flight: the outcome is waited for, then it is deleted', async () => {
+      const held = gate();
+      inOrder(house.plugin, 'CreateVolume', [{ after: held.passed }]);
+      const making = refusalOf(make());
+      await house.rest();
+      const deleting = house.volumes.delete(key);
+      await house.rest();
+      held.open();
+      await deleting;
+      await making;
+      expect(house.plugin.told()).to.deep.equal(['CreateVolume: OK', 'DeleteVolume: OK']);
+      await isGone();
+    });
+
+    it('V13 the outcome unknown: the creation is repeated under the same name at once, then it is deleted', async () => {
+      const steps = Array.from({ length: 9 }, () => ({ code: 'DEADLINE_EXCEEDED', work: true }) as const);
+      inOrder(house.plugin, 'CreateVolume', steps);
+      const making = refusalOf(make());
+      while (house.plugin.calls.length < 9) await house.clock.advance(10_000);
+      await house.volumes.delete(key);
+      await making;
+      expect(house.plugin.told().slice(-2)).to.deep.equal(['CreateVolume: OK', 'DeleteVolume: OK']);
+      expect(new Set(toldOf(house.plugin, 'CreateVolume')).size).to.equal(2);
+      expect(new Set(house.plugin.calls.slice(0, -1).map(({ volume }) => volume)).size).to.equal(1);
+      await isGone();
+    });
+
+    it('V13 the outcome unknown, then a final answer: nothing was made, so it is gone', async () => {
+      inOrder(house.plugin, 'CreateVolume', [{ code: 'DEADLINE_EXCEEDED' }, { code: 'OUT_OF_RANGE' }]);
+      const making = refusalOf(make());
+      await house.clock.advance(1_000);
+      await making;
+      await house.volumes.delete(key);
+      expect(house.plugin.told()).to.have.length(2);
+      await isGone();
+    });
+
+    for (const code of ['UNAUTHENTICATED', 'PERMISSION_DENIED', 'ALREADY_EXISTS'] as const) {
+      it(`V13 the outcome unknown, then ${code}, which says nothing of that: it is found out before it is deleted`, async () => {
+        inOrder(house.plugin, 'CreateVolume', [{ code: 'DEADLINE_EXCEEDED', work: true }, { code }, { code }]);
+        const making = refusalOf(make());
+        await house.clock.advance(1_000);
+        expect(await making).to.include({ grpcCode: code });
+        expect(await refusalOf(house.volumes.delete(key))).to.include({ rpc: 'CreateVolume', grpcCode: code });
+        expect(await house.volumes.get(key)).to.include({ state: 'failed' });
+        await house.volumes.delete(key);
+        expect(house.plugin.told().slice(-2)).to.deep.equal(['CreateVolume: OK', 'DeleteVolume: OK']);
+        await isGone();
+      });
+    }
+
+    it('V13 its creation failed for good: gone, without a call', async () => {
+      always(house.plugin, 'CreateVolume', { code: 'INVALID_ARGUMENT' });
+      await refusalOf(make());
+      await house.volumes.delete(key);
+      expect(house.plugin.told()).to.have.length(1);
+      await isGone();
+    });
+
+    it('V13 in doubt, and the plugin is gone: it says so, also who waits for it; with force it is on record until acknowledged', async () => {
+      inOrder(house.plugin, 'CreateVolume', [{ code: 'DEADLINE_EXCEEDED', work: true }]);
+      make().catch(() => {});
+      await house.rest();
+      await makeUnwell();
+      const late = refusalOf(house.volumes.delete(key, { timeoutMs: 5_000 }));
+      await house.clock.advance(5_000);
+      expect(await late).to.include({ code: 'TIMEOUT', address: 'volume/default/data' });
+      expect((await late).message)
+        .to.include('initialising')
+        .and.include('the work goes on');
+      expect((await house.volumes.get(key))?.error?.message).to.include('initialising');
+      const forced = house.volumes.delete(key, { force: true });
+      await house.clock.advance(60_000);
+      await forced;
+      const left = await house.volumes.get(key);
+      expect(left).to.include({ state: 'deleted' });
+      expect(left?.leftovers?.map(({ what }) => what)).to.deep.equal(['created']);
+      expect(left?.leftovers?.[0]?.message).to.include('initialising');
+      expect(await refusalOf(make())).to.include({ code: 'VOLUME_EXISTS' });
+      expect((await house.volumes.list()).items.map(({ state }) => state)).to.deep.equal(['deleted']);
+      await house.restart();
+      expect(await house.volumes.get(key)).to.include({ state: 'deleted' });
+      await house.volumes.acknowledge(key);
+      expect(await house.volumes.get(key)).to.equal(undefined);
+      expect((await house.events()).filter(({ kind }) => kind === 'deleted')).to.have.length(1);
+    });
+
+    it('V13 as its creation hangs: with force, the outcome is waited for until its deadline, then found out', async () => {
+      inOrder(house.plugin, 'CreateVolume', [{ work: true, before: Promise.resolve(), after: new Promise(() => {}) }]);
+      make().catch(() => {});
+      await house.rest();
+      const forced = house.volumes.delete(key, { force: true });
+      await house.clock.advance(1_000);
+      expect(await house.volumes.get(key)).to.include({ state: 'pending-create' });
+      house.plugin.inFlight.clear();
+      await house.clock.advance(130_000);
+      await forced;
+      expect(house.plugin.told().slice(-2)).to.deep.equal(['CreateVolume: OK', 'DeleteVolume: OK']);
+      await isGone();
+    });
+  });
+
+  describe('that is created', () => {
+    beforeEach(async () => {
+      await make();
+      house.plugin.calls.length = 0;
+    });
+
+    it('V13 published and claimed: refused, naming by whom', async () => {
+      await house.volumes.publish(key, 'a', { capability });
+      const claim = { allocId: 'web-1', nodeId: 'b', mode: 'write', ...capability } as const;
+      await house.volumes.claim(key, claim);
+      const error = await refusalOf(house.volumes.delete(key));
+      expect(error).to.include({ code: 'VOLUME_IN_USE' });
+      expect(error.message).to.include('alloc web-1 on node b').and.include('node a (published');
+    });
+
+    it('V13 published, with force: unpublished first, nothing is left, and who claimed it is told', async () => {
+      await house.volumes.publish(key, 'a', { capability });
+      await house.volumes.delete(key, { force: true });
+      expect(house.plugin.told().slice(-2)).to.deep.equal(['ControllerUnpublishVolume csi-a: OK', 'DeleteVolume: OK']);
+      await isGone();
+    });
+
+    it('V13 claimed, with force: what its node did not report is on record', async () => {
+      await house.volumes.publish(key, 'a', { capability });
+      await house.volumes.claim(key, { allocId: 'web-1', nodeId: 'a', mode: 'write', ...capability });
+      await house.volumes.delete(key, { force: true });
+      const left = await house.volumes.get(key);
+      expect(left?.leftovers).to.have.length(1);
+      expect(left?.leftovers?.[0]).to.include({ what: 'staged', nodeId: 'a', csiNodeId: 'csi-a' });
+      expect(left?.claims).to.deep.equal([]);
+      expect([...house.plugin.volumes]).to.deep.equal([]);
+    });
+
+    it('V13 unpublishing fails, with force: on record after three attempts, and the other steps are done', async () => {
+      await house.volumes.publish(key, 'a', { capability });
+      await house.volumes.publish(key, 'b', { capability });
+      house.plugin.script = ({ rpc, nodeId }) =>
+        rpc === 'ControllerUnpublishVolume' && nodeId === 'csi-a'
+          ? { code: 'ABORTED', work: true, text: 'busy' }
+          : undefined;
+      const forced = house.volumes.delete(key, { force: true });
+      await house.clock.advance(60_000);
+      await forced;
+      const left = await house.volumes.get(key);
+      expect(left?.leftovers).to.have.length(1);
+      expect(left?.leftovers?.[0]).to.include({ what: 'published', nodeId: 'a', csiNodeId: 'csi-a' });
+      expect(left?.leftovers?.[0]?.message).to.include('busy');
+      expect(toldOf(house.plugin, 'ControllerUnpublishVolume csi-a')).to.have.length(3);
+      expect(house.plugin.told().at(-1)).to.equal('DeleteVolume: OK');
+    });
+
+    it('V11 V13 one node can not be unpublished for good: the others are, then it is told, and a retry ends it', async () => {
+      await house.volumes.publish(key, 'a', { capability });
+      await house.volumes.publish(key, 'b', { capability });
+      house.plugin.script = ({ rpc, nodeId }) =>
+        rpc === 'ControllerUnpublishVolume' && nodeId === 'csi-a' ? { code: 'PERMISSION_DENIED' } : undefined;
+      const held = [refusalOf(house.volumes.unpublish(key, 'a')), house.volumes.unpublish(key, 'b')];
+      await Promise.all(held);
+      const error = await refusalOf(house.volumes.delete(key));
+      expect(error).to.include({ rpc: 'ControllerUnpublishVolume', grpcCode: 'PERMISSION_DENIED' });
+      expect(await house.volumes.get(key)).to.deep.include({ state: 'failed' });
+      expect((await house.volumes.get(key))?.error?.message).to.include('PERMISSION_DENIED');
+      expect(toldOf(house.plugin, 'DeleteVolume')).to.deep.equal([]);
+      house.plugin.script = () => undefined;
+      await house.volumes.retry(key);
+      await house.rest();
+      await isGone();
+    });
+
+    it('V11 V13 refused for good: told so, and tried again when it is asked for again', async () => {
+      inOrder(house.plugin, 'DeleteVolume', [{ code: 'PERMISSION_DENIED' }, { code: 'PERMISSION_DENIED' }]);
+      expect(await refusalOf(house.volumes.delete(key))).to.include({ rpc: 'DeleteVolume', final: true });
+      expect(await refusalOf(house.volumes.publish(key, 'a'))).to.include({ code: 'VOLUME_DELETING' });
+      expect(await refusalOf(make())).to.include({ code: 'VOLUME_DELETING' });
+      expect(await refusalOf(house.volumes.delete(key))).to.include({ rpc: 'DeleteVolume', final: true });
+      await house.volumes.delete(key);
+      await isGone();
+    });
+
+    it('V13 refused for good, then with force: on record', async () => {
+      always(house.plugin, 'DeleteVolume', { code: 'PERMISSION_DENIED' });
+      await refusalOf(house.volumes.delete(key));
+      await house.volumes.delete(key, { force: true });
+      expect((await house.volumes.get(key))?.leftovers?.map(({ what }) => what)).to.deep.equal(['created']);
+      expect(toldOf(house.plugin, 'DeleteVolume')).to.have.length(2);
+    });
+
+    it('V13 in a long backoff, then with force: tried at once, three times, then on record', async () => {
+      always(house.plugin, 'DeleteVolume', { code: 'FAILED_PRECONDITION', text: 'in use' });
+      const waiting = house.volumes.delete(key);
+      await house.clock.advance(3_600_000);
+      expect((await house.volumes.get(key))?.error?.message).to.include('in use');
+      const before = toldOf(house.plugin, 'DeleteVolume').length;
+      const forced = house.volumes.delete(key, { force: true });
+      await house.clock.advance(1_000);
+      await Promise.all([waiting, forced]);
+      expect(toldOf(house.plugin, 'DeleteVolume')).to.have.length(before + 3);
+      expect((await house.volumes.get(key))?.leftovers).to.have.length(1);
+    });
+
+    it('V13 gone already at the plugin: as good as deleted', async () => {
+      always(house.plugin, 'DeleteVolume', { code: 'NOT_FOUND' });
+      await house.volumes.delete(key);
+      expect(await house.volumes.get(key)).to.equal(undefined);
+    });
+
+    it('V8 V13 as it is being published, with force: the outcome is found out, undone, then it is deleted', async () => {
+      const held = gate();
+      inOrder(house.plugin, 'ControllerPublishVolume', [{ after: held.passed, code: 'DEADLINE_EXCEEDED', work: true }]);
+      const asked = refusalOf(house.volumes.publish(key, 'a'));
+      await house.rest();
+      const forced = house.volumes.delete(key, { force: true });
+      await house.rest();
+      held.open();
+      await house.clock.advance(1_000);
+      await forced;
+      expect(await asked).to.include({ code: 'ABORTED' });
+      expect(house.plugin.told()).to.deep.equal([
+        'ControllerPublishVolume csi-a: DEADLINE_EXCEEDED',
+        'ControllerPublishVolume csi-a: OK',
+        'ControllerUnpublishVolume csi-a: OK',
+        'DeleteVolume: OK',
+      ]);
+      await isGone();
+    });
+
+    it('V13 as it is being expanded, with force, and that fails for good: it is deleted all the same', async () => {
+      const held = gate();
+      inOrder(house.plugin, 'ControllerExpandVolume', [{ before: held.passed, code: 'OUT_OF_RANGE' }]);
+      const asked = refusalOf(house.volumes.expand(key, { requiredBytes: 2 ** 30 }));
+      await house.rest();
+      const forced = house.volumes.delete(key, { force: true });
+      await house.rest();
+      held.open();
+      await forced;
+      await asked;
+      await isGone();
+    });
+
+    it('V13 over a restart at each of its steps: done in the end, by the same calls', async () => {
+      await house.volumes.publish(key, 'a', { capability });
+      house.plugin.script = ({ rpc }) =>
+        rpc.startsWith('ControllerUnp') || rpc === 'DeleteVolume' ? { code: 'ABORTED', work: true } : undefined;
+      house.volumes.delete(key, { force: false }).catch(() => {});
+      house.volumes.unpublish(key, 'a').catch(() => {});
+      await house.restart();
+      house.plugin.script = ({ rpc }) => (rpc === 'DeleteVolume' ? { code: 'ABORTED' } : undefined);
+      await house.clock.advance(1_000);
+      const deleting = house.volumes.delete(key).catch(() => {});
+      await house.restart();
+      await deleting;
+      house.plugin.script = () => undefined;
+      await house.clock.advance(600_000);
+      await isGone();
+    });
+  });
+
+  it('V14 made anew under its id: another volume, whose commits and events go on', async () => {
+    const first = await make();
+    await house.volumes.delete(key);
+    const [created] = await house.events();
+    const second = await make();
+    expect(second.uid).to.not.equal(first.uid);
+    expect(second.context?.made).to.not.equal(first.context?.made);
+    const later = await house.events(created?.id);
+    expect(later.map(({ kind, uid }) => [kind, uid])).to.deep.equal([
+      ['deleted', first.uid],
+      ['created', second.uid],
+    ]);
+    const seqs: number[] = [];
+    for await (const { seq } of house.runtime.journal.entries('volume/default/data')) seqs.push(seq);
+    expect(seqs).to.deep.equal(seqs.map((_, index) => index + (seqs[0] ?? 0)));
+  });
+
+  it('V14 an answer that comes after its end changes nothing in the one made anew', async () => {
+    const held = gate();
+    inOrder(house.plugin, 'CreateVolume', [{ before: held.passed, work: true }]);
+    make().catch(() => {});
+    await house.rest();
+    house.volumes.delete(key, { force: true }).catch(() => {});
+    house.plugin.inFlight.clear();
+    await makeUnwell();
+    await house.clock.advance(600_000);
+    expect(await house.volumes.get(key)).to.include({ state: 'deleted' });
+    await house.volumes.acknowledge(key);
+    await makeWell();
+    const second = await make();
+    held.open();
+    await house.clock.advance(600_000);
+    expect(await house.volumes.get(key)).to.deep.equal(second);
+  });
+
+  it('V2 one that was taken over is let go of, not deleted', async () => {
+    await house.volumes.create(spec('maker'));
+    const [made] = [...house.plugin.volumes.values()];
+    const external = { csiId: made?.id ?? '', context: { made: made?.name ?? '' } };
+    await house.volumes.create(spec('data', { external }));
+    await house.volumes.publish(key, 'a');
+    await house.volumes.unpublish(key, 'a');
+    house.plugin.calls.length = 0;
+    await house.volumes.delete(key);
+    expect(await house.volumes.get(key)).to.equal(undefined);
+    expect(house.plugin.told()).to.deep.equal([]);
+    expect(house.plugin.volumes.size).to.equal(1);
+  });
+
+  it('V2 one that is to be taken over, as the plugin does not answer: let go of at once', async () => {
+    inOrder(house.plugin, 'ValidateVolumeCapabilities', [{ code: 'DEADLINE_EXCEEDED' }]);
+    const making = refusalOf(house.volumes.create(spec('data', { external: { csiId: 'vol-9' } })));
+    await house.rest();
+    await makeUnwell();
+    await house.volumes.delete(key);
+    await making;
+    expect(await house.volumes.get(key)).to.equal(undefined);
+  });
+
+  it('V13 one that is not there: told so', async () => {
+    expect(await refusalOf(house.volumes.delete(key))).to.include({ code: 'VOLUME_NOT_FOUND' });
+    expect(await refusalOf(house.volumes.acknowledge(key))).to.include({ code: 'VOLUME_NOT_FOUND' });
+  });
+});

@@ -1,0 +1,73 @@
+/** What is broadcast of volumes: each change once, in order, over restarts, for every follower. */
+import { expect } from 'chai';
+import type { VolumeEvent } from '../../src/volumes/volume-events.js';
+import { refusalOf } from '../refusal.js';
+import { inOrder } from './scripts.js';
+import { spec, VolumeHouse } from './volume-house.js';
+
+const key = { id: 'data' };
+
+describe('the events of volumes', () => {
+  let house: VolumeHouse;
+  beforeEach(async () => {
+    house = await new VolumeHouse().furnish();
+  });
+  afterEach(() => house.dispose());
+
+  it('V5 V11 a life of a volume, as it is told', async () => {
+    const { uid } = await house.volumes.create(spec('data'));
+    inOrder(house.plugin, 'ControllerPublishVolume', [{ code: 'INVALID_ARGUMENT', text: 'no' }]);
+    await refusalOf(house.volumes.publish(key, 'a'));
+    await house.volumes.retry(key);
+    await house.rest();
+    await house.volumes.setAvailability(key, 'pause');
+    await house.volumes.unpublish(key, 'a');
+    await house.volumes.delete(key);
+    const events = await house.events();
+    const told = events.map(({ id: _, at: __, key: ___, uid: ____, ...event }) => event);
+    const on = { kind: 'publication', nodeId: 'a', number: 1 } as const;
+    expect(told.map((event) => ('failure' in event ? { ...event, failure: 'no' } : event))).to.deep.equal([
+      { kind: 'created', csiId: 'vol-1' },
+      { ...on, state: 'pending-publish' },
+      { ...on, state: 'failed', failure: 'no' },
+      { ...on, state: 'pending-publish' },
+      { ...on, state: 'published' },
+      { kind: 'availability', availability: 'pause', allocIds: [] },
+      { ...on, state: 'pending-unpublish' },
+      { ...on, state: 'removed' },
+      { kind: 'deleted' },
+    ]);
+    for (const event of events) {
+      expect(event).to.deep.include({ key: { namespace: 'default', id: 'data' }, uid, at: house.clock.now() });
+      expect(event.id).to.match(/^\d+$/);
+    }
+  });
+
+  it('V11 a creation that failed is told, with why', async () => {
+    inOrder(house.plugin, 'CreateVolume', [{ code: 'OUT_OF_RANGE', text: 'too large' }]);
+    await refusalOf(house.volumes.create(spec('data')));
+    const [event] = await house.events();
+    expect(event).to.deep.include({ kind: 'failed' });
+    expect(event?.kind === 'failed' && event.failure.message).to.include('too large');
+  });
+
+  it('V14 every follower sees each once: from now, from the beginning, from any event on, also after a restart', async () => {
+    const live: VolumeEvent[] = [];
+    const ended = new AbortController();
+    const following = (async () => {
+      for await (const event of house.volumes.updates({ signal: ended.signal })) live.push(event);
+    })();
+    await house.rest();
+    await Promise.all(['a', 'b', 'c'].map((id) => house.volumes.create(spec(id))));
+    await house.volumes.publish({ id: 'b' }, 'a');
+    await house.rest();
+    ended.abort();
+    await following.catch(() => {});
+    const all = await house.events();
+    expect(live).to.deep.equal(all);
+    expect(new Set(all.map(({ id }) => id)).size).to.equal(5);
+    await house.restart();
+    expect(await house.events()).to.deep.equal(all);
+    for (const [index, { id }] of all.entries()) expect(await house.events(id)).to.deep.equal(all.slice(index + 1));
+  });
+});

@@ -1,0 +1,89 @@
+/** Volumes whose mutable parameters are changed. */
+import { expect } from 'chai';
+import { refusalOf } from '../refusal.js';
+import type { Step } from './fake-plugin.js';
+import { spec, VolumeHouse } from './volume-house.js';
+
+const key = { id: 'data' };
+
+describe('a volume that is modified', () => {
+  let house: VolumeHouse;
+  beforeEach(async () => {
+    house = await new VolumeHouse().furnish();
+    await house.volumes.create(spec('data', { mutableParameters: { iops: '1' } }));
+  });
+  afterEach(async () => {
+    expect(house.plugin.wrongs).to.deep.equal([]);
+    await house.dispose();
+  });
+
+  function modifyingTells(...steps: Step[]): void {
+    house.plugin.script = ({ rpc }) => (rpc === 'ControllerModifyVolume' ? steps.shift() : undefined);
+  }
+  const asked = (): unknown[] =>
+    house.plugin.calls
+      .filter(({ rpc }) => rpc === 'ControllerModifyVolume')
+      .map(({ request }) => (request as { mutableParameters: object }).mutableParameters);
+
+  it('V1 resolves once the plugin has taken them, and says so by event', async () => {
+    await house.volumes.modify(key, { iops: '2' });
+    expect(asked()).to.deep.equal([{ iops: '2' }]);
+    expect((await house.events()).at(-1)).to.deep.include({ kind: 'modified', mutableParameters: { iops: '2' } });
+  });
+
+  it('V12 others while a call is under way: both are changed, one after the other', async () => {
+    let finish = (): void => {};
+    modifyingTells({ before: new Promise<void>((resolve) => (finish = resolve)) });
+    const first = house.volumes.modify(key, { iops: '2' });
+    await house.rest();
+    const second = house.volumes.modify(key, { tier: 'gold' });
+    await house.rest();
+    finish();
+    await Promise.all([first, second]);
+    expect(asked()).to.deep.equal([{ iops: '2' }, { tier: 'gold' }]);
+  });
+
+  it('V12 others while one waits for its next attempt: changed together', async () => {
+    modifyingTells({ code: 'UNAVAILABLE' });
+    const first = house.volumes.modify(key, { iops: '2' });
+    await house.rest();
+    const second = house.volumes.modify(key, { tier: 'gold' });
+    await house.clock.advance(60_000);
+    await Promise.all([first, second]);
+    expect(asked()).to.deep.equal([{ iops: '2' }, { iops: '2', tier: 'gold' }]);
+  });
+
+  it('V11 INVALID_ARGUMENT: rejects, the volume can be used, and other parameters can be asked for', async () => {
+    modifyingTells({ code: 'INVALID_ARGUMENT' });
+    const error = await refusalOf(house.volumes.modify(key, { colour: 'red' }));
+    expect(error).to.deep.include({ code: 'CSI_ERROR', grpcCode: 'INVALID_ARGUMENT', final: true });
+    await house.volumes.publish(key, 'a');
+    const volume = await house.volumes.get(key);
+    expect(volume?.state).to.equal('published');
+    expect(volume?.modification?.message).to.contain('INVALID_ARGUMENT');
+    expect((await refusalOf(house.volumes.modify(key, { colour: 'red' }))).grpcCode).to.equal('INVALID_ARGUMENT');
+    expect(asked()).to.have.length(1);
+    await house.volumes.modify(key, { iops: '3' });
+    expect(asked()).to.deep.equal([{ colour: 'red' }, { iops: '3' }]);
+  });
+
+  it('V10 an answer that is lost: the same again, also by the next runtime', async () => {
+    modifyingTells({ code: 'DEADLINE_EXCEEDED', work: true });
+    const cut = refusalOf(house.volumes.modify(key, { iops: '2' }));
+    await house.rest();
+    await house.restart();
+    await cut;
+    await house.clock.advance(60_000);
+    expect(asked()).to.deep.equal([{ iops: '2' }, { iops: '2' }]);
+    expect((await house.volumes.get(key))?.modification).to.equal(undefined);
+  });
+
+  it('V11 without MODIFY_VOLUME: PLUGIN_LACKS; with no parameters: INVALID_ARGUMENT', async () => {
+    expect((await refusalOf(house.volumes.modify(key, {}))).code).to.equal('INVALID_ARGUMENT');
+    house.plugin.capabilities = ['CREATE_DELETE_VOLUME'];
+    await house.clock.advance(60_000);
+    const error = await refusalOf(house.volumes.modify(key, { iops: '2' }));
+    expect(error.code).to.equal('PLUGIN_LACKS');
+    expect(asked()).to.deep.equal([]);
+  });
+});

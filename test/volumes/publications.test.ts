@@ -1,0 +1,473 @@
+/** Publishing and its undoing, wherever one of them is when the other is asked for. */
+import { expect } from 'chai';
+import { refusalOf } from '../refusal.js';
+import { always, gate, inOrder, toldOf } from './scripts.js';
+import { pluginName, spec, VolumeHouse } from './volume-house.js';
+
+const key = { id: 'data' };
+const multi = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
+const longMs = 3_600_000;
+
+describe('publishing a volume', () => {
+  let house: VolumeHouse;
+  beforeEach(async () => {
+    house = await new VolumeHouse().furnish();
+    await house.volumes.create(spec('data'));
+    house.plugin.calls.length = 0;
+  });
+  afterEach(async () => {
+    expect(house.plugin.wrongs).to.deep.equal([]);
+    await house.dispose();
+  });
+
+  const publications = async () => (await house.volumes.get(key))?.publications ?? {};
+  const stateOn = async (nodeId: string) => (await publications())[nodeId]?.state;
+  const attached = (): string[] => [...house.plugin.volumes.values()].flatMap((one) => [...one.attached]);
+  const makeUnwell = async (): Promise<void> => {
+    house.plugin.health = { healthy: false, description: 'initialising' };
+    await house.clock.advance(31_000);
+  };
+  const makeWell = async (): Promise<void> => {
+    house.plugin.health = { healthy: true, description: 'ready' };
+    await house.clock.advance(31_000);
+  };
+
+  describe('that is asked to go before it is published', () => {
+    it('V8 as its call is in flight: the outcome is waited for, then it is undone', async () => {
+      const held = gate();
+      inOrder(house.plugin, 'ControllerPublishVolume', [{ after: held.passed }]);
+      const asked = refusalOf(house.volumes.publish(key, 'a'));
+      await house.rest();
+      const gone = house.volumes.unpublish(key, 'a');
+      await house.rest();
+      expect(await stateOn('a')).to.equal('pending-publish');
+      held.open();
+      await gone;
+      expect(await asked).to.include({ code: 'ABORTED' });
+      expect(house.plugin.told()).to.deep.equal([
+        'ControllerPublishVolume csi-a: OK',
+        'ControllerUnpublishVolume csi-a: OK',
+      ]);
+      expect(await publications()).to.deep.equal({});
+    });
+
+    it('V8 as its call failed for good meanwhile: it is undone all the same, as only the plugin can say what is there', async () => {
+      const held = gate();
+      inOrder(house.plugin, 'ControllerPublishVolume', [{ before: held.passed, code: 'INVALID_ARGUMENT' }]);
+      const asked = refusalOf(house.volumes.publish(key, 'a'));
+      await house.rest();
+      const gone = house.volumes.unpublish(key, 'a');
+      await house.rest();
+      held.open();
+      await gone;
+      await asked;
+      expect(house.plugin.told()).to.deep.equal([
+        'ControllerPublishVolume csi-a: INVALID_ARGUMENT',
+        'ControllerUnpublishVolume csi-a: OK',
+      ]);
+    });
+
+    it('V8 in the backoff of a call of unknown outcome: the call is made again at once, then it is undone', async () => {
+      const steps = Array.from({ length: 9 }, () => ({ code: 'DEADLINE_EXCEEDED', work: true }) as const);
+      inOrder(house.plugin, 'ControllerPublishVolume', steps);
+      const asked = refusalOf(house.volumes.publish(key, 'a'));
+      await house.clock.advance(20_000);
+      while (house.plugin.calls.length < 9) await house.clock.advance(10_000);
+      await house.volumes.unpublish(key, 'a');
+      expect(await asked).to.include({ code: 'ABORTED' });
+      expect(house.plugin.told().slice(-2)).to.deep.equal([
+        'ControllerPublishVolume csi-a: OK',
+        'ControllerUnpublishVolume csi-a: OK',
+      ]);
+      expect(house.plugin.calls).to.have.length(11);
+      expect(attached()).to.deep.equal([]);
+    });
+
+    it('V8 whose outcome can not be had: after three more attempts it is undone all the same', async () => {
+      always(house.plugin, 'ControllerPublishVolume', { code: 'DEADLINE_EXCEEDED', work: true });
+      const asked = refusalOf(house.volumes.publish(key, 'a'));
+      await house.rest();
+      const gone = house.volumes.unpublish(key, 'a');
+      await house.clock.advance(60_000);
+      await gone;
+      await asked;
+      expect(house.plugin.told()).to.deep.equal([
+        'ControllerPublishVolume csi-a: DEADLINE_EXCEEDED',
+        'ControllerPublishVolume csi-a: DEADLINE_EXCEEDED',
+        'ControllerPublishVolume csi-a: DEADLINE_EXCEEDED',
+        'ControllerPublishVolume csi-a: DEADLINE_EXCEEDED',
+        'ControllerUnpublishVolume csi-a: OK',
+      ]);
+      expect(attached()).to.deep.equal([]);
+    });
+
+    it('V8 and is asked for again as it is being undone: it is published anew after that', async () => {
+      const held = gate();
+      house.plugin.script = ({ rpc }) => {
+        if (rpc === 'ControllerUnpublishVolume') return { before: held.passed };
+        return house.plugin.calls.length < 5 ? { code: 'DEADLINE_EXCEEDED', work: true } : undefined;
+      };
+      const asked = house.volumes.publish(key, 'a');
+      await house.rest();
+      const gone = house.volumes.unpublish(key, 'a');
+      await house.clock.advance(60_000);
+      expect(await stateOn('a')).to.equal('pending-unpublish');
+      const again = house.volumes.publish(key, 'a');
+      await house.rest();
+      held.open();
+      await gone;
+      expect(await again).to.deep.equal({ publishContext: { device: 'vol-1@csi-a' } });
+      expect(await asked).to.deep.equal(await again);
+      expect(house.plugin.told().slice(-2)).to.deep.equal([
+        'ControllerUnpublishVolume csi-a: OK',
+        'ControllerPublishVolume csi-a: OK',
+      ]);
+      expect(attached()).to.deep.equal(['csi-a']);
+    });
+
+    it('V8 and is wanted again before the outcome is known: nothing is undone, and who asked it to go is told', async () => {
+      const held = gate();
+      inOrder(house.plugin, 'ControllerPublishVolume', [{ before: held.passed }]);
+      const first = house.volumes.publish(key, 'a');
+      await house.rest();
+      const gone = refusalOf(house.volumes.unpublish(key, 'a'));
+      await house.rest();
+      const second = house.volumes.publish(key, 'a');
+      await house.rest();
+      held.open();
+      expect(await first).to.deep.equal(await second);
+      expect(await gone).to.include({ code: 'ABORTED' });
+      expect(house.plugin.told()).to.deep.equal(['ControllerPublishVolume csi-a: OK']);
+    });
+
+    it('V8 as it waits for the plugin: over at once, and nothing is ever called', async () => {
+      await makeUnwell();
+      const asked = refusalOf(house.volumes.publish(key, 'a'));
+      await house.rest();
+      expect((await house.volumes.get(key))?.error?.message).to.include('initialising');
+      await house.volumes.unpublish(key, 'a');
+      expect(await asked).to.include({ code: 'ABORTED' });
+      await makeWell();
+      expect(house.plugin.told()).to.deep.equal([]);
+      expect(await house.volumes.get(key)).to.deep.include({ state: 'created', publications: {} });
+    });
+
+    it('V8 as its call is in flight, having waited for the plugin before: the outcome is waited for, then it is undone', async () => {
+      await makeUnwell();
+      const held = gate();
+      inOrder(house.plugin, 'ControllerPublishVolume', [{ after: held.passed }]);
+      const asked = refusalOf(house.volumes.publish(key, 'a'));
+      await house.rest();
+      await makeWell();
+      expect(house.plugin.calls).to.have.length(1);
+      const gone = house.volumes.unpublish(key, 'a');
+      await house.rest();
+      expect(await stateOn('a')).to.equal('pending-publish');
+      held.open();
+      await gone;
+      await asked;
+      expect(house.plugin.told()).to.deep.equal([
+        'ControllerPublishVolume csi-a: OK',
+        'ControllerUnpublishVolume csi-a: OK',
+      ]);
+      expect(attached()).to.deep.equal([]);
+    });
+
+    it('V8 after a restart that found its call in flight, the plugin being gone: in doubt, it is resolved when that is back', async () => {
+      always(house.plugin, 'ControllerPublishVolume', { work: true, after: new Promise(() => {}) });
+      house.volumes.publish(key, 'a').catch(() => {});
+      await house.rest();
+      house.plugin.health = { healthy: false, description: 'initialising' };
+      const closing = house.runtime.close();
+      await house.clock.advance(30_000);
+      await closing;
+      house.plugin.inFlight.clear();
+      await house.open();
+      await house.clock.advance(200);
+      house.plugin.script = () => undefined;
+      const gone = house.volumes.unpublish(key, 'a');
+      await house.clock.advance(1_000);
+      expect(await stateOn('a')).to.equal('pending-publish');
+      await makeWell();
+      // What the runtime before has called may come late: it is undone only after that.
+      await house.clock.advance(130_000);
+      await gone;
+      expect(house.plugin.told().slice(1)).to.deep.equal([
+        'ControllerPublishVolume csi-a: OK',
+        'ControllerUnpublishVolume csi-a: OK',
+      ]);
+      expect(attached()).to.deep.equal([]);
+    });
+
+    it('V8 after a restart that found it waiting for the plugin: over at once, and nothing is ever called', async () => {
+      await makeUnwell();
+      house.volumes.publish(key, 'a').catch(() => {});
+      await house.rest();
+      await house.restart();
+      await house.volumes.unpublish(key, 'a');
+      expect(await publications()).to.deep.equal({});
+      await makeWell();
+      expect(house.plugin.told()).to.deep.equal([]);
+    });
+
+    it('V8 after a restart that found it waiting for a plugin that is well since: the outcome is waited for, then it is undone', async () => {
+      await makeUnwell();
+      const held = gate();
+      inOrder(house.plugin, 'ControllerPublishVolume', [{ after: held.passed }]);
+      house.volumes.publish(key, 'a').catch(() => {});
+      await house.rest();
+      house.plugin.health = { healthy: true, description: 'ready' };
+      await house.restart();
+      await house.clock.advance(1_000);
+      expect(house.plugin.calls).to.have.length(1);
+      const gone = house.volumes.unpublish(key, 'a');
+      await house.rest();
+      held.open();
+      await house.clock.advance(130_000);
+      await gone;
+      expect(house.plugin.told()).to.have.length(2);
+      expect(attached()).to.deep.equal([]);
+    });
+  });
+
+  describe('that is asked for as it is on its way out', () => {
+    it('V8 it is queued, once however often it is asked for, and done when it is gone', async () => {
+      await house.volumes.publish(key, 'a');
+      const held = gate();
+      inOrder(house.plugin, 'ControllerUnpublishVolume', [{ before: held.passed }]);
+      const gone = house.volumes.unpublish(key, 'a');
+      await house.rest();
+      const asked = [house.volumes.publish(key, 'a'), house.volumes.publish(key, 'a')];
+      await house.rest();
+      expect(await stateOn('a')).to.equal('pending-unpublish');
+      held.open();
+      await gone;
+      await Promise.all(asked);
+      expect(house.plugin.told()).to.deep.equal([
+        'ControllerPublishVolume csi-a: OK',
+        'ControllerUnpublishVolume csi-a: OK',
+        'ControllerPublishVolume csi-a: OK',
+      ]);
+    });
+
+    it('V8 and not any more: it goes, and is not published again', async () => {
+      await house.volumes.publish(key, 'a');
+      const held = gate();
+      inOrder(house.plugin, 'ControllerUnpublishVolume', [{ before: held.passed }]);
+      const gone = house.volumes.unpublish(key, 'a');
+      await house.rest();
+      const asked = refusalOf(house.volumes.publish(key, 'a'));
+      await house.rest();
+      const goneAgain = house.volumes.unpublish(key, 'a');
+      await house.rest();
+      held.open();
+      await Promise.all([gone, goneAgain]);
+      expect(await asked).to.include({ code: 'ABORTED' });
+      expect(await publications()).to.deep.equal({});
+    });
+
+    it('V8 otherwise than what is queued already: refused, naming that', async () => {
+      await house.volumes.publish(key, 'a');
+      const held = gate();
+      inOrder(house.plugin, 'ControllerUnpublishVolume', [{ before: held.passed }]);
+      const gone = house.volumes.unpublish(key, 'a');
+      await house.rest();
+      const asked = house.volumes.publish(key, 'a');
+      await house.rest();
+      const other = await refusalOf(house.volumes.publish(key, 'a', { readOnly: true }));
+      expect(other).to.include({ code: 'VOLUME_IN_USE' });
+      expect(other.message).to.include('node a (pending-unpublish, single-node-writer)');
+      held.open();
+      await Promise.all([gone, asked]);
+    });
+  });
+
+  describe('on one node at a time', () => {
+    it('V16 elsewhere while it is wanted there: refused, naming where it is', async () => {
+      await house.volumes.publish(key, 'a');
+      const error = await refusalOf(house.volumes.publish(key, 'b'));
+      expect(error).to.include({ code: 'VOLUME_IN_USE', address: 'volume/default/data' });
+      expect(error.message)
+        .to.include('node a (published, single-node-writer)')
+        .and.include('unpublish it there first');
+    });
+
+    it('V16 elsewhere while it is on its way out there: waits, says for whom, and is published when that is gone', async () => {
+      await house.volumes.publish(key, 'a');
+      always(house.plugin, 'ControllerUnpublishVolume', { code: 'UNAVAILABLE', text: 'no backend' });
+      const gone = house.volumes.unpublish(key, 'a');
+      await house.rest();
+      const late = refusalOf(house.volumes.publish(key, 'b', { timeoutMs: 50 }));
+      await house.clock.advance(50);
+      expect((await late).message).to.include('no backend');
+      const moved = house.volumes.publish(key, 'b');
+      await house.rest();
+      house.plugin.script = () => undefined;
+      await house.clock.advance(longMs);
+      await gone;
+      expect(await moved).to.deep.equal({ publishContext: { device: 'vol-1@csi-b' } });
+      expect(attached()).to.deep.equal(['csi-b']);
+    });
+
+    it('V16 elsewhere, stuck where it was: refused, until its undoing is tried again', async () => {
+      await house.volumes.publish(key, 'a');
+      always(house.plugin, 'ControllerUnpublishVolume', { code: 'PERMISSION_DENIED' });
+      expect(await refusalOf(house.volumes.unpublish(key, 'a'))).to.include({ code: 'CSI_ERROR' });
+      const error = await refusalOf(house.volumes.publish(key, 'b'));
+      expect(error).to.include({ code: 'VOLUME_IN_USE' });
+      expect(error.message).to.include('node a (failed');
+      house.plugin.script = () => undefined;
+      await house.volumes.unpublish(key, 'a');
+      await house.volumes.publish(key, 'b');
+      expect(attached()).to.deep.equal(['csi-b']);
+    });
+
+    it('V16 asked for first, stuck elsewhere after: waits, and says for what', async () => {
+      await house.volumes.publish(key, 'a');
+      const held = gate();
+      inOrder(house.plugin, 'ControllerUnpublishVolume', [{ before: held.passed, code: 'PERMISSION_DENIED' }]);
+      const gone = refusalOf(house.volumes.unpublish(key, 'a'));
+      await house.rest();
+      const moved = house.volumes.publish(key, 'b');
+      await house.rest();
+      held.open();
+      await gone;
+      expect((await house.volumes.get(key))?.error?.message).to.match(/published on node b.*gone from node a.*failed/);
+      await house.volumes.retry(key);
+      await moved;
+      expect(attached()).to.deep.equal(['csi-b']);
+    });
+
+    it('V16 in another mode elsewhere while it is on its way out there: waits for that too', async () => {
+      await house.volumes.publish(key, 'a');
+      const held = gate();
+      inOrder(house.plugin, 'ControllerUnpublishVolume', [{ before: held.passed }]);
+      const gone = house.volumes.unpublish(key, 'a');
+      await house.rest();
+      const moved = house.volumes.publish(key, 'b', { capability: multi });
+      await house.rest();
+      expect(house.plugin.told().filter((line) => line.includes('csi-b'))).to.deep.equal([]);
+      held.open();
+      await Promise.all([gone, moved]);
+    });
+  });
+
+  describe('that fails for good', () => {
+    it('V11 it is failed with code and message; the same again is told so at once, a retry tries it', async () => {
+      inOrder(house.plugin, 'ControllerPublishVolume', [{ code: 'INVALID_ARGUMENT', text: 'no such size' }]);
+      const error = await refusalOf(house.volumes.publish(key, 'a'));
+      expect(error).to.include({ code: 'CSI_ERROR', rpc: 'ControllerPublishVolume', grpcCode: 'INVALID_ARGUMENT' });
+      expect((await publications()).a).to.deep.include({ state: 'failed' });
+      expect((await publications()).a?.message).to.include('no such size');
+      expect(await refusalOf(house.volumes.publish(key, 'a'))).to.include({ grpcCode: 'INVALID_ARGUMENT' });
+      await house.clock.advance(longMs);
+      expect(toldOf(house.plugin, 'ControllerPublishVolume')).to.have.length(1);
+      await house.volumes.retry(key);
+      await house.rest();
+      expect(await stateOn('a')).to.equal('published');
+    });
+
+    it('V11 asked for otherwise: that is tried', async () => {
+      inOrder(house.plugin, 'ControllerPublishVolume', [{ code: 'INVALID_ARGUMENT' }]);
+      await refusalOf(house.volumes.publish(key, 'a'));
+      await house.volumes.publish(key, 'a', { capability: multi });
+      expect((await publications()).a).to.deep.include({ state: 'published', capability: multi });
+    });
+
+    it('V11 one node that failed keeps no other from being published', async () => {
+      house.plugin.script = ({ nodeId }) => (nodeId === 'csi-a' ? { code: 'INVALID_ARGUMENT' } : undefined);
+      const failing = refusalOf(house.volumes.publish(key, 'a', { capability: multi }));
+      await house.volumes.publish(key, 'b', { capability: multi });
+      await failing;
+      expect(await stateOn('a')).to.equal('failed');
+      expect(await house.volumes.get(key)).to.include({ state: 'published' });
+    });
+
+    it('V16 its place taken by another node since: a retry leaves it failed', async () => {
+      house.plugin.script = ({ nodeId }) => (nodeId === 'csi-a' ? { code: 'INVALID_ARGUMENT' } : undefined);
+      await refusalOf(house.volumes.publish(key, 'a'));
+      await house.volumes.publish(key, 'b');
+      await house.volumes.retry(key);
+      await house.rest();
+      expect(await stateOn('a')).to.equal('failed');
+      expect(await stateOn('b')).to.equal('published');
+    });
+
+    it('V11 V16 refused for who asks, after an attempt of unknown outcome: it may be there, so no other node has it', async () => {
+      inOrder(house.plugin, 'ControllerPublishVolume', [
+        { code: 'DEADLINE_EXCEEDED', work: true },
+        { code: 'UNAUTHENTICATED' },
+      ]);
+      const failing = refusalOf(house.volumes.publish(key, 'a'));
+      await house.clock.advance(1_000);
+      expect(await failing).to.include({ grpcCode: 'UNAUTHENTICATED' });
+      expect(await refusalOf(house.volumes.publish(key, 'b'))).to.include({ code: 'VOLUME_IN_USE' });
+      await house.volumes.unpublish(key, 'a');
+      await house.volumes.publish(key, 'b');
+      expect(attached()).to.deep.equal(['csi-b']);
+    });
+
+    it('V11 V13 as the volume could not be created: told so', async () => {
+      always(house.plugin, 'CreateVolume', { code: 'OUT_OF_RANGE' });
+      await refusalOf(house.volumes.create(spec('other')));
+      const error = await refusalOf(house.volumes.publish({ id: 'other' }, 'a'));
+      expect(error).to.include({ rpc: 'CreateVolume', grpcCode: 'OUT_OF_RANGE' });
+    });
+  });
+
+  describe('by a plugin that offers less', () => {
+    it('V5 nothing to publish: no call, and it is published; nor to unpublish', async () => {
+      house.plugin.capabilities = ['CREATE_DELETE_VOLUME'];
+      await house.clock.advance(31_000);
+      expect(await house.volumes.publish(key, 'a')).to.deep.equal({ publishContext: {} });
+      expect(await stateOn('a')).to.equal('published');
+      await house.volumes.unpublish(key, 'a');
+      expect(house.plugin.told()).to.deep.equal([]);
+    });
+
+    it('V17 read-only is told only to a plugin that knows of it', async () => {
+      await house.volumes.publish(key, 'a', { readOnly: true });
+      expect(house.plugin.calls.at(-1)?.request).to.include({ readonly: true });
+      await house.volumes.unpublish(key, 'a');
+      house.plugin.capabilities = ['CREATE_DELETE_VOLUME', 'PUBLISH_UNPUBLISH_VOLUME'];
+      await house.clock.advance(31_000);
+      await house.volumes.publish(key, 'a', { readOnly: true });
+      expect(house.plugin.calls.at(-1)?.request).to.include({ readonly: false });
+      expect((await publications()).a).to.deep.include({ readOnly: true });
+    });
+
+    it('V17 a block volume is sent as block; a capability that it was not made with is refused', async () => {
+      const block = { accessMode: 'single-node-writer', attachmentMode: 'block-device' } as const;
+      const error = await refusalOf(house.volumes.publish(key, 'a', { capability: block }));
+      expect(error).to.include({ code: 'INVALID_ARGUMENT' });
+      expect(error.message).to.include('was not made with').and.include('ask for one of these');
+      await house.volumes.create(spec('raw', { capabilities: [block] }));
+      await house.volumes.publish({ id: 'raw' }, 'a');
+      expect(house.plugin.calls.at(-1)?.request).to.deep.include({
+        volumeCapability: { accessMode: { mode: 'SINGLE_NODE_WRITER' }, block: {} },
+      });
+    });
+  });
+
+  it('V7 what the node is called is kept from when it was asked for: it is unpublished by that', async () => {
+    await house.volumes.publish(key, 'a');
+    await house.runtime.nodes.report({ id: 'a', plugins: [{ name: pluginName, nodeId: 'renamed' }] });
+    await house.volumes.unpublish(key, 'a');
+    expect(house.plugin.told().at(-1)).to.equal('ControllerUnpublishVolume csi-a: OK');
+    await house.volumes.publish(key, 'a');
+    expect(house.plugin.told().at(-1)).to.equal('ControllerPublishVolume renamed: OK');
+  });
+
+  it('V7 failed under another name of the node, something may be left there: that is undone first', async () => {
+    inOrder(house.plugin, 'ControllerPublishVolume', [
+      { code: 'DEADLINE_EXCEEDED', work: true },
+      { code: 'UNAUTHENTICATED' },
+    ]);
+    const failing = refusalOf(house.volumes.publish(key, 'a'));
+    await house.clock.advance(1_000);
+    await failing;
+    await house.runtime.nodes.report({ id: 'a', plugins: [{ name: pluginName, nodeId: 'renamed' }] });
+    await house.volumes.publish(key, 'a', { capability: multi });
+    expect(attached()).to.deep.equal(['renamed']);
+  });
+});

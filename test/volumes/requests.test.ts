@@ -1,0 +1,242 @@
+/** Asking for volumes: what is the same, what is refused, and what giving up the wait means. */
+import { expect } from 'chai';
+import { refusalOf } from '../refusal.js';
+import { always, gate, inOrder, toldOf } from './scripts.js';
+import { pluginName, spec, VolumeHouse } from './volume-house.js';
+
+const key = { id: 'data' };
+
+describe('asking for a volume', () => {
+  let house: VolumeHouse;
+  beforeEach(async () => {
+    house = await new VolumeHouse().furnish();
+  });
+  afterEach(async () => {
+    expect(house.plugin.wrongs).to.deep.equal([]);
+    await house.dispose();
+  });
+
+  it('V1 the wait is given up, by time or signal: the request stands, it says so, and the work goes on', async () => {
+    const held = gate();
+    inOrder(house.plugin, 'CreateVolume', [{ before: held.passed }]);
+    const late = refusalOf(house.volumes.create(spec('data'), { timeoutMs: 10 }));
+    const control = new AbortController();
+    const given = refusalOf(house.volumes.create(spec('data'), { signal: control.signal }));
+    await house.clock.advance(10);
+    control.abort();
+    for (const [error, code] of [
+      [await late, 'TIMEOUT'],
+      [await given, 'ABORTED'],
+    ] as const) {
+      expect(error).to.include({ code, address: 'volume/default/data' });
+      expect(error.message).to.include('the request stands, and the work goes on: it is pending-create');
+    }
+    held.open();
+    await house.rest();
+    expect(await house.volumes.get(key)).to.include({ state: 'created' });
+  });
+
+  it('V1 a signal that is aborted already: nothing is asked for', async () => {
+    const error = await refusalOf(house.volumes.create(spec('data'), { signal: AbortSignal.abort() }));
+    expect(error).to.include({ code: 'ABORTED' });
+    expect(error.message).to.include('nothing has changed');
+    expect(await house.volumes.get(key)).to.equal(undefined);
+  });
+
+  it('V1 the runtime is closed while it is waited for: told so, and the next runtime does it', async () => {
+    house.plugin.health = { healthy: false, description: 'initialising' };
+    await house.clock.advance(31_000);
+    const asked = refusalOf(house.volumes.create(spec('data')));
+    await house.rest();
+    await house.runtime.close();
+    expect(await asked).to.include({ code: 'RUNTIME_CLOSED' });
+    expect((await asked).message).to.include('the request stands');
+    expect(await refusalOf(house.volumes.create(spec('data')))).to.include({ code: 'RUNTIME_CLOSED' });
+    house.plugin.health = { healthy: true, description: 'ready' };
+    await house.open();
+    await house.clock.advance(1_000);
+    expect(await house.volumes.get(key)).to.include({ state: 'created' });
+  });
+
+  it('V2 options that are none: refused by their path', async () => {
+    const options = { timeoutMs: -1, signal: 'no', bogus: 1 };
+    // @ts-expect-error: plain JavaScript may give anything
+    const error = await refusalOf(house.volumes.create(spec('data'), options));
+    expect(error).to.include({ code: 'INVALID_ARGUMENT' });
+    expect(error.faults?.map((fault) => fault.split(':')[0])).to.deep.equal(['timeoutMs', 'signal', 'bogus']);
+    // @ts-expect-error: plain JavaScript may give anything
+    expect(await refusalOf(house.volumes.delete(key, { force: 'yes' }))).to.include({ code: 'INVALID_ARGUMENT' });
+  });
+
+  it('V2 the same spec again, at the same time or later: the same volume, made once', async () => {
+    const capacity = { requiredBytes: 5 };
+    const made = await Promise.all([1, 2, 3].map(() => house.volumes.create(spec('data', { capacity }))));
+    const again = await house.volumes.create(spec('data', { namespace: 'default', capacity: { requiredBytes: 5n } }));
+    expect(new Set([...made, again].map(({ uid }) => uid)).size).to.equal(1);
+    expect(house.plugin.told()).to.deep.equal(['CreateVolume: OK']);
+  });
+
+  it('V2 another spec: VOLUME_EXISTS, whatever state it is in', async () => {
+    always(house.plugin, 'CreateVolume', { code: 'OUT_OF_RANGE' });
+    await refusalOf(house.volumes.create(spec('data')));
+    const other = spec('data', { parameters: { tier: 'fast' } });
+    expect(await refusalOf(house.volumes.create(other))).to.include({ code: 'VOLUME_EXISTS' });
+    house.plugin.script = () => undefined;
+    await house.volumes.retry(key);
+    await house.rest();
+    expect(await refusalOf(house.volumes.create(other))).to.include({ code: 'VOLUME_EXISTS' });
+    await house.volumes.publish(key, 'a');
+    expect(await refusalOf(house.volumes.create(other))).to.include({ code: 'VOLUME_EXISTS' });
+  });
+
+  it('V2 V11 the same spec again where it has failed: told why at once, without another call', async () => {
+    always(house.plugin, 'CreateVolume', { code: 'OUT_OF_RANGE' });
+    await refusalOf(house.volumes.create(spec('data')));
+    expect(await refusalOf(house.volumes.create(spec('data')))).to.include({ grpcCode: 'OUT_OF_RANGE' });
+    expect(house.plugin.calls).to.have.length(1);
+  });
+
+  it('V2 a plugin that is not registered: named', async () => {
+    const error = await refusalOf(house.volumes.create(spec('data', { plugin: 'nobody' })));
+    expect(error).to.include({ code: 'PLUGIN_NOT_FOUND' });
+    expect(error.message).to.include("'nobody'");
+  });
+
+  it('V2 from another volume: by the id of that; the same again also after that is gone', async () => {
+    await house.volumes.create(spec('old'));
+    const copy = spec('data', { source: { volume: { id: 'old' } } });
+    const made = await house.volumes.create(copy);
+    expect(house.plugin.calls.at(-1)?.request).to.deep.include({
+      volumeContentSource: { volume: { volumeId: 'vol-1' } },
+    });
+    await house.volumes.delete({ id: 'old' });
+    expect(await house.volumes.create(copy)).to.include({ uid: made.uid });
+    const error = await refusalOf(house.volumes.create({ ...copy, id: 'more' }));
+    expect(error).to.include({ code: 'VOLUME_NOT_FOUND', address: 'volume/default/old' });
+  });
+
+  it('V2 one that exists: asked about, not created; what the plugin does not confirm is refused', async () => {
+    await house.volumes.create(spec('maker'));
+    house.plugin.calls.length = 0;
+    const external = { csiId: 'vol-1', context: { made: 'elsewhere' } };
+    const taken = await house.volumes.create(spec('data', { external }));
+    expect(taken).to.deep.include({ csiId: 'vol-1', context: { made: 'elsewhere' }, state: 'created' });
+    expect(house.plugin.told()).to.deep.equal(['ValidateVolumeCapabilities: OK']);
+    const error = await refusalOf(house.volumes.create(spec('none', { external: { csiId: 'vol-9' } })));
+    expect(error).to.include({ rpc: 'ValidateVolumeCapabilities', grpcCode: 'NOT_FOUND' });
+  });
+
+  it('V3 keys that look alike are different volumes, with names of their own at the plugin', async () => {
+    const keys = [
+      { namespace: 'default', id: 'a/b' },
+      { namespace: 'default/a', id: 'b' },
+      { namespace: 'default%2Fa', id: 'b' },
+      { namespace: 'Default', id: 'a/b' },
+      { namespace: 'default', id: 'a%2Fb' },
+      { namespace: 'default', id: 'é' },
+      { namespace: 'default', id: 'e\u0301' },
+    ];
+    for (const one of keys) await house.volumes.create(spec(one.id, one));
+    expect(house.plugin.volumes.size).to.equal(keys.length);
+    for (const one of keys) expect((await house.volumes.get(one))?.key).to.deep.equal(one);
+    const names = house.plugin.calls.map(({ volume }) => volume);
+    for (const name of names) expect(name).to.match(/^sc-[a-z0-9-]+$/);
+    expect(new Set(names).size).to.equal(keys.length);
+  });
+
+  it('V3 what names begin with is for the runtime to say', async () => {
+    await house.runtime.close();
+    await house.open({ volumeNamePrefix: 'lab-7' });
+    await house.clock.advance(200);
+    await house.volumes.create(spec('data'));
+    expect(house.plugin.calls.at(-1)?.volume).to.match(/^lab-7-/);
+  });
+
+  it('V3 the longest keys that there can be have an address that every store takes', async () => {
+    const longest = { namespace: '%'.repeat(128), id: 'é'.repeat(64) };
+    expect(await house.volumes.create(spec(longest.id, longest))).to.include({ state: 'created' });
+  });
+
+  it('V5 a plugin that makes no volumes: no call, its id is the one that was given', async () => {
+    house.plugin.capabilities = [];
+    await house.clock.advance(31_000);
+    expect(await house.volumes.create(spec('vol#1/x'))).to.include({ csiId: 'vol#1/x', state: 'created' });
+    await house.volumes.publish({ id: 'vol#1/x' }, 'a');
+    await house.volumes.unpublish({ id: 'vol#1/x' }, 'a');
+    await house.volumes.delete({ id: 'vol#1/x' });
+    expect(house.plugin.told()).to.deep.equal([]);
+  });
+
+  it('V5 a plugin of nodes only: the same, without a controller side', async () => {
+    const bare = await new VolumeHouse().open();
+    try {
+      bare.plugin.pluginCapabilities = [];
+      bare.plugin.capabilities = [];
+      await bare.runtime.close();
+      await bare.open({ dispensers: { 'csi-node': bare.plugin } });
+      const connection = { socketPath: '/nowhere/disk.sock' };
+      await bare.runtime.plugins.register({ type: 'csi-node', name: pluginName, allocId: 'disk-1', connection });
+      await bare.runtime.nodes.report({ id: 'a', plugins: [{ name: pluginName, nodeId: 'csi-a' }] });
+      await bare.rest();
+      await bare.volumes.create(spec('data'));
+      await bare.volumes.publish(key, 'a');
+      await bare.volumes.delete(key, { force: true });
+      expect(bare.plugin.calls).to.deep.equal([]);
+    } finally {
+      await bare.dispose();
+    }
+  });
+
+  it('V6 a size of 0 is none; a size above 2^53 comes out as a bigint; the context is as the plugin gave it', async () => {
+    const small = await house.volumes.create(spec('small'));
+    expect(small).to.not.have.property('capacityBytes');
+    expect(small.context).to.deep.equal({ made: house.plugin.calls[0]?.volume });
+    const large = await house.volumes.create(spec('large', { capacity: { requiredBytes: 2n ** 60n + 1n } }));
+    expect(large.capacityBytes).to.equal(2n ** 60n + 1n);
+  });
+
+  it('V9 volumes are worked on side by side: one that hangs delays no other', async () => {
+    const held = gate();
+    inOrder(house.plugin, 'CreateVolume', [{ before: held.passed }]);
+    const hung = house.volumes.create(spec('hung'));
+    await house.rest();
+    await Promise.all(Array.from({ length: 20 }, (_, index) => house.volumes.create(spec(`v-${index}`))));
+    expect(toldOf(house.plugin, 'CreateVolume')).to.have.length(21);
+    held.open();
+    await hung;
+  });
+
+  it('V12 asked from many sides at once, nothing is lost', async () => {
+    await house.volumes.create(spec('data'));
+    const capability = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
+    await Promise.all(['a', 'b', 'c'].map((nodeId) => house.volumes.publish(key, nodeId, { capability })));
+    expect(Object.keys((await house.volumes.get(key))?.publications ?? {})).to.have.members(['a', 'b', 'c']);
+    await Promise.all(['a', 'b', 'c'].map((nodeId) => house.volumes.unpublish(key, nodeId)));
+    expect((await house.volumes.get(key))?.publications).to.deep.equal({});
+  });
+
+  it('V15 paused it takes no new use; what is there stays, and may be asked for again', async () => {
+    await house.volumes.create(spec('data'));
+    const capability = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
+    await house.volumes.publish(key, 'a', { capability });
+    await house.volumes.setAvailability(key, 'drain');
+    await house.volumes.publish(key, 'a', { capability });
+    expect(await refusalOf(house.volumes.publish(key, 'b', { capability }))).to.include({ code: 'VOLUME_UNAVAILABLE' });
+    await house.volumes.setAvailability(key, 'active');
+    await house.volumes.publish(key, 'b', { capability });
+  });
+
+  it('V2 what is asked of one that is not there: named', async () => {
+    const requests = [
+      house.volumes.publish(key, 'a'),
+      house.volumes.unpublish(key, 'a'),
+      house.volumes.retry(key),
+      house.volumes.setAvailability(key, 'pause'),
+      house.volumes.release(key, 'web-1'),
+    ];
+    for (const request of requests)
+      expect(await refusalOf(request)).to.include({ code: 'VOLUME_NOT_FOUND', address: 'volume/default/data' });
+    await house.volumes.create(spec('data'));
+    expect(await refusalOf(house.volumes.publish(key, 'nowhere'))).to.include({ code: 'NODE_NOT_FOUND' });
+  });
+});
