@@ -102,7 +102,11 @@ export class FakePlugin extends FakeSnapshots implements Dispenser<FakePlugin> {
 
   close(): void {}
 
-  async fingerprint(): Promise<Fingerprint> {
+  fingerprint(client: FakePlugin = this): Promise<Fingerprint> {
+    return client.look();
+  }
+
+  async look(): Promise<Fingerprint> {
     const basic = { pluginName: 'fake.example', vendorVersion: '1', pluginCapabilities: this.pluginCapabilities };
     return { ...this.health, basic, ...(this.capabilities && { capabilities: this.capabilities }) };
   }

@@ -1,0 +1,75 @@
+/** A day of a small cluster in simulated time: what happened, as a table, and what must hold at its end. */
+import { expect } from 'chai';
+import { type Hour, SmallCluster } from './small-cluster.js';
+
+/** A fraction of it, and all that it shows holds the same: the whole takes longer than a test should. */
+const size = { plugins: 3, nodes: 50, volumes: Number(process.env.VOLUMES ?? 2_000) };
+
+const columns: (keyof Hour)[] = [
+  'created',
+  'published',
+  'unpublished',
+  'deleted',
+  'claims',
+  'calls',
+  'failures',
+  'nodesDown',
+  'fenced',
+  'outages',
+  'pending',
+];
+
+function table(hours: Hour[]): string {
+  const rows = [columns, ...hours.map((hour) => columns.map((column) => hour[column]))];
+  return rows
+    .map((row, at) => [at === 0 ? 'hour' : at - 1, ...row].map((cell) => String(cell).padStart(12)).join(''))
+    .join('\n');
+}
+
+describe('a day of a small cluster', function () {
+  this.timeout(300_000);
+  const cluster = new SmallCluster(size);
+  before(async () => {
+    await cluster.open();
+    await cluster.live(24);
+    await cluster.settle();
+    console.log(table(cluster.hours.slice(0, -1)));
+  });
+  after(() => cluster.close());
+
+  it('once faults stop, nothing is left to do', () => {
+    expect(cluster.hours.at(-2)?.pending).to.equal(0);
+  });
+
+  it('what the plugins have is what is believed: nothing leaked, nothing lost', async () => {
+    const real = new Map<string, string[]>();
+    for (const [name, plugin] of cluster.plugins)
+      for (const { id, attached } of plugin.volumes.values()) real.set(`${name} ${id}`, [...attached].sort());
+    const believed = new Map<string, string[]>();
+    for (const volume of await cluster.all()) {
+      const attached = Object.values(volume.publications).map(({ csiNodeId }) => csiNodeId);
+      believed.set(`${volume.plugin} ${volume.csiId}`, attached.sort());
+    }
+    expect([...believed].sort()).to.deep.equal([...real].sort());
+    expect(believed.size).to.be.above(0);
+  });
+
+  it('no call broke a rule: none overlapped on its volume, none was for no node, none deleted what was attached', () => {
+    expect([...cluster.plugins.values()].flatMap(({ wrongs }) => wrongs)).to.deep.equal([]);
+  });
+
+  it('no volume was claimed by more than one at a time, and no refusal came that an orchestrator would not expect', () => {
+    expect(cluster.surprises).to.deep.equal([]);
+  });
+
+  it('V19 secrets: each call was made with those of its time, and none was ever written down', () => {
+    expect(cluster.stale).to.deep.equal([]);
+    expect(cluster.leaked).to.deep.equal([]);
+  });
+
+  it('nodes went down, were fenced and came back; plugins restarted; it was no quiet day', () => {
+    const sum = (column: keyof Hour): number => cluster.hours.reduce((total, hour) => total + hour[column], 0);
+    for (const column of columns.filter((one) => one !== 'pending')) expect(sum(column), column).to.be.above(0);
+    expect(sum('created')).to.equal(size.volumes);
+  });
+});
