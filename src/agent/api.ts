@@ -1,6 +1,7 @@
 /**
  * The agent's HTTP API, on its unix socket. JSON in and out; errors are `{code, message, address?}`, what a plugin answered
- * with `{rpc, grpcCode, answerClass, final}` too. Of tasks: task-api.ts; of volumes: volume-api.ts; of nodes: node-api.ts
+ * with `{rpc, grpcCode, answerClass, final}` too. Of tasks: task-api.ts; of volumes: volume-api.ts; of their snapshots:
+ * snapshot-api.ts; of nodes: node-api.ts
  */
 import { chmodSync, rmSync } from 'node:fs';
 import { fastify } from 'fastify';
@@ -10,6 +11,7 @@ import type { PluginStatus } from '../registry/plugin-statuses.js';
 import type { ActorStatus, Runtime, StoreStatus } from '../runtime.js';
 import { serveNodes } from './node-api.js';
 import { timeoutIn } from './requests.js';
+import { serveSnapshots } from './snapshot-api.js';
 import type { StoreKind } from './store.js';
 import { serveTasks } from './task-api.js';
 import { serveVolumes } from './volume-api.js';
@@ -53,6 +55,7 @@ const statusOf: Record<string, number> = {
   TASK_NOT_FOUND: 404,
   ACTOR_NOT_FOUND: 404,
   VOLUME_NOT_FOUND: 404,
+  SNAPSHOT_NOT_FOUND: 404,
   NODE_NOT_FOUND: 404,
   ACTOR_QUARANTINED: 409,
   PLUGIN_IN_USE: 409,
@@ -64,11 +67,15 @@ const statusOf: Record<string, number> = {
   VOLUME_UNAVAILABLE: 409,
   VOLUME_NOT_CONFIRMED: 409,
   CLAIM_CONFLICT: 409,
+  SNAPSHOT_EXISTS: 409,
+  SNAPSHOT_DELETING: 409,
+  SNAPSHOT_NOT_READY: 409,
   NODE_NOT_READY: 409,
   NODE_UNFIT: 409,
   NODE_FULL: 409,
   NOT_LEADER: 409,
   CSI_ERROR: 502,
+  SNAPSHOT_UNPROVEN: 502,
   PLUGIN_UNAVAILABLE: 503,
   SECRETS_UNAVAILABLE: 503,
   RUNTIME_CLOSED: 503,
@@ -139,6 +146,7 @@ export async function serveApi({
   });
   serveTasks(server, runtime);
   serveVolumes(server, runtime);
+  serveSnapshots(server, runtime);
   serveNodes(server, runtime);
   server.post('/v1/drain', async (_, reply) => {
     await drain();

@@ -56,7 +56,8 @@ export function askAgent(
 
 /** The agent's own words, but where they tell a program that has its runtime what to do. */
 const refusal = (code: string, message: string): AgentError => {
-  const subject = /^(TASK|VOLUME|NODE)_NOT_FOUND$/.exec(code)?.[1]?.toLowerCase();
+  const isGroup = code === 'SNAPSHOT_NOT_FOUND' && /^(there is no )?group /.test(message);
+  const subject = isGroup ? 'group-snapshot' : /^(TASK|VOLUME|SNAPSHOT|NODE)_NOT_FOUND$/.exec(code)?.[1]?.toLowerCase();
   return new AgentError(code, subject ? message.replace(/: [^:]*$/, `: see stagecraft ${subject} list`) : message);
 };
 

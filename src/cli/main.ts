@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * The command line: what runs here itself, and exit codes. What is asked of a running agent: plugins.ts, tasks.ts,
- * volumes.ts, nodes.ts, actors.ts.
+ * volumes.ts, snapshots.ts, nodes.ts, actors.ts.
  * 0 done, 1 failed, 2 usage, 3 no agent or driver reached.
  */
 import { resolve } from 'node:path';
@@ -20,6 +20,7 @@ import { addPluginCommands } from './plugins.js';
 import { oneLine } from './print.js';
 import { print, type ReachOptions, reach, socketOf } from './reach.js';
 import { firstSignal } from './signals.js';
+import { addSnapshotCommands } from './snapshots.js';
 import { addTaskCommands } from './tasks.js';
 import { addVolumeCommands } from './volumes.js';
 
@@ -94,6 +95,7 @@ function makeProgram(): Command {
   addPluginCommands(program);
   addTaskCommands(program);
   addVolumeCommands(program);
+  addSnapshotCommands(program);
   addNodeCommands(program);
   addActorCommands(program);
   reach(program.command('drain').description('stop the plugin processes in order, then the agent')).action(drain);

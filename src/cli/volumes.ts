@@ -1,13 +1,24 @@
 /** `stagecraft volume`: makes volumes, brings them to nodes and takes them away, and looks at them. */
-import { readFileSync } from 'node:fs';
-import { type Command, CommanderError, Option } from 'commander';
-import { parse } from 'yaml';
-import type { Expanded, VolumePage, VolumeReport } from '../agent/volume-api.js';
-import { messageOf } from '../errors.js';
-import { collect, secondsIn, sizeIn } from './arguments.js';
+import { type Command, Option } from 'commander';
+import type { Expanded, VolumeReport } from '../agent/volume-api.js';
+import { collect, sizeIn } from './arguments.js';
 import { askAgent } from './client.js';
 import { sizeText, volumeDetails, volumeTable } from './print-volumes.js';
 import { type LookOptions, look, lookAt, print, printJson, type ReachOptions, reach, socketOf } from './reach.js';
+import {
+  type Awaited,
+  awaited,
+  type InNamespace,
+  inNamespace,
+  listAll,
+  misuse,
+  nameOf,
+  pairs,
+  pathBelow,
+  requests,
+  specIn,
+  within,
+} from './requests.js';
 
 const accessModes = [
   'single-node-writer',
@@ -19,27 +30,10 @@ const accessModes = [
   'multi-node-multi-writer',
 ];
 
-interface OfVolume {
-  namespace: string;
-}
-
-interface Awaited {
-  /** Milliseconds. */
-  timeout?: number;
-}
-
-/** Options of a command that is about one volume. */
-const inNamespace = (command: Command): Command =>
-  command.option('--namespace <name>', 'the namespace of the volume', 'default');
-
-/** Of one that waits for what it asks for. */
-const awaited = (command: Command): Command =>
-  command.option('--timeout <seconds>', 'how long to wait; what is asked for goes on after that', secondsIn);
-
 export function addVolumeCommands(program: Command): void {
   const volume = program.command('volume').description('make volumes, bring them to nodes, look at them');
   const add = (usage: string, description: string): Command =>
-    inNamespace(volume.command(usage).description(description));
+    inNamespace(volume.command(usage).description(description), 'volume');
   lookAt(volume.command('list').description('volumes, where they are, and what keeps them'))
     .option('--namespace <name>', 'of this namespace only')
     .option('--plugin <name>', 'of this plugin only')
@@ -59,6 +53,7 @@ export function addVolumeCommands(program: Command): void {
     .option('--mount-flag <flag>', 'any number of times', collect, [])
     .option('--parameter <key=value>', "of the plugin's own; any number of times", collect, [])
     .option('--secret <key=ref>', 'a secret for its calls, e.g. password=file:disk-password', collect, [])
+    .option('--from-snapshot <id>', 'with what is in that snapshot of the namespace')
     .option('--external <csi-id>', 'take over the one that the plugin knows by this id')
     .action(createVolume);
   lookAt(awaited(add('publish <id> <node>', 'make it available to a node')))
@@ -75,7 +70,7 @@ export function addVolumeCommands(program: Command): void {
     .option('--force', 'also while it is used; what could not be confirmed stays listed')
     .action(deleteVolume);
   for (const [name, { description, done }] of Object.entries(requests)) {
-    reach(add(`${name} <id>`, description)).action(async (id: string, options: ReachOptions & OfVolume) => {
+    reach(add(`${name} <id>`, description)).action(async (id: string, options: ReachOptions & InNamespace) => {
       await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/${name}`);
       print(`volume ${nameOf(id, options)} ${done}`);
     });
@@ -85,17 +80,7 @@ export function addVolumeCommands(program: Command): void {
   ).action(setAvailability);
 }
 
-const requests = {
-  retry: { description: 'try again what has failed, and what waits for its time', done: 'is tried again' },
-  acknowledge: { description: 'forget a deleted one, whose leftovers were seen to', done: 'is forgotten' },
-};
-
-const pathOf = (id: string, { namespace }: OfVolume): string =>
-  `/v1/volumes/${encodeURIComponent(namespace)}/${encodeURIComponent(id)}`;
-
-const nameOf = (id: string, { namespace }: OfVolume): string => `${namespace}/${id}`;
-
-const within = ({ timeout }: Awaited): string => (timeout === undefined ? '' : `?timeoutMs=${timeout}`);
+const pathOf = (id: string, of: InNamespace): string => pathBelow('/v1/volumes', id, of);
 
 interface Filters {
   namespace?: string;
@@ -113,29 +98,19 @@ async function listVolumes({
   prefix,
   ...options
 }: LookOptions & Filters): Promise<void> {
-  const filters = Object.entries({ namespace, plugin, state, node, idPrefix: prefix, limit: '1000' });
-  const query = new URLSearchParams(
-    filters.flatMap(([key, value]): [string, string][] => (value === undefined ? [] : [[key, value]])),
-  );
-  const socketPath = socketOf(options);
-  const volumes: VolumeReport[] = [];
-  for (;;) {
-    const { items, next } = await look<VolumePage>(socketPath, `/v1/volumes?${query}`);
-    volumes.push(...items);
-    if (next === undefined) break;
-    query.set('after', next);
-  }
+  const filters = { namespace, plugin, state, node, idPrefix: prefix };
+  const volumes = await listAll<VolumeReport>(socketOf(options), '/v1/volumes', filters);
   if (options.json) printJson(volumes);
   else print(volumeTable(volumes));
 }
 
-async function showVolume(id: string, options: LookOptions & OfVolume): Promise<void> {
+async function showVolume(id: string, options: LookOptions & InNamespace): Promise<void> {
   const volume = await look<VolumeReport>(socketOf(options), pathOf(id, options));
   if (options.json) printJson(volume);
   else print(volumeDetails(volume));
 }
 
-interface CreateOptions extends LookOptions, OfVolume, Awaited {
+interface CreateOptions extends LookOptions, InNamespace, Awaited {
   file?: string;
   plugin?: string;
   size?: number;
@@ -146,6 +121,7 @@ interface CreateOptions extends LookOptions, OfVolume, Awaited {
   mountFlag: string[];
   parameter: string[];
   secret: string[];
+  fromSnapshot?: string;
   external?: string;
 }
 
@@ -156,17 +132,8 @@ async function createVolume(id: string | undefined, options: CreateOptions): Pro
   else print(`volume ${nameOf(volume.key.id, volume.key)} is created: the plugin knows it as ${volume.csiId}`);
 }
 
-/** What is left out or wrong, the agent says. */
-function specIn(file: string): object {
-  try {
-    return Object(parse(readFileSync(file, 'utf8')));
-  } catch (error) {
-    throw misuse(`can't take the spec in ${file}: ${messageOf(error)}`);
-  }
-}
-
 function specOf(id: string | undefined, options: CreateOptions): object {
-  const { namespace, plugin, size, limit, accessMode, block, fsType, mountFlag, external } = options;
+  const { namespace, plugin, size, limit, accessMode, block, fsType, mountFlag, fromSnapshot, external } = options;
   if (id === undefined || plugin === undefined) throw misuse('give the id of the volume and its --plugin, or --file');
   return {
     namespace,
@@ -183,22 +150,12 @@ function specOf(id: string | undefined, options: CreateOptions): object {
     ],
     parameters: pairs('--parameter', options.parameter),
     secrets: pairs('--secret', options.secret),
+    ...(fromSnapshot && { source: { volumeSnapshot: fromSnapshot } }),
     ...(external && { external: { csiId: external } }),
   };
 }
 
-const pairs = (option: string, given: string[]): Record<string, string> =>
-  Object.fromEntries(
-    given.map((text) => {
-      const at = text.indexOf('=');
-      if (at < 1) throw misuse(`${option} takes key=value`);
-      return [text.slice(0, at), text.slice(at + 1)];
-    }),
-  );
-
-const misuse = (message: string): CommanderError => new CommanderError(2, 'usage', `error: ${message}`);
-
-interface PublishOptions extends LookOptions, OfVolume, Awaited {
+interface PublishOptions extends LookOptions, InNamespace, Awaited {
   readOnly?: boolean;
   accessMode?: string;
 }
@@ -220,7 +177,11 @@ async function capabilityOf(socketPath: string, path: string, accessMode: string
   return capabilities.find((one) => one.accessMode === accessMode) ?? { accessMode, attachmentMode };
 }
 
-async function unpublishVolume(id: string, nodeId: string, options: ReachOptions & OfVolume & Awaited): Promise<void> {
+async function unpublishVolume(
+  id: string,
+  nodeId: string,
+  options: ReachOptions & InNamespace & Awaited,
+): Promise<void> {
   await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/unpublish${within(options)}`, { body: { nodeId } });
   print(`volume ${nameOf(id, options)} is not published to node ${nodeId}`);
 }
@@ -228,7 +189,7 @@ async function unpublishVolume(id: string, nodeId: string, options: ReachOptions
 async function expandVolume(
   id: string,
   requiredBytes: number,
-  options: LookOptions & OfVolume & Awaited,
+  options: LookOptions & InNamespace & Awaited,
 ): Promise<void> {
   const body = { requiredBytes };
   const answer = await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/expand${within(options)}`, { body });
@@ -240,13 +201,13 @@ async function expandVolume(
 
 async function deleteVolume(
   id: string,
-  { force = false, ...options }: ReachOptions & OfVolume & Awaited & { force?: boolean },
+  { force = false, ...options }: ReachOptions & InNamespace & Awaited & { force?: boolean },
 ): Promise<void> {
   await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/delete${within(options)}`, { body: { force } });
   print(`volume ${nameOf(id, options)} is deleted`);
 }
 
-async function setAvailability(id: string, availability: string, options: ReachOptions & OfVolume): Promise<void> {
+async function setAvailability(id: string, availability: string, options: ReachOptions & InNamespace): Promise<void> {
   await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/availability`, { body: { availability } });
   print(`volume ${nameOf(id, options)} is ${availability}`);
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { NodeReport } from '../../src/agent/node-api.js';
+import type { GroupSnapshotReport } from '../../src/agent/snapshot-api.js';
 import type { VolumeReport } from '../../src/agent/volume-api.js';
 import { askAgent } from '../../src/cli/client.js';
 import { AgentProcess, mainPath, makePlace, type Place, removePlace } from './agent-process.js';
@@ -89,6 +90,36 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
       status: 1,
       code: 'VOLUME_UNAVAILABLE',
     });
+  });
+
+  it('A5 V1 snapshots of one volume and of two: made, made into a volume, looked at, deleted', () => {
+    const one = (...args: string[]): Said => cli('snapshot', ...args, '--config', place.configPath);
+    const group = (...args: string[]): Said => cli('group-snapshot', ...args, '--config', place.configPath);
+    for (const id of ['data', 'wal'])
+      expect(volume('create', id, '--plugin', 'hostpath', '--size', '1Mi').status).to.equal(0);
+    expect(one('create', 'monday', 'data').stdout).to.match(
+      /^snapshot default\/monday is ready: the plugin knows it as \S+\n$/,
+    );
+    expect(volume('create', 'copy', '--plugin', 'hostpath', '--from-snapshot', 'monday').status).to.equal(0);
+    const [head, row] = one('list', '--state', 'ready').stdout.split('\n');
+    expect(head).to.match(/^NAMESPACE +ID +PLUGIN +STATE +OF +TAKEN +TROUBLE$/);
+    expect(row).to.match(/^default +monday +hostpath +ready +data +\d{4}-\d\d-\d\dT\S+Z$/);
+    expect(one('status', 'monday').stdout).to.match(/^size +1Mi$/m);
+    writeFileSync(join(place.directory, 'tuesday.yaml'), 'id: tuesday\nvolumes: [{ id: wal }, { id: data }]\n');
+    const made: GroupSnapshotReport = JSON.parse(group('create', '--file', 'tuesday.yaml', '--json').stdout);
+    expect(JSON.parse(group('create', 'tuesday', 'data', 'wal', '--json').stdout)).to.deep.equal(made);
+    const { stdout } = group('status', 'tuesday');
+    expect(stdout)
+      .to.match(/^of +data, wal$/m)
+      .and.to.match(/^default\/wal +\S+ +1Mi$/m);
+    expect(stdout).to.include(made.snapshots[0]?.csiId);
+    for (const misused of [one('create', 'x'), group('create', 'x'), one('create', 'x', 'data', '--parameter', 'x')])
+      expect(misused.status, misused.stderr).to.equal(2);
+    expect(group('delete', 'tuesday').stdout).to.equal('group snapshot default/tuesday is deleted\n');
+    expect(one('delete', 'monday').stdout).to.equal('snapshot default/monday is deleted\n');
+    expect(one('list').stdout).to.equal('there are no such snapshots\n');
+    const stderr = 'there is no group snapshot default/tuesday: see stagecraft group-snapshot list\n';
+    expect(group('status', 'tuesday')).to.include({ status: 1, stderr });
   });
 
   it('A5 N1 N3 the agent has reported itself as a node; one that is fenced keeps the reason until it reports', () => {

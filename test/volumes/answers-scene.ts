@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { volumeAddress } from '../../machines/addresses.js';
+import type { SnapshotContext } from '../../machines/volume-snapshot-types.js';
 import type { VolumeContext } from '../../machines/volume-types.js';
 import type { RpcName } from '../../src/csi/answers.js';
 import { CsiClient } from '../../src/csi/client.js';
@@ -160,9 +161,14 @@ export class AnswersScene {
   }
 
   /** Whether its machine has nothing to do and waits for nothing: only a request makes it call again. */
-  async isAtRest(id: string): Promise<boolean> {
-    const { snapshot } = await this.runtime.journal.replay(volumeAddress('default', id));
-    const { work } = (snapshot?.context ?? {}) as VolumeContext;
+  isAtRest(id: string): Promise<boolean> {
+    return this.isIdle(volumeAddress('default', id));
+  }
+
+  /** The same of a machine of either kind: of a volume, or of a snapshot. */
+  async isIdle(address: string): Promise<boolean> {
+    const { snapshot } = await this.runtime.journal.replay(address);
+    const { work } = (snapshot?.context ?? {}) as Pick<VolumeContext | SnapshotContext, 'work'>;
     return work === null;
   }
 
@@ -208,6 +214,11 @@ export class AnswersScene {
     expect(real.map(({ id, attached }) => ({ id, attached }))).to.deep.equal(believed);
     if (volume?.capacityBytes !== undefined) expect(real[0]?.capacityBytes).to.equal(volume.capacityBytes);
     expect(real.every(isReal), JSON.stringify(real)).to.equal(true);
+    this.checkCalls();
+  }
+
+  /** The driver was asked for nothing that it must not be, and met all its faults. */
+  checkCalls(): void {
     expect(violationsIn(this.#judged()).map(({ text }) => text)).to.deep.equal([]);
     expect(this.driver.stepsLeft, 'faults that were not met').to.equal(0);
     expect(this.runtime.actors.quarantined()).to.deep.equal([]);
@@ -246,14 +257,18 @@ export class AnswersScene {
   }
 
   #kept(): RealVolume[] {
-    const directory = join(this.folder, 'driver', 'volumes');
+    return this.records('volumes').map((record) => {
+      const { publications, ...volume } = record as RealVolume & { publications: object };
+      const { id, name, capacityBytes, mutableParameters } = volume;
+      return { id, name, capacityBytes, mutableParameters, attached: Object.keys(publications) };
+    });
+  }
+
+  /** What the driver has on its disk of one kind, by the names of their files. */
+  records(kind: 'volumes' | 'snapshots' | 'groups'): unknown[] {
+    const directory = join(this.folder, 'driver', kind);
     return readdirSync(directory)
       .filter((file) => file.endsWith('.json'))
-      .map((file) => {
-        const { id, name, capacityBytes, mutableParameters, publications } = JSON.parse(
-          readFileSync(join(directory, file), 'utf8'),
-        );
-        return { id, name, capacityBytes, mutableParameters, attached: Object.keys(publications) };
-      });
+      .map((file) => JSON.parse(readFileSync(join(directory, file), 'utf8')));
   }
 }

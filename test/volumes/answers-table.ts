@@ -169,7 +169,7 @@ const final: readonly string[] = [
 
 export function reactionTo(rpc: RpcName, { code }: Answer): Reaction {
   if (code === 'NOT_FOUND') {
-    if (rpc === 'DeleteVolume') return 'taken for done';
+    if (rpc.startsWith('Delete')) return 'taken for done';
     return rpc === 'ControllerUnpublishVolume' ? 'asked again' : 'failed';
   }
   return final.includes(code) ? 'failed' : 'asked again';

@@ -1,0 +1,55 @@
+/** Tables and details of snapshots, of one volume and of several, for people. */
+import type { GroupSnapshotReport, SnapshotReport } from '../agent/snapshot-api.js';
+import { factsTable, table } from './print.js';
+import { sizeText } from './print-volumes.js';
+
+export type AnyReport = SnapshotReport | GroupSnapshotReport;
+
+const sourcesOf = (snapshot: AnyReport): string =>
+  ('volumes' in snapshot ? snapshot.volumes : [snapshot.volume])
+    .map(({ namespace, id }) => (namespace === snapshot.key.namespace ? id : `${namespace}/${id}`))
+    .join(', ');
+
+/** A plugin may say what no date can be. */
+function takenText({ takenAtMs }: AnyReport): string {
+  const taken = new Date(takenAtMs ?? Number.NaN);
+  return Number.isNaN(taken.getTime()) ? '-' : taken.toISOString();
+}
+
+const troubleOf = ({ error, leftovers }: AnyReport): string => error?.message ?? leftovers?.join('; ') ?? '';
+
+export const snapshotTable = (snapshots: AnyReport[]): string =>
+  table(
+    ['NAMESPACE', 'ID', 'PLUGIN', 'STATE', 'OF', 'TAKEN', 'TROUBLE'],
+    snapshots.map((snapshot) => [
+      snapshot.key.namespace,
+      snapshot.key.id,
+      snapshot.plugin,
+      snapshot.state,
+      sourcesOf(snapshot),
+      takenText(snapshot),
+      troubleOf(snapshot),
+    ]),
+  );
+
+export function snapshotDetails(snapshot: AnyReport): string {
+  const { key, plugin, state, csiId, error, leftovers = [] } = snapshot;
+  const isGroup = 'volumes' in snapshot;
+  const facts: [string, string][] = [
+    [isGroup ? 'group snapshot' : 'snapshot', `${key.namespace}/${key.id}`],
+    ['of', sourcesOf(snapshot)],
+    ['plugin', plugin],
+    ['state', error ? `${state}: ${error.message}` : state],
+    ['csi id', csiId ?? 'not made yet'],
+    ['taken', takenText(snapshot)],
+    ...(isGroup ? [] : [['size', sizeText(snapshot.sizeBytes)] satisfies [string, string]]),
+    ...leftovers.map((what): [string, string] => ['left behind', what]),
+  ];
+  const members = isGroup ? snapshot.snapshots : [];
+  const rows = members.map(({ csiId: id, volume, sizeBytes }) => [
+    volume ? `${volume.namespace}/${volume.id}` : '-',
+    id,
+    sizeText(sizeBytes),
+  ]);
+  return [factsTable(facts), ...(rows.length > 0 ? [table(['VOLUME', 'CSI ID', 'SIZE'], rows)] : [])].join('\n\n');
+}

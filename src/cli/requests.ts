@@ -1,0 +1,77 @@
+/** What commands about one volume or one snapshot have in common: its name, its spec, how long they wait; and lists by pages. */
+import { readFileSync } from 'node:fs';
+import { type Command, CommanderError } from 'commander';
+import { parse } from 'yaml';
+import { messageOf } from '../errors.js';
+import { secondsIn } from './arguments.js';
+import { look } from './reach.js';
+
+export interface InNamespace {
+  namespace: string;
+}
+
+export interface Awaited {
+  /** Milliseconds. */
+  timeout?: number;
+}
+
+/** Options of a command that is about one of them. */
+export const inNamespace = (command: Command, what: string): Command =>
+  command.option('--namespace <name>', `the namespace of the ${what}`, 'default');
+
+/** Of one that waits for what it asks for. */
+export const awaited = (command: Command): Command =>
+  command.option('--timeout <seconds>', 'how long to wait; what is asked for goes on after that', secondsIn);
+
+export const within = ({ timeout }: Awaited): string => (timeout === undefined ? '' : `?timeoutMs=${timeout}`);
+
+export const nameOf = (id: string, { namespace }: InNamespace): string => `${namespace}/${id}`;
+
+export const pathBelow = (base: string, id: string, { namespace }: InNamespace): string =>
+  `${base}/${encodeURIComponent(namespace)}/${encodeURIComponent(id)}`;
+
+/** What both may be asked for. */
+export const requests = {
+  retry: { description: 'try again what has failed, and what waits for its time', done: 'is tried again' },
+  acknowledge: { description: 'forget a deleted one, whose leftovers were seen to', done: 'is forgotten' },
+};
+
+/** The spec in a file, as it is: what is left out or wrong, the agent says. */
+export function specIn(file: string): object {
+  try {
+    return Object(parse(readFileSync(file, 'utf8')));
+  } catch (error) {
+    throw misuse(`can't take the spec in ${file}: ${messageOf(error)}`);
+  }
+}
+
+/** Of an option that takes `key=value` any number of times. */
+export const pairs = (option: string, given: string[]): Record<string, string> =>
+  Object.fromEntries(
+    given.map((text) => {
+      const at = text.indexOf('=');
+      if (at < 1) throw misuse(`${option} takes key=value`);
+      return [text.slice(0, at), text.slice(at + 1)];
+    }),
+  );
+
+export const misuse = (message: string): CommanderError => new CommanderError(2, 'usage', `error: ${message}`);
+
+/** All pages of a list. @param filters those that are absent are left out */
+export async function listAll<T>(
+  socketPath: string,
+  path: string,
+  filters: Record<string, string | undefined>,
+): Promise<T[]> {
+  const given = Object.entries({ ...filters, limit: '1000' });
+  const query = new URLSearchParams(
+    given.flatMap(([key, value]): [string, string][] => (value === undefined ? [] : [[key, value]])),
+  );
+  const all: T[] = [];
+  for (;;) {
+    const { items, next } = await look<{ items: T[]; next?: string }>(socketPath, `${path}?${query}`);
+    all.push(...items);
+    if (next === undefined) return all;
+    query.set('after', next);
+  }
+}

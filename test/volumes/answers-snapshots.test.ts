@@ -1,0 +1,201 @@
+/**
+ * Each call that snapshots make, of one volume and of a group, and each answer that a driver may give: before its work,
+ * after it, after a lost answer. What was begun by a call without an answer is no snapshot to rely on: it is
+ * removed, and made anew.
+ */
+import { expect } from 'chai';
+import { groupSnapshotAddress, snapshotAddress } from '../../machines/addresses.js';
+import type { RpcName } from '../../src/csi/answers.js';
+import type { GroupSnapshots, Snapshots } from '../../src/runtime.js';
+import type { Step } from '../../src/testing/index.js';
+import type { GroupSnapshot, Snapshot } from '../../src/volumes/snapshot-view.js';
+import { refusalOf } from '../refusal.js';
+import { eventually } from '../scenarios/redis-scene.js';
+import { AnswersScene } from './answers-scene.js';
+import { type Answer, answers } from './answers-table.js';
+
+const lost: Step = { breakOff: 'after' };
+const sources = [{ id: 'data' }, { id: 'wal' }];
+
+interface Sort {
+  creates: RpcName;
+  deletes: RpcName;
+  chosen: readonly Answer[];
+  of(scene: AnswersScene): Pick<Snapshots | GroupSnapshots, 'delete' | 'retry'> & {
+    get(key: { id: string }): Promise<Snapshot | GroupSnapshot | undefined>;
+  };
+  create(scene: AnswersScene, id: string): Promise<unknown>;
+  address(id: string): string;
+  /** What the driver has, as ids: of the group first. */
+  real(scene: AnswersScene): string[];
+  /** What is believed that it has. */
+  believed(snapshot: Snapshot | GroupSnapshot): string[];
+}
+
+const idsOf = (records: unknown[]): string[] => (records as { id: string }[]).map(({ id }) => id);
+
+/** One of each class: both sorts are made of the same states. */
+const classes = [
+  'ABORTED',
+  'UNAVAILABLE',
+  'RESOURCE_EXHAUSTED',
+  'FAILED_PRECONDITION',
+  'NOT_FOUND',
+  'INVALID_ARGUMENT',
+];
+
+const sorts: Sort[] = [
+  {
+    creates: 'CreateSnapshot',
+    deletes: 'DeleteSnapshot',
+    chosen: answers,
+    of: ({ runtime }) => runtime.snapshots,
+    create: ({ runtime }, id) => runtime.snapshots.create({ id, volume: { id: 'data' } }),
+    address: (id) => snapshotAddress('default', id),
+    real: (scene) => idsOf(scene.records('snapshots')),
+    believed: ({ csiId = '' }) => [csiId],
+  },
+  {
+    creates: 'CreateVolumeGroupSnapshot',
+    deletes: 'DeleteVolumeGroupSnapshot',
+    chosen: answers.filter(({ name }) => classes.includes(name)),
+    of: ({ runtime }) => runtime.groupSnapshots,
+    create: ({ runtime }, id) => runtime.groupSnapshots.create({ id, volumes: sources }),
+    address: (id) => groupSnapshotAddress('default', id),
+    real: (scene) => idsOf([...scene.records('groups'), ...scene.records('snapshots')]),
+    believed: (group) => [
+      group.csiId ?? '',
+      ...('snapshots' in group ? group.snapshots.map(({ csiId }) => csiId).sort() : []),
+    ],
+  },
+];
+
+const final = ['NOT_FOUND', 'INVALID_ARGUMENT', 'ALREADY_EXISTS', 'OUT_OF_RANGE', 'UNIMPLEMENTED'];
+const isFinal = ({ code }: Answer): boolean => [...final, 'PERMISSION_DENIED', 'UNAUTHENTICATED'].includes(code);
+
+/** Of a creation: whether it is left to whoever asked. That there is no room is theirs to see to. */
+const isLeft = (answer: Answer): boolean => isFinal(answer) || answer.code === 'RESOURCE_EXHAUSTED';
+/** The driver has looked at the request, and says that it never took it. */
+const disproves = ({ code }: Answer): boolean => code === 'INVALID_ARGUMENT' || code === 'OUT_OF_RANGE';
+/** It may have been done, or be under way still. */
+const isDoubtful = (answer: Answer): boolean =>
+  !isLeft(answer) && !['ABORTED', 'FAILED_PRECONDITION'].includes(answer.code);
+
+const positions: { name: string; steps(answer: Answer): Step[]; isWorkDone: boolean; wasLost: boolean }[] = [
+  { name: 'before the work', steps: ({ code, text }) => [{ code, text }], isWorkDone: false, wasLost: false },
+  { name: 'after the work', steps: ({ code, text }) => [{ code, text, work: true }], isWorkDone: true, wasLost: false },
+  { name: 'after a lost answer', steps: ({ code, text }) => [lost, { code, text }], isWorkDone: true, wasLost: true },
+];
+
+const endOf = ({ code }: Step): string => code ?? 'broken';
+
+describe('the answers to calls for snapshots', () => {
+  let scene: AnswersScene;
+  before(async () => {
+    scene = await AnswersScene.start();
+    await scene.furnish();
+    for (const { id } of sources) await scene.runtime.volumes.create(scene.spec(id));
+  });
+  after(() => scene.end());
+
+  for (const { creates, deletes, chosen, of, create, address, real, believed } of sorts) {
+    const get = (id: string) => of(scene).get({ id });
+    const remove = (id: string) => of(scene).delete({ id });
+
+    async function becomes(id: string, state: string | undefined): Promise<void> {
+      await eventually(`${id} is ${state}`, async () => (await get(id))?.state === state);
+    }
+
+    /** The driver has it and nothing else; when it is deleted, nothing at all. */
+    async function settles(id: string): Promise<void> {
+      const snapshot = await get(id);
+      expect(snapshot?.state).to.equal('ready');
+      expect(real(scene)).to.deep.equal(snapshot && believed(snapshot));
+      await remove(id);
+      isGone();
+    }
+
+    function isGone(): void {
+      expect(real(scene)).to.deep.equal([]);
+      scene.checkCalls();
+    }
+
+    /** What has failed makes no call by itself. */
+    async function failedWith(refusal: Error, rpc: RpcName, { code, text }: Answer, id: string): Promise<void> {
+      const final = code !== 'RESOURCE_EXHAUSTED';
+      expect(refusal).to.deep.include({ code: 'CSI_ERROR', rpc, grpcCode: code, final });
+      expect(await get(id)).to.include({ state: 'failed' });
+      expect((await get(id))?.error?.message).to.equal(`${rpc}: ${code}: ${text}`);
+      expect(await scene.isIdle(address(id))).to.equal(true);
+    }
+
+    for (const answer of chosen) {
+      for (const { name: position, steps, isWorkDone, wasLost } of positions) {
+        const isAnew = isDoubtful(answer) || (wasLost && !disproves(answer));
+        const reaction = `${isLeft(answer) ? 'it has failed' : 'it is asked again'}${isAnew ? ', and made anew' : ''}`;
+
+        it(`V11 ${creates} answered ${answer.name} ${position}: ${reaction}`, async () => {
+          const id = scene.begin();
+          const script = steps(answer);
+          for (const step of script) scene.driver.script(creates, step);
+          const told = script.map(endOf);
+          if (isLeft(answer)) {
+            await failedWith(await refusalOf(create(scene, id)), creates, answer, id);
+            expect(scene.ends(creates)).to.deep.equal(told);
+            await of(scene).retry({ id });
+            await becomes(id, 'ready');
+          } else {
+            await create(scene, id);
+          }
+          expect(scene.ends(creates)).to.deep.equal([...told, 'OK', ...(isAnew ? ['OK'] : [])]);
+          expect(scene.ends(deletes)).to.deep.equal(isAnew ? ['OK'] : []);
+          await settles(id);
+        });
+
+        // That what is to go is not there is said of what is there by liars only.
+        if (answer.code === 'NOT_FOUND' && !isWorkDone) continue;
+        const isOver = answer.code === 'NOT_FOUND';
+        const outcome = isOver ? 'taken for done' : isFinal(answer) ? 'failed' : 'asked again';
+
+        it(`V11 ${deletes} answered ${answer.name} ${position}: ${outcome}`, async () => {
+          const id = scene.begin();
+          await create(scene, id);
+          const script = steps(answer);
+          for (const step of script) scene.driver.script(deletes, step);
+          const told = script.map(endOf);
+          if (outcome === 'failed') {
+            await failedWith(await refusalOf(remove(id)), deletes, answer, id);
+            expect(scene.ends(deletes)).to.deep.equal(told);
+            await of(scene).retry({ id });
+            await becomes(id, undefined);
+          } else {
+            await remove(id);
+          }
+          expect(scene.ends(deletes)).to.deep.equal(isOver ? told : [...told, 'OK']);
+          expect(await get(id)).to.equal(undefined);
+          isGone();
+        });
+      }
+    }
+
+    for (const moment of ['before', 'after'] as const) {
+      it(`V11 ${creates} whose connection breaks ${moment} the work: it is made anew`, async () => {
+        const id = scene.begin();
+        scene.driver.script(creates, { breakOff: moment });
+        await create(scene, id);
+        expect(scene.ends(creates)).to.deep.equal(['broken', 'OK', 'OK']);
+        expect(scene.ends(deletes)).to.deep.equal(['OK']);
+        await settles(id);
+      });
+
+      it(`V11 ${deletes} whose connection breaks ${moment} the work: it is asked again`, async () => {
+        const id = scene.begin();
+        await create(scene, id);
+        scene.driver.script(deletes, { breakOff: moment }, { times: 2 });
+        await remove(id);
+        expect(scene.ends(deletes)).to.deep.equal(['broken', 'broken', 'OK']);
+        isGone();
+      });
+    }
+  }
+});
