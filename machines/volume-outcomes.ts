@@ -39,9 +39,17 @@ export const published = (context: VolumeContext, publishContext: Record<string,
   drafted(context, (draft) => {
     const { nodeId, publication } = publicationAt(draft);
     const { tries: _, inDoubt: __, drifted: ___, undoneAfter, ...rest } = publication;
-    const state = undoneAfter === undefined ? 'published' : 'pending-unpublish';
-    put(draft, nodeId, { ...rest, state, publishContext });
+    if (!isPublishing(publication)) draft.publications[nodeId] = { ...rest, publishContext };
+    else
+      put(draft, nodeId, {
+        ...rest,
+        state: undoneAfter === undefined ? 'published' : 'pending-unpublish',
+        publishContext,
+      });
   });
+
+/** One that was published anew may have been asked to go while its call was in flight: what came of that changes nothing. */
+const isPublishing = ({ state }: Publication): boolean => state === 'pending-publish';
 
 export const unpublished = (context: VolumeContext): Change =>
   drafted(context, (draft) => remove(draft, publicationAt(draft).nodeId));
@@ -157,6 +165,7 @@ const changedTo = ({ mutableParameters, next }: Modification, isRefused = false)
 function publishAgain(draft: Draft, tries: Tries): void {
   const { nodeId, publication } = publicationAt(draft);
   const { undoneAfter, inDoubt } = publication;
+  if (!isPublishing(publication)) return;
   if (undoneAfter === undefined) draft.publications[nodeId] = { ...publication, tries };
   else if (!inDoubt) remove(draft, nodeId);
   else if (tries.count - undoneAfter < attemptsToResolve) draft.publications[nodeId] = { ...publication, tries };
@@ -192,6 +201,7 @@ function fail(draft: Draft, work: Work, failure: CallFailure): void {
 
 function failPublication(draft: Draft, kind: 'publish' | 'unpublish', failure: CallFailure): void {
   const { nodeId, publication } = publicationAt(draft);
+  if (kind === 'publish' && !isPublishing(publication)) return;
   const { tries: _, inDoubt, undoneAfter, next: __, ...rest } = publication;
   const isInDoubt = inDoubt && !(kind === 'publish' && isProof(failure)) && { inDoubt };
   // Nobody wants it any more; that it is not there, only the plugin can say.

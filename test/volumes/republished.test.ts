@@ -1,0 +1,104 @@
+/** A volume that its plugin had lost from a node and that is published there again: what is asked for meanwhile is done. */
+import { expect } from 'chai';
+import type { Step } from './fake-plugin.js';
+import { gate, inOrder } from './scripts.js';
+import { spec, VolumeHouse } from './volume-house.js';
+
+const key = { id: 'data' };
+const single = { accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
+/** Long enough for all its calls, and no time to be compared with its plugin again. */
+const longMs = 60_000;
+
+describe('a volume that is published again, having been lost', () => {
+  let house: VolumeHouse;
+  beforeEach(async () => {
+    house = await new VolumeHouse().furnish();
+    await house.volumes.create(spec('data'));
+  });
+  afterEach(async () => {
+    expect(house.plugin.wrongs).to.deep.equal([]);
+    await house.dispose();
+  });
+
+  const claim = () => house.volumes.claim(key, { allocId: 'web', nodeId: 'a', mode: 'write', ...single });
+  const attached = (): string[] => [...house.plugin.volumes.values()].flatMap((one) => [...one.attached]);
+  const stateOn = async (nodeId: string) => (await house.volumes.get(key))?.publications[nodeId]?.state;
+
+  /** Detached behind our back, and found out. */
+  async function lose(): Promise<void> {
+    for (const volume of house.plugin.volumes.values()) volume.attached.clear();
+    await house.volumes.reconcile();
+    await house.rest();
+  }
+
+  for (const [name, step] of [
+    ['is done', {}],
+    ['has an unknown outcome', { code: 'DEADLINE_EXCEEDED', work: true }],
+    ['fails for good', { code: 'INVALID_ARGUMENT' }],
+  ] satisfies [string, Step][])
+    describe(`as its call is in flight, which ${name}`, () => {
+      const held = { open: (): void => {} };
+      const lost = async (): Promise<void> => {
+        const { passed, open } = gate();
+        held.open = open;
+        await house.volumes.publish(key, 'a');
+        inOrder(house.plugin, 'ControllerPublishVolume', [{ ...step, before: passed }]);
+        await lose();
+        house.plugin.calls.splice(0, house.plugin.calls.length - 1);
+      };
+      const isUndone = async (): Promise<void> => {
+        held.open();
+        await house.clock.advance(longMs);
+        expect(house.plugin.told().slice(1)).to.deep.equal(['ControllerUnpublishVolume csi-a: OK']);
+        expect(await house.volumes.get(key)).to.deep.include({ claims: [], publications: {}, state: 'created' });
+        expect(attached()).to.deep.equal([]);
+      };
+
+      it('V5 V8 released and reported unstaged: it is undone after that', async () => {
+        const { generation } = await claim();
+        await lost();
+        await house.volumes.release(key, 'web');
+        await house.runtime.nodes.reportUnstaged('a', key, { claimGeneration: generation });
+        await isUndone();
+      });
+
+      it('V5 V8 released, and reported unstaged after the answer: that is waited for', async () => {
+        const { generation } = await claim();
+        await lost();
+        await house.volumes.release(key, 'web');
+        held.open();
+        await house.clock.advance(longMs);
+        expect(await stateOn('a')).to.equal('pending-node-unpublish');
+        expect(house.plugin.told()).to.have.length(1);
+        await house.runtime.nodes.reportUnstaged('a', key, { claimGeneration: generation });
+        await isUndone();
+      });
+
+      it('V8 to be unpublished: it is undone after that', async () => {
+        await lost();
+        const gone = house.volumes.unpublish(key, 'a');
+        await house.rest();
+        await isUndone();
+        await gone;
+      });
+
+      it('N3 V8 its node fenced: it is undone after that', async () => {
+        await claim();
+        await lost();
+        await house.runtime.nodes.fence('a', 'burnt');
+        await house.rest();
+        await isUndone();
+      });
+
+      it('V8 V13 deleted with force: it is undone after that, then deleted', async () => {
+        await lost();
+        const forced = house.volumes.delete(key, { force: true });
+        await house.rest();
+        held.open();
+        await house.clock.advance(longMs);
+        await forced;
+        expect(house.plugin.told().slice(1)).to.deep.equal(['ControllerUnpublishVolume csi-a: OK', 'DeleteVolume: OK']);
+        expect(await house.volumes.get(key)).to.equal(undefined);
+      });
+    });
+});
