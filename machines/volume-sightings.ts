@@ -47,10 +47,10 @@ function takeLost(draft: Draft, attached: string[]): string[] {
   return lost;
 }
 
-/** Nothing on that node can reach it any more: what the node would report is not waited for. */
+/** Nothing on that node can reach it any more: what the node would report is not waited for. Who claimed it since stays. */
 function detachClaims(draft: Draft, nodeId: string): void {
   draft.claims = draft.claims.map((claim) => {
-    if (claim.nodeId !== nodeId || claim.state === 'node-detached') return claim;
+    if (claim.nodeId !== nodeId || claim.state !== 'unpublishing') return claim;
     const detached: Claim = { ...claim, state: 'node-detached', fenced: 'its plugin lists it as detached' };
     draft.tells.push(claimTold(detached));
     return detached;
