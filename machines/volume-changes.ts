@@ -272,9 +272,10 @@ export const discard = (context: VolumeContext, force: boolean): Change =>
     draft.modification = null;
     if (force) giveUpNodes(draft);
     for (const [nodeId, publication] of Object.entries(draft.publications)) {
-      if (publication.failure || (force && publication.state !== 'pending-publish'))
-        put(draft, nodeId, leaving(publication));
-      else if (force) withdraw(draft, nodeId, publication);
+      const isPublishing = publication.state === 'pending-publish';
+      // Asked for again, what is on its way out goes on as it is.
+      if (publication.failure || (force && isFirst && !isPublishing)) put(draft, nodeId, leaving(publication));
+      else if (force && isPublishing) withdraw(draft, nodeId, publication);
     }
   });
 

@@ -256,6 +256,20 @@ describe('deleting a volume', () => {
       expect((await house.volumes.get(key))?.leftovers).to.have.length(1);
     });
 
+    it('V10 V13 asked for with force again and again while it goes on: its attempts count on, and it ends', async () => {
+      await house.volumes.publish(key, 'a', { capability });
+      always(house.plugin, 'ControllerUnpublishVolume', { code: 'ABORTED', work: true, text: 'busy' });
+      const asked: Promise<unknown>[] = [];
+      for (let round = 0; round < 20; round += 1) {
+        asked.push(house.volumes.delete(key, { force: true }).catch(() => {}));
+        await house.clock.advance(100);
+      }
+      await house.clock.advance(60_000);
+      await Promise.all(asked);
+      expect(toldOf(house.plugin, 'ControllerUnpublishVolume')).to.have.length(3);
+      expect((await house.volumes.get(key))?.leftovers?.map(({ what }) => what)).to.deep.equal(['published']);
+    });
+
     it('V13 gone already at the plugin: as good as deleted', async () => {
       always(house.plugin, 'DeleteVolume', { code: 'NOT_FOUND' });
       await house.volumes.delete(key);
