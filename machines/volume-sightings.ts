@@ -1,7 +1,7 @@
 /** What a plugin says of a volume by itself, as it lists all of its volumes, and what that makes of it. Pure. */
 import { remove } from './volume-changes.js';
 import { type Change, claimTold, type Draft, drafted, put } from './volume-draft.js';
-import type { Claim, Sighting, VolumeContext } from './volume-types.js';
+import type { Claim, Publication, Sighting, VolumeContext } from './volume-types.js';
 
 /** What is believed of where it is attached: one entry for each publication. */
 export const beliefOf = ({ uid, publications }: VolumeContext): string[] => [
@@ -33,11 +33,15 @@ export const observed = (
       draft.tells.push({ type: 'drifted', lost, strays: undone.map(({ nodeId }) => nodeId) });
   });
 
+/** On its way out, a call may still be under way that brings it there: that it is not there now is no proof. */
+const mayStillCome = ({ inDoubt, tries }: Publication): boolean =>
+  inDoubt === true || tries?.failure.answerClass === 'busy';
+
 /** @returns the nodes where it should be, and is not */
 function takeLost(draft: Draft, attached: string[]): string[] {
   const lost: string[] = [];
   for (const [nodeId, publication] of Object.entries(draft.publications)) {
-    if (attached.includes(publication.csiNodeId)) continue;
+    if (attached.includes(publication.csiNodeId) || mayStillCome(publication)) continue;
     if (publication.state === 'pending-node-unpublish') detachClaims(draft, nodeId);
     if (publication.state.endsWith('unpublish')) remove(draft, nodeId);
     if (publication.state !== 'published') continue;

@@ -1,5 +1,6 @@
 /** How far a listing is evidence: what it takes for gone, and what it leaves alone. */
 import { expect } from 'chai';
+import { always, gate } from './scripts.js';
 import { pluginName, spec, VolumeHouse } from './volume-house.js';
 
 const key = { id: 'data' };
@@ -56,5 +57,54 @@ describe('a listing as evidence', () => {
     await published;
     expect(await claims()).to.deep.equal(['w2 taken']);
     expect(attached()).to.deep.equal(['csi-a']);
+  });
+
+  it('V8 V20 a detaching that its plugin is busy with is not taken for done: only its answer says so', async () => {
+    await publish();
+    always(house.plugin, 'ControllerUnpublishVolume', { code: 'ABORTED' });
+    const gone = house.volumes.unpublish(key, 'a');
+    await house.rest();
+    detach();
+    await compare();
+    expect(await stateOn('a')).to.equal('pending-unpublish');
+    house.plugin.script = () => undefined;
+    await house.clock.advance(60_000);
+    await gone;
+    expect(house.plugin.told().at(-1)).to.equal('ControllerUnpublishVolume csi-a: OK');
+  });
+
+  it('V8 V20 nor one after a publishing of unknown outcome: that may still come', async () => {
+    house.plugin.script = ({ rpc }) => {
+      if (rpc === 'ControllerUnpublishVolume') return { code: 'NOT_FOUND' };
+      return rpc === 'ControllerPublishVolume' ? { code: 'DEADLINE_EXCEEDED' } : undefined;
+    };
+    publish().catch(() => {});
+    await house.rest();
+    const gone = house.volumes.unpublish(key, 'a');
+    await house.clock.advance(60_000);
+    expect(house.plugin.told().at(-1)).to.equal('ControllerUnpublishVolume csi-a: NOT_FOUND');
+    await compare();
+    expect(await stateOn('a')).to.equal('pending-unpublish');
+    // It comes.
+    house.plugin.volumes.get('vol-1')?.attached.add('csi-a');
+    house.plugin.script = () => undefined;
+    await house.clock.advance(600_000);
+    await gone;
+    expect(attached()).to.deep.equal([]);
+  });
+
+  it('V5 V20 nor one that its node has still to report, published again with an unknown outcome', async () => {
+    await claim('w1');
+    await publish();
+    const held = gate();
+    always(house.plugin, 'ControllerPublishVolume', { before: held.passed, code: 'DEADLINE_EXCEEDED' });
+    detach();
+    await compare();
+    await house.volumes.release(key, 'w1');
+    held.open();
+    await house.rest();
+    await compare();
+    expect(await claims()).to.deep.equal(['w1 unpublishing']);
+    expect(await stateOn('a')).to.equal('pending-node-unpublish');
   });
 });
