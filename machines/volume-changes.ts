@@ -204,7 +204,7 @@ function leave(draft: Draft, nodeId: string): void {
     draft.tells.push(...released.map((one) => claimTold({ ...one, state: 'released' })));
     const isLeaving = staying.every(({ state }) => state === 'unpublishing');
     if (isLeaving && publication && (publication.state === 'published' || publication.drifted))
-      put(draft, nodeId, { ...publication, state: 'pending-node-unpublish' });
+      put(draft, nodeId, staged(publication));
   } else if (!publication) {
     remove(draft, nodeId);
   } else if (publication.state === 'pending-publish') {
@@ -213,6 +213,12 @@ function leave(draft: Draft, nodeId: string): void {
     put(draft, nodeId, leaving(publication));
   }
 }
+
+/** Its node has still to report; what came of publishing it once more does not count. */
+const staged = ({ failure: _, tries: __, drifted: ___, ...publication }: Publication): Publication => ({
+  ...publication,
+  state: 'pending-node-unpublish',
+});
 
 /** What was to come after it is for nobody any more. */
 function unwish(draft: Draft, nodeId: string): void {

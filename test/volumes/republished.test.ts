@@ -1,7 +1,7 @@
 /** A volume that its plugin had lost from a node and that is published there again: what is asked for meanwhile is done. */
 import { expect } from 'chai';
 import type { Step } from './fake-plugin.js';
-import { gate, inOrder } from './scripts.js';
+import { always, gate, inOrder } from './scripts.js';
 import { spec, VolumeHouse } from './volume-house.js';
 
 const key = { id: 'data' };
@@ -101,4 +101,40 @@ describe('a volume that is published again, having been lost', () => {
         expect(await house.volumes.get(key)).to.equal(undefined);
       });
     });
+
+  describe('that failed for good, then is released', () => {
+    let generation = 0;
+    beforeEach(async () => {
+      ({ generation } = await claim());
+      await house.volumes.publish(key, 'a');
+      always(house.plugin, 'ControllerPublishVolume', { code: 'INVALID_ARGUMENT' });
+      await lose();
+      expect(await stateOn('a')).to.equal('failed');
+      await house.volumes.release(key, 'web');
+      house.plugin.calls.length = 0;
+    });
+    const reported = async (): Promise<void> => {
+      await house.runtime.nodes.reportUnstaged('a', key, { claimGeneration: generation });
+      await house.rest();
+      expect(house.plugin.told()).to.deep.equal(['ControllerUnpublishVolume csi-a: OK']);
+      expect(await house.volumes.get(key)).to.deep.include({ claims: [], publications: {} });
+    };
+
+    it('V5 N3 asked to go: what its node has staged is waited for', async () => {
+      const gone = house.volumes.unpublish(key, 'a');
+      await house.rest();
+      expect(house.plugin.told()).to.deep.equal([]);
+      expect(await stateOn('a')).to.equal('pending-node-unpublish');
+      await reported();
+      await gone;
+    });
+
+    it('V5 N3 to be tried again: it is not published, and its node is waited for', async () => {
+      await house.volumes.retry(key);
+      await house.rest();
+      expect(house.plugin.told()).to.deep.equal([]);
+      expect(await stateOn('a')).to.equal('pending-node-unpublish');
+      await reported();
+    });
+  });
 });
