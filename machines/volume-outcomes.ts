@@ -176,8 +176,7 @@ function publishAgain(draft: Draft, tries: Tries): void {
 function fail(draft: Draft, work: Work, failure: CallFailure): void {
   switch (work.kind) {
     case 'create':
-      draft.creation = { failure, ...(draft.creation.inDoubt && !isProof(failure) && { inDoubt: true }) };
-      draft.tells.push({ type: 'failed', failure });
+      failCreation(draft, failure);
       break;
     case 'publish':
     case 'unpublish':
@@ -199,6 +198,15 @@ function fail(draft: Draft, work: Work, failure: CallFailure): void {
   }
 }
 
+/** No answer to a repeat proves that an attempt before it has made nothing: what it has made may even be why. */
+function failCreation(draft: Draft, failure: CallFailure): void {
+  const { inDoubt } = draft.creation;
+  const advice = 'it may have been made by an attempt before: delete it again once that is mended, or with force';
+  const told = inDoubt && draft.deletion ? { ...failure, message: `${failure.message}; ${advice}` } : failure;
+  draft.creation = { failure: told, ...(inDoubt && { inDoubt }) };
+  draft.tells.push({ type: 'failed', failure: told });
+}
+
 function failPublication(draft: Draft, kind: 'publish' | 'unpublish', failure: CallFailure): void {
   const { nodeId, publication } = publicationAt(draft);
   if (kind === 'publish' && !isPublishing(publication)) return;
@@ -212,7 +220,7 @@ function failPublication(draft: Draft, kind: 'publish' | 'unpublish', failure: C
 /** Of whoever asks, or of what is there already: such answers say nothing of what an attempt before them has done. */
 const noProofs = ['ALREADY_EXISTS', 'PERMISSION_DENIED', 'UNAUTHENTICATED', 'UNIMPLEMENTED'];
 
-/** Whether a final answer says that no attempt before it has done anything. */
+/** Whether a final answer to a publishing says that no attempt before it has done anything. */
 const isProof = ({ grpcCode }: CallFailure): boolean => grpcCode !== undefined && !noProofs.includes(grpcCode);
 
 function giveUp(draft: Draft, work: Work, { message }: CallFailure): void {

@@ -81,17 +81,14 @@ describe('deleting a volume', () => {
       await isGone();
     });
 
-    it('V13 the outcome unknown, then a final answer: nothing was made, so it is gone', async () => {
-      inOrder(house.plugin, 'CreateVolume', [{ code: 'DEADLINE_EXCEEDED' }, { code: 'OUT_OF_RANGE' }]);
-      const making = refusalOf(make());
-      await house.clock.advance(1_000);
-      await making;
-      await house.volumes.delete(key);
-      expect(house.plugin.told()).to.have.length(2);
-      await isGone();
-    });
-
-    for (const code of ['UNAUTHENTICATED', 'PERMISSION_DENIED', 'ALREADY_EXISTS'] as const) {
+    for (const code of [
+      'UNAUTHENTICATED',
+      'PERMISSION_DENIED',
+      'ALREADY_EXISTS',
+      'NOT_FOUND',
+      'OUT_OF_RANGE',
+      'INVALID_ARGUMENT',
+    ] as const) {
       it(`V13 the outcome unknown, then ${code}, which says nothing of that: it is found out before it is deleted`, async () => {
         inOrder(house.plugin, 'CreateVolume', [{ code: 'DEADLINE_EXCEEDED', work: true }, { code }, { code }]);
         const making = refusalOf(make());
@@ -104,6 +101,22 @@ describe('deleting a volume', () => {
         await isGone();
       });
     }
+
+    it('V13 the outcome unknown, its source gone since: it says that something may be there; with force that is on record', async () => {
+      inOrder(house.plugin, 'CreateVolume', [
+        { code: 'DEADLINE_EXCEEDED', work: true },
+        ...Array.from({ length: 3 }, () => ({ code: 'NOT_FOUND', text: 'no such source' }) as const),
+      ]);
+      const making = refusalOf(make());
+      await house.clock.advance(1_000);
+      await making;
+      const error = await refusalOf(house.volumes.delete(key));
+      expect(error.message).to.include('no such source').and.include('may have been made').and.include('with force');
+      expect((await house.volumes.get(key))?.error?.message).to.include('may have been made');
+      await house.volumes.delete(key, { force: true });
+      expect((await house.volumes.get(key))?.leftovers?.map(({ what }) => what)).to.deep.equal(['created']);
+      expect(toldOf(house.plugin, 'DeleteVolume')).to.deep.equal([]);
+    });
 
     it('V13 its creation failed for good: gone, without a call', async () => {
       always(house.plugin, 'CreateVolume', { code: 'INVALID_ARGUMENT' });
