@@ -55,15 +55,20 @@ export const publish = (context: VolumeContext, nodeId: string, asked: PublishWi
     const { capability, readOnly, csiNodeId } = asked;
     const wish = { capability, readOnly, csiNodeId };
     const present = draft.publications[nodeId];
+    // Its node may have another name since; what it has staged it has under the one before.
+    const isSameNode = present?.csiNodeId === csiNodeId || (present?.drifted && !present.failure);
+    const isSame = present && isSameWish(present, wish) && isSameNode;
     if (!present) {
       begin(draft, nodeId, wish);
     } else if (present.failure) {
-      if (!isSameWish(present, wish) || present.failure.in === 'unpublish') replace(draft, nodeId, wish);
-    } else if (present.state === 'pending-publish' && isSameWish(present, wish)) {
+      if (!isSame || present.failure.in === 'unpublish') replace(draft, nodeId, wish);
+    } else if (present.state === 'pending-publish' && isSame) {
       const { undoneAfter: _, fenced: __, next: ___, ...wanted } = present;
       draft.publications[nodeId] = wanted;
     } else if (present.state !== 'published') {
-      draft.publications[nodeId] = { ...present, next: wish };
+      const followed = { ...present, next: wish };
+      draft.publications[nodeId] = followed;
+      if (present.state === 'pending-publish') withdraw(draft, nodeId, followed);
     }
   });
 
@@ -71,10 +76,10 @@ export const publish = (context: VolumeContext, nodeId: string, asked: PublishWi
 function replace(draft: Draft, nodeId: string, wish: PublishWish): void {
   const failed = draft.publications[nodeId];
   if (failed && mayBeThere(failed)) put(draft, nodeId, { ...leaving(failed), next: wish });
-  else begin(draft, nodeId, wish);
+  else begin(draft, nodeId, { ...wish, ...(failed?.drifted && { drifted: true }) });
 }
 
-function begin(draft: Draft, nodeId: string, wish: PublishWish): void {
+function begin(draft: Draft, nodeId: string, wish: PublishWish & Pick<Publication, 'drifted'>): void {
   draft.publicationNumber += 1;
   put(draft, nodeId, { ...wish, number: draft.publicationNumber, state: 'pending-publish' });
 }

@@ -137,4 +137,26 @@ describe('a volume that is published again, having been lost', () => {
       await reported();
     });
   });
+
+  it('V5 V7 failed for good, then asked for under the new name of its node, and released: that has still to report', async () => {
+    const { generation } = await claim();
+    await house.volumes.publish(key, 'a');
+    always(house.plugin, 'ControllerPublishVolume', { code: 'NOT_FOUND' });
+    await lose();
+    await house.runtime.nodes.report({ id: 'a', plugins: [{ name: 'disk', nodeId: 'renamed' }] });
+    const held = gate();
+    inOrder(house.plugin, 'ControllerPublishVolume', [{ before: held.passed }]);
+    const asked = house.volumes.publish(key, 'a').catch(() => {});
+    await house.rest();
+    await house.volumes.release(key, 'web');
+    held.open();
+    await house.rest();
+    expect(await stateOn('a')).to.equal('pending-node-unpublish');
+    await house.runtime.nodes.reportUnstaged('a', key, { claimGeneration: generation });
+    await asked;
+    expect(house.plugin.told().slice(-2)).to.deep.equal([
+      'ControllerPublishVolume renamed: OK',
+      'ControllerUnpublishVolume renamed: OK',
+    ]);
+  });
 });
