@@ -115,7 +115,7 @@ function withdraw(draft: Draft, nodeId: string, publication: Publication): void 
   else if (!publication.inDoubt && !isCalled) remove(draft, nodeId);
   else if (undoneAfter === undefined) {
     const now = tries && { tries: { ...tries, notBeforeMs: 0 } };
-    put(draft, nodeId, { ...publication, ...now, undoneAfter: tries?.count ?? 0 });
+    draft.publications[nodeId] = { ...publication, ...now, undoneAfter: tries?.count ?? 0 };
   }
 }
 

@@ -1,6 +1,7 @@
 /** A publication that is asked for anew: under the name that its node has now, and with nothing left of what was before. */
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
+import { gate, inOrder } from './scripts.js';
 import { pluginName, spec, VolumeHouse } from './volume-house.js';
 
 const key = { id: 'data' };
@@ -58,5 +59,18 @@ describe('publishing a volume that was asked for before', () => {
     await house.clock.advance(31_000);
     await Promise.all([first, second]);
     expect(house.plugin.told()).to.deep.equal(['ControllerPublishVolume renamed: OK']);
+  });
+
+  it('V1 V8 asked to go as its call is in flight: each of its states is told once', async () => {
+    const held = gate();
+    inOrder(house.plugin, 'ControllerPublishVolume', [{ before: held.passed }]);
+    const asked = refusalOf(house.volumes.publish(key, 'a'));
+    await house.rest();
+    const gone = house.volumes.unpublish(key, 'a');
+    await house.rest();
+    held.open();
+    await Promise.all([asked, gone]);
+    const told = (await house.events()).flatMap((event) => (event.kind === 'publication' ? [event.state] : []));
+    expect(told).to.deep.equal(['pending-publish', 'pending-unpublish', 'removed']);
   });
 });
