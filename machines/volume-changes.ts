@@ -36,6 +36,7 @@ export const nobody = ({ namespace, id, seq }: VolumeInput): VolumeContext => ({
   expandedTo: null,
   nodeExpansion: false,
   modification: null,
+  modifiedTo: null,
   deletion: null,
   leftovers: [],
   sighting: null,

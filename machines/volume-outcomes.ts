@@ -75,8 +75,7 @@ export const modified = (context: VolumeContext): Change =>
   drafted(context, (draft) => {
     const { mutableParameters = {}, next } = draft.modification ?? {};
     draft.modification = next ? { mutableParameters: next } : null;
-    if (draft.spec)
-      draft.spec = { ...draft.spec, mutableParameters: { ...draft.spec.mutableParameters, ...mutableParameters } };
+    draft.modifiedTo = { ...draft.modifiedTo, ...mutableParameters };
     draft.tells.push({ type: 'modified', mutableParameters });
   });
 

@@ -4,7 +4,7 @@ import type { AnswerParams, Failure } from './host.js';
 import { isSameData } from './same-data.js';
 import { conflictOf, describeClaim, isReadOnly, isSameClaim } from './volume-claims.js';
 import { excludes, mayBeThere, wishOf } from './volume-modes.js';
-import type { Publication, PublishWish, VolumeContext, VolumeKey, VolumeRequest } from './volume-types.js';
+import type { Publication, PublishWish, VolumeContext, VolumeKey, VolumeRequest, VolumeSpec } from './volume-types.js';
 
 export const nameOf = ({ namespace, id }: VolumeKey): string => `volume ${namespace}/${id}`;
 
@@ -146,11 +146,16 @@ function expandRefusal(context: VolumeContext, { capacity }: RequestOf<'volume.e
   return undefined;
 }
 
+/** As it was asked for at first, or with what its parameters have been changed to since. */
+const isSpecOf = ({ spec, modifiedTo }: VolumeContext, asked: VolumeSpec): boolean =>
+  isSameData(spec, asked) ||
+  (spec !== null && isSameData({ ...spec, mutableParameters: { ...spec.mutableParameters, ...modifiedTo } }, asked));
+
 const refusals: Refusals = {
   'volume.create': (context, { spec }) => {
     if (context.deletion)
       return refused('VOLUME_DELETING', context, 'it is being deleted: create it anew once it is gone');
-    if (isSameData(context.spec, spec)) return undefined;
+    if (isSpecOf(context, spec)) return undefined;
     return refused('VOLUME_EXISTS', context, 'there is one with another spec: take another id, or delete that first');
   },
   'volume.publish': publishRefusal,

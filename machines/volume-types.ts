@@ -173,6 +173,8 @@ export interface VolumeContext {
   /** The node's part of an expansion is due. */
   nodeExpansion: boolean;
   modification: Modification | null;
+  /** What its parameters have been changed to since it was made. */
+  modifiedTo: Record<string, string> | null;
   deletion: { force: boolean; tries?: Tries; failure?: CallFailure } | null;
   leftovers: Leftover[];
   /** What its plugin said of it last; null: nothing out of the ordinary. */

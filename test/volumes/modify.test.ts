@@ -86,4 +86,16 @@ describe('a volume that is modified', () => {
     expect(error.code).to.equal('PLUGIN_LACKS');
     expect(asked()).to.deep.equal([]);
   });
+
+  it('V2 the spec that it was made with, or the same with what it was changed to: the same volume, and no call', async () => {
+    await house.volumes.modify(key, { iops: '2' });
+    await house.volumes.modify(key, { tier: 'gold' });
+    const calls = house.plugin.calls.length;
+    const { uid } = (await house.volumes.get(key)) ?? {};
+    for (const mutableParameters of [{ iops: '1' }, { iops: '2', tier: 'gold' }])
+      expect(await house.volumes.create(spec('data', { mutableParameters }))).to.include({ uid });
+    const other = spec('data', { mutableParameters: { iops: '2' } });
+    expect(await refusalOf(house.volumes.create(other))).to.include({ code: 'VOLUME_EXISTS' });
+    expect(house.plugin.calls).to.have.length(calls);
+  });
 });
