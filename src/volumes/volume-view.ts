@@ -156,5 +156,10 @@ export function troubleOf(context: VolumeContext): Failure | undefined {
     const message = `to be published on node ${nodeId}, it has to be gone from node ${other}, where it is ${state}${why}`;
     return { code: 'VOLUME_IN_USE', message, final: false };
   }
+  for (const [nodeId, { failure }] of Object.entries(context.publications)) {
+    if (failure?.in !== 'unpublish') continue;
+    const { in: _, ...rest } = failure;
+    return { ...rest, message: `to be gone from node ${nodeId}: ${failure.message}` };
+  }
   return undefined;
 }

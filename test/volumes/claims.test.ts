@@ -210,6 +210,25 @@ describe('claims', () => {
     expect(house.plugin.volumes.get('vol-1')?.attached.size).to.equal(0);
   });
 
+  it('V11 C6 released, and not unpublished for good: the volume says from where, and why', async () => {
+    const { generation } = await claim('w1');
+    await house.volumes.publish(data, 'a');
+    house.plugin.script = ({ rpc }) =>
+      rpc === 'ControllerUnpublishVolume' ? { code: 'PERMISSION_DENIED', text: 'not yours' } : undefined;
+    await house.volumes.release(data, 'w1');
+    await unstaged(generation);
+    await house.rest();
+    const error = (await house.volumes.get(data))?.error;
+    expect(error).to.include({ code: 'CSI_ERROR', grpcCode: 'PERMISSION_DENIED', final: true });
+    expect(error?.message).to.match(/^to be gone from node a: .*not yours/);
+    expect(await held()).to.deep.equal(['w1 node-detached']);
+    house.plugin.script = () => undefined;
+    await house.volumes.retry(data);
+    await house.rest();
+    expect(await house.volumes.get(data)).to.deep.include({ claims: [] });
+    expect(await house.volumes.get(data)).to.not.have.property('error');
+  });
+
   it('C6 requests while it backs off do not make it forget to go on', async () => {
     let failures = 0;
     house.plugin.script = ({ rpc }) =>
