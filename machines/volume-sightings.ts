@@ -26,12 +26,15 @@ export const observed = (
     }
     if (!attached) return;
     const lost = takeLost(draft, attached);
-    const isClaimed = (nodeId: string): boolean => draft.claims.some((claim) => claim.nodeId === nodeId);
-    const undone = strays.filter(({ nodeId }) => !draft.publications[nodeId] && !isClaimed(nodeId));
+    const undone = strays.filter((stray) => !draft.publications[stray.nodeId] && !isClaimed(draft, stray));
     for (const { nodeId, csiNodeId } of undone) addStray(draft, nodeId, csiNodeId);
     if (lost.length + undone.length > 0)
       draft.tells.push({ type: 'drifted', lost, strays: undone.map(({ nodeId }) => nodeId) });
   });
+
+/** A node that has not reported that name, or no more, has it in its claims all the same. */
+const isClaimed = ({ claims }: Draft, { nodeId, csiNodeId }: { nodeId: string; csiNodeId: string }): boolean =>
+  claims.some((claim) => claim.nodeId === nodeId || claim.csiNodeId === csiNodeId);
 
 /** On its way out, a call may still be under way that brings it there: that it is not there now is no proof. */
 const mayStillCome = ({ inDoubt, tries }: Publication): boolean =>

@@ -59,6 +59,15 @@ describe('a listing as evidence', () => {
     expect(attached()).to.deep.equal(['csi-a']);
   });
 
+  it('V20 C6 attached where it is claimed, though its node has another name since: left alone', async () => {
+    await claim('w1', 'b');
+    await house.runtime.nodes.report({ id: 'b', plugins: [{ name: pluginName, nodeId: 'renamed' }] });
+    for (const volume of house.plugin.volumes.values()) volume.attached.add('csi-b');
+    await compare();
+    expect(attached()).to.deep.equal(['csi-b']);
+    expect(await stateOn('csi-b')).to.equal(undefined);
+  });
+
   it('V8 V20 a detaching that its plugin is busy with is not taken for done: only its answer says so', async () => {
     await publish();
     always(house.plugin, 'ControllerUnpublishVolume', { code: 'ABORTED' });
