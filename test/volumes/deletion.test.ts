@@ -309,6 +309,22 @@ describe('deleting a volume', () => {
       await isGone();
     });
 
+    it('V8 V13 on its way out, and wanted there again after that, with force: it is not published any more', async () => {
+      await house.volumes.publish(key, 'a', { capability });
+      const held = gate();
+      inOrder(house.plugin, 'ControllerUnpublishVolume', [{ before: held.passed }]);
+      const gone = house.volumes.unpublish(key, 'a');
+      await house.rest();
+      const asked = refusalOf(house.volumes.publish(key, 'a', { capability }));
+      await house.rest();
+      const forced = house.volumes.delete(key, { force: true });
+      await house.rest();
+      held.open();
+      await Promise.all([gone, forced]);
+      expect(await asked).to.include({ code: 'ABORTED' });
+      expect(house.plugin.told().slice(1)).to.deep.equal(['ControllerUnpublishVolume csi-a: OK', 'DeleteVolume: OK']);
+    });
+
     it('V13 as it is being expanded, with force, and that fails for good: it is deleted all the same', async () => {
       const held = gate();
       inOrder(house.plugin, 'ControllerExpandVolume', [{ before: held.passed, code: 'OUT_OF_RANGE' }]);

@@ -1,7 +1,7 @@
 /** A publication that is asked for anew: under the name that its node has now, and with nothing left of what was before. */
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
-import { gate, inOrder } from './scripts.js';
+import { always, gate, inOrder, toldOf } from './scripts.js';
 import { pluginName, spec, VolumeHouse } from './volume-house.js';
 
 const key = { id: 'data' };
@@ -72,5 +72,98 @@ describe('publishing a volume that was asked for before', () => {
     await Promise.all([asked, gone]);
     const told = (await house.events()).flatMap((event) => (event.kind === 'publication' ? [event.state] : []));
     expect(told).to.deep.equal(['pending-publish', 'pending-unpublish', 'removed']);
+  });
+
+  it('V8 asked to go as it is about to wait for its plugin: over as soon as it waits, and nothing is called', async () => {
+    house.plugin.health = { healthy: false, description: 'initialising' };
+    await house.clock.advance(31_000);
+    const stored = gate();
+    const { commit } = house.store;
+    house.store.commit = async (commits) => {
+      await stored.passed;
+      return commit.call(house.store, commits);
+    };
+    const asked = refusalOf(house.volumes.publish(key, 'a'));
+    await house.rest();
+    const gone = house.volumes.unpublish(key, 'a');
+    await house.rest();
+    stored.open();
+    await Promise.all([asked, gone]);
+    expect(await house.volumes.get(key)).to.deep.include({ publications: {} });
+    expect(house.plugin.told()).to.deep.equal([]);
+  });
+
+  it('V8 V16 asked to go with an unknown outcome, and wanted elsewhere: found out and undone first, then published there', async () => {
+    inOrder(house.plugin, 'ControllerPublishVolume', [
+      { code: 'DEADLINE_EXCEEDED', work: true },
+      { code: 'DEADLINE_EXCEEDED', work: true },
+    ]);
+    const first = refusalOf(house.volumes.publish(key, 'a'));
+    await house.rest();
+    const gone = house.volumes.unpublish(key, 'a');
+    const second = house.volumes.publish(key, 'b');
+    await house.clock.advance(60_000);
+    expect(house.plugin.told().slice(2)).to.deep.equal([
+      'ControllerPublishVolume csi-a: OK',
+      'ControllerUnpublishVolume csi-a: OK',
+      'ControllerPublishVolume csi-b: OK',
+    ]);
+    await Promise.all([first, gone, second]);
+  });
+
+  it('V8 V10 asked to go with an unknown outcome, then to be tried again: three attempts more, then undone', async () => {
+    always(house.plugin, 'ControllerPublishVolume', { code: 'DEADLINE_EXCEEDED', work: true });
+    const asked = refusalOf(house.volumes.publish(key, 'a'));
+    while (house.plugin.calls.length < 9) await house.clock.advance(10_000);
+    const gone = house.volumes.unpublish(key, 'a');
+    await house.rest();
+    const before = toldOf(house.plugin, 'ControllerPublishVolume').length;
+    await house.volumes.retry(key);
+    await house.clock.advance(60_000);
+    expect(toldOf(house.plugin, 'ControllerPublishVolume')).to.have.length(before + 3);
+    await Promise.all([asked, gone]);
+    expect(attached()).to.deep.equal([]);
+  });
+
+  it('V8 N3 fenced as its call is in flight, and wanted there again: that it is not found there is no proof later', async () => {
+    const held = gate();
+    inOrder(house.plugin, 'ControllerPublishVolume', [{ before: held.passed }]);
+    const first = house.volumes.publish(key, 'a');
+    await house.rest();
+    await house.runtime.nodes.fence('a', 'burnt');
+    await house.rest();
+    await house.runtime.nodes.report({ id: 'a', plugins: [{ name: pluginName, nodeId: 'csi-a' }] });
+    const second = house.volumes.publish(key, 'a');
+    await house.rest();
+    held.open();
+    await Promise.all([first, second]);
+    always(house.plugin, 'ControllerUnpublishVolume', { code: 'NOT_FOUND' });
+    const gone = house.volumes.unpublish(key, 'a');
+    await house.clock.advance(1_000);
+    expect((await house.volumes.get(key))?.publications.a?.state).to.equal('pending-unpublish');
+    house.plugin.script = () => undefined;
+    await house.clock.advance(60_000);
+    await gone;
+  });
+
+  it('V8 its runtime ended as its call is under way: it is undone by the next only once that can not come any more', async () => {
+    const late = gate();
+    house.plugin.overlaps = 'allowed';
+    inOrder(house.plugin, 'ControllerPublishVolume', [{ before: late.passed }]);
+    house.volumes.publish(key, 'a').catch(() => {});
+    await house.rest();
+    const closing = house.runtime.close();
+    await house.clock.advance(30_000);
+    await closing;
+    await house.open();
+    await house.clock.advance(1_000);
+    expect(house.plugin.told().slice(1)).to.deep.equal(['ControllerPublishVolume csi-a: OK']);
+    const gone = house.volumes.unpublish(key, 'a');
+    await house.clock.advance(60_000);
+    expect(toldOf(house.plugin, 'ControllerUnpublishVolume')).to.deep.equal([]);
+    late.open();
+    await house.clock.advance(120_000);
+    await gone;
+    expect(attached()).to.deep.equal([]);
   });
 });
