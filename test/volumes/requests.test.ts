@@ -241,7 +241,12 @@ describe('asking for a volume', () => {
   });
 
   it('V1 what is refused, or is so already, by what is committed, costs no commit', async () => {
-    const claim = { nodeId: 'a', mode: 'write', accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
+    const claim = {
+      nodeId: 'a',
+      mode: 'write',
+      accessMode: 'single-node-writer',
+      attachmentMode: 'file-system',
+    } as const;
     await house.volumes.create(spec('data'));
     await house.volumes.claim(key, { ...claim, allocId: 'w1' });
     await house.volumes.publish(key, 'a');
@@ -267,7 +272,12 @@ describe('asking for a volume', () => {
   });
 
   it('V12 asked right after what makes room for it, not answered yet: taken', async () => {
-    const claim = { nodeId: 'a', mode: 'write', accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
+    const claim = {
+      nodeId: 'a',
+      mode: 'write',
+      accessMode: 'single-node-writer',
+      attachmentMode: 'file-system',
+    } as const;
     await house.volumes.create(spec('data'));
     await house.volumes.publish(key, 'a');
     const gone = house.volumes.unpublish(key, 'a');
