@@ -201,6 +201,8 @@ export type VolumeRequest =
   | { type: 'volume.delete'; force: boolean }
   | { type: 'volume.claim'; claim: ClaimRequest; wait: boolean }
   | { type: 'volume.unclaim'; allocId: string }
+  /** Claims for a node that wait are given up: it can't use the volume. */
+  | { type: 'volume.withdraw'; nodeId: string; reason: string }
   | { type: 'volume.release'; allocId: string }
   | { type: 'volume.unstaged'; nodeId: string; claimGeneration: number }
   | { type: 'volume.fence'; nodeId: string; reason: string }
@@ -251,6 +253,8 @@ export type VolumeChanged = { key: VolumeKey; uid: string } & (
       nodeId: string;
       generation?: number;
       fenced?: string;
+      /** Why it was withdrawn, where not by its own alloc. */
+      reason?: string;
     }
   | { type: 'availability'; availability: Availability; allocIds: string[] }
   | { type: 'expanded'; capacityBytes?: Bytes; nodeExpansionRequired: boolean }

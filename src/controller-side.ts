@@ -83,6 +83,7 @@ export class ControllerSide {
         afterMs: runtime.fencing?.afterMs,
         after: (delayMs, signal) => observed(clock, delayMs, signal),
         release: (fencing) => fence.release(fencing),
+        withdraw: (fencing) => fence.withdraw(fencing),
       }),
     ];
     this.engine = electedEngine(options, kinds, () => {
@@ -123,6 +124,7 @@ export class ControllerSide {
       reconciler: this.#reconciler,
       isKnownPlugin,
       admission,
+      target,
       // Changes nothing: whoever has the plugin may ask it.
       capacity: capacityReader({
         access,

@@ -16,11 +16,12 @@ import type { Clock } from '../engine/clock.js';
 import { asData } from '../engine/data.js';
 import type { Random } from '../engine/random.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
-import { StagecraftError } from '../errors.js';
+import { messageOf, StagecraftError } from '../errors.js';
 import { type AwaitOptions, awaitShape, checkedOptions, timeLeft } from './await-options.js';
 import type { Capacity, CapacityRequest } from './capacity.js';
 import { type Expanded, type ExpandRequest, expandedOf, expandSchema, isExpanded } from './expansion.js';
 import type { NodeAdmission } from './node-admission.js';
+import type { NodeTarget } from './node-port.js';
 import type { Reconciled, Reconciler } from './reconciler.js';
 import { snapshotSourceId } from './snapshot-sources.js';
 import {
@@ -56,6 +57,8 @@ export interface VolumeManagerOptions {
   isKnownPlugin(plugin: string): boolean;
   /** Through it goes whatever brings a volume to a node. */
   admission: Pick<NodeAdmission, 'within'>;
+  /** Where a volume of this plugin would go. @throws StagecraftError naming the node or what it lacks */
+  target(nodeId: string, plugin: string): NodeTarget;
   capacity(plugin: string, request: CapacityRequest, options: AwaitOptions): Promise<Capacity>;
 }
 
@@ -285,9 +288,12 @@ export class VolumeManager {
     const known = keyOf(key);
     const claim = checked(claimSchema, asked, 'the claim');
     const { allocId, nodeId } = claim;
-    const withdrawn = new StagecraftError('ABORTED', `the claim of alloc ${allocId} on ${nameOf(known)} was withdrawn`);
+    const withdrawn = (why = ''): StagecraftError =>
+      new StagecraftError('ABORTED', `the claim of alloc ${allocId} on ${nameOf(known)} was withdrawn${why}`, {
+        address: addressOf(known),
+      });
     const present = await this.#present(known);
-    if (signal?.aborted) throw withdrawn;
+    if (signal?.aborted) throw withdrawn();
     // What it has it keeps, whatever became of its node meanwhile.
     const held = present.context.claims.find((one) => isSameClaim(one, claim));
     if (held?.state === 'taken') return asData(held);
@@ -302,7 +308,7 @@ export class VolumeManager {
         const own = ownIn(present);
         if (own) return asData(own);
         if (present.uid === context.uid && present.waiting.some((one) => isSameClaim(one, claim))) return undefined;
-        throw withdrawn;
+        throw withdrawn(this.#reasonToWithdraw(present, nodeId));
       };
       return await this.#waits.until({ key: known, goal: `claimed by alloc ${allocId}`, reached, signal });
     } catch (error) {
@@ -311,7 +317,7 @@ export class VolumeManager {
       await this.#tell(known, { type: 'volume.unclaim', allocId });
       const view = await this.#view(known);
       const own = view && ownIn(view.context);
-      if (!own) throw withdrawn;
+      if (!own) throw withdrawn();
       return asData(own);
     }
   }
@@ -430,6 +436,17 @@ export class VolumeManager {
       checkTopology(context, nodeId, target);
       await work(target.csiNodeId);
     });
+  }
+
+  /** Why a claim waits no more that its own alloc did not withdraw, as far as that can be seen. */
+  #reasonToWithdraw({ deletion, spec }: VolumeContext, nodeId: string): string {
+    if (deletion) return ': the volume is being deleted';
+    try {
+      this.#options.target(nodeId, spec?.plugin ?? '');
+      return '';
+    } catch (error) {
+      return `: ${messageOf(error)}`;
+    }
   }
 
   /** What was asked of a volume is asked of no other, and of none that goes. */
