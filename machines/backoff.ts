@@ -1,3 +1,5 @@
+import type { Tries } from './csi-types.js';
+
 /** The delay before a repeat: doubling from `initialMs`, clamped at `maxMs` before it can overflow, full jitter. */
 export interface BackoffPolicy {
   initialMs: number;
@@ -15,4 +17,13 @@ export function jittered({ initialMs, maxMs }: BackoffPolicy, attempt: number, r
   // 2^1023 is the last finite power: the clamp comes before the multiplication can overflow.
   const doublings = Math.min(Math.max(attempt, 1) - 1, 60);
   return Math.floor(Math.min(initialMs * 2 ** doublings, maxMs) * random);
+}
+
+/**
+ * When work is due, milliseconds since the epoch. A wait that by the clock has not even begun is over: the clock was set
+ * back, and would make it as much longer.
+ */
+export function dueAtMs(tries: Tries | undefined, nowMs: number): number {
+  if (!tries || (tries.sinceMs !== undefined && nowMs < tries.sinceMs)) return 0;
+  return tries.notBeforeMs;
 }

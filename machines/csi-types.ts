@@ -55,5 +55,7 @@ export interface Tries {
   count: number;
   /** No attempt before this moment, milliseconds since the epoch. */
   notBeforeMs: number;
+  /** When the last one failed. Absent in what was stored before this was kept. */
+  sinceMs?: number;
   failure: CallFailure;
 }

@@ -59,7 +59,10 @@ const tooLong = 'it was down for too long';
 export const nodeMachine = setup({
   types: {} as { context: NodeContext; events: NodeEvent; input: { id: string }; emitted: NodeChanged },
   actors: {
-    /** Ends once the node has been down for so long that it is to be fenced, by the time that passes while somebody looks. */
+    /**
+     * Ends once the node has been down for so long that it is to be fenced, by the time that passes while somebody looks.
+     * Meanwhile claims that wait for the node are withdrawn: it could not use what they would get.
+     */
     fenceTimer: unbound<void, { id: string }>(),
     /** Tells every volume that is there that what the node would report is not waited for; ends when all have heard it. */
     releaseVolumes: unbound<void, { id: string; reason: string }>(),

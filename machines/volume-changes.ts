@@ -164,11 +164,20 @@ export const unclaim = (context: VolumeContext, allocId: string): Change =>
     grant(draft);
   });
 
-function withdrawClaims(draft: Draft, isMeant: (request: ClaimRequest) => boolean): void {
+/** Its node can't use the volume now: nobody who could waits behind it. */
+export const withdrawWaiting = (context: VolumeContext, nodeId: string, reason: string): Change =>
+  drafted(context, (draft) => {
+    withdrawClaims(draft, (one) => one.nodeId === nodeId, reason);
+    grant(draft);
+  });
+
+function withdrawClaims(draft: Draft, isMeant: (request: ClaimRequest) => boolean, reason?: string): void {
   const withdrawn = draft.waiting.filter(isMeant);
   if (withdrawn.length === 0) return;
   draft.waiting = draft.waiting.filter((one) => !withdrawn.includes(one));
-  for (const { allocId, nodeId } of withdrawn) draft.tells.push({ type: 'claim', state: 'withdrawn', allocId, nodeId });
+  const why = reason === undefined ? {} : { reason };
+  for (const { allocId, nodeId } of withdrawn)
+    draft.tells.push({ type: 'claim', state: 'withdrawn', allocId, nodeId, ...why });
 }
 
 /** Its workload has stopped, or it waits no longer. */
@@ -256,7 +265,7 @@ export const fence = (context: VolumeContext, nodeId: string, reason: string): C
       const kept = present.state === 'pending-unpublish' || !tries ? {} : { tries };
       draft.publications[nodeId] = { ...publication, ...kept, fenced: reason };
     }
-    withdrawClaims(draft, (one) => one.nodeId === nodeId);
+    withdrawClaims(draft, (one) => one.nodeId === nodeId, reason);
     const here = draft.claims.filter((one) => one.nodeId === nodeId && one.state !== 'node-detached');
     move(draft, here, 'node-detached', reason);
     if (present || here.length > 0) leave(draft, nodeId);
@@ -271,6 +280,10 @@ export const isToBeFenced = ({ publications, claims, waiting }: VolumeContext, n
   return isKept || isHeld || waiting.some((one) => one.nodeId === nodeId);
 };
 
+/** Whether claims for the node wait. */
+export const hasWaiting = ({ waiting }: VolumeContext, nodeId: string): boolean =>
+  waiting.some((one) => one.nodeId === nodeId);
+
 const forced = 'deleted with force';
 
 export const discard = (context: VolumeContext, force: boolean): Change =>
@@ -279,7 +292,7 @@ export const discard = (context: VolumeContext, force: boolean): Change =>
     const { tries } = draft.deletion ?? {};
     draft.deletion = isFirst ? { force } : { force: force || draft.deletion?.force === true, ...(tries && { tries }) };
     if (isFirst || draft.creation.failure) draft.creation = draft.creation.inDoubt ? { inDoubt: true } : {};
-    withdrawClaims(draft, () => true);
+    withdrawClaims(draft, () => true, 'the volume is being deleted');
     draft.expansion = null;
     draft.modification = null;
     if (force) giveUpNodes(draft);

@@ -129,7 +129,7 @@ function again(
   { failure, isNotBegun, retry, at, random, count }: FailedAttempt & { count: number },
 ): void {
   const notBeforeMs = at + jittered(retry ?? defaultBackoff, count, random);
-  const tries: Tries = { count, notBeforeMs, failure };
+  const tries: Tries = { count, notBeforeMs, sinceMs: at, failure };
   if (!isNotBegun) doubt(draft, work);
   switch (work.kind) {
     case 'create':

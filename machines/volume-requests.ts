@@ -57,10 +57,27 @@ function publishRefusal(context: VolumeContext, { nodeId, ...wish }: RequestOf<'
     ([other, publication]) =>
       other !== nodeId && isStaying(publication) && excludes(wishOf(publication) ?? publication, wish),
   );
-  if (hindering.length === 0) return undefined;
+  if (hindering.length === 0) return claimedElsewhere(context, nodeId, wish);
   const names = hindering.map(([other, publication]) => describePublication(other, publication)).join(', ');
   return refused('VOLUME_IN_USE', context, `${accessMode} does not go with ${names}: unpublish it there first`);
 }
+
+/** Whoever has claimed it has its place, published or not. One that is on its way out is waited for. */
+function claimedElsewhere(context: VolumeContext, nodeId: string, wish: PublishWish): Failure | undefined {
+  const hindering = context.claims.filter(
+    ({ state, mode, accessMode, attachmentMode, ...claim }) =>
+      state === 'taken' &&
+      claim.nodeId !== nodeId &&
+      excludes({ capability: { accessMode, attachmentMode }, readOnly: mode === 'read' }, wish),
+  );
+  if (hindering.length === 0) return undefined;
+  const { accessMode } = wish.capability;
+  const names = hindering.map(describeClaim).join(', ');
+  return refused('VOLUME_IN_USE', context, `${accessMode} does not go with the claim of ${names}: release that first`);
+}
+
+/** So many may wait for a claim: each of their requests copies the queue. */
+const mostWaiting = 1_000;
 
 function claimRefusal(
   context: VolumeContext,
@@ -91,7 +108,11 @@ function claimRefusal(
     const has = offered.map((one) => `${one.attachmentMode}, ${one.accessMode}`).join(' or ');
     return refused('CLAIM_CONFLICT', context, `it was not made for ${attachmentMode}, ${accessMode}, but for ${has}`);
   }
-  if (wait) return undefined;
+  if (wait && waiting.length < mostWaiting) return undefined;
+  if (wait) {
+    const why = `${waiting.length} claims wait for it, and no more may: claim it again once fewer do`;
+    return refused('CLAIM_CONFLICT', context, why);
+  }
   const [first] = waiting;
   const conflict = conflictOf(claims, claim);
   if (conflict) return refused('CLAIM_CONFLICT', context, `${conflict}; with wait, it is yours once that is over`);

@@ -1,5 +1,5 @@
 /** What requests and answers make of a snapshot: its next context, and what is told of that. Pure. */
-import { type BackoffPolicy, defaultBackoff, jittered } from './backoff.js';
+import { type BackoffPolicy, defaultBackoff, dueAtMs, jittered } from './backoff.js';
 import type { CallFailure, Tries } from './csi-types.js';
 import type { Failure, Stamped } from './host.js';
 import { isSameData } from './same-data.js';
@@ -121,8 +121,8 @@ export function nextSnapshotWork(context: SnapshotContext, nowMs: number): Snaps
   const piece = pieceOf(context);
   if (!piece) return null;
   const { tries, ...work } = piece;
-  const dueAtMs = tries?.notBeforeMs ?? 0;
-  return { ...work, dueAtMs, isCalling: dueAtMs <= nowMs };
+  const due = dueAtMs(tries, nowMs);
+  return { ...work, dueAtMs: due, isCalling: due <= nowMs };
 }
 
 export const isSnapshotGone = ({ deletion, csi, creation, discards }: SnapshotContext): boolean =>
@@ -189,6 +189,7 @@ function notReady(tries: Tries | undefined, { at, random }: Stamped): Tries {
   return {
     count,
     notBeforeMs: at + jittered(readinessBackoff, count, (1 + random) / 2),
+    sinceMs: at,
     failure: { code: 'SNAPSHOT_NOT_READY', message: 'the plugin says that it is not ready to use yet', final: false },
   };
 }
@@ -238,7 +239,7 @@ function pieceFailed(context: SnapshotContext, attempt: FailedAttempt, piece: 'r
 
 const again = ({ failure, retry, at, random }: FailedAttempt, tries: Tries | undefined): Tries => {
   const count = (tries?.count ?? 0) + 1;
-  return { count, notBeforeMs: at + jittered(retry ?? defaultBackoff, count, random), failure };
+  return { count, notBeforeMs: at + jittered(retry ?? defaultBackoff, count, random), sinceMs: at, failure };
 };
 
 /**

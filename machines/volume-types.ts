@@ -204,6 +204,8 @@ export type VolumeRequest =
   /** `isRepeat`: only where it is taken already. */
   | { type: 'volume.claim'; claim: ClaimRequest; wait: boolean; isRepeat?: true }
   | { type: 'volume.unclaim'; allocId: string }
+  /** Claims for a node that wait are given up: it can't use the volume. */
+  | { type: 'volume.withdraw'; nodeId: string; reason: string }
   | { type: 'volume.release'; allocId: string }
   | { type: 'volume.unstaged'; nodeId: string; claimGeneration: number }
   | { type: 'volume.fence'; nodeId: string; reason: string }
@@ -254,6 +256,8 @@ export type VolumeChanged = { key: VolumeKey; uid: string } & (
       nodeId: string;
       generation?: number;
       fenced?: string;
+      /** Why it was withdrawn, where not by its own alloc. */
+      reason?: string;
     }
   | { type: 'availability'; availability: Availability; allocIds: string[] }
   | { type: 'expanded'; capacityBytes?: Bytes; nodeExpansionRequired: boolean }

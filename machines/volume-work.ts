@@ -1,4 +1,5 @@
 /** What a volume is to do next: the one place that puts its pieces of work in order. Pure. */
+import { dueAtMs } from './backoff.js';
 import type { CallFailure, Tries } from './csi-types.js';
 import { excludes, mayBeThere } from './volume-modes.js';
 import type { Publication, VolumeContext, Work, WorkKind } from './volume-types.js';
@@ -20,12 +21,6 @@ export const blockersOf = (
 const isAfter = ({ state, inDoubt, drifted, number }: Publication, other: Publication): boolean =>
   state === 'pending-publish' && !inDoubt && !drifted && (other.inDoubt === true || other.number < number);
 
-const piece = (kind: WorkKind, tries: Tries | undefined, nodeId?: string): Piece => ({
-  kind,
-  dueAtMs: tries?.notBeforeMs ?? 0,
-  ...(nodeId !== undefined && { nodeId }),
-});
-
 /** Publishing that is not wanted any more is decided first, then undone: what is still on its way must not come after. */
 const publicationWork: Partial<Record<Publication['state'], WorkKind>> = {
   'pending-publish': 'publish',
@@ -33,7 +28,12 @@ const publicationWork: Partial<Record<Publication['state'], WorkKind>> = {
 };
 
 /** All that is to be done, each with the moment from which on: what comes first in the list goes before what comes later. */
-function* pieces(context: VolumeContext): Generator<Piece> {
+function* pieces(context: VolumeContext, nowMs: number): Generator<Piece> {
+  const piece = (kind: WorkKind, tries: Tries | undefined, nodeId?: string): Piece => ({
+    kind,
+    dueAtMs: dueAtMs(tries, nowMs),
+    ...(nodeId !== undefined && { nodeId }),
+  });
   const { spec, csi, creation, deletion, publications, expansion, modification } = context;
   if (!csi) {
     // What may have been made can be deleted only once its id is known.
@@ -59,7 +59,7 @@ function* pieces(context: VolumeContext): Generator<Piece> {
 /** The piece that is due first, so that one that fails again and again keeps no other waiting; null where there is none. */
 export function nextWork(context: VolumeContext, nowMs: number): Work | null {
   let next: Piece | undefined;
-  for (const one of pieces(context)) if (!next || one.dueAtMs < next.dueAtMs) next = one;
+  for (const one of pieces(context, nowMs)) if (!next || one.dueAtMs < next.dueAtMs) next = one;
   return next ? { ...next, isCalling: next.dueAtMs <= nowMs } : null;
 }
 

@@ -40,6 +40,7 @@ import {
   unclaim,
   unpublish,
   unstaged,
+  withdrawWaiting,
 } from './volume-changes.js';
 import type { Change } from './volume-draft.js';
 import { awaits, created, deleted, expanded, failed, modified, published, unpublished } from './volume-outcomes.js';
@@ -163,6 +164,12 @@ export const volumeMachine = setup({
     },
     'volume.unclaim': {
       actions: [{ type: 'change', params: ({ context, event }) => unclaim(context, event.allocId) }, 'settle'],
+    },
+    'volume.withdraw': {
+      actions: [
+        { type: 'change', params: ({ context, event }) => withdrawWaiting(context, event.nodeId, event.reason) },
+        'settle',
+      ],
     },
     'volume.unstaged': {
       actions: [

@@ -83,11 +83,15 @@ export class ControllerSide {
         afterMs: runtime.fencing?.afterMs,
         after: (delayMs, signal) => observed(clock, delayMs, signal),
         release: (fencing) => fence.release(fencing),
+        withdraw: (fencing) => fence.withdraw(fencing),
       }),
     ];
-    this.engine = electedEngine(options, kinds, () => {
-      admission.forget();
-      for (const part of [this.volumes, this.snapshots, this.groupSnapshots]) part.interrupt();
+    this.engine = electedEngine(options, kinds, {
+      elected: () => this.#ownNode.begin(),
+      resigned: () => {
+        admission.forget();
+        for (const part of [this.volumes, this.snapshots, this.groupSnapshots]) part.interrupt();
+      },
     });
     this.leadership = leadershipOf(this.engine);
     this.nodes = new NodeManager(this.engine);
@@ -123,6 +127,7 @@ export class ControllerSide {
       reconciler: this.#reconciler,
       isKnownPlugin,
       admission,
+      target,
       // Changes nothing: whoever has the plugin may ask it.
       capacity: capacityReader({
         access,
@@ -156,7 +161,7 @@ export class ControllerSide {
 function electedEngine(
   { engine: ports, lease, topics, node, runtime }: ControllerSideOptions,
   kinds: EngineOptions['kinds'],
-  resigned: () => void,
+  { elected, resigned }: { elected: () => void; resigned: () => void },
 ): ElectedEngine {
   const { clock, logger, store } = ports;
   const { nodeId } = runtime;
@@ -186,6 +191,7 @@ function electedEngine(
     elected: ({ epoch, tookOver }) => {
       // One that leads as it comes up has nothing new to say.
       logger[tookOver ? 'info' : 'debug']({ epoch }, 'this agent leads: it works on volumes and nodes from here on');
+      elected();
       void tellElected(topics, leaseName, { at: clock.now(), nodeId, leader: holder, epoch });
     },
     resigned: (reason) => {

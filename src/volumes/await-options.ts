@@ -1,12 +1,19 @@
 /** How long callers wait for what they asked for. */
 import { z } from 'zod';
+import type { Clock } from '../engine/clock.js';
 import { StagecraftError } from '../errors.js';
 import { checked } from './spec.js';
 
 /** How long the result is waited for; default: until it is there. What is given up is the wait, never the request. */
 export interface AwaitOptions {
-  timeoutMs?: number;
-  signal?: AbortSignal;
+  timeoutMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** What is left of a time that begins now, where there is a limit. */
+export function timeLeft(clock: Clock, timeoutMs: number | undefined): () => number | undefined {
+  const beganMs = clock.monotonicMs();
+  return () => timeoutMs && Math.max(0, timeoutMs - (clock.monotonicMs() - beganMs));
 }
 
 /** To be spread into the schemas of options. */

@@ -1,11 +1,12 @@
 /**
- * Tells every volume that is on a node, or claimed for it, that what the node would report is not waited for. Ends only
- * when all have heard it, however often the store or one of them gives no answer; begun again after a crash, it tells
- * those that had not heard yet.
+ * Tells the volumes concerned what became of a node. Of one that is fenced: that what it would report is not waited for.
+ * Of one that is down: that it is no use to wait for a claim there, so that a slot that is free goes to who can use it.
+ * Ends only when all have heard it, however often the store or one of them gives no answer; begun again after a crash,
+ * it tells those that had not heard yet.
  */
 import { volumesPrefix } from '../../machines/addresses.js';
-import { isToBeFenced } from '../../machines/volume-changes.js';
-import type { VolumeContext } from '../../machines/volume-types.js';
+import { hasWaiting, isToBeFenced } from '../../machines/volume-changes.js';
+import type { VolumeContext, VolumeRequest } from '../../machines/volume-types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
@@ -25,6 +26,13 @@ export interface Fencing {
   signal: AbortSignal;
 }
 
+/** What volumes are told, and which. */
+interface News {
+  request: VolumeRequest;
+  isFor(context: VolumeContext): boolean;
+  signal: AbortSignal;
+}
+
 /** Told at a time: their commits go to the store together. */
 const pageSize = 512;
 const retryMs = 5_000;
@@ -36,17 +44,29 @@ export class NodeFence {
     this.#options = options;
   }
 
-  async release(fencing: Fencing): Promise<void> {
+  /** The node is fenced. */
+  release({ nodeId, reason, signal }: Fencing): Promise<void> {
+    const request: VolumeRequest = { type: 'volume.fence', nodeId, reason };
+    return this.#tellAll(nodeId, { request, isFor: (context) => isToBeFenced(context, nodeId), signal });
+  }
+
+  /** The node is down. */
+  withdraw({ nodeId, reason, signal }: Fencing): Promise<void> {
+    const request: VolumeRequest = { type: 'volume.withdraw', nodeId, reason };
+    return this.#tellAll(nodeId, { request, isFor: (context) => hasWaiting(context, nodeId), signal });
+  }
+
+  async #tellAll(nodeId: string, news: News): Promise<void> {
     const { clock, logger, admission } = this.#options;
-    const { nodeId, signal } = fencing;
+    const { signal } = news;
     await admission.settled(nodeId);
     for (;;) {
-      const untold = await this.#round(fencing).catch((error: unknown) => [messageOf(error)]);
+      const untold = await this.#round(news).catch((error: unknown) => [messageOf(error)]);
       signal.throwIfAborted();
       if (untold.length === 0) return;
       logger.warn(
         { nodeId },
-        `not all volumes on node ${nodeId} have heard that it is fenced: ${untold.slice(0, 3).join('; ')}`,
+        `not all volumes concerned have heard what became of node ${nodeId}: ${untold.slice(0, 3).join('; ')}`,
       );
       await pause(clock, retryMs, signal);
       signal.throwIfAborted();
@@ -54,12 +74,12 @@ export class NodeFence {
   }
 
   /** @returns why some could not be told */
-  async #round({ nodeId, reason, signal }: Fencing): Promise<string[]> {
+  async #round({ request, isFor, signal }: News): Promise<string[]> {
     const { engine } = this.#options;
     const untold: string[] = [];
     const tell = async (address: string): Promise<void> => {
       try {
-        await engine.ask(address, { type: 'volume.fence', nodeId, reason });
+        await engine.ask(address, request);
       } catch (error) {
         const isGone = error instanceof StagecraftError && error.code === 'VOLUME_NOT_FOUND';
         if (!isGone) untold.push(`${address}: ${messageOf(error)}`);
@@ -73,7 +93,7 @@ export class NodeFence {
         limit: pageSize,
         ...(next !== undefined && { after: next }),
       });
-      const concerned = page.rows.filter(([, { context }]) => isToBeFenced(context as VolumeContext, nodeId));
+      const concerned = page.rows.filter(([, { context }]) => isFor(context as VolumeContext));
       await Promise.all(concerned.map(([address]) => tell(address)));
       next = page.next;
     } while (next !== undefined);

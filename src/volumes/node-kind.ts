@@ -14,16 +14,23 @@ export interface NodeKindOptions {
   after(delayMs: number, signal: AbortSignal): Promise<void>;
   /** Tells every volume on a node that it is lost. */
   release(fencing: Fencing): Promise<void>;
+  /** Tells every volume that is waited for there that this is no use. */
+  withdraw(fencing: Fencing): Promise<void>;
 }
 
-export const nodeKind = ({ afterMs, after, release }: NodeKindOptions): ActorKind => ({
+export const nodeKind = ({ afterMs, after, release, withdraw }: NodeKindOptions): ActorKind => ({
   machine: nodeMachine,
   begin: (address) => ({ id: addressParts(address)[1] ?? '' }),
   topic: () => nodesTopic,
   effects: {
     fenceTimer: {
       deadlineMs: Number.POSITIVE_INFINITY,
-      run: ({ signal }: EffectCall) => (afterMs === undefined ? untilAborted(signal) : after(afterMs, signal)),
+      run: async ({ input, signal }: EffectCall<{ id: string }>) => {
+        const passed = afterMs === undefined ? untilAborted(signal) : after(afterMs, signal);
+        // One that is fenced before all have heard this is told to all of them.
+        withdraw({ nodeId: input.id, reason: `node ${input.id} is down`, signal }).catch(() => {});
+        await passed;
+      },
     },
     releaseVolumes: {
       deadlineMs: Number.POSITIVE_INFINITY,

@@ -7,7 +7,7 @@
  * away can't mount what is sent here, so it leaves the report then. What it said last holds meanwhile.
  *
  * Nothing but a change is reported: a node that somebody has called down, fenced or removed is so until this runtime
- * starts again, or its plugins change.
+ * starts again, or leads again, or its plugins change.
  */
 import type { NodePlugin } from '../../machines/node.js';
 import { isSameData } from '../../machines/same-data.js';
@@ -43,7 +43,9 @@ export class OwnNode {
   readonly #awaySince = new Map<string, number>();
   /** What is wrong with those that can't be reported, as it was logged. */
   readonly #faults = new Map<string, string>();
+  /** In this term. */
   #reported: NodePlugin[] | undefined;
+  #term = 0;
   /** Why it can't be reported now, as it was logged: another agent may lead for long. */
   #trouble: string | undefined;
   #isReporting = false;
@@ -61,6 +63,14 @@ export class OwnNode {
     void this.#look();
   }
 
+  /** A term begins: in the one before somebody may have said something else of this node. */
+  begin(): void {
+    this.#term += 1;
+    this.#reported = undefined;
+    // Before its start there is nothing to look for.
+    if (this.#stopWatching) void this.#look();
+  }
+
   stop(): void {
     this.#isStopped = true;
     this.#stopWatching?.();
@@ -73,8 +83,9 @@ export class OwnNode {
     try {
       // What changes while a report is on its way is told by the next one.
       for (let next = this.#next(); next && !this.#isStopped; next = this.#next()) {
+        const term = this.#term;
         await this.#options.nodes.report({ id: this.#options.nodeId, plugins: next });
-        this.#reported = next;
+        if (term === this.#term) this.#reported = next;
         this.#trouble = undefined;
       }
     } catch (error) {

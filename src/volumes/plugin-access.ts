@@ -61,8 +61,8 @@ const isTransportFailure = (grpcCode: string | undefined): boolean => grpcCode =
 class Door {
   inFlight = 0;
   failures = 0;
-  /** Closed until the plugin was seen well after this moment. */
-  closedAtMs: number | undefined;
+  /** Closed until the plugin is seen well another time than this one; 0: it was not. */
+  closedWellAtMs: number | undefined;
   readonly waiting = new Set<Waiting>();
   sight: PluginSight | undefined;
   stopWatching: (() => void) | undefined;
@@ -121,7 +121,8 @@ export class PluginAccess {
     if (grpcCode === 'UNIMPLEMENTED') this.#plugins.lookAgain(plugin);
     door.failures = isTransportFailure(grpcCode) ? door.failures + 1 : 0;
     if (door.failures < failuresInARow) return;
-    door.closedAtMs = this.#clock.now();
+    // Whether it is another time, moments tell; which is later, they do not: the clock may be set back.
+    door.closedWellAtMs = this.#sight(plugin, door).wellAtMs;
     door.failures = 0;
   }
 
@@ -187,9 +188,9 @@ export class PluginAccess {
     const { trouble, capabilities, wellAtMs } = this.#sight(plugin, door);
     if (trouble !== undefined) return `plugin '${plugin}' can't be called: ${trouble}`;
     if (!capabilities) return `what plugin '${plugin}' offers is not known yet`;
-    if (door.closedAtMs === undefined) return undefined;
-    if (wellAtMs > door.closedAtMs) {
-      door.closedAtMs = undefined;
+    if (door.closedWellAtMs === undefined) return undefined;
+    if (wellAtMs !== 0 && wellAtMs !== door.closedWellAtMs) {
+      door.closedWellAtMs = undefined;
       return undefined;
     }
     return `plugin '${plugin}' did not answer ${failuresInARow} calls in a row: they wait for its next good probe`;

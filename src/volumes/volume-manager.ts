@@ -16,11 +16,12 @@ import type { Clock } from '../engine/clock.js';
 import { asData } from '../engine/data.js';
 import type { Random } from '../engine/random.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
-import { StagecraftError } from '../errors.js';
-import { type AwaitOptions, awaitShape, checkedOptions } from './await-options.js';
+import { messageOf, StagecraftError } from '../errors.js';
+import { type AwaitOptions, awaitShape, checkedOptions, timeLeft } from './await-options.js';
 import type { Capacity, CapacityRequest } from './capacity.js';
 import { type Expanded, type ExpandRequest, expandedOf, expandSchema, isExpanded } from './expansion.js';
 import type { NodeAdmission } from './node-admission.js';
+import type { NodeTarget } from './node-port.js';
 import type { Reconciled, Reconciler } from './reconciler.js';
 import { snapshotSourceId } from './snapshot-sources.js';
 import {
@@ -38,6 +39,7 @@ import {
   type VolumeSpec,
 } from './spec.js';
 import { addressOf, capabilityOf, checkTopology, failed, notFound, sourceIdOf } from './volume-checks.js';
+import { VolumeDoor } from './volume-door.js';
 import { type VolumeEvent, volumeEventOf } from './volume-events.js';
 import { volumesTopic } from './volume-kind.js';
 import { listVolumes, type Page, type VolumeFilter } from './volume-list.js';
@@ -55,6 +57,8 @@ export interface VolumeManagerOptions {
   isKnownPlugin(plugin: string): boolean;
   /** Through it goes whatever brings a volume to a node. */
   admission: Pick<NodeAdmission, 'within'>;
+  /** Where a volume of this plugin would go. @throws StagecraftError naming the node or what it lacks */
+  target(nodeId: string, plugin: string): NodeTarget;
   capacity(plugin: string, request: CapacityRequest, options: AwaitOptions): Promise<Capacity>;
 }
 
@@ -80,6 +84,7 @@ export class VolumeManager {
   readonly #options: VolumeManagerOptions;
   readonly #engine: ActorDoor;
   readonly #waits: VolumeWaits;
+  readonly #door: VolumeDoor;
   /** Why every call is refused. */
   #closed: StagecraftError | undefined;
 
@@ -87,6 +92,7 @@ export class VolumeManager {
     this.#options = options;
     this.#engine = options.engine;
     this.#waits = new VolumeWaits(options.engine, options.clock);
+    this.#door = new VolumeDoor(options.engine);
   }
 
   /**
@@ -114,7 +120,7 @@ export class VolumeManager {
       snapshot: (source) => snapshotSourceId(this.#engine, source),
     });
     const known = knownSpec(asked, sourceId);
-    await this.#engine.ask(address, { type: 'volume.create', spec: known, uid, name: `${namePrefix}-${uid}` });
+    await this.#door.ask(key, { type: 'volume.create', spec: known, uid, name: `${namePrefix}-${uid}` });
     const reached: Goal<Volume>['reached'] = (context, state) => {
       if (context.deletion) throw new StagecraftError('ABORTED', `${nameOf(key)} is being deleted`, { address });
       if (context.csi) return volumeOf(state, context);
@@ -125,7 +131,8 @@ export class VolumeManager {
   }
 
   /**
-   * Publishes a volume to a node: resolves when the controller side has done its part.
+   * Publishes a volume to a node: resolves when the controller side has done its part. One that is not created yet is
+   * waited for first, as only then it is known where it can be used: until then nothing is asked of it.
    * @throws StagecraftError VOLUME_NOT_FOUND, NODE_NOT_FOUND, NODE_NOT_READY, NODE_UNFIT, NODE_FULL, VOLUME_IN_USE naming
    *   where it is, VOLUME_UNAVAILABLE, VOLUME_DELETING, INVALID_ARGUMENT; CSI_ERROR; TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, ControllerPublishVolume
@@ -138,25 +145,26 @@ export class VolumeManager {
     this.#refuseIfClosed();
     const known = keyOf(key);
     checkNodeId(nodeId);
-    const { capability, readOnly, ...waiting } = checkedOptions(publishSchema, options);
-    const { context } = await this.#present(known);
+    const { capability, readOnly, signal, timeoutMs } = checkedOptions(publishSchema, options);
+    const left = timeLeft(this.#options.clock, timeoutMs);
+    const context = await this.#made(known, { signal, timeoutMs });
     const wish = { capability: capabilityOf(known, context, capability), readOnly };
     await this.#toNode(context, { nodeId, takesRoom: true }, (csiNodeId) =>
-      this.#ask(known, { type: 'volume.publish', nodeId, csiNodeId, ...wish }),
+      this.#door.ask(known, { type: 'volume.publish', nodeId, csiNodeId, ...wish }),
     );
     const reached: Goal<{ publishContext: Record<string, string> }>['reached'] = (now) => {
-      const { uid, publications, creation } = now;
+      const { uid, publications } = now;
       const publication = uid === context.uid ? publications[nodeId] : undefined;
       if (!publication) {
         const message = `${nameOf(known)} was unpublished from node ${nodeId} meanwhile: publish it again`;
         throw new StagecraftError('ABORTED', message, { address: addressOf(known) });
       }
-      const failure = publication.failure ?? creation.failure;
-      if (failure) throw failed(known, failure);
+      if (publication.failure) throw failed(known, publication.failure);
       const isThere = publication.state === 'published' && publication.undoneAfter === undefined;
       return isThere ? { publishContext: { ...publication.publishContext } } : undefined;
     };
-    return this.#waits.until({ key: known, goal: `published on node ${nodeId}`, reached, ...waiting });
+    const goal = `published on node ${nodeId}`;
+    return this.#waits.until({ key: known, goal, reached, signal, timeoutMs: left() });
   }
 
   /**
@@ -171,7 +179,7 @@ export class VolumeManager {
     checkNodeId(nodeId);
     const waiting = checkedOptions(awaitSchema, options);
     const { context } = await this.#present(known);
-    await this.#ask(known, { type: 'volume.unpublish', nodeId });
+    await this.#door.ask(known, { type: 'volume.unpublish', nodeId });
     const number = context.publications[nodeId]?.number;
     const reached: Goal<true>['reached'] = ({ uid, publications }) => {
       const publication = publications[nodeId];
@@ -195,7 +203,7 @@ export class VolumeManager {
     const known = keyOf(key);
     const { force, ...waiting } = checkedOptions(deleteSchema, options);
     const { context } = await this.#present(known);
-    await this.#ask(known, { type: 'volume.delete', force });
+    await this.#door.ask(known, { type: 'volume.delete', force });
     const reached: Goal<true>['reached'] = (now, state) => {
       if (now.uid !== context.uid || stateOf(state) === 'deleted') return true;
       const failure = stateOf(state) === 'failed' ? failureOf(now) : undefined;
@@ -221,7 +229,7 @@ export class VolumeManager {
     const asked = definedRange(checked(expandSchema, capacity, 'the capacity'));
     const waiting = checkedOptions(awaitSchema, options);
     const { context } = await this.#present(known);
-    await this.#ask(known, { type: 'volume.expand', capacity: asked });
+    await this.#door.ask(known, { type: 'volume.expand', capacity: asked });
     const reached: Goal<Expanded>['reached'] = (now) => {
       this.#refuseIfGone(known, { asked: context, now, goal: 'expanded' });
       if (isExpanded(now, asked)) return expandedOf(now);
@@ -249,7 +257,7 @@ export class VolumeManager {
     const asked = checked(parametersSchema, mutableParameters, 'the parameters');
     const waiting = checkedOptions(awaitSchema, options);
     const { context } = await this.#present(known);
-    await this.#ask(known, { type: 'volume.modify', mutableParameters: asked });
+    await this.#door.ask(known, { type: 'volume.modify', mutableParameters: asked });
     const reached: Goal<true>['reached'] = (now) => {
       this.#refuseIfGone(known, { asked: context, now, goal: 'modified' });
       if (now.modification?.failure) throw failed(known, now.modification.failure);
@@ -269,24 +277,29 @@ export class VolumeManager {
   }
 
   /**
-   * Claims a volume for an alloc on a node; the same alloc again has the same claim. Resolves when it is taken: also where
-   * its signal comes too late to withdraw it, so that nobody has a claim without knowing.
+   * Claims a volume for an alloc on a node; the same alloc again has the same claim. One that is not created yet is waited
+   * for first. Resolves when it is taken: also where its signal comes too late to withdraw it, so that nobody has a claim
+   * without knowing.
    * @throws StagecraftError CLAIM_CONFLICT naming who has it; VOLUME_NOT_FOUND, VOLUME_UNAVAILABLE, VOLUME_DELETING,
-   *   NODE_NOT_FOUND, NODE_NOT_READY, NODE_UNFIT, INVALID_ARGUMENT; ABORTED: it waits no more
+   *   NODE_NOT_FOUND, NODE_NOT_READY, NODE_UNFIT, INVALID_ARGUMENT; CSI_ERROR: it can't be made; ABORTED: it waits no more
    */
   async claim(key: VolumeKeyInput, { wait = false, signal, ...asked }: ClaimOptions): Promise<Claim> {
     this.#refuseIfClosed();
     const known = keyOf(key);
     const claim = checked(claimSchema, asked, 'the claim');
     const { allocId, nodeId } = claim;
-    const withdrawn = new StagecraftError('ABORTED', `the claim of alloc ${allocId} on ${nameOf(known)} was withdrawn`);
-    const { context } = await this.#present(known);
-    if (signal?.aborted) throw withdrawn;
+    const withdrawn = (why = ''): StagecraftError =>
+      new StagecraftError('ABORTED', `the claim of alloc ${allocId} on ${nameOf(known)} was withdrawn${why}`, {
+        address: addressOf(known),
+      });
+    const present = await this.#present(known);
+    if (signal?.aborted) throw withdrawn();
     // What it has it keeps, whatever became of its node meanwhile.
-    const held = context.claims.find((one) => isSameClaim(one, claim));
+    const held = present.context.claims.find((one) => isSameClaim(one, claim));
     if (held?.state === 'taken' && (await this.#stillHas(known, held))) return asData(held);
+    const context = await this.#made(known, { signal });
     await this.#toNode(context, { nodeId, takesRoom: false }, (csiNodeId) =>
-      this.#ask(known, { type: 'volume.claim', claim: { ...claim, csiNodeId }, wait }),
+      this.#door.ask(known, { type: 'volume.claim', claim: { ...claim, csiNodeId }, wait }),
     );
     const ownIn = ({ uid, claims }: VolumeContext): Claim | undefined =>
       uid === context.uid ? claims.find((one) => isSameClaim(one, claim) && one.state === 'taken') : undefined;
@@ -295,7 +308,7 @@ export class VolumeManager {
         const own = ownIn(present);
         if (own) return asData(own);
         if (present.uid === context.uid && present.waiting.some((one) => isSameClaim(one, claim))) return undefined;
-        throw withdrawn;
+        throw withdrawn(this.#reasonToWithdraw(present, nodeId));
       };
       return await this.#waits.until({ key: known, goal: `claimed by alloc ${allocId}`, reached, signal });
     } catch (error) {
@@ -304,7 +317,7 @@ export class VolumeManager {
       await this.#tell(known, { type: 'volume.unclaim', allocId });
       const view = await this.#view(known);
       const own = view && ownIn(view.context);
-      if (!own) throw error;
+      if (!own) throw withdrawn();
       return asData(own);
     }
   }
@@ -312,7 +325,7 @@ export class VolumeManager {
   /** Its release may be on its way to the store: what is committed need not be the last word. */
   async #stillHas(key: VolumeKey, { generation: _, state: __, fenced: ___, ...claim }: Claim): Promise<boolean> {
     try {
-      await this.#ask(key, { type: 'volume.claim', claim, wait: false, isRepeat: true });
+      await this.#door.ask(key, { type: 'volume.claim', claim, wait: false, isRepeat: true });
       return true;
     } catch (error) {
       if (error instanceof StagecraftError && error.code === 'CLAIM_CONFLICT') return false;
@@ -396,11 +409,7 @@ export class VolumeManager {
     this.#refuseIfClosed();
     const known = keyOf(key);
     if (!(await this.#view(known))) throw notFound(known);
-    await this.#ask(known, event);
-  }
-
-  async #ask(key: VolumeKey, event: VolumeRequest): Promise<void> {
-    await this.#engine.ask(addressOf(key), event);
+    await this.#door.ask(known, event);
   }
 
   async #view(key: VolumeKey): Promise<View | undefined> {
@@ -415,6 +424,18 @@ export class VolumeManager {
     return view;
   }
 
+  /** The volume once it is made, or goes. @throws StagecraftError why it can't be made; TIMEOUT, ABORTED */
+  async #made(key: VolumeKey, waiting: AwaitOptions): Promise<VolumeContext> {
+    const { context } = await this.#present(key);
+    const reached: Goal<VolumeContext>['reached'] = (now) => {
+      if (now.csi || now.deletion) return now;
+      if (now.creation.failure) throw failed(key, now.creation.failure);
+      return undefined;
+    };
+    if (context.csi) return context;
+    return this.#waits.until({ key, goal: 'created', reached, standing: 'nothing was asked of it', ...waiting });
+  }
+
   /** Does what brings a volume to a node, where the node can have it; `work` gets what the plugin calls the node. */
   #toNode(
     context: VolumeContext,
@@ -426,6 +447,17 @@ export class VolumeManager {
       checkTopology(context, nodeId, target);
       await work(target.csiNodeId);
     });
+  }
+
+  /** Why a claim waits no more that its own alloc did not withdraw, as far as that can be seen. */
+  #reasonToWithdraw({ deletion, spec }: VolumeContext, nodeId: string): string {
+    if (deletion) return ': the volume is being deleted';
+    try {
+      this.#options.target(nodeId, spec?.plugin ?? '');
+      return '';
+    } catch (error) {
+      return `: ${messageOf(error)}`;
+    }
   }
 
   /** What was asked of a volume is asked of no other, and of none that goes. */

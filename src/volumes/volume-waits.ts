@@ -21,7 +21,11 @@ export interface Goal<T> {
   gone?: T;
   timeoutMs?: number | undefined;
   signal?: AbortSignal | undefined;
+  /** What becomes of the request where the wait ends in vain; default: it stands, and the work goes on. */
+  standing?: string;
 }
+
+type Awaited = Pick<Goal<unknown>, 'key' | 'goal' | 'standing'>;
 
 export class VolumeWaits {
   readonly #engine: ActorDoor;
@@ -42,13 +46,14 @@ export class VolumeWaits {
    * Resolves once it is reached.
    * @throws StagecraftError what `reached` throws; TIMEOUT, ABORTED, RUNTIME_CLOSED: the work goes on, and how far it is
    */
-  async until<T>({ key, goal, reached, gone, timeoutMs, signal }: Goal<T>): Promise<T> {
+  async until<T>({ key, goal, reached, gone, timeoutMs, signal, standing }: Goal<T>): Promise<T> {
+    const awaited: Awaited = { key, goal, ...(standing !== undefined && { standing }) };
     const address = addressOf(key);
     // At rest it may have left memory already.
     if (!this.#engine.has(address)) await this.#engine.read(address);
-    const unfinished = (code: string, why: string): StagecraftError => this.#unfinished(code, why, { key, goal });
+    const unfinished = (code: string, why: string): StagecraftError => this.#unfinished(code, why, awaited);
     const look = (): T | undefined => {
-      const view = this.#seen(address, { key, goal });
+      const view = this.#seen(address, awaited);
       const found = view && reached(view.context as VolumeContext, view.state);
       if (found !== undefined) return found;
       if (this.#closed) throw unfinished(this.#closed.code, this.#closed.message);
@@ -75,22 +80,24 @@ export class VolumeWaits {
   }
 
   /** What is committed. @throws StagecraftError where another runtime leads: what was asked for is its work now */
-  #seen(address: string, { key, goal }: { key: VolumeKey; goal: string }): ActorView | undefined {
+  #seen(address: string, { key, goal, standing }: Awaited): ActorView | undefined {
     try {
       return this.#engine.peek(address);
     } catch (cause) {
       if (!(cause instanceof StagecraftError)) throw cause;
-      const message = `before ${nameOf(key)} was ${goal}: ${cause.message}; the request stands, and the work goes on there`;
+      const now = standing ?? 'the request stands, and the work goes on there';
+      const message = `before ${nameOf(key)} was ${goal}: ${cause.message}; ${now}`;
       throw new StagecraftError(cause.code, message, { address, cause });
     }
   }
 
-  #unfinished(code: string, why: string, { key, goal }: { key: VolumeKey; goal: string }): StagecraftError {
+  #unfinished(code: string, why: string, awaited: Awaited): StagecraftError {
+    const { key, goal, standing = 'the request stands, and the work goes on' } = awaited;
     const address = addressOf(key);
-    const view = this.#seen(address, { key, goal });
+    const view = this.#seen(address, awaited);
     const trouble = view && troubleOf(view.context as VolumeContext);
     const now = view ? `it is ${stateOf(view.state)}${trouble ? `: ${trouble.message}` : ''}` : 'look at it again';
-    const message = `${why} before ${nameOf(key)} was ${goal}; the request stands, and the work goes on: ${now}`;
+    const message = `${why} before ${nameOf(key)} was ${goal}; ${standing}: ${now}`;
     return new StagecraftError(code, message, { address });
   }
 }

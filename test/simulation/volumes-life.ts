@@ -83,6 +83,7 @@ export class VolumesLife implements Caller {
           afterMs: traits.fencingAfterMs,
           after: (delayMs, signal) => observed(clock, delayMs, signal),
           release: (fencing) => fence.release(fencing),
+          withdraw: (fencing) => fence.withdraw(fencing),
         }),
       ],
       lease: { name: 'node/n1', holder: this.name, ttlMs: traits.leaseTtlMs },
@@ -100,6 +101,7 @@ export class VolumesLife implements Caller {
       capacity: unasked,
       isKnownPlugin: () => true,
       admission,
+      target,
     });
   }
 

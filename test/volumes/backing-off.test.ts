@@ -1,5 +1,6 @@
 /** What comes in between two attempts. */
 import { expect } from 'chai';
+import type { Clock } from '../../src/engine/clock.js';
 import { spec, VolumeHouse } from './volume-house.js';
 
 describe('between two attempts', () => {
@@ -15,14 +16,35 @@ describe('between two attempts', () => {
     plugin.script = () => (isWell ? undefined : { code: 'INTERNAL' });
     const creating = volumes.create(spec('data'));
     await house.rest();
-    await volumes.claim(
-      { id: 'data' },
-      { allocId: 'x', nodeId: 'a', mode: 'read', accessMode: 'single-node-writer', attachmentMode: 'file-system' },
-    );
+    await volumes.setAvailability({ id: 'data' }, 'drain');
     isWell = true;
     await clock.advance(60_000);
     expect((await volumes.get({ id: 'data' }))?.state).to.equal('created');
     await creating;
+  });
+
+  it('V10 the clock is set back by an hour: no wait is longer for that, nor is a plugin shut out', async () => {
+    const { clock, plugin } = house;
+    await house.runtime.close();
+    let setBackMs = 0;
+    const stepped: Clock = {
+      now: () => clock.now() - setBackMs,
+      monotonicMs: () => clock.monotonicMs(),
+      after: (delayMs, callback) => clock.after(delayMs, callback),
+    };
+    await house.furnish({ clock: stepped, retry: { initialMs: 1_000, maxMs: 60_000 } });
+    const { volumes } = house;
+    await volumes.create(spec('data'));
+    await volumes.create(spec('source'));
+    plugin.script = () => ({ code: 'UNAVAILABLE' });
+    const published = volumes.publish({ id: 'data' }, 'a');
+    const snapshot = house.runtime.snapshots.create({ id: 'shot', volume: { id: 'source' } });
+    await clock.advance(120_000);
+    setBackMs = 3_600_000;
+    plugin.script = () => undefined;
+    await clock.advance(120_000);
+    expect(await published).to.deep.equal({ publishContext: { device: 'vol-1@csi-a' } });
+    expect((await snapshot).state).to.equal('ready');
   });
 
   it('V8 V16 one in doubt that nobody wants any more, and one that is to take its place: neither waits for the other', async () => {

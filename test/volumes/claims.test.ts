@@ -155,12 +155,45 @@ describe('claims', () => {
     const fourth = claim('w4', { wait: true });
     await house.rest();
     end.abort();
-    expect(await second).to.match(/^ABORTED/);
+    expect(await second).to.equal('ABORTED the claim of alloc w2 on volume default/data was withdrawn');
     await house.volumes.release(data, 'w3');
     expect(await third).to.match(/^ABORTED/);
     await house.volumes.release(data, 'w1');
     expect(await fourth).to.include({ allocId: 'w4', state: 'taken' });
     expect(await told()).to.include.members(['w2 withdrawn', 'w3 withdrawn']);
+  });
+
+  it('C5 a thousand may wait, and no more: told so', async () => {
+    await claim('w0');
+    const queued = Array.from({ length: 1_000 }, (_, at) => refusal(claim(`q${at}`, { wait: true })));
+    await house.rest();
+    expect(await refusal(claim('late', { wait: true }))).to.match(/^CLAIM_CONFLICT .*1000 claims wait for it/);
+    await house.volumes.release(data, 'q0');
+    const next = refusal(claim('late', { wait: true }));
+    await house.rest();
+    expect((await waiting()).at(-1)).to.equal('late');
+    await house.volumes.delete(data, { force: true });
+    const ends = await Promise.all([...queued, next]);
+    expect(ends.filter((end) => end.startsWith('ABORTED'))).to.have.length(1_001);
+  });
+
+  it('V16 a publish without a claim, where another node has claimed it: refused, naming who; elsewhere it waits its turn', async () => {
+    const { generation } = await claim('w1');
+    const error = await refusal(house.volumes.publish(data, 'b'));
+    expect(error).to.match(/^VOLUME_IN_USE .*alloc w1 on node a \(write, single-node-writer, taken\)/);
+    // Another mode than the one that is claimed does not go with it, either.
+    expect(await refusal(house.volumes.publish(data, 'b', { capability: shared }))).to.match(/^VOLUME_IN_USE/);
+    await house.volumes.publish(data, 'a');
+    await house.volumes.release(data, 'w1');
+    const next = house.volumes.publish(data, 'b');
+    await unstaged(generation);
+    expect(await next).to.deep.equal({ publishContext: { device: 'vol-1@csi-b' } });
+    expect(house.plugin.wrongs).to.deep.equal([]);
+  });
+
+  it('V16 where the mode lets both be there, the claim of another node is in nobody’s way', async () => {
+    await claim('w1', shared);
+    expect(await refusal(house.volumes.publish(data, 'b', { capability: shared }))).to.equal('taken');
   });
 
   it('C5 a signal that comes too late takes no claim away', async () => {

@@ -1,5 +1,7 @@
 /** Nodes that are taken for lost: what becomes of the volumes and claims that were on them. */
 import { expect } from 'chai';
+import { StagecraftError } from '../../src/errors.js';
+import { refusalOf } from '../refusal.js';
 import { pluginName, spec, VolumeHouse } from './volume-house.js';
 
 const data = { id: 'data' };
@@ -205,6 +207,48 @@ describe('a node that is fenced', () => {
     await house.runtime.nodes.fence('a', 'burnt');
     expect(await own).to.equal('ABORTED');
     expect(await other).to.include({ allocId: 'w3', nodeId: 'b', state: 'taken' });
+  });
+
+  it('C5 N3 a node is down: claims that wait for it are withdrawn and hear why; a slot that is free goes to another', async () => {
+    await inUse();
+    const claim = (allocId: string, nodeId: string) =>
+      house.volumes.claim(data, { allocId, nodeId, mode: 'write', ...single, wait: true });
+    const own = refusalOf(claim('w2', 'b'));
+    await house.rest();
+    const other = claim('w3', 'c');
+    await house.rest();
+    await house.runtime.nodes.down('b');
+    expect(await own).to.include({ code: 'ABORTED', address: 'volume/default/data' });
+    expect((await own).message).to.include('was withdrawn: node b is down');
+    // What is there stays, and what it has taken: that is for a fence to end.
+    await house.runtime.nodes.down('a');
+    await house.clock.advance(3_600_000);
+    expect((await house.volumes.get(data))?.claims.map(({ allocId }) => allocId)).to.deep.equal(['w1']);
+    await house.runtime.nodes.fence('a', 'burnt');
+    expect(await other).to.include({ allocId: 'w3', nodeId: 'c', state: 'taken' });
+    const told = (await house.events()).flatMap((event) =>
+      event.kind === 'claim' && event.state === 'withdrawn' ? [`${event.allocId}: ${event.reason}`] : [],
+    );
+    expect(told).to.deep.equal(['w2: node b is down']);
+  });
+
+  it('C5 N3 the runtime ends before all have heard that a node is down: the next one tells them', async () => {
+    await inUse();
+    const wish = { allocId: 'w2', nodeId: 'b', mode: 'write', ...single, wait: true } as const;
+    void house.volumes.claim(data, wish).catch(() => {});
+    await house.rest();
+    const { commit } = house.store;
+    house.store.commit = async (items) => {
+      if (items.some(({ address }) => address.startsWith('volume/')))
+        throw new StagecraftError('STORE_UNAVAILABLE', 'not now', { outcome: 'refused' });
+      return commit.call(house.store, items);
+    };
+    await house.runtime.nodes.down('b');
+    await house.rest();
+    house.store.commit = commit;
+    expect((await house.volumes.get(data))?.waiting).to.have.length(1);
+    await house.restart();
+    expect((await house.volumes.get(data))?.waiting).to.have.length(0);
   });
 
   it('N3 other nodes keep theirs', async () => {

@@ -239,4 +239,55 @@ describe('asking for a volume', () => {
     await house.volumes.create(spec('data'));
     expect(await refusalOf(house.volumes.publish(key, 'nowhere'))).to.include({ code: 'NODE_NOT_FOUND' });
   });
+
+  it('V1 what is refused, or is so already, by what is committed, costs no commit', async () => {
+    const claim = {
+      nodeId: 'a',
+      mode: 'write',
+      accessMode: 'single-node-writer',
+      attachmentMode: 'file-system',
+    } as const;
+    await house.volumes.create(spec('data'));
+    await house.volumes.claim(key, { ...claim, allocId: 'w1' });
+    await house.volumes.publish(key, 'a');
+    let commits = 0;
+    const commit = house.store.commit.bind(house.store);
+    house.store.commit = (items) => {
+      commits += items.length;
+      return commit(items);
+    };
+    expect(await house.volumes.create(spec('data'))).to.include({ state: 'published' });
+    for (const [refused, code, named] of [
+      [house.volumes.delete(key), 'VOLUME_IN_USE', 'alloc w1'],
+      [house.volumes.publish(key, 'b'), 'VOLUME_IN_USE', 'node a'],
+      [house.volumes.unpublish(key, 'a'), 'VOLUME_IN_USE', 'alloc w1'],
+      [house.volumes.claim(key, { ...claim, allocId: 'w2' }), 'CLAIM_CONFLICT', 'alloc w1'],
+      [house.volumes.create(spec('data', { parameters: { another: 'one' } })), 'VOLUME_EXISTS', 'another spec'],
+    ] as const) {
+      const error = await refusalOf(refused);
+      expect(error).to.include({ code, address: 'volume/default/data' });
+      expect(error.message).to.include(named);
+    }
+    expect(commits).to.equal(0);
+  });
+
+  it('V12 asked right after what makes room for it, not answered yet: taken', async () => {
+    const claim = {
+      nodeId: 'a',
+      mode: 'write',
+      accessMode: 'single-node-writer',
+      attachmentMode: 'file-system',
+    } as const;
+    await house.volumes.create(spec('data'));
+    await house.volumes.publish(key, 'a');
+    const gone = house.volumes.unpublish(key, 'a');
+    const there = house.volumes.publish(key, 'b');
+    await Promise.all([gone, there]);
+    await house.volumes.unpublish(key, 'b');
+    await house.volumes.claim(key, { ...claim, allocId: 'w1' });
+    const released = house.volumes.release(key, 'w1');
+    const next = house.volumes.claim(key, { ...claim, allocId: 'w2' });
+    await released;
+    expect(await next).to.include({ allocId: 'w2', state: 'taken' });
+  });
 });
