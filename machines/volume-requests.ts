@@ -4,7 +4,7 @@ import type { AnswerParams, Failure } from './host.js';
 import { isSameData } from './same-data.js';
 import { conflictOf, describeClaim, isReadOnly, isSameClaim } from './volume-claims.js';
 import { excludes, mayBeThere, wishOf } from './volume-modes.js';
-import type { Publication, PublishWish, VolumeContext, VolumeKey, VolumeRequest } from './volume-types.js';
+import type { Leftover, Publication, PublishWish, VolumeContext, VolumeKey, VolumeRequest } from './volume-types.js';
 
 export const nameOf = ({ namespace, id }: VolumeKey): string => `volume ${namespace}/${id}`;
 
@@ -174,9 +174,16 @@ export function refusalOf(context: VolumeContext, request: VolumeRequest): Failu
 export const notThere = (context: VolumeContext): Failure =>
   refused('VOLUME_NOT_FOUND', context, 'there is none: list them, or create it');
 
+/** In words: what may be left, what the plugin knows it by, and why that is not known. */
+export const describeLeftover = ({ what, nodeId, csiNodeId, csiId, name, message }: Leftover): string => {
+  const where = nodeId === undefined ? '' : ` on node ${nodeId}${csiNodeId === undefined ? '' : ` (${csiNodeId})`}`;
+  const known = csiId === undefined ? name && `, under the name ${name}` : `, csi id ${csiId}`;
+  return `${what}${where}${known ?? ''}: ${message}`;
+};
+
 /** What a deleted one answers of which something may be left. */
 export const hasLeftovers = (context: VolumeContext): Failure => {
-  const left = context.leftovers.map(({ what, message }) => `${what}: ${message}`).join('; ');
+  const left = context.leftovers.map(describeLeftover).join('; ');
   return refused('VOLUME_EXISTS', context, `it was deleted, but may be left behind (${left}): acknowledge that first`);
 };
 

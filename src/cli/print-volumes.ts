@@ -1,4 +1,5 @@
 /** Tables and details of volumes and nodes, for people. */
+import { describeLeftovers } from '../agent/describe-volumes.js';
 import type { NodeReport } from '../agent/node-api.js';
 import type { VolumeReport } from '../agent/volume-api.js';
 import { factsTable, table } from './print.js';
@@ -26,7 +27,7 @@ const troubleOf = ({ error, missing, condition, leftovers }: VolumeReport): stri
   error?.message ??
   (missing ? 'its plugin does not list it' : undefined) ??
   (condition?.abnormal ? condition.message : undefined) ??
-  leftovers?.map(({ message }) => message).join('; ') ??
+  (leftovers && describeLeftovers(leftovers).join('; ')) ??
   '';
 
 export const volumeTable = (volumes: VolumeReport[]): string =>
@@ -54,13 +55,13 @@ export function volumeDetails(volume: VolumeReport): string {
     ['plugin', plugin],
     ['state', error ? `${state}: ${error.message}` : state],
     ['availability', availability],
-    ['csi id', csiId ?? 'not created yet'],
+    ['csi id', csiId ?? (leftovers.length > 0 ? undefined : 'not created yet')],
     ['size', capacityBytes === undefined ? 'not known' : sizeText(capacityBytes)],
     ...capabilities.map((capability): [string, string] => ['made for', modesOf(capability)]),
     ['expansion', expansion && `under way${expansion.message ? `: ${expansion.message}` : ''}`],
     ['condition', condition && `${condition.abnormal ? 'abnormal' : 'normal'}: ${condition.message}`],
     ['missing', volume.missing && 'its plugin does not list it'],
-    ...leftovers.map(({ what, message }): [string, string] => ['left behind', `${what}: ${message}`]),
+    ...describeLeftovers(leftovers).map((one): [string, string] => ['left behind', one]),
   ];
   const known = facts.flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, value]]));
   const rows = Object.entries(publications).map(([nodeId, { state: on, csiNodeId, capability, readOnly, message }]) => [
