@@ -187,6 +187,14 @@ export const hasLeftovers = (context: VolumeContext): Failure => {
   return refused('VOLUME_EXISTS', context, `it was deleted, but may be left behind (${left}): acknowledge that first`);
 };
 
+/** What one that is not deleted yet answers to whoever has seen to its leftovers. */
+export const nothingLeft = (context: VolumeContext): Failure =>
+  refused(
+    'NOTHING_LEFT',
+    context,
+    'it is not deleted, so that nothing can be acknowledged: that is for what a forced deletion has left',
+  );
+
 export const refusalAnswer = (context: VolumeContext, request: VolumeRequest): AnswerParams => {
   const error = refusalOf(context, request);
   return error ? { error } : { value: null };

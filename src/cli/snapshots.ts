@@ -3,9 +3,10 @@ import type { Command } from 'commander';
 import { collect } from './arguments.js';
 import { askAgent } from './client.js';
 import { type AnyReport, snapshotDetails, snapshotTable } from './print-snapshots.js';
-import { type LookOptions, look, lookAt, print, printJson, type ReachOptions, reach, socketOf } from './reach.js';
+import { type LookOptions, look, lookAt, print, printJson, socketOf, tell } from './reach.js';
 import {
   type Awaited,
+  addRequests,
   awaited,
   type InNamespace,
   inNamespace,
@@ -14,7 +15,6 @@ import {
   nameOf,
   pairs,
   pathBelow,
-  requests,
   specIn,
   within,
 } from './requests.js';
@@ -81,19 +81,14 @@ function addCommands(program: Command, sort: Sort): void {
     .action((id: string | undefined, volumes: string | string[] | undefined, options: CreateOptions) =>
       create(sort, { id, volumes: [volumes ?? []].flat() }, options),
     );
-  reach(awaited(add('delete <id>', 'delete it; volumes that were made of it stay')))
+  lookAt(awaited(add('delete <id>', 'delete it; volumes that were made of it stay')))
     .option('--force', 'give up what does not succeed soon; what may be left stays listed')
-    .action(async (id: string, { force = false, ...options }: ReachOptions & InNamespace & Awaited & Forced) => {
+    .action(async (id: string, { force = false, ...options }: LookOptions & InNamespace & Awaited & Forced) => {
       const path = `${pathBelow(base, id, options)}/delete${within(options)}`;
       await askAgent(socketOf(options), 'POST', path, { body: { force } });
-      print(`${name} ${nameOf(id, options)} is deleted`);
+      tell(options, `${name} ${nameOf(id, options)} is deleted`);
     });
-  for (const [request, { description: does, done }] of Object.entries(requests)) {
-    reach(add(`${request} <id>`, does)).action(async (id: string, options: ReachOptions & InNamespace) => {
-      await askAgent(socketOf(options), 'POST', `${pathBelow(base, id, options)}/${request}`);
-      print(`${name} ${nameOf(id, options)} ${done}`);
-    });
-  }
+  addRequests(add, { base, name });
 }
 
 interface Forced {

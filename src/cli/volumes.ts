@@ -4,9 +4,10 @@ import type { Expanded, VolumeReport } from '../agent/volume-api.js';
 import { collect, sizeIn } from './arguments.js';
 import { askAgent } from './client.js';
 import { sizeText, volumeDetails, volumeTable } from './print-volumes.js';
-import { type LookOptions, look, lookAt, print, printJson, type ReachOptions, reach, socketOf } from './reach.js';
+import { type LookOptions, look, lookAt, print, printJson, socketOf, tell } from './reach.js';
 import {
   type Awaited,
+  addRequests,
   awaited,
   type InNamespace,
   inNamespace,
@@ -15,7 +16,6 @@ import {
   nameOf,
   pairs,
   pathBelow,
-  requests,
   specIn,
   within,
 } from './requests.js';
@@ -62,20 +62,15 @@ export function addVolumeCommands(program: Command): void {
       new Option('--access-mode <mode>', 'one that it was made with (default: its first)').choices(accessModes),
     )
     .action(publishVolume);
-  reach(awaited(add('unpublish <id> <node>', 'take it from a node'))).action(unpublishVolume);
+  lookAt(awaited(add('unpublish <id> <node>', 'take it from a node'))).action(unpublishVolume);
   lookAt(awaited(add('expand <id>', 'make it larger')))
     .argument('<size>', 'for the whole volume, e.g. 20Gi', sizeIn)
     .action(expandVolume);
-  reach(awaited(add('delete <id>', 'delete it, with all that is in it')))
+  lookAt(awaited(add('delete <id>', 'delete it, with all that is in it')))
     .option('--force', 'also while it is used; what could not be confirmed stays listed')
     .action(deleteVolume);
-  for (const [name, { description, done }] of Object.entries(requests)) {
-    reach(add(`${name} <id>`, description)).action(async (id: string, options: ReachOptions & InNamespace) => {
-      await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/${name}`);
-      print(`volume ${nameOf(id, options)} ${done}`);
-    });
-  }
-  reach(
+  addRequests(add, { base: '/v1/volumes', name: 'volume' });
+  lookAt(
     add('availability <id> <active|pause|drain>', 'pause: no new use; drain: those who use it are told, too'),
   ).action(setAvailability);
 }
@@ -180,10 +175,10 @@ async function capabilityOf(socketPath: string, path: string, accessMode: string
 async function unpublishVolume(
   id: string,
   nodeId: string,
-  options: ReachOptions & InNamespace & Awaited,
+  options: LookOptions & InNamespace & Awaited,
 ): Promise<void> {
   await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/unpublish${within(options)}`, { body: { nodeId } });
-  print(`volume ${nameOf(id, options)} is not published to node ${nodeId}`);
+  tell(options, `volume ${nameOf(id, options)} is not published to node ${nodeId}`);
 }
 
 async function expandVolume(
@@ -201,13 +196,13 @@ async function expandVolume(
 
 async function deleteVolume(
   id: string,
-  { force = false, ...options }: ReachOptions & InNamespace & Awaited & { force?: boolean },
+  { force = false, ...options }: LookOptions & InNamespace & Awaited & { force?: boolean },
 ): Promise<void> {
   await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/delete${within(options)}`, { body: { force } });
-  print(`volume ${nameOf(id, options)} is deleted`);
+  tell(options, `volume ${nameOf(id, options)} is deleted`);
 }
 
-async function setAvailability(id: string, availability: string, options: ReachOptions & InNamespace): Promise<void> {
+async function setAvailability(id: string, availability: string, options: LookOptions & InNamespace): Promise<void> {
   await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/availability`, { body: { availability } });
-  print(`volume ${nameOf(id, options)} is ${availability}`);
+  tell(options, `volume ${nameOf(id, options)} is ${availability}`);
 }

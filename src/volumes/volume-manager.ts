@@ -329,7 +329,7 @@ export class VolumeManager {
     await this.#tell(key, { type: 'volume.set-availability', availability: known });
   }
 
-  /** What was left behind by a deletion is seen to: the volume is forgotten. @throws StagecraftError VOLUME_NOT_FOUND */
+  /** What was left behind by a deletion is seen to: the volume is forgotten. @throws StagecraftError VOLUME_NOT_FOUND; NOTHING_LEFT */
   async acknowledge(key: VolumeKeyInput): Promise<void> {
     await this.#tell(key, { type: 'volume.acknowledge' });
   }

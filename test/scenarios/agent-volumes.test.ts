@@ -81,6 +81,11 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
     );
     const listed: VolumeReport[] = JSON.parse(volume('list', '--namespace', 'other', '--json').stdout);
     expect(listed.map(({ key, capacityBytes }) => [key.id, capacityBytes])).to.deep.equal([['scratch', 2 ** 31]]);
+    const { stdout: untried } = volume('retry', 'scratch', '--namespace', 'other');
+    expect(untried).to.equal('volume other/scratch has nothing to be tried again: nothing failed\n');
+    const unneeded = volume('acknowledge', 'scratch', '--namespace', 'other', '--json');
+    expect(unneeded.status).to.equal(1);
+    expect(JSON.parse(unneeded.stderr)).to.include({ code: 'NOTHING_LEFT' });
     expect(volume('list', '--state', 'failed').stdout).to.equal('there are no such volumes\n');
     expect(volume('availability', 'scratch', 'drain', '--namespace', 'team').stdout).to.equal(
       'volume team/scratch is drain\n',

@@ -382,6 +382,16 @@ describe('deleting a volume', () => {
     expect(await house.volumes.get(key)).to.equal(undefined);
   });
 
+  it('V13 one that is there, or on its way out, has nothing to acknowledge: told so, and nothing changes', async () => {
+    await make();
+    expect(await refusalOf(house.volumes.acknowledge(key))).to.include({ code: 'NOTHING_LEFT' });
+    expect(await house.volumes.get(key)).to.include({ state: 'created' });
+    always(house.plugin, 'DeleteVolume', { code: 'PERMISSION_DENIED' });
+    await refusalOf(house.volumes.delete(key));
+    expect(await refusalOf(house.volumes.acknowledge(key))).to.include({ code: 'NOTHING_LEFT' });
+    expect(await house.volumes.get(key)).to.include({ state: 'failed' });
+  });
+
   it('V13 one that is not there: told so', async () => {
     expect(await refusalOf(house.volumes.delete(key))).to.include({ code: 'VOLUME_NOT_FOUND' });
     expect(await refusalOf(house.volumes.acknowledge(key))).to.include({ code: 'VOLUME_NOT_FOUND' });
