@@ -1,7 +1,6 @@
 /** `stagecraft snapshot`, `stagecraft group-snapshot`: keeps what is in volumes, looks at what is kept, deletes it. */
 import type { Command } from 'commander';
 import { collect } from './arguments.js';
-import { askAgent } from './client.js';
 import { type AnyReport, snapshotDetails, snapshotTable } from './print-snapshots.js';
 import { type LookOptions, look, lookAt, print, printJson, socketOf, tell } from './reach.js';
 import {
@@ -18,6 +17,7 @@ import {
   specIn,
   within,
 } from './requests.js';
+import { askAndWait, type Waited } from './waiting.js';
 
 /** What differs between a snapshot of one volume and of several. */
 interface Sort {
@@ -85,11 +85,16 @@ function addCommands(program: Command, sort: Sort): void {
     .option('--force', 'give up what does not succeed soon; what may be left stays listed')
     .action(async (id: string, { force = false, ...options }: LookOptions & InNamespace & Awaited & Forced) => {
       const path = `${pathBelow(base, id, options)}/delete${within(options)}`;
-      await askAgent(socketOf(options), 'POST', path, { body: { force } });
+      await askAndWait({ path, body: { force } }, snapshotOf(sort, id, options), options);
       tell(options, `${name} ${nameOf(id, options)} is deleted`);
     });
   addRequests(add, { base, name });
 }
+
+const snapshotOf = ({ base, name }: Sort, id: string, of: InNamespace): Waited => ({
+  path: pathBelow(base, id, of),
+  name: `${name} ${nameOf(id, of)}`,
+});
 
 interface Forced {
   force?: boolean;
@@ -124,7 +129,8 @@ interface Given {
 async function create(sort: Sort, given: Given, options: CreateOptions): Promise<void> {
   const body = options.file === undefined ? specOf(sort, given, options) : specIn(options.file);
   const path = `${sort.base}${within(options)}`;
-  const made = (await askAgent(socketOf(options), 'POST', path, { body })) as AnyReport;
+  const { namespace = 'default', id = '' } = body as { namespace?: string; id?: string };
+  const made = (await askAndWait({ path, body }, snapshotOf(sort, String(id), { namespace }), options)) as AnyReport;
   if (options.json) printJson(made);
   else print(`${sort.name} ${nameOf(made.key.id, made.key)} is ready: the plugin knows it as ${made.csiId}`);
 }

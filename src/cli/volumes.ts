@@ -19,6 +19,7 @@ import {
   specIn,
   within,
 } from './requests.js';
+import { askAndWait, type Waited } from './waiting.js';
 
 const accessModes = [
   'single-node-writer',
@@ -77,6 +78,11 @@ export function addVolumeCommands(program: Command): void {
 
 const pathOf = (id: string, of: InNamespace): string => pathBelow('/v1/volumes', id, of);
 
+const volumeOf = (id: string, of: InNamespace): Waited => ({
+  path: pathOf(id, of),
+  name: `volume ${nameOf(id, of)}`,
+});
+
 interface Filters {
   namespace?: string;
   plugin?: string;
@@ -122,7 +128,9 @@ interface CreateOptions extends LookOptions, InNamespace, Awaited {
 
 async function createVolume(id: string | undefined, options: CreateOptions): Promise<void> {
   const body = options.file === undefined ? specOf(id, options) : specIn(options.file);
-  const volume = (await askAgent(socketOf(options), 'POST', `/v1/volumes${within(options)}`, { body })) as VolumeReport;
+  const { namespace = 'default', id: named = '' } = body as { namespace?: string; id?: string };
+  const asked = { path: `/v1/volumes${within(options)}`, body };
+  const volume = (await askAndWait(asked, volumeOf(String(named), { namespace }), options)) as VolumeReport;
   if (options.json) printJson(volume);
   else print(`volume ${nameOf(volume.key.id, volume.key)} is created: the plugin knows it as ${volume.csiId}`);
 }
@@ -160,7 +168,8 @@ async function publishVolume(id: string, nodeId: string, options: PublishOptions
   const socketPath = socketOf(options);
   const capability = accessMode && (await capabilityOf(socketPath, pathOf(id, options), accessMode));
   const body = { nodeId, readOnly, ...(capability && { capability }) };
-  const answer = await askAgent(socketPath, 'POST', `${pathOf(id, options)}/publish${within(options)}`, { body });
+  const asked = { path: `${pathOf(id, options)}/publish${within(options)}`, body };
+  const answer = await askAndWait(asked, { ...volumeOf(id, options), nodeId }, options);
   if (options.json) printJson(answer);
   else print(`volume ${nameOf(id, options)} is published to node ${nodeId}${readOnly ? ', read-only' : ''}`);
 }
@@ -177,7 +186,8 @@ async function unpublishVolume(
   nodeId: string,
   options: LookOptions & InNamespace & Awaited,
 ): Promise<void> {
-  await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/unpublish${within(options)}`, { body: { nodeId } });
+  const asked = { path: `${pathOf(id, options)}/unpublish${within(options)}`, body: { nodeId } };
+  await askAndWait(asked, { ...volumeOf(id, options), nodeId }, options);
   tell(options, `volume ${nameOf(id, options)} is not published to node ${nodeId}`);
 }
 
@@ -187,7 +197,8 @@ async function expandVolume(
   options: LookOptions & InNamespace & Awaited,
 ): Promise<void> {
   const body = { requiredBytes };
-  const answer = await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/expand${within(options)}`, { body });
+  const asked = { path: `${pathOf(id, options)}/expand${within(options)}`, body };
+  const answer = await askAndWait(asked, volumeOf(id, options), options);
   if (options.json) return printJson(answer);
   const { capacityBytes = requiredBytes, nodeExpansionRequired } = answer as Expanded;
   const still = nodeExpansionRequired ? '; the part of its node is still to be done' : '';
@@ -198,7 +209,8 @@ async function deleteVolume(
   id: string,
   { force = false, ...options }: LookOptions & InNamespace & Awaited & { force?: boolean },
 ): Promise<void> {
-  await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/delete${within(options)}`, { body: { force } });
+  const asked = { path: `${pathOf(id, options)}/delete${within(options)}`, body: { force } };
+  await askAndWait(asked, volumeOf(id, options), options);
   tell(options, `volume ${nameOf(id, options)} is deleted`);
 }
 
