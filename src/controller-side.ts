@@ -70,9 +70,10 @@ export class ControllerSide {
     const port = pluginPort(() => plugins);
     const access = new PluginAccess(port, { clock, maxInFlight });
     const controller = csiController({ timeoutMs });
+    const secrets = runtime.secrets ?? noSecrets;
     const calls = new PluginCalls({
       access,
-      secrets: runtime.secrets ?? noSecrets,
+      secrets,
       clock,
       retry: { ...defaultBackoff, ...runtime.retry },
     });
@@ -115,7 +116,7 @@ export class ControllerSide {
       this.engine.leader();
       return port.isKnown(plugin);
     };
-    const named = { engine: this.engine, clock, random, namePrefix: runtime.volumeNamePrefix ?? 'sc' };
+    const named = { engine: this.engine, clock, random, secrets, namePrefix: runtime.volumeNamePrefix ?? 'sc' };
     this.snapshots = snapshotManager(named);
     this.groupSnapshots = groupSnapshotManager(named);
     this.volumes = new VolumeManager({

@@ -22,6 +22,7 @@ import type { Capacity, CapacityRequest } from './capacity.js';
 import { type Expanded, type ExpandRequest, expandedOf, expandSchema, isExpanded } from './expansion.js';
 import type { NodeAdmission } from './node-admission.js';
 import type { Reconciled, Reconciler } from './reconciler.js';
+import { checkSecretRefs, type SecretsProvider } from './secrets.js';
 import { snapshotSourceId } from './snapshot-sources.js';
 import {
   accessModeSchema,
@@ -51,6 +52,8 @@ export interface VolumeManagerOptions {
   random: Random;
   /** What the names of volumes begin with at their plugins. */
   namePrefix: string;
+  /** Says which references to secrets are none. */
+  secrets: SecretsProvider;
   /** Whether a plugin of this name is registered. */
   isKnownPlugin(plugin: string): boolean;
   /** Through it goes whatever brings a volume to a node. */
@@ -102,12 +105,14 @@ export class VolumeManager {
     const waiting = checkedOptions(awaitSchema, options);
     const key = { namespace: asked.namespace, id: asked.id };
     const address = addressOf(key);
-    const { random, namePrefix, isKnownPlugin } = this.#options;
+    const { random, namePrefix, isKnownPlugin, secrets } = this.#options;
     const present = await this.#view(key);
     if (!isKnownPlugin(asked.plugin) && !present) {
       const message = `no plugin is registered as '${asked.plugin}': register it, or list those that are`;
       throw new StagecraftError('PLUGIN_NOT_FOUND', message);
     }
+    // One that is there has passed it: the same spec again is the same volume.
+    if (!present) checkSecretRefs(secrets, asked.secrets);
     const uid = random.id();
     const sourceId = await sourceIdOf(asked, present?.context, {
       volume: async (source) => (await this.#present(source)).context,

@@ -1,5 +1,6 @@
 /** Asking for volumes: what is the same, what is refused, and what giving up the wait means. */
 import { expect } from 'chai';
+import { fileSecrets } from '../../src/index.js';
 import { refusalOf } from '../refusal.js';
 import { always, gate, inOrder, toldOf } from './scripts.js';
 import { pluginName, spec, VolumeHouse } from './volume-house.js';
@@ -35,6 +36,31 @@ describe('asking for a volume', () => {
     await house.rest();
     expect(await house.volumes.get(key)).to.include({ state: 'created' });
   });
+
+  for (const [title, secrets] of [
+    ['a directory', fileSecrets('/nowhere')],
+    ['no provider', undefined],
+  ] as const) {
+    it(`V2 V19 a value in place of a reference, with ${title}: refused, not repeated, and nothing is stored`, async () => {
+      await house.runtime.close();
+      await house.furnish(secrets && { secrets });
+      await house.volumes.create(spec('other'));
+      const refs = { password: 'hunter2', pin: '1234' };
+      const asked = [
+        house.volumes.create(spec('data', { secrets: refs })),
+        house.runtime.snapshots.create({ id: 'data', volume: { id: 'other' }, secrets: refs }),
+      ];
+      for (const error of await Promise.all(asked.map(refusalOf))) {
+        expect(error).to.include({ code: 'INVALID_ARGUMENT' });
+        expect(error.message)
+          .to.include('secrets.password: its reference must be file:<name>')
+          .and.include('secrets.pin: ');
+        expect(error.message).not.to.include('hunter2').and.not.include('1234');
+      }
+      expect(await house.volumes.get(key)).to.equal(undefined);
+      expect(await house.runtime.snapshots.get(key)).to.equal(undefined);
+    });
+  }
 
   it('V1 a signal that is aborted already: nothing is asked for', async () => {
     const error = await refusalOf(house.volumes.create(spec('data'), { signal: AbortSignal.abort() }));
