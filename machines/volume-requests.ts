@@ -103,11 +103,14 @@ function deleteRefusal(context: VolumeContext, { force }: RequestOf<'volume.dele
   const claims = context.claims.map(describeClaim);
   const published = wantedOn(context).map(([nodeId, publication]) => describePublication(nodeId, publication));
   if (claims.length + published.length === 0) return undefined;
+  const advice = [...(claims.length > 0 ? ['release'] : []), ...(published.length > 0 ? ['unpublish'] : [])].join(
+    ' and ',
+  );
   const parts = [
     ...(claims.length > 0 ? [`claimed by ${claims.join(', ')}`] : []),
     ...(published.length > 0 ? [`published on ${published.join(', ')}`] : []),
   ];
-  return refused('VOLUME_IN_USE', context, `it is ${parts.join(' and ')}: release that first, or delete it with force`);
+  return refused('VOLUME_IN_USE', context, `it is ${parts.join(' and ')}: ${advice} it first, or delete it with force`);
 }
 
 function unpublishRefusal(

@@ -199,5 +199,5 @@ function electedEngine(
 const notLeader = (holder: string): StagecraftError =>
   new StagecraftError(
     'NOT_LEADER',
-    `volumes are led by ${holder}: ask that agent; this one takes over when that one stops`,
+    `volumes are led by ${holder}: ask that agent; this one takes over when that one stops, or has been silent for some 15 s`,
   );

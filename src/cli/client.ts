@@ -57,6 +57,11 @@ export function askAgent(
 
 /** The agent's own words, but where they tell a program that has its runtime what to do. */
 const refusal = (code: string, message: string): AgentError => {
+  if (code === 'PLUGIN_NOT_FOUND' && message.startsWith('no plugin is registered'))
+    return new AgentError(
+      code,
+      message.replace(/: [^:]*$/, ': see stagecraft plugin list, and task list for what did not start'),
+    );
   const isGroup = code === 'SNAPSHOT_NOT_FOUND' && /^(there is no )?group /.test(message);
   const subject = isGroup ? 'group-snapshot' : /^(TASK|VOLUME|SNAPSHOT|NODE)_NOT_FOUND$/.exec(code)?.[1]?.toLowerCase();
   return new AgentError(code, subject ? message.replace(/: [^:]*$/, `: see stagecraft ${subject} list`) : message);

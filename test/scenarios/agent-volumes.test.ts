@@ -164,6 +164,9 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
     const missing = volume('status', 'x');
     expect(missing).to.include({ status: 1, stderr: 'there is no volume default/x: see stagecraft volume list\n' });
     expect(volume('create', 'x', '--plugin', 'hostpath').status).to.equal(0);
+    const pluginless = volume('create', 'y', '--plugin', 'none');
+    const advice = 'see stagecraft plugin list, and task list for what did not start';
+    expect(pluginless).to.include({ status: 1, stderr: `no plugin is registered as 'none': ${advice}\n` });
     const nowhere = volume('publish', 'x', 'mars');
     expect(nowhere).to.include({ status: 1, stderr: 'there is no node mars: see stagecraft node list\n' });
   });

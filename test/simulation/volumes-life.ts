@@ -12,7 +12,7 @@ import type { NodeTarget } from '../../src/volumes/node-port.js';
 import { observed } from '../../src/volumes/observed-time.js';
 import { PluginAccess, type PluginPort } from '../../src/volumes/plugin-access.js';
 import { PluginCalls } from '../../src/volumes/plugin-calls.js';
-import { noSecrets, type SecretsProvider } from '../../src/volumes/secrets.js';
+import type { SecretsProvider } from '../../src/volumes/secrets.js';
 import { volumeKind } from '../../src/volumes/volume-kind.js';
 import { VolumeManager } from '../../src/volumes/volume-manager.js';
 import { chance, mixed } from './dice.js';
@@ -96,7 +96,7 @@ export class VolumesLife implements Caller {
       clock,
       random,
       namePrefix: 'sc',
-      secrets: noSecrets,
+      secrets,
       reconciler: { run: unasked },
       capacity: unasked,
       isKnownPlugin: () => true,
