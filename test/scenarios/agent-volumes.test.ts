@@ -53,6 +53,9 @@ describe('volumes of an agent', function () {
       expect(`${command}\n${shown}`).to.equal([command, ...said].join('\n'));
     }
     expect(volume('status', 'data').status).to.equal(1);
+    await agent.line(/^\d\d:\d\d:\d\d volume default\/data: created, its plugin knows it as vol-/);
+    await agent.line(/ volume default\/data: published to node quickstart$/);
+    await agent.line(/ volume default\/data: deleted$/);
   });
 
   it('A5 V2 a spec in a file, tables for people and JSON for programs', () => {
@@ -145,6 +148,20 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
       status: 1,
       stderr: 'there is no node quickstart: see stagecraft node list\n',
     });
+  });
+
+  it('A1 V14 V19 the next agent says what it goes on with, and why that does not get on', async () => {
+    const locked = ['create', 'locked', '--plugin', 'hostpath', '--secret', 'password=file:disk'];
+    const { status, stderr } = volume(...locked, '--timeout', '1');
+    const why = "nothing was given that resolves password: set 'secrets' in the configuration of the agent";
+    expect({ status, stderr }).to.deep.include({ status: 1 });
+    expect(stderr).to.include(why);
+    await agent.kill('SIGTERM');
+    agent = new AgentProcess(place);
+    expect(await agent.line(/^ {2}volume default\/locked: pending-create: /)).to.include(why);
+    expect(volume('create', 'typed', '--plugin', 'hostpath', '--secret', 'password=hunter2').stderr)
+      .to.include('secrets.password: its reference must be')
+      .and.not.include('hunter2');
   });
 
   it('A5 V2 what is wrong is told: faults of a spec, of the command line, a volume or a node that is not there', () => {
