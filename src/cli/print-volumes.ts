@@ -56,7 +56,11 @@ export function volumeDetails(volume: VolumeReport): string {
     ['state', error ? `${state}: ${error.message}` : state],
     ['availability', availability],
     ['csi id', csiId ?? (leftovers.length > 0 ? undefined : 'not created yet')],
+    ['name there', volume.name],
     ['size', capacityBytes === undefined ? 'not known' : sizeText(capacityBytes)],
+    ['asked for', volume.requested && rangeText(volume.requested)],
+    ['parameters', pairsText({ ...volume.parameters, ...volume.mutableParameters })],
+    ['secrets', volume.secrets.join(', ') || undefined],
     ...capabilities.map((capability): [string, string] => ['made for', modesOf(capability)]),
     ['expansion', expansion && `under way${expansion.message ? `: ${expansion.message}` : ''}`],
     ['condition', condition && `${condition.abnormal ? 'abnormal' : 'normal'}: ${condition.message}`],
@@ -81,6 +85,18 @@ export function volumeDetails(volume: VolumeReport): string {
     ...(users.length > 0 ? [table(['CLAIMED BY', 'NODE', 'MODE', 'STATE'], users)] : []),
   ].join('\n\n');
 }
+
+const rangeText = ({ requiredBytes, limitBytes }: NonNullable<VolumeReport['requested']>): string =>
+  [
+    ...(requiredBytes === undefined ? [] : [`at least ${sizeText(requiredBytes)}`]),
+    ...(limitBytes === undefined ? [] : [`at most ${sizeText(limitBytes)}`]),
+  ].join(', ');
+
+/** Undefined where there are none. */
+const pairsText = (pairs: Record<string, string>): string | undefined =>
+  Object.entries(pairs)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(', ') || undefined;
 
 const modesOf = ({ accessMode, attachmentMode, fsType, mountFlags }: VolumeReport['capabilities'][number]): string =>
   [accessMode, attachmentMode, fsType, mountFlags?.join(',')].filter(Boolean).join(', ');

@@ -72,12 +72,16 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
       key: { namespace: 'team', id: 'scratch' },
       state: 'created',
       capacityBytes: 2 ** 20,
+      requested: { requiredBytes: 2 ** 20 },
+      name: `sc-${made.uid}`,
     });
     expect(volume('create', 'scratch', '--namespace', 'other', '--plugin', 'hostpath').status).to.equal(0);
     expect(JSON.parse(volume('status', 'scratch', '--namespace', 'team', '--json').stdout)).to.deep.equal(made);
     const { stdout } = volume('status', 'scratch', '--namespace', 'team');
     expect(stdout)
       .to.match(/^size +1Mi$/m)
+      .and.to.match(/^asked for +at least 1Mi$/m)
+      .and.to.match(/^name there +sc-/m)
       .and.to.match(/^made for +single-node-writer, block-device$/m);
     expect(volume('expand', 'scratch', '2Gi', '--namespace', 'other').stdout).to.equal(
       'volume other/scratch has 2Gi\n',
