@@ -62,7 +62,10 @@ function publishRefusal(context: VolumeContext, { nodeId, ...wish }: RequestOf<'
   return refused('VOLUME_IN_USE', context, `${accessMode} does not go with ${names}: unpublish it there first`);
 }
 
-function claimRefusal(context: VolumeContext, { claim, wait }: RequestOf<'volume.claim'>): Failure | undefined {
+function claimRefusal(
+  context: VolumeContext,
+  { claim, wait, isRepeat }: RequestOf<'volume.claim'>,
+): Failure | undefined {
   const { claims, waiting } = context;
   const { allocId, mode, accessMode, attachmentMode } = claim;
   const held = claims.find((other) => other.allocId === allocId);
@@ -72,6 +75,7 @@ function claimRefusal(context: VolumeContext, { claim, wait }: RequestOf<'volume
     const advice = held.state === 'taken' ? 'release that first' : 'claim it anew once that is released';
     return refused('CLAIM_CONFLICT', context, `alloc ${allocId} already has ${describeClaim(held)}: ${advice}`);
   }
+  if (isRepeat) return refused('CLAIM_CONFLICT', context, `alloc ${allocId} has it no more: claim it anew`);
   if (queued) {
     if (isSameClaim(queued, claim) && wait) return undefined;
     const waits = `waits for a claim (${queued.mode}, ${queued.accessMode}) on node ${queued.nodeId}`;

@@ -203,7 +203,8 @@ export type VolumeRequest =
   | ({ type: 'volume.publish'; nodeId: string } & PublishWish)
   | { type: 'volume.unpublish'; nodeId: string }
   | { type: 'volume.delete'; force: boolean }
-  | { type: 'volume.claim'; claim: ClaimRequest; wait: boolean }
+  /** `isRepeat`: only where it is taken already. */
+  | { type: 'volume.claim'; claim: ClaimRequest; wait: boolean; isRepeat?: true }
   | { type: 'volume.unclaim'; allocId: string }
   | { type: 'volume.release'; allocId: string }
   | { type: 'volume.unstaged'; nodeId: string; claimGeneration: number }

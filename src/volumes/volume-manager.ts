@@ -289,7 +289,7 @@ export class VolumeManager {
     if (signal?.aborted) throw withdrawn;
     // What it has it keeps, whatever became of its node meanwhile.
     const held = context.claims.find((one) => isSameClaim(one, claim));
-    if (held?.state === 'taken') return asData(held);
+    if (held?.state === 'taken' && (await this.#stillHas(known, held))) return asData(held);
     await this.#toNode(context, { nodeId, takesRoom: false }, (csiNodeId) =>
       this.#ask(known, { type: 'volume.claim', claim: { ...claim, csiNodeId }, wait }),
     );
@@ -311,6 +311,17 @@ export class VolumeManager {
       const own = view && ownIn(view.context);
       if (!own) throw error;
       return asData(own);
+    }
+  }
+
+  /** Its release may be on its way to the store: what is committed need not be the last word. */
+  async #stillHas(key: VolumeKey, { generation: _, state: __, fenced: ___, ...claim }: Claim): Promise<boolean> {
+    try {
+      await this.#ask(key, { type: 'volume.claim', claim, wait: false, isRepeat: true });
+      return true;
+    } catch (error) {
+      if (error instanceof StagecraftError && error.code === 'CLAIM_CONFLICT') return false;
+      throw error;
     }
   }
 
