@@ -2,7 +2,7 @@
 import type { CapacityRange } from './csi-types.js';
 import { isSameData } from './same-data.js';
 import { granted } from './volume-claims.js';
-import { type Change, claimTold, type Draft, drafted, put } from './volume-draft.js';
+import { atPlugin, type Change, claimTold, type Draft, drafted, put } from './volume-draft.js';
 import { excludes, mayBeThere, wishOf } from './volume-modes.js';
 import { isCovered, isSameWish } from './volume-requests.js';
 import type {
@@ -314,6 +314,7 @@ function giveUpNodes(draft: Draft): void {
         what: 'staged',
         nodeId,
         csiNodeId,
+        ...atPlugin(draft),
         message: `node ${nodeId} has not reported that alloc ${allocId} let go of it`,
       }),
     ),

@@ -26,6 +26,10 @@ export function put(draft: Draft, nodeId: string, publication: Publication): voi
   draft.tells.push({ type: 'publication', nodeId, number, state, ...(failure && { failure }) });
 }
 
+/** What the plugin knows it by: without its id, by the name that it was to be made with. */
+export const atPlugin = ({ csi, name }: VolumeContext): { csiId: string } | { name: string } =>
+  csi ? { csiId: csi.id } : { name };
+
 export const claimTold = ({ allocId, nodeId, generation, state, fenced }: Claim): Told => ({
   type: 'claim',
   allocId,

@@ -3,7 +3,7 @@ import { type BackoffPolicy, defaultBackoff, jittered } from './backoff.js';
 import type { Bytes, CallFailure, Tries } from './csi-types.js';
 import type { Stamped } from './host.js';
 import { leaving, remove } from './volume-changes.js';
-import { type Change, type Draft, drafted, put } from './volume-draft.js';
+import { atPlugin, type Change, type Draft, drafted, put } from './volume-draft.js';
 import type {
   CreatedVolume,
   Expansion,
@@ -224,7 +224,7 @@ const isProof = ({ grpcCode }: CallFailure): boolean => grpcCode !== undefined &
 
 function giveUp(draft: Draft, work: Work, { message }: CallFailure): void {
   const leftover = (what: Leftover['what'], where: object = {}): void => {
-    draft.leftovers = [...draft.leftovers, { what, ...where, message }];
+    draft.leftovers = [...draft.leftovers, { what, ...where, ...atPlugin(draft), message }];
   };
   if (work.kind === 'publish' || work.kind === 'unpublish') {
     const { nodeId, publication } = publicationAt(draft);

@@ -4,7 +4,15 @@ import type { AnswerParams, Failure } from './host.js';
 import { isSameData } from './same-data.js';
 import { conflictOf, describeClaim, isReadOnly, isSameClaim } from './volume-claims.js';
 import { excludes, mayBeThere, wishOf } from './volume-modes.js';
-import type { Publication, PublishWish, VolumeContext, VolumeKey, VolumeRequest, VolumeSpec } from './volume-types.js';
+import type {
+  Leftover,
+  Publication,
+  PublishWish,
+  VolumeContext,
+  VolumeKey,
+  VolumeRequest,
+  VolumeSpec,
+} from './volume-types.js';
 
 export const nameOf = ({ namespace, id }: VolumeKey): string => `volume ${namespace}/${id}`;
 
@@ -128,11 +136,14 @@ function deleteRefusal(context: VolumeContext, { force }: RequestOf<'volume.dele
   const claims = context.claims.map(describeClaim);
   const published = wantedOn(context).map(([nodeId, publication]) => describePublication(nodeId, publication));
   if (claims.length + published.length === 0) return undefined;
+  const advice = [...(claims.length > 0 ? ['release'] : []), ...(published.length > 0 ? ['unpublish'] : [])].join(
+    ' and ',
+  );
   const parts = [
     ...(claims.length > 0 ? [`claimed by ${claims.join(', ')}`] : []),
     ...(published.length > 0 ? [`published on ${published.join(', ')}`] : []),
   ];
-  return refused('VOLUME_IN_USE', context, `it is ${parts.join(' and ')}: release that first, or delete it with force`);
+  return refused('VOLUME_IN_USE', context, `it is ${parts.join(' and ')}: ${advice} it first, or delete it with force`);
 }
 
 function unpublishRefusal(
@@ -204,11 +215,26 @@ export function refusalOf(context: VolumeContext, request: VolumeRequest): Failu
 export const notThere = (context: VolumeContext): Failure =>
   refused('VOLUME_NOT_FOUND', context, 'there is none: list them, or create it');
 
+/** In words: what may be left, what the plugin knows it by, and why that is not known. */
+export const describeLeftover = ({ what, nodeId, csiNodeId, csiId, name, message }: Leftover): string => {
+  const where = nodeId === undefined ? '' : ` on node ${nodeId}${csiNodeId === undefined ? '' : ` (${csiNodeId})`}`;
+  const known = csiId === undefined ? name && `, under the name ${name}` : `, csi id ${csiId}`;
+  return `${what}${where}${known ?? ''}: ${message}`;
+};
+
 /** What a deleted one answers of which something may be left. */
 export const hasLeftovers = (context: VolumeContext): Failure => {
-  const left = context.leftovers.map(({ what, message }) => `${what}: ${message}`).join('; ');
+  const left = context.leftovers.map(describeLeftover).join('; ');
   return refused('VOLUME_EXISTS', context, `it was deleted, but may be left behind (${left}): acknowledge that first`);
 };
+
+/** What one that is not deleted yet answers to whoever has seen to its leftovers. */
+export const nothingLeft = (context: VolumeContext): Failure =>
+  refused(
+    'NOTHING_LEFT',
+    context,
+    'it is not deleted, so that nothing can be acknowledged: that is for what a forced deletion has left',
+  );
 
 export const refusalAnswer = (context: VolumeContext, request: VolumeRequest): AnswerParams => {
   const error = refusalOf(context, request);

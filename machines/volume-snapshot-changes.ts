@@ -80,6 +80,14 @@ export const snapshotHasLeftovers = (context: SnapshotContext): Failure =>
     `it was deleted, but may be left behind (${context.leftovers.join('; ')}): acknowledge that first`,
   );
 
+/** What one that is not deleted yet answers to whoever has seen to its leftovers. */
+export const snapshotNothingLeft = (context: SnapshotContext): Failure =>
+  refused(
+    'NOTHING_LEFT',
+    context,
+    'it is not deleted, so that nothing can be acknowledged: that is for what a forced deletion has left',
+  );
+
 export const begunSnapshot = (
   { kind, key }: SnapshotContext,
   { spec, uid, name }: Extract<SnapshotRequest, { type: 'snapshot.create' }>,

@@ -23,6 +23,7 @@ import {
   retrySnapshot,
   type SnapshotChange,
   snapshotHasLeftovers,
+  snapshotNothingLeft,
   snapshotNotThere,
 } from './volume-snapshot-changes.js';
 import type {
@@ -152,6 +153,9 @@ export const snapshotMachine = (kind: SnapshotKind) =>
       ],
       'snapshot.delete': {
         actions: [{ type: 'change', params: ({ context, event }) => deleteSnapshot(context, event.force) }, 'settle'],
+      },
+      'snapshot.acknowledge': {
+        actions: { type: 'answer', params: ({ context }) => ({ error: snapshotNothingLeft(context) }) },
       },
       'snapshot.retry': { actions: [{ type: 'change', params: ({ context }) => retrySnapshot(context) }, 'settle'] },
       'call.awaits': { actions: [{ type: 'await', params: ({ event }) => event.reason }, 'settle'] },

@@ -109,6 +109,10 @@ export interface Leftover {
   what: 'staged' | 'published' | 'created';
   nodeId?: string;
   csiNodeId?: string;
+  /** The plugin's id of the volume, where that is known. */
+  csiId?: string;
+  /** Else the name that the plugin was given for it. */
+  name?: string;
   message: string;
 }
 

@@ -44,7 +44,7 @@ import {
 } from './volume-changes.js';
 import type { Change } from './volume-draft.js';
 import { awaits, created, deleted, expanded, failed, modified, published, unpublished } from './volume-outcomes.js';
-import { hasLeftovers, notThere, refusalAnswer, refusalOf } from './volume-requests.js';
+import { hasLeftovers, nothingLeft, notThere, refusalAnswer, refusalOf } from './volume-requests.js';
 import { observed } from './volume-sightings.js';
 import type {
   CreatedVolume,
@@ -205,6 +205,7 @@ export const volumeMachine = setup({
         ],
       },
     ],
+    'volume.acknowledge': { actions: { type: 'answer', params: ({ context }) => ({ error: nothingLeft(context) }) } },
     'volume.retry': { actions: [{ type: 'change', params: ({ context }) => retry(context) }, 'settle'] },
     'volume.set-availability': {
       actions: [

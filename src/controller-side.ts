@@ -70,9 +70,10 @@ export class ControllerSide {
     const port = pluginPort(() => plugins);
     const access = new PluginAccess(port, { clock, maxInFlight });
     const controller = csiController({ timeoutMs });
+    const secrets = runtime.secrets ?? noSecrets;
     const calls = new PluginCalls({
       access,
-      secrets: runtime.secrets ?? noSecrets,
+      secrets,
       clock,
       retry: { ...defaultBackoff, ...runtime.retry },
     });
@@ -119,7 +120,7 @@ export class ControllerSide {
       this.engine.leader();
       return port.isKnown(plugin);
     };
-    const named = { engine: this.engine, clock, random, namePrefix: runtime.volumeNamePrefix ?? 'sc' };
+    const named = { engine: this.engine, clock, random, secrets, namePrefix: runtime.volumeNamePrefix ?? 'sc' };
     this.snapshots = snapshotManager(named);
     this.groupSnapshots = groupSnapshotManager(named);
     this.volumes = new VolumeManager({
@@ -204,5 +205,5 @@ function electedEngine(
 const notLeader = (holder: string): StagecraftError =>
   new StagecraftError(
     'NOT_LEADER',
-    `volumes are led by ${holder}: ask that agent; this one takes over when that one stops`,
+    `volumes are led by ${holder}: ask that agent; this one takes over when that one stops, or has been silent for some 15 s`,
   );

@@ -71,8 +71,11 @@ const invalid = (message: string): StagecraftError => new StagecraftError('INVAL
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
 function checkSecrets(secrets: SecretsProvider | undefined): void {
-  if (secrets === undefined || (isObject(secrets) && typeof secrets.resolve === 'function')) return;
-  throw invalid("secrets must be a provider with a function resolve, e.g. fileSecrets('/run/secrets')");
+  if (secrets === undefined) return;
+  if (!isObject(secrets) || typeof secrets.resolve !== 'function')
+    throw invalid("secrets must be a provider with a function resolve, e.g. fileSecrets('/run/secrets')");
+  if (secrets.check !== undefined && typeof secrets.check !== 'function')
+    throw invalid('secrets.check must be a function, or not be there');
 }
 
 /** @throws StagecraftError INVALID_ARGUMENT */

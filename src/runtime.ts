@@ -33,6 +33,7 @@ import type { NodeManager } from './volumes/node-manager.js';
 import type { VolumeManager } from './volumes/volume-manager.js';
 
 export type { ActorStatus } from './actor-records.js';
+export type { LeadershipEvent } from './leadership.js';
 
 /** `runtime.plugins`: what is left out belongs to the runtime itself. */
 export type Plugins = Omit<PluginRegistry, 'close' | 'checked' | 'dependentsOf' | 'seen' | 'watch' | 'lookAgain'>;

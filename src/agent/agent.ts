@@ -9,13 +9,16 @@ import { messageOf, StagecraftError } from '../errors.js';
 import { socketRootOf } from '../host/data-dir.js';
 import { packageVersion } from '../host/version.js';
 import type { PluginEvent } from '../registry/plugin-events.js';
-import { createRuntime, type Runtime } from '../runtime.js';
+import { createRuntime, type LeadershipEvent, type Runtime } from '../runtime.js';
 import { taskMark } from '../tasks/paths.js';
 import { findProcesses } from '../tasks/processes.js';
+import type { VolumeEvent } from '../volumes/volume-events.js';
 import { serveApi } from './api.js';
 import type { AgentConfig } from './config.js';
 import { whenGone } from './data-dir-gone.js';
 import { describePluginEvent, describeStatus, describeTask, isLastWord, taskTeller } from './describe.js';
+import { describeLeader, describeVolumeEvent } from './describe-volumes.js';
+import { pendingVolumes } from './pending-volumes.js';
 import { secretsOf } from './secrets.js';
 import { storeOf } from './store.js';
 
@@ -108,6 +111,9 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
       if (!isLastWord(event)) print(describePluginEvent(event));
     };
     void tell(() => runtime.plugins.updates(), tellPlugins, print);
+    if (runtime.leadership.isOurs) await tellPending(runtime, print);
+    void tell(() => runtime.volumes.updates(), volumeTeller(runtime, print), print);
+    void tell(() => runtime.leadership.updates(), leaderTeller(runtime, print), print);
     const describe = taskTeller();
     void tell(
       () => runtime.tasks.updates(),
@@ -130,6 +136,34 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
 async function foundPids({ dataDir, tasks }: Runtime): Promise<Set<number | undefined>> {
   const searches = tasks.list().map(({ id }) => findProcesses(taskMark({ dataDir }, id)));
   return new Set((await Promise.all(searches)).flat().map(({ identity }) => identity.pid));
+}
+
+/** Of an agent that leads, where others see the same events. */
+const volumeTeller =
+  ({ leadership }: Runtime, print: Print) =>
+  (event: VolumeEvent): void => {
+    const line = leadership.isOurs ? describeVolumeEvent(event) : undefined;
+    if (line !== undefined) print(line);
+  };
+
+/** One that leads as it comes up has nothing new to say. */
+function leaderTeller(runtime: Runtime, print: Print): (event: LeadershipEvent) => void {
+  let wasOurs = runtime.leadership.isOurs;
+  return (event) => {
+    const isOurs = event.nodeId === runtime.nodeId;
+    if (isOurs && wasOurs) return;
+    wasOurs = isOurs;
+    print(describeLeader(event, isOurs));
+    if (isOurs) void tellPending(runtime, print);
+  };
+}
+
+async function tellPending(runtime: Runtime, print: Print): Promise<void> {
+  try {
+    for (const line of await pendingVolumes(runtime)) print(`  ${line}`);
+  } catch (error) {
+    print(`  what becomes of volumes is not known: ${messageOf(error)}`);
+  }
 }
 
 /** Makes the running tasks those of the configuration. */

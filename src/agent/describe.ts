@@ -4,7 +4,8 @@ import type { PluginEvent } from '../registry/plugin-events.js';
 import type { PluginStatus } from '../registry/plugin-statuses.js';
 import type { TaskStatus, TaskUpdate } from '../tasks/task-supervisor.js';
 
-const timeOf = (at: number): string => new Date(at).toISOString().slice(11, 19);
+/** Of an event, for the beginning of its line. */
+export const timeOf = (at: number): string => new Date(at).toISOString().slice(11, 19);
 
 export function describePluginEvent(event: PluginEvent): string {
   const { at, kind, info, healthy, description, before, dependents } = event;

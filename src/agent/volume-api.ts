@@ -14,7 +14,10 @@ import type { Volume } from '../volumes/volume-view.js';
 import { flagIn, textIn, timeoutIn, untilGone } from './requests.js';
 
 /** What `GET /v1/volumes/NAMESPACE/ID` tells. Sizes above 2⁵³−1 are texts. */
-export type VolumeReport = Omit<Volume, 'capacityBytes'> & { capacityBytes?: number | string };
+export type VolumeReport = Omit<Volume, 'capacityBytes' | 'requested'> & {
+  capacityBytes?: number | string;
+  requested?: { requiredBytes?: number | string; limitBytes?: number | string };
+};
 
 /** What `GET /v1/volumes` tells: a page, and where the next one begins. */
 export interface VolumePage {

@@ -18,6 +18,7 @@ export class AgentError extends Error {
 /**
  * @param timeoutMs for a connection that stays silent; default none
  * @param body sent as JSON
+ * @param signal ends the connection: the answer is not wanted any more
  * @returns the parsed JSON, absent for an empty answer
  * @throws AgentError NOT_REACHABLE, NOT_PERMITTED (the agent is another user's), AGENT_LOST (it was reached, and the connection broke before its answer), or the
  *   agent's own code and message
@@ -26,12 +27,12 @@ export function askAgent(
   socketPath: string,
   method: 'GET' | 'POST',
   path: string,
-  { timeoutMs, body: sent }: { timeoutMs?: number; body?: object } = {},
+  { timeoutMs, body: sent, signal }: { timeoutMs?: number; body?: object; signal?: AbortSignal } = {},
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException): void => reject(failureAt(socketPath, error));
     const headers = sent ? { 'content-type': 'application/json' } : {};
-    const call = request({ socketPath, method, path, headers }, (response) => {
+    const call = request({ socketPath, method, path, headers, ...(signal && { signal }) }, (response) => {
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (part: string) => {
@@ -56,6 +57,11 @@ export function askAgent(
 
 /** The agent's own words, but where they tell a program that has its runtime what to do. */
 const refusal = (code: string, message: string): AgentError => {
+  if (code === 'PLUGIN_NOT_FOUND' && message.startsWith('no plugin is registered'))
+    return new AgentError(
+      code,
+      message.replace(/: [^:]*$/, ': see stagecraft plugin list, and task list for what did not start'),
+    );
   const isGroup = code === 'SNAPSHOT_NOT_FOUND' && /^(there is no )?group /.test(message);
   const subject = isGroup ? 'group-snapshot' : /^(TASK|VOLUME|SNAPSHOT|NODE)_NOT_FOUND$/.exec(code)?.[1]?.toLowerCase();
   return new AgentError(code, subject ? message.replace(/: [^:]*$/, `: see stagecraft ${subject} list`) : message);

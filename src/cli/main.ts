@@ -2,7 +2,7 @@
 /**
  * The command line: what runs here itself, and exit codes. What is asked of a running agent: plugins.ts, tasks.ts,
  * volumes.ts, snapshots.ts, nodes.ts, actors.ts.
- * 0 done, 1 failed, 2 usage, 3 no agent or driver reached.
+ * 0 done, 1 failed, 2 usage, 3 no agent or driver reached, 130 not waited for any more.
  */
 import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
@@ -24,7 +24,7 @@ import { addSnapshotCommands } from './snapshots.js';
 import { addTaskCommands } from './tasks.js';
 import { addVolumeCommands } from './volumes.js';
 
-const exitCodes = { failed: 1, usage: 2, notReachable: 3 };
+const exitCodes = { failed: 1, usage: 2, notReachable: 3, interrupted: 130 };
 
 async function runAgent({ config }: { config?: string }): Promise<void> {
   const asked = firstSignal(); // before the start, which a signal doesn't cut short: its end follows at once
@@ -116,6 +116,7 @@ function exitCodeFor(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
   const code = codeOf(error);
   if (code === 'CONFIG_INVALID') return exitCodes.usage;
+  if (code === 'INTERRUPTED') return exitCodes.interrupted;
   return code === 'NOT_REACHABLE' ? exitCodes.notReachable : exitCodes.failed;
 }
 

@@ -3,16 +3,18 @@ import type { Command } from 'commander';
 import type { NodeReport } from '../agent/node-api.js';
 import { askAgent } from './client.js';
 import { nodeDetails, nodeTable } from './print-volumes.js';
-import { type LookOptions, look, lookAt, print, printJson, type ReachOptions, reach, socketOf } from './reach.js';
+import { type LookOptions, look, lookAt, print, printJson, socketOf, tell } from './reach.js';
 
 export function addNodeCommands(program: Command): void {
   const node = program.command('node').description('look at nodes, and say which are lost');
   lookAt(node.command('list').description('the nodes that have reported, and how they are')).action(listNodes);
   lookAt(node.command('status <id>').description('all that is known of one node')).action(showNode);
-  reach(node.command('fence <id>').description('take what is on it for lost: its claims are released without its word'))
+  lookAt(
+    node.command('fence <id>').description('take what is on it for lost: its claims are released without its word'),
+  )
     .requiredOption('--reason <text>', 'why; it is kept on record')
     .action(fenceNode);
-  reach(node.command('remove <id>').description('it is gone for good: as fence, then it is forgotten')).action(
+  lookAt(node.command('remove <id>').description('it is gone for good: as fence, then it is forgotten')).action(
     removeNode,
   );
 }
@@ -31,12 +33,12 @@ async function showNode(id: string, options: LookOptions): Promise<void> {
   else print(nodeDetails(node));
 }
 
-async function fenceNode(id: string, { reason, ...options }: ReachOptions & { reason: string }): Promise<void> {
+async function fenceNode(id: string, { reason, ...options }: LookOptions & { reason: string }): Promise<void> {
   await askAgent(socketOf(options), 'POST', `${pathOf(id)}/fence`, { body: { reason } });
-  print(`node ${id} is fenced: see stagecraft node status ${id}`);
+  tell(options, `node ${id} is fenced: see stagecraft node status ${id}`);
 }
 
-async function removeNode(id: string, options: ReachOptions): Promise<void> {
+async function removeNode(id: string, options: LookOptions): Promise<void> {
   await askAgent(socketOf(options), 'POST', `${pathOf(id)}/remove`);
-  print(`node ${id} is removed; what was on it is released`);
+  tell(options, `node ${id} is removed; what was on it is released`);
 }

@@ -1,4 +1,5 @@
 /** Tables and details of volumes and nodes, for people. */
+import { describeLeftovers } from '../agent/describe-volumes.js';
 import type { NodeReport } from '../agent/node-api.js';
 import type { VolumeReport } from '../agent/volume-api.js';
 import { factsTable, table } from './print.js';
@@ -26,7 +27,7 @@ const troubleOf = ({ error, missing, condition, leftovers }: VolumeReport): stri
   error?.message ??
   (missing ? 'its plugin does not list it' : undefined) ??
   (condition?.abnormal ? condition.message : undefined) ??
-  leftovers?.map(({ message }) => message).join('; ') ??
+  (leftovers && describeLeftovers(leftovers).join('; ')) ??
   '';
 
 export const volumeTable = (volumes: VolumeReport[]): string =>
@@ -54,13 +55,17 @@ export function volumeDetails(volume: VolumeReport): string {
     ['plugin', plugin],
     ['state', error ? `${state}: ${error.message}` : state],
     ['availability', availability],
-    ['csi id', csiId ?? 'not created yet'],
+    ['csi id', csiId ?? (leftovers.length > 0 ? undefined : 'not created yet')],
+    ['name there', volume.name],
     ['size', capacityBytes === undefined ? 'not known' : sizeText(capacityBytes)],
+    ['asked for', volume.requested && rangeText(volume.requested)],
+    ['parameters', pairsText({ ...volume.parameters, ...volume.mutableParameters })],
+    ['secrets', volume.secrets.join(', ') || undefined],
     ...capabilities.map((capability): [string, string] => ['made for', modesOf(capability)]),
     ['expansion', expansion && `under way${expansion.message ? `: ${expansion.message}` : ''}`],
     ['condition', condition && `${condition.abnormal ? 'abnormal' : 'normal'}: ${condition.message}`],
     ['missing', volume.missing && 'its plugin does not list it'],
-    ...leftovers.map(({ what, message }): [string, string] => ['left behind', `${what}: ${message}`]),
+    ...describeLeftovers(leftovers).map((one): [string, string] => ['left behind', one]),
   ];
   const known = facts.flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, value]]));
   const rows = Object.entries(publications).map(([nodeId, { state: on, csiNodeId, capability, readOnly, message }]) => [
@@ -80,6 +85,18 @@ export function volumeDetails(volume: VolumeReport): string {
     ...(users.length > 0 ? [table(['CLAIMED BY', 'NODE', 'MODE', 'STATE'], users)] : []),
   ].join('\n\n');
 }
+
+const rangeText = ({ requiredBytes, limitBytes }: NonNullable<VolumeReport['requested']>): string =>
+  [
+    ...(requiredBytes === undefined ? [] : [`at least ${sizeText(requiredBytes)}`]),
+    ...(limitBytes === undefined ? [] : [`at most ${sizeText(limitBytes)}`]),
+  ].join(', ');
+
+/** Undefined where there are none. */
+const pairsText = (pairs: Record<string, string>): string | undefined =>
+  Object.entries(pairs)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(', ') || undefined;
 
 const modesOf = ({ accessMode, attachmentMode, fsType, mountFlags }: VolumeReport['capabilities'][number]): string =>
   [accessMode, attachmentMode, fsType, mountFlags?.join(',')].filter(Boolean).join(', ');

@@ -22,6 +22,9 @@ export const print = (text: string): void => {
 
 export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2));
 
+/** What was done, where there is nothing else to show. */
+export const tell = ({ json }: LookOptions, done: string): void => (json ? printJson({ done }) : print(done));
+
 /** Gives a command the options that name an agent. */
 export const reach = (command: Command): Command =>
   command

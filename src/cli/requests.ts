@@ -4,7 +4,8 @@ import { type Command, CommanderError } from 'commander';
 import { parse } from 'yaml';
 import { messageOf } from '../errors.js';
 import { secondsIn } from './arguments.js';
-import { look } from './reach.js';
+import { askAgent } from './client.js';
+import { type LookOptions, look, lookAt, socketOf, tell } from './reach.js';
 
 export interface InNamespace {
   namespace: string;
@@ -30,11 +31,46 @@ export const nameOf = (id: string, { namespace }: InNamespace): string => `${nam
 export const pathBelow = (base: string, id: string, { namespace }: InNamespace): string =>
   `${base}/${encodeURIComponent(namespace)}/${encodeURIComponent(id)}`;
 
-/** What both may be asked for. */
-export const requests = {
-  retry: { description: 'try again what has failed, and what waits for its time', done: 'is tried again' },
-  acknowledge: { description: 'forget a deleted one, whose leftovers were seen to', done: 'is forgotten' },
+/** What of a volume or a snapshot says that something has failed, or waits for its time. */
+interface Troubled {
+  error?: object;
+  expansion?: { message?: string };
+  modification?: { message?: string };
+  publications?: Record<string, { message?: string }>;
+}
+
+const isTroubled = ({ error, expansion, modification, publications = {} }: Troubled): boolean =>
+  error !== undefined ||
+  [expansion, modification, ...Object.values(publications)].some((piece) => piece?.message !== undefined);
+
+/** What both may be asked for; `done`: what has come of it. */
+const requests = {
+  retry: {
+    description: 'try again what has failed, and what waits for its time',
+    done: (before: Troubled) =>
+      isTroubled(before) ? 'is tried again' : 'has nothing to be tried again: nothing failed',
+  },
+  acknowledge: {
+    description: 'forget a deleted one, whose leftovers were seen to',
+    done: () => 'is forgotten',
+  },
 };
+
+/** Gives a command of volumes or snapshots those that ask for what both may be asked for. */
+export function addRequests(
+  add: (usage: string, description: string) => Command,
+  { base, name }: { base: string; name: string },
+): void {
+  for (const [request, { description, done }] of Object.entries(requests)) {
+    lookAt(add(`${request} <id>`, description)).action(async (id: string, options: LookOptions & InNamespace) => {
+      const socketPath = socketOf(options);
+      const path = pathBelow(base, id, options);
+      const before = await look<Troubled>(socketPath, path);
+      await askAgent(socketPath, 'POST', `${path}/${request}`);
+      tell(options, `${name} ${nameOf(id, options)} ${done(before)}`);
+    });
+  }
+}
 
 /** The spec in a file, as it is: what is left out or wrong, the agent says. */
 export function specIn(file: string): object {

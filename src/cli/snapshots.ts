@@ -1,11 +1,11 @@
 /** `stagecraft snapshot`, `stagecraft group-snapshot`: keeps what is in volumes, looks at what is kept, deletes it. */
 import type { Command } from 'commander';
 import { collect } from './arguments.js';
-import { askAgent } from './client.js';
 import { type AnyReport, snapshotDetails, snapshotTable } from './print-snapshots.js';
-import { type LookOptions, look, lookAt, print, printJson, type ReachOptions, reach, socketOf } from './reach.js';
+import { type LookOptions, look, lookAt, print, printJson, socketOf, tell } from './reach.js';
 import {
   type Awaited,
+  addRequests,
   awaited,
   type InNamespace,
   inNamespace,
@@ -14,10 +14,10 @@ import {
   nameOf,
   pairs,
   pathBelow,
-  requests,
   specIn,
   within,
 } from './requests.js';
+import { askAndWait, type Waited } from './waiting.js';
 
 /** What differs between a snapshot of one volume and of several. */
 interface Sort {
@@ -81,20 +81,20 @@ function addCommands(program: Command, sort: Sort): void {
     .action((id: string | undefined, volumes: string | string[] | undefined, options: CreateOptions) =>
       create(sort, { id, volumes: [volumes ?? []].flat() }, options),
     );
-  reach(awaited(add('delete <id>', 'delete it; volumes that were made of it stay')))
+  lookAt(awaited(add('delete <id>', 'delete it; volumes that were made of it stay')))
     .option('--force', 'give up what does not succeed soon; what may be left stays listed')
-    .action(async (id: string, { force = false, ...options }: ReachOptions & InNamespace & Awaited & Forced) => {
+    .action(async (id: string, { force = false, ...options }: LookOptions & InNamespace & Awaited & Forced) => {
       const path = `${pathBelow(base, id, options)}/delete${within(options)}`;
-      await askAgent(socketOf(options), 'POST', path, { body: { force } });
-      print(`${name} ${nameOf(id, options)} is deleted`);
+      await askAndWait({ path, body: { force } }, snapshotOf(sort, id, options), options);
+      tell(options, `${name} ${nameOf(id, options)} is deleted`);
     });
-  for (const [request, { description: does, done }] of Object.entries(requests)) {
-    reach(add(`${request} <id>`, does)).action(async (id: string, options: ReachOptions & InNamespace) => {
-      await askAgent(socketOf(options), 'POST', `${pathBelow(base, id, options)}/${request}`);
-      print(`${name} ${nameOf(id, options)} ${done}`);
-    });
-  }
+  addRequests(add, { base, name });
 }
+
+const snapshotOf = ({ base, name }: Sort, id: string, of: InNamespace): Waited => ({
+  path: pathBelow(base, id, of),
+  name: `${name} ${nameOf(id, of)}`,
+});
 
 interface Forced {
   force?: boolean;
@@ -129,7 +129,8 @@ interface Given {
 async function create(sort: Sort, given: Given, options: CreateOptions): Promise<void> {
   const body = options.file === undefined ? specOf(sort, given, options) : specIn(options.file);
   const path = `${sort.base}${within(options)}`;
-  const made = (await askAgent(socketOf(options), 'POST', path, { body })) as AnyReport;
+  const { namespace = 'default', id = '' } = body as { namespace?: string; id?: string };
+  const made = (await askAndWait({ path, body }, snapshotOf(sort, String(id), { namespace }), options)) as AnyReport;
   if (options.json) printJson(made);
   else print(`${sort.name} ${nameOf(made.key.id, made.key)} is ready: the plugin knows it as ${made.csiId}`);
 }

@@ -4,9 +4,10 @@ import type { Expanded, VolumeReport } from '../agent/volume-api.js';
 import { collect, sizeIn } from './arguments.js';
 import { askAgent } from './client.js';
 import { sizeText, volumeDetails, volumeTable } from './print-volumes.js';
-import { type LookOptions, look, lookAt, print, printJson, type ReachOptions, reach, socketOf } from './reach.js';
+import { type LookOptions, look, lookAt, print, printJson, socketOf, tell } from './reach.js';
 import {
   type Awaited,
+  addRequests,
   awaited,
   type InNamespace,
   inNamespace,
@@ -15,10 +16,10 @@ import {
   nameOf,
   pairs,
   pathBelow,
-  requests,
   specIn,
   within,
 } from './requests.js';
+import { askAndWait, type Waited } from './waiting.js';
 
 const accessModes = [
   'single-node-writer',
@@ -62,25 +63,25 @@ export function addVolumeCommands(program: Command): void {
       new Option('--access-mode <mode>', 'one that it was made with (default: its first)').choices(accessModes),
     )
     .action(publishVolume);
-  reach(awaited(add('unpublish <id> <node>', 'take it from a node'))).action(unpublishVolume);
+  lookAt(awaited(add('unpublish <id> <node>', 'take it from a node'))).action(unpublishVolume);
   lookAt(awaited(add('expand <id>', 'make it larger')))
     .argument('<size>', 'for the whole volume, e.g. 20Gi', sizeIn)
     .action(expandVolume);
-  reach(awaited(add('delete <id>', 'delete it, with all that is in it')))
+  lookAt(awaited(add('delete <id>', 'delete it, with all that is in it')))
     .option('--force', 'also while it is used; what could not be confirmed stays listed')
     .action(deleteVolume);
-  for (const [name, { description, done }] of Object.entries(requests)) {
-    reach(add(`${name} <id>`, description)).action(async (id: string, options: ReachOptions & InNamespace) => {
-      await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/${name}`);
-      print(`volume ${nameOf(id, options)} ${done}`);
-    });
-  }
-  reach(
+  addRequests(add, { base: '/v1/volumes', name: 'volume' });
+  lookAt(
     add('availability <id> <active|pause|drain>', 'pause: no new use; drain: those who use it are told, too'),
   ).action(setAvailability);
 }
 
 const pathOf = (id: string, of: InNamespace): string => pathBelow('/v1/volumes', id, of);
+
+const volumeOf = (id: string, of: InNamespace): Waited => ({
+  path: pathOf(id, of),
+  name: `volume ${nameOf(id, of)}`,
+});
 
 interface Filters {
   namespace?: string;
@@ -127,7 +128,9 @@ interface CreateOptions extends LookOptions, InNamespace, Awaited {
 
 async function createVolume(id: string | undefined, options: CreateOptions): Promise<void> {
   const body = options.file === undefined ? specOf(id, options) : specIn(options.file);
-  const volume = (await askAgent(socketOf(options), 'POST', `/v1/volumes${within(options)}`, { body })) as VolumeReport;
+  const { namespace = 'default', id: named = '' } = body as { namespace?: string; id?: string };
+  const asked = { path: `/v1/volumes${within(options)}`, body };
+  const volume = (await askAndWait(asked, volumeOf(String(named), { namespace }), options)) as VolumeReport;
   if (options.json) printJson(volume);
   else print(`volume ${nameOf(volume.key.id, volume.key)} is created: the plugin knows it as ${volume.csiId}`);
 }
@@ -165,7 +168,8 @@ async function publishVolume(id: string, nodeId: string, options: PublishOptions
   const socketPath = socketOf(options);
   const capability = accessMode && (await capabilityOf(socketPath, pathOf(id, options), accessMode));
   const body = { nodeId, readOnly, ...(capability && { capability }) };
-  const answer = await askAgent(socketPath, 'POST', `${pathOf(id, options)}/publish${within(options)}`, { body });
+  const asked = { path: `${pathOf(id, options)}/publish${within(options)}`, body };
+  const answer = await askAndWait(asked, { ...volumeOf(id, options), nodeId }, options);
   if (options.json) printJson(answer);
   else print(`volume ${nameOf(id, options)} is published to node ${nodeId}${readOnly ? ', read-only' : ''}`);
 }
@@ -180,10 +184,11 @@ async function capabilityOf(socketPath: string, path: string, accessMode: string
 async function unpublishVolume(
   id: string,
   nodeId: string,
-  options: ReachOptions & InNamespace & Awaited,
+  options: LookOptions & InNamespace & Awaited,
 ): Promise<void> {
-  await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/unpublish${within(options)}`, { body: { nodeId } });
-  print(`volume ${nameOf(id, options)} is not published to node ${nodeId}`);
+  const asked = { path: `${pathOf(id, options)}/unpublish${within(options)}`, body: { nodeId } };
+  await askAndWait(asked, { ...volumeOf(id, options), nodeId }, options);
+  tell(options, `volume ${nameOf(id, options)} is not published to node ${nodeId}`);
 }
 
 async function expandVolume(
@@ -192,7 +197,8 @@ async function expandVolume(
   options: LookOptions & InNamespace & Awaited,
 ): Promise<void> {
   const body = { requiredBytes };
-  const answer = await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/expand${within(options)}`, { body });
+  const asked = { path: `${pathOf(id, options)}/expand${within(options)}`, body };
+  const answer = await askAndWait(asked, volumeOf(id, options), options);
   if (options.json) return printJson(answer);
   const { capacityBytes = requiredBytes, nodeExpansionRequired } = answer as Expanded;
   const still = nodeExpansionRequired ? '; the part of its node is still to be done' : '';
@@ -201,13 +207,14 @@ async function expandVolume(
 
 async function deleteVolume(
   id: string,
-  { force = false, ...options }: ReachOptions & InNamespace & Awaited & { force?: boolean },
+  { force = false, ...options }: LookOptions & InNamespace & Awaited & { force?: boolean },
 ): Promise<void> {
-  await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/delete${within(options)}`, { body: { force } });
-  print(`volume ${nameOf(id, options)} is deleted`);
+  const asked = { path: `${pathOf(id, options)}/delete${within(options)}`, body: { force } };
+  await askAndWait(asked, volumeOf(id, options), options);
+  tell(options, `volume ${nameOf(id, options)} is deleted`);
 }
 
-async function setAvailability(id: string, availability: string, options: ReachOptions & InNamespace): Promise<void> {
+async function setAvailability(id: string, availability: string, options: LookOptions & InNamespace): Promise<void> {
   await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/availability`, { body: { availability } });
-  print(`volume ${nameOf(id, options)} is ${availability}`);
+  tell(options, `volume ${nameOf(id, options)} is ${availability}`);
 }

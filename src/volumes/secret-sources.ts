@@ -5,8 +5,12 @@
 import { constants, type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 
-/** Finds one secret by its name; rejects with why it can't be had. */
-export type SecretSource = (name: string, signal?: AbortSignal) => Promise<string>;
+export interface SecretSource {
+  /** Why no secret can ever have this name; undefined where one can. Looks nowhere. */
+  faultIn(name: string): string | undefined;
+  /** Finds one secret by its name; rejects with why it can't be had. */
+  find(name: string, signal?: AbortSignal): Promise<string>;
+}
 
 /** Far above what CSI lets a request have: what is larger is no secret. */
 const maxBytes = 64 * 1024;
@@ -20,15 +24,22 @@ const isStep = (part: string): boolean => part === '' || part === '.' || part ==
  */
 export function filesBelow(directory: string): SecretSource {
   let last: Promise<unknown> = Promise.resolve();
-  return (name, signal) => {
-    if (name.includes('\0') || name.split('/').some(isStep))
-      return Promise.reject(new Error('its name must be that of a file below the directory of secrets'));
-    const read = last.then(() => {
-      signal?.throwIfAborted();
-      return readBelow(directory, name);
-    });
-    last = read.catch(() => {});
-    return read;
+  const faultIn = (name: string): string | undefined =>
+    name.includes('\0') || name.split('/').some(isStep)
+      ? 'its name must be that of a file below the directory of secrets'
+      : undefined;
+  return {
+    faultIn,
+    find: (name, signal) => {
+      const fault = faultIn(name);
+      if (fault !== undefined) return Promise.reject(new Error(fault));
+      const read = last.then(() => {
+        signal?.throwIfAborted();
+        return readBelow(directory, name);
+      });
+      last = read.catch(() => {});
+      return read;
+    },
   };
 }
 
@@ -91,12 +102,20 @@ const faults: Record<string, string> = {
 const faultOf = (code: string, directory: string): string => `${faults[code] ?? code} in ${directory}`;
 
 /** @param prefix only variables whose names begin with it can be named */
-export const environment =
-  (prefix: string): SecretSource =>
-  async (name) => {
-    if (!name.startsWith(prefix)) throw new Error(`its variable must have a name that begins with ${prefix}`);
-    const value = process.env[name];
-    if (value === undefined) throw new Error('there is no such variable in the environment');
-    if (value === '') throw new Error('its variable is empty');
-    return value;
+export function environment(prefix: string): SecretSource {
+  const faultIn = (name: string): string | undefined => {
+    if (name === '') return 'its variable must have a name';
+    return name.startsWith(prefix) ? undefined : `its variable must have a name that begins with ${prefix}`;
   };
+  return {
+    faultIn,
+    find: async (name) => {
+      const fault = faultIn(name);
+      if (fault !== undefined) throw new Error(fault);
+      const value = process.env[name];
+      if (value === undefined) throw new Error('there is no such variable in the environment');
+      if (value === '') throw new Error('its variable is empty');
+      return value;
+    },
+  };
+}

@@ -42,6 +42,7 @@ export function secretsFrom({ directory, env = false }: SecretsFrom): SecretsPro
   if (sources.size === 0)
     throw new StagecraftError('INVALID_ARGUMENT', 'secrets come from somewhere: give a directory, env, or both');
   return {
+    check: (refs) => Object.entries(refs).flatMap(([key, ref]) => faultsIn(sources, key, ref)),
     resolve: async (refs, options) => {
       const looks = Object.entries(refs).map(([key, ref]) => look(sources, key, ref, options?.signal));
       const found = await Promise.all(looks);
@@ -51,6 +52,18 @@ export function secretsFrom({ directory, env = false }: SecretsFrom): SecretsPro
     },
   };
 }
+
+/** The reference itself is not told: somebody may have taken it for the place of the value. */
+function faultsIn(sources: Map<string, SecretSource>, key: string, ref: SecretRef): string[] {
+  const [kind, name] = partsOf(ref);
+  const source = sources.get(kind);
+  if (!source) return [unknownForm(sources, key)];
+  const fault = source.faultIn(name);
+  return fault === undefined ? [] : [`${key}: ${fault}`];
+}
+
+const unknownForm = (sources: Map<string, SecretSource>, key: string): string =>
+  `${key}: its reference must be ${[...sources.keys()].map((one) => `${one}:<name>`).join(' or ')}`;
 
 interface Found {
   key: string;
@@ -66,13 +79,9 @@ async function look(
 ): Promise<Found> {
   const [kind, name] = partsOf(ref);
   const source = sources.get(kind);
-  if (!source) {
-    const known = [...sources.keys()].map((one) => `${one}:<name>`).join(' or ');
-    // The reference itself is not told: somebody may have taken it for the place of the value.
-    return { key, fault: `${key}: its reference must be ${known}` };
-  }
+  if (!source) return { key, fault: unknownForm(sources, key) };
   try {
-    return { key, value: await source(name, signal) };
+    return { key, value: await source.find(name, signal) };
   } catch (error) {
     return { key, fault: `${key} (${kind}:${name}): ${messageOf(error)}` };
   }

@@ -13,6 +13,22 @@ export interface SecretsProvider {
    * it must have no value in it.
    */
   resolve(refs: Record<string, SecretRef>, options?: { signal: AbortSignal }): Promise<Record<string, string>>;
+  /**
+   * What is wrong with the form of references, each as `key: why`; none where any of them may be resolved some day. Asked
+   * before a volume or a snapshot is made, so that nothing is kept that is none. It must not look anything up, nor tell
+   * what it was given: somebody may have taken that for the place of the value.
+   */
+  check?(refs: Record<string, SecretRef>): string[];
+}
+
+/** @throws StagecraftError INVALID_ARGUMENT with every fault, and no value */
+export function checkSecretRefs(provider: SecretsProvider, refs: Record<string, SecretRef>): void {
+  const faults = (provider.check?.(refs) ?? []).map((fault) => `secrets.${fault}`);
+  if (faults.length === 0) return;
+  const advice = 'give references to secrets, never values';
+  throw new StagecraftError('INVALID_ARGUMENT', `secrets can't be taken: ${advice}:\n  ${faults.join('\n  ')}`, {
+    faults,
+  });
 }
 
 export interface SecretsOptions {
@@ -57,9 +73,15 @@ export async function resolveSecrets(
 
 /** Says that there is none: where no provider was given, nothing but an empty set of references can be resolved. */
 export const noSecrets: SecretsProvider = {
+  // Which kinds there will be is not known; a value without a colon is none of any.
+  check: (refs) =>
+    Object.entries(refs)
+      .filter(([, ref]) => typeof ref === 'string' && !/^[a-z][a-z0-9+.-]*:./i.test(ref))
+      .map(([key]) => `${key}: its reference must be file:<name>, env:<name>, or what a provider of your own takes`),
   resolve: async (refs) => {
+    const keys = Object.keys(refs).join(', ');
     throw new Error(
-      `no secrets provider was given: createRuntime({ secrets }) resolves ${Object.keys(refs).join(', ')}`,
+      `nothing was given that resolves ${keys}: set 'secrets' in the configuration of the agent, or createRuntime({ secrets })`,
     );
   },
 };

@@ -29,6 +29,7 @@ import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { Waiters } from '../engine/waiters.js';
 import { StagecraftError } from '../errors.js';
 import { type AwaitOptions, awaitShape, checkedOptions } from './await-options.js';
+import { checkSecretRefs, type SecretsProvider } from './secrets.js';
 import { groupSnapshotsTopic, snapshotsTopic } from './snapshot-kinds.js';
 import { volumeSources } from './snapshot-sources.js';
 import {
@@ -60,6 +61,8 @@ export interface SnapshotManagerOptions {
   random: Random;
   /** What the names of snapshots begin with at their plugins. */
   namePrefix: string;
+  /** Says which references to secrets are none. */
+  secrets: SecretsProvider;
 }
 
 /** What differs between a snapshot of one volume and of several. */
@@ -115,6 +118,7 @@ export class SnapshotManager<TSpec, TView> {
     const waiting = checkedOptions(awaitSchema, options);
     const key = { namespace, id };
     const known: KnownSpec = { ...rest, ...(await this.#sourcesOf(key, volumes)) };
+    if (!(await this.#view(key))) checkSecretRefs(this.#options.secrets, known.secrets);
     const uid = this.#options.random.id();
     const name = `${this.#options.namePrefix}-${uid}`;
     await this.#ask(key, { type: 'snapshot.create', spec: known, uid, name });

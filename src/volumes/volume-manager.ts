@@ -23,6 +23,7 @@ import { type Expanded, type ExpandRequest, expandedOf, expandSchema, isExpanded
 import type { NodeAdmission } from './node-admission.js';
 import type { NodeTarget } from './node-port.js';
 import type { Reconciled, Reconciler } from './reconciler.js';
+import { checkSecretRefs, type SecretsProvider } from './secrets.js';
 import { snapshotSourceId } from './snapshot-sources.js';
 import {
   accessModeSchema,
@@ -53,6 +54,8 @@ export interface VolumeManagerOptions {
   random: Random;
   /** What the names of volumes begin with at their plugins. */
   namePrefix: string;
+  /** Says which references to secrets are none. */
+  secrets: SecretsProvider;
   /** Whether a plugin of this name is registered. */
   isKnownPlugin(plugin: string): boolean;
   /** Through it goes whatever brings a volume to a node. */
@@ -108,12 +111,14 @@ export class VolumeManager {
     const waiting = checkedOptions(awaitSchema, options);
     const key = { namespace: asked.namespace, id: asked.id };
     const address = addressOf(key);
-    const { random, namePrefix, isKnownPlugin } = this.#options;
+    const { random, namePrefix, isKnownPlugin, secrets } = this.#options;
     const present = await this.#view(key);
     if (!isKnownPlugin(asked.plugin) && !present) {
       const message = `no plugin is registered as '${asked.plugin}': register it, or list those that are`;
       throw new StagecraftError('PLUGIN_NOT_FOUND', message);
     }
+    // One that is there has passed it: the same spec again is the same volume.
+    if (!present) checkSecretRefs(secrets, asked.secrets);
     const uid = random.id();
     const sourceId = await sourceIdOf(asked, present?.context, {
       volume: async (source) => (await this.#present(source)).context,
@@ -353,7 +358,7 @@ export class VolumeManager {
     await this.#tell(key, { type: 'volume.set-availability', availability: known });
   }
 
-  /** What was left behind by a deletion is seen to: the volume is forgotten. @throws StagecraftError VOLUME_NOT_FOUND */
+  /** What was left behind by a deletion is seen to: the volume is forgotten. @throws StagecraftError VOLUME_NOT_FOUND; NOTHING_LEFT */
   async acknowledge(key: VolumeKeyInput): Promise<void> {
     await this.#tell(key, { type: 'volume.acknowledge' });
   }

@@ -35,11 +35,19 @@ export interface Volume {
   /** Of this very volume: one that is made anew under its key has another. */
   uid: string;
   plugin: string;
+  /** What the plugin was to call it; absent for one that it had already. */
+  name?: string;
   /** The plugin's id of it, opaque. Absent: not created yet. */
   csiId?: string;
   context?: Record<string, string>;
   /** Absent: unknown. */
   capacityBytes?: number | bigint;
+  /** The size that was asked for last, of those that were granted; absent: none. */
+  requested?: { requiredBytes?: number | bigint; limitBytes?: number | bigint };
+  parameters: Record<string, string>;
+  mutableParameters: Record<string, string>;
+  /** What its secrets are called; what they refer to is not told. */
+  secrets: string[];
   capabilities: Capability[];
   /** By node. */
   publications: Record<string, VolumePublication>;
@@ -79,6 +87,9 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
     state: stateOf(value),
     uid,
     plugin: spec?.plugin ?? '',
+    parameters: spec?.parameters ?? {},
+    mutableParameters: spec?.mutableParameters ?? {},
+    secrets: Object.keys(spec?.secrets ?? {}),
     capabilities: spec?.capabilities ?? [],
     publications: Object.fromEntries(
       Object.entries(context.publications).map(([nodeId, publication]) => [nodeId, publicationOf(publication)]),
@@ -87,6 +98,7 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
     waiting,
     availability,
   };
+  if (spec && !spec.external) volume.name = context.name;
   if (csi) {
     volume.csiId = csi.id;
     volume.context = csi.context;
@@ -101,6 +113,12 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
   if (error) volume.error = error;
   const own = asData(volume);
   // A bigint is no data of the engine's.
+  const { requiredBytes, limitBytes } = context.expandedTo ?? spec?.capacity ?? {};
+  if (requiredBytes !== undefined || limitBytes !== undefined)
+    own.requested = {
+      ...(requiredBytes !== undefined && { requiredBytes: bytesIn(requiredBytes) }),
+      ...(limitBytes !== undefined && { limitBytes: bytesIn(limitBytes) }),
+    };
   if (csi?.capacityBytes !== undefined) own.capacityBytes = bytesIn(csi.capacityBytes);
   return own;
 }

@@ -1,8 +1,9 @@
 /** What the agent says of plugins and tasks, one line each. */
 import { expect } from 'chai';
 import { describePluginEvent, describeTask, isLastWord, taskTeller } from '../../src/agent/describe.js';
+import { describeVolumeEvent } from '../../src/agent/describe-volumes.js';
 import { linesOf } from '../../src/cli/print.js';
-import type { PluginEvent, TaskChanged, TaskStatus } from '../../src/index.js';
+import type { PluginEvent, TaskChanged, TaskStatus, VolumeEvent } from '../../src/index.js';
 import { completeTask } from '../../src/tasks/spec.js';
 
 const info = { type: 'csi-node', name: 'ebs', allocId: 'ebs-1', connection: { socketPath: '/s' } };
@@ -26,6 +27,28 @@ describe('A1 what the agent says', () => {
     expect(describePluginEvent(event({ kind: 'deregistered', dependents }))).to.equal(
       '00:00:00 plugin ebs (csi-node): deregistered ebs-1, still used by volume/default/data, volume/default/logs',
     );
+  });
+
+  it('A1 V13 what becomes of a volume is told, steps on the way are not', () => {
+    const told = (rest: object): string | undefined =>
+      describeVolumeEvent({ id: '1', at: 0, key: { namespace: 'team', id: 'data' }, uid: 'u', ...rest } as VolumeEvent);
+    const failure = { code: 'CSI_ERROR', message: 'no room', final: true };
+    const left = { what: 'published', nodeId: 'a', csiNodeId: 'n-a', csiId: 'vol-1', message: 'busy' };
+    const lines: [object, string | undefined][] = [
+      [{ kind: 'created', csiId: 'vol-1' }, 'created, its plugin knows it as vol-1'],
+      [{ kind: 'failed', failure }, 'failed: no room'],
+      [{ kind: 'publication', nodeId: 'a', number: 1, state: 'published' }, 'published to node a'],
+      [{ kind: 'publication', nodeId: 'a', number: 1, state: 'failed', failure }, 'failed on node a: no room'],
+      [{ kind: 'publication', nodeId: 'a', number: 1, state: 'removed' }, 'not published to node a any more'],
+      [{ kind: 'publication', nodeId: 'a', number: 1, state: 'pending-publish' }, undefined],
+      [{ kind: 'deleted' }, 'deleted'],
+      [
+        { kind: 'deleted', leftovers: [left] },
+        'deleted, but may be left: published on node a (n-a), csi id vol-1: busy',
+      ],
+      [{ kind: 'availability', availability: 'drain', allocIds: [] }, undefined],
+    ];
+    for (const [event, line] of lines) expect(told(event)).to.equal(line && `00:00:00 volume team/data: ${line}`);
   });
 
   it('A1 the last word of an instance that was deregistered is no news; any other ill health is', () => {

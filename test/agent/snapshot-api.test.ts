@@ -128,6 +128,7 @@ describe('A4 snapshots through the API', () => {
     expect(await refusal('POST', at('monday', '/retry'))).to.deep.equal(done);
     await house.rest();
     expect(await get('monday')).to.include({ state: 'ready' });
+    expect(await refusal('POST', at('monday', '/acknowledge'))).to.deep.equal([409, 'NOTHING_LEFT']);
     house.plugin.script = () => ({ code: 'PERMISSION_DENIED', text: 'not yours' });
     expect(await refusal('POST', at('monday', '/delete'))).to.deep.equal([502, 'CSI_ERROR']);
     expect(await refusal('POST', at('monday', '/delete'), { force: true })).to.deep.equal(done);

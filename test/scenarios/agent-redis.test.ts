@@ -82,6 +82,8 @@ describe('agent on Redis', () => {
     });
     await askAgent(first.place.socketPath, 'POST', '/v1/nodes/n3/report', { body: { plugins: [] } });
     expect(cli('node', 'list', '--config', configPath).stdout).to.match(/^n3 +ready/m);
+    await first.kill('SIGTERM');
+    await second.line(/^\d\d:\d\d:\d\d this agent leads volumes and nodes now$/);
   });
 
   it('two agents of other nodeIds run beside each other, and see their own plugins only', async () => {

@@ -53,6 +53,9 @@ describe('volumes of an agent', function () {
       expect(`${command}\n${shown}`).to.equal([command, ...said].join('\n'));
     }
     expect(volume('status', 'data').status).to.equal(1);
+    await agent.line(/^\d\d:\d\d:\d\d volume default\/data: created, its plugin knows it as vol-/);
+    await agent.line(/ volume default\/data: published to node quickstart$/);
+    await agent.line(/ volume default\/data: deleted$/);
   });
 
   it('A5 V2 a spec in a file, tables for people and JSON for programs', () => {
@@ -69,18 +72,27 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
       key: { namespace: 'team', id: 'scratch' },
       state: 'created',
       capacityBytes: 2 ** 20,
+      requested: { requiredBytes: 2 ** 20 },
+      name: `sc-${made.uid}`,
     });
     expect(volume('create', 'scratch', '--namespace', 'other', '--plugin', 'hostpath').status).to.equal(0);
     expect(JSON.parse(volume('status', 'scratch', '--namespace', 'team', '--json').stdout)).to.deep.equal(made);
     const { stdout } = volume('status', 'scratch', '--namespace', 'team');
     expect(stdout)
       .to.match(/^size +1Mi$/m)
+      .and.to.match(/^asked for +at least 1Mi$/m)
+      .and.to.match(/^name there +sc-/m)
       .and.to.match(/^made for +single-node-writer, block-device$/m);
     expect(volume('expand', 'scratch', '2Gi', '--namespace', 'other').stdout).to.equal(
       'volume other/scratch has 2Gi\n',
     );
     const listed: VolumeReport[] = JSON.parse(volume('list', '--namespace', 'other', '--json').stdout);
     expect(listed.map(({ key, capacityBytes }) => [key.id, capacityBytes])).to.deep.equal([['scratch', 2 ** 31]]);
+    const { stdout: untried } = volume('retry', 'scratch', '--namespace', 'other');
+    expect(untried).to.equal('volume other/scratch has nothing to be tried again: nothing failed\n');
+    const unneeded = volume('acknowledge', 'scratch', '--namespace', 'other', '--json');
+    expect(unneeded.status).to.equal(1);
+    expect(JSON.parse(unneeded.stderr)).to.include({ code: 'NOTHING_LEFT' });
     expect(volume('list', '--state', 'failed').stdout).to.equal('there are no such volumes\n');
     expect(volume('availability', 'scratch', 'drain', '--namespace', 'team').stdout).to.equal(
       'volume team/scratch is drain\n',
@@ -142,6 +154,20 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
     });
   });
 
+  it('A1 V14 V19 the next agent says what it goes on with, and why that does not get on', async () => {
+    const locked = ['create', 'locked', '--plugin', 'hostpath', '--secret', 'password=file:disk'];
+    const { status, stderr } = volume(...locked, '--timeout', '1');
+    const why = "nothing was given that resolves password: set 'secrets' in the configuration of the agent";
+    expect({ status, stderr }).to.deep.include({ status: 1 });
+    expect(stderr).to.include(why);
+    await agent.kill('SIGTERM');
+    agent = new AgentProcess(place);
+    expect(await agent.line(/^ {2}volume default\/locked: pending-create: /)).to.include(why);
+    expect(volume('create', 'typed', '--plugin', 'hostpath', '--secret', 'password=hunter2').stderr)
+      .to.include('secrets.password: its reference must be')
+      .and.not.include('hunter2');
+  });
+
   it('A5 V2 what is wrong is told: faults of a spec, of the command line, a volume or a node that is not there', () => {
     writeFileSync(join(place.directory, 'bad.yaml'), 'id: x\nplugin: hostpath\nsize: 5\n');
     const bad = volume('create', '--file', 'bad.yaml');
@@ -159,6 +185,9 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
     const missing = volume('status', 'x');
     expect(missing).to.include({ status: 1, stderr: 'there is no volume default/x: see stagecraft volume list\n' });
     expect(volume('create', 'x', '--plugin', 'hostpath').status).to.equal(0);
+    const pluginless = volume('create', 'y', '--plugin', 'none');
+    const advice = 'see stagecraft plugin list, and task list for what did not start';
+    expect(pluginless).to.include({ status: 1, stderr: `no plugin is registered as 'none': ${advice}\n` });
     const nowhere = volume('publish', 'x', 'mars');
     expect(nowhere).to.include({ status: 1, stderr: 'there is no node mars: see stagecraft node list\n' });
   });

@@ -97,6 +97,7 @@ export class VolumesLife implements Caller {
       clock,
       random,
       namePrefix: 'sc',
+      secrets,
       reconciler: { run: unasked },
       capacity: unasked,
       isKnownPlugin: () => true,

@@ -145,6 +145,7 @@ describe('deleting a volume', () => {
       expect(left).to.include({ state: 'deleted' });
       expect(left?.leftovers?.map(({ what }) => what)).to.deep.equal(['created']);
       expect(left?.leftovers?.[0]?.message).to.include('initialising');
+      expect(left?.leftovers?.[0]).to.include({ csiId: 'vol-1' });
       expect(await refusalOf(make())).to.include({ code: 'VOLUME_EXISTS' });
       expect((await house.volumes.list()).items.map(({ state }) => state)).to.deep.equal(['deleted']);
       await house.restart();
@@ -194,10 +195,11 @@ describe('deleting a volume', () => {
     it('V13 claimed, with force: what its node did not report is on record', async () => {
       await house.volumes.publish(key, 'a', { capability });
       await house.volumes.claim(key, { allocId: 'web-1', nodeId: 'a', mode: 'write', ...capability });
+      const csiId = (await house.volumes.get(key))?.csiId;
       await house.volumes.delete(key, { force: true });
       const left = await house.volumes.get(key);
       expect(left?.leftovers).to.have.length(1);
-      expect(left?.leftovers?.[0]).to.include({ what: 'staged', nodeId: 'a', csiNodeId: 'csi-a' });
+      expect(left?.leftovers?.[0]).to.include({ what: 'staged', nodeId: 'a', csiNodeId: 'csi-a', csiId });
       expect(left?.claims).to.deep.equal([]);
       expect([...house.plugin.volumes]).to.deep.equal([]);
     });
@@ -251,8 +253,11 @@ describe('deleting a volume', () => {
     it('V13 refused for good, then with force: on record', async () => {
       always(house.plugin, 'DeleteVolume', { code: 'PERMISSION_DENIED' });
       await refusalOf(house.volumes.delete(key));
+      const csiId = (await house.volumes.get(key))?.csiId;
       await house.volumes.delete(key, { force: true });
-      expect((await house.volumes.get(key))?.leftovers?.map(({ what }) => what)).to.deep.equal(['created']);
+      const { leftovers = [] } = (await house.volumes.get(key)) ?? {};
+      expect(leftovers.map(({ what, csiId: id }) => [what, id])).to.deep.equal([['created', csiId]]);
+      expect((await refusalOf(make())).message).to.include(`created, csi id ${csiId}: `);
       expect(toldOf(house.plugin, 'DeleteVolume')).to.have.length(2);
     });
 
@@ -384,7 +389,10 @@ describe('deleting a volume', () => {
     house.plugin.inFlight.clear();
     await makeUnwell();
     await house.clock.advance(600_000);
-    expect(await house.volumes.get(key)).to.include({ state: 'deleted' });
+    const left = await house.volumes.get(key);
+    expect(left).to.include({ state: 'deleted' });
+    // No answer came: what may be there is known by the name that it was to have.
+    expect(left?.leftovers?.[0]).to.include({ what: 'created', name: `sc-${left?.uid}` });
     await house.volumes.acknowledge(key);
     await makeWell();
     const second = await make();
@@ -415,6 +423,16 @@ describe('deleting a volume', () => {
     await house.volumes.delete(key);
     await making;
     expect(await house.volumes.get(key)).to.equal(undefined);
+  });
+
+  it('V13 one that is there, or on its way out, has nothing to acknowledge: told so, and nothing changes', async () => {
+    await make();
+    expect(await refusalOf(house.volumes.acknowledge(key))).to.include({ code: 'NOTHING_LEFT' });
+    expect(await house.volumes.get(key)).to.include({ state: 'created' });
+    always(house.plugin, 'DeleteVolume', { code: 'PERMISSION_DENIED' });
+    await refusalOf(house.volumes.delete(key));
+    expect(await refusalOf(house.volumes.acknowledge(key))).to.include({ code: 'NOTHING_LEFT' });
+    expect(await house.volumes.get(key)).to.include({ state: 'failed' });
   });
 
   it('V13 one that is not there: told so', async () => {

@@ -9,6 +9,19 @@ describe('a volume', () => {
   });
   afterEach(() => house.dispose());
 
+  it('V2 V21 it says what was asked for: sizes, parameters, what its secrets are called but not where they are', async () => {
+    await house.runtime.close();
+    await house.furnish({ secrets: { resolve: async () => ({ password: 'hush' }) } });
+    const capacity = { requiredBytes: 1024, limitBytes: 2n ** 60n };
+    const asked = { parameters: { tier: 'cold' }, secrets: { password: 'file:disk-password' } };
+    const made = await house.volumes.create(spec('data', { capacity, ...asked }));
+    expect(made).to.deep.include({ requested: capacity, parameters: { tier: 'cold' }, secrets: ['password'] });
+    expect(made.name).to.equal(`sc-${made.uid}`);
+    expect((await house.volumes.list()).items).to.deep.equal([made]);
+    await house.volumes.expand({ id: 'data' }, { requiredBytes: 2048 });
+    expect((await house.volumes.get({ id: 'data' }))?.requested).to.deep.equal({ requiredBytes: 2048 });
+  });
+
   it('V4 V5 is created, published, unpublished and deleted: one call each', async () => {
     const { volumes, plugin } = house;
     const created = await volumes.create(spec('data'));

@@ -1,5 +1,6 @@
 /** Asking for volumes: what is the same, what is refused, and what giving up the wait means. */
 import { expect } from 'chai';
+import { fileSecrets } from '../../src/index.js';
 import { refusalOf } from '../refusal.js';
 import { always, gate, inOrder, toldOf } from './scripts.js';
 import { pluginName, spec, VolumeHouse } from './volume-house.js';
@@ -35,6 +36,31 @@ describe('asking for a volume', () => {
     await house.rest();
     expect(await house.volumes.get(key)).to.include({ state: 'created' });
   });
+
+  for (const [title, secrets] of [
+    ['a directory', fileSecrets('/nowhere')],
+    ['no provider', undefined],
+  ] as const) {
+    it(`V2 V19 a value in place of a reference, with ${title}: refused, not repeated, and nothing is stored`, async () => {
+      await house.runtime.close();
+      await house.furnish(secrets && { secrets });
+      await house.volumes.create(spec('other'));
+      const refs = { password: 'hunter2', pin: '1234' };
+      const asked = [
+        house.volumes.create(spec('data', { secrets: refs })),
+        house.runtime.snapshots.create({ id: 'data', volume: { id: 'other' }, secrets: refs }),
+      ];
+      for (const error of await Promise.all(asked.map(refusalOf))) {
+        expect(error).to.include({ code: 'INVALID_ARGUMENT' });
+        expect(error.message)
+          .to.include('secrets.password: its reference must be file:<name>')
+          .and.include('secrets.pin: ');
+        expect(error.message).not.to.include('hunter2').and.not.include('1234');
+      }
+      expect(await house.volumes.get(key)).to.equal(undefined);
+      expect(await house.runtime.snapshots.get(key)).to.equal(undefined);
+    });
+  }
 
   it('V1 a signal that is aborted already: nothing is asked for', async () => {
     const error = await refusalOf(house.volumes.create(spec('data'), { signal: AbortSignal.abort() }));
@@ -240,7 +266,7 @@ describe('asking for a volume', () => {
     expect(await refusalOf(house.volumes.publish(key, 'nowhere'))).to.include({ code: 'NODE_NOT_FOUND' });
   });
 
-  it('V1 what is refused, or is so already, by what is committed, costs no commit', async () => {
+  it('V1 what is refused by what is committed costs no commit', async () => {
     const claim = {
       nodeId: 'a',
       mode: 'write',
@@ -250,13 +276,13 @@ describe('asking for a volume', () => {
     await house.volumes.create(spec('data'));
     await house.volumes.claim(key, { ...claim, allocId: 'w1' });
     await house.volumes.publish(key, 'a');
+    expect(await house.volumes.create(spec('data'))).to.include({ state: 'published' });
     let commits = 0;
     const commit = house.store.commit.bind(house.store);
     house.store.commit = (items) => {
       commits += items.length;
       return commit(items);
     };
-    expect(await house.volumes.create(spec('data'))).to.include({ state: 'published' });
     for (const [refused, code, named] of [
       [house.volumes.delete(key), 'VOLUME_IN_USE', 'alloc w1'],
       [house.volumes.publish(key, 'b'), 'VOLUME_IN_USE', 'node a'],

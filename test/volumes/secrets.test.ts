@@ -104,6 +104,26 @@ describe('secrets in files', () => {
     }
   });
 
+  it('V2 V19 what can be no reference is told without a look, each fault, and nothing of what was given', () => {
+    const refs = {
+      good: 'file:not/there',
+      typed: 'hunter2',
+      out: 'file:../x',
+      empty: { file: '' },
+      other: 'env:HOME',
+      two: { file: 'a', env: 'b' },
+    };
+    const below = 'its name must be that of a file below the directory of secrets';
+    const form = 'its reference must be file:<name>';
+    const faults = [`typed: ${form}`, `out: ${below}`, `empty: ${below}`, `other: ${form}`, `two: ${form}`];
+    expect(secrets.check?.(refs)).to.deep.equal(faults);
+    const both = secretsFrom({ directory, env: { prefix: 'DISK_' } });
+    expect(both.check?.({ a: 'env:HOME', b: 'env:DISK_KEY', c: 'env:' })).to.deep.equal([
+      'a: its variable must have a name that begins with DISK_',
+      'c: its variable must have a name',
+    ]);
+  });
+
   it('V19 a directory that is not absolute, or nothing to look in, is refused at once', () => {
     expect(() => fileSecrets('secrets'))
       .to.throw('absolute path')

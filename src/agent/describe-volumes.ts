@@ -1,0 +1,46 @@
+/** What becomes of volumes, and who works on them, in words for a person: one line each. */
+import { describeLeftover } from '../../machines/volume-requests.js';
+import type { Leftover } from '../../machines/volume-types.js';
+import type { LeadershipEvent } from '../runtime.js';
+import type { VolumeEvent } from '../volumes/volume-events.js';
+import type { Volume } from '../volumes/volume-view.js';
+import { timeOf } from './describe.js';
+
+/** What may be left of a deleted volume, each with what its plugin knows it by. */
+export const describeLeftovers = (leftovers: Leftover[]): string[] => leftovers.map(describeLeftover);
+
+/** Undefined for what is a step on a way only. */
+export function describeVolumeEvent(event: VolumeEvent): string | undefined {
+  const what = changeIn(event);
+  const { namespace, id } = event.key;
+  return what && `${timeOf(event.at)} volume ${namespace}/${id}: ${what}`;
+}
+
+function changeIn(event: VolumeEvent): string | undefined {
+  switch (event.kind) {
+    case 'created':
+      return `created, its plugin knows it as ${event.csiId}`;
+    case 'failed':
+      return `failed: ${event.failure.message}`;
+    case 'deleted':
+      return event.leftovers ? `deleted, but may be left: ${describeLeftovers(event.leftovers).join('; ')}` : 'deleted';
+    case 'publication': {
+      const { nodeId, state, failure } = event;
+      if (state === 'published') return `published to node ${nodeId}`;
+      if (state === 'removed') return `not published to node ${nodeId} any more`;
+      return state === 'failed' ? `failed on node ${nodeId}: ${failure?.message ?? 'for no reason given'}` : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** The one-line summary of a volume's state. */
+export function describeVolume({ key, state, error, leftovers = [] }: Volume): string {
+  const [why = error?.message] = leftovers.length > 0 ? [describeLeftovers(leftovers).join('; ')] : [];
+  return `volume ${key.namespace}/${key.id}: ${state}${why === undefined ? '' : `: ${why}`}`;
+}
+
+/** @param isOurs whether it is this agent that was elected */
+export const describeLeader = ({ at, leader }: LeadershipEvent, isOurs: boolean): string =>
+  `${timeOf(at)} ${isOurs ? 'this agent' : leader} leads volumes and nodes now`;

@@ -1,0 +1,78 @@
+/** The command line as it waits: against a server that stands for an agent, and answers when it is told to. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect } from 'chai';
+import { mainPath } from '../scenarios/agent-process.js';
+
+describe('A5 a command that waits', function () {
+  this.timeout(30_000);
+  let directory: string;
+  let server: Server;
+  let volume: object;
+  /** Answers the request that is waited for. */
+  let asked: Promise<ServerResponse>;
+  let child: ChildProcess | undefined;
+
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'stagecraft-waiting-'));
+    asked = new Promise((resolve) => {
+      server = createServer((request, response) => {
+        if (request.method === 'POST') resolve(response);
+        else response.end(JSON.stringify(request.url === '/v1/volumes/team/data' ? volume : {}));
+      }).listen(join(directory, 'agent.sock'));
+    });
+    await once(server, 'listening');
+  });
+  afterEach(() => {
+    child?.kill('SIGKILL');
+    server.closeAllConnections();
+    server.close();
+    rmSync(directory, { recursive: true });
+  });
+
+  function start(...args: string[]): { process: ChildProcess; line(): Promise<string>; ended: Promise<unknown[]> } {
+    const socket = ['--socket', join(directory, 'agent.sock'), '--namespace', 'team'];
+    const process = spawn(global.process.execPath, [mainPath, 'volume', ...args, ...socket], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    child = process;
+    const lines = createInterface({ input: process.stderr })[Symbol.asyncIterator]();
+    return { process, line: async () => String((await lines.next()).value), ended: once(process, 'exit') };
+  }
+
+  it('A5 V4 it says what that waits for, whenever it is something else, and ends with the answer', async () => {
+    volume = { state: 'pending-create', error: { message: 'plugin disk is unhealthy' } };
+    const { line, ended } = start('create', 'data', '--plugin', 'disk');
+    const response = await asked;
+    expect(await line()).to.equal('waiting: pending-create: plugin disk is unhealthy');
+    volume = { state: 'pending-create' };
+    expect(await line()).to.equal('waiting: pending-create');
+    response.end(JSON.stringify({ key: { namespace: 'team', id: 'data' }, csiId: 'vol-1' }));
+    expect(await ended).to.deep.equal([0, null]);
+  });
+
+  it('A5 V4 Ctrl-C ends the waiting: it says that the request stands, and how it is', async () => {
+    volume = { state: 'published', publications: { b: { state: 'pending-publish', message: 'busy' } } };
+    const { process, line, ended } = start('publish', 'data', 'b');
+    await asked;
+    process.kill('SIGINT');
+    expect(await line()).to.equal(
+      'not waited for any more; the request for volume team/data stands: it is pending-publish on node b: busy',
+    );
+    expect(await ended).to.deep.equal([130, null]);
+  });
+
+  it('A5 V4 Ctrl-C, for programs: the error is JSON', async () => {
+    volume = { state: 'pending-delete' };
+    const { process, line, ended } = start('delete', 'data', '--json');
+    await asked;
+    process.kill('SIGINT');
+    expect(JSON.parse(await line())).to.include({ code: 'INTERRUPTED' });
+    expect(await ended).to.deep.equal([130, null]);
+  });
+});
