@@ -129,6 +129,7 @@ export class OwnNode {
     }
     const first = Math.min(...this.#awaySince.values());
     if (this.#awaySince.size > 0) this.#lookAfter(first + graceMs - nowMs);
+    else this.#cancelTimer?.();
   }
 
   /** One that says what can't be is left out, and the others are reported. */

@@ -65,7 +65,7 @@ export async function listVolumes(engine: ActorDoor, given: VolumeFilter): Promi
     for (const [index, [address, view]] of rows.entries()) {
       const context = view.context as VolumeContext;
       const volume = isMeant(context, stateOf(view.state), filter) && volumeOf(view.state, context);
-      if (volume) items.push(structuredClone(volume));
+      if (volume) items.push(volume);
       if (items.length < limit) continue;
       const isLast = index === rows.length - 1 && next === undefined;
       return { items, ...(!isLast && { next: address }) };

@@ -13,6 +13,7 @@ import type { Availability, Claim, VolumeContext, VolumeKey, VolumeRequest } fro
 import { failureOf } from '../../machines/volume-work.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
+import { asData } from '../engine/data.js';
 import type { Random } from '../engine/random.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { StagecraftError } from '../errors.js';
@@ -116,7 +117,7 @@ export class VolumeManager {
     await this.#engine.ask(address, { type: 'volume.create', spec: known, uid, name: `${namePrefix}-${uid}` });
     const reached: Goal<Volume>['reached'] = (context, state) => {
       if (context.deletion) throw new StagecraftError('ABORTED', `${nameOf(key)} is being deleted`, { address });
-      if (context.csi) return structuredClone(volumeOf(state, context));
+      if (context.csi) return volumeOf(state, context);
       if (context.creation.failure) throw failed(key, context.creation.failure);
       return undefined;
     };
@@ -283,7 +284,7 @@ export class VolumeManager {
     if (signal?.aborted) throw withdrawn;
     // What it has it keeps, whatever became of its node meanwhile.
     const held = context.claims.find((one) => isSameClaim(one, claim));
-    if (held?.state === 'taken') return structuredClone(held);
+    if (held?.state === 'taken') return asData(held);
     await this.#toNode(context, { nodeId, takesRoom: false }, (csiNodeId) =>
       this.#ask(known, { type: 'volume.claim', claim: { ...claim, csiNodeId }, wait }),
     );
@@ -292,7 +293,7 @@ export class VolumeManager {
     try {
       const reached: Goal<Claim>['reached'] = (present) => {
         const own = ownIn(present);
-        if (own) return structuredClone(own);
+        if (own) return asData(own);
         if (present.uid === context.uid && present.waiting.some((one) => isSameClaim(one, claim))) return undefined;
         throw withdrawn;
       };
@@ -304,7 +305,7 @@ export class VolumeManager {
       const view = await this.#view(known);
       const own = view && ownIn(view.context);
       if (!own) throw error;
-      return structuredClone(own);
+      return asData(own);
     }
   }
 
@@ -346,7 +347,7 @@ export class VolumeManager {
   async get(key: VolumeKeyInput): Promise<Volume | undefined> {
     this.#refuseIfClosed();
     const view = await this.#view(keyOf(key));
-    return view && structuredClone(volumeOf(view.state, view.context));
+    return view && volumeOf(view.state, view.context);
   }
 
   /**

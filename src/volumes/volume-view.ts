@@ -14,6 +14,7 @@ import type {
   VolumeState,
 } from '../../machines/volume-types.js';
 import { blockersOf, failureOf } from '../../machines/volume-work.js';
+import { asData } from '../engine/data.js';
 
 export interface VolumePublication {
   state: PublicationState;
@@ -68,6 +69,7 @@ export const stateOf = (value: StateValue): VolumeState =>
 
 export const bytesIn = (bytes: Bytes): number | bigint => (typeof bytes === 'string' ? BigInt(bytes) : bytes);
 
+/** Whoever gets it may change it: it has nothing in common with what is committed. */
 export function volumeOf(value: StateValue, context: VolumeContext): Volume {
   const { key, uid, spec, csi, claims, waiting, availability, expansion, modification } = context;
   const { nodeExpansion, leftovers, sighting } = context;
@@ -88,7 +90,6 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
   if (csi) {
     volume.csiId = csi.id;
     volume.context = csi.context;
-    if (csi.capacityBytes !== undefined) volume.capacityBytes = bytesIn(csi.capacityBytes);
   }
   if (expansion) volume.expansion = { capacity: expansion.capacity, ...messageIn(expansion) };
   if (modification)
@@ -98,7 +99,10 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
   if (sighting?.condition) volume.condition = sighting.condition;
   if (leftovers.length > 0) volume.leftovers = leftovers;
   if (error) volume.error = error;
-  return volume;
+  const own = asData(volume);
+  // A bigint is no data of the engine's.
+  if (csi?.capacityBytes !== undefined) own.capacityBytes = bytesIn(csi.capacityBytes);
+  return own;
 }
 
 function publicationOf(publication: Publication): VolumePublication {

@@ -9,7 +9,7 @@ import type { CsiClient } from '../../src/csi/client.js';
 import type { PluginInfo, TaskOptions } from '../../src/index.js';
 import { command, hostpath, TaskHouse, until } from './task-house.js';
 
-const fingerprint = { intervalMs: 200, timeoutMs: 300 };
+const fingerprint = { intervalMs: 200, timeoutMs: 1_000 };
 
 describe('the health of tasks', () => {
   let house: TaskHouse;
@@ -26,7 +26,7 @@ describe('the health of tasks', () => {
     process.kill(pid, 'SIGSTOP');
     const seen = await until(house.updates, 'unhealthy');
     expect(seen).to.have.lengthOf(1);
-    expect(seen[0]).to.have.property('reason').that.includes('no answer within 300 ms');
+    expect(seen[0]).to.have.property('reason').that.includes('no answer within 1000 ms');
     expect(tasks.status('hostpath')).to.deep.include({ state: 'running', healthy: false, pid });
     process.kill(pid, 'SIGCONT');
     expect((await until(house.updates, 'healthy')).map(({ type }) => type)).to.deep.equal(['healthy']);
@@ -196,8 +196,11 @@ describe('tasks of plugins that somebody else runs', () => {
 
     for (const type of ['csi-node', 'csi-controller']) await plugins.waitFor(type, 'theirs');
     await kill();
-    const [lost] = await until(house.updates, 'unhealthy');
-    expect(lost).to.have.property('reason').that.includes('stale socket');
+    // A busy machine may have kept it from answering in time before that.
+    for (let reason = ''; !reason.includes('stale socket'); ) {
+      const lost = (await until(house.updates, 'unhealthy')).at(-1);
+      reason = lost?.type === 'unhealthy' ? lost.reason : '';
+    }
     const { allocId } = tasks.status('theirs');
     run();
     await until(house.updates, 'healthy');
