@@ -22,6 +22,7 @@ import { NodeFence } from './volumes/node-fence.js';
 import { nodeKind } from './volumes/node-kind.js';
 import { NodeManager } from './volumes/node-manager.js';
 import type { NodeTarget } from './volumes/node-port.js';
+import { NodeReports } from './volumes/node-reports.js';
 import { observed } from './volumes/observed-time.js';
 import { OwnNode } from './volumes/own-node.js';
 import { PluginAccess } from './volumes/plugin-access.js';
@@ -45,7 +46,7 @@ export interface ControllerSideOptions {
   /** Takes what is sent to the actors of this node. */
   node: Inbox;
   /** Tells of the commits of the actors of this node. */
-  watched: Pick<Engine, 'observe'>;
+  watched: Pick<Engine, 'observe' | 'epoch'>;
   plugins: PluginRegistry;
 }
 
@@ -61,6 +62,7 @@ export class ControllerSide {
   readonly leadership: Leadership;
   readonly engine: ElectedEngine;
   readonly #reconciler: Reconciler;
+  readonly #reports: NodeReports;
   readonly #ownNode: OwnNode;
 
   constructor(options: ControllerSideOptions) {
@@ -104,7 +106,15 @@ export class ControllerSide {
     const fence = new NodeFence({ engine: this.engine, clock, logger, admission });
     const { nodeId } = runtime;
     const own = nodePluginsPort(nodeId, options.watched, plugins);
-    this.#ownNode = new OwnNode({ nodeId, plugins: own, nodes: this.nodes, clock, logger });
+    this.#reports = new NodeReports({
+      nodes: this.nodes,
+      topics: options.topics,
+      leads: () => this.engine.refusal === undefined,
+      epoch: () => options.watched.epoch,
+      clock,
+      logger,
+    });
+    this.#ownNode = new OwnNode({ nodeId, plugins: own, nodes: this.nodes, reports: this.#reports, clock, logger });
     this.#reconciler = new Reconciler({
       engine: this.engine,
       controller,
@@ -143,6 +153,7 @@ export class ControllerSide {
   async start(): Promise<void> {
     await this.engine.start();
     this.#reconciler.start();
+    this.#reports.start();
     this.#ownNode.start();
   }
 
@@ -150,6 +161,7 @@ export class ControllerSide {
   refuse(reason?: StagecraftError): void {
     this.#reconciler.stop();
     this.#ownNode.stop();
+    this.#reports.stop();
     for (const part of [this.volumes, this.snapshots, this.groupSnapshots, this.nodes]) part.close(reason);
   }
 

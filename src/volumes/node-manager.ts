@@ -168,8 +168,8 @@ export class NodeManager {
   }
 
   /** What a node has reported last; absent: there is none. */
-  reported(id: string): NodePlugin[] | undefined {
-    const view = this.#engine.peek(nodeAddress(id));
+  async reported(id: string): Promise<NodePlugin[] | undefined> {
+    const view = await this.#engine.read(nodeAddress(id));
     return view && statusOf(view).plugins;
   }
 

@@ -15,6 +15,7 @@ import type { Clock } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf } from '../errors.js';
 import { faultsOf, type NodeManager } from './node-manager.js';
+import type { NodeReports } from './node-reports.js';
 
 /** The node plugins of this host. */
 export interface NodePluginsPort {
@@ -27,7 +28,8 @@ export interface NodePluginsPort {
 export interface OwnNodeOptions {
   nodeId: string;
   plugins: NodePluginsPort;
-  nodes: Pick<NodeManager, 'report' | 'reported'>;
+  nodes: Pick<NodeManager, 'reported'>;
+  reports: Pick<NodeReports, 'report'>;
   clock: Clock;
   logger: Logger;
 }
@@ -46,7 +48,7 @@ export class OwnNode {
   /** In this term. */
   #reported: NodePlugin[] | undefined;
   #term = 0;
-  /** Why it can't be reported now, as it was logged: another agent may lead for long. */
+  /** Why it can't be reported now, as it was logged. */
   #trouble: string | undefined;
   #isReporting = false;
   #isStopped = false;
@@ -81,10 +83,12 @@ export class OwnNode {
     if (this.#isReporting || this.#isStopped) return;
     this.#isReporting = true;
     try {
+      const stored = this.#reported ?? (await this.#options.nodes.reported(this.#options.nodeId));
+      if (this.#isStopped) return;
       // What changes while a report is on its way is told by the next one.
-      for (let next = this.#next(); next && !this.#isStopped; next = this.#next()) {
+      for (let next = this.#next(stored); next && !this.#isStopped; next = this.#next(stored)) {
         const term = this.#term;
-        await this.#options.nodes.report({ id: this.#options.nodeId, plugins: next });
+        await this.#options.reports.report({ id: this.#options.nodeId, plugins: next });
         if (term === this.#term) this.#reported = next;
         this.#trouble = undefined;
       }
@@ -102,11 +106,10 @@ export class OwnNode {
     this.#trouble = trouble;
   }
 
-  /** What is to be reported now; absent: nothing. @throws StagecraftError NOT_LEADER */
-  #next(): NodePlugin[] | undefined {
-    const { nodes, nodeId } = this.#options;
-    const before = this.#reported ?? nodes.reported(nodeId);
-    if (!this.#reported) this.#recall(before ?? []);
+  /** What is to be reported now; absent: nothing. @param stored what was reported by a runtime before this one */
+  #next(stored: NodePlugin[] | undefined): NodePlugin[] | undefined {
+    const before = this.#reported ?? stored;
+    if (!this.#reported) this.#recall(stored ?? []);
     this.#update();
     const plugins = [...this.#known.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
     // A host that never had a node plugin is none.

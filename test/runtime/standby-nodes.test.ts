@@ -1,0 +1,95 @@
+/** Nodes whose agents stand by: what they report reaches the one that leads, whatever becomes of it. */
+import { expect } from 'chai';
+import { nodeAddress } from '../../machines/addresses.js';
+import type { Fingerprint } from '../../machines/plugin.js';
+import type { RuntimeOptions } from '../../src/runtime-options.js';
+import { type Agent, LeaderLab, leaseTtlMs } from './leader-lab.js';
+
+/** A csi-node plugin that says what the test wants. */
+class NodePluginFake {
+  maxVolumes = 9;
+
+  constructor(readonly nodeId: string) {}
+
+  connect(): NodePluginFake {
+    return this;
+  }
+
+  close(): void {}
+
+  async fingerprint(): Promise<Fingerprint> {
+    const basic = { pluginName: 'fake.example', vendorVersion: '1', nodeId: this.nodeId, maxVolumes: this.maxVolumes };
+    return { healthy: true, description: 'ready', basic };
+  }
+}
+
+describe('a node whose agent stands by', () => {
+  let lab: LeaderLab;
+  let first: Agent;
+  let second: Agent;
+  let plugin: NodePluginFake;
+  const soonMs = 2_000;
+
+  const options = (): Partial<RuntimeOptions> => ({
+    dispensers: { 'csi-controller': lab.plugin, 'csi-node': plugin },
+  });
+  async function register({ runtime }: Agent): Promise<void> {
+    const connection = { socketPath: '/nowhere/node.sock' };
+    await runtime.plugins.register({ type: 'csi-node', name: 'disk', allocId: 'node-1', connection });
+    await lab.rest();
+  }
+  const seen = async ({ runtime }: Agent): Promise<unknown> => {
+    const nodes = await runtime.nodes.list();
+    return nodes.map(({ id, state, plugins }) => [
+      id,
+      state,
+      plugins.map(({ nodeId, maxVolumes }) => [nodeId, maxVolumes]),
+    ]);
+  };
+  const reported = [['n2', 'ready', [['csi-n2', 9]]]];
+
+  beforeEach(async () => {
+    lab = new LeaderLab();
+    plugin = new NodePluginFake('csi-n2');
+    first = await lab.agent('n1');
+    second = await lab.agent('n2', options());
+  });
+  afterEach(() => lab.dispose());
+
+  it('N1 it is known to the one that leads, and again whenever its plugins change; said once', async () => {
+    await register(second);
+    await lab.clock.advance(soonMs);
+    expect(await seen(first)).to.deep.equal(reported);
+    expect(await seen(second)).to.deep.equal(reported);
+    const { seq } = (await lab.data.load(nodeAddress('n2'))) ?? {};
+    await lab.clock.advance(60_000);
+    expect(await lab.data.load(nodeAddress('n2'))).to.include({ seq });
+    plugin.maxVolumes = 4;
+    await lab.clock.advance(60_000);
+    expect(await seen(first)).to.deep.equal([['n2', 'ready', [['csi-n2', 4]]]]);
+  });
+
+  it('N1 said while nobody heard it, it reaches the next one that leads', async () => {
+    const third = await lab.agent('n3');
+    first.freeze();
+    await register(second);
+    await lab.clock.advance(2 * leaseTtlMs);
+    const leaders = [second, third].filter(({ runtime }) => runtime.leadership.isOurs);
+    expect(leaders).to.have.length(1);
+    await lab.clock.advance(2 * leaseTtlMs);
+    expect(await seen(second)).to.deep.equal(reported);
+  });
+
+  it('N3 called down after that, it is so until its agent starts again', async () => {
+    await register(second);
+    await lab.clock.advance(soonMs);
+    await first.runtime.nodes.down('n2');
+    await lab.clock.advance(60_000);
+    expect(await seen(first)).to.deep.equal([['n2', 'down', [['csi-n2', 9]]]]);
+    await lab.close(second);
+    second = await lab.agent('n2', options());
+    await register(second);
+    await lab.clock.advance(soonMs);
+    expect(await seen(first)).to.deep.equal(reported);
+  });
+});
