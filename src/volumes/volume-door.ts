@@ -1,6 +1,7 @@
 /**
- * The way of requests to volumes. What is committed may say already that one is refused, or asks for nothing new: that
- * is answered at once, and costs no commit. Where something is still being asked of the volume, its mailbox decides.
+ * The way of requests to volumes. What is committed may say already that one is refused: that is answered at once, and
+ * costs no commit. Where something is still being asked of the volume, its mailbox decides. What is not refused is asked,
+ * also where it seems to be so already: another runtime may lead, and only a commit proves that none does.
  */
 import { refusalOf } from '../../machines/volume-requests.js';
 import type { VolumeContext, VolumeKey, VolumeRequest } from '../../machines/volume-types.js';
@@ -22,7 +23,7 @@ export class VolumeDoor {
   async ask(key: VolumeKey, request: VolumeRequest): Promise<void> {
     const address = addressOf(key);
     const before = this.#underWay.get(address) ?? 0;
-    if (before === 0 && this.#isAnswered(address, request)) return;
+    if (before === 0) this.#refuse(address, request);
     this.#underWay.set(address, before + 1);
     try {
       await this.#engine.ask(address, request);
@@ -33,13 +34,12 @@ export class VolumeDoor {
     }
   }
 
-  /** Whether it is what is committed already. @throws StagecraftError why that refuses it */
-  #isAnswered(address: string, request: VolumeRequest): boolean {
+  /** @throws StagecraftError why what is committed refuses it */
+  #refuse(address: string, request: VolumeRequest): void {
     const view = this.#engine.peek(address);
-    if (!view || stateOf(view.state) === 'deleted') return false;
+    if (!view || stateOf(view.state) === 'deleted') return;
     // The engine keeps contexts as the machines made them, but does not know their types.
     const refusal = refusalOf(view.context as VolumeContext, request);
     if (refusal) throw new StagecraftError(refusal.code, refusal.message, { address });
-    return request.type === 'volume.create';
   }
 }
