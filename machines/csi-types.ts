@@ -50,6 +50,13 @@ export type CallOutcome<TAnswer> =
   | { status: 'done'; answer: TAnswer }
   | { status: 'failed' | 'not-begun'; failure: CallFailure; retry?: BackoffPolicy; anew?: true };
 
+/** Why a call waits, for the plugin or for its turn. */
+export interface Awaiting {
+  reason: string;
+  /** It waits for a while only: its deletion is forced. */
+  isForced?: true;
+}
+
 /** Failed attempts at a piece of work, until one succeeds or what is asked for changes. */
 export interface Tries {
   count: number;

@@ -1,6 +1,6 @@
 /** What the answers of the plugin make of a volume. Pure. What each class of answer asks for: docs/csi.md */
 import { type BackoffPolicy, defaultBackoff, jittered } from './backoff.js';
-import type { Bytes, CallFailure, Tries } from './csi-types.js';
+import type { Awaiting, Bytes, CallFailure, Tries } from './csi-types.js';
 import type { Stamped } from './host.js';
 import { leaving, remove } from './volume-changes.js';
 import { atPlugin, type Change, type Draft, drafted, put } from './volume-draft.js';
@@ -111,9 +111,9 @@ function doubt(draft: Draft, { kind, nodeId }: Work): void {
 }
 
 /** The call has to wait, and was not made: what is not wanted any more, and can't have happened, is over. */
-export const awaits = (context: VolumeContext, reason: string): Change =>
+export const awaits = (context: VolumeContext, { reason, isForced }: Awaiting): Change =>
   drafted(context, (draft) => {
-    draft.awaiting = { reason };
+    draft.awaiting = { reason, ...(isForced && { isForced }) };
     if (draft.work?.kind !== 'publish') return;
     const { nodeId, publication } = publicationAt(draft);
     if (publication.undoneAfter !== undefined && !publication.inDoubt) remove(draft, nodeId);

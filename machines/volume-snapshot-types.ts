@@ -2,7 +2,7 @@
  * What the snapshot machines (volume-snapshot.ts, group-snapshot.ts) are given, keep and tell. A snapshot of one volume
  * is a group of one. CSI's snapshots, that is: not those of actors.
  */
-import type { Bytes, CallFailure, SecretRef, Tries } from './csi-types.js';
+import type { Awaiting, Bytes, CallFailure, SecretRef, Tries } from './csi-types.js';
 import type { Failure, Stamped } from './host.js';
 import type { VolumeKey } from './volume-types.js';
 
@@ -86,7 +86,7 @@ export interface SnapshotContext {
   leftovers: string[];
   work: SnapshotWork | null;
   /** Why the call that it is at has not been made: as long as this is so, none is. */
-  awaiting: { reason: string } | null;
+  awaiting: Awaiting | null;
 }
 
 /** `look`: whether it is ready; `remove`: what is not to be kept. */
@@ -137,7 +137,7 @@ export type SnapshotRequest =
 export type SnapshotMachineEvent = (
   | SnapshotRequest
   /** The call that it is at waits, for the plugin or for its turn: no call was made yet. */
-  | { type: 'call.awaits'; reason: string }
+  | ({ type: 'call.awaits' } & Awaiting)
   /** Raised by the machine itself: is there something else to do now? */
   | { type: 'settle' }
 ) &

@@ -3,7 +3,7 @@
  * Diagram: docs/machines/volume-snapshot.md (generated).
  */
 import { assign, enqueueActions, raise, setup } from 'xstate';
-import type { CallOutcome } from './csi-types.js';
+import type { Awaiting, CallOutcome } from './csi-types.js';
 import { hostActions, type Stamped, stampOf, unbound } from './host.js';
 import { answerIn, attemptIn } from './volume-calls.js';
 import {
@@ -114,7 +114,9 @@ export const snapshotMachine = (kind: SnapshotKind) =>
         const { work, awaiting, deletion } = context;
         if (!awaiting) return false;
         const next = nextSnapshotWork(context, stampOf(event).at);
-        return next?.kind !== work?.kind || next?.csiId !== work?.csiId || deletion?.force === true;
+        return (
+          next?.kind !== work?.kind || next?.csiId !== work?.csiId || (deletion?.force === true && !awaiting.isForced)
+        );
       },
       isToRemoveAll: ({ context: { work, deletion } }) =>
         deletion !== null && work?.isCalling === true && work.kind === 'remove',
@@ -131,7 +133,7 @@ export const snapshotMachine = (kind: SnapshotKind) =>
         work: nextSnapshotWork(context, stampOf(event).at),
         awaiting: null,
       })),
-      await: assign((_, reason: string) => ({ awaiting: { reason } })),
+      await: assign((_, { reason, isForced }: Awaiting) => ({ awaiting: { reason, ...(isForced && { isForced }) } })),
       /** With the stamp of what led to it: it is due now what was due then. */
       settle: raise(({ event }) => ({ type: 'settle' as const, ...stampOf(event) })),
     },
@@ -158,7 +160,7 @@ export const snapshotMachine = (kind: SnapshotKind) =>
         actions: { type: 'answer', params: ({ context }) => ({ error: snapshotNothingLeft(context) }) },
       },
       'snapshot.retry': { actions: [{ type: 'change', params: ({ context }) => retrySnapshot(context) }, 'settle'] },
-      'call.awaits': { actions: [{ type: 'await', params: ({ event }) => event.reason }, 'settle'] },
+      'call.awaits': { actions: [{ type: 'await', params: ({ event }) => event }, 'settle'] },
     },
     states: {
       settling: {

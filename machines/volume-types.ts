@@ -2,6 +2,7 @@
 import type {
   AccessMode,
   AttachmentMode,
+  Awaiting,
   Bytes,
   CallFailure,
   Capability,
@@ -186,7 +187,7 @@ export interface VolumeContext {
   /** What it is at, or will be next. */
   work: Work | null;
   /** Why the call that it is at has not been made: as long as this is so, none is. */
-  awaiting: { reason: string } | null;
+  awaiting: Awaiting | null;
 }
 
 export type WorkKind = 'create' | 'delete' | 'publish' | 'unpublish' | 'expand' | 'modify';
@@ -229,7 +230,7 @@ export type VolumeRequest =
 export type VolumeMachineEvent = (
   | VolumeRequest
   /** The call that it is at waits, for the plugin or for its turn: no call was made yet. */
-  | { type: 'call.awaits'; reason: string }
+  | ({ type: 'call.awaits' } & Awaiting)
   /** Raised by the machine itself: is there something else to do now? */
   | { type: 'settle' }
 ) &

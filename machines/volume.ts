@@ -98,7 +98,9 @@ export const volumeMachine = setup({
       const { work, awaiting, deletion } = context;
       if (!awaiting) return false;
       const next = nextWork(context, stampOf(event).at);
-      return next?.kind !== work?.kind || next?.nodeId !== work?.nodeId || deletion?.force === true;
+      return (
+        next?.kind !== work?.kind || next?.nodeId !== work?.nodeId || (deletion?.force === true && !awaiting.isForced)
+      );
     },
     isGone: ({ context }) => isGone(context),
     isAllGone: ({ context }) => isGone(context) && context.leftovers.length === 0,
@@ -217,7 +219,7 @@ export const volumeMachine = setup({
       actions: [{ type: 'change', params: ({ context, event }) => observed(context, event) }, 'settle'],
     },
     'call.awaits': {
-      actions: [{ type: 'change', params: ({ context, event }) => awaits(context, event.reason) }, 'settle'],
+      actions: [{ type: 'change', params: ({ context, event }) => awaits(context, event) }, 'settle'],
     },
   },
   states: {

@@ -55,16 +55,27 @@ const controllerType = 'csi-controller';
 const nodeType = 'csi-node';
 const types = [controllerType, nodeType];
 
+const absent: PluginSight = {
+  trouble: 'it is not registered',
+  troubleKind: 'absent',
+  pluginCapabilities: none,
+  hasController: false,
+  wellAtMs: 0,
+};
+
+/** What is kept of it says that it is well, and what was seen in this run does not. */
+const unseen = { trouble: 'it was not seen well yet', troubleKind: 'unseen' } as const;
+
 function sightOf(plugins: PluginRegistry, plugin: string): PluginSight {
   const controller = plugins.seen(controllerType, plugin);
   const seen = controller ?? plugins.seen(nodeType, plugin);
-  if (!seen) return { trouble: 'it is not registered', pluginCapabilities: none, hasController: false, wellAtMs: 0 };
+  if (!seen) return absent;
   const { status, isSeenHealthy } = seen;
   const { capabilities, pluginCapabilities } = status.fingerprint;
-  const sight = {
+  const sight: Omit<PluginSight, 'hasController'> = {
     pluginCapabilities: new Set(pluginCapabilities),
     wellAtMs: isSeenHealthy ? (status.checkedAt ?? 0) : 0,
-    ...(!isSeenHealthy && { trouble: status.description }),
+    ...(!isSeenHealthy && (status.healthy ? unseen : { trouble: status.description })),
   };
   const hasService = pluginCapabilities?.includes('CONTROLLER_SERVICE');
   // A plugin that says it has no controller service offers nothing of it, and that is known.

@@ -56,6 +56,7 @@ export const capacityReader =
         asked,
         bounds,
       );
+      admitted.leave({ grpcCode: 'OK' });
       return {
         availableBytes: bytesIn(availableBytes),
         ...(maximumVolumeBytes !== undefined && { maximumVolumeBytes: bytesIn(maximumVolumeBytes) }),

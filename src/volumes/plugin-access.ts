@@ -10,6 +10,8 @@ import { StagecraftError } from '../errors.js';
 export interface PluginSight {
   /** Absent: it answers. */
   trouble?: string;
+  /** Of what kind that is: it is not registered at all, or is not known to be well; default: it is not well. */
+  troubleKind?: 'absent' | 'unseen';
   /** What its controller service offers; empty where it has none. Absent: not known. */
   capabilities?: ReadonlySet<string>;
   /** What the plugin as a whole offers. */
@@ -36,26 +38,38 @@ export interface Admission {
   signal: Abortable;
   /** Fails with PLUGIN_UNAVAILABLE after this time; default: waits for as long as it takes. */
   waitMs?: number | undefined;
-  /** Told once that it waits, and why. */
+  /** Told that it waits, and why; again where that is of another kind, not where only its words change. */
   waits(reason: string): void;
 }
 
-/** One call that was let through. `leave` once, with what came of it. */
+/** One call that was let through. `leave` once, with what the plugin has answered, as far as it has: `OK`, or its error. */
 export interface Admitted {
   sight: PluginSight & { capabilities: ReadonlySet<string> };
   client(): Promise<unknown>;
-  leave(failure?: { grpcCode?: string | undefined }): void;
+  leave(answer?: PluginAnswer): void;
+}
+
+export interface PluginAnswer {
+  grpcCode?: string | undefined;
+}
+
+/** Why the plugin can't be called. */
+interface Trouble {
+  kind: 'absent' | 'unseen' | 'unwell' | 'unread' | 'closed';
+  reason: string;
 }
 
 interface Waiting {
   admit(): void;
   /** Told why it waits. */
-  tell(reason: string): void;
+  tell(trouble: Trouble): void;
 }
 
 /** So many in a row, and calls wait for the next good probe. */
 const failuresInARow = 3;
-const isTransportFailure = (grpcCode: string | undefined): boolean => grpcCode === 'UNAVAILABLE';
+const isTransportFailure = (grpcCode: string): boolean => grpcCode === 'UNAVAILABLE';
+/** These may be our own: they are no word of the plugin's. */
+const isSilence = (grpcCode: string): boolean => grpcCode === 'DEADLINE_EXCEEDED' || grpcCode === 'CANCELLED';
 
 /** One plugin, by name. */
 class Door {
@@ -107,19 +121,20 @@ export class PluginAccess {
     return {
       sight: isRead(sight) ? sight : { ...sight, capabilities: new Set() },
       client: () => this.#plugins.client(plugin),
-      leave: (failure) => {
+      leave: (answer) => {
         if (!isIn) return;
         isIn = false;
         door.inFlight -= 1;
-        this.#judge(plugin, door, failure?.grpcCode);
+        if (answer?.grpcCode !== undefined) this.#judge(plugin, door, answer.grpcCode);
         this.#open(plugin, door);
       },
     };
   }
 
-  #judge(plugin: string, door: Door, grpcCode: string | undefined): void {
+  #judge(plugin: string, door: Door, grpcCode: string): void {
     if (grpcCode === 'UNIMPLEMENTED') this.#plugins.lookAgain(plugin);
-    door.failures = isTransportFailure(grpcCode) ? door.failures + 1 : 0;
+    if (isTransportFailure(grpcCode)) door.failures += 1;
+    else if (!isSilence(grpcCode)) door.failures = 0;
     if (door.failures < failuresInARow) return;
     // Whether it is another time, moments tell; which is later, they do not: the clock may be set back.
     door.closedWellAtMs = this.#sight(plugin, door).wellAtMs;
@@ -128,7 +143,7 @@ export class PluginAccess {
 
   #wait(plugin: string, door: Door, { signal, waitMs, waits }: Admission): Promise<void> {
     return new Promise((resolve, reject) => {
-      let told: string | undefined;
+      let told: Trouble['kind'] | undefined;
       let hearNoMore: (() => void) | undefined;
       const end = (): void => {
         door.waiting.delete(waiting);
@@ -141,9 +156,9 @@ export class PluginAccess {
           door.inFlight += 1;
           resolve();
         },
-        tell: (reason) => {
-          if (told !== reason) waits(reason);
-          told = reason;
+        tell: ({ kind, reason }) => {
+          if (told !== kind) waits(reason);
+          told = kind;
         },
       };
       const fail = (error: unknown): void => {
@@ -180,20 +195,21 @@ export class PluginAccess {
 
   #obstacle(plugin: string, door: Door): string | undefined {
     const trouble = this.#trouble(plugin, door);
-    if (trouble) return trouble;
+    if (trouble) return trouble.reason;
     return door.inFlight >= this.#maxInFlight ? `${door.inFlight} calls to it are in flight` : undefined;
   }
 
-  #trouble(plugin: string, door: Door): string | undefined {
-    const { trouble, capabilities, wellAtMs } = this.#sight(plugin, door);
-    if (trouble !== undefined) return `plugin '${plugin}' can't be called: ${trouble}`;
-    if (!capabilities) return `what plugin '${plugin}' offers is not known yet`;
+  #trouble(plugin: string, door: Door): Trouble | undefined {
+    const { trouble, troubleKind: kind = 'unwell', capabilities, wellAtMs } = this.#sight(plugin, door);
+    if (trouble !== undefined) return { kind, reason: `plugin '${plugin}' can't be called: ${trouble}` };
+    if (!capabilities) return { kind: 'unread', reason: `what plugin '${plugin}' offers is not known yet` };
     if (door.closedWellAtMs === undefined) return undefined;
     if (wellAtMs !== 0 && wellAtMs !== door.closedWellAtMs) {
       door.closedWellAtMs = undefined;
       return undefined;
     }
-    return `plugin '${plugin}' did not answer ${failuresInARow} calls in a row: they wait for its next good probe`;
+    const reason = `plugin '${plugin}' did not answer ${failuresInARow} calls in a row: they wait for its next good probe`;
+    return { kind: 'closed', reason };
   }
 
   #door(plugin: string): Door {

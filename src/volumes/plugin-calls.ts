@@ -3,7 +3,7 @@
  * data that a machine can keep. What the classes of answers lead to is the machine's to say.
  */
 import type { BackoffPolicy } from '../../machines/backoff.js';
-import type { CallFailure, CallOutcome } from '../../machines/csi-types.js';
+import type { Awaiting, CallFailure, CallOutcome } from '../../machines/csi-types.js';
 import type { VolumeCall } from '../../machines/volume-calls.js';
 import { onAbort } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
@@ -58,7 +58,7 @@ export class PluginCalls {
     const keys = (work.volumes ?? []).map((csiId) => lockKey(plugin, csiId));
     let hasWaited = false;
     if (!this.#locks.take(keys)) {
-      hasWaited = !run.input.isForced;
+      hasWaited = true;
       try {
         await this.#turn(run, keys);
       } catch (error) {
@@ -77,10 +77,8 @@ export class PluginCalls {
     const { plugin, isForced } = run.input;
     const which = keys.length > 1 ? 'one of the volumes' : 'the volume';
     const reason = `another call to plugin '${plugin}' about ${which} is under way`;
-    if (!isForced) {
-      run.send({ type: 'call.awaits', reason });
-      return this.#locks.wait(keys, run.signal);
-    }
+    run.send(awaits(run, reason));
+    if (!isForced) return this.#locks.wait(keys, run.signal);
     const limit = new AbortController();
     const late = new StagecraftError('PLUGIN_UNAVAILABLE', `${reason} for more than ${forcedWaitMs} ms`);
     const cancel = this.#options.clock.after(forcedWaitMs, () => limit.abort(late));
@@ -108,9 +106,8 @@ export class PluginCalls {
         signal: run,
         waitMs: isForced ? forcedWaitMs : undefined,
         waits: (reason) => {
-          if (isForced) return;
           hasWaited = true;
-          run.send({ type: 'call.awaits', reason });
+          run.send(awaits(run, reason));
         },
       });
     } catch (error) {
@@ -137,7 +134,9 @@ export class PluginCalls {
       const client = await admitted.client();
       run.sent();
       isSent = true;
-      return { status: 'done', answer: await this.#whileWanted(run, work.call(client, bounds, sight)) };
+      const made = await this.#whileWanted(run, work.call(client, bounds, sight));
+      admitted.leave({ grpcCode: 'OK' });
+      return { status: 'done', answer: made };
     } catch (error) {
       const failure = failureOf(error);
       admitted.leave(failure);
@@ -180,6 +179,16 @@ export class PluginCalls {
     };
   }
 }
+
+/** What its machine is told while it waits. */
+const awaits = (
+  { input: { isForced } }: EffectCall<PluginCall>,
+  reason: string,
+): { type: 'call.awaits' } & Awaiting => ({
+  type: 'call.awaits',
+  reason,
+  ...(isForced && { isForced }),
+});
 
 /** Asked for again at once, also by machines that count it as an attempt. */
 const anew = (status: 'failed' | 'not-begun', message: string): CallOutcome<never> => ({

@@ -11,7 +11,7 @@ import type { Logger } from '../engine/logger.js';
 import { pages } from '../engine/pages.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { ControllerPort, ListedVolume } from './controller-port.js';
-import type { PluginAccess } from './plugin-access.js';
+import type { PluginAccess, PluginAnswer } from './plugin-access.js';
 
 export interface ReconcilerOptions {
   engine: ActorDoor;
@@ -140,7 +140,7 @@ export class Reconciler {
     const { access, controller } = this.#options;
     const { signal } = this.#stop;
     const admitted = await access.enter(plugin, { signal, waitMs, waits: () => {} });
-    let failure: { grpcCode?: string | undefined } | undefined;
+    let answer: PluginAnswer | undefined;
     try {
       const { capabilities } = admitted.sight;
       if (!capabilities.has('LIST_VOLUMES'))
@@ -154,6 +154,7 @@ export class Reconciler {
         try {
           const listed = new Map<string, ListedVolume>();
           for await (const volume of controller.listVolumes(client, { signal })) listed.set(volume.csiId, volume);
+          answer = { grpcCode: 'OK' };
           return { listed, withNodes };
         } catch (error) {
           const isStale = error instanceof StagecraftError && error.answerClass === 'start-over';
@@ -161,10 +162,10 @@ export class Reconciler {
         }
       }
     } catch (error) {
-      if (error instanceof StagecraftError) failure = { grpcCode: error.grpcCode };
+      if (error instanceof StagecraftError) answer = { grpcCode: error.grpcCode };
       throw error;
     } finally {
-      admitted.leave(failure);
+      admitted.leave(answer);
     }
   }
 }

@@ -1,7 +1,8 @@
 /**
  * The way of requests to volumes. What is committed may say already that one is refused: that is answered at once, and
- * costs no commit. Where something is still being asked of the volume, its mailbox decides; and it alone says that one is
- * taken, since what undoes it may be on its way to the store.
+ * costs no commit. Where something is still being asked of the volume, its mailbox decides. What is not refused is asked,
+ * also where it seems to be so already: what undoes it may be on its way to the store, and another runtime may lead, which
+ * only a commit can tell.
  */
 import { refusalOf } from '../../machines/volume-requests.js';
 import type { VolumeContext, VolumeKey, VolumeRequest } from '../../machines/volume-types.js';

@@ -120,7 +120,9 @@ export function restFaults(volume: SeenVolume, plugin: FakePlugin, leftovers: Le
     if (publication.state === 'pending-publish' && !context.creation.failure && csi)
       fault(`is not published on ${nodeId}, nor failed: ${JSON.stringify(publication)}`);
   const real = csi ? plugin.volumes.get(csi.id) : plugin.made(name);
-  if (csi && real?.id !== csi.id) fault(`is believed to be ${csi.id}, and is ${real?.id}`);
+  // A deletion whose answer was lost may be refused when it is repeated: then it has failed, and the volume is gone.
+  const isRefusedAfterwards = real === undefined && context.deletion?.failure !== undefined;
+  if (csi && real?.id !== csi.id && !isRefusedAfterwards) fault(`is believed to be ${csi.id}, and is ${real?.id}`);
   if (!csi && real && !context.creation.inDoubt && leftovers.every(({ what }) => what !== 'created'))
     fault(`is believed not to be there, and is ${real.id}`);
   return [...faults, ...attachmentFaults(context, plugin, leftovers)];

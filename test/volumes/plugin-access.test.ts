@@ -1,5 +1,6 @@
 /** Calls and their plugins: how many at a time, who waits for what, and that one's trouble is not another's. */
 import { expect } from 'chai';
+import { StagecraftError } from '../../src/errors.js';
 import { refusalOf } from '../refusal.js';
 import { pluginName, spec, VolumeHouse } from './volume-house.js';
 
@@ -133,6 +134,72 @@ describe('calls to plugins', () => {
     await house.rest();
     // It makes no volumes: the id is the user's own.
     expect(await house.volumes.get({ id: 'data' })).to.include({ state: 'created', csiId: 'data' });
+  });
+
+  it('V1 what ails a plugin is kept when it is of another kind, not each time that its words change', async () => {
+    await house.furnish();
+    house.plugin.health = { healthy: false, description: 'down for a while' };
+    await house.clock.advance(31_000);
+    for (const id of ids(5)) house.volumes.create(spec(id)).catch(() => {});
+    await house.rest();
+    let commits = 0;
+    const commit = house.store.commit.bind(house.store);
+    house.store.commit = (items) => {
+      commits += items.filter(({ address }) => address.startsWith('volume/')).length;
+      return commit(items);
+    };
+    for (let minute = 1; minute <= 5; minute += 1) {
+      house.plugin.health = { healthy: false, description: `down for ${minute} minutes` };
+      await house.clock.advance(60_000);
+    }
+    expect(commits).to.equal(0);
+    expect(await errorOf('v0')).to.include('down for a while');
+    await house.runtime.plugins.deregister('csi-controller', pluginName, 'disk-1');
+    await house.rest();
+    expect(commits).to.equal(5);
+    expect(await errorOf('v0')).to.include('not registered');
+  });
+
+  it('calls that are not made, for want of a secret, are no answers: three failures are in a row all the same', async () => {
+    const resolve = (): Promise<never> => Promise.reject(new StagecraftError('SECRETS_UNAVAILABLE', 'not now'));
+    await house.furnish({ retry: { initialMs: 3_600_000, maxMs: 3_600_000 }, secrets: { resolve } });
+    house.plugin.script = () => ({ code: 'UNAVAILABLE' });
+    for (const id of ids(3)) {
+      house.volumes.create(spec(id)).catch(() => {});
+      house.volumes.create(spec(`${id}-secret`, { secrets: { token: 'env:TOKEN' } })).catch(() => {});
+      await house.rest();
+    }
+    expect(await errorOf('v0-secret')).to.include('not now');
+    house.volumes.create(spec('next')).catch(() => {});
+    await house.rest();
+    expect(await errorOf('next')).to.include('did not answer 3 calls in a row');
+    expect(house.plugin.calls).to.have.length(3);
+  });
+
+  it('V8 V13 a call that could not begin leaves no doubt: what was never made is deleted without a call', async () => {
+    const resolve = (): Promise<never> => Promise.reject(new StagecraftError('SECRETS_UNAVAILABLE', 'not now'));
+    await house.furnish({ secrets: { resolve } });
+    house.volumes.create(spec('data', { secrets: { token: 'env:TOKEN' } })).catch(() => {});
+    await house.clock.advance(60_000);
+    expect(await errorOf('data')).to.include('not now');
+    await house.volumes.delete({ id: 'data' });
+    expect(await house.volumes.get({ id: 'data' })).to.equal(undefined);
+    expect(house.plugin.calls).to.deep.equal([]);
+  });
+
+  it('V13 a forced deletion that waits for its plugin says so, and for what, until it gives it up', async () => {
+    await house.furnish();
+    await house.volumes.create(spec('data'));
+    house.plugin.health = { healthy: false, description: 'gone for good' };
+    await house.clock.advance(31_000);
+    const deleted = house.volumes.delete({ id: 'data' }, { force: true });
+    await house.rest();
+    expect(await errorOf('data')).to.equal("plugin 'disk' can't be called: gone for good");
+    await house.clock.advance(9_999);
+    expect(await errorOf('data')).to.equal("plugin 'disk' can't be called: gone for good");
+    await house.clock.advance(600_000);
+    await deleted;
+    expect((await house.volumes.get({ id: 'data' }))?.leftovers?.map(({ what }) => what)).to.deep.equal(['created']);
   });
 
   it('one plugin’s trouble is not another’s', async () => {

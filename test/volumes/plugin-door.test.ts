@@ -1,0 +1,69 @@
+/** The door before one plugin: what counts as its answer, when it opens again, and in which order it lets in. */
+import { expect } from 'chai';
+import { simulatedClock } from '../../src/testing/simulated-clock.js';
+import { PluginAccess, type PluginAnswer, type PluginSight } from '../../src/volumes/plugin-access.js';
+
+describe('the door before a plugin', () => {
+  const clock = simulatedClock();
+  const signal = new AbortController().signal;
+  let sight: PluginSight;
+  let changed: () => void;
+  let access: PluginAccess;
+  beforeEach(() => {
+    sight = { capabilities: new Set(), pluginCapabilities: new Set(), hasController: true, wellAtMs: 1_000_000 };
+    access = new PluginAccess(
+      {
+        isKnown: () => true,
+        sight: () => sight,
+        client: async () => ({}),
+        lookAgain: () => {},
+        watch: (_, heard) => {
+          changed = heard;
+          return () => {};
+        },
+      },
+      { clock, maxInFlight: 1 },
+    );
+  });
+
+  const see = (wellAtMs: number): void => {
+    sight = { ...sight, wellAtMs };
+    changed();
+  };
+
+  async function called(...answers: (PluginAnswer | undefined)[]): Promise<string | undefined> {
+    for (const answer of answers) (await access.enter('disk', { signal, waits: () => {} })).leave(answer);
+    return access.obstacle('disk');
+  }
+  const lost = { grpcCode: 'UNAVAILABLE' };
+
+  it('V9 only what the plugin answers ends a row of failures: no call, and none of our own deadlines', async () => {
+    const silence = { grpcCode: 'DEADLINE_EXCEEDED' };
+    expect(await called(lost, lost, { grpcCode: 'OK' }, lost, { grpcCode: 'ABORTED' }, lost, lost)).to.equal(undefined);
+    expect(await called(undefined, silence, {}, lost)).to.include('did not answer 3 calls in a row');
+  });
+
+  it('V9 it opens at the next good probe, be it that the clock was set back in between', async () => {
+    expect(await called(lost, lost, lost)).to.include('did not answer');
+    see(1_000_000);
+    expect(access.obstacle('disk')).to.include('did not answer');
+    see(0);
+    expect(access.obstacle('disk')).to.include('did not answer');
+    see(400_000);
+    expect(access.obstacle('disk')).to.equal(undefined);
+  });
+
+  it('V9 who came first goes first, whoever comes while it is given free', async () => {
+    const order: number[] = [];
+    const first = await access.enter('disk', { signal, waits: () => {} });
+    const others = [1, 2, 3].map(async (at) => {
+      const admitted = await access.enter('disk', { signal, waits: () => {} });
+      order.push(at);
+      if (at === 1) others.push(called({ grpcCode: 'OK' }).then(() => void order.push(4)));
+      admitted.leave({ grpcCode: 'OK' });
+    });
+    first.leave({ grpcCode: 'OK' });
+    for (const one of others) await one;
+    expect(order).to.deep.equal([1, 2, 3, 4]);
+  });
+});
