@@ -2,11 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { type Alias, type Document, isMap, isNode, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import { type Alias, type Document, LineCounter, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
 import { messageOf, StagecraftError } from '../errors.js';
-import { inPlainWords } from '../host/plain-faults.js';
+import { allowedKeys, inPlainWords } from '../host/plain-faults.js';
 import { taskSchema } from '../tasks/spec.js';
+import { offsetOf } from './yaml-place.js';
 
 const ms = z.int().positive();
 const count = z.int().positive();
@@ -189,29 +190,6 @@ export interface Fault {
 /** One fault per unknown key, each at its own place. */
 function faultsIn(issue: z.core.$ZodIssue): Fault[] {
   if (issue.code !== 'unrecognized_keys') return [{ path: issue.path, message: issue.message }];
-  const allowed = allowedKeys(issue.path).join(', ');
+  const allowed = allowedKeys(configSchema, issue.path).join(', ');
   return issue.keys.map((key) => ({ path: [...issue.path, key], message: `unknown key; allowed here: ${allowed}` }));
-}
-
-/** Where a path stands in the file: at its key where there is one, else at the nearest that encloses it. */
-function offsetOf(document: Document, path: PropertyKey[]): number | undefined {
-  for (let depth = path.length; depth > 0; depth -= 1) {
-    const parent = document.getIn(path.slice(0, depth - 1), true);
-    const key = path[depth - 1];
-    const pair = isMap(parent) ? parent.items.find((item) => isScalar(item.key) && item.key.value === key) : undefined;
-    const found = pair?.key ?? document.getIn(path.slice(0, depth), true);
-    if (isNode(found) && found.range) return found.range[0];
-  }
-  return undefined;
-}
-
-/** The keys that the schema has at a path. */
-function allowedKeys(path: PropertyKey[]): string[] {
-  let schema: z.core.JSONSchema.BaseSchema = z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' });
-  for (const part of path) {
-    const next = typeof part === 'number' ? schema.items : schema.properties?.[String(part)];
-    if (typeof next !== 'object' || Array.isArray(next)) return [];
-    schema = next;
-  }
-  return Object.keys(schema.properties ?? {});
 }

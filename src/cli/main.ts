@@ -72,7 +72,9 @@ function makeProgram(): Command {
   const program = new Command('stagecraft')
     .description('Runs CSI storage plugins without Kubernetes.')
     .version(packageVersion())
-    .exitOverride();
+    .exitOverride()
+    // Before the commands, which take it over.
+    .showHelpAfterError('(options stand behind the command: stagecraft task list --config agent.yaml)');
 
   program
     .command('agent')
@@ -99,7 +101,6 @@ function makeProgram(): Command {
   addNodeCommands(program);
   addActorCommands(program);
   reach(program.command('drain').description('stop the plugin processes in order, then the agent')).action(drain);
-  program.showHelpAfterError('(options stand behind the command: stagecraft task list --config agent.yaml)');
   return program;
 }
 

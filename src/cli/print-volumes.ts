@@ -5,6 +5,7 @@ import type { VolumeReport } from '../agent/volume-api.js';
 import { factsTable, table } from './print.js';
 
 const units: [name: string, bytes: number][] = [
+  ['Pi', 2 ** 50],
   ['Ti', 2 ** 40],
   ['Gi', 2 ** 30],
   ['Mi', 2 ** 20],

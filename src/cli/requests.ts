@@ -1,8 +1,5 @@
 /** What commands about one volume or one snapshot have in common: its name, its spec, how long they wait; and lists by pages. */
-import { readFileSync } from 'node:fs';
 import { type Command, CommanderError } from 'commander';
-import { parse } from 'yaml';
-import { messageOf } from '../errors.js';
 import { secondsIn } from './arguments.js';
 import { askAgent } from './client.js';
 import { type LookOptions, look, lookAt, socketOf, tell } from './reach.js';
@@ -69,15 +66,6 @@ export function addRequests(
       await askAgent(socketPath, 'POST', `${path}/${request}`);
       tell(options, `${name} ${nameOf(id, options)} ${done(before)}`);
     });
-  }
-}
-
-/** The spec in a file, as it is: what is left out or wrong, the agent says. */
-export function specIn(file: string): object {
-  try {
-    return Object(parse(readFileSync(file, 'utf8')));
-  } catch (error) {
-    throw misuse(`can't take the spec in ${file}: ${messageOf(error)}`);
   }
 }
 

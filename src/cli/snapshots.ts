@@ -14,9 +14,9 @@ import {
   nameOf,
   pairs,
   pathBelow,
-  specIn,
   within,
 } from './requests.js';
+import { specIn } from './spec-file.js';
 import { askAndWait, type Waited } from './waiting.js';
 
 /** What differs between a snapshot of one volume and of several. */
@@ -127,10 +127,15 @@ interface Given {
 }
 
 async function create(sort: Sort, given: Given, options: CreateOptions): Promise<void> {
-  const body = options.file === undefined ? specOf(sort, given, options) : specIn(options.file);
+  const file = options.file === undefined ? undefined : specIn(options.file);
+  const body = file ? file.body : specOf(sort, given, options);
   const path = `${sort.base}${within(options)}`;
   const { namespace = 'default', id = '' } = body as { namespace?: string; id?: string };
-  const made = (await askAndWait({ path, body }, snapshotOf(sort, String(id), { namespace }), options)) as AnyReport;
+  const made = (await askAndWait({ path, body }, snapshotOf(sort, String(id), { namespace }), options).catch(
+    (error: unknown) => {
+      throw file ? file.placed(error) : error;
+    },
+  )) as AnyReport;
   if (options.json) printJson(made);
   else print(`${sort.name} ${nameOf(made.key.id, made.key)} is ready: the plugin knows it as ${made.csiId}`);
 }

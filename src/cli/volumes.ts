@@ -16,9 +16,9 @@ import {
   nameOf,
   pairs,
   pathBelow,
-  specIn,
   within,
 } from './requests.js';
+import { specIn } from './spec-file.js';
 import { askAndWait, type Waited } from './waiting.js';
 
 const accessModes = [
@@ -127,10 +127,13 @@ interface CreateOptions extends LookOptions, InNamespace, Awaited {
 }
 
 async function createVolume(id: string | undefined, options: CreateOptions): Promise<void> {
-  const body = options.file === undefined ? specOf(id, options) : specIn(options.file);
+  const file = options.file === undefined ? undefined : specIn(options.file);
+  const body = file ? file.body : specOf(id, options);
   const { namespace = 'default', id: named = '' } = body as { namespace?: string; id?: string };
   const asked = { path: `/v1/volumes${within(options)}`, body };
-  const volume = (await askAndWait(asked, volumeOf(String(named), { namespace }), options)) as VolumeReport;
+  const volume = (await askAndWait(asked, volumeOf(String(named), { namespace }), options).catch((error: unknown) => {
+    throw file ? file.placed(error) : error;
+  })) as VolumeReport;
   if (options.json) printJson(volume);
   else print(`volume ${nameOf(volume.key.id, volume.key)} is created: the plugin knows it as ${volume.csiId}`);
 }

@@ -1,5 +1,5 @@
 /** What is wrong with a value, in words for whoever writes configurations. Faults that a schema words itself stay as they are. */
-import type { z } from 'zod';
+import { z } from 'zod';
 
 const kinds: Record<string, string> = {
   array: 'a list, e.g. [x, --y]',
@@ -29,4 +29,15 @@ function numberOf(path: PropertyKey[] = []): string {
   const name = String(path.at(-1));
   if (name.endsWith('Bytes')) return 'a number of bytes';
   return name.endsWith('Ms') ? 'a number of milliseconds' : 'a whole number';
+}
+
+/** The keys that a schema has at a path; none where it is no map. */
+export function allowedKeys(root: z.ZodType, path: PropertyKey[]): string[] {
+  let schema: z.core.JSONSchema.BaseSchema = z.toJSONSchema(root, { io: 'input', unrepresentable: 'any' });
+  for (const part of path) {
+    const next = typeof part === 'number' ? schema.items : schema.properties?.[String(part)];
+    if (typeof next !== 'object' || Array.isArray(next)) return [];
+    schema = next;
+  }
+  return Object.keys(schema.properties ?? {});
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Bytes, Capability, CapacityRange, SecretRef } from '../../machines/csi-types.js';
 import type { VolumeSpec as KnownSpec, VolumeKey } from '../../machines/volume-types.js';
 import { StagecraftError } from '../errors.js';
-import { inPlainWords } from '../host/plain-faults.js';
+import { allowedKeys, inPlainWords } from '../host/plain-faults.js';
 
 /** The CSI specification's limits: of a string, of a mapSchema, of a node id. In bytes. */
 const maxTextBytes = 128;
@@ -192,11 +192,16 @@ export function checked<T>(schema: z.ZodType<T>, value: unknown, what: string): 
   if (!error) return data;
   const faults = error.issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => `${pathOf([...issue.path, key])}: unknown key`)
+      ? issue.keys.map((key) => `${pathOf([...issue.path, key])}: unknown key${allowedAt(schema, issue.path)}`)
       : [`${pathOf(issue.path) || what}: ${issue.message}`],
   );
   const message = `${what} can't be taken:\n  ${faults.join('\n  ')}`;
   throw new StagecraftError('INVALID_ARGUMENT', message, { faults });
+}
+
+function allowedAt(schema: z.ZodType, path: PropertyKey[]): string {
+  const allowed = allowedKeys(schema, path).join(', ');
+  return allowed && `; allowed here: ${allowed}`;
 }
 
 const pathOf = (path: PropertyKey[]): string =>

@@ -23,13 +23,15 @@ describe('driver: sizes', () => {
     ['20Mi', 20 * 2 ** 20],
     ['100Gi', 100 * 2 ** 30],
     ['8Ti', 2 ** 43],
+    ['1.5Gi', 3 * 2 ** 29],
+    ['4Pi', 2 ** 52],
   ] as const) {
     it(`${text} is ${bytes} bytes`, () => {
       expect(parseSize(text)).to.equal(bytes);
     });
   }
 
-  for (const text of ['', '0', '-1', '1.5Gi', '10G', '1 Gi', 'Gi', '1gi', '9000000Ti', 'NaN']) {
+  for (const text of ['', '0', '-1', '0.1Ki', '1.', '10G', '1 Gi', 'Gi', '1gi', '9000000Ti', '8Pi', 'NaN']) {
     it(`"${text}" is none`, () => {
       expect(() => parseSize(text)).to.throw(StagecraftError, 'e.g. 100Gi');
     });

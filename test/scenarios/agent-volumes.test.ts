@@ -63,7 +63,7 @@ describe('volumes of an agent', function () {
 namespace: team
 id: scratch
 plugin: hostpath
-capacity: { requiredBytes: 1048576 }
+capacity: { requiredBytes: 1Mi }
 capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
 `;
     writeFileSync(join(place.directory, 'scratch.yaml'), spec);
@@ -172,7 +172,9 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
     writeFileSync(join(place.directory, 'bad.yaml'), 'id: x\nplugin: hostpath\nsize: 5\n');
     const bad = volume('create', '--file', 'bad.yaml');
     expect(bad.status).to.equal(1);
-    expect(bad.stderr).to.include('capabilities: is missing').and.to.include('size: unknown key');
+    expect(bad.stderr).to.include('bad.yaml:1: capabilities: is missing');
+    expect(bad.stderr).to.include('bad.yaml:3: size: unknown key; allowed here: namespace, id, plugin, capacity,');
+    expect(cli('volume', '--config', 'x', 'list').stderr).to.include('(options stand behind the command');
     for (const misuse of [
       ['create', 'x'],
       ['create', '--plugin', 'hostpath'],
