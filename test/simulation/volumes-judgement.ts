@@ -105,7 +105,12 @@ export function isSettled({ state, context: { publications, claims, awaiting } }
   if (awaiting || stateIn(state).startsWith('pending')) return false;
   const isOnTheWay = ({ state }: { state: string }): boolean =>
     state.startsWith('pending') && state !== 'pending-publish';
-  return !Object.values(publications).some(isOnTheWay) && !claims.some(({ state }) => state !== 'taken');
+  // A claim stays where the plugin has refused for good to detach its volume: until a retry.
+  const isHeld = (nodeId: string): boolean => publications[nodeId]?.failure?.in === 'unpublish';
+  return (
+    !Object.values(publications).some(isOnTheWay) &&
+    !claims.some(({ state, nodeId }) => state !== 'taken' && !isHeld(nodeId))
+  );
 }
 
 /** What of a volume that has come to rest is not as it should be: with itself, and with what the plugin has. */
