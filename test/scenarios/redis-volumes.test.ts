@@ -150,6 +150,7 @@ describe('volumes on a shared Redis', function () {
     expect(changes()).to.deep.equal(before);
     await within('it closes', runtime.close());
     await eventually('the child leads again', () => done(child) > 20 && since().some(({ how }) => how === 'done'));
+    await eventually('all of that is told', () => child.of('elected').length > 2);
     expect(child.of('elected').map(({ nodeId }) => nodeId)).to.deep.equal(['agent-1', 'agent-2', 'agent-1']);
     expect(child.of('lost').map(({ code }) => code)).to.deep.equal([]);
     expect(driver.violations().map(({ text }) => text)).to.deep.equal([]);
