@@ -79,6 +79,11 @@ export class AgentProcess {
     }
   }
 
+  /** What it said last to its operator; its log, which is JSON, may go on beside that. */
+  get lastWord(): string | undefined {
+    return this.lines.findLast((line) => !line.startsWith('{'));
+  }
+
   /** Resolves once its API answers. */
   async ready(): Promise<void> {
     await this.line(/^ {2}api /);

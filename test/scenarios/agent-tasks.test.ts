@@ -276,7 +276,7 @@ describe('tasks as their operator sees them', function () {
       try {
         await other.ready();
         expect(await agent.exited).to.deep.equal({ code: 1, signal: null });
-        expect(agent.lines.join('\n')).to.include(`the data directory ${dataDir} was removed or replaced`);
+        expect(agent.lastWord).to.include(`the data directory ${dataDir} was removed or replaced`);
         expect(cli('task', 'list', '--config', configPath).status).to.equal(0);
         expect(readFileSync(join(dataDir, 'lock'), 'utf8').trim()).to.equal(String(other.child.pid));
       } finally {
