@@ -27,7 +27,8 @@ export const nodeKind = ({ afterMs, after, release, withdraw }: NodeKindOptions)
       deadlineMs: Number.POSITIVE_INFINITY,
       run: async ({ input, signal }: EffectCall<{ id: string }>) => {
         const passed = afterMs === undefined ? untilAborted(signal) : after(afterMs, signal);
-        // One that is fenced before all have heard this is told to all of them.
+        // It goes on until all have heard, and logs what keeps it from that: it rejects only as this effect ends. One that
+        // is fenced before is told to all of them.
         withdraw({ nodeId: input.id, reason: `node ${input.id} is down`, signal }).catch(() => {});
         await passed;
       },
