@@ -7,6 +7,8 @@ export class IdleActors {
   /** In the order in which they came to rest. */
   readonly #bytes = new Map<Actor, number>();
   #total = 0;
+  /** Those that have not left: a look from the start would step over all that did, each time. */
+  #staying: IterableIterator<Actor> | undefined;
 
   /**
    * @param limitBytes what the records of those that stay may take as text
@@ -30,8 +32,13 @@ export class IdleActors {
   }
 
   #makeRoom(): void {
-    for (const actor of this.#bytes.keys()) {
-      if (this.#total <= this.#limitBytes) return;
+    this.#staying ??= this.#bytes.keys();
+    while (this.#total > this.#limitBytes) {
+      const { done, value: actor } = this.#staying.next();
+      if (done) {
+        this.#staying = undefined;
+        return;
+      }
       this.delete(actor);
       this.#leave(actor);
     }

@@ -78,6 +78,8 @@ class Door {
   /** Closed until the plugin is seen well another time than this one; 0: it was not. */
   closedWellAtMs: number | undefined;
   readonly waiting = new Set<Waiting>();
+  /** Those who have not had their turn: a look from the start would step over all who had, each time. */
+  turns: IterableIterator<Waiting> | undefined;
   sight: PluginSight | undefined;
   stopWatching: (() => void) | undefined;
 }
@@ -182,14 +184,17 @@ export class PluginAccess {
 
   /** Lets in who waits, in order, as many as may; tells the others why they wait, where that is for the plugin. */
   #open(plugin: string, door: Door): void {
-    for (const next of door.waiting) {
+    while (door.waiting.size > 0) {
       const trouble = this.#trouble(plugin, door);
       if (trouble) {
         for (const waiting of [...door.waiting]) waiting.tell(trouble);
         return;
       }
       if (door.inFlight >= this.#maxInFlight) return;
-      next.admit();
+      door.turns ??= door.waiting.values();
+      const { done, value: next } = door.turns.next();
+      if (done) door.turns = undefined;
+      else next.admit();
     }
   }
 
