@@ -1,7 +1,8 @@
 /** What the answers of the plugin make of a volume. Pure. What each class of answer asks for: docs/csi.md */
 import { type BackoffPolicy, defaultBackoff, jittered } from './backoff.js';
-import type { Awaiting, Bytes, CallFailure, Tries } from './csi-types.js';
+import type { Awaiting, CallFailure, Tries } from './csi-types.js';
 import type { Stamped } from './host.js';
+import type { ExpandAnswer, PublishAnswer } from './volume-calls.js';
 import { leaving, remove } from './volume-changes.js';
 import { atPlugin, type Change, type Draft, drafted, put } from './volume-draft.js';
 import type {
@@ -35,7 +36,7 @@ export const created = (context: VolumeContext, csi: CreatedVolume): Change =>
     draft.tells.push({ type: 'created', csiId: csi.id });
   });
 
-export const published = (context: VolumeContext, publishContext: Record<string, string>): Change =>
+export const published = (context: VolumeContext, { publishContext }: PublishAnswer): Change =>
   drafted(context, (draft) => {
     const { nodeId, publication } = publicationAt(draft);
     const { tries: _, inDoubt: __, drifted: ___, undoneAfter, ...rest } = publication;
@@ -54,10 +55,7 @@ const isPublishing = ({ state }: Publication): boolean => state === 'pending-pub
 export const unpublished = (context: VolumeContext): Change =>
   drafted(context, (draft) => remove(draft, publicationAt(draft).nodeId));
 
-export const expanded = (
-  context: VolumeContext,
-  { capacityBytes, nodeExpansionRequired }: { capacityBytes?: Bytes; nodeExpansionRequired: boolean },
-): Change =>
+export const expanded = (context: VolumeContext, { capacityBytes, nodeExpansionRequired }: ExpandAnswer): Change =>
   drafted(context, (draft) => {
     const { capacity, next } = draft.expansion ?? {};
     draft.expandedTo = capacity ?? draft.expandedTo;
