@@ -162,6 +162,27 @@ describe('publishing a volume that was asked for before', () => {
     expect(house.attached()).to.deep.equal([]);
   });
 
+  it('V8 its runtime ended as its call is under way, and the next one as it waits to undo it: the third waits, too', async () => {
+    const late = gate();
+    house.plugin.overlaps = 'allowed';
+    inOrder(house.plugin, 'ControllerPublishVolume', [{ before: late.passed }]);
+    house.volumes.publish(key, 'a').catch(() => {});
+    await house.rest();
+    const ended = house.runtime.close();
+    await house.clock.advance(30_000);
+    await ended;
+    await house.open();
+    await house.clock.advance(1_000);
+    house.volumes.unpublish(key, 'a').catch(() => {});
+    await house.clock.advance(1_000);
+    await house.restart();
+    await house.clock.advance(60_000);
+    expect(toldOf(house.plugin, 'ControllerUnpublishVolume')).to.deep.equal([]);
+    late.open();
+    await house.clock.advance(120_000);
+    expect(house.attached()).to.deep.equal([]);
+  });
+
   it('V8 C2 asked for again while the claim that took it along is let go: the claim is released, the volume stays', async () => {
     const hung = gate();
     inOrder(house.plugin, 'ControllerPublishVolume', [{ before: hung.passed }]);
