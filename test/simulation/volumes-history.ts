@@ -12,7 +12,7 @@ import { SimulatedDriver } from './volumes-driver.js';
 import { CommitJudge, isSettled, leaks, restFaults, type SeenVolume } from './volumes-judgement.js';
 import { VolumesLife } from './volumes-life.js';
 import { lineOfSnapshot, lineOfVolume } from './volumes-lines.js';
-import { csiNodeIdOf, type Step, type VolumesPlan } from './volumes-plan.js';
+import { csiNodeIdOf, nodeIds, type Step, type VolumesPlan } from './volumes-plan.js';
 import { SimulatedSecrets } from './volumes-secrets.js';
 import { PluginSights } from './volumes-sights.js';
 import { Users } from './volumes-users.js';
@@ -315,14 +315,9 @@ class VolumesRun {
         this.#tell(`secrets are ${step.are} for ${step.forMs} ms`);
         this.#secrets.worsen(step.are, step.forMs);
         break;
-      case 'detach': {
-        const { plugin } = this.#driver;
-        this.#tell(`somebody takes ${step.volume} from ${step.node}`);
-        this.#users.lost(step.volume, step.node);
-        const seen = this.#users.csiIdOf(step.volume);
-        if (seen !== undefined) plugin.volumes.get(seen)?.attached.delete(csiNodeIdOf(step.node));
+      case 'detach':
+        this.#detach(step);
         break;
-      }
       case 'crash':
       case 'freeze':
         if (this.#life?.state === 'up') this.#end(this.#life, step);
@@ -331,6 +326,17 @@ class VolumesRun {
         this.#driver.excuse();
         this.#users.do(step);
     }
+  }
+
+  /** From this node, or from another one where it is. */
+  #detach({ volume, node }: Extract<Step, { do: 'detach' }>): void {
+    const attached = this.#driver.plugin.volumes.get(this.#users.csiIdOf(volume) ?? '')?.attached ?? new Set();
+    const nodes = [node, ...nodeIds].filter((one) => attached.has(csiNodeIdOf(one)));
+    const [found] = nodes;
+    if (found === undefined) return;
+    this.#tell(`somebody takes ${volume} from ${found}`);
+    this.#users.lost(volume, found);
+    attached.delete(csiNodeIdOf(found));
   }
 
   #end(life: VolumesLife, { do: how, calls, moment, downMs }: Extract<Step, { do: 'crash' | 'freeze' }>): void {
