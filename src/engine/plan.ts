@@ -122,7 +122,7 @@ export class Plan {
     const left = from.nodes.filter((node) => isWithin(node, domain)).reverse();
     const passed = pathTo(goal).filter((node) => node !== goal && isWithin(node, domain));
     const reached = initialOf(goal);
-    if (goal === source && goal === domain && !reenter) reached.shift(); // it is not left, only what is in it
+    if (goal === source && !reenter) reached.shift(); // it is not left, only what is in it
     const entered = [...passed, ...reached];
     const innermost = entered.at(-1);
     const isPlanned =

@@ -100,7 +100,9 @@ function attempted(step: () => PlannedStep | undefined): PlannedStep | undefined
 }
 
 function chosen(running: Running, candidates: Candidate[]): Move | undefined {
-  for (const { check, move } of candidates) if (!check || check(running)) return move;
+  const { context, event } = running;
+  const told = { context, event };
+  for (const { check, move } of candidates) if (!check || check(running, told)) return move;
   return undefined;
 }
 

@@ -175,7 +175,7 @@ describe('planned machine', () => {
           },
         },
       });
-      const types = ['a.b', 'a.b', 'a.b.c', 'a.b.c.d', 'a', 'a.x.c', 'b', 'ab', ''];
+      const types = ['a.b', 'a.b', 'a.b.c', 'a.b.c.d', 'a', 'a.x.c', 'a.*.b', 'b', 'ab', ''];
       expect(notesOf(drive(machine, types)).slice(0, 4)).to.deep.equal([
         'exact a.b',
         'a.b a.b',
