@@ -82,7 +82,8 @@ export class Plan {
   configurationOf({ machine, status, _nodes: nodes }: AnyMachineSnapshot): Configuration | undefined {
     const innermost = nodes.at(-1);
     if (!innermost || machine !== this.#machine || status !== 'active' || this.#hasHistory) return undefined;
-    return nodes.some(isParallel) ? undefined : this.#within(innermost);
+    const configuration = this.#within(innermost);
+    return configuration.nodes.length === nodes.length && !nodes.some(isParallel) ? configuration : undefined;
   }
 
   /** How an actor begins: in no state, where XState shows guards the first ones. */

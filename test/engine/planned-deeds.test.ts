@@ -327,6 +327,14 @@ describe('planned deeds', () => {
       });
     });
 
+    it('several targets at once, where XState lets a machine be in states that exclude each other', () => {
+      const machine = made({
+        initial: 'a',
+        states: { a: { on: { go: { target: ['b', 'c'] } } }, b: { on: { back: 'a' } }, c: { on: { back: 'a' } } },
+      });
+      drive(machine, ['go', 'back', 'none'], { unplanned: [0, 1] });
+    });
+
     it('machines with histories, which each of their snapshots keeps', () => {
       const machine = made({
         initial: 'a',

@@ -55,6 +55,14 @@ describe('planned machine', () => {
       drive(createMachine({ id: 'm' }), ['go']);
     });
 
+    it('a context that is an object of a class becomes a plain one', () => {
+      class Kept {
+        readonly kept = 1;
+      }
+      const { context } = drive(createMachine({ id: 'm', context: () => new Kept() }), ['go']);
+      expect(context).not.to.be.instanceOf(Kept);
+    });
+
     it('tags are those of all its states', () => {
       const machine = made({
         tags: ['whole'],
