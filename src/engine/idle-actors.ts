@@ -1,14 +1,14 @@
 /** Actors that could leave memory, the one that rested longest first: they stay as long as there is room. */
+
 import type { Actor } from './actor.js';
+import { OldestFirst } from './oldest-first.js';
 
 export class IdleActors {
   readonly #limitBytes: number;
   readonly #leave: (actor: Actor) => void;
-  /** In the order in which they came to rest. */
-  readonly #bytes = new Map<Actor, number>();
+  /** In the order in which they came to rest, each with the bytes of its record. */
+  readonly #bytes = new OldestFirst<Actor, number>();
   #total = 0;
-  /** Those that have not left: a look from the start would step over all that did, each time. */
-  #staying: IterableIterator<Actor> | undefined;
 
   /**
    * @param limitBytes what the records of those that stay may take as text
@@ -21,7 +21,7 @@ export class IdleActors {
 
   add(actor: Actor): void {
     this.delete(actor);
-    this.#bytes.set(actor, actor.bytes);
+    this.#bytes.add(actor, actor.bytes);
     this.#total += actor.bytes;
     if (this.#total > this.#limitBytes) this.#makeRoom();
   }
@@ -32,13 +32,7 @@ export class IdleActors {
   }
 
   #makeRoom(): void {
-    this.#staying ??= this.#bytes.keys();
-    while (this.#total > this.#limitBytes) {
-      const { done, value: actor } = this.#staying.next();
-      if (done) {
-        this.#staying = undefined;
-        return;
-      }
+    for (let actor = this.#bytes.oldest; actor && this.#total > this.#limitBytes; actor = this.#bytes.oldest) {
       this.delete(actor);
       this.#leave(actor);
     }

@@ -4,6 +4,7 @@
  */
 import { type Abortable, heed } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
+import { OldestFirst } from '../engine/oldest-first.js';
 import { StagecraftError } from '../errors.js';
 
 /** How a plugin is, as far as its calls need to know. */
@@ -77,9 +78,7 @@ class Door {
   failures = 0;
   /** Closed until the plugin is seen well another time than this one; 0: it was not. */
   closedWellAtMs: number | undefined;
-  readonly waiting = new Set<Waiting>();
-  /** Those who have not had their turn: a look from the start would step over all who had, each time. */
-  turns: IterableIterator<Waiting> | undefined;
+  readonly waiting = new OldestFirst<Waiting, true>();
   sight: PluginSight | undefined;
   stopWatching: (() => void) | undefined;
 }
@@ -172,7 +171,7 @@ export class PluginAccess {
         fail(new StagecraftError('PLUGIN_UNAVAILABLE', `plugin '${plugin}' took no call within ${waitMs} ms: ${why}`));
       };
       const cancel = waitMs === undefined ? undefined : this.#clock.after(waitMs, late);
-      door.waiting.add(waiting);
+      door.waiting.add(waiting, true);
       hearNoMore = heed(signal, fail);
       if (!door.waiting.has(waiting)) return;
       const trouble = this.#trouble(plugin, door);
@@ -184,17 +183,14 @@ export class PluginAccess {
 
   /** Lets in who waits, in order, as many as may; tells the others why they wait, where that is for the plugin. */
   #open(plugin: string, door: Door): void {
-    while (door.waiting.size > 0) {
+    for (let next = door.waiting.oldest; next; next = door.waiting.oldest) {
       const trouble = this.#trouble(plugin, door);
       if (trouble) {
-        for (const waiting of [...door.waiting]) waiting.tell(trouble);
+        for (const waiting of [...door.waiting.keys()]) waiting.tell(trouble);
         return;
       }
       if (door.inFlight >= this.#maxInFlight) return;
-      door.turns ??= door.waiting.values();
-      const { done, value: next } = door.turns.next();
-      if (done) door.turns = undefined;
-      else next.admit();
+      next.admit();
     }
   }
 
