@@ -1,7 +1,6 @@
 /** The calls that the volume machine (volume.ts) asks for: all that each is made with but the secrets. Pure. */
-import type { Bytes, CallFailure, CallOutcome, Capability, CapacityRange, SecretRef } from './csi-types.js';
-import { failureIn, type Stamped, stampOf } from './host.js';
-import { type FailedAttempt, publicationAt } from './volume-outcomes.js';
+import type { Bytes, Capability, CapacityRange, SecretRef } from './csi-types.js';
+import { publicationAt } from './volume-outcomes.js';
 import type { VolumeContext, VolumeSpec } from './volume-types.js';
 
 export interface VolumeCall {
@@ -96,22 +95,3 @@ export const modifyCallOf = (context: VolumeContext): ModifyCall => ({
   ...madeCallOf(context),
   mutableParameters: context.modification?.mutableParameters ?? {},
 });
-
-/** Of an outcome that is known to be done. */
-export function answerIn<TAnswer>(outcome: CallOutcome<TAnswer>): TAnswer {
-  if (outcome.status !== 'done') throw new Error(`the call is not done: ${outcome.failure.message}`);
-  return outcome.answer;
-}
-
-/** An effect that threw, or was given up by its host, may have made its call. */
-export function attemptIn(
-  event: { type: string; output?: CallOutcome<unknown>; error?: unknown } & Partial<Stamped>,
-): FailedAttempt {
-  const { output } = event;
-  const stamp = stampOf(event);
-  if (!output || output.status === 'done')
-    return { ...stamp, failure: failureIn(event) satisfies CallFailure, isNotBegun: false };
-  const { failure, status, retry, anew } = output;
-  const isNotBegun = status === 'not-begun';
-  return { ...stamp, failure, isNotBegun, ...(retry && { retry }), ...(anew && { isAnew: anew }) };
-}

@@ -66,6 +66,9 @@ export const publish = (context: VolumeContext, nodeId: string, asked: PublishWi
     } else if (present.state === 'pending-publish' && isSame) {
       const { undoneAfter: _, fenced: __, next: ___, ...wanted } = present;
       draft.publications[nodeId] = wanted;
+      // It goes no more: claims that were to go with it have nothing left to wait for.
+      releaseDetached(draft, nodeId);
+      grant(draft);
     } else if (present.state !== 'published') {
       const followed = { ...present, next: wish };
       draft.publications[nodeId] = followed;
@@ -214,9 +217,7 @@ function leave(draft: Draft, nodeId: string): void {
   if (publication?.state === 'pending-node-unpublish' && !isUsed) {
     put(draft, nodeId, leaving(publication));
   } else if (staying.length > 0) {
-    const released = here.filter(({ state }) => state === 'node-detached');
-    draft.claims = draft.claims.filter((one) => !released.includes(one));
-    draft.tells.push(...released.map((one) => claimTold({ ...one, state: 'released' })));
+    releaseDetached(draft, nodeId);
     const isLeaving = staying.every(({ state }) => state === 'unpublishing');
     if (isLeaving && publication && (publication.state === 'published' || publication.drifted))
       put(draft, nodeId, staged(publication));
@@ -227,6 +228,13 @@ function leave(draft: Draft, nodeId: string): void {
   } else if (publication.state !== 'pending-unpublish') {
     put(draft, nodeId, leaving(publication));
   }
+}
+
+/** Those that nothing keeps there, though the volume stays. */
+function releaseDetached(draft: Draft, nodeId: string): void {
+  const released = draft.claims.filter((one) => one.nodeId === nodeId && one.state === 'node-detached');
+  draft.claims = draft.claims.filter((one) => !released.includes(one));
+  draft.tells.push(...released.map((one) => claimTold({ ...one, state: 'released' })));
 }
 
 /** Its node has still to report; what came of publishing it once more does not count. */

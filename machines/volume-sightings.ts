@@ -1,7 +1,7 @@
 /** What a plugin says of a volume by itself, as it lists all of its volumes, and what that makes of it. Pure. */
 import { remove } from './volume-changes.js';
 import { type Change, claimTold, type Draft, drafted, put } from './volume-draft.js';
-import type { Claim, Publication, Sighting, VolumeContext } from './volume-types.js';
+import type { Claim, Publication, Seen, Sighting, VolumeContext } from './volume-types.js';
 
 /** What is believed of where it is attached: one entry for each publication. */
 export const beliefOf = ({ uid, publications }: VolumeContext): string[] => [
@@ -18,23 +18,36 @@ export const observed = (
   { believed, sighting }: { believed: string[]; sighting: Sighting },
 ): Change =>
   drafted(context, (draft) => {
-    if (context.work?.isCalling || believed.join() !== beliefOf(context).join()) return;
-    const { attached, strays = [], ...seen } = sighting;
+    if (isInCall(context, 'delete') || believed.join() !== beliefOf(context).join()) return;
+    const seen = seenIn(context, sighting);
     if (JSON.stringify(seen) !== JSON.stringify(draft.sighting ?? { isMissing: false })) {
       draft.sighting = seen;
       draft.tells.push({ type: 'seen', ...seen });
     }
+    const { attached, strays = [] } = sighting;
     if (!attached) return;
-    const lost = takeLost(draft, attached);
+    // What a call is under way for, its answer decides.
+    const lost = isInCall(context) ? [] : takeLost(draft, attached);
     const undone = strays.filter((stray) => !draft.publications[stray.nodeId] && !isClaimed(draft, stray));
     for (const { nodeId, csiNodeId } of undone) addStray(draft, nodeId, csiNodeId);
     if (lost.length + undone.length > 0)
       draft.tells.push({ type: 'drifted', lost, strays: undone.map(({ nodeId }) => nodeId) });
   });
 
+const isInCall = ({ work }: VolumeContext, kind = work?.kind): boolean =>
+  work?.isCalling === true && work.kind === kind;
+
+/** What is kept of a sighting of a volume. */
+export function seenIn(context: VolumeContext, { isMissing, condition, strays = [] }: Sighting): Seen {
+  const held = strays.filter((stray) => isClaimed(context, stray)).map(({ nodeId }) => nodeId);
+  return { isMissing, ...(condition && { condition }), ...(held.length > 0 && { heldOn: held }) };
+}
+
 /** A node that has not reported that name, or no more, has it in its claims all the same. */
-const isClaimed = ({ claims }: Draft, { nodeId, csiNodeId }: { nodeId: string; csiNodeId: string }): boolean =>
-  claims.some((claim) => claim.nodeId === nodeId || claim.csiNodeId === csiNodeId);
+const isClaimed = (
+  { claims }: Pick<VolumeContext, 'claims'>,
+  { nodeId, csiNodeId }: { nodeId: string; csiNodeId: string },
+): boolean => claims.some((claim) => claim.nodeId === nodeId || claim.csiNodeId === csiNodeId);
 
 /** On its way out, a call may still be under way that brings it there: that it is not there now is no proof. */
 const mayStillCome = ({ inDoubt, tries }: Publication): boolean =>

@@ -4,8 +4,7 @@
  */
 import { assign, enqueueActions, raise, setup } from 'xstate';
 import type { Awaiting, CallOutcome } from './csi-types.js';
-import { hostActions, type Stamped, stampOf, unbound } from './host.js';
-import { answerIn, attemptIn } from './volume-calls.js';
+import { hostActions, stampOf, unbound } from './host.js';
 import {
   begunSnapshot,
   deleteSnapshot,
@@ -39,6 +38,7 @@ import type {
   SnapshotRequest,
   SnapshotWorkKind,
 } from './volume-snapshot-types.js';
+import { answered, callStates, changed, refused } from './volume-states.js';
 
 const callOf = ({ spec, deletion }: SnapshotContext) => {
   if (!spec) throw new Error('the snapshot has no spec yet');
@@ -66,8 +66,6 @@ const removeCallOf = (context: SnapshotContext): RemoveSnapshotCall => {
   return { ...callOf(context), csiId: made.csiId, memberIds: memberIds(made) };
 };
 
-const stampIn = (event: { type: string } & Partial<Stamped>): Stamped => stampOf(event);
-
 const answer = (context: SnapshotContext, request: SnapshotRequest) => {
   const error = refusalIn(context, request);
   return error ? { error } : { value: null };
@@ -88,6 +86,8 @@ const takeOver = enqueueActions<
   enqueue.assign(context);
   for (const told of tells) enqueue.emit({ key, uid: context.uid ?? uid, ...told });
 });
+
+const { calling, pending } = callStates({ settling: '#settling', failed: failedSnapshot });
 
 /** Groups are made of the same states: group-snapshot.ts */
 export const snapshotMachine = (kind: SnapshotKind) =>
@@ -146,20 +146,10 @@ export const snapshotMachine = (kind: SnapshotKind) =>
     context: ({ input }) => noSnapshot({ kind, ...input }),
     initial: 'deleted',
     on: {
-      'snapshot.create': [
-        {
-          guard: { type: 'isRefused', params: ({ event }) => event },
-          actions: { type: 'answer', params: ({ context, event }) => answer(context, event) },
-        },
-        {},
-      ],
-      'snapshot.delete': {
-        actions: [{ type: 'change', params: ({ context, event }) => deleteSnapshot(context, event.force) }, 'settle'],
-      },
-      'snapshot.acknowledge': {
-        actions: { type: 'answer', params: ({ context }) => ({ error: snapshotNothingLeft(context) }) },
-      },
-      'snapshot.retry': { actions: [{ type: 'change', params: ({ context }) => retrySnapshot(context) }, 'settle'] },
+      'snapshot.create': [refused(answer), {}],
+      'snapshot.delete': changed((context, event) => deleteSnapshot(context, event.force)),
+      'snapshot.acknowledge': answered((context) => ({ error: snapshotNothingLeft(context) })),
+      'snapshot.retry': changed(retrySnapshot),
       'call.awaits': { actions: [{ type: 'await', params: ({ event }) => event }, 'settle'] },
     },
     states: {
@@ -189,136 +179,14 @@ export const snapshotMachine = (kind: SnapshotKind) =>
           { target: 'ready' },
         ],
       },
-      'pending-create': {
-        initial: 'backing-off',
-        states: {
-          calling: {
-            invoke: {
-              id: 'createSnapshot',
-              src: 'createSnapshot',
-              input: ({ context }) => createCallOf(context),
-              onDone: [
-                {
-                  guard: { type: 'isDone', params: ({ event }) => event.output },
-                  target: '#settling',
-                  actions: {
-                    type: 'change',
-                    params: ({ context, event }) => madeSnapshot(context, answerIn(event.output), stampIn(event)),
-                  },
-                },
-                {
-                  target: '#settling',
-                  actions: {
-                    type: 'change',
-                    params: ({ context, event }) => failedSnapshot(context, attemptIn(event)),
-                  },
-                },
-              ],
-              onError: {
-                target: '#settling',
-                actions: { type: 'change', params: ({ context, event }) => failedSnapshot(context, attemptIn(event)) },
-              },
-            },
-            on: { settle: { guard: 'isOutdated', target: '#settling' } },
-          },
-          /** What could not be trusted, before it is made anew. */
-          removing: {
-            invoke: {
-              id: 'removeUntrusted',
-              src: 'deleteSnapshot',
-              input: ({ context }) => removeCallOf(context),
-              onDone: [
-                {
-                  guard: { type: 'isDone', params: ({ event }) => event.output },
-                  target: '#settling',
-                  actions: { type: 'change', params: ({ context }) => removedSnapshot(context) },
-                },
-                {
-                  target: '#settling',
-                  actions: {
-                    type: 'change',
-                    params: ({ context, event }) => failedSnapshot(context, attemptIn(event)),
-                  },
-                },
-              ],
-              onError: {
-                target: '#settling',
-                actions: { type: 'change', params: ({ context, event }) => failedSnapshot(context, attemptIn(event)) },
-              },
-            },
-            on: { settle: { guard: 'isOutdated', target: '#settling' } },
-          },
-          'backing-off': { on: { settle: '#settling' }, after: { untilDue: '#settling' } },
-        },
-      },
-      waiting: {
-        initial: 'backing-off',
-        states: {
-          calling: {
-            invoke: {
-              id: 'lookAtSnapshot',
-              src: 'lookAtSnapshot',
-              input: ({ context }) => lookCallOf(context),
-              onDone: [
-                {
-                  guard: { type: 'isDone', params: ({ event }) => event.output },
-                  target: '#settling',
-                  actions: {
-                    type: 'change',
-                    params: ({ context, event }) => lookedAt(context, answerIn(event.output), stampIn(event)),
-                  },
-                },
-                {
-                  target: '#settling',
-                  actions: {
-                    type: 'change',
-                    params: ({ context, event }) => failedSnapshot(context, attemptIn(event)),
-                  },
-                },
-              ],
-              onError: {
-                target: '#settling',
-                actions: { type: 'change', params: ({ context, event }) => failedSnapshot(context, attemptIn(event)) },
-              },
-            },
-            on: { settle: { guard: 'isOutdated', target: '#settling' } },
-          },
-          'backing-off': { on: { settle: '#settling' }, after: { untilDue: '#settling' } },
-        },
-      },
+      'pending-create': pending({
+        calling: calling('createSnapshot', { input: createCallOf, done: madeSnapshot }),
+        /** What could not be trusted, before it is made anew. */
+        removing: calling('deleteSnapshot', { id: 'removeUntrusted', input: removeCallOf, done: removedSnapshot }),
+      }),
+      waiting: pending({ calling: calling('lookAtSnapshot', { input: lookCallOf, done: lookedAt }) }),
       ready: { on: { settle: 'settling' } },
-      'pending-delete': {
-        initial: 'backing-off',
-        states: {
-          calling: {
-            invoke: {
-              id: 'deleteSnapshot',
-              src: 'deleteSnapshot',
-              input: ({ context }) => removeCallOf(context),
-              onDone: [
-                {
-                  guard: { type: 'isDone', params: ({ event }) => event.output },
-                  target: '#settling',
-                  actions: { type: 'change', params: ({ context }) => removedSnapshot(context) },
-                },
-                {
-                  target: '#settling',
-                  actions: {
-                    type: 'change',
-                    params: ({ context, event }) => failedSnapshot(context, attemptIn(event)),
-                  },
-                },
-              ],
-              onError: {
-                target: '#settling',
-                actions: { type: 'change', params: ({ context, event }) => failedSnapshot(context, attemptIn(event)) },
-              },
-            },
-            on: { settle: { guard: 'isOutdated', target: '#settling' } },
-          },
-          'backing-off': { on: { settle: '#settling' }, after: { untilDue: '#settling' } },
-        },
-      },
+      'pending-delete': pending({ calling: calling('deleteSnapshot', { input: removeCallOf, done: removedSnapshot }) }),
       failed: { on: { settle: 'settling' } },
       deleted: {
         initial: 'confirmed',
@@ -331,16 +199,14 @@ export const snapshotMachine = (kind: SnapshotKind) =>
                 target: '#settling',
                 actions: { type: 'change', params: ({ context, event }) => begunSnapshot(context, event) },
               },
-              '*': { actions: { type: 'answer', params: ({ context }) => ({ error: snapshotNotThere(context) }) } },
+              '*': answered((context) => ({ error: snapshotNotThere(context) })),
             },
           },
           unconfirmed: {
             on: {
-              'snapshot.create': {
-                actions: { type: 'answer', params: ({ context }) => ({ error: snapshotHasLeftovers(context) }) },
-              },
+              'snapshot.create': answered((context) => ({ error: snapshotHasLeftovers(context) })),
               'snapshot.acknowledge': 'confirmed',
-              '*': { actions: { type: 'answer', params: ({ context }) => ({ error: snapshotNotThere(context) }) } },
+              '*': answered((context) => ({ error: snapshotNotThere(context) })),
             },
           },
         },

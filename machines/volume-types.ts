@@ -144,6 +144,12 @@ export interface Sighting {
   strays?: { nodeId: string; csiNodeId: string }[];
 }
 
+/** What is kept of it, and told. */
+export interface Seen extends Pick<Sighting, 'isMissing' | 'condition'> {
+  /** Nodes where it is attached though nobody asked for it, and stays, as it is claimed there. */
+  heldOn?: string[];
+}
+
 export interface VolumeInput extends VolumeKey {
   /** How many commits there were of earlier volumes of this key. */
   seq: number;
@@ -183,7 +189,7 @@ export interface VolumeContext {
   deletion: { force: boolean; tries?: Tries; failure?: CallFailure } | null;
   leftovers: Leftover[];
   /** What its plugin said of it last; null: nothing out of the ordinary. */
-  sighting: Pick<Sighting, 'isMissing' | 'condition'> | null;
+  sighting: Seen | null;
   /** What it is at, or will be next. */
   work: Work | null;
   /** Why the call that it is at has not been made: as long as this is so, none is. */
@@ -267,6 +273,6 @@ export type VolumeChanged = { key: VolumeKey; uid: string } & (
   | { type: 'availability'; availability: Availability; allocIds: string[] }
   | { type: 'expanded'; capacityBytes?: Bytes; nodeExpansionRequired: boolean }
   | { type: 'modified'; mutableParameters: Record<string, string> }
-  | ({ type: 'seen' } & Pick<Sighting, 'isMissing' | 'condition'>)
+  | ({ type: 'seen' } & Seen)
   | { type: 'drifted'; lost: string[]; strays: string[] }
 );

@@ -6,8 +6,6 @@ import { assign, enqueueActions, raise, setup } from 'xstate';
 import type { CallOutcome } from './csi-types.js';
 import { hostActions, stampOf, unbound } from './host.js';
 import {
-  answerIn,
-  attemptIn,
   type CreateCall,
   createCallOf,
   type ExpandAnswer,
@@ -46,6 +44,7 @@ import type { Change } from './volume-draft.js';
 import { awaits, created, deleted, expanded, failed, modified, published, unpublished } from './volume-outcomes.js';
 import { hasLeftovers, nothingLeft, notThere, refusalAnswer, refusalOf } from './volume-requests.js';
 import { observed } from './volume-sightings.js';
+import { answered, callStates, changed, refused } from './volume-states.js';
 import type {
   CreatedVolume,
   VolumeChanged,
@@ -72,6 +71,10 @@ const takeOver = enqueueActions<
   enqueue.assign(context);
   for (const told of tells) enqueue.emit({ key, uid: context.uid ?? uid, ...told });
 });
+
+const workKinds: WorkKind[] = ['create', 'publish', 'unpublish', 'expand', 'modify', 'delete'];
+
+const { calling, pending } = callStates({ settling: '#volume.settling', failed });
 
 export const volumeMachine = setup({
   types: {} as {
@@ -124,103 +127,24 @@ export const volumeMachine = setup({
   context: ({ input }) => nobody(input),
   initial: 'deleted',
   on: {
-    'volume.create': [
-      {
-        guard: { type: 'isRefused', params: ({ event }) => event },
-        actions: { type: 'answer', params: ({ context, event }) => refusalAnswer(context, event) },
-      },
-      {},
-    ],
-    'volume.publish': [
-      {
-        guard: { type: 'isRefused', params: ({ event }) => event },
-        actions: { type: 'answer', params: ({ context, event }) => refusalAnswer(context, event) },
-      },
-      {
-        actions: [{ type: 'change', params: ({ context, event }) => publish(context, event.nodeId, event) }, 'settle'],
-      },
-    ],
-    'volume.unpublish': [
-      {
-        guard: { type: 'isRefused', params: ({ event }) => event },
-        actions: { type: 'answer', params: ({ context, event }) => refusalAnswer(context, event) },
-      },
-      { actions: [{ type: 'change', params: ({ context, event }) => unpublish(context, event.nodeId) }, 'settle'] },
-    ],
-    'volume.delete': [
-      {
-        guard: { type: 'isRefused', params: ({ event }) => event },
-        actions: { type: 'answer', params: ({ context, event }) => refusalAnswer(context, event) },
-      },
-      { actions: [{ type: 'change', params: ({ context, event }) => discard(context, event.force) }, 'settle'] },
-    ],
-    'volume.claim': [
-      {
-        guard: { type: 'isRefused', params: ({ event }) => event },
-        actions: { type: 'answer', params: ({ context, event }) => refusalAnswer(context, event) },
-      },
-      { actions: [{ type: 'change', params: ({ context, event }) => claim(context, event.claim) }, 'settle'] },
-    ],
-    'volume.release': {
-      actions: [{ type: 'change', params: ({ context, event }) => release(context, event.allocId) }, 'settle'],
-    },
-    'volume.unclaim': {
-      actions: [{ type: 'change', params: ({ context, event }) => unclaim(context, event.allocId) }, 'settle'],
-    },
-    'volume.withdraw': {
-      actions: [
-        { type: 'change', params: ({ context, event }) => withdrawWaiting(context, event.nodeId, event.reason) },
-        'settle',
-      ],
-    },
-    'volume.unstaged': {
-      actions: [
-        { type: 'change', params: ({ context, event }) => unstaged(context, event.nodeId, event.claimGeneration) },
-        'settle',
-      ],
-    },
-    'volume.fence': {
-      actions: [
-        { type: 'change', params: ({ context, event }) => fence(context, event.nodeId, event.reason) },
-        'settle',
-      ],
-    },
-    'volume.expand': [
-      {
-        guard: { type: 'isRefused', params: ({ event }) => event },
-        actions: { type: 'answer', params: ({ context, event }) => refusalAnswer(context, event) },
-      },
-      { actions: [{ type: 'change', params: ({ context, event }) => expand(context, event.capacity) }, 'settle'] },
-    ],
-    'volume.expanded': {
-      actions: [{ type: 'change', params: ({ context }) => nodeExpanded(context) }, 'settle'],
-    },
-    'volume.modify': [
-      {
-        guard: { type: 'isRefused', params: ({ event }) => event },
-        actions: { type: 'answer', params: ({ context, event }) => refusalAnswer(context, event) },
-      },
-      {
-        actions: [
-          { type: 'change', params: ({ context, event }) => modify(context, event.mutableParameters) },
-          'settle',
-        ],
-      },
-    ],
-    'volume.acknowledge': { actions: { type: 'answer', params: ({ context }) => ({ error: nothingLeft(context) }) } },
-    'volume.retry': { actions: [{ type: 'change', params: ({ context }) => retry(context) }, 'settle'] },
-    'volume.set-availability': {
-      actions: [
-        { type: 'change', params: ({ context, event }) => setAvailability(context, event.availability) },
-        'settle',
-      ],
-    },
-    'volume.observed': {
-      actions: [{ type: 'change', params: ({ context, event }) => observed(context, event) }, 'settle'],
-    },
-    'call.awaits': {
-      actions: [{ type: 'change', params: ({ context, event }) => awaits(context, event) }, 'settle'],
-    },
+    'volume.create': [refused(refusalAnswer), {}],
+    'volume.publish': [refused(refusalAnswer), changed((context, event) => publish(context, event.nodeId, event))],
+    'volume.unpublish': [refused(refusalAnswer), changed((context, event) => unpublish(context, event.nodeId))],
+    'volume.delete': [refused(refusalAnswer), changed((context, event) => discard(context, event.force))],
+    'volume.claim': [refused(refusalAnswer), changed((context, event) => claim(context, event.claim))],
+    'volume.release': changed((context, event) => release(context, event.allocId)),
+    'volume.unclaim': changed((context, event) => unclaim(context, event.allocId)),
+    'volume.withdraw': changed((context, event) => withdrawWaiting(context, event.nodeId, event.reason)),
+    'volume.unstaged': changed((context, event) => unstaged(context, event.nodeId, event.claimGeneration)),
+    'volume.fence': changed((context, event) => fence(context, event.nodeId, event.reason)),
+    'volume.expand': [refused(refusalAnswer), changed((context, event) => expand(context, event.capacity))],
+    'volume.expanded': changed(nodeExpanded),
+    'volume.modify': [refused(refusalAnswer), changed((context, event) => modify(context, event.mutableParameters))],
+    'volume.acknowledge': answered((context) => ({ error: nothingLeft(context) })),
+    'volume.retry': changed(retry),
+    'volume.set-availability': changed((context, event) => setAvailability(context, event.availability)),
+    'volume.observed': changed(observed),
+    'call.awaits': changed(awaits),
   },
   states: {
     settling: {
@@ -236,202 +160,31 @@ export const volumeMachine = setup({
           target: 'deleted.unconfirmed',
           actions: { type: 'change', params: ({ context }) => gone(context) },
         },
-        { guard: { type: 'isToCall', params: 'create' }, target: 'pending-create.calling' },
-        { guard: { type: 'isToCall', params: 'publish' }, target: 'pending-publish.calling' },
-        { guard: { type: 'isToCall', params: 'unpublish' }, target: 'pending-unpublish.calling' },
-        { guard: { type: 'isToCall', params: 'expand' }, target: 'pending-expand.calling' },
-        { guard: { type: 'isToCall', params: 'modify' }, target: 'pending-modify.calling' },
-        { guard: { type: 'isToCall', params: 'delete' }, target: 'pending-delete.calling' },
-        { guard: { type: 'isToWait', params: 'create' }, target: 'pending-create.backing-off' },
-        { guard: { type: 'isToWait', params: 'publish' }, target: 'pending-publish.backing-off' },
-        { guard: { type: 'isToWait', params: 'unpublish' }, target: 'pending-unpublish.backing-off' },
-        { guard: { type: 'isToWait', params: 'expand' }, target: 'pending-expand.backing-off' },
-        { guard: { type: 'isToWait', params: 'modify' }, target: 'pending-modify.backing-off' },
-        { guard: { type: 'isToWait', params: 'delete' }, target: 'pending-delete.backing-off' },
+        ...workKinds.map((kind) => ({
+          guard: { type: 'isToCall' as const, params: kind },
+          target: `pending-${kind}.calling`,
+        })),
+        ...workKinds.map((kind) => ({
+          guard: { type: 'isToWait' as const, params: kind },
+          target: `pending-${kind}.backing-off`,
+        })),
         { guard: 'hasFailed', target: 'failed' },
         { guard: 'hasPublished', target: 'published' },
         { target: 'created' },
       ],
     },
-    'pending-create': {
-      initial: 'backing-off',
-      states: {
-        calling: {
-          invoke: {
-            id: 'createVolume',
-            src: 'createVolume',
-            input: ({ context }) => createCallOf(context),
-            onDone: [
-              {
-                guard: { type: 'isDone', params: ({ event }) => event.output },
-                target: '#volume.settling',
-                actions: { type: 'change', params: ({ context, event }) => created(context, answerIn(event.output)) },
-              },
-              {
-                target: '#volume.settling',
-                actions: { type: 'change', params: ({ context, event }) => failed(context, attemptIn(event)) },
-              },
-            ],
-            onError: {
-              target: '#volume.settling',
-              actions: { type: 'change', params: ({ context, event }) => failed(context, attemptIn(event)) },
-            },
-          },
-          on: { settle: { guard: 'isOutdated', target: '#volume.settling' } },
-        },
-        'backing-off': { on: { settle: '#volume.settling' }, after: { untilDue: '#volume.settling' } },
-      },
-    },
+    'pending-create': pending({ calling: calling('createVolume', { input: createCallOf, done: created }) }),
     created: { on: { settle: 'settling' } },
-    'pending-publish': {
-      initial: 'backing-off',
-      states: {
-        calling: {
-          invoke: {
-            id: 'controllerPublish',
-            src: 'controllerPublish',
-            input: ({ context }) => publishCallOf(context),
-            onDone: [
-              {
-                guard: { type: 'isDone', params: ({ event }) => event.output },
-                target: '#volume.settling',
-                actions: {
-                  type: 'change',
-                  params: ({ context, event }) => published(context, answerIn(event.output).publishContext),
-                },
-              },
-              {
-                target: '#volume.settling',
-                actions: { type: 'change', params: ({ context, event }) => failed(context, attemptIn(event)) },
-              },
-            ],
-            onError: {
-              target: '#volume.settling',
-              actions: { type: 'change', params: ({ context, event }) => failed(context, attemptIn(event)) },
-            },
-          },
-          on: { settle: { guard: 'isOutdated', target: '#volume.settling' } },
-        },
-        'backing-off': { on: { settle: '#volume.settling' }, after: { untilDue: '#volume.settling' } },
-      },
-    },
+    'pending-publish': pending({
+      calling: calling('controllerPublish', { input: publishCallOf, done: published }),
+    }),
     published: { on: { settle: 'settling' } },
-    'pending-unpublish': {
-      initial: 'backing-off',
-      states: {
-        calling: {
-          invoke: {
-            id: 'controllerUnpublish',
-            src: 'controllerUnpublish',
-            input: ({ context }) => unpublishCallOf(context),
-            onDone: [
-              {
-                guard: { type: 'isDone', params: ({ event }) => event.output },
-                target: '#volume.settling',
-                actions: { type: 'change', params: ({ context }) => unpublished(context) },
-              },
-              {
-                target: '#volume.settling',
-                actions: { type: 'change', params: ({ context, event }) => failed(context, attemptIn(event)) },
-              },
-            ],
-            onError: {
-              target: '#volume.settling',
-              actions: { type: 'change', params: ({ context, event }) => failed(context, attemptIn(event)) },
-            },
-          },
-          on: { settle: { guard: 'isOutdated', target: '#volume.settling' } },
-        },
-        'backing-off': { on: { settle: '#volume.settling' }, after: { untilDue: '#volume.settling' } },
-      },
-    },
-    'pending-expand': {
-      initial: 'backing-off',
-      states: {
-        calling: {
-          invoke: {
-            id: 'controllerExpand',
-            src: 'controllerExpand',
-            input: ({ context }) => expandCallOf(context),
-            onDone: [
-              {
-                guard: { type: 'isDone', params: ({ event }) => event.output },
-                target: '#volume.settling',
-                actions: { type: 'change', params: ({ context, event }) => expanded(context, answerIn(event.output)) },
-              },
-              {
-                target: '#volume.settling',
-                actions: { type: 'change', params: ({ context, event }) => failed(context, attemptIn(event)) },
-              },
-            ],
-            onError: {
-              target: '#volume.settling',
-              actions: { type: 'change', params: ({ context, event }) => failed(context, attemptIn(event)) },
-            },
-          },
-          on: { settle: { guard: 'isOutdated', target: '#volume.settling' } },
-        },
-        'backing-off': { on: { settle: '#volume.settling' }, after: { untilDue: '#volume.settling' } },
-      },
-    },
-    'pending-modify': {
-      initial: 'backing-off',
-      states: {
-        calling: {
-          invoke: {
-            id: 'controllerModify',
-            src: 'controllerModify',
-            input: ({ context }) => modifyCallOf(context),
-            onDone: [
-              {
-                guard: { type: 'isDone', params: ({ event }) => event.output },
-                target: '#volume.settling',
-                actions: { type: 'change', params: ({ context }) => modified(context) },
-              },
-              {
-                target: '#volume.settling',
-                actions: { type: 'change', params: ({ context, event }) => failed(context, attemptIn(event)) },
-              },
-            ],
-            onError: {
-              target: '#volume.settling',
-              actions: { type: 'change', params: ({ context, event }) => failed(context, attemptIn(event)) },
-            },
-          },
-          on: { settle: { guard: 'isOutdated', target: '#volume.settling' } },
-        },
-        'backing-off': { on: { settle: '#volume.settling' }, after: { untilDue: '#volume.settling' } },
-      },
-    },
-    'pending-delete': {
-      initial: 'backing-off',
-      states: {
-        calling: {
-          invoke: {
-            id: 'deleteVolume',
-            src: 'deleteVolume',
-            input: ({ context }) => madeCallOf(context),
-            onDone: [
-              {
-                guard: { type: 'isDone', params: ({ event }) => event.output },
-                target: '#volume.settling',
-                actions: { type: 'change', params: ({ context }) => deleted(context) },
-              },
-              {
-                target: '#volume.settling',
-                actions: { type: 'change', params: ({ context, event }) => failed(context, attemptIn(event)) },
-              },
-            ],
-            onError: {
-              target: '#volume.settling',
-              actions: { type: 'change', params: ({ context, event }) => failed(context, attemptIn(event)) },
-            },
-          },
-          on: { settle: { guard: 'isOutdated', target: '#volume.settling' } },
-        },
-        'backing-off': { on: { settle: '#volume.settling' }, after: { untilDue: '#volume.settling' } },
-      },
-    },
+    'pending-unpublish': pending({
+      calling: calling('controllerUnpublish', { input: unpublishCallOf, done: unpublished }),
+    }),
+    'pending-expand': pending({ calling: calling('controllerExpand', { input: expandCallOf, done: expanded }) }),
+    'pending-modify': pending({ calling: calling('controllerModify', { input: modifyCallOf, done: modified }) }),
+    'pending-delete': pending({ calling: calling('deleteVolume', { input: madeCallOf, done: deleted }) }),
     failed: { on: { settle: 'settling' } },
     deleted: {
       initial: 'confirmed',
@@ -444,16 +197,14 @@ export const volumeMachine = setup({
               target: '#volume.settling',
               actions: { type: 'change', params: ({ context, event }) => begun(context, event) },
             },
-            '*': { actions: { type: 'answer', params: ({ context }) => ({ error: notThere(context) }) } },
+            '*': answered((context) => ({ error: notThere(context) })),
           },
         },
         unconfirmed: {
           on: {
-            'volume.create': {
-              actions: { type: 'answer', params: ({ context }) => ({ error: hasLeftovers(context) }) },
-            },
+            'volume.create': answered((context) => ({ error: hasLeftovers(context) })),
             'volume.acknowledge': 'confirmed',
-            '*': { actions: { type: 'answer', params: ({ context }) => ({ error: notThere(context) }) } },
+            '*': answered((context) => ({ error: notThere(context) })),
           },
         },
       },

@@ -80,7 +80,7 @@ export class ControllerSide {
       retry: { ...defaultBackoff, ...runtime.retry },
     });
     const kinds = [
-      volumeKind({ controller, calls, timeoutMs }),
+      volumeKind({ controller, calls, timeoutMs, hindered: (plugin) => this.#reconciler.lookSoon(plugin) }),
       ...snapshotKinds({ snapshots: csiSnapshots({ timeoutMs }), calls, timeoutMs }),
       nodeKind({
         afterMs: runtime.fencing?.afterMs,

@@ -2,6 +2,7 @@
  * What this runtime knows of actors that have left its memory: enough to see whether the store has lost what they did,
  * and to write again that one was deleted. Of the deleted ones only the latest are kept.
  */
+import { OldestFirst } from './oldest-first.js';
 import type { ActorState } from './take.js';
 
 export interface Departed {
@@ -16,7 +17,7 @@ const mostDeleted = 10_000;
 
 export class DepartedActors {
   readonly #living = new Map<string, Departed>();
-  readonly #deleted = new Map<string, Departed>();
+  readonly #deleted = new OldestFirst<string, Departed>();
 
   add(departed: Departed): void {
     const { address, tombstone, seq } = departed;
@@ -25,9 +26,8 @@ export class DepartedActors {
       this.#living.set(address, departed);
       return;
     }
-    this.#deleted.delete(address);
-    this.#deleted.set(address, departed);
-    const [oldest] = this.#deleted.keys();
+    this.#deleted.add(address, departed);
+    const { oldest } = this.#deleted;
     if (this.#deleted.size > mostDeleted && oldest !== undefined) this.#deleted.delete(oldest);
   }
 

@@ -1,14 +1,13 @@
 /** Actors that could leave memory, the one that rested longest first: they stay as long as there is room. */
 
 import type { Actor } from './actor.js';
-import { Line } from './line.js';
+import { OldestFirst } from './oldest-first.js';
 
 export class IdleActors {
   readonly #limitBytes: number;
   readonly #leave: (actor: Actor) => void;
-  readonly #line = new Line<Actor>();
-  /** What each of them takes. */
-  readonly #bytes = new Map<Actor, number>();
+  /** In the order in which they came to rest, each with the bytes of its record. */
+  readonly #bytes = new OldestFirst<Actor, number>();
   #total = 0;
 
   /**
@@ -22,22 +21,20 @@ export class IdleActors {
 
   add(actor: Actor): void {
     this.delete(actor);
-    this.#line.join(actor);
-    this.#bytes.set(actor, actor.bytes);
+    this.#bytes.add(actor, actor.bytes);
     this.#total += actor.bytes;
     if (this.#total > this.#limitBytes) this.#makeRoom();
   }
 
   delete(actor: Actor): void {
-    if (!this.#line.leave(actor)) return;
     this.#total -= this.#bytes.get(actor) ?? 0;
     this.#bytes.delete(actor);
   }
 
   #makeRoom(): void {
-    for (let { first } = this.#line; first && this.#total > this.#limitBytes; { first } = this.#line) {
-      this.delete(first);
-      this.#leave(first);
+    for (let actor = this.#bytes.oldest; actor && this.#total > this.#limitBytes; actor = this.#bytes.oldest) {
+      this.delete(actor);
+      this.#leave(actor);
     }
   }
 }

@@ -22,6 +22,9 @@ export const awaitShape = {
   signal: z.instanceof(AbortSignal, { error: 'must be an AbortSignal' }).optional(),
 };
 
+/** Those that have nothing else. */
+export const awaitSchema = z.strictObject(awaitShape);
+
 /**
  * Options as they are given to a request.
  * @throws StagecraftError INVALID_ARGUMENT with every fault; ABORTED: nothing was asked for

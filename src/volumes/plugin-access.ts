@@ -4,7 +4,7 @@
  */
 import { type Abortable, heed } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
-import { Line } from '../engine/line.js';
+import { OldestFirst } from '../engine/oldest-first.js';
 import { StagecraftError } from '../errors.js';
 
 /** How a plugin is, as far as its calls need to know. */
@@ -78,7 +78,7 @@ class Door {
   failures = 0;
   /** Closed until the plugin is seen well another time than this one; 0: it was not. */
   closedWellAtMs: number | undefined;
-  readonly waiting = new Line<Waiting>();
+  readonly waiting = new OldestFirst<Waiting, true>();
   sight: PluginSight | undefined;
   stopWatching: (() => void) | undefined;
 }
@@ -146,7 +146,7 @@ export class PluginAccess {
       let told: Trouble['kind'] | undefined;
       let hearNoMore: (() => void) | undefined;
       const end = (): void => {
-        door.waiting.leave(waiting);
+        door.waiting.delete(waiting);
         hearNoMore?.();
         cancel?.();
       };
@@ -170,7 +170,7 @@ export class PluginAccess {
         fail(new StagecraftError('PLUGIN_UNAVAILABLE', `plugin '${plugin}' took no call within ${waitMs} ms: ${why}`));
       };
       const cancel = waitMs === undefined ? undefined : this.#clock.after(waitMs, late);
-      door.waiting.join(waiting);
+      door.waiting.add(waiting, true);
       hearNoMore = heed(signal, fail);
       if (!door.waiting.has(waiting)) return;
       const trouble = this.#trouble(plugin, door);
@@ -182,14 +182,14 @@ export class PluginAccess {
 
   /** Lets in who waits, in order, as many as may; tells the others why they wait, where that is for the plugin. */
   #open(plugin: string, door: Door): void {
-    for (let { first } = door.waiting; first; { first } = door.waiting) {
+    for (let next = door.waiting.oldest; next; next = door.waiting.oldest) {
       const trouble = this.#trouble(plugin, door);
       if (trouble) {
-        for (const waiting of [...door.waiting]) waiting.tell(trouble);
+        for (const waiting of [...door.waiting.keys()]) waiting.tell(trouble);
         return;
       }
       if (door.inFlight >= this.#maxInFlight) return;
-      first.admit();
+      next.admit();
     }
   }
 

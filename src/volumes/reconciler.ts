@@ -3,7 +3,7 @@
  * differs; what becomes of that is its machine's to say. Only plugins that list volumes are asked.
  */
 import { volumesPrefix } from '../../machines/addresses.js';
-import { beliefOf } from '../../machines/volume-sightings.js';
+import { beliefOf, seenIn } from '../../machines/volume-sightings.js';
 import type { PublicationState, Sighting, VolumeContext } from '../../machines/volume-types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import { type Clock, pause } from '../engine/clock.js';
@@ -46,10 +46,22 @@ const pageSize = 512;
 const listings = 3;
 /** A plugin that can't be asked now is asked at the next interval. */
 const waitMs = 10_000;
+/** What is refused at once may be refused for a moment only. */
+const soonMs = 1_000;
+/** From one look that somebody asked for to the next. */
+const betweenLooksMs = 60_000;
+
+/** A look at a plugin that was asked for: when it is due, or was, by the monotonic clock. */
+interface Look {
+  dueMs: number;
+  isDone: boolean;
+}
 
 export class Reconciler {
   readonly #options: ReconcilerOptions;
   readonly #stop = new AbortController();
+  /** By plugin: the last one. */
+  readonly #looks = new Map<string, Look>();
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
@@ -83,6 +95,30 @@ export class Reconciler {
       }
     }
     return compared;
+  }
+
+  /**
+   * Compares soon, once a minute at most, as a plugin refuses what something unknown may be in the way of. Nothing is kept
+   * of it: what is refused again asks again.
+   */
+  lookSoon(plugin: string): void {
+    const last = this.#looks.get(plugin);
+    if (last?.isDone === false) return;
+    const nowMs = this.#options.clock.monotonicMs();
+    const dueMs = Math.max(nowMs + soonMs, (last?.dueMs ?? Number.NEGATIVE_INFINITY) + betweenLooksMs);
+    const look = { dueMs, isDone: false };
+    this.#looks.set(plugin, look);
+    void this.#look(plugin, look, dueMs - nowMs);
+  }
+
+  async #look(plugin: string, look: Look, delayMs: number): Promise<void> {
+    const { signal } = this.#stop;
+    await pause(this.#options.clock, delayMs, signal);
+    look.isDone = true;
+    if (signal.aborted || this.#options.refusal()) return;
+    await this.run(plugin).catch((error: unknown) => {
+      if (!signal.aborted) this.#tell(plugin, error);
+    });
   }
 
   async #rounds(): Promise<void> {
@@ -192,15 +228,13 @@ function sightingOf(
 const settled: ReadonlySet<PublicationState> = new Set(['published', 'pending-node-unpublish', 'pending-unpublish']);
 
 /** Whether it says anything that is not believed. */
-function differs(
-  { publications, sighting: last }: VolumeContext,
-  { isMissing, condition, attached, strays = [] }: Sighting,
-): boolean {
-  if (isMissing !== (last?.isMissing ?? false)) return true;
-  if (JSON.stringify(condition) !== JSON.stringify(last?.condition)) return true;
+function differs(context: VolumeContext, sighting: Sighting): boolean {
+  const { attached, strays = [] } = sighting;
+  const seen = seenIn(context, sighting);
+  if (JSON.stringify(seen) !== JSON.stringify(context.sighting ?? { isMissing: false })) return true;
   if (!attached) return false;
-  const lost = Object.values(publications).some(
+  const lost = Object.values(context.publications).some(
     ({ state, csiNodeId }) => settled.has(state) && !attached.includes(csiNodeId),
   );
-  return lost || strays.length > 0;
+  return lost || strays.length > (seen.heldOn?.length ?? 0);
 }

@@ -28,7 +28,7 @@ import type { Random } from '../engine/random.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { Waiters } from '../engine/waiters.js';
 import { StagecraftError } from '../errors.js';
-import { type AwaitOptions, awaitShape, checkedOptions } from './await-options.js';
+import { type AwaitOptions, awaitSchema, awaitShape, checkedOptions } from './await-options.js';
 import { checkSecretRefs, type SecretsProvider } from './secrets.js';
 import { groupSnapshotsTopic, snapshotsTopic } from './snapshot-kinds.js';
 import { volumeSources } from './snapshot-sources.js';
@@ -342,7 +342,6 @@ export class SnapshotManager<TSpec, TView> {
 
 const pageSize = 512;
 
-const awaitSchema = z.strictObject(awaitShape);
 const deleteSchema = z.strictObject({ ...awaitShape, force: z.boolean().default(false) });
 
 /** `runtime.snapshots`: of one volume each. */

@@ -26,6 +26,8 @@ export interface VolumeKindOptions {
   calls: PluginCalls;
   /** For one call, in milliseconds. */
   timeoutMs: number;
+  /** Told that the plugin refuses a call until something else is done, and says where its volumes are; default: nobody is. */
+  hindered?(plugin: string): void;
 }
 
 /** Beyond the deadline of the call itself, which says more. */
@@ -60,7 +62,7 @@ function inUse({ pluginCapabilities }: PluginSight, nodeIds: string[]): CallFail
   return { code: 'VOLUME_IN_USE', message, final: false };
 }
 
-export function volumeKind({ controller, calls, timeoutMs }: VolumeKindOptions): ActorKind {
+export function volumeKind({ controller, calls, timeoutMs, hindered }: VolumeKindOptions): ActorKind {
   const effect = <TInput extends VolumeCall, TAnswer>(
     work: (input: TInput, address: string) => Work<TAnswer>,
     negates?: string[],
@@ -72,6 +74,17 @@ export function volumeKind({ controller, calls, timeoutMs }: VolumeKindOptions):
       return calls.run(run, { ...work(run.input, run.address), ...(csiId !== undefined && { volumes: [csiId] }) });
     },
   });
+  /** What is in the way of a call, unknown to whoever asked for it, the plugin may list. */
+  const heeded = <TAnswer>(
+    answer: Promise<TAnswer>,
+    { plugin }: VolumeCall,
+    { capabilities }: PluginSight,
+  ): Promise<TAnswer> =>
+    answer.catch((error: unknown) => {
+      const isHindered = error instanceof StagecraftError && error.answerClass === 'repair';
+      if (isHindered && capabilities?.has('LIST_VOLUMES_PUBLISHED_NODES')) hindered?.(plugin);
+      throw error;
+    });
   const isUnoffered =
     (capability: string) =>
     (sight: PluginSight): null | undefined =>
@@ -89,11 +102,11 @@ export function volumeKind({ controller, calls, timeoutMs }: VolumeKindOptions):
         spec.external ? adopting(controller, spec, spec.external) : creating(controller, spec, { name, address }),
       ),
       deleteVolume: effect<MadeCall, null>(
-        ({ csiId }) => ({
+        (input) => ({
           without: isUnoffered('CREATE_DELETE_VOLUME'),
           already: null,
-          call: async (client, bounds) => {
-            await controller.deleteVolume(client, { csiId }, bounds);
+          call: async (client, bounds, sight) => {
+            await heeded(controller.deleteVolume(client, { csiId: input.csiId }, bounds), input, sight);
             return null;
           },
         }),
@@ -103,14 +116,11 @@ export function volumeKind({ controller, calls, timeoutMs }: VolumeKindOptions):
         refusal: (sight) => modeRefusal(sight, [input.capability]),
         without: (sight) =>
           isUnoffered('PUBLISH_UNPUBLISH_VOLUME')(sight) === null ? { publishContext: {} } : undefined,
-        call: (client, bounds, { capabilities }) => {
+        call: (client, bounds, sight) => {
           const { csiId, csiNodeId, capability, volumeContext } = input;
-          const readOnly = input.readOnly && capabilities.has('PUBLISH_READONLY');
-          return controller.controllerPublish(
-            client,
-            { csiId, csiNodeId, capability, readOnly, volumeContext },
-            bounds,
-          );
+          const readOnly = input.readOnly && sight.capabilities.has('PUBLISH_READONLY');
+          const request = { csiId, csiNodeId, capability, readOnly, volumeContext };
+          return heeded(controller.controllerPublish(client, request, bounds), input, sight);
         },
       })),
       controllerUnpublish: effect<UnpublishCall, null>(
@@ -124,11 +134,14 @@ export function volumeKind({ controller, calls, timeoutMs }: VolumeKindOptions):
         }),
         ['controllerPublish'],
       ),
-      controllerExpand: effect<ExpandCall, ExpandAnswer>(({ csiId, capacity, capability, nodeIds }) => ({
+      controllerExpand: effect<ExpandCall, ExpandAnswer>((input) => ({
         refusal: (sight) => needs(sight, 'EXPAND_VOLUME', 'it makes no volume larger'),
-        hindrance: (sight) => inUse(sight, nodeIds),
-        call: (client, bounds) =>
-          controller.controllerExpand(client, { csiId, capacity, ...(capability && { capability }) }, bounds),
+        hindrance: (sight) => inUse(sight, input.nodeIds),
+        call: (client, bounds, sight) => {
+          const { csiId, capacity, capability } = input;
+          const request = { csiId, capacity, ...(capability && { capability }) };
+          return heeded(controller.controllerExpand(client, request, bounds), input, sight);
+        },
       })),
       controllerModify: effect<ModifyCall, null>(({ csiId, mutableParameters }) => ({
         refusal: (sight) => needs(sight, 'MODIFY_VOLUME', 'it changes no parameters'),

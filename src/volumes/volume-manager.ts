@@ -1,101 +1,57 @@
 /**
  * `runtime.volumes`: what callers ask of volumes, checked before anything is stored, committed, then worked on. Reads what
- * is committed; every change goes through the mailbox of the volume concerned (machines/volume.ts).
+ * is committed; every change goes through the mailbox of the volume concerned (machines/volume.ts). How each is done:
+ * volume-making.ts, volume-publishing.ts, volume-claiming.ts, volume-changing.ts
  */
-
-import type { StateValue } from 'xstate';
 import { z } from 'zod';
-import type { Capability } from '../../machines/csi-types.js';
-import { isSameClaim } from '../../machines/volume-claims.js';
-import { wishOf } from '../../machines/volume-modes.js';
-import { nameOf } from '../../machines/volume-requests.js';
-import type { Availability, Claim, VolumeContext, VolumeKey, VolumeRequest } from '../../machines/volume-types.js';
-import { failureOf } from '../../machines/volume-work.js';
+import type { Availability, Claim } from '../../machines/volume-types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
-import { asData } from '../engine/data.js';
-import type { Random } from '../engine/random.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
-import { messageOf, StagecraftError } from '../errors.js';
-import { type AwaitOptions, awaitShape, checkedOptions, timeLeft } from './await-options.js';
+import { StagecraftError } from '../errors.js';
+import type { AwaitOptions } from './await-options.js';
 import type { Capacity, CapacityRequest } from './capacity.js';
-import { type Expanded, type ExpandRequest, expandedOf, expandSchema, isExpanded } from './expansion.js';
-import type { NodeAdmission } from './node-admission.js';
-import type { NodeTarget } from './node-port.js';
+import type { Expanded, ExpandRequest } from './expansion.js';
 import type { Reconciled, Reconciler } from './reconciler.js';
-import { checkSecretRefs, type SecretsProvider } from './secrets.js';
-import { snapshotSourceId } from './snapshot-sources.js';
-import {
-  accessModeSchema,
-  attachmentModeSchema,
-  checked,
-  definedRange,
-  keyOf,
-  knownSpec,
-  nodeIdSchema,
-  parametersSchema,
-  specSchema,
-  textSchema,
-  type VolumeKeyInput,
-  type VolumeSpec,
-} from './spec.js';
-import { addressOf, capabilityOf, checkTopology, failed, notFound, sourceIdOf } from './volume-checks.js';
-import { VolumeDoor } from './volume-door.js';
+import { checked, keyOf, type VolumeKeyInput, type VolumeSpec } from './spec.js';
+import { VolumeChanging } from './volume-changing.js';
+import { type ClaimOptions, VolumeClaiming } from './volume-claiming.js';
+import { VolumeDesk } from './volume-desk.js';
 import { type VolumeEvent, volumeEventOf } from './volume-events.js';
 import { volumesTopic } from './volume-kind.js';
 import { listVolumes, type Page, type VolumeFilter } from './volume-list.js';
-import { stateOf, type Volume, volumeOf } from './volume-view.js';
-import { type Goal, VolumeWaits } from './volume-waits.js';
+import { VolumeMaking, type VolumeMakingPorts } from './volume-making.js';
+import { VolumePlaces, type VolumePlacesPorts } from './volume-places.js';
+import { type PublishOptions, VolumePublishing } from './volume-publishing.js';
+import { type Volume, volumeOf } from './volume-view.js';
 
-export interface VolumeManagerOptions {
-  engine: ActorDoor;
+export type { ClaimOptions } from './volume-claiming.js';
+export type { PublishOptions } from './volume-publishing.js';
+
+export interface VolumeManagerOptions extends VolumeMakingPorts, VolumePlacesPorts {
   reconciler: Pick<Reconciler, 'run'>;
   clock: Clock;
-  random: Random;
-  /** What the names of volumes begin with at their plugins. */
-  namePrefix: string;
-  /** Says which references to secrets are none. */
-  secrets: SecretsProvider;
-  /** Whether a plugin of this name is registered. */
-  isKnownPlugin(plugin: string): boolean;
-  /** Through it goes whatever brings a volume to a node. */
-  admission: Pick<NodeAdmission, 'within'>;
-  /** Where a volume of this plugin would go. @throws StagecraftError naming the node or what it lacks */
-  target(nodeId: string, plugin: string): NodeTarget;
   capacity(plugin: string, request: CapacityRequest, options: AwaitOptions): Promise<Capacity>;
-}
-
-export interface PublishOptions extends AwaitOptions {
-  /** One that the volume was made with; default its first. */
-  capability?: Capability;
-  readOnly?: boolean;
-}
-
-export interface ClaimOptions {
-  allocId: string;
-  nodeId: string;
-  mode: 'read' | 'write';
-  accessMode: Capability['accessMode'];
-  attachmentMode: Capability['attachmentMode'];
-  /** Queues where it can't be had at once. */
-  wait?: boolean;
-  /** Gives up a place in the queue. */
-  signal?: AbortSignal;
 }
 
 export class VolumeManager {
   readonly #options: VolumeManagerOptions;
   readonly #engine: ActorDoor;
-  readonly #waits: VolumeWaits;
-  readonly #door: VolumeDoor;
-  /** Why every call is refused. */
-  #closed: StagecraftError | undefined;
+  readonly #desk: VolumeDesk;
+  readonly #making: VolumeMaking;
+  readonly #publishing: VolumePublishing;
+  readonly #claiming: VolumeClaiming;
+  readonly #changing: VolumeChanging;
 
   constructor(options: VolumeManagerOptions) {
     this.#options = options;
     this.#engine = options.engine;
-    this.#waits = new VolumeWaits(options.engine, options.clock);
-    this.#door = new VolumeDoor(options.engine);
+    this.#desk = new VolumeDesk(options);
+    const places = new VolumePlaces(options);
+    this.#making = new VolumeMaking(this.#desk, options);
+    this.#publishing = new VolumePublishing(this.#desk, places);
+    this.#claiming = new VolumeClaiming(this.#desk, places);
+    this.#changing = new VolumeChanging(this.#desk);
   }
 
   /**
@@ -105,34 +61,8 @@ export class VolumeManager {
    *   spec; VOLUME_NOT_FOUND: its source; CSI_ERROR, PLUGIN_LACKS: why it can't be made; TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, CreateVolume
    */
-  async create(spec: VolumeSpec, options: AwaitOptions = {}): Promise<Volume> {
-    this.#refuseIfClosed();
-    const asked = checked(specSchema, spec, 'the spec of the volume');
-    const waiting = checkedOptions(awaitSchema, options);
-    const key = { namespace: asked.namespace, id: asked.id };
-    const address = addressOf(key);
-    const { random, namePrefix, isKnownPlugin, secrets } = this.#options;
-    const present = await this.#view(key);
-    if (!isKnownPlugin(asked.plugin) && !present) {
-      const message = `no plugin is registered as '${asked.plugin}': register it, or list those that are`;
-      throw new StagecraftError('PLUGIN_NOT_FOUND', message);
-    }
-    // One that is there has passed it: the same spec again is the same volume.
-    if (!present) checkSecretRefs(secrets, asked.secrets);
-    const uid = random.id();
-    const sourceId = await sourceIdOf(asked, present?.context, {
-      volume: async (source) => (await this.#present(source)).context,
-      snapshot: (source) => snapshotSourceId(this.#engine, source),
-    });
-    const known = knownSpec(asked, sourceId);
-    await this.#door.ask(key, { type: 'volume.create', spec: known, uid, name: `${namePrefix}-${uid}` });
-    const reached: Goal<Volume>['reached'] = (context, state) => {
-      if (context.deletion) throw new StagecraftError('ABORTED', `${nameOf(key)} is being deleted`, { address });
-      if (context.csi) return volumeOf(state, context);
-      if (context.creation.failure) throw failed(key, context.creation.failure);
-      return undefined;
-    };
-    return this.#waits.until({ key, goal: 'created', reached, ...waiting });
+  create(spec: VolumeSpec, options: AwaitOptions = {}): Promise<Volume> {
+    return this.#making.create(spec, options);
   }
 
   /**
@@ -142,34 +72,12 @@ export class VolumeManager {
    *   where it is, VOLUME_UNAVAILABLE, VOLUME_DELETING, INVALID_ARGUMENT; CSI_ERROR; TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, ControllerPublishVolume
    */
-  async publish(
+  publish(
     key: VolumeKeyInput,
     nodeId: string,
     options: PublishOptions = {},
   ): Promise<{ publishContext: Record<string, string> }> {
-    this.#refuseIfClosed();
-    const known = keyOf(key);
-    checkNodeId(nodeId);
-    const { capability, readOnly, signal, timeoutMs } = checkedOptions(publishSchema, options);
-    const left = timeLeft(this.#options.clock, timeoutMs);
-    const context = await this.#made(known, { signal, timeoutMs });
-    const wish = { capability: capabilityOf(known, context, capability), readOnly };
-    await this.#toNode(context, { nodeId, takesRoom: true }, (csiNodeId) =>
-      this.#door.ask(known, { type: 'volume.publish', nodeId, csiNodeId, ...wish }),
-    );
-    const reached: Goal<{ publishContext: Record<string, string> }>['reached'] = (now) => {
-      const { uid, publications } = now;
-      const publication = uid === context.uid ? publications[nodeId] : undefined;
-      if (!publication) {
-        const message = `${nameOf(known)} was unpublished from node ${nodeId} meanwhile: publish it again`;
-        throw new StagecraftError('ABORTED', message, { address: addressOf(known) });
-      }
-      if (publication.failure) throw failed(known, publication.failure);
-      const isThere = publication.state === 'published' && publication.undoneAfter === undefined;
-      return isThere ? { publishContext: { ...publication.publishContext } } : undefined;
-    };
-    const goal = `published on node ${nodeId}`;
-    return this.#waits.until({ key: known, goal, reached, signal, timeoutMs: left() });
+    return this.#publishing.publish(key, nodeId, options);
   }
 
   /**
@@ -178,23 +86,8 @@ export class VolumeManager {
    *   the work goes on
    * @see CSI specification, ControllerUnpublishVolume
    */
-  async unpublish(key: VolumeKeyInput, nodeId: string, options: AwaitOptions = {}): Promise<void> {
-    this.#refuseIfClosed();
-    const known = keyOf(key);
-    checkNodeId(nodeId);
-    const waiting = checkedOptions(awaitSchema, options);
-    const { context } = await this.#present(known);
-    await this.#door.ask(known, { type: 'volume.unpublish', nodeId });
-    const number = context.publications[nodeId]?.number;
-    const reached: Goal<true>['reached'] = ({ uid, publications }) => {
-      const publication = publications[nodeId];
-      if (uid !== context.uid || !publication || (number !== undefined && publication.number !== number)) return true;
-      if (publication.failure?.in === 'unpublish') throw failed(known, publication.failure);
-      if (publication.next || !wishOf(publication)) return undefined;
-      const message = `${nameOf(known)} was published again on node ${nodeId} before it was gone from there`;
-      throw new StagecraftError('ABORTED', message, { address: addressOf(known) });
-    };
-    await this.#waits.until({ key: known, goal: `unpublished from node ${nodeId}`, reached, gone: true, ...waiting });
+  unpublish(key: VolumeKeyInput, nodeId: string, options: AwaitOptions = {}): Promise<void> {
+    return this.#publishing.unpublish(key, nodeId, options);
   }
 
   /**
@@ -203,19 +96,8 @@ export class VolumeManager {
    * @throws StagecraftError VOLUME_NOT_FOUND; VOLUME_IN_USE naming by whom; CSI_ERROR; TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, DeleteVolume
    */
-  async delete(key: VolumeKeyInput, options: AwaitOptions & { force?: boolean } = {}): Promise<void> {
-    this.#refuseIfClosed();
-    const known = keyOf(key);
-    const { force, ...waiting } = checkedOptions(deleteSchema, options);
-    const { context } = await this.#present(known);
-    await this.#door.ask(known, { type: 'volume.delete', force });
-    const reached: Goal<true>['reached'] = (now, state) => {
-      if (now.uid !== context.uid || stateOf(state) === 'deleted') return true;
-      const failure = stateOf(state) === 'failed' ? failureOf(now) : undefined;
-      if (failure) throw failed(known, failure);
-      return undefined;
-    };
-    await this.#waits.until({ key: known, goal: 'deleted', reached, gone: true, ...waiting });
+  delete(key: VolumeKeyInput, options: AwaitOptions & { force?: boolean } = {}): Promise<void> {
+    return this.#making.delete(key, options);
   }
 
   /**
@@ -228,21 +110,8 @@ export class VolumeManager {
    *   PLUGIN_LACKS; TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, ControllerExpandVolume
    */
-  async expand(key: VolumeKeyInput, capacity: ExpandRequest, options: AwaitOptions = {}): Promise<Expanded> {
-    this.#refuseIfClosed();
-    const known = keyOf(key);
-    const asked = definedRange(checked(expandSchema, capacity, 'the capacity'));
-    const waiting = checkedOptions(awaitSchema, options);
-    const { context } = await this.#present(known);
-    await this.#door.ask(known, { type: 'volume.expand', capacity: asked });
-    const reached: Goal<Expanded>['reached'] = (now) => {
-      this.#refuseIfGone(known, { asked: context, now, goal: 'expanded' });
-      if (isExpanded(now, asked)) return expandedOf(now);
-      const failure = now.expansion?.failure;
-      if (failure) throw failed(known, failure);
-      return undefined;
-    };
-    return this.#waits.until({ key: known, goal: 'expanded', reached, ...waiting });
+  expand(key: VolumeKeyInput, capacity: ExpandRequest, options: AwaitOptions = {}): Promise<Expanded> {
+    return this.#changing.expand(key, capacity, options);
   }
 
   /**
@@ -252,23 +121,8 @@ export class VolumeManager {
    *   ABORTED: the work goes on
    * @see CSI specification, ControllerModifyVolume
    */
-  async modify(
-    key: VolumeKeyInput,
-    mutableParameters: Record<string, string>,
-    options: AwaitOptions = {},
-  ): Promise<void> {
-    this.#refuseIfClosed();
-    const known = keyOf(key);
-    const asked = checked(parametersSchema, mutableParameters, 'the parameters');
-    const waiting = checkedOptions(awaitSchema, options);
-    const { context } = await this.#present(known);
-    await this.#door.ask(known, { type: 'volume.modify', mutableParameters: asked });
-    const reached: Goal<true>['reached'] = (now) => {
-      this.#refuseIfGone(known, { asked: context, now, goal: 'modified' });
-      if (now.modification?.failure) throw failed(known, now.modification.failure);
-      return now.modification ? undefined : true;
-    };
-    await this.#waits.until({ key: known, goal: 'modified', reached, ...waiting });
+  modify(key: VolumeKeyInput, mutableParameters: Record<string, string>, options: AwaitOptions = {}): Promise<void> {
+    return this.#changing.modify(key, mutableParameters, options);
   }
 
   /**
@@ -277,7 +131,7 @@ export class VolumeManager {
    * @see CSI specification, GetCapacity
    */
   async capacity(plugin: string, request: CapacityRequest = {}, options: AwaitOptions = {}): Promise<Capacity> {
-    this.#refuseIfClosed();
+    this.#desk.refuseIfClosed();
     return this.#options.capacity(plugin, request, options);
   }
 
@@ -288,54 +142,8 @@ export class VolumeManager {
    * @throws StagecraftError CLAIM_CONFLICT naming who has it; VOLUME_NOT_FOUND, VOLUME_UNAVAILABLE, VOLUME_DELETING,
    *   NODE_NOT_FOUND, NODE_NOT_READY, NODE_UNFIT, INVALID_ARGUMENT; CSI_ERROR: it can't be made; ABORTED: it waits no more
    */
-  async claim(key: VolumeKeyInput, { wait = false, signal, ...asked }: ClaimOptions): Promise<Claim> {
-    this.#refuseIfClosed();
-    const known = keyOf(key);
-    const claim = checked(claimSchema, asked, 'the claim');
-    const { allocId, nodeId } = claim;
-    const withdrawn = (why = ''): StagecraftError =>
-      new StagecraftError('ABORTED', `the claim of alloc ${allocId} on ${nameOf(known)} was withdrawn${why}`, {
-        address: addressOf(known),
-      });
-    const present = await this.#present(known);
-    if (signal?.aborted) throw withdrawn();
-    // What it has it keeps, whatever became of its node meanwhile.
-    const held = present.context.claims.find((one) => isSameClaim(one, claim));
-    if (held?.state === 'taken' && (await this.#stillHas(known, held))) return asData(held);
-    const context = await this.#made(known, { signal });
-    await this.#toNode(context, { nodeId, takesRoom: false }, (csiNodeId) =>
-      this.#door.ask(known, { type: 'volume.claim', claim: { ...claim, csiNodeId }, wait }),
-    );
-    const ownIn = ({ uid, claims }: VolumeContext): Claim | undefined =>
-      uid === context.uid ? claims.find((one) => isSameClaim(one, claim) && one.state === 'taken') : undefined;
-    try {
-      const reached: Goal<Claim>['reached'] = (present) => {
-        const own = ownIn(present);
-        if (own) return asData(own);
-        if (present.uid === context.uid && present.waiting.some((one) => isSameClaim(one, claim))) return undefined;
-        throw withdrawn(this.#reasonToWithdraw(present, nodeId));
-      };
-      return await this.#waits.until({ key: known, goal: `claimed by alloc ${allocId}`, reached, signal });
-    } catch (error) {
-      if (!signal?.aborted || this.#closed) throw error;
-      // Its place is for who comes next.
-      await this.#tell(known, { type: 'volume.unclaim', allocId });
-      const view = await this.#view(known);
-      const own = view && ownIn(view.context);
-      if (!own) throw withdrawn();
-      return asData(own);
-    }
-  }
-
-  /** Its release may be on its way to the store: what is committed need not be the last word. */
-  async #stillHas(key: VolumeKey, { generation: _, state: __, fenced: ___, ...claim }: Claim): Promise<boolean> {
-    try {
-      await this.#door.ask(key, { type: 'volume.claim', claim, wait: false, isRepeat: true });
-      return true;
-    } catch (error) {
-      if (error instanceof StagecraftError && error.code === 'CLAIM_CONFLICT') return false;
-      throw error;
-    }
+  claim(key: VolumeKeyInput, options: ClaimOptions): Promise<Claim> {
+    return this.#claiming.claim(key, options);
   }
 
   /**
@@ -344,23 +152,23 @@ export class VolumeManager {
    * @throws StagecraftError VOLUME_NOT_FOUND
    */
   async release(key: VolumeKeyInput, allocId: string): Promise<void> {
-    await this.#tell(key, { type: 'volume.release', allocId });
+    await this.#desk.tell(key, { type: 'volume.release', allocId });
   }
 
   /** What failed is tried again, and what waits for its time is tried now. @throws StagecraftError VOLUME_NOT_FOUND */
   async retry(key: VolumeKeyInput): Promise<void> {
-    await this.#tell(key, { type: 'volume.retry' });
+    await this.#desk.tell(key, { type: 'volume.retry' });
   }
 
   /** `pause` and `drain`: no new use; with `drain` those who use it are told by event. @throws StagecraftError VOLUME_NOT_FOUND */
   async setAvailability(key: VolumeKeyInput, availability: Availability): Promise<void> {
     const known = checked(availabilitySchema, availability, 'the availability');
-    await this.#tell(key, { type: 'volume.set-availability', availability: known });
+    await this.#desk.tell(key, { type: 'volume.set-availability', availability: known });
   }
 
   /** What was left behind by a deletion is seen to: the volume is forgotten. @throws StagecraftError VOLUME_NOT_FOUND; NOTHING_LEFT */
   async acknowledge(key: VolumeKeyInput): Promise<void> {
-    await this.#tell(key, { type: 'volume.acknowledge' });
+    await this.#desk.tell(key, { type: 'volume.acknowledge' });
   }
 
   /**
@@ -368,14 +176,14 @@ export class VolumeManager {
    * @throws StagecraftError INVALID_ARGUMENT with every fault; STORE_UNAVAILABLE
    */
   async list(filter: VolumeFilter = {}): Promise<Page<Volume>> {
-    this.#refuseIfClosed();
+    this.#desk.refuseIfClosed();
     return listVolumes(this.#engine, filter);
   }
 
   /** A volume as committed last; undefined where there is none. */
   async get(key: VolumeKeyInput): Promise<Volume | undefined> {
-    this.#refuseIfClosed();
-    const view = await this.#view(keyOf(key));
+    this.#desk.refuseIfClosed();
+    const view = await this.#desk.view(keyOf(key));
     return view && volumeOf(view.state, view.context);
   }
 
@@ -385,7 +193,7 @@ export class VolumeManager {
    * @throws StagecraftError PLUGIN_UNAVAILABLE, PLUGIN_LACKS, CSI_ERROR, of the plugin that was named
    */
   reconcile(plugin?: string): Promise<Reconciled[]> {
-    this.#refuseIfClosed();
+    this.#desk.refuseIfClosed();
     return this.#options.reconciler.run(plugin);
   }
 
@@ -395,112 +203,19 @@ export class VolumeManager {
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
   updates({ from = 'now', signal }: FollowOptions = {}): AsyncIterable<VolumeEvent> {
-    this.#refuseIfClosed();
+    this.#desk.refuseIfClosed();
     return this.#engine.follow(volumesTopic, cursorOf(from), signal).reading(volumeEventOf);
   }
 
   /** Another runtime leads from here on: who waits hears so, by what `peek` throws. */
   interrupt(): void {
-    this.#waits.interrupt();
+    this.#desk.interrupt();
   }
 
   /** Ends all waiting; every later call is refused. */
   close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
-    this.#closed ??= reason;
-    this.#waits.close(this.#closed);
-  }
-
-  async #tell(key: VolumeKeyInput, event: VolumeRequest): Promise<void> {
-    this.#refuseIfClosed();
-    const known = keyOf(key);
-    if (!(await this.#view(known))) throw notFound(known);
-    await this.#door.ask(known, event);
-  }
-
-  async #view(key: VolumeKey): Promise<View | undefined> {
-    const view = await this.#engine.read(addressOf(key));
-    // The engine keeps contexts as the machines made them, but does not know their types.
-    return view && { state: view.state, context: view.context as VolumeContext };
-  }
-
-  async #present(key: VolumeKey): Promise<View> {
-    const view = await this.#view(key);
-    if (!view || stateOf(view.state) === 'deleted') throw notFound(key);
-    return view;
-  }
-
-  /** The volume once it is made, or goes. @throws StagecraftError why it can't be made; TIMEOUT, ABORTED */
-  async #made(key: VolumeKey, waiting: AwaitOptions): Promise<VolumeContext> {
-    const { context } = await this.#present(key);
-    const reached: Goal<VolumeContext>['reached'] = (now) => {
-      if (now.csi || now.deletion) return now;
-      if (now.creation.failure) throw failed(key, now.creation.failure);
-      return undefined;
-    };
-    if (context.csi) return context;
-    return this.#waits.until({ key, goal: 'created', reached, standing: 'nothing was asked of it', ...waiting });
-  }
-
-  /** Does what brings a volume to a node, where the node can have it; `work` gets what the plugin calls the node. */
-  #toNode(
-    context: VolumeContext,
-    { nodeId, takesRoom }: { nodeId: string; takesRoom: boolean },
-    work: (csiNodeId: string) => Promise<void>,
-  ): Promise<void> {
-    const admission = { address: addressOf(context.key), nodeId, plugin: context.spec?.plugin ?? '', takesRoom };
-    return this.#options.admission.within(admission, async (target) => {
-      checkTopology(context, nodeId, target);
-      await work(target.csiNodeId);
-    });
-  }
-
-  /** Why a claim waits no more that its own alloc did not withdraw, as far as that can be seen. */
-  #reasonToWithdraw({ deletion, spec }: VolumeContext, nodeId: string): string {
-    if (deletion) return ': the volume is being deleted';
-    try {
-      this.#options.target(nodeId, spec?.plugin ?? '');
-      return '';
-    } catch (error) {
-      return `: ${messageOf(error)}`;
-    }
-  }
-
-  /** What was asked of a volume is asked of no other, and of none that goes. */
-  #refuseIfGone(
-    key: VolumeKey,
-    { asked, now, goal }: { asked: VolumeContext; now: VolumeContext; goal: string },
-  ): void {
-    if (now.creation.failure) throw failed(key, now.creation.failure);
-    if (now.uid === asked.uid && !now.deletion) return;
-    const message = `${nameOf(key)} was deleted before it was ${goal}`;
-    throw new StagecraftError('ABORTED', message, { address: addressOf(key) });
-  }
-
-  #refuseIfClosed(): void {
-    if (this.#closed) throw this.#closed;
+    this.#desk.close(reason);
   }
 }
 
-interface View {
-  state: StateValue;
-  context: VolumeContext;
-}
-
-const claimSchema = z.strictObject({
-  allocId: textSchema,
-  nodeId: nodeIdSchema,
-  mode: z.enum(['read', 'write']),
-  accessMode: accessModeSchema,
-  attachmentMode: attachmentModeSchema,
-});
 const availabilitySchema = z.enum(['active', 'pause', 'drain']);
-const awaitSchema = z.strictObject(awaitShape);
-const deleteSchema = z.strictObject({ ...awaitShape, force: z.boolean().default(false) });
-const publishSchema = z.strictObject({
-  ...awaitShape,
-  readOnly: z.boolean().default(false),
-  /** Checked where it is known what there is. */
-  capability: z.unknown().optional(),
-});
-
-const checkNodeId = (nodeId: unknown): string => checked(nodeIdSchema, nodeId, 'the node id');

@@ -1,7 +1,8 @@
 /** A volume as callers see it, made of what is committed. */
 import type { StateValue } from 'xstate';
-import type { Bytes, Capability, CapacityRange, Tries } from '../../machines/csi-types.js';
+import type { Bytes, CallFailure, Capability, CapacityRange, Tries } from '../../machines/csi-types.js';
 import type { Failure } from '../../machines/host.js';
+import { describeClaim } from '../../machines/volume-claims.js';
 import type {
   Availability,
   Claim,
@@ -141,23 +142,25 @@ const messageIn = ({ failure, tries }: { failure?: Failure; tries?: Tries }): { 
 };
 
 /** What keeps it from where it is going. */
-export function errorOf({
-  creation,
-  deletion,
-  work,
-  publications,
-  expansion,
-  modification,
-  awaiting,
-}: VolumeContext): Failure | undefined {
+export function errorOf(context: VolumeContext): Failure | undefined {
+  const { creation, deletion, work, publications, expansion, modification, awaiting } = context;
   if (awaiting) return { code: 'PLUGIN_UNAVAILABLE', message: awaiting.reason, final: false };
   const publication = work?.nodeId === undefined ? undefined : publications[work.nodeId];
   const change = work?.kind === 'expand' ? expansion : work?.kind === 'modify' ? modification : null;
   for (const piece of [creation, deletion, publication, change]) {
     const failure = piece?.failure ?? piece?.tries?.failure;
-    if (failure) return failure;
+    if (failure) return { ...failure, message: `${failure.message}${holdersIn(context, failure)}` };
   }
   return undefined;
+}
+
+/** Who has it where it is in the way, as far as its plugin has said. */
+function holdersIn({ claims, sighting }: VolumeContext, { answerClass }: CallFailure): string {
+  const { heldOn = [] } = sighting ?? {};
+  if (answerClass !== 'repair' || heldOn.length === 0) return '';
+  const holders = claims.filter(({ nodeId }) => heldOn.includes(nodeId)).map(describeClaim);
+  const by = holders.length > 0 ? `, claimed by ${holders.join(', ')}: release that first` : '';
+  return `; its plugin has it on node ${heldOn.join(', ')}${by}`;
 }
 
 /** What it waits for, or why it waits for nothing any more, where nothing is under way that could say so. */

@@ -1,7 +1,7 @@
 /** What must hold at every commit of a history of volumes, and in its end. Knows what the modes allow by itself. */
 import type { StateValue } from 'xstate';
 import type { AccessMode } from '../../machines/csi-types.js';
-import type { Leftover, VolumeContext } from '../../machines/volume-types.js';
+import type { Leftover, Publication, VolumeContext } from '../../machines/volume-types.js';
 import { decodeEntry, decodeEnvelope } from '../../src/engine/envelope.js';
 import type { Commit } from '../../src/engine/store.js';
 import type { FakePlugin } from '../volumes/fake-plugin.js';
@@ -122,7 +122,7 @@ export function restFaults(volume: SeenVolume, plugin: FakePlugin, leftovers: Le
   if (!isSettled(volume)) fault(`is stuck: ${JSON.stringify({ state, ...context })}`);
   if (stateIn(state) === 'deleted') return faults;
   for (const [nodeId, publication] of Object.entries(publications))
-    if (publication.state === 'pending-publish' && !context.creation.failure && csi)
+    if (publication.state === 'pending-publish' && !context.creation.failure && csi && !isHeldUp(context, nodeId))
       fault(`is not published on ${nodeId}, nor failed: ${JSON.stringify(publication)}`);
   const real = csi ? plugin.volumes.get(csi.id) : plugin.made(name);
   // A deletion whose answer was lost may be refused when it is repeated: then it has failed, and the volume is gone.
@@ -131,6 +131,22 @@ export function restFaults(volume: SeenVolume, plugin: FakePlugin, leftovers: Le
   if (!csi && real && !context.creation.inDoubt && leftovers.every(({ what }) => what !== 'created'))
     fault(`is believed not to be there, and is ${real.id}`);
   return [...faults, ...attachmentFaults(context, plugin, leftovers)];
+}
+
+/** It can't be on this node as long as it can't be detached from another: whoever waits is told so, until a retry. */
+function isHeldUp({ publications }: VolumeContext, nodeId: string): boolean {
+  const wanted = publications[nodeId];
+  return Object.entries(publications).some(
+    ([other, one]) => other !== nodeId && one.failure?.in === 'unpublish' && wanted && !goTogether(one, wanted),
+  );
+}
+
+function goTogether(one: Publication, other: Publication): boolean {
+  const mode = one.capability.accessMode;
+  const [, writers, nodes] = allowed[mode];
+  const isOver = writers >= 0 && [one, other].filter(({ readOnly }) => !readOnly).length > writers;
+  const isRead = mode === 'multi-node-reader-only';
+  return mode === other.capability.accessMode && nodes < 0 && (isRead || !isOver);
 }
 
 function attachmentFaults(context: VolumeContext, plugin: FakePlugin, leftovers: Leftover[]): string[] {

@@ -14,9 +14,10 @@ const histories = Number(process.env.HISTORIES ?? 10_000);
 
 /**
  * Each was broken once: what a request between two attempts does, two that wait for each other, a replaced runtime, a claim
- * whose release was on its way to the store.
+ * whose release was on its way to the store, one that was to go with a publication that is wanted again, a node that waits
+ * for another that the volume can't be taken from.
  */
-const found = [18, 26, 332, 1_263, 1_445, 2_435_573_007];
+const found = [18, 26, 332, 1_263, 1_445, 2_435_573_007, 3_825_532_583, 3_825_534_509];
 
 describe('random histories of volumes', function () {
   this.timeout(600_000);

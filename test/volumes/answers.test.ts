@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Step } from '../../src/testing/index.js';
 import { refusalOf } from '../refusal.js';
-import { AnswersScene } from './answers-scene.js';
+import { AnswersScene, nodes } from './answers-scene.js';
 import { type Answer, answers, reactionTo, type Subject, subjects } from './answers-table.js';
 
 const lost: Step = { breakOff: 'after' };
@@ -74,4 +74,26 @@ describe('the answers to calls for volumes', () => {
       });
     }
   }
+});
+
+describe('a call that is refused for what somebody else has attached', () => {
+  // Its own: a plugin is looked at once a minute at most.
+  let scene: AnswersScene;
+  before(async () => {
+    scene = await AnswersScene.start();
+    await scene.furnish();
+  });
+  after(() => scene.end());
+
+  it('V20 ControllerPublishVolume: that is found, undone, and then the volume is published', async () => {
+    const id = scene.begin();
+    const { csiId = '' } = await scene.runtime.volumes.create(scene.spec(id));
+    const mode = { mode: 'SINGLE_NODE_WRITER' } as const;
+    const volumeCapability = { mount: {}, accessMode: mode };
+    await scene.client.controllerPublishVolume({ volumeId: csiId, nodeId: nodes.b, volumeCapability });
+    await scene.runtime.volumes.publish({ id }, 'a');
+    expect(scene.real().map(({ attached }) => attached)).to.deep.equal([[nodes.a]]);
+    expect(scene.ends('ControllerPublishVolume')).to.include('FAILED_PRECONDITION');
+    expect(scene.ends('ControllerUnpublishVolume')).to.deep.equal(['OK']);
+  });
 });

@@ -66,4 +66,22 @@ describe('the door before a plugin', () => {
     for (const one of others) await one;
     expect(order).to.deep.equal([1, 2, 3, 4]);
   });
+
+  it('V9 turns go on after nobody waited any more, and pass over who gave up', async () => {
+    const order: string[] = [];
+    for (const round of ['a', 'b']) {
+      const first = await access.enter('disk', { signal, waits: () => {} });
+      const givingUp = new AbortController();
+      const others = [1, 2, 3].map(async (at) => {
+        const admitted = await access.enter('disk', { signal: at === 2 ? givingUp.signal : signal, waits: () => {} });
+        order.push(`${round}${at}`);
+        admitted.leave({ grpcCode: 'OK' });
+      });
+      givingUp.abort(new Error('not wanted any more'));
+      first.leave({ grpcCode: 'OK' });
+      const [, second] = await Promise.allSettled(others);
+      expect(second).to.include({ status: 'rejected' });
+    }
+    expect(order).to.deep.equal(['a1', 'a3', 'b1', 'b3']);
+  });
 });

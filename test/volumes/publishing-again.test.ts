@@ -166,4 +166,23 @@ describe('publishing a volume that was asked for before', () => {
     await gone;
     expect(attached()).to.deep.equal([]);
   });
+
+  it('V8 C2 asked for again while the claim that took it along is let go: the claim is released, the volume stays', async () => {
+    const hung = gate();
+    inOrder(house.plugin, 'ControllerPublishVolume', [{ before: hung.passed }]);
+    const claim = { mode: 'write', accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
+    await house.volumes.claim(key, { ...claim, allocId: 'w1', nodeId: 'a' });
+    const second = house.volumes.claim(key, { ...claim, allocId: 'w2', nodeId: 'a', wait: true });
+    const first = house.volumes.publish(key, 'a');
+    await house.rest();
+    await house.volumes.release(key, 'w1');
+    const again = house.volumes.publish(key, 'a');
+    await house.rest();
+    hung.open();
+    await Promise.all([first, again]);
+    expect((await second).state).to.equal('taken');
+    const { claims = [], publications = {} } = (await house.volumes.get(key)) ?? {};
+    expect(claims.map(({ allocId, state }) => `${allocId} ${state}`)).to.deep.equal(['w2 taken']);
+    expect(publications.a?.state).to.equal('published');
+  });
 });

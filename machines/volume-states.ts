@@ -1,0 +1,120 @@
+/**
+ * What the statecharts of volumes and of their snapshots are made of: requests that are refused or change something, and
+ * states that wait for a call to the plugin. Such a machine has the guards `isRefused`, `isDone` and `isOutdated`, the
+ * actions `answer`, `change` and `settle`, and the delay `untilDue`.
+ */
+import type { CallFailure, CallOutcome } from './csi-types.js';
+import { type AnswerParams, failureIn, type Stamped, stampOf } from './host.js';
+import type { FailedAttempt } from './volume-outcomes.js';
+
+interface Taken<TContext, TEvent> {
+  context: TContext;
+  event: TEvent;
+}
+
+/** What is asked for or told changes something; then it is looked for what is to be done now. */
+export const changed = <TContext, TEvent, TChange>(change: (context: TContext, event: TEvent) => TChange) => ({
+  actions: [
+    { type: 'change' as const, params: ({ context, event }: Taken<TContext, TEvent>) => change(context, event) },
+    'settle' as const,
+  ],
+});
+
+/** It is answered, and that is all. */
+export const answered = <TContext, TEvent>(answer: (context: TContext, event: TEvent) => AnswerParams) => ({
+  actions: {
+    type: 'answer' as const,
+    params: ({ context, event }: Taken<TContext, TEvent>) => answer(context, event),
+  },
+});
+
+/** Its answer says why it is refused. */
+export const refused = <TContext, TRequest>(answer: (context: TContext, request: TRequest) => AnswerParams) => ({
+  guard: { type: 'isRefused' as const, params: ({ event }: Taken<TContext, TRequest>) => event },
+  ...answered(answer),
+});
+
+/** What a machine makes of every call. */
+interface Settling<TTarget, TContext, TChange> {
+  /** The state where the next piece of work is picked. */
+  settling: TTarget;
+  failed: (context: TContext, attempt: FailedAttempt) => TChange;
+}
+
+interface Call<TId, TContext, TInput, TAnswer, TChange> {
+  /** Default: its `src`. */
+  id?: TId;
+  input: (context: TContext) => TInput;
+  done: (context: TContext, answer: TAnswer, stamp: Stamped) => TChange;
+}
+
+type Done<TContext, TAnswer> = Taken<TContext, { type: string; output: CallOutcome<TAnswer> } & Partial<Stamped>>;
+type Thrown<TContext> = Taken<TContext, { type: string; error?: unknown } & Partial<Stamped>>;
+
+/** @returns makers of states that wait for a call, for one machine */
+export const callStates = <const TTarget extends string, TContext, TChange>({
+  settling,
+  failed,
+}: Settling<TTarget, TContext, TChange>) => ({
+  /** The call is under way, or waits for its plugin. */
+  calling: <const TSrc extends string, TInput, TAnswer, const TId extends string = TSrc>(
+    src: TSrc,
+    { id, input, done }: Call<TId, TContext, TInput, TAnswer, TChange>,
+  ) => ({
+    invoke: {
+      id: id ?? src,
+      src,
+      input: ({ context }: { context: TContext }) => input(context),
+      onDone: [
+        {
+          guard: { type: 'isDone' as const, params: ({ event }: Done<TContext, TAnswer>) => event.output },
+          target: settling,
+          actions: {
+            type: 'change' as const,
+            params: ({ context, event }: Done<TContext, TAnswer>) =>
+              done(context, answerIn(event.output), stampOf(event)),
+          },
+        },
+        {
+          target: settling,
+          actions: {
+            type: 'change' as const,
+            params: ({ context, event }: Done<TContext, TAnswer>) => failed(context, attemptIn(event)),
+          },
+        },
+      ],
+      onError: {
+        target: settling,
+        actions: {
+          type: 'change' as const,
+          params: ({ context, event }: Thrown<TContext>) => failed(context, attemptIn(event)),
+        },
+      },
+    },
+    on: { settle: { guard: 'isOutdated' as const, target: settling } },
+  }),
+  /** A piece of work: the states in which it calls, and the one in which it waits for its time. */
+  pending: <TCalling extends object>(calling: TCalling) => ({
+    initial: 'backing-off' as const,
+    states: { ...calling, 'backing-off': { on: { settle: settling }, after: { untilDue: settling } } },
+  }),
+});
+
+/** Of an outcome that is known to be done. */
+function answerIn<TAnswer>(outcome: CallOutcome<TAnswer>): TAnswer {
+  if (outcome.status !== 'done') throw new Error(`the call is not done: ${outcome.failure.message}`);
+  return outcome.answer;
+}
+
+/** An effect that threw, or was given up by its host, may have made its call. */
+function attemptIn(
+  event: { type: string; output?: CallOutcome<unknown>; error?: unknown } & Partial<Stamped>,
+): FailedAttempt {
+  const { output } = event;
+  const stamp = stampOf(event);
+  if (!output || output.status === 'done')
+    return { ...stamp, failure: failureIn(event) satisfies CallFailure, isNotBegun: false };
+  const { failure, status, retry, anew } = output;
+  const isNotBegun = status === 'not-begun';
+  return { ...stamp, failure, isNotBegun, ...(retry && { retry }), ...(anew && { isAnew: anew }) };
+}

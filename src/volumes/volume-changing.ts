@@ -1,0 +1,47 @@
+/** What becomes of a volume that is there: it grows, its parameters change. The surface: volume-manager.ts */
+import { type AwaitOptions, awaitSchema, checkedOptions } from './await-options.js';
+import { type Expanded, type ExpandRequest, expandedOf, expandSchema, isExpanded } from './expansion.js';
+import { checked, definedRange, keyOf, parametersSchema, type VolumeKeyInput } from './spec.js';
+import { failed } from './volume-checks.js';
+import type { VolumeDesk } from './volume-desk.js';
+import type { Goal } from './volume-waits.js';
+
+export class VolumeChanging {
+  readonly #desk: VolumeDesk;
+
+  constructor(desk: VolumeDesk) {
+    this.#desk = desk;
+  }
+
+  async expand(key: VolumeKeyInput, capacity: ExpandRequest, options: AwaitOptions): Promise<Expanded> {
+    this.#desk.refuseIfClosed();
+    const known = keyOf(key);
+    const asked = definedRange(checked(expandSchema, capacity, 'the capacity'));
+    const waiting = checkedOptions(awaitSchema, options);
+    const { context } = await this.#desk.present(known);
+    await this.#desk.ask(known, { type: 'volume.expand', capacity: asked });
+    const reached: Goal<Expanded>['reached'] = (now) => {
+      this.#desk.refuseIfGone(known, { asked: context, now, goal: 'expanded' });
+      if (isExpanded(now, asked)) return expandedOf(now);
+      const failure = now.expansion?.failure;
+      if (failure) throw failed(known, failure);
+      return undefined;
+    };
+    return this.#desk.until({ key: known, goal: 'expanded', reached, ...waiting });
+  }
+
+  async modify(key: VolumeKeyInput, mutableParameters: Record<string, string>, options: AwaitOptions): Promise<void> {
+    this.#desk.refuseIfClosed();
+    const known = keyOf(key);
+    const asked = checked(parametersSchema, mutableParameters, 'the parameters');
+    const waiting = checkedOptions(awaitSchema, options);
+    const { context } = await this.#desk.present(known);
+    await this.#desk.ask(known, { type: 'volume.modify', mutableParameters: asked });
+    const reached: Goal<true>['reached'] = (now) => {
+      this.#desk.refuseIfGone(known, { asked: context, now, goal: 'modified' });
+      if (now.modification?.failure) throw failed(known, now.modification.failure);
+      return now.modification ? undefined : true;
+    };
+    await this.#desk.until({ key: known, goal: 'modified', reached, ...waiting });
+  }
+}

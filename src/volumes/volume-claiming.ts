@@ -1,0 +1,101 @@
+/** Claims volumes for allocs. The surface: volume-manager.ts */
+import { z } from 'zod';
+import type { Capability } from '../../machines/csi-types.js';
+import { isSameClaim } from '../../machines/volume-claims.js';
+import { nameOf } from '../../machines/volume-requests.js';
+import type { Claim, VolumeContext, VolumeKey } from '../../machines/volume-types.js';
+import { asData } from '../engine/data.js';
+import { StagecraftError } from '../errors.js';
+import {
+  accessModeSchema,
+  attachmentModeSchema,
+  checked,
+  keyOf,
+  nodeIdSchema,
+  textSchema,
+  type VolumeKeyInput,
+} from './spec.js';
+import { addressOf } from './volume-checks.js';
+import type { VolumeDesk } from './volume-desk.js';
+import type { VolumePlaces } from './volume-places.js';
+import type { Goal } from './volume-waits.js';
+
+export interface ClaimOptions {
+  allocId: string;
+  nodeId: string;
+  mode: 'read' | 'write';
+  accessMode: Capability['accessMode'];
+  attachmentMode: Capability['attachmentMode'];
+  /** Queues where it can't be had at once. */
+  wait?: boolean;
+  /** Gives up a place in the queue. */
+  signal?: AbortSignal;
+}
+
+export class VolumeClaiming {
+  readonly #desk: VolumeDesk;
+  readonly #places: VolumePlaces;
+
+  constructor(desk: VolumeDesk, places: VolumePlaces) {
+    this.#desk = desk;
+    this.#places = places;
+  }
+
+  async claim(key: VolumeKeyInput, { wait = false, signal, ...asked }: ClaimOptions): Promise<Claim> {
+    this.#desk.refuseIfClosed();
+    const known = keyOf(key);
+    const claim = checked(claimSchema, asked, 'the claim');
+    const { allocId, nodeId } = claim;
+    const withdrawn = (why = ''): StagecraftError =>
+      new StagecraftError('ABORTED', `the claim of alloc ${allocId} on ${nameOf(known)} was withdrawn${why}`, {
+        address: addressOf(known),
+      });
+    const present = await this.#desk.present(known);
+    if (signal?.aborted) throw withdrawn();
+    // What it has it keeps, whatever became of its node meanwhile.
+    const held = present.context.claims.find((one) => isSameClaim(one, claim));
+    if (held?.state === 'taken' && (await this.#stillHas(known, held))) return asData(held);
+    const context = await this.#desk.made(known, { signal });
+    await this.#places.within(context, { nodeId, takesRoom: false }, (csiNodeId) =>
+      this.#desk.ask(known, { type: 'volume.claim', claim: { ...claim, csiNodeId }, wait }),
+    );
+    const ownIn = ({ uid, claims }: VolumeContext): Claim | undefined =>
+      uid === context.uid ? claims.find((one) => isSameClaim(one, claim) && one.state === 'taken') : undefined;
+    try {
+      const reached: Goal<Claim>['reached'] = (present) => {
+        const own = ownIn(present);
+        if (own) return asData(own);
+        if (present.uid === context.uid && present.waiting.some((one) => isSameClaim(one, claim))) return undefined;
+        throw withdrawn(this.#places.whyWithdrawn(present, nodeId));
+      };
+      return await this.#desk.until({ key: known, goal: `claimed by alloc ${allocId}`, reached, signal });
+    } catch (error) {
+      if (!signal?.aborted || this.#desk.isClosed) throw error;
+      // Its place is for who comes next.
+      await this.#desk.tell(known, { type: 'volume.unclaim', allocId });
+      const view = await this.#desk.view(known);
+      const own = view && ownIn(view.context);
+      if (!own) throw withdrawn();
+      return asData(own);
+    }
+  }
+
+  /** Its release may be on its way to the store: what is committed need not be the last word. */
+  async #stillHas(key: VolumeKey, { generation: _, state: __, fenced: ___, ...claim }: Claim): Promise<boolean> {
+    try {
+      await this.#desk.ask(key, { type: 'volume.claim', claim, wait: false, isRepeat: true });
+      return true;
+    } catch (error) {
+      if (error instanceof StagecraftError && error.code === 'CLAIM_CONFLICT') return false;
+      throw error;
+    }
+  }
+}
+
+const claimSchema = z.strictObject({
+  allocId: textSchema,
+  nodeId: nodeIdSchema,
+  mode: z.enum(['read', 'write']),
+  accessMode: accessModeSchema,
+  attachmentMode: attachmentModeSchema,
+});

@@ -1,0 +1,109 @@
+/**
+ * What all requests to volumes go through: looks at one, asks it, waits for what becomes of it. Once it is closed it refuses
+ * all, and ends all waiting. What is asked of volumes, and what is waited for, say those who have it.
+ */
+import type { StateValue } from 'xstate';
+import { nameOf } from '../../machines/volume-requests.js';
+import type { VolumeContext, VolumeKey, VolumeRequest } from '../../machines/volume-types.js';
+import type { ActorDoor } from '../engine/actor-door.js';
+import type { Clock } from '../engine/clock.js';
+import { StagecraftError } from '../errors.js';
+import type { AwaitOptions } from './await-options.js';
+import { keyOf, type VolumeKeyInput } from './spec.js';
+import { addressOf, failed, notFound } from './volume-checks.js';
+import { VolumeDoor } from './volume-door.js';
+import { stateOf } from './volume-view.js';
+import { type Goal, VolumeWaits } from './volume-waits.js';
+
+/** A volume as committed. */
+export interface VolumeSight {
+  state: StateValue;
+  context: VolumeContext;
+}
+
+export class VolumeDesk {
+  readonly clock: Clock;
+  readonly #engine: ActorDoor;
+  readonly #waits: VolumeWaits;
+  readonly #door: VolumeDoor;
+  #closed: StagecraftError | undefined;
+
+  constructor({ engine, clock }: { engine: ActorDoor; clock: Clock }) {
+    this.clock = clock;
+    this.#engine = engine;
+    this.#waits = new VolumeWaits(engine, clock);
+    this.#door = new VolumeDoor(engine);
+  }
+
+  get isClosed(): boolean {
+    return this.#closed !== undefined;
+  }
+
+  /** Resolves once it is committed. @throws StagecraftError why it is refused */
+  ask(key: VolumeKey, request: VolumeRequest): Promise<void> {
+    return this.#door.ask(key, request);
+  }
+
+  /** The same of one that is there. @throws StagecraftError VOLUME_NOT_FOUND, INVALID_ARGUMENT; why every call is refused */
+  async tell(key: VolumeKeyInput, request: VolumeRequest): Promise<void> {
+    this.refuseIfClosed();
+    const known = keyOf(key);
+    if (!(await this.view(known))) throw notFound(known);
+    await this.ask(known, request);
+  }
+
+  /** Resolves once it is reached. @throws StagecraftError as VolumeWaits has it */
+  until<T>(goal: Goal<T>): Promise<T> {
+    return this.#waits.until(goal);
+  }
+
+  /** Undefined where there is none. */
+  async view(key: VolumeKey): Promise<VolumeSight | undefined> {
+    const view = await this.#engine.read(addressOf(key));
+    // The engine keeps contexts as the machines made them, but does not know their types.
+    return view && { state: view.state, context: view.context as VolumeContext };
+  }
+
+  /** @throws StagecraftError VOLUME_NOT_FOUND */
+  async present(key: VolumeKey): Promise<VolumeSight> {
+    const view = await this.view(key);
+    if (!view || stateOf(view.state) === 'deleted') throw notFound(key);
+    return view;
+  }
+
+  /** The volume once it is made, or goes. @throws StagecraftError why it can't be made; TIMEOUT, ABORTED */
+  async made(key: VolumeKey, waiting: AwaitOptions): Promise<VolumeContext> {
+    const { context } = await this.present(key);
+    const reached: Goal<VolumeContext>['reached'] = (now) => {
+      if (now.csi || now.deletion) return now;
+      if (now.creation.failure) throw failed(key, now.creation.failure);
+      return undefined;
+    };
+    if (context.csi) return context;
+    return this.until({ key, goal: 'created', reached, standing: 'nothing was asked of it', ...waiting });
+  }
+
+  /** What was asked of a volume is asked of no other, and of none that goes. */
+  refuseIfGone(key: VolumeKey, { asked, now, goal }: { asked: VolumeContext; now: VolumeContext; goal: string }): void {
+    if (now.creation.failure) throw failed(key, now.creation.failure);
+    if (now.uid === asked.uid && !now.deletion) return;
+    const message = `${nameOf(key)} was deleted before it was ${goal}`;
+    throw new StagecraftError('ABORTED', message, { address: addressOf(key) });
+  }
+
+  /** @throws StagecraftError why every call is refused */
+  refuseIfClosed(): void {
+    if (this.#closed) throw this.#closed;
+  }
+
+  /** Another runtime leads from here on: who waits hears so, by what `peek` throws. */
+  interrupt(): void {
+    this.#waits.interrupt();
+  }
+
+  /** Ends all waiting; every later call is refused. */
+  close(reason: StagecraftError): void {
+    this.#closed ??= reason;
+    this.#waits.close(this.#closed);
+  }
+}

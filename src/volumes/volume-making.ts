@@ -1,0 +1,83 @@
+/** How a volume comes to be, and how it goes. The surface: volume-manager.ts */
+import { z } from 'zod';
+import { nameOf } from '../../machines/volume-requests.js';
+import { failureOf } from '../../machines/volume-work.js';
+import type { ActorDoor } from '../engine/actor-door.js';
+import type { Random } from '../engine/random.js';
+import { StagecraftError } from '../errors.js';
+import { type AwaitOptions, awaitSchema, awaitShape, checkedOptions } from './await-options.js';
+import { checkSecretRefs, type SecretsProvider } from './secrets.js';
+import { snapshotSourceId } from './snapshot-sources.js';
+import { checked, keyOf, knownSpec, specSchema, type VolumeKeyInput, type VolumeSpec } from './spec.js';
+import { addressOf, failed, sourceIdOf } from './volume-checks.js';
+import type { VolumeDesk } from './volume-desk.js';
+import { stateOf, type Volume, volumeOf } from './volume-view.js';
+import type { Goal } from './volume-waits.js';
+
+export interface VolumeMakingPorts {
+  engine: ActorDoor;
+  random: Random;
+  /** What the names of volumes begin with at their plugins. */
+  namePrefix: string;
+  /** Says which references to secrets are none. */
+  secrets: SecretsProvider;
+  /** Whether a plugin of this name is registered. */
+  isKnownPlugin(plugin: string): boolean;
+}
+
+export class VolumeMaking {
+  readonly #desk: VolumeDesk;
+  readonly #ports: VolumeMakingPorts;
+
+  constructor(desk: VolumeDesk, ports: VolumeMakingPorts) {
+    this.#desk = desk;
+    this.#ports = ports;
+  }
+
+  async create(spec: VolumeSpec, options: AwaitOptions): Promise<Volume> {
+    this.#desk.refuseIfClosed();
+    const asked = checked(specSchema, spec, 'the spec of the volume');
+    const waiting = checkedOptions(awaitSchema, options);
+    const key = { namespace: asked.namespace, id: asked.id };
+    const address = addressOf(key);
+    const { random, namePrefix, isKnownPlugin, secrets, engine } = this.#ports;
+    const present = await this.#desk.view(key);
+    if (!isKnownPlugin(asked.plugin) && !present) {
+      const message = `no plugin is registered as '${asked.plugin}': register it, or list those that are`;
+      throw new StagecraftError('PLUGIN_NOT_FOUND', message);
+    }
+    // One that is there has passed it: the same spec again is the same volume.
+    if (!present) checkSecretRefs(secrets, asked.secrets);
+    const uid = random.id();
+    const sourceId = await sourceIdOf(asked, present?.context, {
+      volume: async (source) => (await this.#desk.present(source)).context,
+      snapshot: (source) => snapshotSourceId(engine, source),
+    });
+    const known = knownSpec(asked, sourceId);
+    await this.#desk.ask(key, { type: 'volume.create', spec: known, uid, name: `${namePrefix}-${uid}` });
+    const reached: Goal<Volume>['reached'] = (context, state) => {
+      if (context.deletion) throw new StagecraftError('ABORTED', `${nameOf(key)} is being deleted`, { address });
+      if (context.csi) return volumeOf(state, context);
+      if (context.creation.failure) throw failed(key, context.creation.failure);
+      return undefined;
+    };
+    return this.#desk.until({ key, goal: 'created', reached, ...waiting });
+  }
+
+  async delete(key: VolumeKeyInput, options: AwaitOptions & { force?: boolean }): Promise<void> {
+    this.#desk.refuseIfClosed();
+    const known = keyOf(key);
+    const { force, ...waiting } = checkedOptions(deleteSchema, options);
+    const { context } = await this.#desk.present(known);
+    await this.#desk.ask(known, { type: 'volume.delete', force });
+    const reached: Goal<true>['reached'] = (now, state) => {
+      if (now.uid !== context.uid || stateOf(state) === 'deleted') return true;
+      const failure = stateOf(state) === 'failed' ? failureOf(now) : undefined;
+      if (failure) throw failed(known, failure);
+      return undefined;
+    };
+    await this.#desk.until({ key: known, goal: 'deleted', reached, gone: true, ...waiting });
+  }
+}
+
+const deleteSchema = z.strictObject({ ...awaitShape, force: z.boolean().default(false) });

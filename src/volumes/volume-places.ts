@@ -1,0 +1,45 @@
+/** Brings a volume to a node only where the node can have it. */
+import type { VolumeContext } from '../../machines/volume-types.js';
+import { messageOf } from '../errors.js';
+import type { NodeAdmission } from './node-admission.js';
+import type { NodeTarget } from './node-port.js';
+import { addressOf, checkTopology } from './volume-checks.js';
+
+export interface VolumePlacesPorts {
+  /** Through it goes whatever brings a volume to a node. */
+  admission: Pick<NodeAdmission, 'within'>;
+  /** Where a volume of this plugin would go. @throws StagecraftError naming the node or what it lacks */
+  target(nodeId: string, plugin: string): NodeTarget;
+}
+
+export class VolumePlaces {
+  readonly #ports: VolumePlacesPorts;
+
+  constructor(ports: VolumePlacesPorts) {
+    this.#ports = ports;
+  }
+
+  /** Does what brings a volume to a node, where the node can have it; `work` gets what the plugin calls the node. */
+  within(
+    context: VolumeContext,
+    { nodeId, takesRoom }: { nodeId: string; takesRoom: boolean },
+    work: (csiNodeId: string) => Promise<void>,
+  ): Promise<void> {
+    const admission = { address: addressOf(context.key), nodeId, plugin: context.spec?.plugin ?? '', takesRoom };
+    return this.#ports.admission.within(admission, async (target) => {
+      checkTopology(context, nodeId, target);
+      await work(target.csiNodeId);
+    });
+  }
+
+  /** Why a claim waits no more that its own alloc did not withdraw, as far as that can be seen. */
+  whyWithdrawn({ deletion, spec }: VolumeContext, nodeId: string): string {
+    if (deletion) return ': the volume is being deleted';
+    try {
+      this.#ports.target(nodeId, spec?.plugin ?? '');
+      return '';
+    } catch (error) {
+      return `: ${messageOf(error)}`;
+    }
+  }
+}

@@ -1,0 +1,86 @@
+/** Brings volumes to nodes and takes them away again, for who asks for just that. The surface: volume-manager.ts */
+import { z } from 'zod';
+import type { Capability } from '../../machines/csi-types.js';
+import { wishOf } from '../../machines/volume-modes.js';
+import { nameOf } from '../../machines/volume-requests.js';
+import { StagecraftError } from '../errors.js';
+import { type AwaitOptions, awaitSchema, awaitShape, checkedOptions, timeLeft } from './await-options.js';
+import { checked, keyOf, nodeIdSchema, type VolumeKeyInput } from './spec.js';
+import { addressOf, capabilityOf, failed } from './volume-checks.js';
+import type { VolumeDesk } from './volume-desk.js';
+import type { VolumePlaces } from './volume-places.js';
+import type { Goal } from './volume-waits.js';
+
+export interface PublishOptions extends AwaitOptions {
+  /** One that the volume was made with; default its first. */
+  capability?: Capability;
+  readOnly?: boolean;
+}
+
+export class VolumePublishing {
+  readonly #desk: VolumeDesk;
+  readonly #places: VolumePlaces;
+
+  constructor(desk: VolumeDesk, places: VolumePlaces) {
+    this.#desk = desk;
+    this.#places = places;
+  }
+
+  async publish(
+    key: VolumeKeyInput,
+    nodeId: string,
+    options: PublishOptions,
+  ): Promise<{ publishContext: Record<string, string> }> {
+    this.#desk.refuseIfClosed();
+    const known = keyOf(key);
+    checkNodeId(nodeId);
+    const { capability, readOnly, signal, timeoutMs } = checkedOptions(publishSchema, options);
+    const left = timeLeft(this.#desk.clock, timeoutMs);
+    const context = await this.#desk.made(known, { signal, timeoutMs });
+    const wish = { capability: capabilityOf(known, context, capability), readOnly };
+    await this.#places.within(context, { nodeId, takesRoom: true }, (csiNodeId) =>
+      this.#desk.ask(known, { type: 'volume.publish', nodeId, csiNodeId, ...wish }),
+    );
+    const reached: Goal<{ publishContext: Record<string, string> }>['reached'] = (now) => {
+      const { uid, publications } = now;
+      const publication = uid === context.uid ? publications[nodeId] : undefined;
+      if (!publication) {
+        const message = `${nameOf(known)} was unpublished from node ${nodeId} meanwhile: publish it again`;
+        throw new StagecraftError('ABORTED', message, { address: addressOf(known) });
+      }
+      if (publication.failure) throw failed(known, publication.failure);
+      const isThere = publication.state === 'published' && publication.undoneAfter === undefined;
+      return isThere ? { publishContext: { ...publication.publishContext } } : undefined;
+    };
+    const goal = `published on node ${nodeId}`;
+    return this.#desk.until({ key: known, goal, reached, signal, timeoutMs: left() });
+  }
+
+  async unpublish(key: VolumeKeyInput, nodeId: string, options: AwaitOptions): Promise<void> {
+    this.#desk.refuseIfClosed();
+    const known = keyOf(key);
+    checkNodeId(nodeId);
+    const waiting = checkedOptions(awaitSchema, options);
+    const { context } = await this.#desk.present(known);
+    await this.#desk.ask(known, { type: 'volume.unpublish', nodeId });
+    const number = context.publications[nodeId]?.number;
+    const reached: Goal<true>['reached'] = ({ uid, publications }) => {
+      const publication = publications[nodeId];
+      if (uid !== context.uid || !publication || (number !== undefined && publication.number !== number)) return true;
+      if (publication.failure?.in === 'unpublish') throw failed(known, publication.failure);
+      if (publication.next || !wishOf(publication)) return undefined;
+      const message = `${nameOf(known)} was published again on node ${nodeId} before it was gone from there`;
+      throw new StagecraftError('ABORTED', message, { address: addressOf(known) });
+    };
+    await this.#desk.until({ key: known, goal: `unpublished from node ${nodeId}`, reached, gone: true, ...waiting });
+  }
+}
+
+const publishSchema = z.strictObject({
+  ...awaitShape,
+  readOnly: z.boolean().default(false),
+  /** Checked where it is known what there is. */
+  capability: z.unknown().optional(),
+});
+
+const checkNodeId = (nodeId: unknown): string => checked(nodeIdSchema, nodeId, 'the node id');
