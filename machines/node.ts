@@ -15,6 +15,13 @@ export interface NodePlugin {
   maxVolumes?: number;
 }
 
+/** Which report of a node's own agent one is: each has a higher one than those before it, also after a restart. */
+export interface ReportMark {
+  /** Rises with each start of the agent. */
+  epoch: number;
+  number: number;
+}
+
 /** What is on it is taken for lost, on record. */
 export interface Fence {
   reason: string;
@@ -28,17 +35,21 @@ export interface NodeContext {
   id: string;
   plugins: NodePlugin[];
   fence: Fence | null;
+  /** The last report of its own agent that came with its mark. */
+  heard?: ReportMark;
   /** It has reported while its volumes were still being told: it is ready once they are. */
   isBack: boolean;
 }
 
-export type NodeEvent = (
-  | { type: 'node.report'; plugins: NodePlugin[] }
-  | { type: 'node.down' }
-  | { type: 'node.fence'; reason: string }
-  | { type: 'node.remove' }
-) &
-  Partial<Stamped>;
+export type NodeEvent =
+  /** `mark`: it may be said again and again until it is known to be heard. */
+  (
+    | { type: 'node.report'; plugins: NodePlugin[]; mark?: ReportMark }
+    | { type: 'node.down' }
+    | { type: 'node.fence'; reason: string }
+    | { type: 'node.remove' }
+  ) &
+    Partial<Stamped>;
 
 /** Broadcast. */
 export type NodeChanged =
@@ -56,6 +67,12 @@ const notThere = ({ id }: NodeContext): Failure => ({
 
 const tooLong = 'it was down for too long';
 
+/** Whether a report is one that was heard before, or one that came before that. */
+export const isHeard = ({ heard }: Pick<NodeContext, 'heard'>, mark: ReportMark | undefined): boolean => {
+  if (!heard || !mark) return false;
+  return mark.epoch === heard.epoch ? mark.number <= heard.number : mark.epoch < heard.epoch;
+};
+
 export const nodeMachine = setup({
   types: {} as { context: NodeContext; events: NodeEvent; input: { id: string }; emitted: NodeChanged },
   actors: {
@@ -68,11 +85,14 @@ export const nodeMachine = setup({
     releaseVolumes: unbound<void, { id: string; reason: string }>(),
   },
   guards: {
+    /** What somebody has said of the node since that was heard, its repeat does not undo. */
+    isHeard: ({ context }, mark: ReportMark | undefined) => isHeard(context, mark),
     isSame: ({ context }, plugins: NodePlugin[]) => isSameData(context.plugins, plugins),
     isBack: ({ context }) => context.isBack,
   },
   actions: {
     ...hostActions,
+    keepMark: assign((_, mark: ReportMark | undefined) => (mark ? { heard: mark } : {})),
     keepPlugins: assign((_, plugins: NodePlugin[]) => ({ plugins, fence: null, isBack: false })),
     /** Nothing new may come to it before all that was there has been told. */
     keepReturn: assign((_, plugins: NodePlugin[]) => ({ plugins, isBack: true })),
@@ -93,13 +113,17 @@ export const nodeMachine = setup({
   context: ({ input }) => ({ id: input.id, plugins: [], fence: null, isBack: false }),
   initial: 'gone',
   on: {
-    'node.report': {
-      target: '.ready',
-      actions: [
-        { type: 'keepPlugins', params: ({ event }) => event.plugins },
-        { type: 'emitReport', params: ({ event }) => event.plugins },
-      ],
-    },
+    'node.report': [
+      { guard: { type: 'isHeard', params: ({ event }) => event.mark } },
+      {
+        target: '.ready',
+        actions: [
+          { type: 'keepMark', params: ({ event }) => event.mark },
+          { type: 'keepPlugins', params: ({ event }) => event.plugins },
+          { type: 'emitReport', params: ({ event }) => event.plugins },
+        ],
+      },
+    ],
     'node.fence': {
       target: '.down.fencing',
       actions: [
@@ -118,9 +142,14 @@ export const nodeMachine = setup({
         'node.down': { target: 'down', actions: { type: 'emitState', params: 'down' } },
         /** Nodes report again and again: what says nothing new is none. */
         'node.report': [
-          { guard: { type: 'isSame', params: ({ event }) => event.plugins } },
+          { guard: { type: 'isHeard', params: ({ event }) => event.mark } },
+          {
+            guard: { type: 'isSame', params: ({ event }) => event.plugins },
+            actions: { type: 'keepMark', params: ({ event }) => event.mark },
+          },
           {
             actions: [
+              { type: 'keepMark', params: ({ event }) => event.mark },
               { type: 'keepPlugins', params: ({ event }) => event.plugins },
               { type: 'emitReport', params: ({ event }) => event.plugins },
             ],
@@ -163,7 +192,15 @@ export const nodeMachine = setup({
             ],
           },
           on: {
-            'node.report': { actions: { type: 'keepReturn', params: ({ event }) => event.plugins } },
+            'node.report': [
+              { guard: { type: 'isHeard', params: ({ event }) => event.mark } },
+              {
+                actions: [
+                  { type: 'keepMark', params: ({ event }) => event.mark },
+                  { type: 'keepReturn', params: ({ event }) => event.plugins },
+                ],
+              },
+            ],
             'node.down': { actions: 'forgetReturn' },
             'node.fence': { actions: 'forgetReturn' },
           },
@@ -197,7 +234,15 @@ export const nodeMachine = setup({
             ],
           },
           on: {
-            'node.report': { actions: { type: 'keepReturn', params: ({ event }) => event.plugins } },
+            'node.report': [
+              { guard: { type: 'isHeard', params: ({ event }) => event.mark } },
+              {
+                actions: [
+                  { type: 'keepMark', params: ({ event }) => event.mark },
+                  { type: 'keepReturn', params: ({ event }) => event.plugins },
+                ],
+              },
+            ],
             'node.remove': { actions: ['forgetReturn', 'forgetPlugins'] },
           },
         },

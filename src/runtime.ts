@@ -47,7 +47,7 @@ export type Snapshots = Omit<ControllerSide['snapshots'], 'close' | 'interrupt'>
 /** `runtime.groupSnapshots`. */
 export type GroupSnapshots = Omit<ControllerSide['groupSnapshots'], 'close' | 'interrupt'>;
 /** `runtime.nodes`. */
-export type Nodes = Omit<NodeManager, 'close' | 'target' | 'byCsiId' | 'reported'>;
+export type Nodes = Omit<NodeManager, 'close' | 'target' | 'byCsiId' | 'reported' | 'hear' | 'hasHeard'>;
 
 export interface Runtime {
   readonly nodeId: string;

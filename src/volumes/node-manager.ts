@@ -2,10 +2,11 @@
 import type { StateValue } from 'xstate';
 import { z } from 'zod';
 import { nodeAddress, nodesPrefix, volumeAddress } from '../../machines/addresses.js';
-import type { NodeContext, NodeEvent, NodePlugin } from '../../machines/node.js';
+import { isHeard, type NodeContext, type NodeEvent, type NodePlugin, type ReportMark } from '../../machines/node.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { VolumeRequest } from '../../machines/volume-types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
+import { asData } from '../engine/data.js';
 import type { ActorView } from '../engine/engine.js';
 import { pages } from '../engine/pages.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
@@ -72,10 +73,19 @@ export class NodeManager {
    * What a node has now; replaces what it reported before, as a whole.
    * @throws StagecraftError INVALID_ARGUMENT with every fault
    */
-  async report(report: NodeReport): Promise<void> {
+  report(report: NodeReport): Promise<void> {
+    return this.#report(report);
+  }
+
+  /** The same from the node's own agent, which may say it again: what was heard before changes nothing. */
+  hear(report: NodeReport, mark: ReportMark): Promise<void> {
+    return this.#report(report, mark);
+  }
+
+  async #report(report: NodeReport, mark?: ReportMark): Promise<void> {
     this.#refuseIfClosed();
     const { id, plugins } = checked(reportSchema, report, 'the report of the node');
-    await this.#ask(id, { type: 'node.report', plugins: plugins.map(definedPlugin) });
+    await this.#ask(id, { type: 'node.report', plugins: plugins.map(definedPlugin), ...(mark && { mark }) });
   }
 
   /**
@@ -153,7 +163,8 @@ export class NodeManager {
   target(id: string, plugin: string): NodeTarget {
     const view = this.#engine.peek(nodeAddress(id));
     if (!view) throw notFound(id);
-    const { state, plugins } = statusOf(view);
+    const { plugins } = contextOf(view);
+    const state = outerOf(view.state);
     if (state !== 'ready')
       throw new StagecraftError('NODE_NOT_READY', `node ${id} is ${state}: it takes no volume until it reports`);
     const own = plugins.find(({ name }) => name === plugin);
@@ -171,6 +182,13 @@ export class NodeManager {
   async reported(id: string): Promise<NodePlugin[] | undefined> {
     const view = await this.#engine.read(nodeAddress(id));
     return view && statusOf(view).plugins;
+  }
+
+  /** Whether a report of the node's own agent is committed, whatever was said of the node since. */
+  async hasHeard(id: string, mark: ReportMark): Promise<boolean> {
+    const view = await this.#engine.read(nodeAddress(id));
+    // The engine keeps contexts as the machines made them, but does not know their types.
+    return view !== undefined && isHeard(view.context as NodeContext, mark);
   }
 
   /** By a plugin's own names for them, the nodes that have reported it. */
@@ -215,13 +233,15 @@ const notFound = (id: string): StagecraftError =>
     address: nodeAddress(id),
   });
 
-function statusOf({ state, context }: ActorView): NodeStatus {
-  // The engine keeps contexts as the machines made them, but does not know their types.
-  const { id, plugins, fence } = context as NodeContext;
+/** The engine keeps contexts as the machines made them, but does not know their types. */
+const contextOf = ({ context }: ActorView): NodeContext => context as NodeContext;
+
+function statusOf(view: ActorView): NodeStatus {
+  const { id, plugins, fence } = contextOf(view);
   return {
     id,
-    state: outerOf(state),
-    plugins: structuredClone(plugins),
+    state: outerOf(view.state),
+    plugins: asData(plugins),
     ...(fence && { fence: { ...fence } }),
   };
 }

@@ -4,8 +4,10 @@
  *
  * The leader reads the topic from when it began to look, and keeps no place in it: what nobody took is appended again, by
  * whoever reported it. So nothing old is taken for news, and a report that was lost with a leader reaches the next one.
+ * One that is said again has the mark that it had: once it is heard, and somebody has called the node down since, its
+ * repeat does not undo that.
  */
-import type { NodePlugin } from '../../machines/node.js';
+import type { NodePlugin, ReportMark } from '../../machines/node.js';
 import { isSameData } from '../../machines/same-data.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
@@ -15,7 +17,7 @@ import { messageOf, StagecraftError } from '../errors.js';
 import type { NodeManager } from './node-manager.js';
 
 export interface NodeReportsOptions {
-  nodes: Pick<NodeManager, 'report' | 'status'>;
+  nodes: Pick<NodeManager, 'hear' | 'hasHeard'>;
   topics: Pick<Topics, 'append' | 'follow'>;
   /** Whether this runtime leads now. */
   leads(): boolean;
@@ -30,6 +32,9 @@ interface Report {
   plugins: NodePlugin[];
 }
 
+/** As it is in the topic. */
+type Said = Report & { mark: ReportMark };
+
 const topic = 'node-reports';
 const lookMs = 1_000;
 /** So often it is looked for before it is appended again. */
@@ -39,6 +44,9 @@ export class NodeReports {
   readonly #options: NodeReportsOptions;
   readonly #stop = new AbortController();
   #sent = 0;
+  #number = 0;
+  /** What is not known to be heard yet. */
+  #open: Said | undefined;
 
   constructor(options: NodeReportsOptions) {
     this.#options = options;
@@ -56,33 +64,44 @@ export class NodeReports {
   /** Resolves when the report is committed, here or by the one that leads. @throws StagecraftError NOT_LEADER: it may be yet */
   async report(report: Report): Promise<void> {
     const { nodes, leads } = this.#options;
-    if (leads()) return nodes.report(report);
-    await this.#append(report);
-    for (let look = 0; look < looks; look += 1) {
-      await pause(this.#options.clock, lookMs, this.#stop.signal);
-      this.#stop.signal.throwIfAborted();
-      if (leads() || (await this.#isTaken(report))) break;
-    }
-    if (leads()) return nodes.report(report);
-    if (!(await this.#isTaken(report)))
+    const said = this.#said(report);
+    if (!leads()) await this.#bring(said);
+    if (leads()) await nodes.hear(report, said.mark);
+    else if (!(await this.#isTaken(said)))
       throw new StagecraftError('NOT_LEADER', 'the agent that leads has not taken the report of this node yet');
+    this.#open = undefined;
   }
 
-  async #append({ id, plugins }: Report): Promise<void> {
+  /** Resolves when it is taken, or was looked for long enough, or this runtime leads. */
+  async #bring(said: Said): Promise<void> {
+    const { clock, leads } = this.#options;
+    const { signal } = this.#stop;
+    await this.#append(said);
+    for (let look = 0; look < looks; look += 1) {
+      await pause(clock, lookMs, signal);
+      signal.throwIfAborted();
+      if (leads() || (await this.#isTaken(said))) return;
+    }
+  }
+
+  #isTaken({ id, mark }: Said): Promise<boolean> {
+    return this.#options.nodes.hasHeard(id, mark);
+  }
+
+  /** What is said again has the mark that it had. */
+  #said(report: Report): Said {
+    if (!this.#open || !isSameData(this.#open.plugins, report.plugins)) {
+      this.#number += 1;
+      this.#open = { ...report, mark: { epoch: this.#options.epoch(), number: this.#number } };
+    }
+    return this.#open;
+  }
+
+  async #append(said: Said): Promise<void> {
     const { topics, clock, epoch } = this.#options;
     this.#sent += 1;
-    const text = JSON.stringify({ id, plugins, at: clock.now() });
-    await topics.append(topic, { source: `node/${id}`, seq: epoch(), index: this.#sent, text });
-  }
-
-  async #isTaken({ id, plugins }: Report): Promise<boolean> {
-    try {
-      const { state, plugins: stored } = await this.#options.nodes.status(id);
-      return state === 'ready' && isSameData(stored, plugins);
-    } catch (error) {
-      if (error instanceof StagecraftError && error.code === 'NODE_NOT_FOUND') return false;
-      throw error;
-    }
+    const text = JSON.stringify({ ...said, at: clock.now() });
+    await topics.append(topic, { source: `node/${said.id}`, seq: epoch(), index: this.#sent, text });
   }
 
   async #follow(): Promise<void> {
@@ -102,8 +121,8 @@ export class NodeReports {
   async #take(row: TopicRow): Promise<void> {
     const { nodes, leads, logger } = this.#options;
     if (!leads()) return;
-    const { id, plugins } = eventOf<Report>(row);
-    await nodes.report({ id, plugins }).catch((error: unknown) => {
+    const { id, plugins, mark } = eventOf<Said>(row);
+    await nodes.hear({ id, plugins }, mark).catch((error: unknown) => {
       logger.warn({ node: id }, `what the node reports can't be taken: ${messageOf(error)}`);
     });
   }

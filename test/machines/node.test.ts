@@ -138,6 +138,26 @@ describe('the machine of a node', () => {
     expect(gone.isAbsent).to.equal(true);
   });
 
+  it('N1 N3 a report that was heard is said again after something else was said of the node: that stands, until a later one', async () => {
+    const mark = { epoch: 2, number: 3 };
+    const said = (epoch: number, number: number): NodeEvent => ({
+      type: 'node.report',
+      plugins: [disk],
+      mark: { epoch, number },
+    });
+    const down = new Scene().send(said(2, 3), { type: 'node.down' });
+    expect(down.send(said(2, 3), said(2, 2), said(1, 9)).state).to.deep.equal({ down: 'waiting' });
+    expect(down.context.heard).to.deep.equal(mark);
+    expect(down.send(said(2, 4)).state).to.equal('ready');
+    // What says nothing new is heard all the same.
+    const same = new Scene().report(disk).send(said(2, 3), { type: 'node.fence', reason: 'x' }, said(2, 3));
+    await same.end(same.releases);
+    expect(same.state).to.deep.equal({ down: 'fenced' });
+    const restarted = new Scene().send(said(2, 3), { type: 'node.fence', reason: 'x' }, said(3, 1));
+    await restarted.end(restarted.releases);
+    expect(restarted.state).to.equal('ready');
+  });
+
   it('N3 what is not there, or on its way out, can’t be down or fenced', () => {
     const nobody = new Scene().send(
       { type: 'node.down' },

@@ -80,6 +80,35 @@ describe('a node whose agent stands by', () => {
     expect(await seen(second)).to.deep.equal(reported);
   });
 
+  for (const what of ['down', 'fence'] as const) {
+    it(`N3 taken out (${what}) before its agent has seen that it was heard: the report is not said again for that`, async () => {
+      const { nodes } = first.runtime;
+      const ended = new AbortController();
+      const taken = (async () => {
+        for await (const { kind } of nodes.updates({ signal: ended.signal }))
+          if (kind === 'reported') return what === 'down' ? nodes.down('n2') : nodes.fence('n2', 'it is off');
+      })();
+      await register(second);
+      await lab.clock.advance(soonMs);
+      await taken;
+      await lab.clock.advance(60_000);
+      expect(await seen(first)).to.deep.equal([['n2', 'down', [['csi-n2', 9]]]]);
+      plugin.maxVolumes = 4;
+      await lab.clock.advance(60_000);
+      expect(await seen(first)).to.deep.equal([['n2', 'ready', [['csi-n2', 4]]]]);
+    });
+  }
+
+  it('N1 said again by an agent that did not see it heard: once is enough', async () => {
+    await register(second);
+    await lab.clock.advance(soonMs);
+    const [row] = (await lab.data.readTopic('node-reports', 0, 10)).rows;
+    await first.runtime.nodes.down('n2');
+    await lab.data.appendTopic('node-reports', [{ source: 'node/n2', seq: 9, index: 9, text: row?.text ?? '' }]);
+    await lab.clock.advance(soonMs);
+    expect(await seen(first)).to.deep.equal([['n2', 'down', [['csi-n2', 9]]]]);
+  });
+
   it('N3 called down after that, it is so until its agent starts again', async () => {
     await register(second);
     await lab.clock.advance(soonMs);

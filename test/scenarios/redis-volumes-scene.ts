@@ -15,6 +15,8 @@ export interface VolumesChildOptions {
   nodeId: string;
   dataDir: string;
   socketPath: string;
+  /** Where the driver listens that is this node's own; default: it has none. */
+  nodeSocketPath?: string;
   /** Where volumes can be published. */
   nodes: string[];
 }
@@ -44,6 +46,7 @@ export async function openLeader({
   nodeId,
   dataDir,
   socketPath,
+  nodeSocketPath,
   logger,
 }: VolumesChildOptions & { logger: Logger }): Promise<Runtime> {
   const store = redisStore(url);
@@ -52,6 +55,9 @@ export async function openLeader({
   const connection = { socketPath };
   await runtime.plugins.register({ type: 'csi-controller', name: 'disk', allocId: 'disk-1', connection });
   await runtime.plugins.waitFor('csi-controller', 'disk');
+  if (nodeSocketPath === undefined) return runtime;
+  const node = { socketPath: nodeSocketPath };
+  await runtime.plugins.register({ type: 'csi-node', name: 'disk', allocId: 'disk-node-1', connection: node });
   return runtime;
 }
 
@@ -59,16 +65,16 @@ export class VolumesChild {
   readonly said: ChildSaid[] = [];
   readonly #process: ChildProcess;
 
-  private constructor(options: VolumesChildOptions) {
-    const path = fileURLToPath(new URL('./redis-volumes-child.ts', import.meta.url));
+  private constructor(options: VolumesChildOptions, program: string) {
+    const path = fileURLToPath(new URL(program, import.meta.url));
     this.#process = fork(path, [JSON.stringify(options)], { execArgv: ['--import=tsx'] });
     this.#process.on('error', () => undefined);
     this.#process.on('message', (message: ChildSaid) => void this.said.push(message));
   }
 
-  /** Resolves once it leads and works. */
-  static async start(options: VolumesChildOptions): Promise<VolumesChild> {
-    const child = new VolumesChild(options);
+  /** Resolves once it is up; by default it works, which takes that it leads. */
+  static async start(options: VolumesChildOptions, program = './redis-volumes-child.ts'): Promise<VolumesChild> {
+    const child = new VolumesChild(options, program);
     await eventually('the child is open', () => {
       if (child.#process.exitCode !== null) throw new Error('the child ended');
       return child.said.some(({ kind }) => kind === 'open');
