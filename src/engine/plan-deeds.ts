@@ -30,9 +30,11 @@ export type Deed = (running: Running) => void;
 /** What it gives counts as true or false. */
 export type Check = (running: Running, told: Pick<Known, 'context' | 'event'>) => unknown;
 
+const notPlannedFor = new Error('not planned for');
+
 /** Leaves the step to XState, which begins it anew. */
 export const unplanned = (): never => {
-  throw new Error('not planned for');
+  throw notPlannedFor;
 };
 
 type Call<T> = (known: object, params?: unknown) => T;
@@ -58,10 +60,11 @@ const nothing = (): undefined => undefined;
 /** By name, with parameters or without: `'count'`, `{ type: 'count', params }`. */
 function reference(to: unknown): { name: string; params: (running: Running) => unknown } {
   if (isCall(to)) return { name: to.name || '(anonymous)', params: nothing };
-  if (!(to instanceof Object)) return { name: String(to), params: nothing };
+  if (typeof to === 'string') return { name: to, params: nothing };
+  if (!(to instanceof Object && 'type' in to)) return unplanned();
   const given = 'params' in to ? to.params : undefined;
   return {
-    name: 'type' in to ? String(to.type) : '',
+    name: String(to.type),
     params: isCall(given) ? ({ context, event }) => given({ context, event }) : () => given,
   };
 }
