@@ -54,6 +54,28 @@ describe('between two attempts', () => {
     expect(plugin.wrongs).to.deep.equal([]);
   });
 
+  it('V10 the clock is set back by a day as the runtime is away: what waited and what was under way goes on as soon as ever', async () => {
+    const { clock, plugin } = house;
+    const stepped = await steppedClock();
+    const ids = ['waits', 'hangs', 'wants'];
+    for (const id of ids) await house.volumes.create(spec(id));
+    plugin.script = ({ volume }) =>
+      volume === 'vol-2' ? { before: new Promise(() => {}) } : { code: 'UNAVAILABLE', text: 'not now' };
+    for (const id of ids) house.volumes.publish({ id }, 'a').catch(() => {});
+    house.runtime.snapshots.create({ id: 'shot', volume: { id: 'wants' } }).catch(() => {});
+    await clock.advance(100_000);
+    await house.runtime.close();
+    stepped.setBackMs = 86_400_000;
+    plugin.script = () => undefined;
+    plugin.overlaps = 'allowed';
+    await house.open();
+    // That of a call that may still be under way, and the longest wait.
+    await clock.advance(300_000);
+    expect([...plugin.volumes.values()].map(({ attached }) => [...attached])).to.deep.equal(ids.map(() => ['csi-a']));
+    expect((await house.runtime.snapshots.get({ id: 'shot' }))?.state).to.equal('ready');
+    expect(house.plugin.wrongs).to.deep.equal([]);
+  });
+
   it('V10 the clock is set back by an hour: no wait is longer for that, nor is a plugin shut out', async () => {
     const { clock, plugin } = house;
     const stepped = await steppedClock();
