@@ -90,8 +90,10 @@ export const failed = (context: VolumeContext, attempt: FailedAttempt): Change =
       if (!isNotBegun && !draft.awaiting) doubt(draft, work);
       return;
     }
+    // One that was to be taken over is let go of, whatever is said of it.
+    if (work.kind === 'create' && draft.spec?.external && draft.deletion) return;
     const count = (triesOf(draft, work)?.count ?? 0) + 1;
-    if (isForced(draft, work) && (failure.final || count >= forcedAttempts)) giveUp(draft, work, failure);
+    if (isForced(draft, work) && (failure.final || count >= forcedAttempts)) giveUp(draft, work, attempt);
     else if (isSo(draft, work, failure)) remove(draft, publicationAt(draft).nodeId);
     else if (failure.final) fail(draft, work, failure);
     else again(draft, work, { ...attempt, count });
@@ -101,9 +103,9 @@ export const failed = (context: VolumeContext, attempt: FailedAttempt): Change =
 const isForced = ({ deletion }: Draft, { kind }: Work): boolean =>
   deletion?.force === true && (kind === 'create' || kind === 'unpublish' || kind === 'delete');
 
-/** A call for it may have taken effect, or may still. */
+/** A call for it may have taken effect, or may still. One that is only taken over is asked about, not made. */
 function doubt(draft: Draft, { kind, nodeId }: Work): void {
-  if (kind === 'create') draft.creation = { ...draft.creation, inDoubt: true };
+  if (kind === 'create' && !draft.spec?.external) draft.creation = { ...draft.creation, inDoubt: true };
   const publication = kind === 'publish' && nodeId !== undefined ? draft.publications[nodeId] : undefined;
   if (publication) draft.publications[nodeId ?? ''] = { ...publication, inDoubt: true };
 }
@@ -220,7 +222,7 @@ const noProofs = ['ALREADY_EXISTS', 'PERMISSION_DENIED', 'UNAUTHENTICATED', 'UNI
 /** Whether a final answer to a publishing says that no attempt before it has done anything. */
 const isProof = ({ grpcCode }: CallFailure): boolean => grpcCode !== undefined && !noProofs.includes(grpcCode);
 
-function giveUp(draft: Draft, work: Work, { message }: CallFailure): void {
+function giveUp(draft: Draft, work: Work, { failure: { message, final }, isNotBegun }: FailedAttempt): void {
   const leftover = (what: Leftover['what'], where: object = {}): void => {
     draft.leftovers = [...draft.leftovers, { what, ...where, ...atPlugin(draft), message }];
   };
@@ -229,7 +231,8 @@ function giveUp(draft: Draft, work: Work, { message }: CallFailure): void {
     leftover('published', { nodeId, csiNodeId: publication.csiNodeId });
     remove(draft, nodeId);
   } else {
-    leftover('created');
+    const isRefused = work.kind === 'create' && !draft.creation.inDoubt && (final || isNotBegun);
+    if (!isRefused) leftover('created');
     draft.csi = null;
     draft.creation = {};
   }

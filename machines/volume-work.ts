@@ -37,7 +37,7 @@ function* pieces(context: VolumeContext, nowMs: number): Generator<Piece> {
   const { spec, csi, creation, deletion, publications, expansion, modification } = context;
   if (!csi) {
     // What may have been made can be deleted only once its id is known.
-    const isWanted = !deletion || (creation.inDoubt && !spec?.external);
+    const isWanted = !deletion || creation.inDoubt;
     if (!creation.failure && isWanted) yield piece('create', creation.tries);
     return;
   }

@@ -9,9 +9,10 @@ import type { Actors } from './actors.js';
 import { type Clock, pause } from './clock.js';
 import type { Committer } from './committer.js';
 import type { Deliveries } from './deliveries.js';
+import { isNegated } from './doubts.js';
 import type { EffectGate } from './effect-gate.js';
 import type { EffectRunner } from './effect-runner.js';
-import { type ActorKind, type Effect, limitOf } from './effects.js';
+import type { Effect } from './effects.js';
 import { decodeEntry, dueInMs, type LiveEffect } from './envelope.js';
 import type { LeaseKeeper } from './lease-keeper.js';
 import type { Logger } from './logger.js';
@@ -65,7 +66,7 @@ export function actorHost(parts: EngineParts): ActorHost {
 
   /** An abort tells our side only: what was called may go on. */
   const mayGoOn = (address: string, src: string, untilMs: number): void => {
-    if (untilMs === Number.POSITIVE_INFINITY || !isNegated(parts.actors().kindOf(address).kind, src)) return;
+    if (untilMs === Number.POSITIVE_INFINITY || !isNegated(parts.actors().kindOf(address).kind.effects, src)) return;
     const place = placeOf(address, src);
     uncertainUntilMs.set(place, Math.max(untilMs, uncertainUntilMs.get(place) ?? 0));
     timers.after(untilMs - clock.monotonicMs(), () => certainInMs(place)); // forgets it
@@ -95,13 +96,10 @@ export function actorHost(parts: EngineParts): ActorHost {
     after: (delayMs, callback) => {
       timers.after(delayMs, callback);
     },
-    doubt: (address, begun) => {
-      for (const one of begun) {
-        const effect = effectOf(address, one);
-        if (effect)
-          mayGoOn(address, one.src, clock.monotonicMs() + (effect.sentDeadlineMs ?? limitOf(effect, one.input)));
-      }
+    doubt: (address, doubts) => {
+      for (const [src, lastsMs] of Object.entries(doubts)) mayGoOn(address, src, leases.sinceMs + lastsMs);
     },
+    isUnderWay: (address, src) => certainInMs(placeOf(address, src)) > 0,
     startEffect: (address, asked, recovered) => {
       const effect = effectOf(address, asked);
       const delayMs = Math.max(
@@ -174,10 +172,4 @@ export function actorHost(parts: EngineParts): ActorHost {
     rested: (actor) => parts.actors().rested(actor),
   };
   return host;
-}
-
-/** Whether another effect of its kind undoes it. */
-function isNegated({ effects }: ActorKind, src: string): boolean {
-  for (const other in effects) if (effects[other]?.negates?.includes(src)) return true;
-  return false;
 }

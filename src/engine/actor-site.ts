@@ -2,6 +2,7 @@
 import type { StateValue } from 'xstate';
 import type { StagecraftError } from '../errors.js';
 import type { Actor } from './actor.js';
+import type { Doubts } from './doubts.js';
 import type { Run } from './effect-runner.js';
 import type { JournalEntry, LiveEffect, LiveTimer, Outbox } from './envelope.js';
 import type { Commit, CommitResult, StoredRecord } from './store.js';
@@ -30,8 +31,10 @@ export interface ActorHost {
   /** What is stored now; asked for until the store answers. `failed` hears of each time that it doesn't. */
   load(address: string, failed: (error: unknown) => void): Promise<StoredRecord | undefined>;
   after(delayMs: number, callback: () => void): void;
-  /** A runtime before this one may have left calls of these effects under way. */
-  doubt(address: string, begun: LiveEffect[]): void;
+  /** A runtime before this one may have left these calls under way. */
+  doubt(address: string, doubts: Doubts): void;
+  /** Whether such a call, or one that was cancelled, may still be. */
+  isUnderWay(address: string, src: string): boolean;
   startEffect(address: string, live: LiveEffect, recovered: boolean): Run;
   /** @param reason why, where it is not that its state was left */
   cancelEffect(run: Run, reason?: StagecraftError): void;

@@ -10,6 +10,7 @@ import type { ActorHost, ActorSite } from './actor-site.js';
 import type { Change } from './changes.js';
 import { commitOf } from './commit-of.js';
 import type { Departed } from './departed-actors.js';
+import { certain } from './doubts.js';
 import type { ActorKind } from './effects.js';
 import { dueInMs, type Envelope, emptyEnvelope, type JournalEntry } from './envelope.js';
 import { adopted, restored } from './from-record.js';
@@ -158,6 +159,8 @@ export class Actor implements Author, Taker {
       this.#commitId = record.commitId;
       this.#restoredSeq = record.seq;
       this.#bytes = record.text.length;
+      const { doubts } = state.envelope;
+      if (doubts) this.#host.doubt(this.address, doubts);
       if (envelope.quarantined && !released) {
         this.enterQuarantine(envelope.quarantined.reason);
         return;
@@ -367,12 +370,21 @@ export class Actor implements Author, Taker {
   /** What the machine throws is a crash; what a migration throws keeps the actor out of service. */
   #take(mail: Mail): Taken | undefined {
     try {
+      this.#endDoubts();
       return take(this, this.#state, mail, this.#host.stamp());
     } catch (error) {
       this.#putBack(mail);
       this.enterQuarantine(messageOf(error));
       return undefined;
     }
+  }
+
+  /** What is certain by now is written no more. */
+  #endDoubts(): void {
+    const { envelope } = this.#state;
+    if (!envelope.doubts) return;
+    const isUnderWay = (src: string): boolean => this.#host.isUnderWay(this.address, src);
+    this.#state = { ...this.#state, envelope: certain(envelope, isUnderWay) };
   }
 
   /** Its journal goes first, then what reminds of it. */

@@ -55,7 +55,7 @@ export interface Effect {
   /**
    * Which effects of its kind it undoes, by their `src`. It waits where such a call may still be under way, left by a
    * runtime before this one or cancelled by this one, until the deadline of that call has passed: it must not be
-   * overtaken by what it undoes.
+   * overtaken by what it undoes. What a runtime before has left is given its whole time from the lease on: doubts.ts
    */
   negates?: readonly string[];
 }

@@ -5,6 +5,7 @@
 import type { AnyEventObject } from 'xstate';
 import type { AnswerParams } from '../../machines/host.js';
 import type { Change } from './changes.js';
+import type { Doubts } from './doubts.js';
 import type { PersistedSnapshot, StartedEffect } from './hosted-machine.js';
 import type { Encoded } from './store.js';
 
@@ -50,6 +51,8 @@ export interface Envelope {
   crashes?: number[];
   /** Out of service since it crashed too often, until it is released. */
   quarantined?: Quarantine;
+  /** Calls that may still be under way, though none of its effects stands for them. */
+  doubts?: Doubts;
 }
 
 export interface Quarantine {
@@ -132,9 +135,10 @@ export function decodeEnvelope(text: Encoded): Envelope {
     throw new Error('the record lacks what was received or answered');
   if (snapshot !== undefined && !isSnapshot(snapshot))
     throw new Error('the record has a snapshot without state or context');
-  const { crashes, quarantined } = parsed;
+  const { crashes, quarantined, doubts } = parsed;
   if (crashes !== undefined && !isListOf(crashes, isNumber)) throw new Error('the record lacks its crashes');
   if (quarantined !== undefined && !isQuarantine(quarantined)) throw new Error('the record lacks its quarantine');
+  if (doubts !== undefined && !isDoubts(doubts)) throw new Error('the record lacks its doubts');
   const whole: Envelope = {
     format,
     machine,
@@ -147,6 +151,7 @@ export function decodeEnvelope(text: Encoded): Envelope {
   if (snapshot !== undefined) whole.snapshot = snapshot;
   if (crashes !== undefined) whole.crashes = crashes;
   if (quarantined !== undefined) whole.quarantined = quarantined;
+  if (doubts !== undefined) whole.doubts = doubts;
   return whole;
 }
 
@@ -165,6 +170,8 @@ const isNumber = (value: unknown): value is number => typeof value === 'number';
 
 const isQuarantine = (value: unknown): value is Quarantine =>
   isObject(value) && isNumber(value.at) && typeof value.reason === 'string';
+
+const isDoubts = (value: unknown): value is Doubts => isObject(value) && Object.values(value).every(isNumber);
 
 export const isSnapshot = (value: unknown): value is PersistedSnapshot =>
   isObject(value) && isObject(value.context) && (typeof value.value === 'string' || isObject(value.value));

@@ -1,6 +1,7 @@
 /** What an actor is as its record says. Pure; both throw where the snapshot fits no state of the machine. */
 import type { ActorSite } from './actor-site.js';
 import { type Change, isCounted } from './changes.js';
+import { doubted } from './doubts.js';
 import { decodeEnvelope, type Envelope } from './envelope.js';
 import { readable } from './migrate.js';
 import type { StoredRecord } from './store.js';
@@ -16,9 +17,11 @@ export interface Restored {
 export function restored(
   taker: Taker,
   { seq }: StoredRecord,
-  { envelope, released }: { envelope: Envelope; released: boolean },
+  { envelope: stored, released }: { envelope: Envelope; released: boolean },
 ): Restored {
   const { machine, kind } = taker;
+  const doubts = doubted(kind, stored.doubts, stored.effects);
+  const envelope = doubts ? { ...stored, doubts } : stored;
   const { snapshot, migrations } = readable(machine, envelope, kind.migrations);
   const isMigrated = snapshot !== undefined && migrations.length > 0;
   const changes: Change[] = isMigrated ? [{ kind: 'migrated', migrations, snapshot }] : [];

@@ -35,6 +35,7 @@ export class LeaseKeeper {
   readonly #events: LeaseEvents;
   #request: LeaseRequest | undefined;
   #lease: Lease | undefined;
+  #sinceMs = 0;
   #heldUntilMs = 0;
   /** The store may have lost writes since it was acquired. */
   #mayBeForgotten = false;
@@ -56,7 +57,13 @@ export class LeaseKeeper {
     const result = await this.#store.acquireLease(request);
     if (result.status === 'held') throw inUse?.(result.holder) ?? nodeInUse(request, result.holder);
     this.#request = request;
+    this.#sinceMs = this.#clock.monotonicMs();
     this.#held(result.lease, askedAtMs);
+  }
+
+  /** When it was acquired, on the monotonic clock: no runtime before this one has begun anything since. */
+  get sinceMs(): number {
+    return this.#sinceMs;
   }
 
   /** As acquired, even where it was lost since. */

@@ -29,9 +29,7 @@ export class LiveWork {
   begin({ timers, effects }: Envelope, restoredSeq: number): void {
     for (const timer of timers) this.#startTimer(timer);
     if (effects.length === 0) return;
-    const wasBegun = ({ seq }: LiveEffect): boolean => seq <= restoredSeq;
-    this.#host.doubt(this.#address, effects.filter(wasBegun));
-    for (const effect of effects) this.#startEffect(effect, wasBegun(effect));
+    for (const effect of effects) this.#startEffect(effect, effect.seq <= restoredSeq);
   }
 
   /** Cancels what is asked for no more, starts what is new; what is in both, as the same object, goes on. */

@@ -7,6 +7,7 @@ import type { AnswerParams } from '../../machines/host.js';
 import { messageOf } from '../errors.js';
 import { firedAgain, takeChange, triedAgain } from './changes.js';
 import { asData } from './data.js';
+import { doubted } from './doubts.js';
 import type { ActorKind } from './effects.js';
 import {
   type Envelope,
@@ -53,6 +54,8 @@ export interface Taker {
   machine: HostedMachine;
   policy: ActorPolicy;
 }
+
+const none: LiveEffect[] = [];
 
 /** Repeated requests are answered from the record as long as this many others have not come since. */
 const answersKept = 32;
@@ -172,21 +175,33 @@ function moved(taker: Taker, { envelope }: ActorState, { mail, entry, step }: Mo
   const answer = step.answer && asData(step.answer);
   const outbox = outboxOf(taker, step, at);
   const next = marked(envelope, mail, answer);
-  if (isGone(step.snapshot)) {
+  const isKept = !isGone(step.snapshot);
+  const effects = isKept ? effectsAfter(taker.machine, envelope.effects, { mail, entry, step }) : none;
+  if (envelope.effects !== effects) leave(taker, next, { mail, effects });
+  if (!isKept) {
     const gone = { seq, snapshot: undefined, envelope: tombstone(taker.machine, next) };
     return written(taker, { mail, entry, next: gone, outbox, answer });
   }
   next.snapshot = taker.machine.persist(step.snapshot);
-  next.effects = effectsAfter(taker.machine, next.effects, { mail, entry, step });
+  next.effects = effects;
   next.timers = timersAfter(next.timers, { mail, entry, step });
   return written(taker, { mail, entry, next: { seq, snapshot: step.snapshot, envelope: next }, outbox, answer });
 }
 
+/** What ended otherwise than by its own result may go on without it. */
+function leave({ kind }: Taker, next: Envelope, { mail, effects }: { mail: Mail; effects: LiveEffect[] }): void {
+  const ended = mail.kind === 'effect' && mail.ended ? mail.id : undefined;
+  const left = next.effects.filter((effect) => effect.id !== ended && !effects.includes(effect));
+  const doubts = doubted(kind, next.doubts, left);
+  if (doubts) next.doubts = doubts;
+}
+
 /** What a deleted actor leaves. */
-export const tombstone = (machine: HostedMachine, { received, answers }: Envelope): Envelope => ({
+export const tombstone = (machine: HostedMachine, { received, answers, doubts }: Envelope): Envelope => ({
   ...emptyEnvelope(machine),
   received,
   answers,
+  ...(doubts && { doubts }),
 });
 
 export function written({ policy }: Taker, { mail, entry, next, outbox, answer }: Omit<Taken, 'written'>): Taken {

@@ -99,7 +99,6 @@ export class PluginCalls {
     let hasWaited = false;
     let admitted: Admitted;
     try {
-      run.signal.throwIfAborted();
       admitted = await access.enter(plugin, {
         signal: run,
         waitMs: isForced ? forcedWaitMs : undefined,
@@ -128,7 +127,7 @@ export class PluginCalls {
         admitted.leave();
         return { status: 'done', answer };
       }
-      const bounds = await this.#bounds(run);
+      const bounds = new Bounds(run, await this.#secrets(run));
       const client = await admitted.client();
       run.sent();
       isSent = true;
@@ -163,18 +162,26 @@ export class PluginCalls {
     });
   }
 
-  /** Its signal is made for those who look at it. */
-  async #bounds(run: EffectCall<VolumeCall>): Promise<CallBounds> {
+  #secrets(run: EffectCall<PluginCall>): Record<string, string> | Promise<Record<string, string>> {
     const { secrets, clock } = this.#options;
     const refs = run.input.secrets;
-    const isBare = Object.keys(refs).length === 0;
-    const resolved = isBare ? {} : await resolveSecrets(secrets, refs, { clock, signal: run.signal });
-    return {
-      secrets: resolved,
-      get signal() {
-        return run.signal;
-      },
-    };
+    if (Object.keys(refs).length === 0) return {};
+    return resolveSecrets(secrets, refs, { clock, signal: run.signal });
+  }
+}
+
+/** A signal is made for those who look at it. */
+class Bounds implements CallBounds {
+  readonly secrets: Record<string, string>;
+  readonly #run: EffectCall;
+
+  constructor(run: EffectCall, secrets: Record<string, string>) {
+    this.secrets = secrets;
+    this.#run = run;
+  }
+
+  get signal(): AbortSignal {
+    return this.#run.signal;
   }
 }
 

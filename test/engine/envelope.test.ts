@@ -15,4 +15,19 @@ describe('the record of an actor that holds nothing', () => {
     const text = encode({ ...empty, snapshot: { value: 'on', context: {} } });
     expect(encode(decodeEnvelope(text))).to.equal(text);
   });
+
+  it('read and written again with all that an actor can have, then its text is the same', () => {
+    const text = encode({
+      ...empty,
+      crashes: [1],
+      quarantined: { at: 1, reason: 'it crashed' },
+      doubts: { controllerPublish: 125_000 },
+    });
+    expect(encode(decodeEnvelope(text))).to.equal(text);
+  });
+
+  it('damaged in its doubts, then it is not read', () => {
+    const text = encode({ ...empty, doubts: { controllerPublish: 125_000 } }).replace('125000', '"long"');
+    expect(() => decodeEnvelope(text)).to.throw('the record lacks its doubts');
+  });
 });

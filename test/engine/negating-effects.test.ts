@@ -6,7 +6,7 @@ import type { ActorKind } from '../../src/engine/effects.js';
 import { Lab, type Life } from './lab.js';
 import { type ManualEffect, manualEffect } from './manual-effect.js';
 
-type DoorEvent = { type: 'open' | 'shut' | 'look' | 'both' | 'watch' } & Stamped;
+type DoorEvent = { type: 'open' | 'shut' | 'look' | 'both' | 'watch' | 'remove' } & Stamped;
 
 const effect = unbound<void, object>();
 
@@ -17,12 +17,13 @@ const doorMachine = setup({
 }).createMachine({
   id: 'door',
   initial: 'still',
-  on: { open: '.opening', shut: '.shutting', look: '.looking', both: '.both', watch: '.watching' },
+  on: { open: '.opening', shut: '.shutting', look: '.looking', both: '.both', watch: '.watching', remove: '.removed' },
   states: {
     still: {},
     opening: { invoke: { id: 'open', src: 'open', input: {}, onDone: 'still', onError: 'still' } },
     shutting: { invoke: { id: 'shut', src: 'shut', input: {}, onDone: 'still', onError: 'still' } },
     looking: { invoke: { id: 'look', src: 'look', input: {}, onDone: 'still', onError: 'still' } },
+    removed: { tags: 'absent' },
     watching: { invoke: { id: 'watch', src: 'watch', input: {} } },
     both: {
       type: 'parallel',
@@ -51,9 +52,9 @@ describe('negating effects', () => {
     await restart();
   });
 
-  const restart = async (): Promise<void> => {
+  const restart = async (how: Pick<ActorKind, 'onDemand'> = {}): Promise<void> => {
     const effects = { open, shut, look, watch: manualEffect('loop') };
-    const kind: ActorKind = { machine: doorMachine, effects, begin: () => ({}) };
+    const kind: ActorKind = { machine: doorMachine, effects, begin: () => ({}), ...how };
     life = await lab.start([kind]);
   };
   const ask = (type: string, address = 'door/a'): Promise<unknown> => life.engine.ask(address, { type });
@@ -156,15 +157,82 @@ describe('negating effects', () => {
     expect(shut.calls).to.have.length(2);
   });
 
-  it('it waits, and the runtime is killed, then it waits in the next one as long as the calls of that may last', async () => {
+  it('it waits, and the runtime is killed, then it waits as long again: no clock tells what has passed between', async () => {
     await ask('open');
     await restart();
     await ask('shut');
     await lab.clock.advance(deadlineMs / 2);
-    expect(shut.calls).to.have.length(0);
     await restart();
+    await lab.clock.advance(deadlineMs - 1);
+    expect(shut.calls).to.have.length(0);
+    await lab.clock.advance(1);
+    expect(shut.calls).to.have.length(1);
+  });
+
+  it('killed again when its counterpart, taken up again, has ended: the call of the first runtime is not forgotten', async () => {
+    await ask('open');
+    await restart();
+    await lab.clock.advance(100);
+    open.last.finish();
+    await lab.rest();
+    await restart();
+    await ask('shut');
+    await lab.clock.advance(deadlineMs - 1);
+    expect(shut.calls).to.have.length(0);
+    await lab.clock.advance(1);
+    expect(shut.calls).to.have.length(1);
+  });
+
+  it('its counterpart was cancelled, and the runtime killed, then it waits in the next one', async () => {
+    await ask('open');
+    await ask('look');
+    look.last.finish();
+    await lab.rest();
+    await restart();
+    await ask('shut');
+    await lab.clock.advance(deadlineMs - 1);
+    expect(shut.calls).to.have.length(0);
+    await lab.clock.advance(1);
+    expect(shut.calls).to.have.length(1);
+  });
+
+  it('its actor was deleted while its counterpart ran, and made anew after a restart, then it waits', async () => {
+    await ask('open');
+    await ask('remove');
+    await restart();
+    await ask('shut');
+    await lab.clock.advance(deadlineMs - 1);
+    expect(shut.calls).to.have.length(0);
+    await lab.clock.advance(1);
+    expect(shut.calls).to.have.length(1);
+  });
+
+  it('the time of the call is over, and something was committed since, then it starts at once in the next runtime', async () => {
+    await ask('open');
+    await restart();
+    await lab.clock.advance(100);
+    open.last.finish();
     await lab.clock.advance(deadlineMs);
-    expect(shut.calls.length).to.be.at.least(1);
+    await ask('look');
+    look.last.finish();
+    await lab.rest();
+    await restart();
+    await ask('shut');
+    expect(shut.calls).to.have.length(1);
+  });
+
+  it('its actor comes into memory long after the restart, then that time counts', async () => {
+    await ask('open');
+    await ask('look');
+    look.last.finish();
+    await lab.rest();
+    await restart({ onDemand: true });
+    await lab.clock.advance(deadlineMs - 1_000);
+    await ask('shut');
+    await lab.clock.advance(999);
+    expect(shut.calls).to.have.length(0);
+    await lab.clock.advance(1);
+    expect(shut.calls).to.have.length(1);
   });
 
   for (const [how, byMs] of [

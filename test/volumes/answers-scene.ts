@@ -180,6 +180,11 @@ export class AnswersScene {
     }
   }
 
+  /** Whether a call is under way. */
+  get isCalled(): boolean {
+    return this.#calls().some(({ end }) => !end);
+  }
+
   calls(rpc: RpcName): RecordedCall[] {
     return this.#calls().filter((call) => call.rpc === rpc);
   }

@@ -4,36 +4,15 @@
  * removed, and made anew.
  */
 import { expect } from 'chai';
-import { groupSnapshotAddress, snapshotAddress } from '../../machines/addresses.js';
 import type { RpcName } from '../../src/csi/answers.js';
-import type { GroupSnapshots, Snapshots } from '../../src/runtime.js';
 import type { Step } from '../../src/testing/index.js';
-import type { GroupSnapshot, Snapshot } from '../../src/volumes/snapshot-view.js';
 import { refusalOf } from '../refusal.js';
 import { eventually } from '../scenarios/redis-scene.js';
 import { AnswersScene } from './answers-scene.js';
 import { type Answer, answers } from './answers-table.js';
+import { ofGroups, ofOne, type Sort, sources } from './snapshot-sorts.js';
 
 const lost: Step = { breakOff: 'after' };
-const sources = [{ id: 'data' }, { id: 'wal' }];
-
-interface Sort {
-  creates: RpcName;
-  deletes: RpcName;
-  chosen: readonly Answer[];
-  of(scene: AnswersScene): Pick<Snapshots | GroupSnapshots, 'delete' | 'retry'> & {
-    get(key: { id: string }): Promise<Snapshot | GroupSnapshot | undefined>;
-  };
-  create(scene: AnswersScene, id: string): Promise<unknown>;
-  address(id: string): string;
-  /** What the driver has, as ids: of the group first. */
-  real(scene: AnswersScene): string[];
-  /** What is believed that it has. */
-  believed(snapshot: Snapshot | GroupSnapshot): string[];
-}
-
-const idsOf = (records: unknown[]): string[] => (records as { id: string }[]).map(({ id }) => id);
-
 /** One of each class: both sorts are made of the same states. */
 const classes = [
   'ABORTED',
@@ -44,30 +23,9 @@ const classes = [
   'INVALID_ARGUMENT',
 ];
 
-const sorts: Sort[] = [
-  {
-    creates: 'CreateSnapshot',
-    deletes: 'DeleteSnapshot',
-    chosen: answers,
-    of: ({ runtime }) => runtime.snapshots,
-    create: ({ runtime }, id) => runtime.snapshots.create({ id, volume: { id: 'data' } }),
-    address: (id) => snapshotAddress('default', id),
-    real: (scene) => idsOf(scene.records('snapshots')),
-    believed: ({ csiId = '' }) => [csiId],
-  },
-  {
-    creates: 'CreateVolumeGroupSnapshot',
-    deletes: 'DeleteVolumeGroupSnapshot',
-    chosen: answers.filter(({ name }) => classes.includes(name)),
-    of: ({ runtime }) => runtime.groupSnapshots,
-    create: ({ runtime }, id) => runtime.groupSnapshots.create({ id, volumes: sources }),
-    address: (id) => groupSnapshotAddress('default', id),
-    real: (scene) => idsOf([...scene.records('groups'), ...scene.records('snapshots')]),
-    believed: (group) => [
-      group.csiId ?? '',
-      ...('snapshots' in group ? group.snapshots.map(({ csiId }) => csiId).sort() : []),
-    ],
-  },
+const sorts: (Sort & { chosen: readonly Answer[] })[] = [
+  { ...ofOne, chosen: answers },
+  { ...ofGroups, chosen: answers.filter(({ name }) => classes.includes(name)) },
 ];
 
 const final = ['NOT_FOUND', 'INVALID_ARGUMENT', 'ALREADY_EXISTS', 'OUT_OF_RANGE', 'UNIMPLEMENTED'];
@@ -75,8 +33,6 @@ const isFinal = ({ code }: Answer): boolean => [...final, 'PERMISSION_DENIED', '
 
 /** Of a creation: whether it is left to whoever asked. That there is no room is theirs to see to. */
 const isLeft = (answer: Answer): boolean => isFinal(answer) || answer.code === 'RESOURCE_EXHAUSTED';
-/** The driver has looked at the request, and says that it never took it. */
-const disproves = ({ code }: Answer): boolean => code === 'INVALID_ARGUMENT' || code === 'OUT_OF_RANGE';
 /** It may have been done, or be under way still. */
 const isDoubtful = (answer: Answer): boolean =>
   !isLeft(answer) && !['ABORTED', 'FAILED_PRECONDITION'].includes(answer.code);
@@ -131,7 +87,8 @@ describe('the answers to calls for snapshots', () => {
 
     for (const answer of chosen) {
       for (const { name: position, steps, isWorkDone, wasLost } of positions) {
-        const isAnew = isDoubtful(answer) || (wasLost && !disproves(answer));
+        // No answer to a repeat says what became of a call before it.
+        const isAnew = isDoubtful(answer) || wasLost;
         const reaction = `${isLeft(answer) ? 'it has failed' : 'it is asked again'}${isAnew ? ', and made anew' : ''}`;
 
         it(`V11 ${creates} answered ${answer.name} ${position}: ${reaction}`, async () => {

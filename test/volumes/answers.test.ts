@@ -74,8 +74,18 @@ describe('the answers to calls for volumes', () => {
       });
     }
   }
+});
 
-  it('V20 ControllerPublishVolume refused for what somebody else has attached: found, undone there, and published', async () => {
+describe('a call that is refused for what somebody else has attached', () => {
+  // Its own: a plugin is looked at once a minute at most.
+  let scene: AnswersScene;
+  before(async () => {
+    scene = await AnswersScene.start();
+    await scene.furnish();
+  });
+  after(() => scene.end());
+
+  it('V20 ControllerPublishVolume: that is found, undone, and then the volume is published', async () => {
     const id = scene.begin();
     const { csiId = '' } = await scene.runtime.volumes.create(scene.spec(id));
     const mode = { mode: 'SINGLE_NODE_WRITER' } as const;

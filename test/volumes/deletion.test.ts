@@ -155,6 +155,36 @@ describe('deleting a volume', () => {
       expect((await house.events()).filter(({ kind }) => kind === 'deleted')).to.have.length(1);
     });
 
+    it('V13 as its creation is in flight, with force: refused for good, so that nothing was made, and nothing is on record', async () => {
+      const held = gate();
+      inOrder(house.plugin, 'CreateVolume', [{ before: held.passed, code: 'INVALID_ARGUMENT' }]);
+      const making = refusalOf(make());
+      await house.rest();
+      const deleting = house.volumes.delete(key, { force: true });
+      await house.rest();
+      held.open();
+      await deleting;
+      await making;
+      expect(house.plugin.told()).to.deep.equal(['CreateVolume: INVALID_ARGUMENT']);
+      await isGone();
+    });
+
+    it('V13 the outcome unknown, then refused for good, with force meanwhile: what may have been made is on record', async () => {
+      const held = gate();
+      inOrder(house.plugin, 'CreateVolume', [
+        { code: 'DEADLINE_EXCEEDED', work: true },
+        { before: held.passed, code: 'INVALID_ARGUMENT' },
+      ]);
+      const making = refusalOf(make());
+      while (house.plugin.calls.length < 2) await house.clock.advance(1_000);
+      const deleting = house.volumes.delete(key, { force: true });
+      await house.rest();
+      held.open();
+      await deleting;
+      await making;
+      expect((await house.volumes.get(key))?.leftovers?.map(({ what }) => what)).to.deep.equal(['created']);
+    });
+
     it('V13 as its creation hangs: with force, the outcome is waited for until its deadline, then found out', async () => {
       inOrder(house.plugin, 'CreateVolume', [{ work: true, before: Promise.resolve(), after: new Promise(() => {}) }]);
       make().catch(() => {});
@@ -424,6 +454,32 @@ describe('deleting a volume', () => {
     await making;
     expect(await house.volumes.get(key)).to.equal(undefined);
   });
+
+  for (const code of ['NOT_FOUND', 'INVALID_ARGUMENT', 'DEADLINE_EXCEEDED', 'INTERNAL', 'ABORTED'] as const) {
+    for (const [attempts, force] of [
+      [1, true],
+      [3, true],
+      [1, false],
+      [3, false],
+    ] as const) {
+      it(`V2 V13 one that is to be taken over, deleted ${force ? 'with force ' : ''}as attempt ${attempts} is in flight, which ends ${code}: nothing is on record`, async () => {
+        const held = gate();
+        const failing = Array.from({ length: attempts - 1 }, () => ({ code: 'DEADLINE_EXCEEDED' }) as const);
+        inOrder(house.plugin, 'ValidateVolumeCapabilities', [...failing, { before: held.passed, code }]);
+        const making = refusalOf(house.volumes.create(spec('data', { external: { csiId: 'vol-9' } })));
+        while (house.plugin.calls.length < attempts) await house.clock.advance(1_000);
+        const deleting = house.volumes.delete(key, { force });
+        await house.rest();
+        held.open();
+        await deleting;
+        await making;
+        await isGone();
+        expect(toldOf(house.plugin, 'ValidateVolumeCapabilities')).to.have.length(attempts);
+        const told = (await house.events()).map(({ kind }) => kind);
+        expect(told).to.deep.equal(['deleted']);
+      });
+    }
+  }
 
   it('V13 one that is there, or on its way out, has nothing to acknowledge: told so, and nothing changes', async () => {
     await make();

@@ -23,6 +23,13 @@ describe('publishing a volume', () => {
   const publications = async () => (await house.volumes.get(key))?.publications ?? {};
   const stateOn = async (nodeId: string) => (await publications())[nodeId]?.state;
   const attached = (): string[] => [...house.plugin.volumes.values()].flatMap((one) => [...one.attached]);
+  /** With a call in flight that goes on without it. */
+  const restartAfter = async (ms: number): Promise<void> => {
+    const closing = house.runtime.close();
+    await house.clock.advance(ms);
+    await closing;
+    await house.open();
+  };
   const makeUnwell = async (): Promise<void> => {
     house.plugin.health = { healthy: false, description: 'initialising' };
     await house.clock.advance(31_000);
@@ -178,11 +185,8 @@ describe('publishing a volume', () => {
       house.volumes.publish(key, 'a').catch(() => {});
       await house.rest();
       house.plugin.health = { healthy: false, description: 'initialising' };
-      const closing = house.runtime.close();
-      await house.clock.advance(30_000);
-      await closing;
+      await restartAfter(30_000);
       house.plugin.inFlight.clear();
-      await house.open();
       await house.clock.advance(200);
       house.plugin.script = () => undefined;
       const gone = house.volumes.unpublish(key, 'a');
@@ -197,6 +201,30 @@ describe('publishing a volume', () => {
         'ControllerUnpublishVolume csi-a: OK',
       ]);
       expect(attached()).to.deep.equal([]);
+    });
+
+    it('V8 after two restarts within the time of its call: that comes late, and is undone all the same', async () => {
+      const held = gate();
+      inOrder(house.plugin, 'ControllerPublishVolume', [{ before: held.passed }]);
+      house.plugin.overlaps = 'allowed';
+      house.volumes.publish(key, 'a').catch(() => {});
+      await house.rest();
+      await restartAfter(30_000);
+      // Published anew, it is known to be there; what the runtime before called is not known to have ended.
+      await house.clock.advance(1_000);
+      expect(await stateOn('a')).to.equal('published');
+      house.volumes.unpublish(key, 'a').catch(() => {});
+      await house.clock.advance(1_000);
+      await restartAfter(30_000);
+      await house.clock.advance(30_000);
+      held.open();
+      await house.clock.advance(130_000);
+      expect(attached()).to.deep.equal([]);
+      expect(house.plugin.told()).to.deep.equal([
+        'ControllerPublishVolume csi-a: OK',
+        'ControllerPublishVolume csi-a: OK',
+        'ControllerUnpublishVolume csi-a: OK',
+      ]);
     });
 
     it('V8 after a restart that found it waiting for the plugin: over at once, and nothing is ever called', async () => {

@@ -1,0 +1,35 @@
+/**
+ * Calls that may still be under way though nobody waits for them any more: left by a runtime that ended, or of a state
+ * that was left. What undoes them waits (`negates`: effects.ts). They stand in the record, as the next runtime has to know
+ * of them too, until the runtime that holds the actor has seen their time pass. Pure.
+ */
+import { type ActorKind, limitOf } from './effects.js';
+import type { Envelope, LiveEffect } from './envelope.js';
+
+/** By the `src` of their effect: how many milliseconds they may go on, from the end of their runtime. */
+export type Doubts = Record<string, number>;
+
+/** With the calls that these effects may leave behind. Absent where there are none. */
+export function doubted({ effects }: ActorKind, doubts: Doubts | undefined, left: LiveEffect[]): Doubts | undefined {
+  let more = doubts;
+  for (const { src, input } of left) {
+    const effect = effects[src];
+    if (!effect || !isNegated(effects, src)) continue;
+    const lastsMs = effect.sentDeadlineMs ?? limitOf(effect, input);
+    if (Number.isFinite(lastsMs)) more = { ...more, [src]: Math.max(lastsMs, more?.[src] ?? 0) };
+  }
+  return more;
+}
+
+/** Without the calls that have ended for certain. */
+export function certain(envelope: Envelope, isUnderWay: (src: string) => boolean): Envelope {
+  const { doubts, ...rest } = envelope;
+  const left = Object.entries(doubts ?? {}).filter(([src]) => isUnderWay(src));
+  return left.length > 0 ? { ...rest, doubts: Object.fromEntries(left) } : rest;
+}
+
+/** Whether another effect of its kind undoes it. */
+export function isNegated(effects: ActorKind['effects'], src: string): boolean {
+  for (const other in effects) if (effects[other]?.negates?.includes(src)) return true;
+  return false;
+}
