@@ -298,7 +298,8 @@ function timersAfter(before: LiveTimer[], { entry: { seq, at }, step }: Move): L
       continue;
     }
     const id = change.id ?? `${seq}.${index}`;
-    put(timers, { id, seq, dueAtMs: at + change.delayMs, event: change.event });
+    const { delayMs, event } = change;
+    put(timers, { id, seq, dueAtMs: at + delayMs, delayMs, event });
   }
   return timers;
 }
