@@ -1,5 +1,6 @@
 /** One runtime of a history of volumes: what belongs to volumes and nodes of it, composed as src/runtime.ts does. */
 import { csiController } from '../../src/csi/controller.js';
+import { csiSnapshots } from '../../src/csi/snapshots.js';
 import { Engine } from '../../src/engine/engine.js';
 import type { Logger } from '../../src/engine/logger.js';
 import type { Store } from '../../src/engine/store.js';
@@ -13,6 +14,8 @@ import { observed } from '../../src/volumes/observed-time.js';
 import { PluginAccess, type PluginPort } from '../../src/volumes/plugin-access.js';
 import { PluginCalls } from '../../src/volumes/plugin-calls.js';
 import type { SecretsProvider } from '../../src/volumes/secrets.js';
+import { snapshotKinds } from '../../src/volumes/snapshot-kinds.js';
+import { groupSnapshotManager, snapshotManager } from '../../src/volumes/snapshot-manager.js';
 import { volumeKind } from '../../src/volumes/volume-kind.js';
 import { VolumeManager } from '../../src/volumes/volume-manager.js';
 import { chance, mixed } from './dice.js';
@@ -57,6 +60,8 @@ export class VolumesLife implements Caller {
   readonly engine: Engine;
   readonly volumes: VolumeManager;
   readonly nodes: NodeManager;
+  readonly snapshots: ReturnType<typeof snapshotManager>;
+  readonly groupSnapshots: ReturnType<typeof groupSnapshotManager>;
   state: 'opening' | 'up' | 'frozen' | 'dead' = 'opening';
   isReplaced = false;
   readonly #tell: (line: string) => void;
@@ -85,6 +90,7 @@ export class VolumesLife implements Caller {
           release: (fencing) => fence.release(fencing),
           withdraw: (fencing) => fence.withdraw(fencing),
         }),
+        ...snapshotKinds({ snapshots: csiSnapshots({ timeoutMs: callTimeoutMs }), calls, timeoutMs: callTimeoutMs }),
       ],
       lease: { name: 'node/n1', holder: this.name, ttlMs: traits.leaseTtlMs },
     });
@@ -104,6 +110,9 @@ export class VolumesLife implements Caller {
       admission,
       target,
     });
+    const managed = { engine: this.engine, clock, random, namePrefix: 'sc', secrets };
+    this.snapshots = snapshotManager(managed);
+    this.groupSnapshots = groupSnapshotManager(managed);
   }
 
   get name(): string {
