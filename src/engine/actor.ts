@@ -132,6 +132,7 @@ export class Actor implements Author, Taker {
 
   /** Messages that have come and are not applied yet, oldest first. */
   get unread(): ActorMessage[] {
+    if (!this.#writing && this.#mail.length === 0) return [];
     const unread = new Map<string, ActorMessage>();
     for (const mail of [this.#writing?.taken.mail, ...this.#mail]) {
       if (mail?.kind !== 'message' || this.#wasApplied(mail.message)) continue;
@@ -209,9 +210,14 @@ export class Actor implements Author, Taker {
     }
   }
 
-  /** Resolves when it is in service, or known not to come into it. */
+  /** Whether it is in service, or known not to come into it. */
+  get isReady(): boolean {
+    return this.#isLive || this.stopped;
+  }
+
+  /** Resolves when it is. */
   ready(): Promise<void> {
-    if (this.#isLive || this.stopped) return Promise.resolve();
+    if (this.isReady) return Promise.resolve();
     return new Promise((resolve) => {
       this.#expecting ??= [];
       this.#expecting.push(resolve);

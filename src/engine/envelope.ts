@@ -19,6 +19,8 @@ export interface LiveEffect extends StartedEffect {
   attempt?: number;
   /** Not to be started before this moment. */
   notBeforeMs?: number;
+  /** Of one that another undoes: how long its call may go on without it, as it was begun. */
+  lastsMs?: number;
 }
 
 export interface LiveTimer {
