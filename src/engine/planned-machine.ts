@@ -62,6 +62,11 @@ export class PlannedMachine {
     });
   }
 
+  /** The same snapshot, of which all but the context is one for all actors in these states, where they are planned for. */
+  shared(snapshot: AnyMachineSnapshot): AnyMachineSnapshot {
+    return this.#plan.configurationOf(snapshot)?.snapshotWith(snapshot.context) ?? snapshot;
+  }
+
   #contextOf(input: object): AnyMachineSnapshot['context'] {
     const { context } = this.#machine.config;
     if (typeof context !== 'function') return context || {};
