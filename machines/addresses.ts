@@ -2,10 +2,15 @@
  * Where actors live: an address is the machine's name and the parts that make it one of its kind.
  * Parts are percent-encoded, so that no name can reach into another's address.
  */
-const join = (...parts: string[]): string => parts.map(encoded).join('/');
+function join(machine: string, ...parts: string[]): string {
+  let address = machine;
+  for (const part of parts) address += `/${encoded(part)}`;
+  return address;
+}
 
 /** Most parts stay as they are, which is found out several times faster than they are encoded. */
-const encoded = (part: string): string => (/[^\w.~-]/.test(part) ? encodeURIComponent(part) : part);
+const encoded = (part: string): string => (oddCharacter.test(part) ? encodeURIComponent(part) : part);
+const oddCharacter = /[^\w.~-]/;
 
 export const registryAddress = (node: string): string => join('registry', node);
 export const pluginsAddress = (node: string, type: string, name: string): string => join('plugins', node, type, name);

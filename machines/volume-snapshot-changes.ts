@@ -250,14 +250,11 @@ const again = ({ failure, retry, at, random }: FailedAttempt, tries: Tries | und
   return { count, notBeforeMs: at + jittered(retry ?? defaultBackoff, count, random), sinceMs: at, failure };
 };
 
-/**
- * The plugin has looked at the request, and does not take it: no attempt before has made anything either. That a volume
- * is not there is no such proof: it may have been there then.
- */
-const proofs = ['INVALID_ARGUMENT', 'OUT_OF_RANGE'];
-/** No call changed anything. */
+const whatToDo = 'it may have been made by an attempt before: retry once that is mended, or delete it with force';
+/** Such a call changed nothing. */
 const harmless = ['busy', 'repair'];
 
+/** No answer to a repeat proves that an attempt before it has made nothing: what it has made may even be why. */
 function creationFailed(context: SnapshotContext, attempt: FailedAttempt): SnapshotChange {
   const { creation, deletion } = context;
   const { failure, isNotBegun } = attempt;
@@ -266,11 +263,14 @@ function creationFailed(context: SnapshotContext, attempt: FailedAttempt): Snaps
   const isFull = grpcCode === 'RESOURCE_EXHAUSTED' && !deletion;
   const isAsked = !isNotBegun && rpc.startsWith('Create');
   const isUnknown = isAsked && !final && !isFull && !harmless.includes(answerClass);
-  const doubt = (creation.inDoubt && !proofs.includes(grpcCode)) || isUnknown ? { inDoubt: true } : {};
+  const doubt = creation.inDoubt || isUnknown ? { inDoubt: true } : {};
   const untrusted = creation.untrusted === undefined ? {} : { untrusted: creation.untrusted };
   if (isGivenUp(context, attempt, creation.tries))
     return doubt.inDoubt ? giveUp(context, attempt) : { context: { creation: {} } };
-  if (final || isFull) return { context: { creation: { failure, ...doubt } }, tells: [{ type: 'failed', failure }] };
+  if (final || isFull) {
+    const told = doubt.inDoubt && deletion ? { ...failure, message: `${failure.message}; ${whatToDo}` } : failure;
+    return { context: { creation: { failure: told, ...doubt } }, tells: [{ type: 'failed', failure: told }] };
+  }
   return { context: { creation: { ...untrusted, ...doubt, tries: again(attempt, creation.tries) } } };
 }
 

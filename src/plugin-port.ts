@@ -11,7 +11,7 @@ const none: ReadonlySet<string> = new Set();
 /** @param registry made by the time a plugin is asked for */
 export function pluginPort(registry: () => PluginRegistry): PluginPort {
   return {
-    isKnown: (plugin) => types.some((type) => registry().seen(type, plugin) !== undefined),
+    isKnown: (plugin) => types.some((type) => registry().has(type, plugin)),
     sight: (plugin) => sightOf(registry(), plugin),
     client: (plugin) => registry().dispense(controllerType, plugin),
     lookAgain: (plugin) => registry().lookAgain(controllerType, plugin),

@@ -14,13 +14,7 @@ import type * as plain from './generated/plain.js';
 const csi = (client: unknown): CsiClient => client as CsiClient;
 
 export const csiController = ({ timeoutMs }: { timeoutMs: number }): ControllerPort => {
-  // A signal may be made only as it is looked at.
-  const bounded = (bounds: { signal: AbortSignal }): CallOptions => ({
-    timeoutMs,
-    get signal() {
-      return bounds.signal;
-    },
-  });
+  const bounded = (bounds: Pick<CallBounds, 'signal'>): CallOptions => new Bounded(timeoutMs, bounds);
   return {
     async createVolume(client, { name, spec, withTopology }, bounds) {
       const { volume } = await csi(client).createVolume(
@@ -97,6 +91,21 @@ export const csiController = ({ timeoutMs }: { timeoutMs: number }): ControllerP
     },
   };
 };
+
+/** A signal may be made only as it is looked at. */
+class Bounded implements CallOptions {
+  readonly timeoutMs: number;
+  readonly #bounds: Pick<CallBounds, 'signal'>;
+
+  constructor(timeoutMs: number, bounds: Pick<CallBounds, 'signal'>) {
+    this.timeoutMs = timeoutMs;
+    this.#bounds = bounds;
+  }
+
+  get signal(): AbortSignal {
+    return this.#bounds.signal;
+  }
+}
 
 /** Page by page; a token that the plugin no longer knows is an error, of the class `start-over`. */
 async function* listed(client: CsiClient, options: CallOptions): AsyncGenerator<ListedVolume, void> {

@@ -12,7 +12,7 @@ import { commitOf } from './commit-of.js';
 import type { Departed } from './departed-actors.js';
 import { certain } from './doubts.js';
 import type { ActorKind } from './effects.js';
-import { type Envelope, emptyEnvelope, type JournalEntry } from './envelope.js';
+import { dueInMs, type Envelope, emptyEnvelope, type JournalEntry } from './envelope.js';
 import { adopted, restored } from './from-record.js';
 import type { HostedMachine } from './hosted-machine.js';
 import type { ActorMessage } from './inbox.js';
@@ -132,6 +132,7 @@ export class Actor implements Author, Taker {
 
   /** Messages that have come and are not applied yet, oldest first. */
   get unread(): ActorMessage[] {
+    if (!this.#writing && this.#mail.length === 0) return [];
     const unread = new Map<string, ActorMessage>();
     for (const mail of [this.#writing?.taken.mail, ...this.#mail]) {
       if (mail?.kind !== 'message' || this.#wasApplied(mail.message)) continue;
@@ -141,10 +142,9 @@ export class Actor implements Author, Taker {
     return [...unread.values()];
   }
 
-  /** When its next timer is due, in milliseconds since the epoch. */
-  get wakeAtMs(): number | undefined {
-    const { timers } = this.#state.envelope;
-    return timers.length > 0 ? Math.min(...timers.map(({ dueAtMs }) => dueAtMs)) : undefined;
+  /** When its next timer is due, in milliseconds since the epoch; Infinity: it has none. */
+  wakeAtMs(nowMs: number): number {
+    return nowMs + Math.min(...this.#state.envelope.timers.map((timer) => dueInMs(timer, nowMs)));
   }
 
   /**
@@ -210,9 +210,14 @@ export class Actor implements Author, Taker {
     }
   }
 
-  /** Resolves when it is in service, or known not to come into it. */
+  /** Whether it is in service, or known not to come into it. */
+  get isReady(): boolean {
+    return this.#isLive || this.stopped;
+  }
+
+  /** Resolves when it is. */
   ready(): Promise<void> {
-    if (this.#isLive || this.stopped) return Promise.resolve();
+    if (this.isReady) return Promise.resolve();
     return new Promise((resolve) => {
       this.#expecting ??= [];
       this.#expecting.push(resolve);

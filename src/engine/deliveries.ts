@@ -21,14 +21,19 @@ export interface DeliveriesOptions {
   inbox: Inbox;
 }
 
+interface Owing {
+  seq: number;
+  outbox: Outbox;
+}
+
 export class Deliveries {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #topics: Topics;
   readonly #inbox: Inbox;
-  /** By address and seq, what is not delivered yet. */
-  readonly #owed = new Map<string, Map<number, Outbox>>();
+  /** By address, what is not delivered yet, in order. */
+  readonly #owed = new Map<string, Owing[]>();
   #delivered: { address: string; seq: number }[] = [];
   #settling: Promise<void> | undefined;
   readonly #stop = new AbortController();
@@ -43,21 +48,24 @@ export class Deliveries {
 
   /** Call in the order of the commits of an address: receivers and topics keep that order. */
   deliver(address: string, seq: number, outbox: Outbox): void {
-    const owed = this.#owed.get(address) ?? new Map<number, Outbox>();
-    this.#owed.set(address, owed.set(seq, outbox));
-    const sent = outbox.messages.map(({ to, of, ...content }, at) => {
-      const [first, index] = of ?? [seq, at];
-      return this.#inbox.append(to, { from: { address, seq: first, index }, ...asData(content) });
-    });
-    const broadcast = outbox.events.map(({ topic, event, of }, at) => {
-      const [first, index] = of ?? [seq, at];
-      return this.#topics.append(topic, { source: address, seq: first, index, text: JSON.stringify(event) });
-    });
-    void Promise.all([...sent, ...broadcast]).then(() => {
-      owed.delete(seq);
-      if (owed.size === 0 && this.#owed.get(address) === owed) this.#owed.delete(address);
+    const owing = { seq, outbox };
+    this.#owe(address, owing);
+    let left = outbox.messages.length + outbox.events.length;
+    const delivered = (): void => {
+      left -= 1;
+      if (left > 0) return;
+      this.#forget(address, owing);
       this.#settle({ address, seq });
-    });
+    };
+    for (const [at, { to, of, ...content }] of outbox.messages.entries()) {
+      const [first, index] = of ?? [seq, at];
+      void this.#inbox.append(to, { from: { address, seq: first, index }, ...asData(content) }).then(delivered);
+    }
+    for (const [at, { topic, event, of }] of outbox.events.entries()) {
+      const [first, index] = of ?? [seq, at];
+      const entry = { source: address, seq: first, index, text: JSON.stringify(event) };
+      void this.#topics.append(topic, entry).then(delivered);
+    }
   }
 
   /** All that an actor owes and that is not delivered yet, each with where it was owed first. */
@@ -67,7 +75,7 @@ export class Deliveries {
     // What was owed once more since counts once.
     const messages = new Map<string, Outbox['messages'][number]>();
     const events = new Map<string, Outbox['events'][number]>();
-    for (const [seq, outbox] of owed) {
+    for (const { seq, outbox } of owed) {
       for (const [at, message] of outbox.messages.entries()) {
         const of: CommitPlace = message.of ?? [seq, at];
         messages.set(of.join(), { ...message, of });
@@ -89,6 +97,18 @@ export class Deliveries {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#settling;
+  }
+
+  #owe(address: string, owing: Owing): void {
+    const others = this.#owed.get(address);
+    if (others) others.push(owing);
+    else this.#owed.set(address, [owing]);
+  }
+
+  #forget(address: string, owing: Owing): void {
+    const owed = this.#owed.get(address) ?? [];
+    if (owed.length > 1) owed.splice(owed.indexOf(owing), 1);
+    else this.#owed.delete(address);
   }
 
   #settle(row: { address: string; seq: number }): void {

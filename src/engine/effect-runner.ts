@@ -229,7 +229,7 @@ export class Run implements EffectCall {
 
   finish(output: unknown): void {
     try {
-      this.#end({ ...asData({ type: `xstate.done.actor.${this.id}`, output }), actorId: this.id });
+      this.#end(asData({ type: `xstate.done.actor.${this.id}`, output, actorId: this.id }));
     } catch (error) {
       this.fail(error); // its output is no data
     }

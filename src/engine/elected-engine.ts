@@ -89,17 +89,21 @@ export class ElectedEngine implements ActorDoor, Inbox {
 
   async ask(address: string, event: AnyEventObject, options?: { requestId?: string }): Promise<unknown> {
     const engine = this.leader();
-    return engine.ask(address, event, options).catch((error: unknown) => {
+    try {
+      return await engine.ask(address, event, options);
+    } catch (error) {
       throw this.#isFenced(error) ? outcomeUnknown(address, error) : error;
-    });
+    }
   }
 
   async read(address: string): Promise<ActorView | undefined> {
     if (this.#refusal) return this.#options.stored.read(address);
-    return this.#engine.read(address).catch((error: unknown) => {
+    try {
+      return await this.#engine.read(address);
+    } catch (error) {
       if (this.#isFenced(error)) return this.#options.stored.read(address);
       throw error;
-    });
+    }
   }
 
   async page(range: Range): Promise<StorePage<[address: string, view: ActorView]>> {

@@ -218,14 +218,14 @@ export class Engine implements Inbox {
    * @throws StagecraftError what the machine answers; ACTOR_NOT_FOUND, ACTOR_CRASHED, ACTOR_QUARANTINED,
    *   INVALID_ARGUMENT, STORE_UNAVAILABLE, FENCED, RUNTIME_CLOSED
    */
-  async ask(address: string, event: AnyEventObject, { requestId }: { requestId?: string } = {}): Promise<unknown> {
-    if (this.#closed) throw this.#closed;
-    if (event.type === '*' || event.type.startsWith('xstate.')) {
-      const message = `'${event.type}' is XState's own: send an event of the machine`;
-      throw new StagecraftError('INVALID_ARGUMENT', message, { address });
-    }
-    const actor = this.#actors.demand(address);
+  ask(address: string, event: AnyEventObject, { requestId }: { requestId?: string } = {}): Promise<unknown> {
     return new Promise((resolve, reject) => {
+      if (this.#closed) throw this.#closed;
+      if (event.type === '*' || event.type.startsWith('xstate.')) {
+        const message = `'${event.type}' is XState's own: send an event of the machine`;
+        throw new StagecraftError('INVALID_ARGUMENT', message, { address });
+      }
+      const actor = this.#actors.demand(address);
       actor.post({ kind: 'request', event: asData(event), resolve, reject, ...(requestId ? { requestId } : {}) });
     });
   }
@@ -244,7 +244,7 @@ export class Engine implements Inbox {
   async read(address: string): Promise<ActorView | undefined> {
     if (this.#closed) throw this.#closed;
     const actor = this.#actors.demand(address);
-    await actor.ready();
+    if (!actor.isReady) await actor.ready();
     if (this.#closed) throw this.#closed;
     if (actor.quarantine) throw new StagecraftError('ACTOR_QUARANTINED', actor.quarantine, { address });
     return this.peek(address);

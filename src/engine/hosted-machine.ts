@@ -1,6 +1,6 @@
 /**
- * A machine, driven through XState's pure interface: an event goes in, the next snapshot and all that it asks for
- * come out, as data; nothing runs. One scope per machine is built once and used for every actor of its kind.
+ * A machine as a pure function: an event goes in, the next snapshot and all that it asks for come out, as data; nothing
+ * runs. It goes by its plan, or else through XState's own. One scope per machine is built once and used for every actor.
  * Knows XState, but no store and no mailbox. What becomes of a step: actor.ts
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -17,6 +17,9 @@ import {
 } from 'xstate';
 import { type AnswerParams, failureIn, type MessageParams } from '../../machines/host.js';
 import { asData, isData } from './data.js';
+import { type InvokeDefinition, invokesOf, withoutLogic } from './invokes.js';
+import type { Asked } from './plan-deeds.js';
+import { PlannedMachine, type PlannedStep } from './planned-machine.js';
 
 /** The snapshot of a machine that has not ended, as it is stored: plain JSON, without children. */
 export interface PersistedSnapshot {
@@ -57,12 +60,6 @@ export interface StandingTimer {
 /** Transitions that one event may cause before it counts as a loop without end. */
 const maxMicrosteps = 1_000;
 
-interface InvokeDefinition {
-  id: string;
-  src: string;
-  input?: unknown;
-}
-
 /** What XState 5.33 hands to an executor, and our own two; seen, not typed there. */
 type HostableAction = { info: ExecutableActionObject['info'] } & (
   | { type: 'xstate.spawnChild'; params: { id: string; src: string } }
@@ -91,14 +88,11 @@ export class HostedMachine {
   readonly #scope: ActorScope<AnyMachineSnapshot, AnyEventObject>;
   /** By id and src. */
   readonly #invokes = new Map<string, InvokeDefinition>();
-  #actions: ExecutableActionObject[] = [];
+  readonly #planned: PlannedMachine;
+  #asked: Asked[] = [];
 
   constructor(machine: AnyStateMachine) {
-    const unboundActors = Object.fromEntries(
-      Object.keys(machine.implementations.actors).map((src) => [src, undefined]),
-    );
-    // Without logic XState makes no child actor for an invoke: the engine runs it, after the commit.
-    this.#machine = machine.provide({ actors: unboundActors });
+    this.#machine = withoutLogic(machine);
     if (!Number.isFinite(this.#machine.options.maxIterations)) this.#machine.options.maxIterations = maxMicrosteps;
     this.#index(this.#machine.root);
     const self = createActor(createMachine({}));
@@ -112,9 +106,10 @@ export class HostedMachine {
       emit: () => {},
       stopChild: () => {},
       actionExecutor: (action) => {
-        this.#actions.push(action);
+        this.#asked.push(action);
       },
     };
+    this.#planned = new PlannedMachine(this.#machine, this.#scope);
   }
 
   get name(): string {
@@ -127,12 +122,14 @@ export class HostedMachine {
 
   /** The first step of an actor. Throws what its context, guards and actions throw. */
   begin(input: object): Step {
-    return this.#collect(() => this.#machine.getInitialSnapshot(this.#scope, input));
+    const planned = this.#planned.begin(input);
+    return this.#collect(planned ?? this.#unplanned(() => this.#machine.getInitialSnapshot(this.#scope, input)));
   }
 
   /** Throws what guards and actions throw; the snapshot given is not changed. */
   step(snapshot: AnyMachineSnapshot, event: AnyEventObject): Step {
-    return this.#collect(() => this.#machine.transition(snapshot, event, this.#scope));
+    const planned = this.#planned.step(snapshot, event);
+    return this.#collect(planned ?? this.#unplanned(() => this.#machine.transition(snapshot, event, this.#scope)));
   }
 
   persist(snapshot: AnyMachineSnapshot): PersistedSnapshot {
@@ -158,7 +155,7 @@ export class HostedMachine {
       throw new Error(`${this.name} has no state ${JSON.stringify(persisted.value)}`);
     }
     const hasEnded = restored._nodes.some(({ type, parent }) => type === 'final' && parent === this.#machine.root);
-    return hasEnded ? Object.assign(restored, { status: 'done' as const }) : restored;
+    return hasEnded ? Object.assign(restored, { status: 'done' as const }) : this.#planned.shared(restored);
   }
 
   /** Ids of the invokes that this snapshot's states keep running. */
@@ -207,12 +204,16 @@ export class HostedMachine {
     for (const child of Object.values(node.states)) this.#index(child);
   }
 
-  #collect(transition: () => AnyMachineSnapshot): Step {
-    this.#actions = [];
-    const snapshot = normal(transition());
+  #unplanned(transition: () => AnyMachineSnapshot): PlannedStep {
+    this.#asked = [];
+    return { snapshot: transition(), asked: this.#asked };
+  }
+
+  #collect(taken: PlannedStep): Step {
+    const snapshot = normal(taken.snapshot);
     if (snapshot.status === 'error') throw errorOf(snapshot.error);
     const step: Step = { snapshot, started: [], timers: [], messages: [], emitted: [], answer: undefined };
-    for (const action of this.#actions) {
+    for (const action of taken.asked) {
       if (!isHostable(action)) {
         throw new Error(`the machine asks for the action '${action.type}', which no host runs: use emit or messages`);
       }
@@ -267,21 +268,6 @@ export class HostedMachine {
     const input = typeof invoke.input === 'function' ? invoke.input(info) : invoke.input;
     return { id: invoke.id, src: invoke.src, input: asData({ input }).input };
   }
-}
-
-const invokes = new WeakMap<AnyStateNode, InvokeDefinition[]>();
-
-/**
- * What a state of a hosted machine invokes. It is taken from XState, which would make two more snapshots in each step
- * for children that it then has not; instead an action, the last of the state's own, asks for it.
- */
-function invokesOf(node: AnyStateNode): InvokeDefinition[] {
-  const known = invokes.get(node);
-  if (known) return known;
-  const taken = node.invoke.splice(0).map(({ id, src, input }) => ({ id, src: String(src), input }));
-  for (const params of taken) node.entry.push({ type: 'xstate.spawnChild', params });
-  invokes.set(node, taken);
-  return taken;
 }
 
 const noTags: ReadonlySet<string> = new Set<string>();

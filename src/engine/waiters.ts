@@ -60,7 +60,8 @@ export class Waiters {
   }
 
   wake(address: string): void {
-    for (const look of [...(this.#looks.get(address) ?? [])]) look();
+    const looks = this.#looks.get(address);
+    if (looks) for (const look of [...looks]) look();
   }
 
   wakeAll(): void {

@@ -43,8 +43,17 @@ export interface ClientsOptions {
 /** How long calls in flight have when their client is closed. */
 const drainMs = 30_000;
 
-/** Defined anew, an instance needs another client: the old one speaks to the old socket. */
-const definitionOf = (info: PluginInfo): string => JSON.stringify(info);
+const definitions = new WeakMap<PluginInfo, string>();
+
+/** Defined anew, an instance needs another client: the old one speaks to the old socket. Once it is made, none is changed. */
+function definitionOf(info: PluginInfo): string {
+  let definition = definitions.get(info);
+  if (definition === undefined) {
+    definition = JSON.stringify(info);
+    definitions.set(info, definition);
+  }
+  return definition;
+}
 
 export class Clients {
   readonly #kinds = new Map<string, Kind>();

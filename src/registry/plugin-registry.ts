@@ -205,6 +205,11 @@ export class PluginRegistry {
     });
   }
 
+  /** Whether there is an instance of this name. */
+  has(type: string, name: string): boolean {
+    return this.#instances(type, name).length > 0;
+  }
+
   /** How the active instance is, not to be changed, and whether it was found healthy in this run; absent: there is none. */
   seen(type: string, name: string): { status: PluginStatus; isSeenHealthy: boolean } | undefined {
     const [info] = this.#instances(type, name);

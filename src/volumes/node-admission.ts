@@ -46,16 +46,18 @@ export class NodeAdmission {
    * @throws StagecraftError NODE_NOT_FOUND, NODE_NOT_READY, NODE_UNFIT, NODE_FULL, and what the work throws
    */
   async within<T>(admission: Admission, work: (target: NodeTarget) => Promise<T>): Promise<T> {
-    const { target, nodeId, plugin } = { target: this.#options.target, ...admission };
-    const limit = (): number | undefined => (admission.takesRoom ? target(nodeId, plugin).maxVolumes : undefined);
+    const { nodeId, plugin, takesRoom } = admission;
     // While a term begins it may be on its way from the store.
     await this.#options.engine.read(nodeAddress(nodeId));
-    while (limit() !== undefined && !this.#loads.isKnown) await this.#loads.known();
-    // From here to the entry nothing else runs: what is looked at is still so when it counts as let in.
-    const known = target(nodeId, plugin);
-    const leave = this.#enter(admission, limit());
+    let target = this.#options.target(nodeId, plugin);
+    while (takesRoom && target.maxVolumes !== undefined && !this.#loads.isKnown) {
+      await this.#loads.known();
+      target = this.#options.target(nodeId, plugin);
+    }
+    // Since it was looked at nothing else has run: it is still so when this counts as let in.
+    const leave = this.#enter(admission, takesRoom ? target.maxVolumes : undefined);
     try {
-      const done = await work(known);
+      const done = await work(target);
       leave();
       return done;
     } catch (error) {

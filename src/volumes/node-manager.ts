@@ -6,6 +6,7 @@ import { isHeard, type NodeContext, type NodeEvent, type NodePlugin, type Report
 import { nameOf } from '../../machines/volume-requests.js';
 import type { VolumeRequest } from '../../machines/volume-types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
+import { asData } from '../engine/data.js';
 import type { ActorView } from '../engine/engine.js';
 import { pages } from '../engine/pages.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
@@ -162,7 +163,8 @@ export class NodeManager {
   target(id: string, plugin: string): NodeTarget {
     const view = this.#engine.peek(nodeAddress(id));
     if (!view) throw notFound(id);
-    const { state, plugins } = statusOf(view);
+    const { plugins } = contextOf(view);
+    const state = outerOf(view.state);
     if (state !== 'ready')
       throw new StagecraftError('NODE_NOT_READY', `node ${id} is ${state}: it takes no volume until it reports`);
     const own = plugins.find(({ name }) => name === plugin);
@@ -231,13 +233,15 @@ const notFound = (id: string): StagecraftError =>
     address: nodeAddress(id),
   });
 
-function statusOf({ state, context }: ActorView): NodeStatus {
-  // The engine keeps contexts as the machines made them, but does not know their types.
-  const { id, plugins, fence } = context as NodeContext;
+/** The engine keeps contexts as the machines made them, but does not know their types. */
+const contextOf = ({ context }: ActorView): NodeContext => context as NodeContext;
+
+function statusOf(view: ActorView): NodeStatus {
+  const { id, plugins, fence } = contextOf(view);
   return {
     id,
-    state: outerOf(state),
-    plugins: structuredClone(plugins),
+    state: outerOf(view.state),
+    plugins: asData(plugins),
     ...(fence && { fence: { ...fence } }),
   };
 }

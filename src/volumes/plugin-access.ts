@@ -99,10 +99,9 @@ export class PluginAccess {
    * Resolves when a call may be made.
    * @throws StagecraftError PLUGIN_UNAVAILABLE after `waitMs`, with why; the reason of the signal
    */
-  async enter(plugin: string, { signal, waitMs, waits }: Admission): Promise<Admitted> {
+  async enter(plugin: string, admission: Admission): Promise<Admitted> {
     const door = this.#door(plugin);
-    if (door.waiting.size > 0 || this.#obstacle(plugin, door))
-      await this.#wait(plugin, door, { signal, waitMs, waits });
+    if (door.waiting.size > 0 || this.#obstacle(plugin, door)) await this.#wait(plugin, door, admission);
     else door.inFlight += 1;
     return this.#admitted(plugin, door);
   }

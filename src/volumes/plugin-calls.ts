@@ -56,17 +56,19 @@ export class PluginCalls {
     if (run.recovered || run.attempt > 1) return anew('failed', 'it may have been made by a run before a restart');
     const { plugin } = run.input;
     const keys = (work.volumes ?? []).map((csiId) => lockKey(plugin, csiId));
-    let hasWaited = false;
     if (!this.#locks.take(keys)) {
-      hasWaited = true;
       try {
         await this.#turn(run, keys);
       } catch (error) {
         return { status: 'not-begun', failure: failureOf(error), retry: this.#options.retry };
       }
+      // Its machine holds that no call was made: it has to know better before one is. Who kept its turn until then would
+      // have others wait who could call, and they would have to begin anew in their turn, without end.
+      this.#locks.leave(keys);
+      return anew('not-begun', `nothing else is asked of plugin '${plugin}' about the volume now`);
     }
     try {
-      return await this.#admitted(run, work, hasWaited);
+      return await this.#admitted(run, work);
     } finally {
       this.#locks.leave(keys);
     }
@@ -91,17 +93,12 @@ export class PluginCalls {
     }
   }
 
-  async #admitted<TAnswer>(
-    run: EffectCall<PluginCall>,
-    work: Work<TAnswer>,
-    hasWaitedBefore: boolean,
-  ): Promise<CallOutcome<TAnswer>> {
+  async #admitted<TAnswer>(run: EffectCall<PluginCall>, work: Work<TAnswer>): Promise<CallOutcome<TAnswer>> {
     const { access, retry } = this.#options;
     const { plugin, isForced } = run.input;
-    let hasWaited = hasWaitedBefore;
+    let hasWaited = false;
     let admitted: Admitted;
     try {
-      run.signal.throwIfAborted();
       admitted = await access.enter(plugin, {
         signal: run,
         waitMs: isForced ? forcedWaitMs : undefined,
@@ -130,7 +127,7 @@ export class PluginCalls {
         admitted.leave();
         return { status: 'done', answer };
       }
-      const bounds = await this.#bounds(run);
+      const bounds = new Bounds(run, await this.#secrets(run));
       const client = await admitted.client();
       run.sent();
       isSent = true;
@@ -165,18 +162,26 @@ export class PluginCalls {
     });
   }
 
-  /** Its signal is made for those who look at it. */
-  async #bounds(run: EffectCall<VolumeCall>): Promise<CallBounds> {
+  #secrets(run: EffectCall<PluginCall>): Record<string, string> | Promise<Record<string, string>> {
     const { secrets, clock } = this.#options;
     const refs = run.input.secrets;
-    const isBare = Object.keys(refs).length === 0;
-    const resolved = isBare ? {} : await resolveSecrets(secrets, refs, { clock, signal: run.signal });
-    return {
-      secrets: resolved,
-      get signal() {
-        return run.signal;
-      },
-    };
+    if (Object.keys(refs).length === 0) return {};
+    return resolveSecrets(secrets, refs, { clock, signal: run.signal });
+  }
+}
+
+/** A signal is made for those who look at it. */
+class Bounds implements CallBounds {
+  readonly secrets: Record<string, string>;
+  readonly #run: EffectCall;
+
+  constructor(run: EffectCall, secrets: Record<string, string>) {
+    this.secrets = secrets;
+    this.#run = run;
+  }
+
+  get signal(): AbortSignal {
+    return this.#run.signal;
   }
 }
 

@@ -71,7 +71,7 @@ export const snapshotKinds = ({ snapshots, ...options }: SnapshotKindOptions): A
     },
     remove: async (client, ids, bounds) => {
       await requireGroups(snapshots, client, bounds);
-      await snapshots.deleteGroup(client, ids, bounds);
+      await removeGroup(snapshots, client, ids, bounds);
     },
     find: snapshots.getGroup,
   }),
@@ -84,6 +84,36 @@ async function requireGroups(snapshots: SnapshotPort, client: unknown, bounds: C
   throw new StagecraftError('PLUGIN_LACKS', `the plugin does not offer ${needed}: it makes no snapshots of groups`, {
     final: true,
   });
+}
+
+const isNotFound = (error: unknown): error is StagecraftError =>
+  error instanceof StagecraftError && error.grpcCode === 'NOT_FOUND';
+
+/** NOT_FOUND may be meant of one member: the group is looked for then, and what is there of it is deleted. */
+async function removeGroup(
+  snapshots: SnapshotPort,
+  client: unknown,
+  ids: SnapshotIds,
+  bounds: CallBounds,
+): Promise<void> {
+  const missing = async (memberIds: string[]): Promise<StagecraftError | undefined> => {
+    try {
+      await snapshots.deleteGroup(client, { ...ids, memberIds }, bounds);
+      return undefined;
+    } catch (error) {
+      if (isNotFound(error)) return error;
+      throw error;
+    }
+  };
+  const missed = await missing(ids.memberIds);
+  if (!missed) return;
+  const found = await snapshots.getGroup(client, ids, bounds);
+  if (!found) throw missed;
+  const again = await missing(found.members.map(({ csiId }) => csiId));
+  if (!again) return;
+  const { code, message, rpc = '', grpcCode = '' } = again;
+  const details = { rpc, grpcCode, answerClass: 'not-so', final: false };
+  throw new StagecraftError(code, `${message}; but GetVolumeGroupSnapshot finds it`, details);
 }
 
 function kindOf({ calls, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'>, ways: Ways): ActorKind {
@@ -114,7 +144,7 @@ function kindOf({ calls, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'>, wa
           try {
             return await ways.create(client, { name, sourceIds, parameters }, bounds);
           } catch (error) {
-            if (!(error instanceof StagecraftError && error.grpcCode === 'NOT_FOUND')) throw error;
+            if (!isNotFound(error)) throw error;
             // Its source is gone by now: what was made of it may be there all the same.
             const found = await ways.find(client, { csiId, memberIds }, bounds, sight);
             if (!found) throw error;

@@ -30,6 +30,8 @@ export abstract class FakeSnapshots {
   /** How often it is said of a new one that it is not ready. */
   unreadyFor = 0;
   groupCapabilities = ['CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT'];
+  /** Members of groups that somebody else has deleted, by id: who names them is told that they are not there. */
+  readonly lostMembers = new Set<string>();
   #made = 0;
 
   abstract readonly volumes: Map<string, { capacityBytes: bigint }>;
@@ -88,11 +90,11 @@ export abstract class FakeSnapshots {
 
   deleteVolumeGroupSnapshot(request: Given<plain.DeleteVolumeGroupSnapshotRequest>): Promise<void> {
     const id = request.groupSnapshotId ?? '';
-    return this.take(
-      'DeleteVolumeGroupSnapshot',
-      { volume: id, snapshot: this.#nameOf(id), request },
-      () => void this.snapshots.delete(id),
-    );
+    return this.take('DeleteVolumeGroupSnapshot', { volume: id, snapshot: this.#nameOf(id), request }, () => {
+      const lost = request.snapshotIds?.find((member) => this.lostMembers.has(member));
+      if (lost !== undefined) throw csiError('DeleteVolumeGroupSnapshot', 'NOT_FOUND', `there is no ${lost}`);
+      this.snapshots.delete(id);
+    });
   }
 
   getVolumeGroupSnapshot(
@@ -142,10 +144,12 @@ export abstract class FakeSnapshots {
       groupSnapshotId: id,
       readyToUse,
       creationTime: { seconds: 1_000n, nanos: 0 },
-      snapshots: sources.map((source) => ({
-        ...this.#answer({ id: `${id}-of-${source}`, sources: [source], unready, name }),
-        groupSnapshotId: id,
-      })),
+      snapshots: sources
+        .map((source) => ({
+          ...this.#answer({ id: `${id}-of-${source}`, sources: [source], unready, name }),
+          groupSnapshotId: id,
+        }))
+        .filter(({ snapshotId }) => !this.lostMembers.has(snapshotId)),
     };
   }
 }

@@ -116,6 +116,64 @@ describe('a snapshot of a group', () => {
     expect([...house.plugin.snapshots.values()][0]?.name).to.equal(`sc-${made.uid}-1`);
   });
 
+  it('V13 one of its members is gone when it is deleted, and so not found: what is there of it is deleted', async () => {
+    await groups().create(asked);
+    house.plugin.lostMembers.add('group-1-of-vol-1');
+    await groups().delete(key);
+    expect(house.plugin.snapshots.size).to.equal(0);
+    expect(await groups().get(key)).to.equal(undefined);
+    expect(house.plugin.told().slice(1)).to.deep.equal([
+      'DeleteVolumeGroupSnapshot: NOT_FOUND',
+      'GetVolumeGroupSnapshot: OK',
+      'DeleteVolumeGroupSnapshot: OK',
+    ]);
+    expect(house.plugin.calls.at(-1)?.request).to.deep.include({ snapshotIds: ['group-1-of-vol-2'] });
+  });
+
+  it('V13 it is not found, and that is so: it is gone', async () => {
+    await groups().create(asked);
+    house.plugin.snapshots.clear();
+    tells('DeleteVolumeGroupSnapshot', { code: 'NOT_FOUND' });
+    await groups().delete(key);
+    expect(await groups().get(key)).to.equal(undefined);
+    expect(house.plugin.told().slice(1)).to.deep.equal([
+      'DeleteVolumeGroupSnapshot: NOT_FOUND',
+      'GetVolumeGroupSnapshot: NOT_FOUND',
+    ]);
+  });
+
+  it('V13 not found as it is deleted, and found as it is looked for: it is never taken for gone; forced, that is on record', async () => {
+    await groups().create(asked);
+    house.plugin.script = ({ rpc }) => (rpc === 'DeleteVolumeGroupSnapshot' ? { code: 'NOT_FOUND' } : undefined);
+    const deleting = groups().delete(key);
+    await house.clock.advance(600_000);
+    const { state, error } = (await groups().get(key)) ?? {};
+    expect(state).to.equal('pending-delete');
+    expect(error?.message).to.contain('NOT_FOUND').and.contain('GetVolumeGroupSnapshot finds it');
+    const forced = groups().delete(key, { force: true });
+    await house.clock.advance(60_000);
+    await Promise.all([deleting, forced]);
+    expect((await groups().get(key))?.leftovers?.[0]).to.match(/^group-1: .*NOT_FOUND/);
+  });
+
+  it('V13 the plugin does not know these members together: told so, not taken for gone; forced, that is on record', async () => {
+    await groups().create(asked);
+    house.plugin.script = ({ rpc }) =>
+      rpc === 'DeleteVolumeGroupSnapshot' ? { code: 'INVALID_ARGUMENT', text: 'snapshot_ids differ' } : undefined;
+    expect((await refusalOf(groups().delete(key))).message).to.contain('snapshot_ids differ');
+    expect((await groups().get(key))?.state).to.equal('failed');
+    await groups().delete(key, { force: true });
+    expect((await groups().get(key))?.leftovers?.[0]).to.match(/^group-1: .*snapshot_ids differ/);
+  });
+
+  it('V13 one of its volumes is gone before it is made: told so, and nothing is made', async () => {
+    house.plugin.volumes.delete('vol-2');
+    expect(await refusalOf(groups().create(asked))).to.include({ grpcCode: 'NOT_FOUND' });
+    await groups().delete(key);
+    expect(await groups().get(key)).to.equal(undefined);
+    expect(house.plugin.told()).to.deep.equal(['CreateVolumeGroupSnapshot: NOT_FOUND']);
+  });
+
   it('V10 the runtime ends while it is made, and while it is deleted: nothing is left at the end', async () => {
     tells('CreateVolumeGroupSnapshot', { after: new Promise(() => {}) });
     const cut = refusalOf(groups().create(asked));

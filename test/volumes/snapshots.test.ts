@@ -324,6 +324,78 @@ describe('a snapshot', () => {
     house.plugin.snapshots.clear();
   });
 
+  for (const [code, isFinal] of [
+    ['INVALID_ARGUMENT', true],
+    ['OUT_OF_RANGE', true],
+    ['NOT_FOUND', true],
+    ['ALREADY_EXISTS', true],
+    ['PERMISSION_DENIED', true],
+    ['UNAUTHENTICATED', true],
+    ['UNIMPLEMENTED', true],
+    ['RESOURCE_EXHAUSTED', true],
+    ['FAILED_PRECONDITION', false],
+    ['ABORTED', false],
+    ['INTERNAL', false],
+  ] as const) {
+    it(`V13 its making in doubt, then ${code}, which says nothing of that: it is found out before it is deleted`, async () => {
+      let finish = (): void => {};
+      const before = new Promise<void>((resolve) => (finish = resolve));
+      tells('CreateSnapshot', { code: 'DEADLINE_EXCEEDED', work: true }, { before, code });
+      const making = refusalOf(snapshots().create(asked));
+      while (names().length < 2) await house.clock.advance(100);
+      finish();
+      if (isFinal) await making;
+      const deleting = snapshots().delete(key);
+      await house.clock.advance(60_000);
+      await deleting;
+      await making;
+      expect(house.plugin.told().slice(-2)).to.deep.equal(['CreateSnapshot: OK', 'DeleteSnapshot: OK']);
+      expect(new Set(names()).size).to.equal(1);
+      expect(house.plugin.snapshots.size).to.equal(0);
+    });
+  }
+
+  it('V13 its making in doubt, then refused for good, also as it is deleted: it says so; retried, or forced, it goes', async () => {
+    for (const force of [false, true]) {
+      tells('CreateSnapshot', { code: 'DEADLINE_EXCEEDED', work: true }, ...Array(2).fill({ code: 'OUT_OF_RANGE' }));
+      const making = refusalOf(snapshots().create(asked));
+      await house.clock.advance(1_000);
+      await making;
+      const { message } = await refusalOf(snapshots().delete(key));
+      expect(message).to.include('OUT_OF_RANGE').and.include('may have been made').and.include('with force');
+      expect((await snapshots().get(key))?.error?.message).to.include('may have been made');
+      expect(await state()).to.equal('failed');
+      if (force) {
+        tells('CreateSnapshot', { code: 'OUT_OF_RANGE' });
+        await snapshots().delete(key, { force });
+        expect((await snapshots().get(key))?.leftovers?.[0]).to.match(/^what was asked for as sc-/);
+        expect(house.plugin.snapshots.size).to.equal(1);
+        house.plugin.snapshots.clear();
+      } else {
+        await snapshots().retry(key);
+        await house.rest();
+        expect(await snapshots().get(key)).to.equal(undefined);
+        expect(house.plugin.snapshots.size).to.equal(0);
+      }
+    }
+  });
+
+  it('V13 refused for good at once, with force as it is asked: nothing was made, and nothing is on record', async () => {
+    let finish = (): void => {};
+    tells('CreateSnapshot', {
+      before: new Promise<void>((resolve) => (finish = resolve)),
+      code: 'INVALID_ARGUMENT',
+    });
+    const making = refusalOf(snapshots().create(asked));
+    await house.rest();
+    const deleting = snapshots().delete(key, { force: true });
+    await house.rest();
+    finish();
+    await deleting;
+    await making;
+    expect(await snapshots().get(key)).to.equal(undefined);
+  });
+
   it('V13 one whose making is in doubt and can not be found out: forced, it says what may be left', async () => {
     house.plugin.script = ({ rpc }) => (rpc === 'CreateSnapshot' ? { code: 'UNAVAILABLE' } : undefined);
     const making = refusalOf(snapshots().create(asked));

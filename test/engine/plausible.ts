@@ -1,0 +1,254 @@
+/** What each machine of the house may be told, made up: plausible, so that it goes everywhere, and drawn by chance. */
+import type { AnyStateMachine } from 'xstate';
+import type { Awaiting, CallFailure, CallOutcome } from '../../machines/csi-types.js';
+import {
+  groupSnapshotMachine,
+  nodeMachine,
+  pluginMachine,
+  pluginsMachine,
+  registryMachine,
+  taskMachine,
+  volumeMachine,
+  volumeSnapshotMachine,
+} from '../../machines/index.js';
+import type { NodeEvent } from '../../machines/node.js';
+import type { Fingerprint, PluginEvent, PluginInfo } from '../../machines/plugin.js';
+import type { PluginsEvent } from '../../machines/plugins.js';
+import type { RegistryEvent } from '../../machines/registry.js';
+import type { TaskEvent, TaskSpec } from '../../machines/task-types.js';
+import type { SnapshotMachineEvent } from '../../machines/volume-snapshot-types.js';
+import type { PublishWish, VolumeMachineEvent, VolumeSpec } from '../../machines/volume-types.js';
+
+export interface Die {
+  /** One of these. */
+  of<T>(...all: [T, ...T[]]): T;
+  /** A whole number below `end`. */
+  below(end: number): number;
+}
+
+/** Of each type of event what it carries. */
+type Drafts<TEvent extends { type: string }> = {
+  [T in TEvent['type']]: (die: Die) => Omit<Extract<TEvent, { type: T }>, 'type' | 'at' | 'random'>;
+};
+
+export interface Plausible {
+  machine: AnyStateMachine;
+  input: (die: Die) => object;
+  events: Record<string, (die: Die) => object>;
+  /** What its effects give, by id; others give nothing. */
+  outputs: Record<string, (die: Die) => unknown>;
+}
+
+const failure = (die: Die): CallFailure => ({
+  code: 'CSI_ERROR',
+  message: die.of('lost', 'busy'),
+  final: die.below(3) === 0,
+});
+
+const outcome =
+  <T>(answer: (die: Die) => T) =>
+  (die: Die): CallOutcome<T> =>
+    die.below(3) > 0
+      ? { status: 'done', answer: answer(die) }
+      : {
+          status: die.of('failed', 'failed', 'not-begun'),
+          failure: failure(die),
+          ...(die.below(4) === 0 && { anew: true as const }),
+        };
+
+const awaiting = (die: Die): Awaiting => ({
+  reason: 'its plugin is away',
+  ...(die.below(2) > 0 && { isForced: true as const }),
+});
+
+const infoOf = (die: Die): PluginInfo => ({
+  type: 'csi-node',
+  name: 'disk',
+  allocId: die.of('one', 'two', 'three'),
+  connection: { socketPath: die.of('/run/a.sock', '/run/b.sock') },
+});
+
+const fingerprint = (die: Die): Fingerprint => ({
+  healthy: die.below(2) > 0,
+  description: die.of('ready', 'not ready'),
+  ...(die.below(2) > 0 && { basic: { pluginName: 'disk', vendorVersion: '1', nodeId: die.of('n-1', 'n-2') } }),
+  ...(die.below(2) > 0 && { capabilities: ['STAGE_UNSTAGE_VOLUME'] }),
+});
+
+const pluginEvents: Drafts<PluginEvent> = {
+  'fingerprint.changed': (die) => ({ fingerprint: fingerprint(die) }),
+  'plugin.restart': (die) => ({ info: infoOf(die) }),
+  'plugin.lost': () => ({ description: 'its process has ended' }),
+  'plugin.shutdown': () => ({}),
+};
+
+const pluginsEvents: Drafts<PluginsEvent> = {
+  'plugins.register': (die) => ({ info: infoOf(die) }),
+  'plugins.deregister': (die) => ({
+    allocId: die.of('one', 'two', 'three'),
+    ...(die.below(2) > 0 && { dependents: ['volume a'] }),
+    ...(die.below(2) > 0 && { info: infoOf(die) }),
+  }),
+};
+
+const nodePlugins = (die: Die) => [{ name: 'disk', nodeId: die.of('n-1', 'n-2') }];
+
+const nodeEvents: Drafts<NodeEvent> = {
+  'node.report': (die) => ({ plugins: nodePlugins(die) }),
+  'node.down': () => ({}),
+  'node.fence': () => ({ reason: 'it burns' }),
+  'node.remove': () => ({}),
+};
+
+const registryEvents: Drafts<RegistryEvent> = {
+  'registry.start': () => ({}),
+  'registry.stop': (die) => ({ release: die.below(2) > 0 }),
+};
+
+const taskSpec = (die: Die): TaskSpec => ({
+  id: 'disk',
+  type: die.of('node', 'controller', 'monolith'),
+  command: ['disk', die.of('-v', '-q')],
+  env: {},
+  healthTimeoutMs: 1_000,
+  restart: { maxRestarts: die.below(4), windowMs: 100_000, backoff: { initialMs: 100, maxMs: 1_000 } },
+});
+
+const taskEvents: Drafts<TaskEvent> = {
+  'task.start': (die) => ({ spec: taskSpec(die) }),
+  'task.restart': () => ({}),
+  'task.stop': (die) => (die.below(2) > 0 ? { dependents: ['volume a'] } : {}),
+  'task.remove': () => ({}),
+  'health.changed': (die) => ({ health: { healthy: die.below(2) > 0, description: 'looked at' } }),
+};
+
+const spawned = (die: Die) => ({
+  ...{ allocId: 'run-1', token: 'token', socketPath: '/run/a.sock' },
+  process: die.below(3) > 0 ? { pid: die.below(100), bootId: 'boot', startTime: 1 } : null,
+});
+
+const capability = (die: Die) => ({
+  accessMode: die.of('single-node-writer' as const, 'multi-node-multi-writer' as const),
+  attachmentMode: 'file-system' as const,
+});
+
+const wish = (die: Die): PublishWish => ({
+  capability: capability(die),
+  readOnly: die.below(3) === 0,
+  csiNodeId: die.of('csi-a', 'csi-b'),
+});
+
+const nodeId = (die: Die): string => die.of('a', 'b');
+const allocId = (die: Die): string => die.of('one', 'two', 'three');
+const capacity = (die: Die) => ({ requiredBytes: die.of('1', '2') });
+
+const volumeSpec = (die: Die): VolumeSpec => ({
+  plugin: 'disk',
+  capacity: {},
+  capabilities: [capability(die)],
+  parameters: {},
+  mutableParameters: {},
+  secrets: {},
+  topology: { requisite: [], preferred: [] },
+  ...(die.below(4) === 0 && { external: { csiId: 'vol-0', context: {} } }),
+});
+
+const volumeEvents: Drafts<VolumeMachineEvent> = {
+  'volume.create': (die) => ({ spec: volumeSpec(die), uid: 'u1', name: 'sc-u1' }),
+  'volume.publish': (die) => ({ nodeId: nodeId(die), ...wish(die) }),
+  'volume.unpublish': (die) => ({ nodeId: nodeId(die) }),
+  'volume.delete': (die) => ({ force: die.below(2) > 0 }),
+  'volume.claim': (die) => ({
+    claim: {
+      ...{ allocId: allocId(die), nodeId: nodeId(die), csiNodeId: die.of('csi-a', 'csi-b') },
+      ...{ mode: die.of('read', 'write'), ...capability(die) },
+    },
+    wait: die.below(2) > 0,
+  }),
+  'volume.unclaim': (die) => ({ allocId: allocId(die) }),
+  'volume.withdraw': (die) => ({ nodeId: nodeId(die), reason: 'its node is down' }),
+  'volume.release': (die) => ({ allocId: allocId(die) }),
+  'volume.unstaged': (die) => ({ nodeId: nodeId(die), claimGeneration: die.below(9) }),
+  'volume.fence': (die) => ({ nodeId: nodeId(die), reason: 'it burns' }),
+  'volume.expand': (die) => ({ capacity: capacity(die) }),
+  'volume.expanded': (die) => ({ nodeId: nodeId(die) }),
+  'volume.modify': (die) => ({ mutableParameters: { speed: die.of('slow', 'fast') } }),
+  'volume.retry': () => ({}),
+  'volume.set-availability': (die) => ({ availability: die.of('active', 'pause', 'drain') }),
+  'volume.acknowledge': () => ({}),
+  'volume.observed': (die) => ({
+    believed: die.of([], ['a']),
+    sighting: { isMissing: die.below(3) === 0, attached: die.of(['csi-a'], []) },
+  }),
+  'call.awaits': awaiting,
+  settle: () => ({}),
+};
+
+const made = (die: Die) => ({
+  csiId: die.of('snap-1', 'snap-2'),
+  isReady: die.below(2) > 0,
+  members: [{ csiId: 'snap-1', sourceCsiId: die.of('vol-1', 'vol-2') }],
+});
+
+const snapshotEvents: Drafts<SnapshotMachineEvent> = {
+  'snapshot.create': () => ({
+    spec: {
+      ...{ plugin: 'disk', parameters: {}, secrets: {} },
+      sources: [{ volume: { namespace: 'default', id: 'data' }, csiId: 'vol-1' }],
+    },
+    uid: 'u1',
+    name: 'sc-u1',
+  }),
+  'snapshot.delete': (die) => ({ force: die.below(2) > 0 }),
+  'snapshot.retry': () => ({}),
+  'snapshot.acknowledge': () => ({}),
+  'call.awaits': awaiting,
+  settle: () => ({}),
+};
+
+const snapshotOutputs = {
+  createSnapshot: outcome(made),
+  lookAtSnapshot: outcome(made),
+  removeSnapshot: outcome(() => null),
+};
+const nothing = outcome(() => null);
+
+/** Every machine that the house has. */
+export const plausible: Plausible[] = [
+  { machine: pluginMachine, input: (die) => ({ info: infoOf(die) }), events: pluginEvents, outputs: {} },
+  { machine: pluginsMachine, input: () => ({ node: 'n' }), events: pluginsEvents, outputs: {} },
+  { machine: nodeMachine, input: () => ({ id: 'n' }), events: nodeEvents, outputs: {} },
+  {
+    machine: registryMachine,
+    input: () => ({}),
+    events: registryEvents,
+    outputs: { restoreActors: (die) => ({ actors: die.below(9), quarantined: [] }) },
+  },
+  {
+    machine: taskMachine,
+    input: () => ({ node: 'n' }),
+    events: taskEvents,
+    outputs: {
+      spawnProcess: spawned,
+      awaitReady: () => ({ pluginName: 'disk', vendorVersion: '1' }),
+      watchProcess: (die) => die.of({ code: 1 }, { signal: 'SIGKILL' }, {}),
+    },
+  },
+  {
+    machine: volumeMachine,
+    input: () => ({ namespace: 'default', id: 'data', seq: 7 }),
+    events: volumeEvents,
+    outputs: {
+      createVolume: outcome(() => ({ id: 'vol-1', context: {}, accessibleTopology: [] })),
+      controllerPublish: outcome(() => ({ publishContext: { device: 'x' } })),
+      controllerExpand: outcome((die) => ({ capacityBytes: '2', nodeExpansionRequired: die.below(2) > 0 })),
+      ...{ deleteVolume: nothing, controllerUnpublish: nothing, controllerModify: nothing },
+    },
+  },
+  ...[volumeSnapshotMachine, groupSnapshotMachine].map((machine) => ({
+    machine,
+    input: () => ({ namespace: 'default', id: 'snap', kind: machine.id }),
+    events: snapshotEvents,
+    outputs: snapshotOutputs,
+  })),
+];
