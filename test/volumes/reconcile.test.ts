@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
 import type { KeptVolume } from './fake-plugin.js';
+import { gate, inOrder } from './scripts.js';
 import { spec, VolumeHouse } from './volume-house.js';
 
 const key = { id: 'data' };
@@ -44,6 +45,21 @@ describe('volumes compared with their plugins', () => {
     expect(house.plugin.told()).to.deep.equal(['ControllerPublishVolume csi-a: OK']);
     expect((await house.volumes.get(key))?.publications.a?.state).to.equal('published');
     expect(await kindsSince(before)).to.deep.equal(['publication', 'drifted', 'publication']);
+  });
+
+  it('V13 V20 attached somewhere as its deletion is in flight: it is deleted, and nothing is left of it', async () => {
+    await house.volumes.unpublish(key, 'a');
+    const held = gate();
+    inOrder(house.plugin, 'DeleteVolume', [{ before: held.passed }]);
+    const deleting = house.volumes.delete(key);
+    await house.rest();
+    kept().attached.add('csi-b');
+    await house.volumes.reconcile();
+    held.open();
+    await house.clock.advance(60_000);
+    await deleting;
+    expect(await house.volumes.get(key)).to.equal(undefined);
+    expect([...house.plugin.volumes.keys()]).to.deep.equal([]);
   });
 
   it('V20 attached where nobody asked for it: undone there, by the id that the plugin gave', async () => {
