@@ -105,6 +105,23 @@ describe('claims', () => {
     expect(await refusal(claim('w1', { wait: true }))).to.match(/unpublishing\): claim it anew once that is released/);
   });
 
+  it('C3 C5 a second writer, behind a reader and a writer: it waits for the writer alone', async () => {
+    const log = { id: 'log' };
+    const oneWriter = { accessMode: 'multi-node-single-writer', attachmentMode: 'file-system' } as const;
+    await house.volumes.create(spec('log', { capabilities: [oneWriter] }));
+    const take = (allocId: string, mode: 'read' | 'write', wait: boolean): Promise<Claim> =>
+      house.volumes.claim(log, { allocId, nodeId: 'a', mode, wait, ...oneWriter });
+    await take('r1', 'read', false);
+    await take('w1', 'write', false);
+    const second = take('w2', 'write', true);
+    await house.rest();
+    const { claims = [], waiting: queued = [] } = (await house.volumes.get(log)) ?? {};
+    expect(claims.map(({ allocId }) => allocId)).to.deep.equal(['r1', 'w1']);
+    expect(queued.map(({ allocId }) => allocId)).to.deep.equal(['w2']);
+    await house.volumes.release(log, 'w1');
+    expect(await second).to.include({ allocId: 'w2', state: 'taken' });
+  });
+
   it('C4 modes are set by the first claim, and free after the last', async () => {
     await claim('w1', shared);
     expect(await refusal(claim('w2', block))).to.match(
