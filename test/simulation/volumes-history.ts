@@ -22,6 +22,8 @@ const chunkMs = 5_000;
 const startAgainMs = 1_000;
 /** Longest: a hung call, what it negates, a lease; then backoff. */
 const peaceMs = 120_000;
+/** Longest between two looks at a snapshot that is not ready. */
+const lookMs = 60_000;
 
 export interface VolumesEnd {
   faults: string[];
@@ -187,7 +189,7 @@ class VolumesRun {
   }
 
   async #untilSettled(isRetried: boolean): Promise<void> {
-    const endMs = this.#timeline.monotonicMs + peaceMs;
+    const endMs = this.#timeline.monotonicMs + peaceMs + (this.#plan.traits.snapshots?.unreadyFor ?? 0) * lookMs;
     do await this.#timeline.rest(undefined, chunkMs);
     while (this.#timeline.monotonicMs < endMs && !(await this.#isSettled()));
     if (isRetried && (await this.#users.retryFailed())) await this.#untilSettled(false);
