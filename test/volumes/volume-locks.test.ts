@@ -77,4 +77,18 @@ describe('locks of volumes', () => {
     expect(late).to.equal('enough');
     expect(locks.take([c])).to.equal(true);
   });
+
+  it('V9 the first of those who wait can not have all yet: whoever comes after it and can, goes before', async () => {
+    locks.take([a]);
+    locks.take([b]);
+    void wait('both', [a, b]);
+    void wait('one', [a]);
+    locks.leave([a]);
+    await settled();
+    expect(order).to.deep.equal(['one']);
+    locks.leave([b]);
+    locks.leave([a]);
+    await settled();
+    expect(order).to.deep.equal(['one', 'both']);
+  });
 });
