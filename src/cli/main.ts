@@ -68,11 +68,16 @@ async function drain(options: ReachOptions): Promise<void> {
   print('drained: the plugin processes are stopped, and the agent has ended');
 }
 
+/** Whether what is told is for a program. */
+const isForPrograms = process.argv.includes('--json');
+
 function makeProgram(): Command {
   const program = new Command('stagecraft')
     .description('Runs CSI storage plugins without Kubernetes.')
     .version(packageVersion())
     .exitOverride()
+    // What is wrong is told at the end, in one line.
+    .configureOutput(isForPrograms ? { writeErr: () => {} } : {})
     // Before the commands, which take it over.
     .showHelpAfterError('(options stand behind the command: stagecraft task list --config agent.yaml)');
 
@@ -105,13 +110,17 @@ function makeProgram(): Command {
 }
 
 /** In the form that was asked for. */
-function told(error: unknown): string {
-  const isJson = process.argv.includes('--json') && !(error instanceof CommanderError);
-  return isJson ? JSON.stringify({ code: codeOf(error), message: messageOf(error) }) : messageOf(error);
+const told = (error: unknown): string =>
+  isForPrograms ? JSON.stringify({ code: codeOf(error), message: plainMessageOf(error) }) : messageOf(error);
+
+function codeOf(error: unknown): string {
+  if (error instanceof CommanderError) return 'INVALID_ARGUMENT';
+  return error instanceof StagecraftError || error instanceof AgentError ? error.code : 'INTERNAL';
 }
 
-const codeOf = (error: unknown): string =>
-  error instanceof StagecraftError || error instanceof AgentError ? error.code : 'INTERNAL';
+/** In one line. */
+const plainMessageOf = (error: unknown): string =>
+  error instanceof CommanderError ? error.message.replace(/^error: /, '').replaceAll('\n', ' ') : messageOf(error);
 
 function exitCodeFor(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
@@ -131,8 +140,10 @@ for (const stream of [process.stdout, process.stderr]) {
 try {
   await makeProgram().parseAsync();
 } catch (error) {
-  // commander has told its own faults already
-  if (!(error instanceof CommanderError) || error.code === 'usage') process.stderr.write(`${told(error)}\n`);
+  const isFault = !(error instanceof CommanderError) || error.exitCode !== 0;
+  // To people commander has told its own faults already.
+  const isTold = error instanceof CommanderError && error.code !== 'usage' && !isForPrograms;
+  if (isFault && !isTold) process.stderr.write(`${told(error)}\n`);
   process.exitCode = exitCodeFor(error);
   if (error instanceof StagecraftError && error.code === 'DATA_DIR_GONE') process.exit();
 }

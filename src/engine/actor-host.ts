@@ -2,6 +2,7 @@
  * What a runtime does for its actors: writes their commits, and once those are done starts effects and timers,
  * delivers what they owe and tells observers. The order of these things is the actor's: actor.ts
  */
+import { defaultBackoff } from '../../machines/backoff.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { ActorHost, CommitNotice } from './actor-site.js';
 import type { Actors } from './actors.js';
@@ -12,7 +13,7 @@ import { isNegated } from './doubts.js';
 import type { EffectGate } from './effect-gate.js';
 import type { EffectRunner } from './effect-runner.js';
 import type { Effect } from './effects.js';
-import { decodeEntry, type LiveEffect } from './envelope.js';
+import { decodeEntry, dueInMs, type LiveEffect } from './envelope.js';
 import type { LeaseKeeper } from './lease-keeper.js';
 import type { Logger } from './logger.js';
 import type { Random } from './random.js';
@@ -102,7 +103,8 @@ export function actorHost(parts: EngineParts): ActorHost {
     startEffect: (address, asked, recovered) => {
       const effect = effectOf(address, asked);
       const delayMs = Math.max(
-        asked.notBeforeMs === undefined ? 0 : asked.notBeforeMs - clock.now(),
+        // A clock that was set back makes no wait longer than the longest.
+        asked.notBeforeMs === undefined ? 0 : Math.min(asked.notBeforeMs - clock.now(), defaultBackoff.maxMs),
         ...(effect?.negates ?? []).map((src) => certainInMs(placeOf(address, src))),
       );
       const run = effects.prepare({ address, live: asked, effect, recovered });
@@ -114,8 +116,12 @@ export function actorHost(parts: EngineParts): ActorHost {
       if (run.deadline && !run.isOver) mayGoOn(run.address, run.live.src, run.deadline.dueAtMs);
       effects.cancel(run, reason);
     },
-    startTimer: (address, { id, seq, event, dueAtMs }) =>
-      timers.after(dueAtMs - clock.now(), () => parts.actors().post(address, { kind: 'timer', id, seq, event })),
+    startTimer: (address, timer) => {
+      const { id, seq, event } = timer;
+      return timers.after(dueInMs(timer, clock.now()), () =>
+        parts.actors().post(address, { kind: 'timer', id, seq, event }),
+      );
+    },
     cancelTimer: (timer) => timers.cancel(timer),
     deliver: (address, seq, outbox) => parts.deliveries.deliver(address, seq, outbox),
     owed: (address) => parts.deliveries.owed(address),

@@ -12,7 +12,7 @@ import { commitOf } from './commit-of.js';
 import type { Departed } from './departed-actors.js';
 import { certain } from './doubts.js';
 import type { ActorKind } from './effects.js';
-import { type Envelope, emptyEnvelope, type JournalEntry } from './envelope.js';
+import { dueInMs, type Envelope, emptyEnvelope, type JournalEntry } from './envelope.js';
 import { adopted, restored } from './from-record.js';
 import type { HostedMachine } from './hosted-machine.js';
 import type { ActorMessage } from './inbox.js';
@@ -142,10 +142,9 @@ export class Actor implements Author, Taker {
     return [...unread.values()];
   }
 
-  /** When its next timer is due, in milliseconds since the epoch. */
-  get wakeAtMs(): number | undefined {
-    const { timers } = this.#state.envelope;
-    return timers.length > 0 ? Math.min(...timers.map(({ dueAtMs }) => dueAtMs)) : undefined;
+  /** When its next timer is due, in milliseconds since the epoch; Infinity: it has none. */
+  wakeAtMs(nowMs: number): number {
+    return nowMs + Math.min(...this.#state.envelope.timers.map((timer) => dueInMs(timer, nowMs)));
   }
 
   /**

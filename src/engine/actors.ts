@@ -232,17 +232,19 @@ export class Actors {
   }
 
   /** A timer that is due fires in its own turn: it must find its actor. */
-  #mayLeave({ isIdle, wakeAtMs = Number.POSITIVE_INFINITY }: Actor): boolean {
-    return isIdle && wakeAtMs > this.#options.clock.now();
+  #mayLeave(actor: Actor): boolean {
+    const nowMs = this.#options.clock.now();
+    return actor.isIdle && actor.wakeAtMs(nowMs) > nowMs;
   }
 
   #passivate(actor: Actor): void {
     // Else it has got something to do since, and comes to rest again.
     if (!this.#mayLeave(actor)) return;
-    const { address, wakeAtMs } = actor;
+    const { address } = actor;
+    const wakeAtMs = actor.wakeAtMs(this.#options.clock.now());
     this.#depart(actor);
     actor.stop(new StagecraftError('ABORTED', `${address} has left memory`, { address }));
-    if (wakeAtMs !== undefined) this.#waker.arm(address, wakeAtMs);
+    if (wakeAtMs !== Number.POSITIVE_INFINITY) this.#waker.arm(address, wakeAtMs);
   }
 
   async #wake(address: string): Promise<void> {

@@ -107,7 +107,7 @@ function standingIn(
     effects: standing.started.map(
       (effect) => effects.find(({ id, src }) => id === effect.id && src === effect.src) ?? { ...effect, seq },
     ),
-    timers: [...kept, ...begun.map(({ id, delayMs, event }) => ({ id, seq, dueAtMs: at + delayMs, event }))],
+    timers: [...kept, ...begun.map(({ id, delayMs, event }) => ({ id, seq, dueAtMs: at + delayMs, delayMs, event }))],
   };
 }
 
@@ -128,7 +128,8 @@ export function triedAgain(
 
 /** A timer whose event made its machine crash, set anew by that very commit: the state still waits for it. */
 export function firedAgain(timer: LiveTimer, { seq, at, random }: Stamp & { seq: number }, crashes: number): LiveTimer {
-  return { ...timer, seq, dueAtMs: at + jittered(defaultBackoff, crashes, random) };
+  const delayMs = jittered(defaultBackoff, crashes, random);
+  return { ...timer, seq, dueAtMs: at + delayMs, delayMs };
 }
 
 const nextAttempt = ({ attempt = 1 }: LiveEffect): number => attempt + 1;

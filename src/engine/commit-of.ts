@@ -1,4 +1,5 @@
 /** The one write that a taken mail leads to. Pure. */
+import { defaultBackoff } from '../../machines/backoff.js';
 import type { Claim } from './actor-site.js';
 import type { ActorKind } from './effects.js';
 import type { JournalEntry } from './envelope.js';
@@ -24,6 +25,11 @@ export function commitOf(
   return commit;
 }
 
+/** The next runtime is to look at it as it starts, whatever its clock says: that may have been set back. */
+const atOnce = 0;
+/** Who waits no longer than this is brought back at once, too, and waits in memory. */
+const shortMs = defaultBackoff.maxMs;
+
 /** When something is to be done for it, should this runtime be gone by then. */
 function wakeAfter(
   { envelope }: ActorState,
@@ -32,10 +38,11 @@ function wakeAfter(
   { onDemand }: ActorKind,
 ): number | undefined {
   // So that the next runtime knows of it.
-  if (envelope.quarantined) return at;
+  if (envelope.quarantined) return atOnce;
   if (!envelope.snapshot) return kind === 'forgotten' ? undefined : at + goneMs;
   // Those of other kinds are all brought into memory.
-  if (envelope.effects.length > 0 && onDemand) return at;
+  if (envelope.effects.length > 0 && onDemand) return atOnce;
   const { timers } = envelope;
-  return timers.length > 0 ? Math.min(...timers.map(({ dueAtMs }) => dueAtMs)) : undefined;
+  if (timers.length === 0) return undefined;
+  return Math.min(...timers.map(({ dueAtMs, delayMs = 0 }) => (onDemand && delayMs <= shortMs ? atOnce : dueAtMs)));
 }

@@ -5,18 +5,25 @@
  */
 import { type ActorKind, limitOf } from './effects.js';
 import type { Envelope, LiveEffect } from './envelope.js';
+import type { StartedEffect } from './hosted-machine.js';
 
 /** By the `src` of their effect: how many milliseconds they may go on, from the end of their runtime. */
 export type Doubts = Record<string, number>;
 
+/** How long a call of this effect may go on without it, in milliseconds. Absent where nothing undoes it, or no time ends it. */
+export function lastingMs({ effects }: ActorKind, { src, input }: StartedEffect): number | undefined {
+  const effect = effects[src];
+  if (!effect || !isNegated(effects, src)) return undefined;
+  const lastsMs = effect.sentDeadlineMs ?? limitOf(effect, input);
+  return Number.isFinite(lastsMs) ? lastsMs : undefined;
+}
+
 /** With the calls that these effects may leave behind. Absent where there are none. */
-export function doubted({ effects }: ActorKind, doubts: Doubts | undefined, left: LiveEffect[]): Doubts | undefined {
+export function doubted(kind: ActorKind, doubts: Doubts | undefined, left: LiveEffect[]): Doubts | undefined {
   let more = doubts;
-  for (const { src, input } of left) {
-    const effect = effects[src];
-    if (!effect || !isNegated(effects, src)) continue;
-    const lastsMs = effect.sentDeadlineMs ?? limitOf(effect, input);
-    if (Number.isFinite(lastsMs)) more = { ...more, [src]: Math.max(lastsMs, more?.[src] ?? 0) };
+  for (const effect of left) {
+    const { src, lastsMs = lastingMs(kind, effect) } = effect;
+    if (lastsMs !== undefined) more = { ...more, [src]: Math.max(lastsMs, more?.[src] ?? 0) };
   }
   return more;
 }

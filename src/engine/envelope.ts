@@ -19,14 +19,22 @@ export interface LiveEffect extends StartedEffect {
   attempt?: number;
   /** Not to be started before this moment. */
   notBeforeMs?: number;
+  /** Of one that another undoes: how long its call may go on without it, as it was begun. */
+  lastsMs?: number;
 }
 
 export interface LiveTimer {
   id: string;
   seq: number;
   dueAtMs: number;
+  /** How long it was to be waited, so that no clock that is set back makes it more. Absent in what older versions wrote. */
+  delayMs?: number;
   event: AnyEventObject;
 }
+
+/** How long it is still to be waited. What was to be waited for at all is the most, however far the clock was set back. */
+export const dueInMs = ({ dueAtMs, delayMs = Number.POSITIVE_INFINITY }: LiveTimer, nowMs: number): number =>
+  Math.min(dueAtMs - nowMs, delayMs);
 
 /** An actor between two commits. */
 export interface Envelope {

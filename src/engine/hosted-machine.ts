@@ -155,7 +155,7 @@ export class HostedMachine {
       throw new Error(`${this.name} has no state ${JSON.stringify(persisted.value)}`);
     }
     const hasEnded = restored._nodes.some(({ type, parent }) => type === 'final' && parent === this.#machine.root);
-    return hasEnded ? Object.assign(restored, { status: 'done' as const }) : restored;
+    return hasEnded ? Object.assign(restored, { status: 'done' as const }) : this.#planned.shared(restored);
   }
 
   /** Ids of the invokes that this snapshot's states keep running. */

@@ -28,11 +28,13 @@ export interface Running {
 /** Changes the context, raises or asks for something. */
 export type Deed = (running: Running) => void;
 /** What it gives counts as true or false. */
-export type Check = (running: Running) => unknown;
+export type Check = (running: Running, told: Pick<Known, 'context' | 'event'>) => unknown;
+
+const notPlannedFor = new Error('not planned for');
 
 /** Leaves the step to XState, which begins it anew. */
 export const unplanned = (): never => {
-  throw new Error('not planned for');
+  throw notPlannedFor;
 };
 
 type Call<T> = (known: object, params?: unknown) => T;
@@ -56,12 +58,13 @@ const isOfXState = (action: Call<unknown>): action is Call<unknown> & BuiltIn =>
 const nothing = (): undefined => undefined;
 
 /** By name, with parameters or without: `'count'`, `{ type: 'count', params }`. */
-function reference(to: unknown): { name: string; params: Check } {
+function reference(to: unknown): { name: string; params: (running: Running) => unknown } {
   if (isCall(to)) return { name: to.name || '(anonymous)', params: nothing };
-  if (!(to instanceof Object)) return { name: String(to), params: nothing };
+  if (typeof to === 'string') return { name: to, params: nothing };
+  if (!(to instanceof Object && 'type' in to)) return unplanned();
   const given = 'params' in to ? to.params : undefined;
   return {
-    name: 'type' in to ? String(to.type) : '',
+    name: String(to.type),
     params: isCall(given) ? ({ context, event }) => given({ context, event }) : () => given,
   };
 }
@@ -80,16 +83,13 @@ export class Deeds {
     const { name, params } = reference(guard);
     const call: unknown = isCall(guard) ? guard : this.#machine.implementations.guards[name];
     if (!isCall(call)) return unplanned;
-    if (!('check' in call)) {
-      return (running) => call({ context: running.context, event: running.event }, params(running));
-    }
+    if (!('check' in call)) return (running, told) => call(told, params(running));
     // XState's own: and, or, not, stateIn. They look at a whole snapshot.
     const { check } = call;
     if (typeof check !== 'function') return unplanned;
-    return (running) => {
-      const { context, event } = running;
+    return (running, told) => {
       params(running);
-      return check(running.states.snapshotWith(context), { context, event }, call);
+      return check(running.states.snapshotWith(told.context), told, call);
     };
   }
 
@@ -101,7 +101,7 @@ export class Deeds {
     return this.#deedOf(({ asked }, info, given) => asked.push({ type: name, info, params: given }), params);
   }
 
-  #deedOf(work: Work, params: Check = nothing): Deed {
+  #deedOf(work: Work, params: (running: Running) => unknown): Deed {
     const { self, system } = this.#scope;
     return (running) =>
       work(running, { context: running.context, event: running.event, self, system }, params(running));
@@ -136,7 +136,7 @@ export class Deeds {
       : (known: object, params: unknown) => each(assignment, known, params);
     return (running, { context, event, self, system }, params) => {
       const known = { context, event, spawn: unplanned, self, system };
-      running.context = Object.assign({ ...context }, change(known, params));
+      running.context = Object.assign({}, context, change(known, params));
     };
   }
 
@@ -167,7 +167,10 @@ export class Deeds {
       emit: (event: AnyEventObject) => put(this.#workOf({ type: 'xstate.emit', event })),
       ...{ sendTo: leave, sendParent: leave, spawnChild: leave, stopChild: leave },
     });
-    const check = (guard: unknown): unknown => this.check(guard)(present);
+    const check = (guard: unknown): unknown => {
+      const { context, event } = present;
+      return this.check(guard)(present, { context, event });
+    };
     return (running, { context, event, self, system }, params) => {
       present = running;
       queued = [];

@@ -82,7 +82,8 @@ export class Plan {
   configurationOf({ machine, status, _nodes: nodes }: AnyMachineSnapshot): Configuration | undefined {
     const innermost = nodes.at(-1);
     if (!innermost || machine !== this.#machine || status !== 'active' || this.#hasHistory) return undefined;
-    return nodes.some(isParallel) ? undefined : this.#within(innermost);
+    const configuration = this.#within(innermost);
+    return configuration.nodes.length === nodes.length && !nodes.some(isParallel) ? configuration : undefined;
   }
 
   /** How an actor begins: in no state, where XState shows guards the first ones. */
@@ -122,7 +123,7 @@ export class Plan {
     const left = from.nodes.filter((node) => isWithin(node, domain)).reverse();
     const passed = pathTo(goal).filter((node) => node !== goal && isWithin(node, domain));
     const reached = initialOf(goal);
-    if (goal === source && goal === domain && !reenter) reached.shift(); // it is not left, only what is in it
+    if (goal === source && !reenter) reached.shift(); // it is not left, only what is in it
     const entered = [...passed, ...reached];
     const innermost = entered.at(-1);
     const isPlanned =

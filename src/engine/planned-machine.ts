@@ -1,7 +1,7 @@
 /**
  * Takes the steps of a machine by its plan, several times cheaper than XState, and with the same outcome. What it gives up,
  * XState begins anew: that is allowed, as guards and assignments are pure, and so XState alone says what is thrown.
- * What leads where: plan.ts. Who chooses between the two: hosted-machine.ts
+ * What leads where: plan.ts. Who chooses between the two: hosted-machine.ts. Why: docs/decisions/0012-steps-by-plan.md
  */
 import type { AnyEventObject, AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import { type Candidate, type Configuration, type Move, Plan } from './plan.js';
@@ -62,6 +62,11 @@ export class PlannedMachine {
     });
   }
 
+  /** The same snapshot, of which all but the context is one for all actors in these states, where they are planned for. */
+  shared(snapshot: AnyMachineSnapshot): AnyMachineSnapshot {
+    return this.#plan.configurationOf(snapshot)?.snapshotWith(snapshot.context) ?? snapshot;
+  }
+
   #contextOf(input: object): AnyMachineSnapshot['context'] {
     const { context } = this.#machine.config;
     if (typeof context !== 'function') return context || {};
@@ -100,7 +105,9 @@ function attempted(step: () => PlannedStep | undefined): PlannedStep | undefined
 }
 
 function chosen(running: Running, candidates: Candidate[]): Move | undefined {
-  for (const { check, move } of candidates) if (!check || check(running)) return move;
+  const { context, event } = running;
+  const told = { context, event };
+  for (const { check, move } of candidates) if (!check || check(running, told)) return move;
   return undefined;
 }
 

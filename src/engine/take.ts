@@ -7,7 +7,7 @@ import type { AnswerParams } from '../../machines/host.js';
 import { messageOf } from '../errors.js';
 import { firedAgain, takeChange, triedAgain } from './changes.js';
 import { asData } from './data.js';
-import { doubted } from './doubts.js';
+import { doubted, lastingMs } from './doubts.js';
 import type { ActorKind } from './effects.js';
 import {
   type Envelope,
@@ -176,7 +176,7 @@ function moved(taker: Taker, { envelope }: ActorState, { mail, entry, step }: Mo
   const outbox = outboxOf(taker, step, at);
   const next = marked(envelope, mail, answer);
   const isKept = !isGone(step.snapshot);
-  const effects = isKept ? effectsAfter(taker.machine, envelope.effects, { mail, entry, step }) : none;
+  const effects = isKept ? effectsAfter(taker, envelope.effects, { mail, entry, step }) : none;
   if (envelope.effects !== effects) leave(taker, next, { mail, effects });
   if (!isKept) {
     const gone = { seq, snapshot: undefined, envelope: tombstone(taker.machine, next) };
@@ -242,7 +242,7 @@ function marked(envelope: Envelope, mail: Mail, answer: AnswerParams | undefined
 }
 
 /** An effect lives as long as its state is active; entered anew, it is another one. */
-function effectsAfter(machine: HostedMachine, before: LiveEffect[], { mail, entry, step }: Move): LiveEffect[] {
+function effectsAfter({ machine, kind }: Taker, before: LiveEffect[], { mail, entry, step }: Move): LiveEffect[] {
   if (before.length === 0 && step.started.length === 0) return before;
   const active = machine.activeInvokes(step.snapshot);
   const { started } = step;
@@ -250,9 +250,14 @@ function effectsAfter(machine: HostedMachine, before: LiveEffect[], { mail, entr
   const effects = before.filter(
     ({ id }) => active.includes(id) && id !== ended && !started.some((effect) => effect.id === id),
   );
-  for (const { id, src, input } of started) {
+  for (const one of started) {
+    const { id, src, input } = one;
     // Where a state was entered twice, the last entry counts.
-    if (active.includes(id)) put(effects, { id, src, input, seq: entry.seq });
+    if (!active.includes(id)) continue;
+    const live: LiveEffect = { id, src, input, seq: entry.seq };
+    const lastsMs = lastingMs(kind, one);
+    if (lastsMs !== undefined) live.lastsMs = lastsMs;
+    put(effects, live);
   }
   return effects;
 }
@@ -293,7 +298,8 @@ function timersAfter(before: LiveTimer[], { entry: { seq, at }, step }: Move): L
       continue;
     }
     const id = change.id ?? `${seq}.${index}`;
-    put(timers, { id, seq, dueAtMs: at + change.delayMs, event: change.event });
+    const { delayMs, event } = change;
+    put(timers, { id, seq, dueAtMs: at + delayMs, delayMs, event });
   }
   return timers;
 }

@@ -56,17 +56,19 @@ export class PluginCalls {
     if (run.recovered || run.attempt > 1) return anew('failed', 'it may have been made by a run before a restart');
     const { plugin } = run.input;
     const keys = (work.volumes ?? []).map((csiId) => lockKey(plugin, csiId));
-    let hasWaited = false;
     if (!this.#locks.take(keys)) {
-      hasWaited = true;
       try {
         await this.#turn(run, keys);
       } catch (error) {
         return { status: 'not-begun', failure: failureOf(error), retry: this.#options.retry };
       }
+      // Its machine holds that no call was made: it has to know better before one is. Who kept its turn until then would
+      // have others wait who could call, and they would have to begin anew in their turn, without end.
+      this.#locks.leave(keys);
+      return anew('not-begun', `nothing else is asked of plugin '${plugin}' about the volume now`);
     }
     try {
-      return await this.#admitted(run, work, hasWaited);
+      return await this.#admitted(run, work);
     } finally {
       this.#locks.leave(keys);
     }
@@ -91,18 +93,12 @@ export class PluginCalls {
     }
   }
 
-  async #admitted<TAnswer>(
-    run: EffectCall<PluginCall>,
-    work: Work<TAnswer>,
-    hasWaitedBefore: boolean,
-  ): Promise<CallOutcome<TAnswer>> {
+  async #admitted<TAnswer>(run: EffectCall<PluginCall>, work: Work<TAnswer>): Promise<CallOutcome<TAnswer>> {
     const { access, retry } = this.#options;
     const { plugin, isForced } = run.input;
-    let hasWaited = hasWaitedBefore;
+    let hasWaited = false;
     let admitted: Admitted;
     try {
-      // Its turn may have come as it was given up.
-      if (hasWaitedBefore) run.signal.throwIfAborted();
       admitted = await access.enter(plugin, {
         signal: run,
         waitMs: isForced ? forcedWaitMs : undefined,

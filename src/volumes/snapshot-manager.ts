@@ -4,12 +4,6 @@
  */
 import type { StateValue } from 'xstate';
 import { z } from 'zod';
-import {
-  groupSnapshotAddress,
-  groupSnapshotsPrefix,
-  snapshotAddress,
-  snapshotsPrefix,
-} from '../../machines/addresses.js';
 import type { CallFailure } from '../../machines/csi-types.js';
 import { isSameData } from '../../machines/same-data.js';
 import { snapshotName } from '../../machines/volume-snapshot-changes.js';
@@ -17,42 +11,29 @@ import type {
   SnapshotSpec as KnownSpec,
   SnapshotContext,
   SnapshotKey,
-  SnapshotKind,
   SnapshotRequest,
 } from '../../machines/volume-snapshot-types.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
-import type { ActorView } from '../engine/engine.js';
 import type { Random } from '../engine/random.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
-import { Waiters } from '../engine/waiters.js';
 import { StagecraftError } from '../errors.js';
+import { ActorWaits } from './actor-waits.js';
 import { type AwaitOptions, awaitSchema, awaitShape, checkedOptions } from './await-options.js';
 import { checkSecretRefs, type SecretsProvider } from './secrets.js';
-import { groupSnapshotsTopic, snapshotsTopic } from './snapshot-kinds.js';
+import { groupSnapshotSort, type SnapshotSort, snapshotSort } from './snapshot-sorts.js';
 import { volumeSources } from './snapshot-sources.js';
-import {
-  type CheckedGroup,
-  type CheckedSnapshot,
-  filterOf,
-  type GroupSnapshotSpec,
-  groupSnapshotSchema,
-  type SnapshotFilter,
-  type SnapshotSpec,
-  snapshotSchema,
-} from './snapshot-spec.js';
+import { filterOf, type GroupSnapshotSpec, type SnapshotFilter, type SnapshotSpec } from './snapshot-spec.js';
 import {
   type GroupSnapshot,
-  groupSnapshotOf,
   type Snapshot,
   type SnapshotEvent,
   snapshotErrorOf,
   snapshotEventOf,
-  snapshotOf,
   snapshotStateOf,
 } from './snapshot-view.js';
-import { checked, keyOf, type VolumeKeyInput } from './spec.js';
+import { keyOf, type VolumeKeyInput } from './spec.js';
 import type { Page } from './volume-list.js';
 
 export interface SnapshotManagerOptions {
@@ -65,22 +46,6 @@ export interface SnapshotManagerOptions {
   secrets: SecretsProvider;
 }
 
-/** What differs between a snapshot of one volume and of several. */
-interface Sort<TSpec, TView> {
-  kind: SnapshotKind;
-  prefix: string;
-  topic: string;
-  addressOf(namespace: string, id: string): string;
-  /** @throws StagecraftError INVALID_ARGUMENT */
-  asked(spec: TSpec): Omit<CheckedGroup, 'volumes'> & { volumes: VolumeKey[] };
-  view(state: StateValue, context: SnapshotContext): TView;
-}
-
-interface Waiting {
-  timeoutMs?: number | undefined;
-  signal?: AbortSignal | undefined;
-}
-
 interface View {
   state: StateValue;
   context: SnapshotContext;
@@ -89,18 +54,23 @@ interface View {
 export class SnapshotManager<TSpec, TView> {
   readonly #options: SnapshotManagerOptions;
   readonly #engine: ActorDoor;
-  readonly #sort: Sort<TSpec, TView>;
-  /** By the address of a snapshot: it has committed, or all is over. */
-  readonly #waiters = new Waiters();
+  readonly #sort: SnapshotSort<TSpec, TView>;
+  readonly #waits: ActorWaits;
   /** Why every call is refused. */
   #closed: StagecraftError | undefined;
 
-  constructor(options: SnapshotManagerOptions, sort: Sort<TSpec, TView>) {
+  constructor(options: SnapshotManagerOptions, sort: SnapshotSort<TSpec, TView>) {
     this.#options = options;
     this.#engine = options.engine;
     this.#sort = sort;
-    this.#engine.observe(({ address }) => {
-      if (address.startsWith(sort.prefix)) this.#waiters.wake(address);
+    this.#waits = new ActorWaits({
+      engine: options.engine,
+      clock: options.clock,
+      prefix: sort.prefix,
+      describe: ({ state, context }) => {
+        const error = snapshotErrorOf(context as SnapshotContext);
+        return `${snapshotStateOf(state)}${error ? `: ${error.message}` : ''}`;
+      },
     });
   }
 
@@ -210,13 +180,13 @@ export class SnapshotManager<TSpec, TView> {
 
   /** Another runtime leads from here on: who waits hears so, by what `peek` throws. */
   interrupt(): void {
-    this.#waiters.wakeAll();
+    this.#waits.interrupt();
   }
 
   /** Ends all waiting; every later call is refused. */
   close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
     this.#closed ??= reason;
-    this.#waiters.wakeAll();
+    this.#waits.close(this.#closed);
   }
 
   /** Of one that is there already: those that it is of, which may be gone by now. */
@@ -261,52 +231,21 @@ export class SnapshotManager<TSpec, TView> {
    * Resolves once it is reached.
    * @param gone the answer where the snapshot is not there any more; absent: that is an error
    */
-  async #reach<T>(
+  #reach<T>(
     key: SnapshotKey,
-    { timeoutMs, signal }: Waiting,
+    waiting: AwaitOptions,
     goal: string,
     reached: (view: View) => T | undefined,
     gone?: T,
   ): Promise<T> {
-    const address = this.#addressOf(key);
-    // At rest it may have left memory already.
-    if (!this.#engine.has(address)) await this.#engine.read(address);
-    const unfinished = (code: string, why: string): StagecraftError => this.#unfinished(code, why, { key, goal });
-    const look = (): T | undefined => {
-      const view = this.#seen({ key, goal });
-      const found = view && reached({ state: view.state, context: view.context as SnapshotContext });
-      if (found !== undefined) return found;
-      if (this.#closed) throw unfinished(this.#closed.code, this.#closed.message);
-      if (view || gone !== undefined) return view ? undefined : gone;
-      throw this.#error('ABORTED', key, `was deleted before it was ${goal}`);
-    };
-    return this.#waiters.until(address, look, {
-      clock: this.#options.clock,
-      ...(timeoutMs !== undefined && { timeoutMs }),
-      signal,
-      failed: unfinished,
+    return this.#waits.until({
+      ...waiting,
+      address: this.#addressOf(key),
+      name: this.#nameOf(key),
+      goal,
+      reached: ({ state, context }) => reached({ state, context: context as SnapshotContext }),
+      gone,
     });
-  }
-
-  /** What is committed. @throws StagecraftError where another runtime leads: what was asked for is its work now */
-  #seen({ key, goal }: { key: SnapshotKey; goal: string }): ActorView | undefined {
-    const address = this.#addressOf(key);
-    try {
-      return this.#engine.peek(address);
-    } catch (cause) {
-      if (!(cause instanceof StagecraftError)) throw cause;
-      const message = `before ${this.#nameOf(key)} was ${goal}: ${cause.message}; the request stands, and the work goes on there`;
-      throw new StagecraftError(cause.code, message, { address, cause });
-    }
-  }
-
-  #unfinished(code: string, why: string, { key, goal }: { key: SnapshotKey; goal: string }): StagecraftError {
-    const address = this.#addressOf(key);
-    const view = this.#seen({ key, goal });
-    const error = view && snapshotErrorOf(view.context as SnapshotContext);
-    const now = view ? `it is ${snapshotStateOf(view.state)}${error ? `: ${error.message}` : ''}` : 'look at it again';
-    const message = `${why} before ${this.#nameOf(key)} was ${goal}; the request stands, and the work goes on: ${now}`;
-    return new StagecraftError(code, message, { address });
   }
 
   #failed(key: SnapshotKey, { code, message, ...details }: CallFailure): StagecraftError {
@@ -346,36 +285,9 @@ const deleteSchema = z.strictObject({ ...awaitShape, force: z.boolean().default(
 
 /** `runtime.snapshots`: of one volume each. */
 export const snapshotManager = (options: SnapshotManagerOptions): SnapshotManager<SnapshotSpec, Snapshot> =>
-  new SnapshotManager(options, {
-    kind: 'volume-snapshot',
-    prefix: snapshotsPrefix,
-    topic: snapshotsTopic,
-    addressOf: snapshotAddress,
-    asked: (spec) => {
-      const { volume, ...rest }: CheckedSnapshot = checked(snapshotSchema, spec, 'the spec of the snapshot');
-      return { ...rest, volumes: [volume] };
-    },
-    view: snapshotOf,
-  });
+  new SnapshotManager(options, snapshotSort);
 
 /** `runtime.groupSnapshots`: of several volumes of one plugin, as they were at one moment. */
 export const groupSnapshotManager = (
   options: SnapshotManagerOptions,
-): SnapshotManager<GroupSnapshotSpec, GroupSnapshot> =>
-  new SnapshotManager(options, {
-    kind: 'group-snapshot',
-    prefix: groupSnapshotsPrefix,
-    topic: groupSnapshotsTopic,
-    addressOf: groupSnapshotAddress,
-    asked: (spec) => {
-      const { volumes, ...rest }: CheckedGroup = checked(groupSnapshotSchema, spec, 'the spec of the group snapshot');
-      return { ...rest, volumes: volumes.toSorted(byName) };
-    },
-    view: groupSnapshotOf,
-  });
-
-/** Their order means nothing: in another, it is the same group. */
-const byName = (one: VolumeKey, other: VolumeKey): number =>
-  compare(one.namespace, other.namespace) || compare(one.id, other.id);
-
-const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+): SnapshotManager<GroupSnapshotSpec, GroupSnapshot> => new SnapshotManager(options, groupSnapshotSort);

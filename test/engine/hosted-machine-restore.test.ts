@@ -55,6 +55,16 @@ describe('hosted machine, restored', () => {
     expect(desk.restore(stored(desk, snapshot))).to.include({ status: 'active' });
   });
 
+  it('two in the same state have all but their context in common', () => {
+    const desk = new HostedMachine(deskMachine);
+    const { snapshot } = desk.begin({ name: 'a' });
+    const one = desk.restore(stored(desk, snapshot));
+    const other = desk.restore(stored(desk, desk.begin({ name: 'b' }).snapshot));
+    expect(one).to.deep.equal(snapshot);
+    expect(other.context).to.deep.equal({ ...snapshot.context, name: 'b' });
+    expect(Object.values({ ...other, context: 0 })).to.have.ordered.members(Object.values({ ...one, context: 0 }));
+  });
+
   const strangers: [string, PersistedSnapshot][] = [
     ['an unknown state', { value: 'cellar', context: {} }],
     ['an unknown state within a known one', { value: { inside: 'attic' }, context: {} }],

@@ -235,6 +235,17 @@ describe('negating effects', () => {
     expect(shut.calls).to.have.length(1);
   });
 
+  it('its counterpart is given less time since the restart, then it waits as long as that was given before', async () => {
+    await ask('open');
+    Object.assign(open, { deadlineMs: 1_000 });
+    await restart();
+    await ask('shut');
+    await lab.clock.advance(deadlineMs - 1);
+    expect(shut.calls).to.have.length(0);
+    await lab.clock.advance(1);
+    expect(shut.calls).to.have.length(1);
+  });
+
   for (const [how, byMs] of [
     ['forward', 3_600_000],
     ['back', -3_600_000],

@@ -327,15 +327,25 @@ describe('planned deeds', () => {
       });
     });
 
-    it('machines with histories', () => {
+    it('several targets at once, where XState lets a machine be in states that exclude each other', () => {
       const machine = made({
         initial: 'a',
+        states: { a: { on: { go: { target: ['b', 'c'] } } }, b: { on: { back: 'a' } }, c: { on: { back: 'a' } } },
+      });
+      drive(machine, ['go', 'back', 'none'], { unplanned: [0, 1] });
+    });
+
+    it('machines with histories, which each of their snapshots keeps', () => {
+      const machine = made({
+        initial: 'a',
+        on: { count: { actions: 'count' } },
         states: {
           a: { initial: 'b', on: { out: 'd' }, states: { b: { on: { go: 'c' } }, c: {}, last: { type: 'history' } } },
           d: { on: { back: 'a.last' } },
         },
       });
-      expect(drive(machine, ['go', 'out', 'back'], { unplanned: [-1, 0, 1, 2] }).value).to.deep.equal({ a: 'c' });
+      const all = { unplanned: [-1, 0, 1, 2, 3] };
+      expect(drive(machine, ['go', 'out', 'count', 'back'], all).value).to.deep.equal({ a: 'c' });
     });
 
     it("XState's own events, and one of no type", () => {

@@ -55,6 +55,14 @@ describe('planned machine', () => {
       drive(createMachine({ id: 'm' }), ['go']);
     });
 
+    it('a context that is an object of a class becomes a plain one', () => {
+      class Kept {
+        readonly kept = 1;
+      }
+      const { context } = drive(createMachine({ id: 'm', context: () => new Kept() }), ['go']);
+      expect(context).not.to.be.instanceOf(Kept);
+    });
+
     it('tags are those of all its states', () => {
       const machine = made({
         tags: ['whole'],
@@ -175,7 +183,7 @@ describe('planned machine', () => {
           },
         },
       });
-      const types = ['a.b', 'a.b', 'a.b.c', 'a.b.c.d', 'a', 'a.x.c', 'b', 'ab', ''];
+      const types = ['a.b', 'a.b', 'a.b.c', 'a.b.c.d', 'a', 'a.x.c', 'a.*.b', 'b', 'ab', ''];
       expect(notesOf(drive(machine, types)).slice(0, 4)).to.deep.equal([
         'exact a.b',
         'a.b a.b',

@@ -135,6 +135,32 @@ describe('agent', () => {
     expect(unreachable.stderr).to.include('no agent answers');
   });
 
+  it('A5 wrong usage with --json: one line of JSON on stderr, nothing on stdout; help stays help', function () {
+    this.timeout(90_000);
+    const wrong: [args: string[], message: RegExp][] = [
+      [['plugin', 'lst'], /unknown command 'lst'/],
+      [['volume', 'status'], /missing required argument 'id'/],
+      [['volume', 'expand', 'data', 'many'], /many/],
+      [['snapshot', 'create', 'only'], /give the id of the snapshot and what it is of/],
+    ];
+    for (const [args, message] of wrong) {
+      const { status, stdout, stderr } = cli(...args, '--json');
+      expect(status, args.join(' ')).to.equal(2);
+      expect(stdout).to.equal('');
+      const told = JSON.parse(stderr);
+      expect(told).to.have.all.keys('code', 'message');
+      expect(told.code).to.equal('INVALID_ARGUMENT');
+      expect(told.message)
+        .to.match(message)
+        .and.to.not.match(/^error: |\n/);
+    }
+    const help = cli('volume', 'list', '--json', '--help');
+    expect(help.status).to.equal(0);
+    expect(help.stdout).to.include('--json');
+    expect(help.stderr).to.equal('');
+    expect(cli('plugin', 'lst').stderr).to.match(/^error: unknown command 'lst'$/m);
+  });
+
   it('A4 the API says how the store is, answers errors with their code, and is its owner’s only', async () => {
     await agent.ready();
     expect(statSync(place.socketPath).mode & 0o777).to.equal(0o600);

@@ -1,7 +1,7 @@
 /**
  * `npm run test:simulate`: a million histories over all cores. In its environment:
  * HISTORIES how many, 1 for those of one seed; SEED where to begin, else a fresh one; STORES memory, lmdb or redis;
- * OF=volumes for histories of volumes, on memory.
+ * OF=volumes for histories of volumes, snapshots and nodes, on memory.
  */
 import { randomInt } from 'node:crypto';
 import { voyage } from './fleet.js';

@@ -42,6 +42,15 @@ const windowMs = 60_000;
 /** With full jitter and delays of at most 4 s: more than this many in a minute is no backoff. */
 const mostInWindow = 60;
 
+/** No right driver says of what it has made that there is no room for it. */
+const isOfSnapshots = (rpc: RpcName): boolean => rpc === 'CreateSnapshot' || rpc === 'CreateVolumeGroupSnapshot';
+
+/** What a call is about: its name in the telling, and all that nobody else may ask about meanwhile. */
+interface About {
+  name: string;
+  keys: string[];
+}
+
 interface Open {
   fail(error: Error): void;
 }
@@ -49,6 +58,8 @@ interface Open {
 export class SimulatedDriver {
   readonly plugin = new FakePlugin();
   readonly faults: string[] = [];
+  /** Snapshots, by id, that were made by a call that was not answered OK: what is in them nobody knows. */
+  readonly unproven = new Set<string>();
   isDead = false;
   /** Nothing goes wrong any more. */
   isWell = false;
@@ -93,6 +104,18 @@ export class SimulatedDriver {
       controllerUnpublishVolume: through('ControllerUnpublishVolume', plugin.controllerUnpublishVolume.bind(plugin)),
       controllerExpandVolume: through('ControllerExpandVolume', plugin.controllerExpandVolume.bind(plugin)),
       controllerModifyVolume: through('ControllerModifyVolume', plugin.controllerModifyVolume.bind(plugin)),
+      listVolumes: through('ListVolumes', plugin.listVolumes.bind(plugin)),
+      createSnapshot: through('CreateSnapshot', plugin.createSnapshot.bind(plugin)),
+      deleteSnapshot: through('DeleteSnapshot', plugin.deleteSnapshot.bind(plugin)),
+      getSnapshot: through('GetSnapshot', plugin.getSnapshot.bind(plugin)),
+      listSnapshots: through('ListSnapshots', plugin.listSnapshots.bind(plugin)),
+      createVolumeGroupSnapshot: through('CreateVolumeGroupSnapshot', plugin.createVolumeGroupSnapshot.bind(plugin)),
+      deleteVolumeGroupSnapshot: through('DeleteVolumeGroupSnapshot', plugin.deleteVolumeGroupSnapshot.bind(plugin)),
+      getVolumeGroupSnapshot: through('GetVolumeGroupSnapshot', plugin.getVolumeGroupSnapshot.bind(plugin)),
+      groupControllerGetCapabilities: (options: CallOptions) =>
+        this.#sent(caller, { rpc: 'GroupControllerGetCapabilities', request: {}, options }, () =>
+          plugin.groupControllerGetCapabilities(),
+        ),
     };
   }
 
@@ -103,23 +126,28 @@ export class SimulatedDriver {
   ): Promise<A> {
     if (!caller.isAlive) return new Promise(() => {});
     const { timeline, tell } = this.#options;
-    const volume = this.#volumeIn(request);
-    const what = `${rpc} ${volume}${'nodeId' in request ? ` on ${request.nodeId}` : ''}`;
+    const { name, keys } = this.#aboutIn(request);
+    const what = `${rpc} ${name}${'nodeId' in request ? ` on ${request.nodeId}` : ''}`;
     if (caller.isReplaced) this.faults.push(`${caller.name} called ${what} after it was replaced`);
     this.#count(what);
     const own = this.#inFlight.get(caller) ?? new Map<string, string>();
     this.#inFlight.set(caller, own);
-    const other = own.get(volume);
-    if (other !== undefined) this.faults.push(`${caller.name} called ${what} while ${other} was in flight`);
-    own.set(volume, rpc);
+    for (const key of keys) {
+      const other = own.get(key);
+      if (other !== undefined) this.faults.push(`${caller.name} called ${what} while ${other} was in flight`);
+      own.set(key, rpc);
+    }
+    const before = this.plugin.snapshotNamed(name)?.id;
     tell(`${caller.name}: csi ${what}`);
     return new Promise((resolve, reject) => {
       let isOver = false;
       const end = (hear: () => void, told: string): void => {
         if (isOver) return;
         isOver = true;
-        own.delete(volume);
+        for (const key of keys) own.delete(key);
         cancel();
+        const made = this.plugin.snapshotNamed(name)?.id;
+        if (made !== undefined && made !== before && (told !== 'OK' || !caller.isAlive)) this.unproven.add(made);
         tell(`${caller.name}: csi ${what} → ${told}`);
         caller.whenAwake(hear);
       };
@@ -140,10 +168,21 @@ export class SimulatedDriver {
     });
   }
 
-  #volumeIn(request: object): string {
-    if ('name' in request) return String(request.name);
-    const id = 'volumeId' in request ? String(request.volumeId) : '';
-    return this.plugin.volumes.get(id)?.name ?? id;
+  #aboutIn(request: object): About {
+    const fields = request as Partial<Record<string, unknown>>;
+    const ofVolume = (id: unknown): string => this.plugin.volumes.get(String(id))?.name ?? String(id);
+    const ofSnapshot = (id: unknown): string => this.plugin.snapshots.get(String(id))?.name ?? String(id);
+    const { name, volumeId, sourceVolumeId, sourceVolumeIds, snapshotId, groupSnapshotId } = fields;
+    const sources = Array.isArray(sourceVolumeIds) ? sourceVolumeIds : sourceVolumeId ? [sourceVolumeId] : [];
+    const about =
+      groupSnapshotId !== undefined || snapshotId !== undefined
+        ? ofSnapshot(groupSnapshotId ?? snapshotId)
+        : volumeId === undefined
+          ? name
+          : ofVolume(volumeId);
+    return about === undefined
+      ? { name: '', keys: [] }
+      : { name: String(about), keys: [String(about), ...sources.map(ofVolume)] };
   }
 
   #count(what: string): void {
@@ -195,11 +234,15 @@ export class SimulatedDriver {
     // To anything else it would be a lie.
     const mayDeny = denies && rpc === 'ControllerUnpublishVolume';
     const isSpelled = this.spell && (this.spell.code !== 'NOT_FOUND' || mayDeny);
-    if (this.spell && isSpelled) return { ...before, code: this.spell.code, work: this.spell.works };
+    if (this.spell && isSpelled) {
+      const isFull = isOfSnapshots(rpc) && this.spell.code === 'RESOURCE_EXHAUSTED';
+      return { ...before, code: this.spell.code, work: this.spell.works && !isFull };
+    }
     if (dice('fault') >= faults) return before;
     const kind = dice('kind');
     if (kind < 0.25) return { ...before, code: pick(passing) };
-    if (kind < 0.5) return { ...before, code: pick(doubtful), work: true };
+    const lost = isOfSnapshots(rpc) ? doubtful.filter((code) => code !== 'RESOURCE_EXHAUSTED') : doubtful;
+    if (kind < 0.5) return { ...before, code: pick(lost), work: true };
     if (kind < 0.6) return this.#isDone(call) ? before : { ...before, code: pick(refusing) };
     if (kind < 0.65 && mayDeny) return { ...before, code: 'NOT_FOUND' };
     // It hangs: done before its caller gives up, long after that, or never.
@@ -209,8 +252,9 @@ export class SimulatedDriver {
   }
 
   /** Whether it is as the call asks for: then no right driver says that it can't be. */
-  #isDone({ rpc, volume, nodeId = '' }: Call): boolean {
+  #isDone({ rpc, volume, nodeId = '', snapshot = '' }: Call): boolean {
     const kept = this.plugin.volumes.get(volume) ?? this.plugin.made(volume);
+    if (isOfSnapshots(rpc)) return this.plugin.snapshotNamed(snapshot) !== undefined;
     if (rpc === 'CreateVolume') return kept !== undefined;
     if (rpc === 'ControllerPublishVolume') return kept?.attached.has(nodeId) === true;
     return true;

@@ -1,15 +1,18 @@
 /** One history of volumes: users, nodes, a plugin and a store with their troubles, runtime after runtime; then peace. */
+import { clusterOwnedPrefixes } from '../../machines/addresses.js';
 import type { Leftover } from '../../machines/volume-types.js';
 import type { Logger } from '../../src/engine/logger.js';
 import type { Store } from '../../src/engine/store.js';
 import type { PluginPort } from '../../src/volumes/plugin-access.js';
 import { allCapabilities } from '../volumes/fake-plugin.js';
+import { isSnapshotSettled, type SeenSnapshot, snapshotFaults, snapshotRemains } from './snapshots-judgement.js';
 import { memory, type Subject } from './stores.js';
 import { Timeline } from './timeline.js';
 import { SimulatedDriver } from './volumes-driver.js';
 import { CommitJudge, isSettled, leaks, restFaults, type SeenVolume } from './volumes-judgement.js';
 import { VolumesLife } from './volumes-life.js';
-import type { Step, VolumesPlan } from './volumes-plan.js';
+import { lineOfSnapshot, lineOfVolume } from './volumes-lines.js';
+import { csiNodeIdOf, type Step, type VolumesPlan } from './volumes-plan.js';
 import { SimulatedSecrets } from './volumes-secrets.js';
 import { PluginSights } from './volumes-sights.js';
 import { Users } from './volumes-users.js';
@@ -60,7 +63,8 @@ class VolumesRun {
     const denies = !plan.steps.some((step) => step.do === 'node' && step.change !== 'report');
     this.#driver = new SimulatedDriver({ seed, timeline, faults, isLocking, denies, tell });
     const { plugin } = this.#driver;
-    plugin.capabilities = allCapabilities.filter((one) => !traits.lacks.includes(one));
+    const offered = [...allCapabilities, ...(traits.snapshots?.finds ?? [])];
+    plugin.capabilities = offered.filter((one) => !traits.lacks.includes(one));
     if (traits.lacks.includes('CREATE_DELETE_VOLUME'))
       for (const id of Object.keys(traits.modes))
         plugin.volumes.set(id, { id, name: id, isFound: true, capacityBytes: 1n, attached: new Set() });
@@ -68,12 +72,17 @@ class VolumesRun {
     this.#secrets = new SimulatedSecrets(timeline);
     plugin.mayBeLeft = ({ name }) => this.#isLeft(name, 'published');
     this.#driver.accepts = (secrets) => this.#secrets.areRight(secrets);
+    plugin.unreadyFor = traits.snapshots?.unreadyFor ?? 0;
     this.#witness = witness(timeline, { now: 0 });
     this.#judge = new CommitJudge({
       secrets: () => this.#secrets.values,
       changed: (volume) => {
-        this.#tellVolume(volume);
+        this.#tell(() => lineOfVolume(volume));
         this.#users.saw(volume);
+      },
+      snapshotChanged: (snapshot) => {
+        this.#tell(() => lineOfSnapshot(snapshot));
+        this.#users.snapshots.saw(snapshot);
       },
     });
     this.#users = new Users({
@@ -114,7 +123,13 @@ class VolumesRun {
     await this.#makePeace();
     const { isRetried } = this.#plan.traits;
     await this.#untilSettled(isRetried);
+    if (this.#plan.steps.some((step) => step.do === 'detach')) {
+      // Only now it can be known that all is seen.
+      this.#users.do({ atMs: 0, do: 'reconcile' });
+      await this.#untilSettled(isRetried);
+    }
     await this.#judgeRest();
+    await this.#deleteSnapshots();
     await this.#users.deleteAll(() => this.#untilSettled(true));
     await this.#judgeRest();
     for (const { context, state } of await this.#volumes())
@@ -126,6 +141,13 @@ class VolumesRun {
       ({ name, isFound }) => !isFound && !this.#isLeft(name, 'created'),
     );
     for (const { id, name } of left) this.#users.faults.push(`${id} (${name}) is there after all were deleted`);
+  }
+
+  async #deleteSnapshots(): Promise<void> {
+    if (!this.#plan.traits.snapshots) return;
+    await this.#users.snapshots.deleteAll(() => this.#untilSettled(true));
+    const { snapshotLeftovers } = this.#judge;
+    this.#users.faults.push(...snapshotRemains(await this.#snapshots(), this.#driver, snapshotLeftovers));
   }
 
   get #life(): VolumesLife | undefined {
@@ -167,8 +189,25 @@ class VolumesRun {
   async #untilSettled(isRetried: boolean): Promise<void> {
     const endMs = this.#timeline.monotonicMs + peaceMs;
     do await this.#timeline.rest(undefined, chunkMs);
-    while (this.#timeline.monotonicMs < endMs && !(await this.#volumes()).every(isSettled));
+    while (this.#timeline.monotonicMs < endMs && !(await this.#isSettled()));
     if (isRetried && (await this.#users.retryFailed())) await this.#untilSettled(false);
+  }
+
+  async #isSettled(): Promise<boolean> {
+    return (await this.#volumes()).every(isSettled) && (await this.#snapshots()).every(isSnapshotSettled);
+  }
+
+  async #snapshots(): Promise<SeenSnapshot[]> {
+    if (!this.#plan.traits.snapshots) return [];
+    const { engine } = this.#must;
+    const pages = clusterOwnedPrefixes
+      .filter((prefix) => prefix.endsWith('snapshot/'))
+      .map((prefix) => engine.page({ prefix, limit: 100 }));
+    const found = await this.#passing(Promise.all(pages));
+    return found.flatMap(({ rows }) =>
+      // What is at these addresses was made by the machines of snapshots.
+      rows.map(([address, { state, context }]) => ({ address, state, context: context as SeenSnapshot['context'] })),
+    );
   }
 
   async #volumes(): Promise<SeenVolume[]> {
@@ -193,6 +232,8 @@ class VolumesRun {
     for (const volume of volumes)
       this.#users.faults.push(...restFaults(volume, plugin, this.#judge.leftovers.get(volume.context.name) ?? []));
     this.#users.faults.push(...leaks(volumes, plugin, this.#judge.leftovers));
+    const { snapshotLeftovers } = this.#judge;
+    this.#users.faults.push(...snapshotFaults(await this.#snapshots(), this.#driver, snapshotLeftovers));
     const contextOf = (id: string): SeenVolume['context'] | undefined =>
       volumes.find(({ context }) => context.key.id === id)?.context;
     this.#users.faults.push(...this.#users.ledger.broken(contextOf));
@@ -274,6 +315,14 @@ class VolumesRun {
         this.#tell(`secrets are ${step.are} for ${step.forMs} ms`);
         this.#secrets.worsen(step.are, step.forMs);
         break;
+      case 'detach': {
+        const { plugin } = this.#driver;
+        this.#tell(`somebody takes ${step.volume} from ${step.node}`);
+        this.#users.lost(step.volume, step.node);
+        const seen = this.#users.csiIdOf(step.volume);
+        if (seen !== undefined) plugin.volumes.get(seen)?.attached.delete(csiNodeIdOf(step.node));
+        break;
+      }
       case 'crash':
       case 'freeze':
         if (this.#life?.state === 'up') this.#end(this.#life, step);
@@ -308,20 +357,9 @@ class VolumesRun {
     });
   }
 
-  #tell(line: string): void {
-    if (this.#isTold) this.#lines.push(`${String(this.#timeline.monotonicMs).padStart(8)} ms  ${line}`);
-  }
-
-  #tellVolume({ state, context }: SeenVolume): void {
+  #tell(line: string | (() => string)): void {
     if (!this.#isTold) return;
-    const { key, publications, claims, csi } = context;
-    const where = Object.entries(publications).map(
-      ([node, one]) =>
-        `${node}:${one.state}${one.inDoubt ? '?' : ''}${one.undoneAfter === undefined ? '' : '↩'}${one.next ? '+' : ''}`,
-    );
-    const who = claims.map(({ allocId, nodeId, state }) => `${allocId}@${nodeId}:${state}`);
-    const parts = [csi?.id ?? 'no id', ...where, ...who];
-    if (context.deletion) parts.push(context.deletion.force ? 'to be deleted with force' : 'to be deleted');
-    this.#tell(`  ${key.id} is ${JSON.stringify(state)}: ${parts.join(', ')}`);
+    const text = typeof line === 'string' ? line : line();
+    this.#lines.push(`${String(this.#timeline.monotonicMs).padStart(8)} ms  ${text}`);
   }
 }

@@ -1,10 +1,13 @@
 /** What must hold at every commit of a history of volumes, and in its end. Knows what the modes allow by itself. */
 import type { StateValue } from 'xstate';
 import type { AccessMode } from '../../machines/csi-types.js';
+import type { SnapshotContext } from '../../machines/volume-snapshot-types.js';
 import type { Leftover, Publication, VolumeContext } from '../../machines/volume-types.js';
 import { decodeEntry, decodeEnvelope } from '../../src/engine/envelope.js';
 import type { Commit } from '../../src/engine/store.js';
 import type { FakePlugin } from '../volumes/fake-plugin.js';
+import { fenceFaults } from './nodes-judgement.js';
+import type { SeenSnapshot } from './snapshots-judgement.js';
 
 export interface SeenVolume {
   state: StateValue;
@@ -65,13 +68,22 @@ export class CommitJudge {
   readonly faults: string[] = [];
   /** By the name that the plugin was given: what was said to be left behind. */
   readonly leftovers = new Map<string, Leftover[]>();
+  readonly snapshotLeftovers = new Set<string>();
   readonly #last = new Map<string, VolumeContext>();
+  readonly #snapshots = new Map<string, SeenSnapshot>();
   readonly #secrets: () => string[];
   readonly #changed: (volume: SeenVolume) => void;
+  readonly #snapshotChanged: (snapshot: SeenSnapshot) => void;
+  readonly #nodes = new Map<string, StateValue>();
 
-  constructor(options: { secrets(): string[]; changed(volume: SeenVolume): void }) {
+  constructor(options: {
+    secrets(): string[];
+    changed(volume: SeenVolume): void;
+    snapshotChanged(snapshot: SeenSnapshot): void;
+  }) {
     this.#secrets = options.secrets;
     this.#changed = options.changed;
+    this.#snapshotChanged = options.snapshotChanged;
   }
 
   /** Looks for secrets in what is kept or told. */
@@ -83,10 +95,17 @@ export class CommitJudge {
     this.scan(text, `the record of ${address}`);
     this.scan(journal, `the journal of ${address}`);
     this.scan(outbox, `the outbox of ${address}`);
-    if (!address.startsWith('volume/')) return;
     const { snapshot, quarantined, crashes } = decodeEnvelope(text);
     if (quarantined || crashes) this.faults.push(`${address} crashed: ${journal.slice(0, 2_000)}`);
-    if (!snapshot) return;
+    const [kind = '', id = ''] = address.split('/');
+    if (kind === 'node') {
+      const before = this.#nodes.get(id) ?? '';
+      const event = decodeEntry(journal).event?.type;
+      this.faults.push(...fenceFaults(id, { before, event }, this.#last.values()));
+      this.#nodes.set(id, snapshot?.value ?? '');
+    }
+    if (kind.endsWith('snapshot')) this.#judgeSnapshot(address, snapshot);
+    if (!snapshot || kind !== 'volume') return;
     // What is stored is what the machine made.
     const context = snapshot.context as VolumeContext;
     this.faults.push(...claimFaults(context));
@@ -97,6 +116,18 @@ export class CommitJudge {
     this.#last.set(address, context);
     if (context.leftovers.length > 0) this.leftovers.set(context.name, context.leftovers);
     this.#changed({ state: snapshot.value, context });
+  }
+
+  #judgeSnapshot(address: string, snapshot: { value: StateValue; context: unknown } | undefined): void {
+    const before = this.#snapshots.get(address);
+    // A tombstone: it is gone.
+    if (!snapshot && before) this.#snapshotChanged({ ...before, state: 'deleted' });
+    if (!snapshot) return;
+    // What is stored is what the machine made.
+    const seen = { address, state: snapshot.value, context: snapshot.context as SnapshotContext };
+    for (const text of seen.context.leftovers) this.snapshotLeftovers.add(text);
+    this.#snapshots.set(address, seen);
+    this.#snapshotChanged(seen);
   }
 }
 

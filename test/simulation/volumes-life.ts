@@ -1,5 +1,6 @@
 /** One runtime of a history of volumes: what belongs to volumes and nodes of it, composed as src/runtime.ts does. */
 import { csiController } from '../../src/csi/controller.js';
+import { csiSnapshots } from '../../src/csi/snapshots.js';
 import { Engine } from '../../src/engine/engine.js';
 import type { Logger } from '../../src/engine/logger.js';
 import type { Store } from '../../src/engine/store.js';
@@ -12,7 +13,10 @@ import type { NodeTarget } from '../../src/volumes/node-port.js';
 import { observed } from '../../src/volumes/observed-time.js';
 import { PluginAccess, type PluginPort } from '../../src/volumes/plugin-access.js';
 import { PluginCalls } from '../../src/volumes/plugin-calls.js';
+import { Reconciler } from '../../src/volumes/reconciler.js';
 import type { SecretsProvider } from '../../src/volumes/secrets.js';
+import { snapshotKinds } from '../../src/volumes/snapshot-kinds.js';
+import { groupSnapshotManager, snapshotManager } from '../../src/volumes/snapshot-manager.js';
 import { volumeKind } from '../../src/volumes/volume-kind.js';
 import { VolumeManager } from '../../src/volumes/volume-manager.js';
 import { chance, mixed } from './dice.js';
@@ -57,6 +61,8 @@ export class VolumesLife implements Caller {
   readonly engine: Engine;
   readonly volumes: VolumeManager;
   readonly nodes: NodeManager;
+  readonly snapshots: ReturnType<typeof snapshotManager>;
+  readonly groupSnapshots: ReturnType<typeof groupSnapshotManager>;
   state: 'opening' | 'up' | 'frozen' | 'dead' = 'opening';
   isReplaced = false;
   readonly #tell: (line: string) => void;
@@ -71,6 +77,7 @@ export class VolumesLife implements Caller {
     const { clock } = this;
     const random = seededRandom(mixed(seed, 'life', number));
     const access = new PluginAccess(options.plugins(this), { clock, maxInFlight: traits.maxInFlight });
+    const controller = csiController({ timeoutMs: callTimeoutMs });
     const calls = new PluginCalls({ access, secrets, clock, retry: { initialMs: 100, maxMs: 4_000 } });
     this.engine = new Engine({
       store: this.#mortal(options),
@@ -78,13 +85,14 @@ export class VolumesLife implements Caller {
       random,
       logger,
       kinds: [
-        volumeKind({ controller: csiController({ timeoutMs: callTimeoutMs }), calls, timeoutMs: callTimeoutMs }),
+        volumeKind({ controller, calls, timeoutMs: callTimeoutMs }),
         nodeKind({
           afterMs: traits.fencingAfterMs,
           after: (delayMs, signal) => observed(clock, delayMs, signal),
           release: (fencing) => fence.release(fencing),
           withdraw: (fencing) => fence.withdraw(fencing),
         }),
+        ...snapshotKinds({ snapshots: csiSnapshots({ timeoutMs: callTimeoutMs }), calls, timeoutMs: callTimeoutMs }),
       ],
       lease: { name: 'node/n1', holder: this.name, ttlMs: traits.leaseTtlMs },
     });
@@ -92,18 +100,31 @@ export class VolumesLife implements Caller {
     const target = (node: string, plugin: string): NodeTarget => this.nodes.target(node, plugin);
     const admission = new NodeAdmission({ engine: this.engine, clock, target });
     const fence = new NodeFence({ engine: this.engine, clock, logger, admission });
+    const reconciler = new Reconciler({
+      engine: this.engine,
+      controller,
+      access,
+      nodesOf: (plugin) => this.nodes.byCsiId(plugin),
+      refusal: () => undefined,
+      clock,
+      logger,
+      intervalMs: Number.POSITIVE_INFINITY, // only when it is asked for
+    });
     this.volumes = new VolumeManager({
       engine: this.engine,
       clock,
       random,
       namePrefix: 'sc',
       secrets,
-      reconciler: { run: unasked },
+      reconciler,
       capacity: unasked,
       isKnownPlugin: () => true,
       admission,
       target,
     });
+    const managed = { engine: this.engine, clock, random, namePrefix: 'sc', secrets };
+    this.snapshots = snapshotManager(managed);
+    this.groupSnapshots = groupSnapshotManager(managed);
   }
 
   get name(): string {

@@ -2,6 +2,7 @@
 import type { AccessMode } from '../../machines/csi-types.js';
 import type { GrpcCode } from '../../src/csi/codes.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
+import type { SnapshotStep, SnapshotTraits } from './snapshots-plan.js';
 
 export const nodeIds = ['a', 'b', 'c'] as const;
 export const csiNodeIdOf = (node: string): string => `csi-${node}`;
@@ -24,7 +25,11 @@ export type Step = { atMs: number } & (
   | { do: 'release'; volume: string; alloc: string }
   | { do: 'retry' | 'acknowledge' | 'expand' | 'modify'; volume: string }
   | { do: 'availability'; volume: string; availability: 'active' | 'pause' | 'drain' }
-  | { do: 'node'; node: string; change: 'report' | 'down' | 'fence' }
+  | { do: 'node'; node: string; change: 'report' | 'down' | 'fence' | 'remove' }
+  | SnapshotStep
+  /** Somebody else takes it from a node. */
+  | { do: 'detach'; volume: string; node: string }
+  | { do: 'reconcile' }
   /** Every call to the plugin ends so for a while; whether it does what it is asked all the same. */
   | { do: 'spell'; code: GrpcCode; works: boolean; forMs: number }
   /** Its process is gone for a while, and what it was at; or it lives, but is not known well enough to be called. */
@@ -52,6 +57,8 @@ export interface Traits {
   leaseTtlMs: number;
   /** What failed for good is tried again in the end. */
   isRetried: boolean;
+  /** Absent: there are none. */
+  snapshots?: SnapshotTraits;
 }
 
 export interface VolumesPlan {
@@ -86,7 +93,7 @@ const spells: { code: GrpcCode; works: boolean }[] = [
 ];
 
 /** Chance in the hands of a plan. */
-class Hand {
+export class Hand {
   readonly next: () => number;
 
   constructor(seed: number) {
@@ -109,7 +116,7 @@ class Hand {
   }
 }
 
-/** The plan of a seed: the same for ever, as long as this file stays as it is. */
+/** What happens to volumes, by the seed alone: the same for ever, as long as this file stays as it is. */
 export function volumesPlanOf(seed: number): VolumesPlan {
   const hand = new Hand(seed);
   const volumes = ['u', 'v', 'w'].slice(0, 1 + hand.upTo(3));

@@ -80,7 +80,7 @@ export class PluginSights {
   #sight(): PluginSight {
     const [worst] = [...this.#troubles.values()].sort();
     const sight = {
-      pluginCapabilities: new Set(['CONTROLLER_SERVICE']),
+      pluginCapabilities: new Set(['CONTROLLER_SERVICE', 'GROUP_CONTROLLER_SERVICE']),
       hasController: true,
       wellAtMs: this.#wellAtMs,
     };

@@ -5,6 +5,7 @@ import type { VolumeContext } from '../../machines/volume-types.js';
 import { StagecraftError } from '../../src/errors.js';
 import type { VolumeSpec } from '../../src/volumes/spec.js';
 import { chance } from './dice.js';
+import { SnapshotUsers } from './snapshots-users.js';
 import type { Timeline } from './timeline.js';
 import type { SeenVolume } from './volumes-judgement.js';
 import { Ledger } from './volumes-ledger.js';
@@ -26,11 +27,12 @@ export interface UsersOptions {
 }
 
 type StepOf<Do extends Step['do']> = Extract<Step, { do: Do }>;
-export type UserStep = Exclude<Step, StepOf<'spell' | 'plugin' | 'secrets' | 'crash' | 'freeze'>>;
+export type UserStep = Exclude<Step, StepOf<'spell' | 'plugin' | 'secrets' | 'crash' | 'freeze' | 'detach'>>;
 
 export class Users {
   readonly ledger = new Ledger();
   readonly faults: string[] = [];
+  readonly snapshots: SnapshotUsers;
   readonly #options: UsersOptions;
   /** By id, as committed last. */
   readonly #seen = new Map<string, VolumeContext>();
@@ -42,6 +44,13 @@ export class Users {
 
   constructor(options: UsersOptions) {
     this.#options = options;
+    this.snapshots = new SnapshotUsers({
+      ledger: this.ledger,
+      secret: options.traits.secret,
+      life: options.life,
+      ask: (step, work) => this.#ask(step, work),
+      undo: (step, names, work) => this.#undo(step, names, work),
+    });
   }
 
   saw({ context }: SeenVolume): void {
@@ -103,6 +112,12 @@ export class Users {
         break;
       case 'node':
         this.#node(life, step);
+        break;
+      case 'reconcile':
+        void this.#ask(step, () => volumes.reconcile());
+        break;
+      default:
+        this.snapshots.do(step);
     }
   }
 
@@ -117,12 +132,22 @@ export class Users {
       for (const { nodeId, state } of claims) if (state === 'unpublishing') this.#reportSoon(key.id, nodeId);
   }
 
+  csiIdOf(volume: string): string | undefined {
+    return this.#seen.get(volume)?.csi?.id;
+  }
+
+  /** Somebody else takes it away: it is published again, or that may be refused. */
+  lost(volume: string, node: string): void {
+    this.ledger.undo(`p:${volume}/${node}`);
+  }
+
   /** Answers whether there was something to try again. */
   async retryFailed(): Promise<boolean> {
     const failed = [...this.#seen].filter(([, context]) => hasFailed(context)).map(([id]) => id);
     for (const volume of failed) this.do({ atMs: 0, do: 'retry', volume });
+    const isSnapshotRetried = this.snapshots.retryFailed();
     await this.#options.timeline.rest(undefined, 10);
-    return failed.length > 0;
+    return failed.length > 0 || isSnapshotRetried;
   }
 
   /** Lets go of everything, and deletes it. @param settled resolves when all that is set off is done */
@@ -198,12 +223,12 @@ export class Users {
     this.#silent.add(node);
     // What it sets off may be carried out at any later time.
     this.ledger.undo(`n:${node}`);
-    const event = change === 'down' ? { type: 'node.down' } : { type: 'node.fence', reason: 'as asked' };
-    void this.#ask(step, () => life.engine.ask(nodeAddress(node), event));
+    const reason = change === 'fence' ? { reason: 'as asked' } : {};
+    void this.#ask(step, () => life.engine.ask(nodeAddress(node), { type: `node.${change}`, ...reason }));
   }
 
   /** Asks for what undoes what these names stand for. */
-  #undo(step: UserStep, names: string[], work: () => Promise<unknown>): void {
+  #undo(step: object, names: string[], work: () => Promise<unknown>): void {
     const undone = this.ledger.undo(...names);
     const end = (): void => {
       if (this.#open.delete(end)) undone();

@@ -4,9 +4,9 @@
 
 import { endServer } from './redis-subject.js';
 import { BrokenHistory, simulate, systemOf } from './simulate.js';
+import { fullPlanOf } from './snapshots-plan.js';
 import { subjectKinds } from './stores.js';
 import { volumesHistory } from './volumes-history.js';
-import { volumesPlanOf } from './volumes-plan.js';
 
 export interface Task {
   seed: number;
@@ -40,7 +40,7 @@ async function work({ seed, stores, plansEach }: Task): Promise<Report> {
 }
 
 async function ofVolumes(seed: number): Promise<Report> {
-  const { faults } = await volumesHistory(volumesPlanOf(seed));
+  const { faults } = await volumesHistory(fullPlanOf(seed));
   const [broken] = faults;
   return { seed, histories: 1, ...(broken !== undefined && { broken }) };
 }

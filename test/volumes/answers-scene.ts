@@ -27,7 +27,7 @@ const root = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 const plugin = 'disk';
 /** By our names, what the driver calls them. */
 export const nodes = { a: 'node-a', b: 'node-b' };
-const topology = { [topologyKey]: nodes.a };
+export const topology = { [topologyKey]: nodes.a };
 
 /** Attempts come soon one after the other. */
 const retry = { initialMs: 5, maxMs: 50 };
@@ -211,14 +211,21 @@ export class AnswersScene {
    */
   async checkSettled(id: string, isReal: (volume: RealVolume) => boolean = () => true): Promise<void> {
     const volume = await this.runtime.volumes.get({ id });
-    const attached = Object.values(volume?.publications ?? {})
-      .filter(({ state }) => state === 'published')
-      .map(({ csiNodeId }) => csiNodeId);
-    const believed = volume?.csiId === undefined ? [] : [{ id: volume.csiId, attached }];
+    await this.checkSettledOf([id]);
     const real = this.real();
-    expect(real.map(({ id, attached }) => ({ id, attached }))).to.deep.equal(believed);
     if (volume?.capacityBytes !== undefined) expect(real[0]?.capacityBytes).to.equal(volume.capacityBytes);
     expect(real.every(isReal), JSON.stringify(real)).to.equal(true);
+  }
+
+  /** The same of several volumes. */
+  async checkSettledOf(ids: string[]): Promise<void> {
+    const volumes = await Promise.all(ids.map((id) => this.runtime.volumes.get({ id })));
+    const believed = volumes.flatMap((volume) => {
+      if (volume?.csiId === undefined) return [];
+      const published = Object.values(volume.publications).filter(({ state }) => state === 'published');
+      return [{ id: volume.csiId, attached: published.map(({ csiNodeId }) => csiNodeId) }];
+    });
+    expect(this.real().map(({ id, attached }) => ({ id, attached }))).to.have.deep.members(believed);
     this.checkCalls();
   }
 

@@ -23,16 +23,62 @@ describe('between two attempts', () => {
     await creating;
   });
 
-  it('V10 the clock is set back by an hour: no wait is longer for that, nor is a plugin shut out', async () => {
-    const { clock, plugin } = house;
+  /** The runtime begins anew, on a clock that can be set back. */
+  async function steppedClock(): Promise<Clock & { setBackMs: number }> {
+    const { clock } = house;
     await house.runtime.close();
-    let setBackMs = 0;
-    const stepped: Clock = {
-      now: () => clock.now() - setBackMs,
+    const stepped = {
+      setBackMs: 0,
+      now: (): number => clock.now() - stepped.setBackMs,
       monotonicMs: () => clock.monotonicMs(),
-      after: (delayMs, callback) => clock.after(delayMs, callback),
+      after: (delayMs: number, callback: () => void) => clock.after(delayMs, callback),
     };
     await house.furnish({ clock: stepped, retry: { initialMs: 1_000, maxMs: 60_000 } });
+    return stepped;
+  }
+
+  it('V9 a volume and a snapshot of it that both have waited: one of them calls, then the other; neither is begun anew for ever', async () => {
+    const { clock, plugin, volumes } = house;
+    const ids = ['one', 'three'];
+    for (const id of ids) await volumes.create(spec(id));
+    let isWell = false;
+    // After three failures in a row calls wait for the next good probe: one of the two for that, the other for its volume.
+    plugin.script = () => (isWell ? undefined : { code: 'UNAVAILABLE' });
+    const published = ids.map((id) => volumes.publish({ id }, 'a'));
+    const snapshot = house.runtime.snapshots.create({ id: 'shot', volume: { id: 'three' } });
+    for (let round = 1; round <= 4; round += 1) await clock.advance(30_000);
+    isWell = true;
+    await clock.advance(300_000);
+    await Promise.all(published);
+    expect((await snapshot).state).to.equal('ready');
+    expect(plugin.wrongs).to.deep.equal([]);
+  });
+
+  it('V10 the clock is set back by a day as the runtime is away: what waited and what was under way goes on as soon as ever', async () => {
+    const { clock, plugin } = house;
+    const stepped = await steppedClock();
+    const ids = ['waits', 'hangs', 'wants'];
+    for (const id of ids) await house.volumes.create(spec(id));
+    plugin.script = ({ volume }) =>
+      volume === 'vol-2' ? { before: new Promise(() => {}) } : { code: 'UNAVAILABLE', text: 'not now' };
+    for (const id of ids) house.volumes.publish({ id }, 'a').catch(() => {});
+    house.runtime.snapshots.create({ id: 'shot', volume: { id: 'wants' } }).catch(() => {});
+    await clock.advance(100_000);
+    await house.runtime.close();
+    stepped.setBackMs = 86_400_000;
+    plugin.script = () => undefined;
+    plugin.overlaps = 'allowed';
+    await house.open();
+    // That of a call that may still be under way, and the longest wait.
+    await clock.advance(300_000);
+    expect([...plugin.volumes.values()].map(({ attached }) => [...attached])).to.deep.equal(ids.map(() => ['csi-a']));
+    expect((await house.runtime.snapshots.get({ id: 'shot' }))?.state).to.equal('ready');
+    expect(house.plugin.wrongs).to.deep.equal([]);
+  });
+
+  it('V10 the clock is set back by an hour: no wait is longer for that, nor is a plugin shut out', async () => {
+    const { clock, plugin } = house;
+    const stepped = await steppedClock();
     const { volumes } = house;
     await volumes.create(spec('data'));
     await volumes.create(spec('source'));
@@ -40,7 +86,7 @@ describe('between two attempts', () => {
     const published = volumes.publish({ id: 'data' }, 'a');
     const snapshot = house.runtime.snapshots.create({ id: 'shot', volume: { id: 'source' } });
     await clock.advance(120_000);
-    setBackMs = 3_600_000;
+    stepped.setBackMs = 3_600_000;
     plugin.script = () => undefined;
     await clock.advance(120_000);
     expect(await published).to.deep.equal({ publishContext: { device: 'vol-1@csi-a' } });

@@ -1,23 +1,21 @@
 /** How long is waited before what failed is tried again, and what that depends on. */
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
+import { type DataHouse, inDataHouse, key } from './data-house.js';
 import { always, inOrder, toldOf } from './scripts.js';
-import { spec, VolumeHouse } from './volume-house.js';
+import { spec } from './volume-house.js';
 
-const key = { id: 'data' };
 const capability = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
 const minuteMs = 60_000;
 
 describe('trying again what failed for a volume', () => {
-  let house: VolumeHouse;
-  beforeEach(async () => {
-    house = await new VolumeHouse().furnish();
-    await house.volumes.create(spec('data'));
-  });
-  afterEach(async () => {
-    expect(house.plugin.wrongs).to.deep.equal([]);
-    await house.dispose();
-  });
+  let house: DataHouse;
+  inDataHouse(
+    (furnished) => {
+      house = furnished;
+    },
+    { isMade: true },
+  );
 
   const failOn = (nodeId: string): void => {
     house.plugin.script = (call) => (call.nodeId === nodeId ? { code: 'ABORTED' } : undefined);

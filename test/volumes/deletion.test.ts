@@ -1,31 +1,21 @@
 /** Deleting a volume, wherever it is in its life: nothing leaks, and what could not be confirmed is on record. */
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
+import { type DataHouse, inDataHouse, key } from './data-house.js';
 import { always, gate, inOrder, toldOf } from './scripts.js';
-import { spec, VolumeHouse } from './volume-house.js';
+import { spec } from './volume-house.js';
 
-const key = { id: 'data' };
 const capability = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
 
 describe('deleting a volume', () => {
-  let house: VolumeHouse;
-  beforeEach(async () => {
-    house = await new VolumeHouse().furnish();
-  });
-  afterEach(async () => {
-    expect(house.plugin.wrongs).to.deep.equal([]);
-    await house.dispose();
-  });
+  let house: DataHouse;
+  inDataHouse(
+    (furnished) => {
+      house = furnished;
+    },
+    { isMade: false },
+  );
 
-  const make = () => house.volumes.create(spec('data'));
-  const makeUnwell = async (): Promise<void> => {
-    house.plugin.health = { healthy: false, description: 'initialising' };
-    await house.clock.advance(31_000);
-  };
-  const makeWell = async (): Promise<void> => {
-    house.plugin.health = { healthy: true, description: 'ready' };
-    await house.clock.advance(31_000);
-  };
   const isGone = async (): Promise<void> => {
     expect(await house.volumes.get(key)).to.equal(undefined);
     expect([...house.plugin.volumes.keys()]).to.deep.equal([]);
@@ -33,23 +23,23 @@ describe('deleting a volume', () => {
 
   describe('that is not created', () => {
     it('V13 as its creation waits for the plugin: gone at once, nothing was ever called', async () => {
-      await makeUnwell();
-      const making = refusalOf(make());
+      await house.makeUnwell();
+      const making = refusalOf(house.make());
       await house.rest();
       await house.volumes.delete(key);
       expect(await making).to.include({ code: 'ABORTED' });
-      await makeWell();
+      await house.makeWell();
       expect(house.plugin.told()).to.deep.equal([]);
       await isGone();
     });
 
     it('V13 as its creation waits for the plugin, over a restart: gone at once too', async () => {
-      await makeUnwell();
-      make().catch(() => {});
+      await house.makeUnwell();
+      house.make().catch(() => {});
       await house.rest();
       await house.restart();
       await house.volumes.delete(key);
-      await makeWell();
+      await house.makeWell();
       expect(house.plugin.told()).to.deep.equal([]);
       await isGone();
     });
@@ -57,7 +47,7 @@ describe('deleting a volume', () => {
     it('V13 as its creation is in flight: the outcome is waited for, then it is deleted', async () => {
       const held = gate();
       inOrder(house.plugin, 'CreateVolume', [{ after: held.passed }]);
-      const making = refusalOf(make());
+      const making = refusalOf(house.make());
       await house.rest();
       const deleting = house.volumes.delete(key);
       await house.rest();
@@ -71,7 +61,7 @@ describe('deleting a volume', () => {
     it('V13 the outcome unknown: the creation is repeated under the same name at once, then it is deleted', async () => {
       const steps = Array.from({ length: 9 }, () => ({ code: 'DEADLINE_EXCEEDED', work: true }) as const);
       inOrder(house.plugin, 'CreateVolume', steps);
-      const making = refusalOf(make());
+      const making = refusalOf(house.make());
       while (house.plugin.calls.length < 9) await house.clock.advance(10_000);
       await house.volumes.delete(key);
       await making;
@@ -91,7 +81,7 @@ describe('deleting a volume', () => {
     ] as const) {
       it(`V13 the outcome unknown, then ${code}, which says nothing of that: it is found out before it is deleted`, async () => {
         inOrder(house.plugin, 'CreateVolume', [{ code: 'DEADLINE_EXCEEDED', work: true }, { code }, { code }]);
-        const making = refusalOf(make());
+        const making = refusalOf(house.make());
         await house.clock.advance(1_000);
         expect(await making).to.include({ grpcCode: code });
         expect(await refusalOf(house.volumes.delete(key))).to.include({ rpc: 'CreateVolume', grpcCode: code });
@@ -107,7 +97,7 @@ describe('deleting a volume', () => {
         { code: 'DEADLINE_EXCEEDED', work: true },
         ...Array.from({ length: 3 }, () => ({ code: 'NOT_FOUND', text: 'no such source' }) as const),
       ]);
-      const making = refusalOf(make());
+      const making = refusalOf(house.make());
       await house.clock.advance(1_000);
       await making;
       const error = await refusalOf(house.volumes.delete(key));
@@ -120,7 +110,7 @@ describe('deleting a volume', () => {
 
     it('V13 its creation failed for good: gone, without a call', async () => {
       always(house.plugin, 'CreateVolume', { code: 'INVALID_ARGUMENT' });
-      await refusalOf(make());
+      await refusalOf(house.make());
       await house.volumes.delete(key);
       expect(house.plugin.told()).to.have.length(1);
       await isGone();
@@ -128,9 +118,9 @@ describe('deleting a volume', () => {
 
     it('V13 in doubt, and the plugin is gone: it says so, also who waits for it; with force it is on record until acknowledged', async () => {
       inOrder(house.plugin, 'CreateVolume', [{ code: 'DEADLINE_EXCEEDED', work: true }]);
-      make().catch(() => {});
+      house.make().catch(() => {});
       await house.rest();
-      await makeUnwell();
+      await house.makeUnwell();
       const late = refusalOf(house.volumes.delete(key, { timeoutMs: 5_000 }));
       await house.clock.advance(5_000);
       expect(await late).to.include({ code: 'TIMEOUT', address: 'volume/default/data' });
@@ -146,7 +136,7 @@ describe('deleting a volume', () => {
       expect(left?.leftovers?.map(({ what }) => what)).to.deep.equal(['created']);
       expect(left?.leftovers?.[0]?.message).to.include('initialising');
       expect(left?.leftovers?.[0]).to.include({ csiId: 'vol-1' });
-      expect(await refusalOf(make())).to.include({ code: 'VOLUME_EXISTS' });
+      expect(await refusalOf(house.make())).to.include({ code: 'VOLUME_EXISTS' });
       expect((await house.volumes.list()).items.map(({ state }) => state)).to.deep.equal(['deleted']);
       await house.restart();
       expect(await house.volumes.get(key)).to.include({ state: 'deleted' });
@@ -158,7 +148,7 @@ describe('deleting a volume', () => {
     it('V13 as its creation is in flight, with force: refused for good, so that nothing was made, and nothing is on record', async () => {
       const held = gate();
       inOrder(house.plugin, 'CreateVolume', [{ before: held.passed, code: 'INVALID_ARGUMENT' }]);
-      const making = refusalOf(make());
+      const making = refusalOf(house.make());
       await house.rest();
       const deleting = house.volumes.delete(key, { force: true });
       await house.rest();
@@ -175,7 +165,7 @@ describe('deleting a volume', () => {
         { code: 'DEADLINE_EXCEEDED', work: true },
         { before: held.passed, code: 'INVALID_ARGUMENT' },
       ]);
-      const making = refusalOf(make());
+      const making = refusalOf(house.make());
       while (house.plugin.calls.length < 2) await house.clock.advance(1_000);
       const deleting = house.volumes.delete(key, { force: true });
       await house.rest();
@@ -187,7 +177,7 @@ describe('deleting a volume', () => {
 
     it('V13 as its creation hangs: with force, the outcome is waited for until its deadline, then found out', async () => {
       inOrder(house.plugin, 'CreateVolume', [{ work: true, before: Promise.resolve(), after: new Promise(() => {}) }]);
-      make().catch(() => {});
+      house.make().catch(() => {});
       await house.rest();
       const forced = house.volumes.delete(key, { force: true });
       await house.clock.advance(1_000);
@@ -202,7 +192,7 @@ describe('deleting a volume', () => {
 
   describe('that is created', () => {
     beforeEach(async () => {
-      await make();
+      await house.make();
       house.plugin.calls.length = 0;
     });
 
@@ -274,7 +264,7 @@ describe('deleting a volume', () => {
       inOrder(house.plugin, 'DeleteVolume', [{ code: 'PERMISSION_DENIED' }, { code: 'PERMISSION_DENIED' }]);
       expect(await refusalOf(house.volumes.delete(key))).to.include({ rpc: 'DeleteVolume', final: true });
       expect(await refusalOf(house.volumes.publish(key, 'a'))).to.include({ code: 'VOLUME_DELETING' });
-      expect(await refusalOf(make())).to.include({ code: 'VOLUME_DELETING' });
+      expect(await refusalOf(house.make())).to.include({ code: 'VOLUME_DELETING' });
       expect(await refusalOf(house.volumes.delete(key))).to.include({ rpc: 'DeleteVolume', final: true });
       await house.volumes.delete(key);
       await isGone();
@@ -287,7 +277,7 @@ describe('deleting a volume', () => {
       await house.volumes.delete(key, { force: true });
       const { leftovers = [] } = (await house.volumes.get(key)) ?? {};
       expect(leftovers.map(({ what, csiId: id }) => [what, id])).to.deep.equal([['created', csiId]]);
-      expect((await refusalOf(make())).message).to.include(`created, csi id ${csiId}: `);
+      expect((await refusalOf(house.make())).message).to.include(`created, csi id ${csiId}: `);
       expect(toldOf(house.plugin, 'DeleteVolume')).to.have.length(2);
     });
 
@@ -394,10 +384,10 @@ describe('deleting a volume', () => {
   });
 
   it('V14 made anew under its id: another volume, whose commits and events go on', async () => {
-    const first = await make();
+    const first = await house.make();
     await house.volumes.delete(key);
     const [created] = await house.events();
-    const second = await make();
+    const second = await house.make();
     expect(second.uid).to.not.equal(first.uid);
     expect(second.context?.made).to.not.equal(first.context?.made);
     const later = await house.events(created?.id);
@@ -413,19 +403,19 @@ describe('deleting a volume', () => {
   it('V14 an answer that comes after its end changes nothing in the one made anew', async () => {
     const held = gate();
     inOrder(house.plugin, 'CreateVolume', [{ before: held.passed, work: true }]);
-    make().catch(() => {});
+    house.make().catch(() => {});
     await house.rest();
     house.volumes.delete(key, { force: true }).catch(() => {});
     house.plugin.inFlight.clear();
-    await makeUnwell();
+    await house.makeUnwell();
     await house.clock.advance(600_000);
     const left = await house.volumes.get(key);
     expect(left).to.include({ state: 'deleted' });
     // No answer came: what may be there is known by the name that it was to have.
     expect(left?.leftovers?.[0]).to.include({ what: 'created', name: `sc-${left?.uid}` });
     await house.volumes.acknowledge(key);
-    await makeWell();
-    const second = await make();
+    await house.makeWell();
+    const second = await house.make();
     held.open();
     await house.clock.advance(600_000);
     expect(await house.volumes.get(key)).to.deep.equal(second);
@@ -449,7 +439,7 @@ describe('deleting a volume', () => {
     inOrder(house.plugin, 'ValidateVolumeCapabilities', [{ code: 'DEADLINE_EXCEEDED' }]);
     const making = refusalOf(house.volumes.create(spec('data', { external: { csiId: 'vol-9' } })));
     await house.rest();
-    await makeUnwell();
+    await house.makeUnwell();
     await house.volumes.delete(key);
     await making;
     expect(await house.volumes.get(key)).to.equal(undefined);
@@ -482,7 +472,7 @@ describe('deleting a volume', () => {
   }
 
   it('V13 one that is there, or on its way out, has nothing to acknowledge: told so, and nothing changes', async () => {
-    await make();
+    await house.make();
     expect(await refusalOf(house.volumes.acknowledge(key))).to.include({ code: 'NOTHING_LEFT' });
     expect(await house.volumes.get(key)).to.include({ state: 'created' });
     always(house.plugin, 'DeleteVolume', { code: 'PERMISSION_DENIED' });

@@ -28,6 +28,8 @@ export interface Call {
   volume: string;
   /** The same, where there are several. */
   volumes?: string[];
+  /** The name of the snapshot that it is about. */
+  snapshot?: string;
   nodeId?: string;
   request: object;
   answer?: string;
@@ -231,18 +233,19 @@ export class FakePlugin extends FakeSnapshots implements Dispenser<FakePlugin> {
 
   protected take<T>(
     rpc: SnapshotRpc,
-    about: { volume: string; volumes?: string[]; request: object },
+    about: { volume: string; volumes?: string[]; snapshot: string; request: object },
     work: () => T,
   ): Promise<T> {
     return this.#take(rpc, about, work);
   }
 
-  async #take<T>(rpc: Rpc, about: Pick<Call, 'volume' | 'volumes' | 'nodeId' | 'request'>, work: () => T): Promise<T> {
+  async #take<T>(rpc: Rpc, about: Omit<Call, 'rpc' | 'answer'>, work: () => T): Promise<T> {
     const call: Call = { rpc, ...about };
     this.calls.push(call);
     const isChange = rpc !== 'ListVolumes' && rpc !== 'GetCapacity';
-    const { volumes = [call.volume] } = call;
-    const keys = isChange ? volumes.map((id) => this.volumes.get(id)?.name ?? id) : [];
+    const { volumes = [call.volume], snapshot } = call;
+    const names = volumes.map((id) => this.volumes.get(id)?.name ?? id);
+    const keys = isChange ? [...names, ...(snapshot === undefined ? [] : [`snapshot ${snapshot}`])] : [];
     const busy = keys.find((key) => this.inFlight.has(key));
     if (this.overlaps === 'aborted' && busy !== undefined) {
       call.answer = 'ABORTED';

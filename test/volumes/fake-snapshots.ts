@@ -37,25 +37,29 @@ export abstract class FakeSnapshots {
   abstract readonly volumes: Map<string, { capacityBytes: bigint }>;
   protected abstract take<T>(
     rpc: SnapshotRpc,
-    about: { volume: string; volumes?: string[]; request: object },
+    about: { volume: string; volumes?: string[]; snapshot: string; request: object },
     work: () => T,
   ): Promise<T>;
 
   createSnapshot(request: Given<plain.CreateSnapshotRequest>): Promise<plain.CreateSnapshotResponse> {
     const { name = '', sourceVolumeId: volume = '' } = request;
-    return this.take('CreateSnapshot', { volume, request }, () => ({
+    return this.take('CreateSnapshot', { volume, snapshot: name, request }, () => ({
       snapshot: this.#answer(this.#make('CreateSnapshot', 'snap', { name, sources: [volume] })),
     }));
   }
 
   deleteSnapshot(request: Given<plain.DeleteSnapshotRequest>): Promise<void> {
     const id = request.snapshotId ?? '';
-    return this.take('DeleteSnapshot', { volume: id, request }, () => void this.snapshots.delete(id));
+    return this.take(
+      'DeleteSnapshot',
+      { volume: id, snapshot: this.#nameOf(id), request },
+      () => void this.snapshots.delete(id),
+    );
   }
 
   getSnapshot(request: Given<plain.GetSnapshotRequest>): Promise<plain.GetSnapshotResponse> {
     const id = request.snapshotId ?? '';
-    return this.take('GetSnapshot', { volume: id, request }, () => {
+    return this.take('GetSnapshot', { volume: id, snapshot: this.#nameOf(id), request }, () => {
       const kept = this.snapshots.get(id);
       if (!kept) throw csiError('GetSnapshot', 'NOT_FOUND', `there is no ${id}`);
       return { snapshot: this.#answer(kept) };
@@ -64,7 +68,7 @@ export abstract class FakeSnapshots {
 
   listSnapshots(request: Given<plain.ListSnapshotsRequest>): Promise<plain.ListSnapshotsResponse> {
     const id = request.snapshotId ?? '';
-    return this.take('ListSnapshots', { volume: id, request }, () => {
+    return this.take('ListSnapshots', { volume: id, snapshot: this.#nameOf(id), request }, () => {
       const kept = this.snapshots.get(id);
       return { entries: kept ? [{ snapshot: this.#answer(kept) }] : [], nextToken: '' };
     });
@@ -79,14 +83,14 @@ export abstract class FakeSnapshots {
   ): Promise<plain.CreateVolumeGroupSnapshotResponse> {
     const { name = '', sourceVolumeIds = [] } = request;
     const sources = [...sourceVolumeIds];
-    return this.take('CreateVolumeGroupSnapshot', { volume: name, volumes: sources, request }, () => ({
+    return this.take('CreateVolumeGroupSnapshot', { volume: name, volumes: sources, snapshot: name, request }, () => ({
       groupSnapshot: this.#groupAnswer(this.#make('CreateVolumeGroupSnapshot', 'group', { name, sources })),
     }));
   }
 
   deleteVolumeGroupSnapshot(request: Given<plain.DeleteVolumeGroupSnapshotRequest>): Promise<void> {
     const id = request.groupSnapshotId ?? '';
-    return this.take('DeleteVolumeGroupSnapshot', { volume: id, request }, () => {
+    return this.take('DeleteVolumeGroupSnapshot', { volume: id, snapshot: this.#nameOf(id), request }, () => {
       const lost = request.snapshotIds?.find((member) => this.lostMembers.has(member));
       if (lost !== undefined) throw csiError('DeleteVolumeGroupSnapshot', 'NOT_FOUND', `there is no ${lost}`);
       this.snapshots.delete(id);
@@ -97,15 +101,25 @@ export abstract class FakeSnapshots {
     request: Given<plain.GetVolumeGroupSnapshotRequest>,
   ): Promise<plain.GetVolumeGroupSnapshotResponse> {
     const id = request.groupSnapshotId ?? '';
-    return this.take('GetVolumeGroupSnapshot', { volume: id, request }, () => {
+    return this.take('GetVolumeGroupSnapshot', { volume: id, snapshot: this.#nameOf(id), request }, () => {
       const kept = this.snapshots.get(id);
       if (!kept) throw csiError('GetVolumeGroupSnapshot', 'NOT_FOUND', `there is no ${id}`);
       return { groupSnapshot: this.#groupAnswer(kept) };
     });
   }
 
+  /** What was made under this name. */
+  snapshotNamed(name: string): KeptSnapshot | undefined {
+    for (const one of this.snapshots.values()) if (one.name === name) return one;
+    return undefined;
+  }
+
+  #nameOf(id: string): string {
+    return this.snapshots.get(id)?.name ?? id;
+  }
+
   #make(rpc: SnapshotRpc, prefix: string, { name = '', sources }: Make): KeptSnapshot {
-    const known = [...this.snapshots.values()].find((one) => one.name === name);
+    const known = this.snapshotNamed(name);
     if (known) {
       known.unready -= 1;
       return known;

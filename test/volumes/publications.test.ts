@@ -1,42 +1,28 @@
 /** Publishing and its undoing, wherever one of them is when the other is asked for. */
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
+import { type DataHouse, inDataHouse, key } from './data-house.js';
 import { always, gate, inOrder, toldOf } from './scripts.js';
-import { pluginName, spec, VolumeHouse } from './volume-house.js';
+import { pluginName, spec } from './volume-house.js';
 
-const key = { id: 'data' };
 const multi = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
 const longMs = 3_600_000;
 
 describe('publishing a volume', () => {
-  let house: VolumeHouse;
-  beforeEach(async () => {
-    house = await new VolumeHouse().furnish();
-    await house.volumes.create(spec('data'));
-    house.plugin.calls.length = 0;
-  });
-  afterEach(async () => {
-    expect(house.plugin.wrongs).to.deep.equal([]);
-    await house.dispose();
-  });
+  let house: DataHouse;
+  inDataHouse(
+    (furnished) => {
+      house = furnished;
+    },
+    { isMade: true },
+  );
 
-  const publications = async () => (await house.volumes.get(key))?.publications ?? {};
-  const stateOn = async (nodeId: string) => (await publications())[nodeId]?.state;
-  const attached = (): string[] => [...house.plugin.volumes.values()].flatMap((one) => [...one.attached]);
   /** With a call in flight that goes on without it. */
   const restartAfter = async (ms: number): Promise<void> => {
     const closing = house.runtime.close();
     await house.clock.advance(ms);
     await closing;
     await house.open();
-  };
-  const makeUnwell = async (): Promise<void> => {
-    house.plugin.health = { healthy: false, description: 'initialising' };
-    await house.clock.advance(31_000);
-  };
-  const makeWell = async (): Promise<void> => {
-    house.plugin.health = { healthy: true, description: 'ready' };
-    await house.clock.advance(31_000);
   };
 
   describe('that is asked to go before it is published', () => {
@@ -47,7 +33,7 @@ describe('publishing a volume', () => {
       await house.rest();
       const gone = house.volumes.unpublish(key, 'a');
       await house.rest();
-      expect(await stateOn('a')).to.equal('pending-publish');
+      expect(await house.stateOn('a')).to.equal('pending-publish');
       held.open();
       await gone;
       expect(await asked).to.include({ code: 'ABORTED' });
@@ -55,7 +41,7 @@ describe('publishing a volume', () => {
         'ControllerPublishVolume csi-a: OK',
         'ControllerUnpublishVolume csi-a: OK',
       ]);
-      expect(await publications()).to.deep.equal({});
+      expect(await house.publications()).to.deep.equal({});
     });
 
     it('V8 as its call failed for good meanwhile: it is undone all the same, as only the plugin can say what is there', async () => {
@@ -87,7 +73,7 @@ describe('publishing a volume', () => {
         'ControllerUnpublishVolume csi-a: OK',
       ]);
       expect(house.plugin.calls).to.have.length(11);
-      expect(attached()).to.deep.equal([]);
+      expect(house.attached()).to.deep.equal([]);
     });
 
     it('V8 whose outcome can not be had: after three more attempts it is undone all the same', async () => {
@@ -105,7 +91,7 @@ describe('publishing a volume', () => {
         'ControllerPublishVolume csi-a: DEADLINE_EXCEEDED',
         'ControllerUnpublishVolume csi-a: OK',
       ]);
-      expect(attached()).to.deep.equal([]);
+      expect(house.attached()).to.deep.equal([]);
     });
 
     it('V8 and is asked for again as it is being undone: it is published anew after that', async () => {
@@ -118,7 +104,7 @@ describe('publishing a volume', () => {
       await house.rest();
       const gone = house.volumes.unpublish(key, 'a');
       await house.clock.advance(60_000);
-      expect(await stateOn('a')).to.equal('pending-unpublish');
+      expect(await house.stateOn('a')).to.equal('pending-unpublish');
       const again = house.volumes.publish(key, 'a');
       await house.rest();
       held.open();
@@ -129,7 +115,7 @@ describe('publishing a volume', () => {
         'ControllerUnpublishVolume csi-a: OK',
         'ControllerPublishVolume csi-a: OK',
       ]);
-      expect(attached()).to.deep.equal(['csi-a']);
+      expect(house.attached()).to.deep.equal(['csi-a']);
     });
 
     it('V8 and is wanted again before the outcome is known: nothing is undone, and who asked it to go is told', async () => {
@@ -148,28 +134,28 @@ describe('publishing a volume', () => {
     });
 
     it('V8 as it waits for the plugin: over at once, and nothing is ever called', async () => {
-      await makeUnwell();
+      await house.makeUnwell();
       const asked = refusalOf(house.volumes.publish(key, 'a'));
       await house.rest();
       expect((await house.volumes.get(key))?.error?.message).to.include('initialising');
       await house.volumes.unpublish(key, 'a');
       expect(await asked).to.include({ code: 'ABORTED' });
-      await makeWell();
+      await house.makeWell();
       expect(house.plugin.told()).to.deep.equal([]);
       expect(await house.volumes.get(key)).to.deep.include({ state: 'created', publications: {} });
     });
 
     it('V8 as its call is in flight, having waited for the plugin before: the outcome is waited for, then it is undone', async () => {
-      await makeUnwell();
+      await house.makeUnwell();
       const held = gate();
       inOrder(house.plugin, 'ControllerPublishVolume', [{ after: held.passed }]);
       const asked = refusalOf(house.volumes.publish(key, 'a'));
       await house.rest();
-      await makeWell();
+      await house.makeWell();
       expect(house.plugin.calls).to.have.length(1);
       const gone = house.volumes.unpublish(key, 'a');
       await house.rest();
-      expect(await stateOn('a')).to.equal('pending-publish');
+      expect(await house.stateOn('a')).to.equal('pending-publish');
       held.open();
       await gone;
       await asked;
@@ -177,7 +163,7 @@ describe('publishing a volume', () => {
         'ControllerPublishVolume csi-a: OK',
         'ControllerUnpublishVolume csi-a: OK',
       ]);
-      expect(attached()).to.deep.equal([]);
+      expect(house.attached()).to.deep.equal([]);
     });
 
     it('V8 after a restart that found its call in flight, the plugin being gone: in doubt, it is resolved when that is back', async () => {
@@ -191,8 +177,8 @@ describe('publishing a volume', () => {
       house.plugin.script = () => undefined;
       const gone = house.volumes.unpublish(key, 'a');
       await house.clock.advance(1_000);
-      expect(await stateOn('a')).to.equal('pending-publish');
-      await makeWell();
+      expect(await house.stateOn('a')).to.equal('pending-publish');
+      await house.makeWell();
       // What the runtime before has called may come late: it is undone only after that.
       await house.clock.advance(130_000);
       await gone;
@@ -200,7 +186,7 @@ describe('publishing a volume', () => {
         'ControllerPublishVolume csi-a: OK',
         'ControllerUnpublishVolume csi-a: OK',
       ]);
-      expect(attached()).to.deep.equal([]);
+      expect(house.attached()).to.deep.equal([]);
     });
 
     it('V8 after two restarts within the time of its call: that comes late, and is undone all the same', async () => {
@@ -212,14 +198,14 @@ describe('publishing a volume', () => {
       await restartAfter(30_000);
       // Published anew, it is known to be there; what the runtime before called is not known to have ended.
       await house.clock.advance(1_000);
-      expect(await stateOn('a')).to.equal('published');
+      expect(await house.stateOn('a')).to.equal('published');
       house.volumes.unpublish(key, 'a').catch(() => {});
       await house.clock.advance(1_000);
       await restartAfter(30_000);
       await house.clock.advance(30_000);
       held.open();
       await house.clock.advance(130_000);
-      expect(attached()).to.deep.equal([]);
+      expect(house.attached()).to.deep.equal([]);
       expect(house.plugin.told()).to.deep.equal([
         'ControllerPublishVolume csi-a: OK',
         'ControllerPublishVolume csi-a: OK',
@@ -228,18 +214,18 @@ describe('publishing a volume', () => {
     });
 
     it('V8 after a restart that found it waiting for the plugin: over at once, and nothing is ever called', async () => {
-      await makeUnwell();
+      await house.makeUnwell();
       house.volumes.publish(key, 'a').catch(() => {});
       await house.rest();
       await house.restart();
       await house.volumes.unpublish(key, 'a');
-      expect(await publications()).to.deep.equal({});
-      await makeWell();
+      expect(await house.publications()).to.deep.equal({});
+      await house.makeWell();
       expect(house.plugin.told()).to.deep.equal([]);
     });
 
     it('V8 after a restart that found it waiting for a plugin that is well since: the outcome is waited for, then it is undone', async () => {
-      await makeUnwell();
+      await house.makeUnwell();
       const held = gate();
       inOrder(house.plugin, 'ControllerPublishVolume', [{ after: held.passed }]);
       house.volumes.publish(key, 'a').catch(() => {});
@@ -254,7 +240,7 @@ describe('publishing a volume', () => {
       await house.clock.advance(130_000);
       await gone;
       expect(house.plugin.told()).to.have.length(2);
-      expect(attached()).to.deep.equal([]);
+      expect(house.attached()).to.deep.equal([]);
     });
   });
 
@@ -267,7 +253,7 @@ describe('publishing a volume', () => {
       await house.rest();
       const asked = [house.volumes.publish(key, 'a'), house.volumes.publish(key, 'a')];
       await house.rest();
-      expect(await stateOn('a')).to.equal('pending-unpublish');
+      expect(await house.stateOn('a')).to.equal('pending-unpublish');
       held.open();
       await gone;
       await Promise.all(asked);
@@ -291,7 +277,7 @@ describe('publishing a volume', () => {
       held.open();
       await Promise.all([gone, goneAgain]);
       expect(await asked).to.include({ code: 'ABORTED' });
-      expect(await publications()).to.deep.equal({});
+      expect(await house.publications()).to.deep.equal({});
     });
 
     it('V8 otherwise than what is queued already: refused, naming that', async () => {
@@ -334,7 +320,7 @@ describe('publishing a volume', () => {
       await house.clock.advance(longMs);
       await gone;
       expect(await moved).to.deep.equal({ publishContext: { device: 'vol-1@csi-b' } });
-      expect(attached()).to.deep.equal(['csi-b']);
+      expect(house.attached()).to.deep.equal(['csi-b']);
     });
 
     it('V16 elsewhere, stuck where it was: refused, until its undoing is tried again', async () => {
@@ -347,7 +333,7 @@ describe('publishing a volume', () => {
       house.plugin.script = () => undefined;
       await house.volumes.unpublish(key, 'a');
       await house.volumes.publish(key, 'b');
-      expect(attached()).to.deep.equal(['csi-b']);
+      expect(house.attached()).to.deep.equal(['csi-b']);
     });
 
     it('V16 asked for first, stuck elsewhere after: waits, and says for what', async () => {
@@ -363,7 +349,7 @@ describe('publishing a volume', () => {
       expect((await house.volumes.get(key))?.error?.message).to.match(/published on node b.*gone from node a.*failed/);
       await house.volumes.retry(key);
       await moved;
-      expect(attached()).to.deep.equal(['csi-b']);
+      expect(house.attached()).to.deep.equal(['csi-b']);
     });
 
     it('V16 in another mode elsewhere while it is on its way out there: waits for that too', async () => {
@@ -385,21 +371,21 @@ describe('publishing a volume', () => {
       inOrder(house.plugin, 'ControllerPublishVolume', [{ code: 'INVALID_ARGUMENT', text: 'no such size' }]);
       const error = await refusalOf(house.volumes.publish(key, 'a'));
       expect(error).to.include({ code: 'CSI_ERROR', rpc: 'ControllerPublishVolume', grpcCode: 'INVALID_ARGUMENT' });
-      expect((await publications()).a).to.deep.include({ state: 'failed' });
-      expect((await publications()).a?.message).to.include('no such size');
+      expect((await house.publications()).a).to.deep.include({ state: 'failed' });
+      expect((await house.publications()).a?.message).to.include('no such size');
       expect(await refusalOf(house.volumes.publish(key, 'a'))).to.include({ grpcCode: 'INVALID_ARGUMENT' });
       await house.clock.advance(longMs);
       expect(toldOf(house.plugin, 'ControllerPublishVolume')).to.have.length(1);
       await house.volumes.retry(key);
       await house.rest();
-      expect(await stateOn('a')).to.equal('published');
+      expect(await house.stateOn('a')).to.equal('published');
     });
 
     it('V11 asked for otherwise: that is tried', async () => {
       inOrder(house.plugin, 'ControllerPublishVolume', [{ code: 'INVALID_ARGUMENT' }]);
       await refusalOf(house.volumes.publish(key, 'a'));
       await house.volumes.publish(key, 'a', { capability: multi });
-      expect((await publications()).a).to.deep.include({ state: 'published', capability: multi });
+      expect((await house.publications()).a).to.deep.include({ state: 'published', capability: multi });
     });
 
     it('V11 one node that failed keeps no other from being published', async () => {
@@ -407,7 +393,7 @@ describe('publishing a volume', () => {
       const failing = refusalOf(house.volumes.publish(key, 'a', { capability: multi }));
       await house.volumes.publish(key, 'b', { capability: multi });
       await failing;
-      expect(await stateOn('a')).to.equal('failed');
+      expect(await house.stateOn('a')).to.equal('failed');
       expect(await house.volumes.get(key)).to.include({ state: 'published' });
     });
 
@@ -417,8 +403,8 @@ describe('publishing a volume', () => {
       await house.volumes.publish(key, 'b');
       await house.volumes.retry(key);
       await house.rest();
-      expect(await stateOn('a')).to.equal('failed');
-      expect(await stateOn('b')).to.equal('published');
+      expect(await house.stateOn('a')).to.equal('failed');
+      expect(await house.stateOn('b')).to.equal('published');
     });
 
     it('V11 V16 refused for who asks, after an attempt of unknown outcome: it may be there, so no other node has it', async () => {
@@ -432,7 +418,7 @@ describe('publishing a volume', () => {
       expect(await refusalOf(house.volumes.publish(key, 'b'))).to.include({ code: 'VOLUME_IN_USE' });
       await house.volumes.unpublish(key, 'a');
       await house.volumes.publish(key, 'b');
-      expect(attached()).to.deep.equal(['csi-b']);
+      expect(house.attached()).to.deep.equal(['csi-b']);
     });
 
     it('V11 V13 as the volume could not be created: told so', async () => {
@@ -448,7 +434,7 @@ describe('publishing a volume', () => {
       house.plugin.capabilities = ['CREATE_DELETE_VOLUME'];
       await house.clock.advance(31_000);
       expect(await house.volumes.publish(key, 'a')).to.deep.equal({ publishContext: {} });
-      expect(await stateOn('a')).to.equal('published');
+      expect(await house.stateOn('a')).to.equal('published');
       await house.volumes.unpublish(key, 'a');
       expect(house.plugin.told()).to.deep.equal([]);
     });
@@ -461,7 +447,7 @@ describe('publishing a volume', () => {
       await house.clock.advance(31_000);
       await house.volumes.publish(key, 'a', { readOnly: true });
       expect(house.plugin.calls.at(-1)?.request).to.include({ readonly: false });
-      expect((await publications()).a).to.deep.include({ readOnly: true });
+      expect((await house.publications()).a).to.deep.include({ readOnly: true });
     });
 
     it('V17 a block volume is sent as block; a capability that it was not made with is refused', async () => {
@@ -496,6 +482,6 @@ describe('publishing a volume', () => {
     await failing;
     await house.runtime.nodes.report({ id: 'a', plugins: [{ name: pluginName, nodeId: 'renamed' }] });
     await house.volumes.publish(key, 'a', { capability: multi });
-    expect(attached()).to.deep.equal(['renamed']);
+    expect(house.attached()).to.deep.equal(['renamed']);
   });
 });

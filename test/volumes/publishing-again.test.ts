@@ -1,24 +1,19 @@
 /** A publication that is asked for anew: under the name that its node has now, and with nothing left of what was before. */
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
+import { type DataHouse, inDataHouse, key } from './data-house.js';
 import { always, gate, inOrder, toldOf } from './scripts.js';
-import { pluginName, spec, VolumeHouse } from './volume-house.js';
-
-const key = { id: 'data' };
+import { pluginName } from './volume-house.js';
 
 describe('publishing a volume that was asked for before', () => {
-  let house: VolumeHouse;
-  beforeEach(async () => {
-    house = await new VolumeHouse().furnish();
-    await house.volumes.create(spec('data'));
-    house.plugin.calls.length = 0;
-  });
-  afterEach(async () => {
-    expect(house.plugin.wrongs).to.deep.equal([]);
-    await house.dispose();
-  });
+  let house: DataHouse;
+  inDataHouse(
+    (furnished) => {
+      house = furnished;
+    },
+    { isMade: true },
+  );
 
-  const attached = (): string[] => [...house.plugin.volumes.values()].flatMap((one) => [...one.attached]);
   const rename = (): Promise<void> =>
     house.runtime.nodes.report({ id: 'a', plugins: [{ name: pluginName, nodeId: 'renamed' }] });
 
@@ -27,7 +22,7 @@ describe('publishing a volume that was asked for before', () => {
     await refusalOf(house.volumes.publish(key, 'a'));
     await rename();
     await house.volumes.publish(key, 'a');
-    expect(attached()).to.deep.equal(['renamed']);
+    expect(house.attached()).to.deep.equal(['renamed']);
     expect((await house.volumes.get(key))?.publications.a?.csiNodeId).to.equal('renamed');
   });
 
@@ -44,7 +39,7 @@ describe('publishing a volume that was asked for before', () => {
       'ControllerUnpublishVolume csi-a: OK',
       'ControllerPublishVolume renamed: OK',
     ]);
-    expect(attached()).to.deep.equal(['renamed']);
+    expect(house.attached()).to.deep.equal(['renamed']);
   });
 
   it('V7 waiting for its plugin: the name of before is never sent', async () => {
@@ -122,7 +117,7 @@ describe('publishing a volume that was asked for before', () => {
     await house.clock.advance(60_000);
     expect(toldOf(house.plugin, 'ControllerPublishVolume')).to.have.length(before + 3);
     await Promise.all([asked, gone]);
-    expect(attached()).to.deep.equal([]);
+    expect(house.attached()).to.deep.equal([]);
   });
 
   it('V8 N3 fenced as its call is in flight, and wanted there again: that it is not found there is no proof later', async () => {
@@ -164,7 +159,28 @@ describe('publishing a volume that was asked for before', () => {
     late.open();
     await house.clock.advance(120_000);
     await gone;
-    expect(attached()).to.deep.equal([]);
+    expect(house.attached()).to.deep.equal([]);
+  });
+
+  it('V8 its runtime ended as its call is under way, and the next one as it waits to undo it: the third waits, too', async () => {
+    const late = gate();
+    house.plugin.overlaps = 'allowed';
+    inOrder(house.plugin, 'ControllerPublishVolume', [{ before: late.passed }]);
+    house.volumes.publish(key, 'a').catch(() => {});
+    await house.rest();
+    const ended = house.runtime.close();
+    await house.clock.advance(30_000);
+    await ended;
+    await house.open();
+    await house.clock.advance(1_000);
+    house.volumes.unpublish(key, 'a').catch(() => {});
+    await house.clock.advance(1_000);
+    await house.restart();
+    await house.clock.advance(60_000);
+    expect(toldOf(house.plugin, 'ControllerUnpublishVolume')).to.deep.equal([]);
+    late.open();
+    await house.clock.advance(120_000);
+    expect(house.attached()).to.deep.equal([]);
   });
 
   it('V8 C2 asked for again while the claim that took it along is let go: the claim is released, the volume stays', async () => {

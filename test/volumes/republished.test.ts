@@ -1,28 +1,23 @@
 /** A volume that its plugin had lost from a node and that is published there again: what is asked for meanwhile is done. */
 import { expect } from 'chai';
+import { type DataHouse, inDataHouse, key } from './data-house.js';
 import type { Step } from './fake-plugin.js';
 import { always, gate, inOrder } from './scripts.js';
-import { spec, VolumeHouse } from './volume-house.js';
 
-const key = { id: 'data' };
 const single = { accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
 /** Long enough for all its calls, and no time to be compared with its plugin again. */
 const longMs = 60_000;
 
 describe('a volume that is published again, having been lost', () => {
-  let house: VolumeHouse;
-  beforeEach(async () => {
-    house = await new VolumeHouse().furnish();
-    await house.volumes.create(spec('data'));
-  });
-  afterEach(async () => {
-    expect(house.plugin.wrongs).to.deep.equal([]);
-    await house.dispose();
-  });
+  let house: DataHouse;
+  inDataHouse(
+    (furnished) => {
+      house = furnished;
+    },
+    { isMade: true },
+  );
 
   const claim = () => house.volumes.claim(key, { allocId: 'web', nodeId: 'a', mode: 'write', ...single });
-  const attached = (): string[] => [...house.plugin.volumes.values()].flatMap((one) => [...one.attached]);
-  const stateOn = async (nodeId: string) => (await house.volumes.get(key))?.publications[nodeId]?.state;
 
   /** Detached behind our back, and found out. */
   async function lose(): Promise<void> {
@@ -51,7 +46,7 @@ describe('a volume that is published again, having been lost', () => {
         await house.clock.advance(longMs);
         expect(house.plugin.told().slice(1)).to.deep.equal(['ControllerUnpublishVolume csi-a: OK']);
         expect(await house.volumes.get(key)).to.deep.include({ claims: [], publications: {}, state: 'created' });
-        expect(attached()).to.deep.equal([]);
+        expect(house.attached()).to.deep.equal([]);
       };
 
       it('V5 V8 released and reported unstaged: it is undone after that', async () => {
@@ -68,7 +63,7 @@ describe('a volume that is published again, having been lost', () => {
         await house.volumes.release(key, 'web');
         held.open();
         await house.clock.advance(longMs);
-        expect(await stateOn('a')).to.equal('pending-node-unpublish');
+        expect(await house.stateOn('a')).to.equal('pending-node-unpublish');
         expect(house.plugin.told()).to.have.length(1);
         await house.runtime.nodes.reportUnstaged('a', key, { claimGeneration: generation });
         await isUndone();
@@ -109,7 +104,7 @@ describe('a volume that is published again, having been lost', () => {
       await house.volumes.publish(key, 'a');
       always(house.plugin, 'ControllerPublishVolume', { code: 'INVALID_ARGUMENT' });
       await lose();
-      expect(await stateOn('a')).to.equal('failed');
+      expect(await house.stateOn('a')).to.equal('failed');
       await house.volumes.release(key, 'web');
       house.plugin.calls.length = 0;
     });
@@ -124,7 +119,7 @@ describe('a volume that is published again, having been lost', () => {
       const gone = house.volumes.unpublish(key, 'a');
       await house.rest();
       expect(house.plugin.told()).to.deep.equal([]);
-      expect(await stateOn('a')).to.equal('pending-node-unpublish');
+      expect(await house.stateOn('a')).to.equal('pending-node-unpublish');
       await reported();
       await gone;
     });
@@ -133,7 +128,7 @@ describe('a volume that is published again, having been lost', () => {
       await house.volumes.retry(key);
       await house.rest();
       expect(house.plugin.told()).to.deep.equal([]);
-      expect(await stateOn('a')).to.equal('pending-node-unpublish');
+      expect(await house.stateOn('a')).to.equal('pending-node-unpublish');
       await reported();
     });
   });
@@ -151,7 +146,7 @@ describe('a volume that is published again, having been lost', () => {
     await house.volumes.release(key, 'web');
     held.open();
     await house.rest();
-    expect(await stateOn('a')).to.equal('pending-node-unpublish');
+    expect(await house.stateOn('a')).to.equal('pending-node-unpublish');
     await house.runtime.nodes.reportUnstaged('a', key, { claimGeneration: generation });
     await asked;
     expect(house.plugin.told().slice(-2)).to.deep.equal([

@@ -2,20 +2,18 @@
 import { expect } from 'chai';
 import { fileSecrets } from '../../src/index.js';
 import { refusalOf } from '../refusal.js';
+import { type DataHouse, inDataHouse, key } from './data-house.js';
 import { always, gate, inOrder, toldOf } from './scripts.js';
 import { pluginName, spec, VolumeHouse } from './volume-house.js';
 
-const key = { id: 'data' };
-
 describe('asking for a volume', () => {
-  let house: VolumeHouse;
-  beforeEach(async () => {
-    house = await new VolumeHouse().furnish();
-  });
-  afterEach(async () => {
-    expect(house.plugin.wrongs).to.deep.equal([]);
-    await house.dispose();
-  });
+  let house: DataHouse;
+  inDataHouse(
+    (furnished) => {
+      house = furnished;
+    },
+    { isMade: false },
+  );
 
   it('V1 the wait is given up, by time or signal: the request stands, it says so, and the work goes on', async () => {
     const held = gate();

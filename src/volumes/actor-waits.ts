@@ -1,0 +1,101 @@
+/** Callers who wait for what they asked of an actor: woken by its commits. What they wait for, say volumes and snapshots. */
+import type { ActorDoor } from '../engine/actor-door.js';
+import type { Clock } from '../engine/clock.js';
+import type { ActorView } from '../engine/engine.js';
+import { Waiters } from '../engine/waiters.js';
+import { StagecraftError } from '../errors.js';
+
+export interface ActorWaitsOptions {
+  engine: ActorDoor;
+  clock: Clock;
+  /** Of the addresses of those that are waited for. */
+  prefix: string;
+  /** How one is now, in words, after `it is`. */
+  describe(view: ActorView): string;
+}
+
+/** One that is waited for. */
+interface Awaited {
+  address: string;
+  /** What its users call it. */
+  name: string;
+  /** In words, after `was`. */
+  goal: string;
+  /** What becomes of the request where the wait ends in vain; default: it stands, and the work goes on. */
+  standing?: string | undefined;
+}
+
+export interface ActorGoal<T> extends Awaited {
+  /** What is waited for; absent while it is not there. What it throws ends the wait. */
+  reached(view: ActorView): T | undefined;
+  /** The answer where the actor is not there any more; absent: that is an error. */
+  gone?: T | undefined;
+  timeoutMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export class ActorWaits {
+  readonly #options: ActorWaitsOptions;
+  /** By address: it has committed, or all is over. */
+  readonly #waiters = new Waiters();
+  #closed: StagecraftError | undefined;
+
+  constructor(options: ActorWaitsOptions) {
+    this.#options = options;
+    options.engine.observe(({ address }) => {
+      if (address.startsWith(options.prefix)) this.#waiters.wake(address);
+    });
+  }
+
+  /**
+   * Resolves once it is reached.
+   * @throws StagecraftError what `reached` throws; TIMEOUT, ABORTED, RUNTIME_CLOSED: the work goes on, and how far it is
+   */
+  async until<T>({ reached, gone, timeoutMs, signal, ...awaited }: ActorGoal<T>): Promise<T> {
+    const { engine, clock } = this.#options;
+    const { address, name, goal } = awaited;
+    // At rest it may have left memory already.
+    if (!engine.has(address)) await engine.read(address);
+    const unfinished = (code: string, why: string): StagecraftError => this.#unfinished(code, why, awaited);
+    const look = (): T | undefined => {
+      const view = this.#seen(awaited);
+      const found = view && reached(view);
+      if (found !== undefined) return found;
+      if (this.#closed) throw unfinished(this.#closed.code, this.#closed.message);
+      if (view || gone !== undefined) return view ? undefined : gone;
+      throw new StagecraftError('ABORTED', `${name} was deleted before it was ${goal}`, { address });
+    };
+    const limit = timeoutMs === undefined ? {} : { timeoutMs };
+    return this.#waiters.until(address, look, { clock, ...limit, signal, failed: unfinished });
+  }
+
+  /** Another runtime leads from here on: who waits hears so, by what `peek` throws. */
+  interrupt(): void {
+    this.#waiters.wakeAll();
+  }
+
+  /** Ends all waiting. */
+  close(reason: StagecraftError): void {
+    this.#closed ??= reason;
+    this.#waiters.wakeAll();
+  }
+
+  /** What is committed. @throws StagecraftError where another runtime leads: what was asked for is its work now */
+  #seen({ address, name, goal, standing }: Awaited): ActorView | undefined {
+    try {
+      return this.#options.engine.peek(address);
+    } catch (cause) {
+      if (!(cause instanceof StagecraftError)) throw cause;
+      const now = standing ?? 'the request stands, and the work goes on there';
+      const message = `before ${name} was ${goal}: ${cause.message}; ${now}`;
+      throw new StagecraftError(cause.code, message, { address, cause });
+    }
+  }
+
+  #unfinished(code: string, why: string, awaited: Awaited): StagecraftError {
+    const { address, name, goal, standing = 'the request stands, and the work goes on' } = awaited;
+    const view = this.#seen(awaited);
+    const now = view ? `it is ${this.#options.describe(view)}` : 'look at it again';
+    return new StagecraftError(code, `${why} before ${name} was ${goal}; ${standing}: ${now}`, { address });
+  }
+}

@@ -1,0 +1,61 @@
+/** Snapshots of one volume, and of several of one plugin at one moment: what differs between the two. */
+import type { StateValue } from 'xstate';
+import {
+  groupSnapshotAddress,
+  groupSnapshotsPrefix,
+  snapshotAddress,
+  snapshotsPrefix,
+} from '../../machines/addresses.js';
+import type { SnapshotContext, SnapshotKind } from '../../machines/volume-snapshot-types.js';
+import type { VolumeKey } from '../../machines/volume-types.js';
+import { groupSnapshotsTopic, snapshotsTopic } from './snapshot-kinds.js';
+import {
+  type CheckedGroup,
+  type CheckedSnapshot,
+  type GroupSnapshotSpec,
+  groupSnapshotSchema,
+  type SnapshotSpec,
+  snapshotSchema,
+} from './snapshot-spec.js';
+import { type GroupSnapshot, groupSnapshotOf, type Snapshot, snapshotOf } from './snapshot-view.js';
+import { checked } from './spec.js';
+
+export interface SnapshotSort<TSpec, TView> {
+  kind: SnapshotKind;
+  prefix: string;
+  topic: string;
+  addressOf(namespace: string, id: string): string;
+  /** @throws StagecraftError INVALID_ARGUMENT */
+  asked(spec: TSpec): Omit<CheckedGroup, 'volumes'> & { volumes: VolumeKey[] };
+  view(state: StateValue, context: SnapshotContext): TView;
+}
+
+export const snapshotSort: SnapshotSort<SnapshotSpec, Snapshot> = {
+  kind: 'volume-snapshot',
+  prefix: snapshotsPrefix,
+  topic: snapshotsTopic,
+  addressOf: snapshotAddress,
+  asked: (spec) => {
+    const { volume, ...rest }: CheckedSnapshot = checked(snapshotSchema, spec, 'the spec of the snapshot');
+    return { ...rest, volumes: [volume] };
+  },
+  view: snapshotOf,
+};
+
+export const groupSnapshotSort: SnapshotSort<GroupSnapshotSpec, GroupSnapshot> = {
+  kind: 'group-snapshot',
+  prefix: groupSnapshotsPrefix,
+  topic: groupSnapshotsTopic,
+  addressOf: groupSnapshotAddress,
+  asked: (spec) => {
+    const { volumes, ...rest }: CheckedGroup = checked(groupSnapshotSchema, spec, 'the spec of the group snapshot');
+    return { ...rest, volumes: volumes.toSorted(byName) };
+  },
+  view: groupSnapshotOf,
+};
+
+/** Their order means nothing: in another, it is the same group. */
+const byName = (one: VolumeKey, other: VolumeKey): number =>
+  compare(one.namespace, other.namespace) || compare(one.id, other.id);
+
+const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);

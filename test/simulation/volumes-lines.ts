@@ -1,0 +1,23 @@
+/** What a commit in a history made of a volume or of a snapshot, in a line. */
+import type { SeenSnapshot } from './snapshots-judgement.js';
+import type { SeenVolume } from './volumes-judgement.js';
+
+export function lineOfVolume({ state, context }: SeenVolume): string {
+  const { key, publications, claims, csi, deletion } = context;
+  const where = Object.entries(publications).map(
+    ([node, one]) =>
+      `${node}:${one.state}${one.inDoubt ? '?' : ''}${one.undoneAfter === undefined ? '' : '↩'}${one.next ? '+' : ''}`,
+  );
+  const who = claims.map(({ allocId, nodeId, state }) => `${allocId}@${nodeId}:${state}`);
+  const parts = [csi?.id ?? 'no id', ...where, ...who];
+  if (deletion) parts.push(deletion.force ? 'to be deleted with force' : 'to be deleted');
+  return `  ${key.id} is ${JSON.stringify(state)}: ${parts.join(', ')}`;
+}
+
+export function lineOfSnapshot({ address, state, context }: SeenSnapshot): string {
+  const { csi, discards, creation, name, round } = context;
+  const parts = [csi?.csiId ?? 'no id', `${name}, round ${round}`];
+  if (discards.length > 0) parts.push(`${discards.length} to be removed`);
+  if (creation.inDoubt) parts.push('in doubt');
+  return `  ${address} is ${JSON.stringify(state)}: ${parts.join(', ')}`;
+}
