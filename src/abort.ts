@@ -22,7 +22,14 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
 }
 
 /** What can be given up: a signal, or a run of an effect, which makes a signal only for those who need one. */
-export type Abortable = AbortSignal | { onAbort(callback: (reason: unknown) => void): () => void };
+export type Abortable = AbortSignal | Hearable;
+
+export interface Hearable {
+  /** Calls back once, with the reason, when it is given up, at once where it was before; the answer ends that. */
+  onAbort(callback: (reason: unknown) => void): () => void;
+}
+
+export const isHearable = <T extends Partial<Hearable>>(one: T): one is T & Hearable => one.onAbort !== undefined;
 
 /** Calls back once, with the reason, when it is given up, at once where it was before; the answer ends that. */
 export function heed(abortable: Abortable, callback: (reason: unknown) => void): () => void {
@@ -31,6 +38,17 @@ export function heed(abortable: Abortable, callback: (reason: unknown) => void):
   if (!abortable.aborted) return onAbort(abortable, call);
   call();
   return () => {};
+}
+
+/** Throws what `failed` makes of the reason where it was given up already. */
+export function refuseAborted(abortable: Abortable, failed: (reason: unknown) => Error): void {
+  let error: Error | undefined;
+  if (!(abortable instanceof AbortSignal)) {
+    abortable.onAbort((reason) => {
+      error = failed(reason);
+    })();
+  } else if (abortable.aborted) error = failed(abortable.reason);
+  if (error) throw error;
 }
 
 function hear(this: AbortSignal): void {

@@ -3,7 +3,7 @@
  * happened. The surface over it: client.ts. Sockets and channels: channel.ts
  */
 import { type CallOptions as GrpcOptions, Metadata, type ServiceError } from '@grpc/grpc-js';
-import { onAbort } from '../abort.js';
+import { type Abortable, type Hearable, heed, isHearable, onAbort, refuseAborted } from '../abort.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { RpcName } from './answers.js';
 import { explainUnavailable, maxMessageBytes, type PluginChannel, type PluginConnection } from './channel.js';
@@ -17,6 +17,8 @@ export interface CallOptions {
   timeoutMs?: number;
   /** Cancels the call. */
   signal?: AbortSignal;
+  /** The same, where a signal is made only for those who look at it: it costs more than the call. */
+  onAbort?: Hearable['onAbort'];
 }
 
 export interface Timeouts {
@@ -43,6 +45,8 @@ interface Cancellable {
 
 /** Below the longest that timers take, which gRPC adds to. */
 const maxTimeoutMs = 2_000_000_000;
+
+const abortableIn = (options: CallOptions): Abortable | undefined => (isHearable(options) ? options : options.signal);
 
 const asBytes = (bytes: Buffer): Buffer => bytes;
 
@@ -80,7 +84,7 @@ export class PluginCalls {
           else reject(failed(begun, error));
         },
       );
-      const release = this.#watch(begun, call, options.signal);
+      const release = this.#watch(begun, call, abortableIn(options));
     });
   }
 
@@ -99,7 +103,7 @@ export class PluginCalls {
       new Metadata(),
       grpcOptions,
     );
-    const release = this.#watch(begun, call, options.signal);
+    const release = this.#watch(begun, call, abortableIn(options));
     try {
       yield* call;
     } catch (error) {
@@ -147,26 +151,28 @@ export class PluginCalls {
   #begin<Rpc extends RpcName>(
     rpc: Rpc,
     request: Given<Rpcs[Rpc]['request']>,
-    { timeoutMs = this.#timeoutOf(rpc), signal }: CallOptions,
+    options: CallOptions,
   ): { begun: Begun; bytes: Buffer; grpcOptions: GrpcOptions } {
+    const { timeoutMs = this.#timeoutOf(rpc) } = options;
     if (!(timeoutMs > 0)) throw new TypeError(`timeoutMs of ${rpc} must be above 0, but is ${timeoutMs}`);
     const bytes = requestCodec(rpc).encode(request);
     if (bytes.length > maxMessageBytes) throw tooLarge(rpc, bytes.length);
     if (this.#closed) throw givenUp(rpc, this.#closed);
-    if (signal?.aborted) throw givenUp(rpc, signal.reason);
+    const abortable = abortableIn(options);
+    if (abortable) refuseAborted(abortable, (reason) => givenUp(rpc, reason));
     const channel = this.#connection.channelFor(rpc);
     const grpcOptions = { deadline: Date.now() + Math.min(timeoutMs, maxTimeoutMs) };
     return { begun: { rpc, channel, timeoutMs, secrets: secretsIn(rpc, request) }, bytes, grpcOptions };
   }
 
   /** Until the answer, called when the call has ended. */
-  #watch(begun: Begun, call: Cancellable, signal: AbortSignal | undefined): () => void {
+  #watch(begun: Begun, call: Cancellable, abortable: Abortable | undefined): () => void {
     const giveUp = (reason: unknown): void => {
       begun.aborted ??= givenUp(begun.rpc, reason);
       call.cancel();
     };
     this.#inFlight.add(giveUp);
-    const hearNoMore = signal && onAbort(signal, () => giveUp(signal.reason));
+    const hearNoMore = abortable && heed(abortable, giveUp);
     return () => {
       this.#inFlight.delete(giveUp);
       hearNoMore?.();

@@ -4,6 +4,7 @@
  */
 import type { Bytes, Capability, CapacityRange, Segments } from '../../machines/csi-types.js';
 import type { CreatedVolume, VolumeSpec } from '../../machines/volume-types.js';
+import { type Hearable, isHearable } from '../abort.js';
 import type { CallBounds, ControllerPort, ListedVolume } from '../volumes/controller-port.js';
 import type { CallOptions } from './calls.js';
 import type { CsiClient } from './client.js';
@@ -14,7 +15,8 @@ import type * as plain from './generated/plain.js';
 const csi = (client: unknown): CsiClient => client as CsiClient;
 
 export const csiController = ({ timeoutMs }: { timeoutMs: number }): ControllerPort => {
-  const bounded = (bounds: Pick<CallBounds, 'signal'>): CallOptions => new Bounded(timeoutMs, bounds);
+  const bounded = (bounds: Pick<CallBounds, 'signal' | 'onAbort'>): CallOptions =>
+    isHearable(bounds) ? new Bounded(timeoutMs, bounds) : { timeoutMs, signal: bounds.signal };
   return {
     async createVolume(client, { name, spec, withTopology }, bounds) {
       const { volume } = await csi(client).createVolume(
@@ -92,18 +94,22 @@ export const csiController = ({ timeoutMs }: { timeoutMs: number }): ControllerP
   };
 };
 
-/** A signal may be made only as it is looked at. */
+/** Its signal is made only as it is looked at. */
 class Bounded implements CallOptions {
   readonly timeoutMs: number;
-  readonly #bounds: Pick<CallBounds, 'signal'>;
+  readonly #bounds: Pick<CallBounds, 'signal'> & Hearable;
 
-  constructor(timeoutMs: number, bounds: Pick<CallBounds, 'signal'>) {
+  constructor(timeoutMs: number, bounds: Pick<CallBounds, 'signal'> & Hearable) {
     this.timeoutMs = timeoutMs;
     this.#bounds = bounds;
   }
 
   get signal(): AbortSignal {
     return this.#bounds.signal;
+  }
+
+  onAbort(callback: (reason: unknown) => void): () => void {
+    return this.#bounds.onAbort(callback);
   }
 }
 

@@ -2,11 +2,14 @@
 import type { Bytes, Capability, CapacityRange, Segments } from '../../machines/csi-types.js';
 import type { ExpandAnswer, PublishAnswer } from '../../machines/volume-calls.js';
 import type { CreatedVolume, VolumeSpec } from '../../machines/volume-types.js';
+import type { Hearable } from '../abort.js';
 
 export interface CallBounds {
   /** Resolved for this very call. */
   secrets: Record<string, string>;
   signal: AbortSignal;
+  /** The same, where a signal is made only for those who look at it. */
+  onAbort?: Hearable['onAbort'];
 }
 
 export interface PublishRequest {

@@ -183,6 +183,10 @@ class Bounds implements CallBounds {
   get signal(): AbortSignal {
     return this.#run.signal;
   }
+
+  onAbort(callback: (reason: unknown) => void): () => void {
+    return this.#run.onAbort(callback);
+  }
 }
 
 /** What its machine is told while it waits. */

@@ -6,10 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { expect } from 'chai';
+import type { CallOptions } from '../../src/csi/calls.js';
 import { openChannels } from '../../src/csi/channel.js';
 import { CsiClient, type CsiClientOptions } from '../../src/csi/client.js';
 import { csi } from '../../src/csi/generated/csi.js';
 import { google } from '../../src/csi/generated/google/protobuf/wrappers.js';
+import { Run } from '../../src/engine/effect-runner.js';
 import { StagecraftError } from '../../src/errors.js';
 import { refusalOf } from '../refusal.js';
 import { FakePlugin, stopFakePlugins } from './fake-plugin.js';
@@ -257,6 +259,32 @@ describe('csi client: time limits and giving up', () => {
     const failure = await refusalOf(newClient().probe({ signal: AbortSignal.abort() }));
     expect(failure.code).to.equal('ABORTED');
     expect(plugin.calls).to.deep.equal([]);
+  });
+
+  describe('for a run of an effect', () => {
+    let run: Run;
+    beforeEach(() => {
+      const live = { id: 'call', src: 'call', input: {}, seq: 1 };
+      run = new Run({ address: 'volume/a', live, effect: undefined, recovered: false }, () => {});
+    });
+    const options = (): CallOptions => ({ onAbort: (callback) => run.onAbort(callback) });
+
+    it('it is given up: the call ends at once with the reason and its code', async () => {
+      const plugin = (await FakePlugin.listen(socketPath)).set('Probe', 'hang');
+      const arrived = plugin.arrival('Probe');
+      const failure = refusalOf(newClient().probe(options()));
+      await arrived;
+      run.abort(new StagecraftError('ABORTED', 'the state was left'));
+      expect(await failure).to.include({ code: 'ABORTED', message: 'Probe was given up: the state was left' });
+    });
+
+    it('it was given up before: no call is made', async () => {
+      const plugin = await FakePlugin.listen(socketPath);
+      run.abort(new StagecraftError('ABORTED', 'the state was left'));
+      const failure = await refusalOf(newClient().probe(options()));
+      expect(failure).to.include({ code: 'ABORTED', message: 'Probe was given up: the state was left' });
+      expect(plugin.calls).to.deep.equal([]);
+    });
   });
 
   it('I11 closing ends calls in flight, and later ones are refused', async () => {
