@@ -32,21 +32,19 @@ const troubleOf = ({ error, missing, condition, leftovers }: VolumeReport): stri
   '';
 
 export const volumeTable = (volumes: VolumeReport[]): string =>
-  volumes.length === 0
-    ? 'there are no such volumes'
-    : table(
-        ['NAMESPACE', 'ID', 'PLUGIN', 'STATE', 'SIZE', 'NODES', 'CLAIMS', 'TROUBLE'],
-        volumes.map((volume) => [
-          volume.key.namespace,
-          volume.key.id,
-          volume.plugin,
-          volume.state,
-          sizeText(volume.capacityBytes),
-          placesOf(volume),
-          String(volume.claims.length),
-          troubleOf(volume),
-        ]),
-      );
+  table(
+    ['NAMESPACE', 'ID', 'PLUGIN', 'STATE', 'SIZE', 'NODES', 'CLAIMS', 'TROUBLE'],
+    volumes.map((volume) => [
+      volume.key.namespace,
+      volume.key.id,
+      volume.plugin,
+      volume.state,
+      sizeText(volume.capacityBytes),
+      placesOf(volume),
+      String(volume.claims.length),
+      troubleOf(volume),
+    ]),
+  );
 
 export function volumeDetails(volume: VolumeReport): string {
   const { key, plugin, state, csiId, capacityBytes, capabilities, availability, error, condition } = volume;

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import type { Expanded, VolumeReport } from '../agent/volume-api.js';
 import { collect, sizeIn } from './arguments.js';
 import { askAgent } from './client.js';
+import { type Kind, list, make, remove, show, waitedOf } from './kinds.js';
 import { sizeText, volumeDetails, volumeTable } from './print-volumes.js';
 import { type LookOptions, look, lookAt, print, printJson, socketOf, tell } from './reach.js';
 import {
@@ -11,14 +12,12 @@ import {
   awaited,
   type InNamespace,
   inNamespace,
-  listAll,
   misuse,
   nameOf,
   pairs,
   pathBelow,
   within,
 } from './requests.js';
-import { specIn } from './spec-file.js';
 import { askAndWait, type Waited } from './waiting.js';
 
 const accessModes = [
@@ -31,6 +30,14 @@ const accessModes = [
   'multi-node-multi-writer',
 ];
 
+const volumes: Kind<VolumeReport> = {
+  name: 'volume',
+  base: '/v1/volumes',
+  made: 'created',
+  table: volumeTable,
+  details: volumeDetails,
+};
+
 export function addVolumeCommands(program: Command): void {
   const volume = program.command('volume').description('make volumes, bring them to nodes, look at them');
   const add = (usage: string, description: string): Command =>
@@ -41,8 +48,12 @@ export function addVolumeCommands(program: Command): void {
     .option('--state <state>', 'in this state only, e.g. failed')
     .option('--node <id>', 'on this node only')
     .option('--prefix <text>', 'only those whose id begins with it')
-    .action(listVolumes);
-  lookAt(add('status <id>', 'all that is known of one volume')).action(showVolume);
+    .action(({ namespace, plugin, state, node, prefix, ...options }: LookOptions & Filters) =>
+      list(volumes, { namespace, plugin, state, node, idPrefix: prefix }, options),
+    );
+  lookAt(add('status <id>', 'all that is known of one volume')).action(
+    (id: string, options: LookOptions & InNamespace) => show(volumes, id, options),
+  );
   lookAt(awaited(add('create [id]', 'make a volume, or take over one that exists; wait until it is there')))
     .option('--file <file>', 'YAML or JSON: its spec, instead of id and the options below')
     .option('--plugin <name>', 'the plugin that makes it')
@@ -56,7 +67,7 @@ export function addVolumeCommands(program: Command): void {
     .option('--secret <key=ref>', 'a secret for its calls, e.g. password=file:disk-password', collect, [])
     .option('--from-snapshot <id>', 'with what is in that snapshot of the namespace')
     .option('--external <csi-id>', 'take over the one that the plugin knows by this id')
-    .action(createVolume);
+    .action((id: string | undefined, options: CreateOptions) => make(volumes, () => specOf(id, options), options));
   lookAt(awaited(add('publish <id> <node>', 'make it available to a node')))
     .option('--read-only', 'for reading only')
     .addOption(
@@ -69,19 +80,18 @@ export function addVolumeCommands(program: Command): void {
     .action(expandVolume);
   lookAt(awaited(add('delete <id>', 'delete it, with all that is in it')))
     .option('--force', 'also while it is used; what could not be confirmed stays listed')
-    .action(deleteVolume);
-  addRequests(add, { base: '/v1/volumes', name: 'volume' });
+    .action((id: string, options: LookOptions & InNamespace & Awaited & { force?: boolean }) =>
+      remove(volumes, id, options),
+    );
+  addRequests(add, volumes);
   lookAt(
     add('availability <id> <active|pause|drain>', 'pause: no new use; drain: those who use it are told, too'),
   ).action(setAvailability);
 }
 
-const pathOf = (id: string, of: InNamespace): string => pathBelow('/v1/volumes', id, of);
+const pathOf = (id: string, of: InNamespace): string => pathBelow(volumes.base, id, of);
 
-const volumeOf = (id: string, of: InNamespace): Waited => ({
-  path: pathOf(id, of),
-  name: `volume ${nameOf(id, of)}`,
-});
+const volumeOf = (id: string, of: InNamespace): Waited => waitedOf(volumes, id, of);
 
 interface Filters {
   namespace?: string;
@@ -89,26 +99,6 @@ interface Filters {
   state?: string;
   node?: string;
   prefix?: string;
-}
-
-async function listVolumes({
-  namespace,
-  plugin,
-  state,
-  node,
-  prefix,
-  ...options
-}: LookOptions & Filters): Promise<void> {
-  const filters = { namespace, plugin, state, node, idPrefix: prefix };
-  const volumes = await listAll<VolumeReport>(socketOf(options), '/v1/volumes', filters);
-  if (options.json) printJson(volumes);
-  else print(volumeTable(volumes));
-}
-
-async function showVolume(id: string, options: LookOptions & InNamespace): Promise<void> {
-  const volume = await look<VolumeReport>(socketOf(options), pathOf(id, options));
-  if (options.json) printJson(volume);
-  else print(volumeDetails(volume));
 }
 
 interface CreateOptions extends LookOptions, InNamespace, Awaited {
@@ -124,18 +114,6 @@ interface CreateOptions extends LookOptions, InNamespace, Awaited {
   secret: string[];
   fromSnapshot?: string;
   external?: string;
-}
-
-async function createVolume(id: string | undefined, options: CreateOptions): Promise<void> {
-  const file = options.file === undefined ? undefined : specIn(options.file);
-  const body = file ? file.body : specOf(id, options);
-  const { namespace = 'default', id: named = '' } = body as { namespace?: string; id?: string };
-  const asked = { path: `/v1/volumes${within(options)}`, body };
-  const volume = (await askAndWait(asked, volumeOf(String(named), { namespace }), options).catch((error: unknown) => {
-    throw file ? file.placed(error) : error;
-  })) as VolumeReport;
-  if (options.json) printJson(volume);
-  else print(`volume ${nameOf(volume.key.id, volume.key)} is created: the plugin knows it as ${volume.csiId}`);
 }
 
 function specOf(id: string | undefined, options: CreateOptions): object {
@@ -206,15 +184,6 @@ async function expandVolume(
   const { capacityBytes = requiredBytes, nodeExpansionRequired } = answer as Expanded;
   const still = nodeExpansionRequired ? '; the part of its node is still to be done' : '';
   print(`volume ${nameOf(id, options)} has ${sizeText(capacityBytes)}${still}`);
-}
-
-async function deleteVolume(
-  id: string,
-  { force = false, ...options }: LookOptions & InNamespace & Awaited & { force?: boolean },
-): Promise<void> {
-  const asked = { path: `${pathOf(id, options)}/delete${within(options)}`, body: { force } };
-  await askAndWait(asked, volumeOf(id, options), options);
-  tell(options, `volume ${nameOf(id, options)} is deleted`);
 }
 
 async function setAvailability(id: string, availability: string, options: LookOptions & InNamespace): Promise<void> {

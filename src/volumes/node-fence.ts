@@ -14,7 +14,7 @@ import { messageOf, StagecraftError } from '../errors.js';
 import type { NodeAdmission } from './node-admission.js';
 
 export interface NodeFenceOptions {
-  engine: ActorDoor;
+  engine: Pick<ActorDoor, 'ask' | 'page'>;
   clock: Clock;
   logger: Logger;
   admission: Pick<NodeAdmission, 'settled'>;

@@ -95,7 +95,8 @@ function judge(stepper: Stepper, before: Before = nothing, commit: Witnessed): J
   const quarantined = quarantineAfter(crashes, entry);
   expect('crashes', envelope.crashes, crashes);
   expect('quarantined', envelope.quarantined, quarantined);
-  if (quarantined && commit.wakeAtMs !== entry.at) fault('the next runtime would not hear that it is out of service');
+  // Whatever its clock says: that may have been set back.
+  if (quarantined && commit.wakeAtMs !== 0) fault('the next runtime would not hear that it is out of service');
   expect(
     'effects',
     envelope.effects.map(nameOfEffect),

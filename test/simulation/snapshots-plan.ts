@@ -1,6 +1,7 @@
 /**
  * What happens to snapshots and to nodes in a history, beside what happens to its volumes (volumes-plan.ts): of many seeds
- * some snapshots of volumes and of groups, and nodes that go and come, with crashes close to that.
+ * some snapshots of volumes and of groups, nodes that go and come, with crashes close to that, and volumes that somebody
+ * else takes away.
  */
 import { mixed } from './dice.js';
 import { Hand, nodeIds, type Step, type VolumesPlan, volumesPlanOf } from './volumes-plan.js';
@@ -26,6 +27,7 @@ export function fullPlanOf(seed: number): VolumesPlan {
   const steps = [
     ...(hand.is(0.6) ? snapshotSteps(hand, Object.keys(plan.traits.modes)) : []),
     ...(hand.is(0.3) ? nodeSteps(hand) : []),
+    ...(hand.is(0.25) ? driftSteps(hand, Object.keys(plan.traits.modes)) : []),
   ];
   if (steps.length === 0) return plan;
   const snapshots = { unreadyFor: hand.of([0, 0, 1, 3]), finds: hand.of([[], ['GET_SNAPSHOT'], ['LIST_SNAPSHOTS']]) };
@@ -67,6 +69,18 @@ function nodeSteps(hand: Hand): Step[] {
     const change = hand.of(['report', 'report', 'down', 'fence', 'fence', 'remove'] as const);
     steps.push({ atMs, do: 'node', node: hand.of(nodeIds), change });
     if (hand.is(0.4)) steps.push(crash(hand, atMs));
+  }
+  return steps;
+}
+
+function driftSteps(hand: Hand, volumes: string[]): Step[] {
+  const steps: Step[] = [];
+  const count = 1 + hand.upTo(5);
+  let atMs = 100 + hand.upTo(6_000);
+  for (let n = 0; n < count; n += 1) {
+    atMs += hand.is(0.3) ? hand.upTo(20) : hand.upTo(4_000);
+    if (hand.is(0.7)) steps.push({ atMs, do: 'detach', volume: hand.of(volumes), node: hand.of(nodeIds) });
+    steps.push({ atMs: atMs + hand.upTo(300), do: 'reconcile' });
   }
   return steps;
 }

@@ -104,6 +104,7 @@ export class SimulatedDriver {
       controllerUnpublishVolume: through('ControllerUnpublishVolume', plugin.controllerUnpublishVolume.bind(plugin)),
       controllerExpandVolume: through('ControllerExpandVolume', plugin.controllerExpandVolume.bind(plugin)),
       controllerModifyVolume: through('ControllerModifyVolume', plugin.controllerModifyVolume.bind(plugin)),
+      listVolumes: through('ListVolumes', plugin.listVolumes.bind(plugin)),
       createSnapshot: through('CreateSnapshot', plugin.createSnapshot.bind(plugin)),
       deleteSnapshot: through('DeleteSnapshot', plugin.deleteSnapshot.bind(plugin)),
       getSnapshot: through('GetSnapshot', plugin.getSnapshot.bind(plugin)),

@@ -12,7 +12,7 @@ import { SimulatedDriver } from './volumes-driver.js';
 import { CommitJudge, isSettled, leaks, restFaults, type SeenVolume } from './volumes-judgement.js';
 import { VolumesLife } from './volumes-life.js';
 import { lineOfSnapshot, lineOfVolume } from './volumes-lines.js';
-import type { Step, VolumesPlan } from './volumes-plan.js';
+import { csiNodeIdOf, type Step, type VolumesPlan } from './volumes-plan.js';
 import { SimulatedSecrets } from './volumes-secrets.js';
 import { PluginSights } from './volumes-sights.js';
 import { Users } from './volumes-users.js';
@@ -123,6 +123,11 @@ class VolumesRun {
     await this.#makePeace();
     const { isRetried } = this.#plan.traits;
     await this.#untilSettled(isRetried);
+    if (this.#plan.steps.some((step) => step.do === 'detach')) {
+      // Only now it can be known that all is seen.
+      this.#users.do({ atMs: 0, do: 'reconcile' });
+      await this.#untilSettled(isRetried);
+    }
     await this.#judgeRest();
     await this.#deleteSnapshots();
     await this.#users.deleteAll(() => this.#untilSettled(true));
@@ -310,6 +315,14 @@ class VolumesRun {
         this.#tell(`secrets are ${step.are} for ${step.forMs} ms`);
         this.#secrets.worsen(step.are, step.forMs);
         break;
+      case 'detach': {
+        const { plugin } = this.#driver;
+        this.#tell(`somebody takes ${step.volume} from ${step.node}`);
+        this.#users.lost(step.volume, step.node);
+        const seen = this.#users.csiIdOf(step.volume);
+        if (seen !== undefined) plugin.volumes.get(seen)?.attached.delete(csiNodeIdOf(step.node));
+        break;
+      }
       case 'crash':
       case 'freeze':
         if (this.#life?.state === 'up') this.#end(this.#life, step);

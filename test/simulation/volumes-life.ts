@@ -13,6 +13,7 @@ import type { NodeTarget } from '../../src/volumes/node-port.js';
 import { observed } from '../../src/volumes/observed-time.js';
 import { PluginAccess, type PluginPort } from '../../src/volumes/plugin-access.js';
 import { PluginCalls } from '../../src/volumes/plugin-calls.js';
+import { Reconciler } from '../../src/volumes/reconciler.js';
 import type { SecretsProvider } from '../../src/volumes/secrets.js';
 import { snapshotKinds } from '../../src/volumes/snapshot-kinds.js';
 import { groupSnapshotManager, snapshotManager } from '../../src/volumes/snapshot-manager.js';
@@ -76,6 +77,7 @@ export class VolumesLife implements Caller {
     const { clock } = this;
     const random = seededRandom(mixed(seed, 'life', number));
     const access = new PluginAccess(options.plugins(this), { clock, maxInFlight: traits.maxInFlight });
+    const controller = csiController({ timeoutMs: callTimeoutMs });
     const calls = new PluginCalls({ access, secrets, clock, retry: { initialMs: 100, maxMs: 4_000 } });
     this.engine = new Engine({
       store: this.#mortal(options),
@@ -83,7 +85,7 @@ export class VolumesLife implements Caller {
       random,
       logger,
       kinds: [
-        volumeKind({ controller: csiController({ timeoutMs: callTimeoutMs }), calls, timeoutMs: callTimeoutMs }),
+        volumeKind({ controller, calls, timeoutMs: callTimeoutMs }),
         nodeKind({
           afterMs: traits.fencingAfterMs,
           after: (delayMs, signal) => observed(clock, delayMs, signal),
@@ -98,13 +100,23 @@ export class VolumesLife implements Caller {
     const target = (node: string, plugin: string): NodeTarget => this.nodes.target(node, plugin);
     const admission = new NodeAdmission({ engine: this.engine, clock, target });
     const fence = new NodeFence({ engine: this.engine, clock, logger, admission });
+    const reconciler = new Reconciler({
+      engine: this.engine,
+      controller,
+      access,
+      nodesOf: (plugin) => this.nodes.byCsiId(plugin),
+      refusal: () => undefined,
+      clock,
+      logger,
+      intervalMs: Number.POSITIVE_INFINITY, // only when it is asked for
+    });
     this.volumes = new VolumeManager({
       engine: this.engine,
       clock,
       random,
       namePrefix: 'sc',
       secrets,
-      reconciler: { run: unasked },
+      reconciler,
       capacity: unasked,
       isKnownPlugin: () => true,
       admission,

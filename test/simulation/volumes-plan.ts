@@ -27,6 +27,9 @@ export type Step = { atMs: number } & (
   | { do: 'availability'; volume: string; availability: 'active' | 'pause' | 'drain' }
   | { do: 'node'; node: string; change: 'report' | 'down' | 'fence' | 'remove' }
   | SnapshotStep
+  /** Somebody else takes it from a node. */
+  | { do: 'detach'; volume: string; node: string }
+  | { do: 'reconcile' }
   /** Every call to the plugin ends so for a while; whether it does what it is asked all the same. */
   | { do: 'spell'; code: GrpcCode; works: boolean; forMs: number }
   /** Its process is gone for a while, and what it was at; or it lives, but is not known well enough to be called. */

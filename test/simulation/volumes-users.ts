@@ -27,7 +27,7 @@ export interface UsersOptions {
 }
 
 type StepOf<Do extends Step['do']> = Extract<Step, { do: Do }>;
-export type UserStep = Exclude<Step, StepOf<'spell' | 'plugin' | 'secrets' | 'crash' | 'freeze'>>;
+export type UserStep = Exclude<Step, StepOf<'spell' | 'plugin' | 'secrets' | 'crash' | 'freeze' | 'detach'>>;
 
 export class Users {
   readonly ledger = new Ledger();
@@ -113,6 +113,9 @@ export class Users {
       case 'node':
         this.#node(life, step);
         break;
+      case 'reconcile':
+        void this.#ask(step, () => volumes.reconcile());
+        break;
       default:
         this.snapshots.do(step);
     }
@@ -127,6 +130,15 @@ export class Users {
     await this.#options.timeline.rest(undefined, 10);
     for (const { key, claims } of this.#seen.values())
       for (const { nodeId, state } of claims) if (state === 'unpublishing') this.#reportSoon(key.id, nodeId);
+  }
+
+  csiIdOf(volume: string): string | undefined {
+    return this.#seen.get(volume)?.csi?.id;
+  }
+
+  /** Somebody else takes it away: it is published again, or that may be refused. */
+  lost(volume: string, node: string): void {
+    this.ledger.undo(`p:${volume}/${node}`);
   }
 
   /** Answers whether there was something to try again. */

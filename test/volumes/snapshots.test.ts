@@ -420,6 +420,50 @@ describe('a snapshot', () => {
     expect((await snapshots().list({ plugin: pluginName })).items).to.have.length(4);
   });
 
+  describe('of which its plugin names another one later', () => {
+    const removed = (): string[] =>
+      house.plugin.calls.filter(({ rpc }) => rpc === 'DeleteSnapshot').map(({ volume: id }) => id);
+    const held = { open: (): void => {} };
+    let making: Promise<unknown>;
+
+    /** Made, and not ready; it is lost, and another is made as it is looked at. */
+    beforeEach(async () => {
+      const looked = new Promise<void>((resolve) => {
+        held.open = resolve;
+      });
+      house.plugin.unreadyFor = 1;
+      making = snapshots().create(asked);
+      await house.rest();
+      expect(await state()).to.equal('waiting');
+      house.plugin.snapshots.clear();
+      house.plugin.unreadyFor = 0;
+      tells('CreateSnapshot', { after: looked });
+      await house.clock.advance(1_000);
+    });
+
+    it('V10 neither is trusted: both are removed, and it is made anew under another name', async () => {
+      held.open();
+      await house.clock.advance(10_000);
+      await making;
+      expect(removed()).to.deep.equal(['snap-1', 'snap-2']);
+      expect([...house.plugin.snapshots.keys()]).to.deep.equal([(await snapshots().get(key))?.csiId]);
+      const [name] = names();
+      expect(names()).to.deep.equal([name, name, `${name}-1`]);
+    });
+
+    it('V13 deleted meanwhile: both are removed, and none is made', async () => {
+      const unmade = refusalOf(making);
+      const deleting = snapshots().delete(key);
+      await house.rest();
+      held.open();
+      await house.clock.advance(10_000);
+      await deleting;
+      expect(await unmade).to.include({ code: 'ABORTED' });
+      expect(removed()).to.deep.equal(['snap-1', 'snap-2']);
+      expect([...house.plugin.snapshots.keys()]).to.deep.equal([]);
+    });
+  });
+
   it('V9 a call for it waits for another about its volume, and that for it; other volumes go on', async () => {
     await house.volumes.create(spec('other'));
     let finish = (): void => {};
