@@ -118,7 +118,7 @@ export class Rivals {
     const [ourStep, ourSeen] = attempted(ours);
     deepStrictEqual(ourSeen, theirSeen);
     const thrown = 'thrown' in theirSeen ? theirSeen.thrown : undefined;
-    if (ourStep && theirStep) this.#now = { ours: ourStep.snapshot, xstate: theirStep.snapshot };
+    if (ourStep && theirStep) this.#now = { ours: inOrder(ourStep.snapshot), xstate: theirStep.snapshot };
     return { isPlanned: planned !== undefined, thrown };
   }
 }
@@ -126,6 +126,12 @@ export class Rivals {
 function takeInvokes(node: AnyStateNode): void {
   invokesOf(node);
   for (const child of Object.values(node.states)) takeInvokes(child);
+}
+
+/** As plans want it, and the engine has it: XState turns the order round where a machine ends. */
+function inOrder(snapshot: AnyMachineSnapshot): AnyMachineSnapshot {
+  const nodes = snapshot._nodes.toSorted((one, other) => one.order - other.order);
+  return nodes.every((node, at) => node === snapshot._nodes[at]) ? snapshot : { ...snapshot, _nodes: nodes };
 }
 
 /** A step that ends in an error leads nowhere, as where it throws. */
@@ -144,7 +150,7 @@ function seenIn({ snapshot, asked }: PlannedStep) {
   return {
     ...{ value, context, status, output, error, tags: [...tags] },
     history: Object.entries(historyValue).map(([id, nodes]) => [id, nodes.map((node) => node.id)]),
-    nodes: snapshot._nodes.map(({ id }) => id),
+    nodes: snapshot._nodes.map(({ id }) => id).sort(),
     methods: { matches, hasTag, can, getMeta, toJSON },
     properties: Object.keys(snapshot),
     asked: asked.filter(isSeen).map((one) => {
