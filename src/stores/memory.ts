@@ -265,8 +265,9 @@ class MemoryStore implements Store {
 
 function recordOf(commit: Commit): StoredRecord {
   const { address, epoch, owner, commitId, text, gone = false, wakeAtMs } = commit;
-  const record = { address, seq: seqOf(commit), epoch, owner, commitId, gone, text };
-  return wakeAtMs === undefined ? record : { ...record, wakeAtMs };
+  const record: StoredRecord = { address, seq: seqOf(commit), epoch, owner, commitId, gone, text };
+  if (wakeAtMs !== undefined) record.wakeAtMs = wakeAtMs;
+  return record;
 }
 
 function duePosition(token: string): DueRow {
