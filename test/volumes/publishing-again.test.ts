@@ -1,5 +1,6 @@
 /** A publication that is asked for anew: under the name that its node has now, and with nothing left of what was before. */
 import { expect } from 'chai';
+import { interceptedStore } from '../engine/intercepted-store.js';
 import { refusalOf } from '../refusal.js';
 import { type DataHouse, inDataHouse, key } from './data-house.js';
 import { always, gate, inOrder, toldOf } from './scripts.js';
@@ -117,6 +118,42 @@ describe('publishing a volume that was asked for before', () => {
     await house.clock.advance(60_000);
     expect(toldOf(house.plugin, 'ControllerPublishVolume')).to.have.length(before + 3);
     await Promise.all([asked, gone]);
+    expect(house.attached()).to.deep.equal([]);
+  });
+
+  it('V8 asked to go as one there is followed by another: it waits until that is gone, too', async () => {
+    const held = gate();
+    const late = gate();
+    const stored = gate();
+    let storing: Promise<void> | undefined;
+    await house.runtime.close();
+    house.store = interceptedStore(house.store, {
+      pass: async (method, proceed) => {
+        if (method === 'commit') await storing;
+        return proceed();
+      },
+    });
+    await house.open();
+    await house.volumes.publish(key, 'a');
+    inOrder(house.plugin, 'ControllerUnpublishVolume', [{ before: held.passed }]);
+    const first = house.volumes.unpublish(key, 'a');
+    const second = refusalOf(house.volumes.publish(key, 'a'));
+    await house.rest();
+    inOrder(house.plugin, 'ControllerPublishVolume', [{ before: late.passed }]);
+    storing = stored.passed;
+    held.open();
+    await house.rest();
+    // What is committed is that the one before is on its way out; what follows it is on its way to the store.
+    let isGone = false;
+    const gone = house.volumes.unpublish(key, 'a').then(() => {
+      isGone = true;
+    });
+    await house.rest();
+    stored.open();
+    await house.rest();
+    expect(isGone).to.equal(false);
+    late.open();
+    await Promise.all([first, second, gone]);
     expect(house.attached()).to.deep.equal([]);
   });
 
