@@ -27,6 +27,20 @@ describe('publishing a volume that was asked for before', () => {
     expect((await house.volumes.get(key))?.publications.a?.csiNodeId).to.equal('renamed');
   });
 
+  it('V7 published, its node having another name since: refused, naming what to do; what is there stays', async () => {
+    const { publishContext } = await house.volumes.publish(key, 'a');
+    await rename();
+    const error = await refusalOf(house.volumes.publish(key, 'a'));
+    expect(error).to.include({ code: 'VOLUME_IN_USE' });
+    expect(error.message)
+      .to.include('published on node a as csi-a')
+      .and.include('renamed now: unpublish it there first');
+    expect(house.attached()).to.deep.equal(['csi-a']);
+    await house.volumes.unpublish(key, 'a');
+    expect((await house.volumes.publish(key, 'a')).publishContext).not.to.deep.equal(publishContext);
+    expect(house.attached()).to.deep.equal(['renamed']);
+  });
+
   it('V7 V8 tried again and again, its outcome unknown: undone under the name of before, then published', async () => {
     house.plugin.script = ({ rpc, nodeId }) =>
       rpc === 'ControllerPublishVolume' && nodeId === 'csi-a' ? { code: 'DEADLINE_EXCEEDED', work: true } : undefined;
