@@ -1,5 +1,4 @@
 /** Who works on what is of no node, volumes and nodes: `runtime.leadership`, and what is broadcast of it. */
-
 import type { ElectedEngine } from './engine/elected-engine.js';
 import type { FollowOptions, Topics } from './engine/topics.js';
 import { cursorOf, eventOf } from './engine/topics.js';

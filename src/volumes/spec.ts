@@ -5,7 +5,7 @@ import type { VolumeSpec as KnownSpec, VolumeKey } from '../../machines/volume-t
 import { StagecraftError } from '../errors.js';
 import { allowedKeys, inPlainWords } from '../host/plain-faults.js';
 
-/** The CSI specification's limits: of a string, of a mapSchema, of a node id. In bytes. */
+/** The CSI specification's limits: of a string, of a map, of a node id. In bytes. */
 const maxTextBytes = 128;
 const maxMapBytes = 4_096;
 const maxNodeIdBytes = 256;
@@ -18,9 +18,8 @@ const sized = (most: number): z.ZodString =>
     .refine((text) => !/[\p{Cc}\p{Cs}]/u.test(text), 'must have no control characters or broken surrogate pairs');
 
 export const textSchema = sized(maxTextBytes);
-const text = textSchema;
 export const nodeIdSchema = sized(maxNodeIdBytes).refine(
-  (text) => !isOwnName(text),
+  (id) => !isOwnName(id),
   'must not be what every object in JavaScript has',
 );
 
@@ -93,7 +92,7 @@ export const capabilitySchema = z
   .strictObject({
     accessMode: accessModeSchema,
     attachmentMode: attachmentModeSchema,
-    fsType: text.optional(),
+    fsType: textSchema.optional(),
     mountFlags: z.array(sized(maxMapBytes)).optional(),
   })
   .refine(({ mountFlags }) => bytesIn(mountFlags) <= maxMapBytes, {
@@ -112,8 +111,8 @@ export const capabilitySchema = z
     when: isMap,
   });
 
-const namespace = text.default('default');
-export const keySchema = z.strictObject({ namespace, id: text });
+const namespace = textSchema.default('default');
+export const keySchema = z.strictObject({ namespace, id: textSchema });
 
 const secretRef: z.ZodType<SecretRef> = z.union(
   [z.string().min(1, 'must not be empty'), z.record(z.string(), z.string())],
@@ -144,8 +143,8 @@ const isEmpty = (map: unknown): boolean =>
 export const specSchema = z
   .strictObject({
     namespace,
-    id: text,
-    plugin: text,
+    id: textSchema,
+    plugin: textSchema,
     capacity: capacitySchema.prefault({}),
     capabilities: z.array(capabilitySchema).min(1, 'must name at least one'),
     parameters: mapSchema.default({}),
@@ -159,11 +158,11 @@ export const specSchema = z
       )
       .prefault({}),
     source: z
-      .union([z.strictObject({ volume: keySchema }), z.strictObject({ volumeSnapshot: text })], {
+      .union([z.strictObject({ volume: keySchema }), z.strictObject({ volumeSnapshot: textSchema })], {
         error: 'must be { volume: { namespace, id } } or { volumeSnapshot: id }',
       })
       .optional(),
-    external: z.strictObject({ csiId: text, context: mapSchema.default({}) }).optional(),
+    external: z.strictObject({ csiId: textSchema, context: mapSchema.default({}) }).optional(),
   })
   .refine(({ external, source }) => !external || !source, { path: ['source'], message: forNewOnes, when: isMap })
   .refine(({ external, capacity }) => !external || isEmpty(capacity), {
