@@ -9,6 +9,9 @@ const kinds: Record<string, string> = {
   string: 'a text; a number needs quotes',
 };
 
+/** What there are too few or too many of. */
+const counts: Record<string, string> = { string: 'characters', array: 'entries' };
+
 /** To be handed to `safeParse` as its `error`. */
 export function inPlainWords(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'invalid_value')
@@ -17,6 +20,9 @@ export function inPlainWords(issue: z.core.$ZodRawIssue): string | undefined {
     return `must be ${issue.inclusive ? 'at least' : 'above'} ${issue.minimum}`;
   if (issue.code === 'too_big' && isNumber(issue.origin))
     return `must be ${issue.inclusive ? 'at most' : 'below'} ${issue.maximum}`;
+  const counted = issue.code === 'too_small' || issue.code === 'too_big' ? counts[issue.origin] : undefined;
+  if (counted && issue.code === 'too_small') return `must have at least ${issue.minimum} ${counted}`;
+  if (counted && issue.code === 'too_big') return `must have at most ${issue.maximum} ${counted}`;
   if (issue.code !== 'invalid_type') return undefined;
   if (issue.input === undefined) return 'is missing';
   return `must be ${isNumber(issue.expected) ? numberOf(issue.path) : (kinds[issue.expected] ?? issue.expected)}`;

@@ -1,10 +1,11 @@
 /** How much room plugins have: asked when somebody wants to know, kept nowhere. */
 import { z } from 'zod';
 import { StagecraftError } from '../errors.js';
-import type { AwaitOptions } from './await-options.js';
+import { type AwaitOptions, awaitSchema, checkedOptions } from './await-options.js';
 import type { ControllerPort } from './controller-port.js';
 import type { PluginAccess } from './plugin-access.js';
-import { capabilitySchema, checked, definedCapability, parametersSchema, segmentsSchema } from './spec.js';
+import { capabilitySchema, checked, definedCapability, parametersSchema, segmentsSchema, textSchema } from './spec.js';
+import { refuseUnknown } from './volume-checks.js';
 import { bytesIn } from './volume-view.js';
 
 const requestSchema = z.strictObject({
@@ -33,12 +34,10 @@ export interface CapacityReaderOptions {
 
 export const capacityReader =
   ({ access, controller, isKnownPlugin, timeoutMs: defaultMs }: CapacityReaderOptions) =>
-  async (plugin: string, request: CapacityRequest, { timeoutMs, signal }: AwaitOptions): Promise<Capacity> => {
+  async (plugin: string, request: CapacityRequest, options: AwaitOptions): Promise<Capacity> => {
     const { capability, parameters, segments } = checked(requestSchema, request, 'the request');
-    if (!isKnownPlugin(plugin)) {
-      const message = `no plugin is registered as '${plugin}': register it, or list those that are`;
-      throw new StagecraftError('PLUGIN_NOT_FOUND', message);
-    }
+    const { timeoutMs, signal } = checkedOptions(awaitSchema, options);
+    refuseUnknown(checked(textSchema, plugin, 'the plugin'), { isKnownPlugin });
     const bounds = { signal: signal ?? new AbortController().signal };
     const admitted = await access.enter(plugin, { ...bounds, waitMs: timeoutMs ?? defaultMs, waits: () => {} });
     try {

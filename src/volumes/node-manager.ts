@@ -49,7 +49,7 @@ const reportSchema = z.strictObject({
   }),
 });
 
-const reasonSchema = z.string().trim().min(1).max(1_024);
+const reasonSchema = z.string().trim().min(1, 'must not be empty').max(1_024);
 const generationSchema = z.strictObject({ claimGeneration: z.int().nonnegative() });
 
 /** What is wrong with a plugin as a node has it; absent: nothing. */

@@ -15,6 +15,13 @@ export const notFound = (key: VolumeKey): StagecraftError =>
     address: addressOf(key),
   });
 
+/** @throws StagecraftError PLUGIN_NOT_FOUND */
+export function refuseUnknown(plugin: string, ports: { isKnownPlugin(plugin: string): boolean }): void {
+  if (ports.isKnownPlugin(plugin)) return;
+  const message = `no plugin is registered as '${plugin}': register it, or list those that are`;
+  throw new StagecraftError('PLUGIN_NOT_FOUND', message);
+}
+
 /** What a piece of work has failed with, as its caller gets it. */
 export function failed(key: VolumeKey, { code, message, ...details }: CallFailure): StagecraftError {
   const advice = `${nameOf(key)}: ${message}; it stays so until what is asked for changes, or retry is called`;

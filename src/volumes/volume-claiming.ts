@@ -6,6 +6,7 @@ import { nameOf } from '../../machines/volume-requests.js';
 import type { Claim, VolumeContext, VolumeKey } from '../../machines/volume-types.js';
 import { asData } from '../engine/data.js';
 import { StagecraftError } from '../errors.js';
+import { awaitShape } from './await-options.js';
 import {
   accessModeSchema,
   attachmentModeSchema,
@@ -41,10 +42,10 @@ export class VolumeClaiming {
     this.#places = places;
   }
 
-  async claim(key: VolumeKeyInput, { wait = false, signal, ...asked }: ClaimOptions): Promise<Claim> {
+  async claim(key: VolumeKeyInput, options: ClaimOptions): Promise<Claim> {
     this.#desk.refuseIfClosed();
     const known = keyOf(key);
-    const claim = checked(claimSchema, asked, 'the claim');
+    const { wait, signal, ...claim } = checked(claimSchema, options, 'the claim');
     const { allocId, nodeId } = claim;
     const withdrawn = (why = ''): StagecraftError =>
       new StagecraftError('ABORTED', `the claim of alloc ${allocId} on ${nameOf(known)} was withdrawn${why}`, {
@@ -98,4 +99,6 @@ const claimSchema = z.strictObject({
   mode: z.enum(['read', 'write']),
   accessMode: accessModeSchema,
   attachmentMode: attachmentModeSchema,
+  wait: z.boolean().default(false),
+  signal: awaitShape.signal,
 });

@@ -9,7 +9,7 @@ import { type AwaitOptions, awaitSchema, awaitShape, checkedOptions } from './aw
 import { checkSecretRefs, type SecretsProvider } from './secrets.js';
 import { snapshotSourceId } from './snapshot-sources.js';
 import { checked, keyOf, knownSpec, specSchema, type VolumeKeyInput, type VolumeSpec } from './spec.js';
-import { addressOf, failed, sourceIdOf } from './volume-checks.js';
+import { addressOf, failed, refuseUnknown, sourceIdOf } from './volume-checks.js';
 import type { VolumeDesk } from './volume-desk.js';
 import { VolumeTakeovers } from './volume-takeovers.js';
 import { stateOf, type Volume, volumeOf } from './volume-view.js';
@@ -43,14 +43,13 @@ export class VolumeMaking {
     const waiting = checkedOptions(awaitSchema, options);
     const key = { namespace: asked.namespace, id: asked.id };
     const address = addressOf(key);
-    const { random, namePrefix, isKnownPlugin, secrets, engine } = this.#ports;
+    const { random, namePrefix, secrets, engine } = this.#ports;
     const present = await this.#desk.view(key);
-    if (!isKnownPlugin(asked.plugin) && !present) {
-      const message = `no plugin is registered as '${asked.plugin}': register it, or list those that are`;
-      throw new StagecraftError('PLUGIN_NOT_FOUND', message);
-    }
     // One that is there has passed it: the same spec again is the same volume.
-    if (!present) checkSecretRefs(secrets, asked.secrets);
+    if (!present) {
+      refuseUnknown(asked.plugin, this.#ports);
+      checkSecretRefs(secrets, asked.secrets);
+    }
     const uid = random.id();
     const sourceId = await sourceIdOf(asked, present?.context, {
       volume: async (source) => (await this.#desk.present(source)).context,

@@ -13,8 +13,9 @@ import type { AwaitOptions } from './await-options.js';
 import type { Capacity, CapacityRequest } from './capacity.js';
 import type { Expanded, ExpandRequest } from './expansion.js';
 import type { Reconciled, Reconciler } from './reconciler.js';
-import { checked, keyOf, type VolumeKeyInput, type VolumeSpec } from './spec.js';
+import { checked, keyOf, textSchema, type VolumeKeyInput, type VolumeSpec } from './spec.js';
 import { VolumeChanging } from './volume-changing.js';
+import { refuseUnknown } from './volume-checks.js';
 import { type ClaimOptions, VolumeClaiming } from './volume-claiming.js';
 import { VolumeDesk } from './volume-desk.js';
 import { type VolumeEvent, volumeEventOf } from './volume-events.js';
@@ -149,10 +150,11 @@ export class VolumeManager {
   /**
    * The workload of an alloc has stopped, or it waits no longer. Its claim keeps its slot until the node has let go of
    * the volume. Nothing where it has none. Resolves once that is committed.
-   * @throws StagecraftError VOLUME_NOT_FOUND
+   * @throws StagecraftError VOLUME_NOT_FOUND, INVALID_ARGUMENT
    */
   async release(key: VolumeKeyInput, allocId: string): Promise<void> {
-    await this.#desk.tell(key, { type: 'volume.release', allocId });
+    const known = checked(textSchema, allocId, 'the alloc id');
+    await this.#desk.tell(key, { type: 'volume.release', allocId: known });
   }
 
   /** What failed is tried again, and what waits for its time is tried now. @throws StagecraftError VOLUME_NOT_FOUND */
@@ -190,10 +192,12 @@ export class VolumeManager {
   /**
    * Compares volumes with what their plugins list, now; each that differs tells so by event, and is mended.
    * @param plugin default: every plugin that has volumes and lists them
-   * @throws StagecraftError PLUGIN_UNAVAILABLE, PLUGIN_LACKS, CSI_ERROR, of the plugin that was named
+   * @throws StagecraftError PLUGIN_NOT_FOUND, PLUGIN_UNAVAILABLE, PLUGIN_LACKS, CSI_ERROR, of the plugin that was named;
+   *   INVALID_ARGUMENT
    */
-  reconcile(plugin?: string): Promise<Reconciled[]> {
+  async reconcile(plugin?: string): Promise<Reconciled[]> {
     this.#desk.refuseIfClosed();
+    if (plugin !== undefined) refuseUnknown(checked(textSchema, plugin, 'the plugin'), this.#options);
     return this.#options.reconciler.run(plugin);
   }
 

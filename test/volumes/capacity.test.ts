@@ -1,5 +1,6 @@
 /** How much room a plugin has, where it says so. */
 import { expect } from 'chai';
+import type { AwaitOptions } from '../../src/volumes/await-options.js';
 import { refusalOf } from '../refusal.js';
 import { pluginName, VolumeHouse } from './volume-house.js';
 
@@ -32,6 +33,10 @@ describe('the capacity of a plugin', () => {
     expect((await refusalOf(house.volumes.capacity('nobody'))).code).to.equal('PLUGIN_NOT_FOUND');
     const wrong = await refusalOf(house.volumes.capacity(pluginName, { segments: {} }));
     expect(wrong.code).to.equal('INVALID_ARGUMENT');
+    const options = { timeoutMs: 'abc' } as unknown as AwaitOptions;
+    const late = await refusalOf(house.volumes.capacity(pluginName, {}, options));
+    expect(late.message).to.include('timeoutMs: must be a number of milliseconds');
+    expect(await refusalOf(house.volumes.capacity(42 as unknown as string))).to.include({ code: 'INVALID_ARGUMENT' });
     expect(house.plugin.calls).to.deep.equal([]);
   });
 

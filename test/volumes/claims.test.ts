@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { Claim } from '../../machines/volume-types.js';
 import type { ClaimOptions } from '../../src/volumes/volume-manager.js';
+import { refusalOf } from '../refusal.js';
 import { pluginName, spec, VolumeHouse } from './volume-house.js';
 
 const data = { id: 'data' };
@@ -77,6 +78,24 @@ describe('claims', () => {
       'w1 controller-detached',
       'w1 released',
     ]);
+  });
+
+  it('C1 what is no claim: refused with every fault, and nobody has it; nor is nobody released', async () => {
+    const asked = { allocId: '', nodeId: 'a', mode: 'write', ...single, wait: 'no', signal: {}, more: 1 };
+    const error = await refusalOf(house.volumes.claim(data, asked as unknown as ClaimOptions));
+    expect(error).to.include({ code: 'INVALID_ARGUMENT' });
+    for (const fault of [
+      'allocId: ',
+      'wait: must be true or false',
+      'signal: must be an AbortSignal',
+      'more: unknown key',
+    ])
+      expect(error.message).to.include(fault);
+    const none = await refusalOf(house.volumes.claim(data, undefined as unknown as ClaimOptions));
+    expect(none).to.include({ code: 'INVALID_ARGUMENT' });
+    expect(await held()).to.deep.equal([]);
+    const released = await refusalOf(house.volumes.release(data, undefined as unknown as string));
+    expect(released.message).to.equal("the alloc id can't be taken:\n  the alloc id: is missing");
   });
 
   it('C1 C7 the same alloc again has the same claim, with the CSI node id of its taking, also when its node is down', async () => {

@@ -152,6 +152,9 @@ describe('nodes', () => {
     expect(await codes(nodes.fence('x', 'why'), nodes.down('x'), nodes.status('x'), nodes.remove('x'))).to.deep.equal(
       Array(4).fill('NODE_NOT_FOUND'),
     );
+    const long = await rejected(nodes.fence('a', 'x'.repeat(1_025)));
+    expect(long.faults).to.deep.equal(['the reason: must have at most 1024 characters']);
+    expect((await rejected(nodes.fence('a', ' '))).faults).to.deep.equal(['the reason: must not be empty']);
     await house.volumes.create(spec('data'));
     const first = { claimGeneration: 1 };
     expect(

@@ -171,6 +171,14 @@ describe('volumes compared with their plugins', () => {
     expect(house.plugin.calls).to.deep.equal([]);
   });
 
+  it('V20 a plugin that is not there, or once all is closed: refused at once', async () => {
+    expect(await refusalOf(house.volumes.reconcile('nobody'))).to.include({ code: 'PLUGIN_NOT_FOUND' });
+    expect(await refusalOf(house.volumes.reconcile(''))).to.include({ code: 'INVALID_ARGUMENT' });
+    const { volumes } = house;
+    await house.runtime.close();
+    expect(await refusalOf(volumes.reconcile())).to.include({ code: 'RUNTIME_CLOSED' });
+  });
+
   it('V20 one that lists them, but not where they are: nothing is taken for lost', async () => {
     house.plugin.capabilities = ['CREATE_DELETE_VOLUME', 'PUBLISH_UNPUBLISH_VOLUME', 'LIST_VOLUMES'];
     await house.clock.advance(30_000);
