@@ -7,7 +7,7 @@
  * One that is said again has the mark that it had: once it is heard, and somebody has called the node down since, its
  * repeat does not undo that.
  */
-import type { NodePlugin, ReportMark } from '../../machines/node.js';
+import { isHeard, type NodePlugin, type ReportMark } from '../../machines/node.js';
 import { isSameData } from '../../machines/same-data.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
@@ -17,7 +17,7 @@ import { messageOf, StagecraftError } from '../errors.js';
 import type { NodeManager } from './node-manager.js';
 
 export interface NodeReportsOptions {
-  nodes: Pick<NodeManager, 'hear' | 'hasHeard'>;
+  nodes: Pick<NodeManager, 'hear' | 'hasHeard' | 'reported'>;
   topics: Pick<Topics, 'append' | 'follow'>;
   /** Whether this runtime leads now. */
   leads(): boolean;
@@ -47,6 +47,10 @@ export class NodeReports {
   #number = 0;
   /** What is not known to be heard yet. */
   #open: Said | undefined;
+  /** Whether the node was seen to be there since that was said. */
+  #wasThere = false;
+  /** By node: the last report of others that was taken here. A node that is removed forgets what it has heard. */
+  readonly #taken = new Map<string, ReportMark>();
 
   constructor(options: NodeReportsOptions) {
     this.#options = options;
@@ -65,7 +69,7 @@ export class NodeReports {
   async report(report: Report): Promise<void> {
     const { nodes, leads } = this.#options;
     const said = this.#said(report);
-    if (!leads()) await this.#bring(said);
+    if (!leads() && !(await this.#isTaken(said))) await this.#bring(said);
     if (leads()) await nodes.hear(report, said.mark);
     else if (!(await this.#isTaken(said)))
       throw new StagecraftError('NOT_LEADER', 'the agent that leads has not taken the report of this node yet');
@@ -84,14 +88,20 @@ export class NodeReports {
     }
   }
 
-  #isTaken({ id, mark }: Said): Promise<boolean> {
-    return this.#options.nodes.hasHeard(id, mark);
+  /** Nothing is heard by one that was removed meanwhile: whoever did that has said what the node is since. */
+  async #isTaken({ id, mark }: Said): Promise<boolean> {
+    const { nodes } = this.#options;
+    if (await nodes.hasHeard(id, mark)) return true;
+    const isThere = (await nodes.reported(id)) !== undefined;
+    this.#wasThere ||= isThere;
+    return this.#wasThere && !isThere;
   }
 
   /** What is said again has the mark that it had. */
   #said(report: Report): Said {
     if (!this.#open || !isSameData(this.#open.plugins, report.plugins)) {
       this.#number += 1;
+      this.#wasThere = false;
       this.#open = { ...report, mark: { epoch: this.#options.epoch(), number: this.#number } };
     }
     return this.#open;
@@ -122,8 +132,13 @@ export class NodeReports {
     const { nodes, leads, logger } = this.#options;
     if (!leads()) return;
     const { id, plugins, mark } = eventOf<Said>(row);
-    await nodes.hear({ id, plugins }, mark).catch((error: unknown) => {
+    const heard = this.#taken.get(id);
+    if (heard && isHeard({ heard }, mark)) return;
+    try {
+      await nodes.hear({ id, plugins }, mark);
+      this.#taken.set(id, mark);
+    } catch (error) {
       logger.warn({ node: id }, `what the node reports can't be taken: ${messageOf(error)}`);
-    });
+    }
   }
 }

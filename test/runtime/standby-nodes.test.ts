@@ -115,6 +115,31 @@ describe('a node whose agent stands by', () => {
     });
   }
 
+  for (const isFirst of [true, false]) {
+    it(`N3 removed before its agent has seen that its ${isFirst ? 'first' : 'next'} report was heard: that is not said again`, async () => {
+      const { nodes } = first.runtime;
+      if (!isFirst) {
+        await register(second);
+        await lab.clock.advance(soonMs);
+        plugin.maxVolumes = 5;
+      }
+      const ended = new AbortController();
+      const taken = (async () => {
+        for await (const { kind } of nodes.updates({ signal: ended.signal }))
+          if (kind === 'reported') return nodes.remove('n2');
+      })();
+      if (isFirst) await register(second);
+      await lab.clock.advance(60_000);
+      await taken;
+      await lab.clock.advance(60_000);
+      expect(await seen(first)).to.deep.equal([]);
+      if (!isFirst) expect((await lab.data.readTopic('node-reports', 0, 99)).rows).to.have.length(2);
+      plugin.maxVolumes = 4;
+      await lab.clock.advance(60_000);
+      expect(await seen(first)).to.deep.equal([['n2', 'ready', [['csi-n2', 4]]]]);
+    });
+  }
+
   it('N1 said again by an agent that did not see it heard: once is enough', async () => {
     await register(second);
     await lab.clock.advance(soonMs);
