@@ -103,9 +103,11 @@ const afresh = ({ creation }: SnapshotContext): Partial<SnapshotContext> => ({
 export const retrySnapshot = (context: SnapshotContext): SnapshotChange => ({ context: afresh(context) });
 
 export const deleteSnapshot = (context: SnapshotContext, force: boolean): SnapshotChange => {
-  const { deletion } = context;
-  if (deletion && (deletion.force || !force)) return { context: {} };
-  return { context: { deletion: { force }, ...afresh(context) } };
+  const { deletion, creation, removal } = context;
+  const isAsked = deletion !== null && (deletion.force || !force);
+  // Asked for again, what has failed is tried again; what waits for its time keeps that.
+  if (isAsked && !creation.failure && !removal.failure) return { context: {} };
+  return { context: { deletion: isAsked ? deletion : { force }, ...afresh(context) } };
 };
 
 /** What is to be removed next: what is not to be kept, then what is not wanted any more. */

@@ -324,6 +324,24 @@ describe('a snapshot', () => {
     house.plugin.snapshots.clear();
   });
 
+  it('V13 a deletion that has failed, asked for again: it is tried again at once', async () => {
+    await snapshots().create(asked);
+    tells('DeleteSnapshot', { code: 'PERMISSION_DENIED' });
+    expect((await refusalOf(snapshots().delete(key))).grpcCode).to.equal('PERMISSION_DENIED');
+    await snapshots().delete(key);
+    expect(house.plugin.told().slice(1)).to.deep.equal(['DeleteSnapshot: PERMISSION_DENIED', 'DeleteSnapshot: OK']);
+  });
+
+  it('V13 a deletion that could not find out what was made, asked for again: it finds out', async () => {
+    tells('CreateSnapshot', { code: 'DEADLINE_EXCEEDED', work: true }, ...Array(2).fill({ code: 'PERMISSION_DENIED' }));
+    const making = refusalOf(snapshots().create(asked));
+    await house.clock.advance(1_000);
+    await making;
+    expect((await refusalOf(snapshots().delete(key))).grpcCode).to.equal('PERMISSION_DENIED');
+    await snapshots().delete(key);
+    expect(house.plugin.snapshots.size).to.equal(0);
+  });
+
   for (const [code, isFinal] of [
     ['INVALID_ARGUMENT', true],
     ['OUT_OF_RANGE', true],
