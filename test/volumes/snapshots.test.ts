@@ -480,6 +480,14 @@ describe('a snapshot', () => {
     expect((await snapshots().list({ plugin: pluginName })).items).to.have.length(4);
   });
 
+  it('V21 a page after one of another kind, or of no kind: INVALID_ARGUMENT, as for volumes', async () => {
+    for (const after of ['volume/default/data', 'group-snapshot/default/monday', 'x', '']) {
+      const { code, faults } = await refusalOf(snapshots().list({ after, limit: 0 }));
+      expect(code).to.equal('INVALID_ARGUMENT');
+      expect(faults?.map((fault) => fault.split(':')[0])).to.deep.equal(['limit', 'after']);
+    }
+  });
+
   describe('of which its plugin names another one later', () => {
     const removed = (): string[] =>
       house.plugin.calls.filter(({ rpc }) => rpc === 'DeleteSnapshot').map(({ volume: id }) => id);
