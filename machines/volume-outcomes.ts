@@ -61,7 +61,11 @@ export const expanded = (context: VolumeContext, { capacityBytes, nodeExpansionR
     draft.expandedTo = capacity ?? draft.expandedTo;
     draft.expansion = next ? { capacity: next } : null;
     draft.nodeExpansion ||= nodeExpansionRequired;
-    if (draft.csi && capacityBytes !== undefined) draft.csi = { ...draft.csi, capacityBytes };
+    if (draft.csi) {
+      // How large it was before is not how large it is.
+      const { capacityBytes: _, ...csi } = draft.csi;
+      draft.csi = { ...csi, ...(capacityBytes !== undefined && { capacityBytes }) };
+    }
     draft.tells.push({
       type: 'expanded',
       nodeExpansionRequired,

@@ -50,7 +50,7 @@ export const isSameWish = (one: PublishWish, other: PublishWish): boolean =>
 function publishRefusal(context: VolumeContext, { nodeId, ...wish }: RequestOf<'volume.publish'>): Failure | undefined {
   const present = context.publications[nodeId];
   const asked = present && wishOf(present);
-  if (asked && isSameWish(asked, wish)) return undefined;
+  if (asked && isSameWish(asked, wish)) return present && renamed(context, present, { nodeId, ...wish });
   const unused = unusable(context);
   if (unused) return unused;
   if (present && asked) {
@@ -68,6 +68,17 @@ function publishRefusal(context: VolumeContext, { nodeId, ...wish }: RequestOf<'
   if (hindering.length === 0) return claimedElsewhere(context, nodeId, wish);
   const names = hindering.map(([other, publication]) => describePublication(other, publication)).join(', ');
   return refused('VOLUME_IN_USE', context, `${accessMode} does not go with ${names}: unpublish it there first`);
+}
+
+/** What was handed out is for the node as it was called then: it may be another machine by now. */
+function renamed(
+  context: VolumeContext,
+  { state, csiNodeId }: Publication,
+  asked: PublishWish & { nodeId: string },
+): Failure | undefined {
+  if (state !== 'published' || csiNodeId === asked.csiNodeId) return undefined;
+  const why = `it is published on node ${asked.nodeId} as ${csiNodeId}, and its plugin calls that ${asked.csiNodeId} now: unpublish it there first`;
+  return refused('VOLUME_IN_USE', context, why);
 }
 
 /** Whoever has claimed it has its place, published or not. One that is on its way out is waited for. */
@@ -146,10 +157,7 @@ function deleteRefusal(context: VolumeContext, { force }: RequestOf<'volume.dele
   return refused('VOLUME_IN_USE', context, `it is ${parts.join(' and ')}: ${advice} it first, or delete it with force`);
 }
 
-function unpublishRefusal(
-  { ...context }: VolumeContext,
-  { nodeId }: RequestOf<'volume.unpublish'>,
-): Failure | undefined {
+function unpublishRefusal(context: VolumeContext, { nodeId }: RequestOf<'volume.unpublish'>): Failure | undefined {
   const holders = context.claims.filter((claim) => claim.nodeId === nodeId && claim.state === 'taken');
   if (holders.length === 0) return undefined;
   const names = holders.map(describeClaim).join(', ');
@@ -162,15 +170,21 @@ const beingDeleted = (context: VolumeContext): Failure | undefined =>
 const isBelow = (bytes: Bytes | undefined, other: Bytes | undefined): boolean =>
   bytes !== undefined && other !== undefined && BigInt(bytes) < BigInt(other);
 
-/** Whether it is as large as that already, by what the plugin said last. */
-export const isCovered = ({ csi, expansion }: VolumeContext, { requiredBytes }: CapacityRange): boolean =>
-  !expansion && csi?.capacityBytes !== undefined && !isBelow(csi.capacityBytes, requiredBytes);
+/** By what the plugin said last; where it did not say, by what it was last made larger to. */
+const sizeOf = ({ csi, expandedTo }: VolumeContext): Bytes | undefined =>
+  csi?.capacityBytes ?? expandedTo?.requiredBytes;
+
+/** Whether it is as large as that already. */
+export const isCovered = (context: VolumeContext, { requiredBytes }: CapacityRange): boolean => {
+  const has = sizeOf(context);
+  return !context.expansion && has !== undefined && !isBelow(has, requiredBytes);
+};
 
 /** Nothing makes a volume smaller; what was asked for before may be asked for again, however much it has become. */
 function expandRefusal(context: VolumeContext, { capacity }: RequestOf<'volume.expand'>): Failure | undefined {
   if (context.deletion) return beingDeleted(context);
-  const { spec, csi, expansion, expandedTo } = context;
-  const has = csi?.capacityBytes;
+  const { spec, expansion, expandedTo } = context;
+  const has = sizeOf(context);
   const isKnown = [expandedTo, spec?.capacity, expansion?.capacity].some((known) => isSameData(known, capacity));
   if (isKnown) return undefined;
   const grows = 'volumes only grow';

@@ -6,7 +6,10 @@ import type { Publication, VolumeContext, Work, WorkKind } from './volume-types.
 
 type Piece = Omit<Work, 'isCalling'>;
 
-/** What has to be gone from other nodes before it can be published on this one. */
+/**
+ * What has to be gone from other nodes before it can be published on this one: what its mode excludes, and what the plugin
+ * would take for this very one, as the host had another name before.
+ */
 export const blockersOf = (
   { publications }: Pick<VolumeContext, 'publications'>,
   nodeId: string,
@@ -14,7 +17,10 @@ export const blockersOf = (
 ): [nodeId: string, Publication][] =>
   Object.entries(publications).filter(
     ([other, present]) =>
-      other !== nodeId && mayBeThere(present) && excludes(present, publication) && !isAfter(present, publication),
+      other !== nodeId &&
+      mayBeThere(present) &&
+      (present.csiNodeId === publication.csiNodeId || excludes(present, publication)) &&
+      !isAfter(present, publication),
   );
 
 /** Whether it only waits for its turn, and the other goes first: one that may be there already, else the older one. */

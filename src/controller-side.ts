@@ -97,7 +97,7 @@ export class ControllerSide {
       },
     });
     this.leadership = leadershipOf(this.engine);
-    this.nodes = new NodeManager(this.engine);
+    this.nodes = new NodeManager({ engine: this.engine, clock });
     const target = (node: string, plugin: string): NodeTarget => {
       this.engine.leader();
       return this.nodes.target(node, plugin);
@@ -185,7 +185,7 @@ function electedEngine(
       new Engine({
         ...ports,
         kinds,
-        topics: topics,
+        topics,
         lease: { ...lease, name: leaseName, holder, covers: isClusterOwned, inUse: notLeader },
         elsewhere: node,
       }),
@@ -198,7 +198,7 @@ function electedEngine(
           address,
         }),
     }),
-    topics: topics,
+    topics,
     clock,
     logger,
     elected: ({ epoch, tookOver }) => {

@@ -5,8 +5,9 @@
  */
 import { nodeAddress } from '../../machines/addresses.js';
 import type { ActorDoor } from '../engine/actor-door.js';
-import { type Clock, pause } from '../engine/clock.js';
+import type { Clock } from '../engine/clock.js';
 import { StagecraftError } from '../errors.js';
+import { decided, isOpen } from './decided.js';
 import { NodeLoads, placeOf } from './node-loads.js';
 import type { NodeTarget } from './node-port.js';
 
@@ -25,8 +26,6 @@ export interface Admission {
   /** It takes one of the places that the plugin has there. */
   takesRoom: boolean;
 }
-
-const retryMs = 1_000;
 
 export class NodeAdmission {
   readonly #options: NodeAdmissionOptions;
@@ -61,9 +60,7 @@ export class NodeAdmission {
       leave();
       return done;
     } catch (error) {
-      const isOpen =
-        error instanceof StagecraftError && error.code === 'STORE_UNAVAILABLE' && error.outcome === 'unknown';
-      if (isOpen) void this.#decided(admission.address).then(leave);
+      if (isOpen(error)) void decided(this.#options, admission.address).then(leave);
       else leave();
       throw error;
     }
@@ -115,19 +112,5 @@ export class NodeAdmission {
     if (coming.includes(address) || there.size + coming.length < limit) return;
     const message = `node ${nodeId} has ${there.size + coming.length} volumes of plugin '${plugin}', and takes ${limit}: unpublish one there, or take another node`;
     throw new StagecraftError('NODE_FULL', message);
-  }
-
-  /** Resolves when the store has answered: what is asked of a volume later is taken after what was asked before. */
-  async #decided(address: string): Promise<void> {
-    const { engine, clock } = this.#options;
-    for (;;) {
-      try {
-        await engine.ask(address, { type: 'settle' });
-        return;
-      } catch (error) {
-        if (!(error instanceof StagecraftError && error.code === 'STORE_UNAVAILABLE')) return;
-        await pause(clock, retryMs);
-      }
-    }
   }
 }

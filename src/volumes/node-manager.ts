@@ -1,11 +1,12 @@
 /** `runtime.nodes`: what nodes report of their plugins, and what becomes of those that do not. */
 import type { StateValue } from 'xstate';
 import { z } from 'zod';
-import { nodeAddress, nodesPrefix, volumeAddress } from '../../machines/addresses.js';
+import { addressParts, nodeAddress, nodesPrefix, volumeAddress } from '../../machines/addresses.js';
 import { isHeard, type NodeContext, type NodeEvent, type NodePlugin, type ReportMark } from '../../machines/node.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { VolumeRequest } from '../../machines/volume-types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
+import type { Clock } from '../engine/clock.js';
 import { asData } from '../engine/data.js';
 import type { ActorView } from '../engine/engine.js';
 import { pages } from '../engine/pages.js';
@@ -14,7 +15,9 @@ import { messageOf, StagecraftError } from '../errors.js';
 import { type NodeUpdate, nodeUpdateOf } from './node-events.js';
 import { nodesTopic } from './node-kind.js';
 import type { NodeTarget } from './node-port.js';
+import { type Holding, SoleHolders } from './sole-holders.js';
 import { checked, keyOf, nodeIdSchema, segmentsSchema, textSchema, type VolumeKeyInput } from './spec.js';
+import { lockKey } from './volume-locks.js';
 
 const states = ['ready', 'down', 'gone'] as const;
 
@@ -63,15 +66,18 @@ export type NodeReport = z.input<typeof reportSchema>;
 
 export class NodeManager {
   readonly #engine: ActorDoor;
+  readonly #holders: SoleHolders;
   #closed: StagecraftError | undefined;
 
-  constructor(engine: ActorDoor) {
-    this.#engine = engine;
+  constructor(ports: { engine: ActorDoor; clock: Clock }) {
+    this.#engine = ports.engine;
+    this.#holders = new SoleHolders(ports);
   }
 
   /**
    * What a node has now; replaces what it reported before, as a whole.
-   * @throws StagecraftError INVALID_ARGUMENT with every fault
+   * @throws StagecraftError INVALID_ARGUMENT with every fault; NODE_EXISTS: one of its plugins knows another node by that
+   *   name
    */
   report(report: NodeReport): Promise<void> {
     return this.#report(report);
@@ -84,8 +90,29 @@ export class NodeManager {
 
   async #report(report: NodeReport, mark?: ReportMark): Promise<void> {
     this.#refuseIfClosed();
-    const { id, plugins } = checked(reportSchema, report, 'the report of the node');
-    await this.#ask(id, { type: 'node.report', plugins: plugins.map(definedPlugin), ...(mark && { mark }) });
+    const { id, plugins: given } = checked(reportSchema, report, 'the report of the node');
+    const plugins = given.map(definedPlugin);
+    const address = nodeAddress(id);
+    const view = await this.#engine.read(address);
+    const ask = (): Promise<void> => this.#ask(id, { type: 'node.report', plugins, ...(mark && { mark }) });
+    // What was heard before changes nothing.
+    if (view && isHeard(contextOf(view), mark)) return ask();
+    const own = view ? namesOf(contextOf(view)) : [];
+    const things = namesOf({ plugins });
+    const refusal = (thing: string, holder: string): StagecraftError => isOther(id, thing, holder);
+    await this.#holders.within({ address, things, refusal }, async () => {
+      const fresh = things.filter((thing) => !own.includes(thing));
+      if (fresh.length > 0) await this.#refuseIfHeld(fresh, { address, refusal });
+      await ask();
+    });
+  }
+
+  async #refuseIfHeld(things: string[], { address, refusal }: Omit<Holding, 'things'>): Promise<void> {
+    for await (const [other, view] of this.#all()) {
+      const names = other === address ? [] : namesOf(contextOf(view));
+      const thing = things.find((one) => names.includes(one));
+      if (thing !== undefined) throw refusal(thing, other);
+    }
   }
 
   /**
@@ -232,6 +259,18 @@ const notFound = (id: string): StagecraftError =>
   new StagecraftError('NODE_NOT_FOUND', `there is no node ${id}: list them, or report it`, {
     address: nodeAddress(id),
   });
+
+/** What plugins call a node: a name that only one node may have. */
+const namesOf = ({ plugins }: Pick<NodeContext, 'plugins'>): string[] =>
+  plugins.map(({ name, nodeId }) => lockKey(name, nodeId));
+
+/** Its plugin would take the one for the other: what is taken from the one would be gone from the other. */
+function isOther(id: string, thing: string, holder: string): StagecraftError {
+  const [plugin, csiNodeId] = thing.split('\n');
+  const other = addressParts(holder)[1];
+  const message = `node ${id} can't be taken: plugin '${plugin}' knows node ${other} as '${csiNodeId}'; where that is the same host, renamed, remove node ${other} first, else mend what the plugin says there`;
+  return new StagecraftError('NODE_EXISTS', message, { address: nodeAddress(id) });
+}
 
 /** The engine keeps contexts as the machines made them, but does not know their types. */
 const contextOf = ({ context }: ActorView): NodeContext => context as NodeContext;

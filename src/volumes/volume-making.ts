@@ -11,6 +11,7 @@ import { snapshotSourceId } from './snapshot-sources.js';
 import { checked, keyOf, knownSpec, specSchema, type VolumeKeyInput, type VolumeSpec } from './spec.js';
 import { addressOf, failed, sourceIdOf } from './volume-checks.js';
 import type { VolumeDesk } from './volume-desk.js';
+import { VolumeTakeovers } from './volume-takeovers.js';
 import { stateOf, type Volume, volumeOf } from './volume-view.js';
 import type { Goal } from './volume-waits.js';
 
@@ -28,9 +29,11 @@ export interface VolumeMakingPorts {
 export class VolumeMaking {
   readonly #desk: VolumeDesk;
   readonly #ports: VolumeMakingPorts;
+  readonly #takeovers: VolumeTakeovers;
 
   constructor(desk: VolumeDesk, ports: VolumeMakingPorts) {
     this.#desk = desk;
+    this.#takeovers = new VolumeTakeovers({ engine: ports.engine, clock: desk.clock });
     this.#ports = ports;
   }
 
@@ -54,7 +57,10 @@ export class VolumeMaking {
       snapshot: (source) => snapshotSourceId(engine, source),
     });
     const known = knownSpec(asked, sourceId);
-    await this.#desk.ask(key, { type: 'volume.create', spec: known, uid, name: `${namePrefix}-${uid}` });
+    const ask = (): Promise<void> =>
+      this.#desk.ask(key, { type: 'volume.create', spec: known, uid, name: `${namePrefix}-${uid}` });
+    // One that is there has passed it: the same spec again is the same volume.
+    await (asked.external && !present ? this.#takeovers.within({ ...asked, csiId: asked.external.csiId }, ask) : ask());
     const reached: Goal<Volume>['reached'] = (context, state) => {
       if (context.deletion) throw new StagecraftError('ABORTED', `${nameOf(key)} is being deleted`, { address });
       if (context.csi) return volumeOf(state, context);

@@ -63,10 +63,14 @@ export class VolumePublishing {
     const waiting = checkedOptions(awaitSchema, options);
     const { context } = await this.#desk.present(known);
     await this.#desk.ask(known, { type: 'volume.unpublish', nodeId });
-    const number = context.publications[nodeId]?.number;
+    // One that came there between that look and this request is meant, too.
+    const asked = await this.#desk.view(known);
+    const leaving = asked?.context.uid === context.uid ? asked.context.publications[nodeId] : undefined;
+    if (!leaving) return;
+    const { number } = leaving;
     const reached: Goal<true>['reached'] = ({ uid, publications }) => {
       const publication = publications[nodeId];
-      if (uid !== context.uid || !publication || (number !== undefined && publication.number !== number)) return true;
+      if (uid !== context.uid || publication?.number !== number) return true;
       if (publication.failure?.in === 'unpublish') throw failed(known, publication.failure);
       if (publication.next || !wishOf(publication)) return undefined;
       const message = `${nameOf(known)} was published again on node ${nodeId} before it was gone from there`;

@@ -46,6 +46,7 @@ export interface Volume {
   /** The size that was asked for last, of those that were granted; absent: none. */
   requested?: { requiredBytes?: number | bigint; limitBytes?: number | bigint };
   parameters: Record<string, string>;
+  /** As they were asked for, with what they have been changed to since. */
   mutableParameters: Record<string, string>;
   /** What its secrets are called; what they refer to is not told. */
   secrets: string[];
@@ -57,9 +58,9 @@ export interface Volume {
   waiting: ClaimRequest[];
   availability: Availability;
   /** An expansion that is under way, or has failed. */
-  expansion?: { capacity: CapacityRange; message?: string };
+  expansion?: { capacity: CapacityRange; failed?: true; message?: string };
   /** A change of its parameters that is under way, or has failed. */
-  modification?: { mutableParameters: Record<string, string>; message?: string };
+  modification?: { mutableParameters: Record<string, string>; failed?: true; message?: string };
   /** The node's part of an expansion is still to be done. */
   nodeExpansionRequired?: boolean;
   /** Its plugin does not list it any more. */
@@ -89,7 +90,7 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
     uid,
     plugin: spec?.plugin ?? '',
     parameters: spec?.parameters ?? {},
-    mutableParameters: spec?.mutableParameters ?? {},
+    mutableParameters: { ...spec?.mutableParameters, ...context.modifiedTo },
     secrets: Object.keys(spec?.secrets ?? {}),
     capabilities: spec?.capabilities ?? [],
     publications: Object.fromEntries(
@@ -104,9 +105,9 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
     volume.csiId = csi.id;
     volume.context = csi.context;
   }
-  if (expansion) volume.expansion = { capacity: expansion.capacity, ...messageIn(expansion) };
+  if (expansion) volume.expansion = { capacity: expansion.capacity, ...changeIn(expansion) };
   if (modification)
-    volume.modification = { mutableParameters: modification.mutableParameters, ...messageIn(modification) };
+    volume.modification = { mutableParameters: modification.mutableParameters, ...changeIn(modification) };
   if (nodeExpansion) volume.nodeExpansionRequired = true;
   if (sighting?.isMissing) volume.missing = true;
   if (sighting?.condition) volume.condition = sighting.condition;
@@ -140,6 +141,11 @@ const messageIn = ({ failure, tries }: { failure?: Failure; tries?: Tries }): { 
   const message = failure?.message ?? tries?.failure.message;
   return message === undefined ? {} : { message };
 };
+
+const changeIn = (change: { failure?: Failure; tries?: Tries }): { failed?: true; message?: string } => ({
+  ...(change.failure && { failed: true }),
+  ...messageIn(change),
+});
 
 /** What keeps it from where it is going. */
 export function errorOf(context: VolumeContext): Failure | undefined {

@@ -9,15 +9,21 @@ const failure = { code: 'CSI_ERROR', message: 'not now', final: false };
 const publication = (more: Partial<Publication> = {}): Publication => ({
   capability: { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' },
   readOnly: false,
-  csiNodeId: 'csi',
+  csiNodeId: '',
   number: 1,
   state: 'pending-publish',
   ...more,
 });
 
-const volume = (more: Partial<VolumeContext>): VolumeContext => ({
+const volume = ({ publications = {}, ...more }: Partial<VolumeContext>): VolumeContext => ({
   ...nobody({ namespace: 'default', id: 'data', seq: 0 }),
   csi: { id: 'vol-1', context: {}, accessibleTopology: [] },
+  publications: Object.fromEntries(
+    Object.entries(publications).map(([nodeId, one]) => [
+      nodeId,
+      { ...one, csiNodeId: one.csiNodeId || `csi-${nodeId}` },
+    ]),
+  ),
   ...more,
 });
 
@@ -68,6 +74,7 @@ describe('the next piece of work of a volume', () => {
   const single = { accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
   const rivals: [title: string, there: Publication, isWaiting: boolean][] = [
     ['that has it alone', publication({ capability: single, state: 'pending-unpublish' }), true],
+    ['that the plugin takes for this one', publication({ csiNodeId: 'csi-b', state: 'pending-unpublish' }), true],
     ['in another mode', publication({ capability: writer, state: 'published' }), true],
     ['in the same mode', publication({ state: 'published' }), false],
     [

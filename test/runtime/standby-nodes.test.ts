@@ -69,6 +69,22 @@ describe('a node whose agent stands by', () => {
     expect(await seen(first)).to.deep.equal([['n2', 'ready', [['csi-n2', 4]]]]);
   });
 
+  it('N1 its host was renamed: refused until the old node is removed, then taken; what others report gets through', async () => {
+    await first.runtime.nodes.report({ id: 'old', plugins: [{ name: 'disk', nodeId: 'csi-n2' }] });
+    await register(second);
+    await lab.clock.advance(60_000);
+    expect(await seen(first)).to.deep.equal([['old', 'ready', [['csi-n2', undefined]]]]);
+    const told = first.logged.filter(({ message }) => message.includes("knows node old as 'csi-n2'"));
+    expect(told[0]).to.include({ level: 'warn' });
+    plugin = new NodePluginFake('csi-n3');
+    await register(await lab.agent('n3', options()));
+    await lab.clock.advance(soonMs);
+    expect((await first.runtime.nodes.list()).map(({ id }) => id)).to.deep.equal(['n3', 'old']);
+    await first.runtime.nodes.remove('old');
+    await lab.clock.advance(60_000);
+    expect((await first.runtime.nodes.list()).map(({ id }) => id)).to.deep.equal(['n2', 'n3']);
+  });
+
   it('N1 said while nobody heard it, it reaches the next one that leads', async () => {
     const third = await lab.agent('n3');
     first.freeze();

@@ -96,7 +96,7 @@ export class VolumesLife implements Caller {
       ],
       lease: { name: 'node/n1', holder: this.name, ttlMs: traits.leaseTtlMs },
     });
-    this.nodes = new NodeManager(this.engine);
+    this.nodes = new NodeManager({ engine: this.engine, clock });
     const target = (node: string, plugin: string): NodeTarget => this.nodes.target(node, plugin);
     const admission = new NodeAdmission({ engine: this.engine, clock, target });
     const fence = new NodeFence({ engine: this.engine, clock, logger, admission });

@@ -69,15 +69,16 @@ describe('nodes whose runtime dies', () => {
 
   it('N1 killed before its first report is committed: there is none; reported again, it is ready', async () => {
     scene.begin();
-    await dies('node.report', false, () => scene.runtime.nodes.report({ id: 'new', plugins }));
+    const own = [{ name: 'disk', nodeId: 'node-x' }];
+    await dies('node.report', false, () => scene.runtime.nodes.report({ id: 'new', plugins: own }));
     expect(await refusalOf(scene.runtime.nodes.status('new'))).to.include({ code: 'NODE_NOT_FOUND' });
-    await scene.runtime.nodes.report({ id: 'new', plugins });
-    expect(await scene.runtime.nodes.status('new')).to.deep.include({ state: 'ready', plugins });
+    await scene.runtime.nodes.report({ id: 'new', plugins: own });
+    expect(await scene.runtime.nodes.status('new')).to.deep.include({ state: 'ready', plugins: own });
   });
 
   it('N1 killed once another report is committed: that is what it has', async () => {
     scene.begin();
-    await scene.runtime.nodes.report({ id: 'other', plugins });
+    await scene.runtime.nodes.report({ id: 'other', plugins: [{ name: 'disk', nodeId: 'node-y' }] });
     const renamed = [{ name: 'disk', nodeId: 'node-z' }];
     await dies('node.report', true, () => scene.runtime.nodes.report({ id: 'other', plugins: renamed }));
     expect(await scene.runtime.nodes.status('other')).to.deep.include({ state: 'ready', plugins: renamed });

@@ -34,6 +34,29 @@ describe('a volume that is expanded', () => {
     expect(expansions()).to.deep.equal([20n]);
   });
 
+  it('V9 the plugin does not say what it has become: its size is unknown, and it does not shrink for that', async () => {
+    const expand = house.plugin.controllerExpandVolume.bind(house.plugin);
+    house.plugin.controllerExpandVolume = async (request) => ({ ...(await expand(request)), capacityBytes: 0n });
+    expect(await house.volumes.expand(key, { requiredBytes: 20 })).to.deep.equal({ nodeExpansionRequired: true });
+    const volume = await house.volumes.get(key);
+    expect(volume).not.to.have.property('capacityBytes');
+    expect(volume?.requested).to.deep.equal({ requiredBytes: 20 });
+    await house.volumes.expand(key, { requiredBytes: 20 });
+    expect(expansions()).to.deep.equal([20n]);
+    const smaller = await refusalOf(house.volumes.expand(key, { requiredBytes: 15 }));
+    expect(smaller).to.include({ code: 'INVALID_ARGUMENT' });
+  });
+
+  it('V11 V21 one that failed says so, one that goes on does not', async () => {
+    expandingTells({ code: 'UNAVAILABLE' }, { code: 'OUT_OF_RANGE' });
+    const expanding = refusalOf(house.volumes.expand(key, { requiredBytes: 20 }));
+    await house.rest();
+    expect((await house.volumes.get(key))?.expansion).not.to.have.property('failed');
+    await house.clock.advance(60_000);
+    await expanding;
+    expect((await house.volumes.get(key))?.expansion).to.include({ failed: true });
+  });
+
   it('V1 the size that it has: nothing is called', async () => {
     expect(await house.volumes.expand(key, { requiredBytes: 10 })).to.deep.equal({
       capacityBytes: 10,

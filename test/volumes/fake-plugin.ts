@@ -126,6 +126,11 @@ export class FakePlugin extends FakeSnapshots implements Dispenser<FakePlugin> {
     return undefined;
   }
 
+  /** It has one that was made elsewhere. */
+  keeps(id: string): void {
+    this.volumes.set(id, { id, name: id, capacityBytes: 1n, attached: new Set() });
+  }
+
   createVolume(request: Given<plain.CreateVolumeRequest>): Promise<plain.CreateVolumeResponse> {
     const name = request.name ?? '';
     return this.#take('CreateVolume', { volume: name, request }, () => {

@@ -31,6 +31,16 @@ describe('a volume that is modified', () => {
     expect((await house.events()).at(-1)).to.deep.include({ kind: 'modified', mutableParameters: { iops: '2' } });
   });
 
+  it('V21 what they have been changed to is told; what was refused is told as such', async () => {
+    await house.volumes.modify(key, { tier: 'gold', iops: '2' });
+    expect((await house.volumes.get(key))?.mutableParameters).to.deep.equal({ iops: '2', tier: 'gold' });
+    modifyingTells({ code: 'INVALID_ARGUMENT' });
+    await refusalOf(house.volumes.modify(key, { iops: 'x' }));
+    const volume = await house.volumes.get(key);
+    expect(volume?.mutableParameters).to.deep.equal({ iops: '2', tier: 'gold' });
+    expect(volume?.modification).to.deep.include({ mutableParameters: { iops: 'x' }, failed: true });
+  });
+
   it('V12 others while a call is under way: both are changed, one after the other', async () => {
     let finish = (): void => {};
     modifyingTells({ before: new Promise<void>((resolve) => (finish = resolve)) });

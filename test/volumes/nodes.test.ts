@@ -1,6 +1,7 @@
 /** `runtime.nodes`: reports, what is told of them, and what a volume can do on them. */
 import { expect } from 'chai';
 import type { NodeUpdate } from '../../src/volumes/node-events.js';
+import { inOrder } from './scripts.js';
 import { pluginName, spec, VolumeHouse } from './volume-house.js';
 
 const data = { id: 'data' };
@@ -90,6 +91,55 @@ describe('nodes', () => {
       'plugins[1].more',
     ]);
     expect(await nodes.list()).to.have.length(3);
+  });
+
+  it('N1 a name that its plugin has given to another node: refused naming that, nothing is stored, until that is removed', async () => {
+    const { nodes } = house.runtime;
+    const plugins = [
+      { name: 'net', nodeId: 'n-a' },
+      { name: pluginName, nodeId: 'csi-a' },
+    ];
+    for (const down of [() => Promise.resolve(), () => nodes.down('a')]) {
+      await down();
+      const error = await rejected(nodes.report({ id: 'renamed', plugins }));
+      expect(error).to.include({ code: 'NODE_EXISTS', address: 'node/renamed' });
+      expect(error.message).to.include("plugin 'disk' knows node a as 'csi-a'").and.include('remove node a first');
+    }
+    expect((await nodes.list()).map(({ id }) => id)).to.deep.equal(['a', 'b', 'c']);
+    await nodes.remove('a');
+    await nodes.report({ id: 'renamed', plugins });
+    expect(await rejected(nodes.report({ id: 'a', plugins }))).to.include({ code: 'NODE_EXISTS' });
+    // Another plugin may call it so; what a node does not have any more is free.
+    await nodes.report({ id: 'b', plugins: [{ name: 'net', nodeId: 'csi-a' }] });
+    await nodes.report({ id: 'c', plugins: [{ name: pluginName, nodeId: 'csi-b' }] });
+  });
+
+  it('V8 N1 its host was renamed, and the old node is removed: published under the new name once it is gone from the old', async () => {
+    const { volumes, runtime, plugin } = house;
+    await volumes.create(spec('data'));
+    await volumes.publish(data, 'a', { capability: shared });
+    inOrder(plugin, 'ControllerUnpublishVolume', [{ code: 'UNAVAILABLE' }]);
+    await runtime.nodes.remove('a');
+    await house.rest();
+    await runtime.nodes.report({ id: 'renamed', plugins: [{ name: pluginName, nodeId: 'csi-a' }] });
+    const published = volumes.publish(data, 'renamed', { capability: shared });
+    await house.rest();
+    expect((await volumes.get(data))?.publications.renamed?.state).to.equal('pending-publish');
+    await house.clock.advance(60_000);
+    await published;
+    expect(plugin.told().slice(-2)).to.deep.equal([
+      'ControllerUnpublishVolume csi-a: OK',
+      'ControllerPublishVolume csi-a: OK',
+    ]);
+  });
+
+  it('N1 two that report the same name at once: the first is taken', async () => {
+    const { nodes } = house.runtime;
+    const plugins = [{ name: pluginName, nodeId: 'csi-d' }];
+    const [first, second] = await Promise.allSettled(['d', 'e'].map((id) => nodes.report({ id, plugins })));
+    expect(first).to.include({ status: 'fulfilled' });
+    expect(second).to.deep.include({ status: 'rejected' }).and.nested.include({ 'reason.code': 'NODE_EXISTS' });
+    expect((await nodes.list()).map(({ id }) => id)).to.deep.equal(['a', 'b', 'c', 'd']);
   });
 
   it('N1 wrong arguments of the others are refused, unknown nodes and volumes named', async () => {

@@ -1,5 +1,6 @@
 /** A publication that is asked for anew: under the name that its node has now, and with nothing left of what was before. */
 import { expect } from 'chai';
+import { interceptedStore } from '../engine/intercepted-store.js';
 import { refusalOf } from '../refusal.js';
 import { type DataHouse, inDataHouse, key } from './data-house.js';
 import { always, gate, inOrder, toldOf } from './scripts.js';
@@ -24,6 +25,20 @@ describe('publishing a volume that was asked for before', () => {
     await house.volumes.publish(key, 'a');
     expect(house.attached()).to.deep.equal(['renamed']);
     expect((await house.volumes.get(key))?.publications.a?.csiNodeId).to.equal('renamed');
+  });
+
+  it('V7 published, its node having another name since: refused, naming what to do; what is there stays', async () => {
+    const { publishContext } = await house.volumes.publish(key, 'a');
+    await rename();
+    const error = await refusalOf(house.volumes.publish(key, 'a'));
+    expect(error).to.include({ code: 'VOLUME_IN_USE' });
+    expect(error.message)
+      .to.include('published on node a as csi-a')
+      .and.include('renamed now: unpublish it there first');
+    expect(house.attached()).to.deep.equal(['csi-a']);
+    await house.volumes.unpublish(key, 'a');
+    expect((await house.volumes.publish(key, 'a')).publishContext).not.to.deep.equal(publishContext);
+    expect(house.attached()).to.deep.equal(['renamed']);
   });
 
   it('V7 V8 tried again and again, its outcome unknown: undone under the name of before, then published', async () => {
@@ -117,6 +132,42 @@ describe('publishing a volume that was asked for before', () => {
     await house.clock.advance(60_000);
     expect(toldOf(house.plugin, 'ControllerPublishVolume')).to.have.length(before + 3);
     await Promise.all([asked, gone]);
+    expect(house.attached()).to.deep.equal([]);
+  });
+
+  it('V8 asked to go as one there is followed by another: it waits until that is gone, too', async () => {
+    const held = gate();
+    const late = gate();
+    const stored = gate();
+    let storing: Promise<void> | undefined;
+    await house.runtime.close();
+    house.store = interceptedStore(house.store, {
+      pass: async (method, proceed) => {
+        if (method === 'commit') await storing;
+        return proceed();
+      },
+    });
+    await house.open();
+    await house.volumes.publish(key, 'a');
+    inOrder(house.plugin, 'ControllerUnpublishVolume', [{ before: held.passed }]);
+    const first = house.volumes.unpublish(key, 'a');
+    const second = refusalOf(house.volumes.publish(key, 'a'));
+    await house.rest();
+    inOrder(house.plugin, 'ControllerPublishVolume', [{ before: late.passed }]);
+    storing = stored.passed;
+    held.open();
+    await house.rest();
+    // What is committed is that the one before is on its way out; what follows it is on its way to the store.
+    let isGone = false;
+    const gone = house.volumes.unpublish(key, 'a').then(() => {
+      isGone = true;
+    });
+    await house.rest();
+    stored.open();
+    await house.rest();
+    expect(isGone).to.equal(false);
+    late.open();
+    await Promise.all([first, second, gone]);
     expect(house.attached()).to.deep.equal([]);
   });
 

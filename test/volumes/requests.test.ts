@@ -140,14 +140,51 @@ describe('asking for a volume', () => {
   });
 
   it('V2 one that exists: asked about, not created; what the plugin does not confirm is refused', async () => {
-    await house.volumes.create(spec('maker'));
-    house.plugin.calls.length = 0;
+    house.plugin.keeps('vol-1');
     const external = { csiId: 'vol-1', context: { made: 'elsewhere' } };
     const taken = await house.volumes.create(spec('data', { external }));
     expect(taken).to.deep.include({ csiId: 'vol-1', context: { made: 'elsewhere' }, state: 'created' });
     expect(house.plugin.told()).to.deep.equal(['ValidateVolumeCapabilities: OK']);
     const error = await refusalOf(house.volumes.create(spec('none', { external: { csiId: 'vol-9' } })));
     expect(error).to.include({ rpc: 'ValidateVolumeCapabilities', grpcCode: 'NOT_FOUND' });
+  });
+
+  it('V16 what another volume has, made or taken over, is not taken over: refused naming that, and nothing is stored', async () => {
+    house.plugin.keeps('their');
+    await house.volumes.create(spec('one', { external: { csiId: 'their' } }));
+    const made = await house.volumes.create(spec('made', { namespace: 'other' }));
+    for (const [csiId, holder] of [
+      ['their', 'default/one'],
+      [made.csiId ?? '', 'other/made'],
+    ] as const) {
+      const error = await refusalOf(house.volumes.create(spec('data', { external: { csiId } })));
+      expect(error).to.include({ code: 'VOLUME_EXISTS', address: 'volume/default/data' });
+      expect(error.message).to.include(`knows volume ${holder} as '${csiId}': use that one, or delete it first`);
+      expect(await house.volumes.get(key)).to.equal(undefined);
+    }
+    // The same again is the same; one that is let go of, or of another plugin, is no holder.
+    expect(await house.volumes.create(spec('one', { external: { csiId: 'their' } }))).to.include({ state: 'created' });
+    await house.volumes.delete({ id: 'one' });
+    expect(await house.volumes.create(spec('data', { external: { csiId: 'their' } }))).to.include({ state: 'created' });
+  });
+
+  it('V16 taken over by two at once, or while the plugin is still asked about it: the first has it', async () => {
+    house.plugin.keeps('their');
+    const held = gate();
+    inOrder(house.plugin, 'ValidateVolumeCapabilities', [{ before: held.passed }]);
+    const external = { csiId: 'their' };
+    const first = house.volumes.create(spec('one', { external }));
+    const again = house.volumes.create(spec('one', { external }));
+    const atOnce = await refusalOf(house.volumes.create(spec('two', { external })));
+    await house.rest();
+    const later = await refusalOf(house.volumes.create(spec('three', { external })));
+    for (const error of [atOnce, later]) {
+      expect(error).to.include({ code: 'VOLUME_EXISTS' });
+      expect(error.message).to.include('volume default/one');
+    }
+    held.open();
+    expect((await first).uid).to.equal((await again).uid);
+    expect((await house.volumes.list()).items.map(({ key: { id } }) => id)).to.deep.equal(['one']);
   });
 
   it('V3 keys that look alike are different volumes, with names of their own at the plugin', async () => {

@@ -1,0 +1,51 @@
+/**
+ * Things that only one actor may have. Who is to get one looks first whether another has it, then commits: of two that do
+ * so at once the second is refused, as neither would find what the other is about to have.
+ */
+import type { StagecraftError } from '../errors.js';
+import { type DecidedPorts, decided, isOpen } from './decided.js';
+
+export interface Holding {
+  /** Of the actor that is to have them. */
+  address: string;
+  things: readonly string[];
+  /** Why it can't have one that another has, or is about to have. @param holder the address of that */
+  refusal(thing: string, holder: string): StagecraftError;
+}
+
+export class SoleHolders {
+  readonly #ports: DecidedPorts;
+  /** By thing: who is about to have it, and in how many requests. */
+  readonly #coming = new Map<string, { address: string; requests: number }>();
+
+  constructor(ports: DecidedPorts) {
+    this.#ports = ports;
+  }
+
+  /** Does what gives things to one: `work` looks who has them, and commits. @throws `refusal`, and what the work throws */
+  async within<T>({ address, things, refusal }: Holding, work: () => Promise<T>): Promise<T> {
+    for (const thing of things) {
+      const coming = this.#coming.get(thing);
+      if (coming && coming.address !== address) throw refusal(thing, coming.address);
+    }
+    for (const thing of things) this.#count(thing, address, 1);
+    const leave = (): void => {
+      for (const thing of things) this.#count(thing, address, -1);
+    };
+    try {
+      const done = await work();
+      leave();
+      return done;
+    } catch (error) {
+      if (isOpen(error)) void decided(this.#ports, address).then(leave);
+      else leave();
+      throw error;
+    }
+  }
+
+  #count(thing: string, address: string, change: 1 | -1): void {
+    const requests = (this.#coming.get(thing)?.requests ?? 0) + change;
+    if (requests > 0) this.#coming.set(thing, { address, requests });
+    else this.#coming.delete(thing);
+  }
+}
