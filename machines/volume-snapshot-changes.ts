@@ -103,9 +103,11 @@ const afresh = ({ creation }: SnapshotContext): Partial<SnapshotContext> => ({
 export const retrySnapshot = (context: SnapshotContext): SnapshotChange => ({ context: afresh(context) });
 
 export const deleteSnapshot = (context: SnapshotContext, force: boolean): SnapshotChange => {
-  const { deletion } = context;
-  if (deletion && (deletion.force || !force)) return { context: {} };
-  return { context: { deletion: { force }, ...afresh(context) } };
+  const { deletion, creation, removal } = context;
+  const isAsked = deletion !== null && (deletion.force || !force);
+  // Asked for again, what has failed is tried again; what waits for its time keeps that.
+  if (isAsked && !creation.failure && !removal.failure) return { context: {} };
+  return { context: { deletion: isAsked ? deletion : { force }, ...afresh(context) } };
 };
 
 /** What is to be removed next: what is not to be kept, then what is not wanted any more. */
@@ -251,6 +253,9 @@ const again = ({ failure, retry, at, random }: FailedAttempt, tries: Tries | und
 };
 
 const whatToDo = 'it may have been made by an attempt before: retry once that is mended, or delete it with force';
+const whatToDoIfFull =
+  'it may have been made all the same: once there is room, retry makes it anew, and a deletion asks for it once more, to ' +
+  'find out and remove it; with force it is given up';
 /** Such a call changed nothing. */
 const harmless = ['busy', 'repair'];
 
@@ -259,19 +264,20 @@ function creationFailed(context: SnapshotContext, attempt: FailedAttempt): Snaps
   const { creation, deletion } = context;
   const { failure, isNotBegun } = attempt;
   const { answerClass = '', grpcCode = '', rpc = 'Create', final } = failure;
-  // No room: that is for whoever asked to see to, not to be tried again by itself.
-  const isFull = grpcCode === 'RESOURCE_EXHAUSTED' && !deletion;
   const isAsked = !isNotBegun && rpc.startsWith('Create');
-  const isUnknown = isAsked && !final && !isFull && !harmless.includes(answerClass);
+  const isUnknown = isAsked && !final && !harmless.includes(answerClass);
   const doubt = creation.inDoubt || isUnknown ? { inDoubt: true } : {};
   const untrusted = creation.untrusted === undefined ? {} : { untrusted: creation.untrusted };
   if (isGivenUp(context, attempt, creation.tries))
     return doubt.inDoubt ? giveUp(context, attempt) : { context: { creation: {} } };
-  if (final || isFull) {
-    const told = doubt.inDoubt && deletion ? { ...failure, message: `${failure.message}; ${whatToDo}` } : failure;
+  const isFull = grpcCode === 'RESOURCE_EXHAUSTED' && !final;
+  const advice = isFull ? whatToDoIfFull : final && doubt.inDoubt && deletion ? whatToDo : undefined;
+  const told = advice === undefined ? failure : { ...failure, message: `${failure.message}; ${advice}` };
+  // No room: that is for whoever asked to see to, not to be tried again by itself.
+  if (final || (isFull && !deletion))
     return { context: { creation: { failure: told, ...doubt } }, tells: [{ type: 'failed', failure: told }] };
-  }
-  return { context: { creation: { ...untrusted, ...doubt, tries: again(attempt, creation.tries) } } };
+  const tries = again({ ...attempt, failure: told }, creation.tries);
+  return { context: { creation: { ...untrusted, ...doubt, tries } } };
 }
 
 /** The name of this round: what is made anew has another one than what could not be trusted. */

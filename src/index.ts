@@ -44,6 +44,7 @@ export type { LogOptions, Retention, RuntimeOptions } from './runtime-options.js
 export type { TaskOptions } from './tasks/spec.js';
 export type { LogPart } from './tasks/task-logs.js';
 export type { TaskState, TaskStatus, TaskUpdate } from './tasks/task-supervisor.js';
+export type { Page } from './volumes/actor-pages.js';
 export type { AwaitOptions } from './volumes/await-options.js';
 export type { Capacity, CapacityRequest } from './volumes/capacity.js';
 export type { Expanded, ExpandRequest } from './volumes/expansion.js';
@@ -62,6 +63,6 @@ export type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from './volumes/
 export type { GroupMember, GroupSnapshot, Snapshot, SnapshotEvent } from './volumes/snapshot-view.js';
 export type { VolumeKeyInput, VolumeSpec } from './volumes/spec.js';
 export type { VolumeEvent } from './volumes/volume-events.js';
-export type { Page, VolumeFilter } from './volumes/volume-list.js';
+export type { VolumeFilter } from './volumes/volume-list.js';
 export type { ClaimOptions, PublishOptions } from './volumes/volume-manager.js';
 export type { Volume, VolumePublication } from './volumes/volume-view.js';

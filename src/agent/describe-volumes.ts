@@ -1,6 +1,6 @@
 /** What becomes of volumes, and who works on them, in words for a person: one line each. */
 import { describeLeftover } from '../../machines/volume-requests.js';
-import type { Leftover } from '../../machines/volume-types.js';
+import type { Leftover, Seen } from '../../machines/volume-types.js';
 import type { LeadershipEvent } from '../runtime.js';
 import type { VolumeEvent } from '../volumes/volume-events.js';
 import type { Volume } from '../volumes/volume-view.js';
@@ -30,9 +30,28 @@ function changeIn(event: VolumeEvent): string | undefined {
       if (state === 'removed') return `not published to node ${nodeId} any more`;
       return state === 'failed' ? `failed on node ${nodeId}: ${failure?.message ?? 'for no reason given'}` : undefined;
     }
+    case 'availability': {
+      const { availability, allocIds } = event;
+      const users = availability === 'drain' && allocIds.length > 0 ? `; to be released by ${allocIds.join(', ')}` : '';
+      return `its availability is ${availability}${users}`;
+    }
+    case 'seen':
+      return seenIn(event);
+    case 'drifted': {
+      const lost = event.lost.map((nodeId) => `it was not on node ${nodeId} any more, and is published there again`);
+      const strays = event.strays.map((nodeId) => `it was on node ${nodeId} unasked, and is taken from there`);
+      return [...lost, ...strays].join('; ');
+    }
     default:
       return undefined;
   }
+}
+
+function seenIn({ isMissing, condition, heldOn = [] }: Seen): string {
+  if (isMissing) return 'its plugin does not list it';
+  const health = condition && `its condition is ${condition.abnormal ? 'abnormal' : 'normal'}: ${condition.message}`;
+  const places = heldOn.length > 0 ? `it is on node ${heldOn.join(', ')} unasked, and stays there` : undefined;
+  return [health, places].filter((part) => part !== undefined).join('; ') || 'its plugin lists it as it should be';
 }
 
 /** The one-line summary of a volume's state. */

@@ -48,7 +48,7 @@ export const volumeTable = (volumes: VolumeReport[]): string =>
 
 export function volumeDetails(volume: VolumeReport): string {
   const { key, plugin, state, csiId, capacityBytes, capabilities, availability, error, condition } = volume;
-  const { expansion, leftovers = [], publications, claims, waiting } = volume;
+  const { expansion, modification, leftovers = [], publications, claims, waiting } = volume;
   const facts: [string, string | undefined][] = [
     ['volume', `${key.namespace}/${key.id}`],
     ['plugin', plugin],
@@ -61,7 +61,8 @@ export function volumeDetails(volume: VolumeReport): string {
     ['parameters', pairsText({ ...volume.parameters, ...volume.mutableParameters })],
     ['secrets', volume.secrets.join(', ') || undefined],
     ...capabilities.map((capability): [string, string] => ['made for', modesOf(capability)]),
-    ['expansion', expansion && `under way${expansion.message ? `: ${expansion.message}` : ''}`],
+    ['expansion', expansion && changeText(expansion)],
+    ['change', modification && `${pairsText(modification.mutableParameters)}, ${changeText(modification)}`],
     ['condition', condition && `${condition.abnormal ? 'abnormal' : 'normal'}: ${condition.message}`],
     ['missing', volume.missing && 'its plugin does not list it'],
     ...describeLeftovers(leftovers).map((one): [string, string] => ['left behind', one]),
@@ -90,6 +91,9 @@ const rangeText = ({ requiredBytes, limitBytes }: NonNullable<VolumeReport['requ
     ...(requiredBytes === undefined ? [] : [`at least ${sizeText(requiredBytes)}`]),
     ...(limitBytes === undefined ? [] : [`at most ${sizeText(limitBytes)}`]),
   ].join(', ');
+
+const changeText = ({ failed, message }: { failed?: true; message?: string }): string =>
+  `${failed ? 'failed' : 'under way'}${message === undefined ? '' : `: ${message}`}`;
 
 /** Undefined where there are none. */
 const pairsText = (pairs: Record<string, string>): string | undefined =>

@@ -83,6 +83,7 @@ export function addVolumeCommands(program: Command): void {
     .action((id: string, options: LookOptions & InNamespace & Awaited & { force?: boolean }) =>
       remove(volumes, id, options),
     );
+  lookAt(add('release <id> <alloc>', 'end the claim of an alloc, or its place in the queue')).action(releaseClaim);
   addRequests(add, volumes);
   lookAt(
     add('availability <id> <active|pause|drain>', 'pause: no new use; drain: those who use it are told, too'),
@@ -184,6 +185,11 @@ async function expandVolume(
   const { capacityBytes = requiredBytes, nodeExpansionRequired } = answer as Expanded;
   const still = nodeExpansionRequired ? '; the part of its node is still to be done' : '';
   print(`volume ${nameOf(id, options)} has ${sizeText(capacityBytes)}${still}`);
+}
+
+async function releaseClaim(id: string, allocId: string, options: LookOptions & InNamespace): Promise<void> {
+  await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/release`, { body: { allocId } });
+  tell(options, `volume ${nameOf(id, options)} is not claimed by ${allocId} any more`);
 }
 
 async function setAvailability(id: string, availability: string, options: LookOptions & InNamespace): Promise<void> {

@@ -40,17 +40,22 @@ export class Waiters {
         hearNoMore?.();
         settle();
       };
-      const fail = (error: unknown): void => end(() => reject(error));
-      const look = (): void => {
+      // Whatever is thrown ends the wait, also where it is called by a timer or a signal.
+      const attempt = (find: () => T | undefined): void => {
         try {
-          const found = reached();
+          const found = find();
           if (found !== undefined) end(() => resolve(found));
         } catch (error) {
-          fail(error);
+          end(() => reject(error));
         }
       };
-      const aborted = (): void => fail(limits?.failed('ABORTED', 'the wait was given up'));
-      const late = (): void => fail(limits?.failed('TIMEOUT', `${limits.timeoutMs} ms have passed`));
+      const look = (): void => attempt(reached);
+      const inVain = (code: 'TIMEOUT' | 'ABORTED', why: string): void =>
+        attempt(() => {
+          throw limits?.failed(code, why);
+        });
+      const aborted = (): void => inVain('ABORTED', 'the wait was given up');
+      const late = (): void => inVain('TIMEOUT', `${limits?.timeoutMs} ms have passed`);
       const cancel = limits?.timeoutMs === undefined ? undefined : limits.clock.after(limits.timeoutMs, late);
       const hearNoMore = limits?.signal && onAbort(limits.signal, aborted);
       const stop = this.add(address, look);

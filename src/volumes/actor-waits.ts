@@ -92,9 +92,19 @@ export class ActorWaits {
     }
   }
 
+  /** Undefined also where another runtime leads: a wait that has ended by itself has its own error. */
+  #seenIfLed(address: string): ActorView | undefined {
+    try {
+      return this.#options.engine.peek(address);
+    } catch (error) {
+      if (error instanceof StagecraftError) return undefined;
+      throw error;
+    }
+  }
+
   #unfinished(code: string, why: string, awaited: Awaited): StagecraftError {
     const { address, name, goal, standing = 'the request stands, and the work goes on' } = awaited;
-    const view = this.#seen(awaited);
+    const view = this.#seenIfLed(address);
     const now = view ? `it is ${this.#options.describe(view)}` : 'look at it again';
     return new StagecraftError(code, `${why} before ${name} was ${goal}; ${standing}: ${now}`, { address });
   }

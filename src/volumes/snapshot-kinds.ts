@@ -26,7 +26,7 @@ export interface SnapshotKindOptions {
   timeoutMs: number;
 }
 
-/** Beyond the deadline of the call itself, which says more. */
+/** Beyond the deadlines of the calls themselves, which say more. */
 const slackMs = 5_000;
 
 type Sight = Admitted['sight'];
@@ -41,6 +41,8 @@ interface Ways {
   remove: SnapshotPort['deleteSnapshot'];
   /** Looks for one that is made already; undefined where it can't be found so. */
   find(client: unknown, ids: SnapshotIds, bounds: CallBounds, sight: Sight): Promise<MadeSnapshot | undefined>;
+  /** How many calls each makes at most, one after another: each has its whole time. */
+  most: { create: number; remove: number; find: number };
 }
 
 export const snapshotKinds = ({ snapshots, ...options }: SnapshotKindOptions): ActorKind[] => [
@@ -57,6 +59,7 @@ export const snapshotKinds = ({ snapshots, ...options }: SnapshotKindOptions): A
       if (capabilities.has('GET_SNAPSHOT')) return snapshots.getSnapshot(client, ids, bounds);
       return capabilities.has('LIST_SNAPSHOTS') ? snapshots.listedSnapshot(client, ids, bounds) : undefined;
     },
+    most: { create: 1, remove: 1, find: 1 },
   }),
   kindOf(options, {
     topic: groupSnapshotsTopic,
@@ -74,6 +77,7 @@ export const snapshotKinds = ({ snapshots, ...options }: SnapshotKindOptions): A
       await removeGroup(snapshots, client, ids, bounds);
     },
     find: snapshots.getGroup,
+    most: { create: 2, remove: 4, find: 1 },
   }),
 ];
 
@@ -117,11 +121,13 @@ async function removeGroup(
 }
 
 function kindOf({ calls, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'>, ways: Ways): ActorKind {
+  const { most } = ways;
   const effect = <TInput extends PluginCall, TAnswer>(
+    mostCalls: number,
     work: (input: TInput) => Work<TAnswer>,
     negates?: string[],
   ): Effect => ({
-    sentDeadlineMs: timeoutMs + slackMs,
+    sentDeadlineMs: mostCalls * timeoutMs + slackMs,
     ...(negates && { negates }),
     run: (run: EffectCall<TInput>) => calls.run(run, { refusal: ways.refusal, ...work(run.input) }),
   });
@@ -134,25 +140,29 @@ function kindOf({ calls, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'>, wa
     },
     topic: () => ways.topic,
     effects: {
-      createSnapshot: effect<CreateSnapshotCall, MadeSnapshot>(({ name, sourceIds, parameters }) => ({
+      createSnapshot: effect<CreateSnapshotCall, MadeSnapshot>(most.create, ({ name, sourceIds, parameters }) => ({
         volumes: sourceIds,
         call: (client, bounds) => ways.create(client, { name, sourceIds, parameters }, bounds),
       })),
-      lookAtSnapshot: effect<LookCall, MadeSnapshot>(({ name, sourceIds, parameters, csiId, memberIds }) => ({
-        volumes: sourceIds,
-        call: async (client, bounds, sight) => {
-          try {
-            return await ways.create(client, { name, sourceIds, parameters }, bounds);
-          } catch (error) {
-            if (!isNotFound(error)) throw error;
-            // Its source is gone by now: what was made of it may be there all the same.
-            const found = await ways.find(client, { csiId, memberIds }, bounds, sight);
-            if (!found) throw error;
-            return found;
-          }
-        },
-      })),
+      lookAtSnapshot: effect<LookCall, MadeSnapshot>(
+        most.create + most.find,
+        ({ name, sourceIds, parameters, csiId, memberIds }) => ({
+          volumes: sourceIds,
+          call: async (client, bounds, sight) => {
+            try {
+              return await ways.create(client, { name, sourceIds, parameters }, bounds);
+            } catch (error) {
+              if (!isNotFound(error)) throw error;
+              // Its source is gone by now: what was made of it may be there all the same.
+              const found = await ways.find(client, { csiId, memberIds }, bounds, sight);
+              if (!found) throw error;
+              return found;
+            }
+          },
+        }),
+      ),
       deleteSnapshot: effect<RemoveSnapshotCall, null>(
+        most.remove,
         ({ csiId, memberIds }) => ({
           already: null,
           call: async (client, bounds) => {

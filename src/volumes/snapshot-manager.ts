@@ -19,12 +19,13 @@ import type { Clock } from '../engine/clock.js';
 import type { Random } from '../engine/random.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { StagecraftError } from '../errors.js';
+import { type Page, pageOf } from './actor-pages.js';
 import { ActorWaits } from './actor-waits.js';
 import { type AwaitOptions, awaitSchema, awaitShape, checkedOptions } from './await-options.js';
 import { checkSecretRefs, type SecretsProvider } from './secrets.js';
 import { groupSnapshotSort, type SnapshotSort, snapshotSort } from './snapshot-sorts.js';
 import { volumeSources } from './snapshot-sources.js';
-import { filterOf, type GroupSnapshotSpec, type SnapshotFilter, type SnapshotSpec } from './snapshot-spec.js';
+import type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from './snapshot-spec.js';
 import {
   type GroupSnapshot,
   type Snapshot,
@@ -34,7 +35,6 @@ import {
   snapshotStateOf,
 } from './snapshot-view.js';
 import { keyOf, type VolumeKeyInput } from './spec.js';
-import type { Page } from './volume-list.js';
 
 export interface SnapshotManagerOptions {
   engine: ActorDoor;
@@ -144,28 +144,15 @@ export class SnapshotManager<TSpec, TView> {
   /** A page of snapshots, by namespace and id. What is made or deleted meanwhile is listed or not; all others once. */
   async list(filter: SnapshotFilter = {}): Promise<Page<TView>> {
     this.#refuseIfClosed();
-    const { namespace, plugin, state: wanted, limit, after } = filterOf(filter);
+    const { namespace, plugin, state: wanted, ...page } = this.#sort.filterOf(filter);
     const prefix = namespace === undefined ? this.#sort.prefix : this.#sort.addressOf(namespace, '');
-    const items: TView[] = [];
-    let last = after;
-    for (;;) {
-      const { rows, next } = await this.#engine.page({
-        prefix,
-        limit: pageSize,
-        ...(last !== undefined && { after: last }),
-      });
-      for (const [index, [address, { state, context }]] of rows.entries()) {
-        const known = context as SnapshotContext;
-        const isMeant =
-          (plugin === undefined || known.spec?.plugin === plugin) &&
-          (wanted === undefined || snapshotStateOf(state) === wanted);
-        if (isMeant) items.push(structuredClone(this.#sort.view(state, known)));
-        const isLast = index === rows.length - 1 && next === undefined;
-        if (items.length === limit) return isLast ? { items } : { items, next: address };
-      }
-      if (next === undefined) return { items };
-      last = next;
-    }
+    return pageOf(this.#engine, { ...page, prefix }, ({ state, context }) => {
+      const known = context as SnapshotContext;
+      const isMeant =
+        (plugin === undefined || known.spec?.plugin === plugin) &&
+        (wanted === undefined || snapshotStateOf(state) === wanted);
+      return isMeant ? structuredClone(this.#sort.view(state, known)) : undefined;
+    });
   }
 
   /**
@@ -278,8 +265,6 @@ export class SnapshotManager<TSpec, TView> {
     if (this.#closed) throw this.#closed;
   }
 }
-
-const pageSize = 512;
 
 const deleteSchema = z.strictObject({ ...awaitShape, force: z.boolean().default(false) });
 

@@ -15,6 +15,7 @@ import {
   type GroupSnapshotSpec,
   groupSnapshotSchema,
   type SnapshotSpec,
+  snapshotFilters,
   snapshotSchema,
 } from './snapshot-spec.js';
 import { type GroupSnapshot, groupSnapshotOf, type Snapshot, snapshotOf } from './snapshot-view.js';
@@ -27,6 +28,8 @@ export interface SnapshotSort<TSpec, TView> {
   addressOf(namespace: string, id: string): string;
   /** @throws StagecraftError INVALID_ARGUMENT */
   asked(spec: TSpec): Omit<CheckedGroup, 'volumes'> & { volumes: VolumeKey[] };
+  /** @throws StagecraftError INVALID_ARGUMENT */
+  filterOf: ReturnType<typeof snapshotFilters>;
   view(state: StateValue, context: SnapshotContext): TView;
 }
 
@@ -39,6 +42,7 @@ export const snapshotSort: SnapshotSort<SnapshotSpec, Snapshot> = {
     const { volume, ...rest }: CheckedSnapshot = checked(snapshotSchema, spec, 'the spec of the snapshot');
     return { ...rest, volumes: [volume] };
   },
+  filterOf: snapshotFilters(snapshotsPrefix),
   view: snapshotOf,
 };
 
@@ -51,6 +55,7 @@ export const groupSnapshotSort: SnapshotSort<GroupSnapshotSpec, GroupSnapshot> =
     const { volumes, ...rest }: CheckedGroup = checked(groupSnapshotSchema, spec, 'the spec of the group snapshot');
     return { ...rest, volumes: volumes.toSorted(byName) };
   },
+  filterOf: snapshotFilters(groupSnapshotsPrefix),
   view: groupSnapshotOf,
 };
 

@@ -1,5 +1,6 @@
 /** What a snapshot may be asked to be: checked whole, every fault at once with its path, before anything is stored. */
 import { z } from 'zod';
+import { pageShape } from './actor-pages.js';
 import { checked, keySchema, mapSchema, secretsSchema, textSchema } from './spec.js';
 
 const common = {
@@ -30,18 +31,20 @@ export type CheckedSnapshot = z.output<typeof snapshotSchema>;
 export type CheckedGroup = z.output<typeof groupSnapshotSchema>;
 
 const states = ['pending-create', 'waiting', 'ready', 'pending-delete', 'deleted', 'failed'] as const;
-const maxItems = 1_000;
 
-const filterSchema = z.strictObject({
+const filterShape = {
   namespace: textSchema.optional(),
   plugin: textSchema.optional(),
   state: z.enum(states).optional(),
-  limit: z.int().positive().max(maxItems).default(100),
-  after: z.string().min(1).optional(),
-});
+};
+
+/** Of those whose addresses begin with `prefix`. */
+const filterSchema = (prefix: string) => z.strictObject({ ...filterShape, ...pageShape(prefix) });
 
 /** `after`: where the page before ended, its `next`. `limit`: default 100, at most 1,000. */
-export type SnapshotFilter = z.input<typeof filterSchema>;
-export type CheckedFilter = z.output<typeof filterSchema>;
+export type SnapshotFilter = z.input<ReturnType<typeof filterSchema>>;
 
-export const filterOf = (filter: unknown): CheckedFilter => checked(filterSchema, filter, 'the filter');
+export const snapshotFilters = (prefix: string): ((filter: unknown) => z.output<ReturnType<typeof filterSchema>>) => {
+  const schema = filterSchema(prefix);
+  return (filter) => checked(schema, filter, 'the filter');
+};

@@ -3,17 +3,9 @@ import { z } from 'zod';
 import { volumesPrefix } from '../../machines/addresses.js';
 import type { VolumeContext } from '../../machines/volume-types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
+import { type Page, pageOf, pageShape } from './actor-pages.js';
 import { checked, nodeIdSchema, textSchema } from './spec.js';
 import { stateOf, type Volume, volumeOf } from './volume-view.js';
-
-/**
- * One page of a listing. `next` is there while there may be more: ask again with it as `after`. A page may hold fewer
- * items than its limit, even none, and still have a next one.
- */
-export interface Page<T> {
-  items: T[];
-  next?: string;
-}
 
 const states = [
   'pending-create',
@@ -34,11 +26,7 @@ const filterSchema = z.strictObject({
   state: z.enum(states).optional(),
   node: nodeIdSchema.optional(),
   idPrefix: textSchema.optional(),
-  limit: z.int().min(1).max(1_000).default(100),
-  after: z
-    .string()
-    .refine((text) => text.startsWith(volumesPrefix), 'must be what a page gave as its next')
-    .optional(),
+  ...pageShape(volumesPrefix),
 });
 
 /**
@@ -47,33 +35,16 @@ const filterSchema = z.strictObject({
  */
 export type VolumeFilter = z.input<typeof filterSchema>;
 
-const pageSize = 512;
-/** One page looks at no more than this, however few of them are meant. */
-const maxLooks = 4_096;
-
 /**
  * What is made or deleted meanwhile may be in it or not; all others are, once.
  * @throws StagecraftError INVALID_ARGUMENT with every fault; STORE_UNAVAILABLE
  */
 export async function listVolumes(engine: ActorDoor, given: VolumeFilter): Promise<Page<Volume>> {
-  const { limit, after: from, ...filter } = checked(filterSchema, given, 'the filter');
-  const prefix = prefixOf(filter);
-  const items: Volume[] = [];
-  let after = from;
-  for (let looks = 0; looks < maxLooks; looks += pageSize) {
-    const { rows, next } = await engine.page({ prefix, limit: pageSize, ...(after !== undefined && { after }) });
-    for (const [index, [address, view]] of rows.entries()) {
-      const context = view.context as VolumeContext;
-      const volume = isMeant(context, stateOf(view.state), filter) && volumeOf(view.state, context);
-      if (volume) items.push(volume);
-      if (items.length < limit) continue;
-      const isLast = index === rows.length - 1 && next === undefined;
-      return { items, ...(!isLast && { next: address }) };
-    }
-    if (next === undefined) return { items };
-    after = next;
-  }
-  return { items, ...(after !== undefined && { next: after }) };
+  const { limit, after, ...filter } = checked(filterSchema, given, 'the filter');
+  return pageOf(engine, { prefix: prefixOf(filter), limit, after }, ({ state, context: kept }) => {
+    const context = kept as VolumeContext;
+    return isMeant(context, stateOf(state), filter) ? volumeOf(state, context) : undefined;
+  });
 }
 
 type Filter = Omit<z.output<typeof filterSchema>, 'limit' | 'after'>;

@@ -14,6 +14,10 @@ const event = (rest: Pick<PluginEvent, 'kind'> & Partial<PluginEvent>): PluginEv
   ...rest,
 });
 
+/** Of a change of a volume. */
+const told = (rest: object): string | undefined =>
+  describeVolumeEvent({ id: '1', at: 0, key: { namespace: 'team', id: 'data' }, uid: 'u', ...rest } as VolumeEvent);
+
 describe('A1 what the agent says', () => {
   it('A1 I8 a node that changes is told with what it was before', () => {
     const node = { nodeId: 'n2', topology: { zone: 'b' }, maxVolumes: 8, before: { nodeId: 'n1' } };
@@ -30,8 +34,6 @@ describe('A1 what the agent says', () => {
   });
 
   it('A1 V13 what becomes of a volume is told, steps on the way are not', () => {
-    const told = (rest: object): string | undefined =>
-      describeVolumeEvent({ id: '1', at: 0, key: { namespace: 'team', id: 'data' }, uid: 'u', ...rest } as VolumeEvent);
     const failure = { code: 'CSI_ERROR', message: 'no room', final: true };
     const left = { what: 'published', nodeId: 'a', csiNodeId: 'n-a', csiId: 'vol-1', message: 'busy' };
     const lines: [object, string | undefined][] = [
@@ -46,9 +48,32 @@ describe('A1 what the agent says', () => {
         { kind: 'deleted', leftovers: [left] },
         'deleted, but may be left: published on node a (n-a), csi id vol-1: busy',
       ],
-      [{ kind: 'availability', availability: 'drain', allocIds: [] }, undefined],
+      [{ kind: 'claim', state: 'taken', allocId: 'w', nodeId: 'a' }, undefined],
     ];
     for (const [event, line] of lines) expect(told(event)).to.equal(line && `00:00:00 volume team/data: ${line}`);
+  });
+
+  it('A1 V15 V20 what is found of a volume, and that it is to be left, is told', () => {
+    const abnormal = { abnormal: true, message: 'one mirror is gone' };
+    const lines: [object, string][] = [
+      [{ kind: 'availability', availability: 'pause', allocIds: ['w'] }, 'its availability is pause'],
+      [
+        { kind: 'availability', availability: 'drain', allocIds: ['w', 'x'] },
+        'its availability is drain; to be released by w, x',
+      ],
+      [{ kind: 'seen', isMissing: true }, 'its plugin does not list it'],
+      [{ kind: 'seen', isMissing: false }, 'its plugin lists it as it should be'],
+      [{ kind: 'seen', isMissing: false, condition: abnormal }, 'its condition is abnormal: one mirror is gone'],
+      [
+        { kind: 'seen', isMissing: false, condition: { abnormal: false, message: 'fine' }, heldOn: ['b'] },
+        'its condition is normal: fine; it is on node b unasked, and stays there',
+      ],
+      [
+        { kind: 'drifted', lost: ['a'], strays: ['b'] },
+        'it was not on node a any more, and is published there again; it was on node b unasked, and is taken from there',
+      ],
+    ];
+    for (const [event, line] of lines) expect(told(event)).to.equal(`00:00:00 volume team/data: ${line}`);
   });
 
   it('A1 the last word of an instance that was deregistered is no news; any other ill health is', () => {

@@ -104,6 +104,19 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
     });
   });
 
+  it('A5 C6 a claim is released by hand: the volume goes with its last one', async () => {
+    expect(volume('create', 'data', '--plugin', 'hostpath').status).to.equal(0);
+    expect(volume('publish', 'data', 'quickstart').status).to.equal(0);
+    const modes = { accessMode: 'single-node-writer', attachmentMode: 'file-system' };
+    const body = { allocId: 'web', nodeId: 'quickstart', mode: 'write', ...modes };
+    await askAgent(place.socketPath, 'POST', '/v1/volumes/default/data/claim', { body });
+    expect(volume('unpublish', 'data', 'quickstart', '--json').stderr).to.include('VOLUME_IN_USE');
+    expect(volume('release', 'data', 'web').stdout).to.equal('volume default/data is not claimed by web any more\n');
+    const { claims }: VolumeReport = JSON.parse(volume('status', 'data', '--json').stdout);
+    expect(claims.filter(({ state }) => state === 'taken')).to.deep.equal([]);
+    expect(volume('release', 'nobody', 'web', '--json').stderr).to.include('VOLUME_NOT_FOUND');
+  });
+
   it('A5 V1 snapshots of one volume and of two: made, made into a volume, looked at, deleted', () => {
     const one = (...args: string[]): Said => cli('snapshot', ...args, '--config', place.configPath);
     const group = (...args: string[]): Said => cli('group-snapshot', ...args, '--config', place.configPath);

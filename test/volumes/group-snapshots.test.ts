@@ -174,6 +174,29 @@ describe('a snapshot of a group', () => {
     expect(house.plugin.told()).to.deep.equal(['CreateVolumeGroupSnapshot: NOT_FOUND']);
   });
 
+  it('V13 a plugin that takes nearly all of its time for each call: it is made, and deleted though a member is gone', async () => {
+    const slowly = () => new Promise<void>((resolve) => void house.clock.after(110_000, resolve));
+    house.plugin.groupControllerGetCapabilities = async () => {
+      await slowly();
+      return house.plugin.groupCapabilities;
+    };
+    house.plugin.script = () => ({ before: slowly() });
+    const making = groups().create(asked);
+    await house.clock.advance(220_000);
+    await making;
+    house.plugin.lostMembers.add('group-1-of-vol-1');
+    const deleting = groups().delete(key);
+    await house.clock.advance(440_000);
+    await deleting;
+    expect(house.plugin.snapshots.size).to.equal(0);
+    expect(house.plugin.told()).to.deep.equal([
+      'CreateVolumeGroupSnapshot: OK',
+      'DeleteVolumeGroupSnapshot: NOT_FOUND',
+      'GetVolumeGroupSnapshot: OK',
+      'DeleteVolumeGroupSnapshot: OK',
+    ]);
+  });
+
   it('V10 the runtime ends while it is made, and while it is deleted: nothing is left at the end', async () => {
     tells('CreateVolumeGroupSnapshot', { after: new Promise(() => {}) });
     const cut = refusalOf(groups().create(asked));

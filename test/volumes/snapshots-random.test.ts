@@ -12,12 +12,19 @@ const key = { id: 'monday' };
 const never = new Promise<never>(() => {});
 
 /** Of a call that may have been done, or may still be. */
-const unknown: GrpcCode[] = ['DEADLINE_EXCEEDED', 'UNAVAILABLE', 'INTERNAL', 'UNKNOWN', 'CANCELLED', 'DATA_LOSS'];
+const unknown: GrpcCode[] = [
+  'DEADLINE_EXCEEDED',
+  'UNAVAILABLE',
+  'INTERNAL',
+  'UNKNOWN',
+  'CANCELLED',
+  'DATA_LOSS',
+  'RESOURCE_EXHAUSTED',
+];
 /** Of one that was not. */
 const refusals: GrpcCode[] = [
   'ABORTED',
   'FAILED_PRECONDITION',
-  'RESOURCE_EXHAUSTED',
   'INVALID_ARGUMENT',
   'OUT_OF_RANGE',
   'ALREADY_EXISTS',

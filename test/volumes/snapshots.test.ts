@@ -149,8 +149,8 @@ describe('a snapshot', () => {
     expect(house.plugin.told()).to.include.members(['GetSnapshot: OK', 'ListSnapshots: OK']);
   });
 
-  it('V11 RESOURCE_EXHAUSTED and final errors: the request fails, nothing is tried until a retry, and it can be deleted', async () => {
-    for (const code of ['RESOURCE_EXHAUSTED', 'INVALID_ARGUMENT', 'NOT_FOUND'] as const) {
+  it('V11 final errors: the request fails, nothing is tried until a retry, and it can be deleted', async () => {
+    for (const code of ['INVALID_ARGUMENT', 'NOT_FOUND'] as const) {
       house.plugin.calls.length = 0;
       tells('CreateSnapshot', { code }, { code });
       expect((await refusalOf(snapshots().create(asked))).grpcCode).to.equal(code);
@@ -163,6 +163,48 @@ describe('a snapshot', () => {
       await snapshots().delete(key);
       expect(house.plugin.told()).to.deep.equal([`CreateSnapshot: ${code}`, `CreateSnapshot: ${code}`]);
     }
+  });
+
+  for (const work of [false, true]) {
+    it(`V11 RESOURCE_EXHAUSTED ${work ? 'after' : 'before'} the work: the request fails and says what to do; retried, it is made anew`, async () => {
+      tells('CreateSnapshot', { code: 'RESOURCE_EXHAUSTED', work });
+      const { grpcCode, message } = await refusalOf(snapshots().create(asked));
+      expect(grpcCode).to.equal('RESOURCE_EXHAUSTED');
+      expect(message).to.include('may have been made').and.include('a deletion asks').and.include('with force');
+      await house.clock.advance(3_600_000);
+      expect(names()).to.have.length(1);
+      expect(await state()).to.equal('failed');
+      await snapshots().retry(key);
+      await house.rest();
+      const made = await snapshots().get(key);
+      expect(made).to.include({ state: 'ready', csiId: 'snap-2' });
+      expect([...house.plugin.snapshots.keys()]).to.deep.equal(['snap-2']);
+      expect(names()).to.deep.equal([`sc-${made?.uid}`, `sc-${made?.uid}`, `sc-${made?.uid}-1`]);
+    });
+
+    it(`V13 RESOURCE_EXHAUSTED ${work ? 'after' : 'before'} the work, then deleted: found out, also once there is room only, and removed`, async () => {
+      const full = { code: 'RESOURCE_EXHAUSTED', work } as const;
+      tells('CreateSnapshot', full, full);
+      await refusalOf(snapshots().create(asked));
+      const deleting = snapshots().delete(key);
+      await house.rest();
+      const { state: now, error } = (await snapshots().get(key)) ?? {};
+      expect(now).to.equal('pending-create');
+      expect(error?.message).to.include('may have been made').and.include('with force');
+      await house.clock.advance(60_000);
+      await deleting;
+      expect(house.plugin.told().slice(-2)).to.deep.equal(['CreateSnapshot: OK', 'DeleteSnapshot: OK']);
+      expect(house.plugin.snapshots.size).to.equal(0);
+    });
+  }
+
+  it('V13 RESOURCE_EXHAUSTED for ever, deleted with force: given up, and what may be left is on record', async () => {
+    house.plugin.script = ({ rpc }) => (rpc === 'CreateSnapshot' ? { code: 'RESOURCE_EXHAUSTED' } : undefined);
+    await refusalOf(snapshots().create(asked));
+    const deleting = snapshots().delete(key, { force: true });
+    await house.clock.advance(60_000);
+    await deleting;
+    expect((await snapshots().get(key))?.leftovers?.[0]).to.match(/^what was asked for as sc-/);
   });
 
   it('V11 without CREATE_DELETE_SNAPSHOT: PLUGIN_LACKS, and nothing is called', async () => {
@@ -324,6 +366,24 @@ describe('a snapshot', () => {
     house.plugin.snapshots.clear();
   });
 
+  it('V13 a deletion that has failed, asked for again: it is tried again at once', async () => {
+    await snapshots().create(asked);
+    tells('DeleteSnapshot', { code: 'PERMISSION_DENIED' });
+    expect((await refusalOf(snapshots().delete(key))).grpcCode).to.equal('PERMISSION_DENIED');
+    await snapshots().delete(key);
+    expect(house.plugin.told().slice(1)).to.deep.equal(['DeleteSnapshot: PERMISSION_DENIED', 'DeleteSnapshot: OK']);
+  });
+
+  it('V13 a deletion that could not find out what was made, asked for again: it finds out', async () => {
+    tells('CreateSnapshot', { code: 'DEADLINE_EXCEEDED', work: true }, ...Array(2).fill({ code: 'PERMISSION_DENIED' }));
+    const making = refusalOf(snapshots().create(asked));
+    await house.clock.advance(1_000);
+    await making;
+    expect((await refusalOf(snapshots().delete(key))).grpcCode).to.equal('PERMISSION_DENIED');
+    await snapshots().delete(key);
+    expect(house.plugin.snapshots.size).to.equal(0);
+  });
+
   for (const [code, isFinal] of [
     ['INVALID_ARGUMENT', true],
     ['OUT_OF_RANGE', true],
@@ -418,6 +478,14 @@ describe('a snapshot', () => {
     expect((await snapshots().list({ namespace: 'other' })).items).to.have.length(1);
     expect((await snapshots().list({ state: 'failed' })).items).to.have.length(0);
     expect((await snapshots().list({ plugin: pluginName })).items).to.have.length(4);
+  });
+
+  it('V21 a page after one of another kind, or of no kind: INVALID_ARGUMENT, as for volumes', async () => {
+    for (const after of ['volume/default/data', 'group-snapshot/default/monday', 'x', '']) {
+      const { code, faults } = await refusalOf(snapshots().list({ after, limit: 0 }));
+      expect(code).to.equal('INVALID_ARGUMENT');
+      expect(faults?.map((fault) => fault.split(':')[0])).to.deep.equal(['limit', 'after']);
+    }
   });
 
   describe('of which its plugin names another one later', () => {

@@ -2,29 +2,52 @@
 import { expect } from 'chai';
 import type { ActorDoor } from '../../src/engine/actor-door.js';
 import type { ActorView } from '../../src/engine/engine.js';
+import { StagecraftError } from '../../src/errors.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 import { VolumeWaits } from '../../src/volumes/volume-waits.js';
+import { refusalOf } from '../refusal.js';
+
+const key = { namespace: 'default', id: 'data' };
+
+const engineWith = (actors: Pick<ActorDoor, 'read' | 'peek' | 'has'>): ActorDoor => ({
+  ask: async () => undefined,
+  page: async () => ({ rows: [] }),
+  observe: () => () => {},
+  follow: () => {
+    throw new Error('nobody follows');
+  },
+  ...actors,
+});
 
 describe('waiting for a volume', () => {
   it('V1 one that is at rest, and not in memory, is read first: it is not taken for deleted', async () => {
     const stored: ActorView = { state: 'created', context: { uid: 'u' }, seq: 3 };
     let inMemory: ActorView | undefined;
-    const engine: ActorDoor = {
-      ask: async () => undefined,
+    const engine = engineWith({
       read: async () => {
         inMemory = stored;
         return stored;
       },
-      page: async () => ({ rows: [] }),
       peek: () => inMemory,
       has: () => inMemory !== undefined,
-      observe: () => () => {},
-      follow: () => {
-        throw new Error('nobody follows');
-      },
-    };
+    });
     const waits = new VolumeWaits(engine, simulatedClock());
-    const key = { namespace: 'default', id: 'data' };
     expect(await waits.until({ key, goal: 'created', reached: ({ uid }) => uid })).to.equal('u');
+  });
+
+  it('V1 given up as another runtime leads: rejected, and nothing of the wait is left to come', async () => {
+    const engine = engineWith({
+      read: async () => undefined,
+      peek: () => {
+        throw new StagecraftError('NOT_LEADER', 'another leads');
+      },
+      has: () => false,
+    });
+    const clock = simulatedClock();
+    const waits = new VolumeWaits(engine, clock);
+    const signal = AbortSignal.abort();
+    const waiting = waits.until({ key, goal: 'created', reached: () => undefined, timeoutMs: 1_000, signal });
+    expect(await refusalOf(waiting)).to.include({ code: 'ABORTED' });
+    await clock.advance(2_000);
   });
 });

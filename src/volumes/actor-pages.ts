@@ -1,0 +1,49 @@
+/** Pages of actors: those that are meant, in the order of their addresses, whatever changes meanwhile. */
+import { z } from 'zod';
+import type { ActorDoor } from '../engine/actor-door.js';
+import type { ActorView } from '../engine/engine.js';
+
+/**
+ * One page of a listing. `next` is there while there may be more: ask again with it as `after`. A page may hold fewer
+ * items than its limit, even none, and still have a next one.
+ */
+export interface Page<T> {
+  items: T[];
+  next?: string;
+}
+
+const pageSize = 512;
+/** One page looks at no more than this, however few of them are meant. */
+const maxLooks = 4_096;
+
+/** `limit`: of items in a page, 1 to 1,000, default 100. `after`: the `next` of the page before. @param prefix of all addresses */
+export const pageShape = (prefix: string) => ({
+  limit: z.int().min(1).max(1_000).default(100),
+  after: z
+    .string()
+    .refine((text) => text.startsWith(prefix), 'must be what a page gave as its next')
+    .optional(),
+});
+
+/** What is made or deleted meanwhile may be in it or not; all others are, once. @param itemOf undefined: not meant */
+export async function pageOf<T>(
+  engine: ActorDoor,
+  { prefix, limit, after: from }: { prefix: string; limit: number; after?: string | undefined },
+  itemOf: (view: ActorView) => T | undefined,
+): Promise<Page<T>> {
+  const items: T[] = [];
+  let after = from;
+  for (let looks = 0; looks < maxLooks; looks += pageSize) {
+    const { rows, next } = await engine.page({ prefix, limit: pageSize, ...(after !== undefined && { after }) });
+    for (const [index, [address, view]] of rows.entries()) {
+      const item = itemOf(view);
+      if (item !== undefined) items.push(item);
+      if (items.length < limit) continue;
+      const isLast = index === rows.length - 1 && next === undefined;
+      return { items, ...(!isLast && { next: address }) };
+    }
+    if (next === undefined) return { items };
+    after = next;
+  }
+  return { items, ...(after !== undefined && { next: after }) };
+}

@@ -1,0 +1,42 @@
+/** What the command line shows of one volume. */
+import { expect } from 'chai';
+import type { VolumeReport } from '../../src/agent/volume-api.js';
+import { volumeDetails } from '../../src/cli/print-volumes.js';
+
+const volume: VolumeReport = {
+  key: { namespace: 'default', id: 'data' },
+  state: 'created',
+  uid: 'u',
+  plugin: 'disk',
+  csiId: 'vol-1',
+  parameters: {},
+  mutableParameters: { iops: '1' },
+  secrets: [],
+  capabilities: [],
+  publications: {},
+  claims: [],
+  waiting: [],
+  availability: 'active',
+};
+
+const lineOf = (name: string, more: Partial<VolumeReport>): string | undefined =>
+  volumeDetails({ ...volume, ...more })
+    .split('\n')
+    .find((line) => line.startsWith(name))
+    ?.slice(name.length)
+    .trim();
+
+describe('the details of a volume', () => {
+  it('A5 V11 an expansion, and a change of parameters: under way, waiting for something, or failed for good', () => {
+    const [capacity, mutableParameters] = [{ requiredBytes: 5_000 }, { iops: '2', tier: 'fast' }];
+    const message = 'no room';
+    expect(lineOf('expansion', { expansion: { capacity } })).to.equal('under way');
+    expect(lineOf('expansion', { expansion: { capacity, message } })).to.equal('under way: no room');
+    expect(lineOf('expansion', { expansion: { capacity, failed: true, message } })).to.equal('failed: no room');
+    expect(lineOf('change', { modification: { mutableParameters } })).to.equal('iops=2, tier=fast, under way');
+    expect(lineOf('change', { modification: { mutableParameters, failed: true, message } })).to.equal(
+      'iops=2, tier=fast, failed: no room',
+    );
+    expect(lineOf('change', {})).to.equal(undefined);
+  });
+});
