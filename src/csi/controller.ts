@@ -119,10 +119,10 @@ async function* listed(client: CsiClient, options: CallOptions): AsyncGenerator<
     const { entries, nextToken } = await client.listVolumes({ startingToken }, options);
     for (const { volume, status } of entries) {
       if (!volume) continue;
-      const { volumeCondition, publishedNodeIds = [] } = status ?? {};
+      const { volumeCondition } = status ?? {};
       yield {
         csiId: volume.volumeId,
-        publishedNodeIds,
+        ...(status && { publishedNodeIds: status.publishedNodeIds }),
         ...(volume.capacityBytes > 0n && { capacityBytes: bytesOf(volume.capacityBytes) }),
         ...(volumeCondition && { condition: volumeCondition }),
       };

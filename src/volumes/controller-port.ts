@@ -23,8 +23,8 @@ export interface PublishRequest {
 export interface ListedVolume {
   csiId: string;
   capacityBytes?: Bytes;
-  /** CSI node ids. */
-  publishedNodeIds: string[];
+  /** CSI node ids. Absent: the plugin does not say. */
+  publishedNodeIds?: string[];
   /** Absent: the plugin does not say. */
   condition?: { abnormal: boolean; message: string };
 }

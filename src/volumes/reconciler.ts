@@ -213,15 +213,15 @@ function sightingOf(
   { nodes, withNodes }: { nodes: Map<string, string>; withNodes: boolean },
 ): Sighting {
   if (!seen) return { isMissing: true };
+  const sighting: Sighting = { isMissing: false, ...(seen.condition && { condition: seen.condition }) };
+  // Nothing said of where a volume is does not say that it is nowhere.
+  const attached = withNodes ? seen.publishedNodeIds : undefined;
+  if (!attached) return sighting;
   const known = Object.values(publications).map(({ csiNodeId }) => csiNodeId);
-  const strays = seen.publishedNodeIds
+  const strays = attached
     .filter((csiNodeId) => csiNodeId !== '' && !known.includes(csiNodeId))
     .map((csiNodeId) => ({ nodeId: nodes.get(csiNodeId) ?? csiNodeId, csiNodeId }));
-  return {
-    isMissing: false,
-    ...(seen.condition && { condition: seen.condition }),
-    ...(withNodes && { attached: seen.publishedNodeIds, strays }),
-  };
+  return { ...sighting, attached, strays };
 }
 
 /** Of a publication that is being made, its absence says nothing. */

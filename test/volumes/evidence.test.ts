@@ -116,4 +116,19 @@ describe('a listing as evidence', () => {
     expect(await claims()).to.deep.equal(['w1 unpublishing']);
     expect(await stateOn('a')).to.equal('pending-node-unpublish');
   });
+
+  it('N3 V20 listed without a word of where it is: no evidence, its claim stays and so does its publication', async () => {
+    await claim('w1');
+    await publish();
+    await house.volumes.release(key, 'w1');
+    const listVolumes = house.plugin.listVolumes.bind(house.plugin);
+    house.plugin.listVolumes = async (request) => {
+      const { entries, nextToken } = await listVolumes(request);
+      return { entries: entries.map(({ status: _, ...entry }) => entry), nextToken };
+    };
+    await compare();
+    expect(await claims()).to.deep.equal(['w1 unpublishing']);
+    expect(await stateOn('a')).to.equal('pending-node-unpublish');
+    expect(attached()).to.deep.equal(['csi-a']);
+  });
 });
