@@ -48,6 +48,8 @@ const listings = 3;
 const waitMs = 10_000;
 /** What is refused at once may be refused for a moment only. */
 const soonMs = 1_000;
+/** What a plugin offers that says where its volumes are. */
+const listsNodes = ['LIST_VOLUMES_PUBLISHED_NODES', 'PUBLISH_UNPUBLISH_VOLUME'];
 /** From one look that somebody asked for to the next. */
 const betweenLooksMs = 60_000;
 
@@ -185,7 +187,8 @@ export class Reconciler {
           `plugin '${plugin}' does not offer LIST_VOLUMES: it can't be compared with`,
         );
       const client = await admitted.client();
-      const withNodes = capabilities.has('LIST_VOLUMES_PUBLISHED_NODES');
+      // Where nothing is attached and detached, where a volume is means nothing: CSI has them offered together.
+      const withNodes = listsNodes.every((one) => capabilities.has(one));
       for (let attempt = 1; ; attempt += 1) {
         try {
           const listed = new Map<string, ListedVolume>();

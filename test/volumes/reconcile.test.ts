@@ -1,7 +1,7 @@
 /** What a plugin says of its volumes by itself, against what is believed: differences are told, and mended by the normal path. */
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
-import type { KeptVolume } from './fake-plugin.js';
+import { allCapabilities, type KeptVolume } from './fake-plugin.js';
 import { gate, inOrder } from './scripts.js';
 import { spec, VolumeHouse } from './volume-house.js';
 
@@ -178,6 +178,19 @@ describe('volumes compared with their plugins', () => {
     await house.volumes.reconcile();
     await house.rest();
     expect(house.plugin.told()).to.deep.equal([]);
+  });
+
+  it('N3 V20 one that says where they are, but can neither attach nor detach them: nothing is taken for lost', async () => {
+    house.plugin.capabilities = allCapabilities.filter((one) => one !== 'PUBLISH_UNPUBLISH_VOLUME');
+    await house.clock.advance(30_000);
+    const usage = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
+    await house.volumes.claim(key, { allocId: 'web', nodeId: 'a', mode: 'write', ...usage });
+    await house.volumes.release(key, 'web');
+    kept().attached.clear();
+    expect(await house.volumes.reconcile('disk')).to.deep.equal([{ plugin: 'disk', volumes: 1, differing: [] }]);
+    const { claims = [], publications } = (await house.volumes.get(key)) ?? {};
+    expect(claims.map(({ state }) => state)).to.deep.equal(['unpublishing']);
+    expect(publications?.a?.state).to.equal('pending-node-unpublish');
   });
 
   it('V20 a listing that fails changes nothing; one whose token is stale is begun again', async () => {
