@@ -8,8 +8,9 @@ import { type Hearable, isHearable } from '../abort.js';
 import type { CallBounds, ControllerPort, ListedVolume } from '../volumes/controller-port.js';
 import type { CallOptions } from './calls.js';
 import type { CsiClient } from './client.js';
-import { csiError } from './codes.js';
+import { csiError, cutText } from './codes.js';
 import type * as plain from './generated/plain.js';
+import { withoutSecrets } from './secrets.js';
 
 /** What a type's dispenser connects is for whoever gives it: the built-in one, and what takes its place, has these methods. */
 const csi = (client: unknown): CsiClient => client as CsiClient;
@@ -36,7 +37,8 @@ export const csiController = ({ timeoutMs }: { timeoutMs: number }): ControllerP
         { ...request, secrets: bounds.secrets },
         bounded(bounds),
       );
-      return refusalIn(answer, spec.capabilities);
+      const message = cutText(withoutSecrets(answer.message, Object.values(bounds.secrets)));
+      return refusalIn({ ...answer, message }, spec.capabilities);
     },
     deleteVolume: (client, { csiId }, bounds) =>
       csi(client).deleteVolume({ volumeId: csiId, secrets: bounds.secrets }, bounded(bounds)),
@@ -124,7 +126,7 @@ async function* listed(client: CsiClient, options: CallOptions): AsyncGenerator<
         csiId: volume.volumeId,
         ...(status && { publishedNodeIds: status.publishedNodeIds }),
         ...(volume.capacityBytes > 0n && { capacityBytes: bytesOf(volume.capacityBytes) }),
-        ...(volumeCondition && { condition: volumeCondition }),
+        ...(volumeCondition && { condition: { ...volumeCondition, message: cutText(volumeCondition.message) } }),
       };
     }
     if (nextToken === '') return;
