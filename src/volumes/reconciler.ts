@@ -12,6 +12,7 @@ import { pages } from '../engine/pages.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { ControllerPort, ListedVolume } from './controller-port.js';
 import type { PluginAccess, PluginAnswer } from './plugin-access.js';
+import { stateOf } from './volume-view.js';
 
 export interface ReconcilerOptions {
   engine: ActorDoor;
@@ -142,7 +143,7 @@ export class Reconciler {
     if (!isNone) this.#options.logger.info({ plugin }, `its volumes could not be compared now: ${messageOf(error)}`);
   }
 
-  /** The volumes that are made and not on their way out, by plugin. */
+  /** The volumes that are made, by plugin; of those that are gone, what is left of them is on record. */
   async #believed(): Promise<Map<string, Believed[]>> {
     const { engine } = this.#options;
     const byPlugin = new Map<string, Believed[]>();
@@ -151,7 +152,7 @@ export class Reconciler {
     )) {
       const context = view.context as VolumeContext;
       const { spec, csi } = context;
-      if (!spec || !csi) continue;
+      if (!spec || !csi || stateOf(view.state) === 'deleted') continue;
       const volumes = byPlugin.get(spec.plugin) ?? [];
       volumes.push({ address, context });
       byPlugin.set(spec.plugin, volumes);
@@ -163,13 +164,21 @@ export class Reconciler {
     const { listed, withNodes } = await this.#listed(plugin);
     const nodes = await this.#options.nodesOf(plugin);
     const differing: string[] = [];
+    let failure: unknown;
     for (const { address, context } of volumes) {
       const seen = listed.get(context.csi?.id ?? '');
       const sighting = sightingOf(context, seen, { nodes, withNodes });
       if (!differs(context, sighting)) continue;
-      await this.#options.engine.ask(address, { type: 'volume.observed', believed: beliefOf(context), sighting });
-      differing.push(`${context.key.namespace}/${context.key.id}`);
+      try {
+        await this.#options.engine.ask(address, { type: 'volume.observed', believed: beliefOf(context), sighting });
+        differing.push(`${context.key.namespace}/${context.key.id}`);
+      } catch (error) {
+        // One that can't be told, e.g. as it is in quarantine, keeps the others from nothing.
+        const isGone = error instanceof StagecraftError && error.code === 'VOLUME_NOT_FOUND';
+        if (!isGone) failure ??= error;
+      }
     }
+    if (failure !== undefined) throw failure;
     return { plugin, volumes: volumes.length, differing };
   }
 
