@@ -146,7 +146,7 @@ export interface Sighting {
 
 /** What is kept of it, and told. */
 export interface Seen extends Pick<Sighting, 'isMissing' | 'condition'> {
-  /** Nodes where it is attached though nobody asked for it, and stays, as it is claimed there. */
+  /** Nodes where it is attached though nobody asked for it, and stays: it is claimed there, or was taken over. */
   heldOn?: string[];
 }
 
