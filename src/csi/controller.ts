@@ -115,8 +115,12 @@ class Bounded implements CallOptions {
   }
 }
 
-/** Page by page; a token that the plugin no longer knows is an error, of the class `start-over`. */
+/**
+ * Page by page; a token that the plugin no longer knows is an error, of the class `start-over`. One that it gives twice would
+ * lead on for ever.
+ */
 async function* listed(client: CsiClient, options: CallOptions): AsyncGenerator<ListedVolume, void> {
+  const tokens = new Set<string>();
   for (let startingToken = ''; ; ) {
     const { entries, nextToken } = await client.listVolumes({ startingToken }, options);
     for (const { volume, status } of entries) {
@@ -130,6 +134,11 @@ async function* listed(client: CsiClient, options: CallOptions): AsyncGenerator<
       };
     }
     if (nextToken === '') return;
+    if (tokens.has(nextToken)) {
+      const text = `the plugin gives the token of a page that was read, ${cutText(nextToken)}, again: its list has no end`;
+      throw csiError('ListVolumes', 'OK', text, 'driver-bug');
+    }
+    tokens.add(nextToken);
     startingToken = nextToken;
   }
 }

@@ -65,6 +65,8 @@ export class Reconciler {
   readonly #stop = new AbortController();
   /** By plugin: the last one. */
   readonly #looks = new Map<string, Look>();
+  /** Plugins that a round is comparing. */
+  readonly #inRound = new Set<string>();
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
@@ -88,16 +90,18 @@ export class Reconciler {
     if (refusal) throw refusal;
     const believed = await this.#believed();
     if (plugin !== undefined) return [await this.#compare(plugin, believed.get(plugin) ?? [])];
-    const compared: Reconciled[] = [];
-    for (const [name, volumes] of believed) {
-      try {
-        compared.push(await this.#compare(name, volumes));
-      } catch (error) {
-        if (this.#stop.signal.aborted) break;
-        this.#tell(name, error);
-      }
+    const all = await Promise.all([...believed].map(([name, volumes]) => this.#compareOne(name, volumes)));
+    return all.filter((one) => one !== undefined);
+  }
+
+  /** @returns undefined where it could not be compared, which is told */
+  async #compareOne(plugin: string, volumes: Believed[]): Promise<Reconciled | undefined> {
+    try {
+      return await this.#compare(plugin, volumes);
+    } catch (error) {
+      if (!this.#stop.signal.aborted) this.#tell(plugin, error);
+      return undefined;
     }
-    return compared;
   }
 
   /**
@@ -132,9 +136,18 @@ export class Reconciler {
       if (signal.aborted) return;
       if (refusal()) continue;
       // The store may not answer: then it is done the next time.
-      await this.run().catch((error: unknown) => {
+      await this.#round().catch((error: unknown) => {
         if (!signal.aborted) logger.warn({}, `volumes could not be compared with their plugins: ${messageOf(error)}`);
       });
+    }
+  }
+
+  /** Waits for no plugin: one that takes longer than an interval is asked again once it has answered. */
+  async #round(): Promise<void> {
+    for (const [plugin, volumes] of await this.#believed()) {
+      if (this.#inRound.has(plugin)) continue;
+      this.#inRound.add(plugin);
+      void this.#compareOne(plugin, volumes).finally(() => this.#inRound.delete(plugin));
     }
   }
 
