@@ -97,7 +97,8 @@ export class Deeds {
   deed(action: unknown): Deed {
     const { name, params } = reference(action);
     const call: unknown = isCall(action) ? action : this.#machine.implementations.actions[name];
-    if (isCall(call) && isOfXState(call)) return this.#deedOf(this.#workOf(call), params);
+    if (call !== undefined && !isCall(call)) return unplanned;
+    if (call && isOfXState(call)) return this.#deedOf(this.#workOf(call), params);
     return this.#deedOf(({ asked }, info, given) => asked.push({ type: name, info, params: given }), params);
   }
 

@@ -9,6 +9,7 @@ import {
   type AnyStateNode,
   type AnyTransitionDefinition,
   pathToStateValue,
+  type StateValue,
 } from 'xstate';
 import { type Check, type Deed, Deeds, type Scope, unplanned } from './plan-deeds.js';
 
@@ -29,6 +30,9 @@ export interface Move {
 type CandidatesOf = (from: Configuration, event?: string) => Candidate[];
 type Transition = Pick<AnyTransitionDefinition, 'source' | 'target' | 'reenter' | 'actions'>;
 
+/** Of a configuration: names of events may come from outside, without end. */
+const mostEventsKnown = 1_000;
+
 /** States that a machine is in at the same time: one within the other, from its root to one that has none within. */
 export class Configuration {
   readonly nodes: AnyStateNode[];
@@ -40,6 +44,7 @@ export class Configuration {
   /** @param template a snapshot in these states, made by XState; another one differs from it by its context */
   constructor(nodes: AnyStateNode[], template: AnyMachineSnapshot, candidatesOf: CandidatesOf) {
     this.nodes = nodes;
+    freeze(template.value);
     this.#template = template;
     this.#candidatesOf = candidatesOf;
   }
@@ -53,6 +58,7 @@ export class Configuration {
     let known = this.#byEvent.get(event);
     if (!known) {
       known = this.#candidatesOf(this, event);
+      if (this.#byEvent.size >= mostEventsKnown) this.#byEvent.clear();
       this.#byEvent.set(event, known);
     }
     return known;
@@ -183,3 +189,10 @@ const isParallel = ({ type }: AnyStateNode): boolean => type === 'parallel';
 
 const hasHistory = ({ type, states }: AnyStateNode): boolean =>
   type === 'history' || Object.values(states).some(hasHistory);
+
+/** Every actor in these states has it, and shows it. */
+function freeze(value: StateValue): void {
+  if (typeof value !== 'object') return;
+  Object.freeze(value);
+  for (const inner of Object.values(value)) if (inner !== undefined) freeze(inner);
+}

@@ -88,6 +88,7 @@ export class PlannedMachine {
       }
       if (running.raised.length === 0) return;
       running.event = running.raised.shift() ?? unplanned();
+      if (typeof running.event.type !== 'string') unplanned();
       const move = chosen(running, states.candidates(running.event.type));
       if (move) take(running, move);
       isChanged = true;

@@ -281,6 +281,11 @@ describe('planned deeds', () => {
       drive(enqueued, [go('sendTo'), 'other', go('stop'), go('nothing')], { unplanned: [0, 2] });
     });
 
+    it('an action that is there under a name, and is no function', () => {
+      const machine = createMachine({ on: { go: { actions: 'alias' } } });
+      drive(machine.provide({ actions: JSON.parse('{ "alias": "answer" }') }), ['go'], { thrown: [0] });
+    });
+
     it('children that an assignment spawns', () => {
       const spawning = assign(({ spawn }) => {
         spawn(createMachine({}));
@@ -353,7 +358,11 @@ describe('planned deeds', () => {
       drive(machine, ['xstate.init'], { unplanned: [0] });
       drive(machine, [{ type: 'xstate.error.actor.work', error: new Error('lost') }]);
       drive(machine, ['b', { type: 'xstate.error.actor.work', error: new Error('lost') }], { thrown: [1] });
-      drive(loosely(raise(({ event }) => event.raised)), [{ type: 'go', raised: {} }]);
+      const raising = made({
+        initial: 'a',
+        states: { a: { on: { go: { actions: raise(({ event }) => event.raised) }, '*': 'b' } }, b: {} },
+      });
+      drive(raising, [{ type: 'go', raised: {} }], { unplanned: [0] });
     });
   });
 });

@@ -31,6 +31,7 @@ describe('planned machine', () => {
     it('it begins in the states within states, each entered with its initial actions', () => {
       const { value, context } = drive(deep({}), []);
       expect(value).to.deep.equal({ a: { b: 'c' } });
+      expect([value, Object(value).a].map(Object.isFrozen), 'nobody changes it for others').to.deep.equal([true, true]);
       expect(context.notes).to.have.length(6);
     });
 
