@@ -44,9 +44,17 @@ function modeRefusal(sight: PluginSight, capabilities: (Capability | undefined)[
   return needs(sight, 'SINGLE_NODE_MULTI_WRITER', `it does not know ${asked.accessMode}`);
 }
 
-function createRefusal(sight: PluginSight, { capabilities, source }: VolumeSpec): string | undefined {
+/** What of a spec the plugin does not know: CSI has none of it in any request then. */
+function specRefusal(sight: PluginSight, { capabilities, mutableParameters }: VolumeSpec): string | undefined {
   const mode = modeRefusal(sight, capabilities);
-  if (mode || !source) return mode;
+  if (mode || !sight.hasController || Object.keys(mutableParameters).length === 0) return mode;
+  return needs(sight, 'MODIFY_VOLUME', 'it knows no mutable parameters');
+}
+
+function createRefusal(sight: PluginSight, spec: VolumeSpec): string | undefined {
+  const { source } = spec;
+  const unknown = specRefusal(sight, spec);
+  if (unknown || !source) return unknown;
   return 'volume' in source
     ? needs(sight, 'CLONE_VOLUME', 'it makes no volume from another')
     : needs(sight, 'CREATE_DELETE_SNAPSHOT', 'it makes no volume from a snapshot');
@@ -182,7 +190,7 @@ const adopting = (
 ): Work<CreatedVolume> => {
   const adopted = { id: csiId, context, accessibleTopology: [] };
   return {
-    refusal: (sight) => modeRefusal(sight, spec.capabilities),
+    refusal: (sight) => specRefusal(sight, spec),
     without: ({ hasController }) => (hasController ? undefined : adopted),
     call: async (client, bounds) => {
       const refusal = await controller.validateVolume(client, { csiId, spec }, bounds);
