@@ -135,7 +135,7 @@ export function remove(draft: Draft, nodeId: string): void {
   if (publication?.next && !draft.deletion) begin(draft, nodeId, publication.next);
   const { expansion } = draft;
   // What may have stood in its way does no more: it is tried now, once.
-  if (expansion?.tries && Object.keys(draft.publications).length === 0)
+  if (expansion?.tries && !Object.values(draft.publications).some(mayBeThere))
     draft.expansion = { ...expansion, tries: { ...expansion.tries, notBeforeMs: 0 } };
   grant(draft);
 }
