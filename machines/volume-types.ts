@@ -102,6 +102,12 @@ export interface CreatedVolume {
   accessibleTopology: Segments[];
 }
 
+/** What it answered as it was to make one. */
+export interface CreateAnswer extends CreatedVolume {
+  /** That is not what it was asked for. */
+  fault?: CallFailure;
+}
+
 export type Availability = 'active' | 'pause' | 'drain';
 
 /** A step of a forced deletion that could not be confirmed. */
@@ -168,6 +174,8 @@ export interface VolumeContext {
     failure?: CallFailure;
     /** A call may have taken effect, or may still. */
     inDoubt?: boolean;
+    /** It is there, but not what was asked for: of no use, and to be deleted with the volume. */
+    made?: CreatedVolume;
   };
   publications: Record<string, Publication>;
   claims: Claim[];

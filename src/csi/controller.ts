@@ -2,7 +2,7 @@
  * The controller side of CSI as the house asks for it: its words into messages, answers into its words. Which calls are
  * made, and what their errors lead to, is for the caller. The port: volumes/controller-port.ts
  */
-import type { Bytes, Capability, CapacityRange, Segments } from '../../machines/csi-types.js';
+import type { Bytes, CallFailure, Capability, CapacityRange, Segments } from '../../machines/csi-types.js';
 import type { CreatedVolume, VolumeSpec } from '../../machines/volume-types.js';
 import { type Hearable, isHearable } from '../abort.js';
 import type { CallBounds, ControllerPort, ListedVolume } from '../volumes/controller-port.js';
@@ -26,7 +26,8 @@ export const csiController = ({ timeoutMs }: { timeoutMs: number }): ControllerP
       );
       if (!volume?.volumeId)
         throw csiError('CreateVolume', 'OK', 'the plugin answered OK without a volume id', 'driver-bug');
-      return createdVolume(volume);
+      const fault = faultIn(volume, spec);
+      return { ...createdVolume(volume), ...(fault !== undefined && { fault: notAsAsked(volume, fault) }) };
     },
     async validateVolume(client, { csiId, spec }, bounds) {
       const volumeCapabilities = spec.capabilities.map(volumeCapability);
@@ -181,6 +182,25 @@ const createdVolume = ({
   accessibleTopology: accessibleTopology.map(({ segments }) => segments),
   ...(capacityBytes > 0n && { capacityBytes: bytesOf(capacityBytes) }),
 });
+
+/** What a volume lacks that was asked for; a size of 0 is one that the plugin does not tell. */
+function faultIn({ capacityBytes, contentSource }: plain.Volume, { capacity, source }: VolumeSpec): string | undefined {
+  const { requiredBytes = 0, limitBytes = 0 } = capacity;
+  if (capacityBytes > 0n && capacityBytes < BigInt(requiredBytes))
+    return `it has ${capacityBytes} bytes, though at least ${requiredBytes} were asked for`;
+  if (BigInt(limitBytes) > 0n && capacityBytes > BigInt(limitBytes))
+    return `it has ${capacityBytes} bytes, though ${limitBytes} at most were asked for`;
+  if (!source || contentSource) return undefined;
+  const asked = 'volume' in source ? 'volume' : 'snapshot';
+  return `it was to have the content of ${asked} ${source.csiId}, but the plugin does not say that it has: it may be empty`;
+}
+
+/** Said for good: the same call again gets the same volume. */
+function notAsAsked({ volumeId }: plain.Volume, fault: string): CallFailure {
+  const text = `the plugin has made ${volumeId}, but not as it was asked to: ${fault}; delete it`;
+  const { code, message } = csiError('CreateVolume', 'OK', text, 'driver-bug');
+  return { code, message, final: true, rpc: 'CreateVolume', grpcCode: 'OK', answerClass: 'driver-bug' };
+}
 
 type Mode = plain.VolumeCapabilityAccessModeMode;
 

@@ -12,7 +12,7 @@ import type {
   UnpublishCall,
   VolumeCall,
 } from '../../machines/volume-calls.js';
-import type { CreatedVolume, VolumeInput, VolumeSpec } from '../../machines/volume-types.js';
+import type { CreateAnswer, VolumeInput, VolumeSpec } from '../../machines/volume-types.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
 import { StagecraftError } from '../errors.js';
 import type { ControllerPort } from './controller-port.js';
@@ -106,7 +106,7 @@ export function volumeKind({ controller, calls, timeoutMs, hindered }: VolumeKin
     },
     topic: () => volumesTopic,
     effects: {
-      createVolume: effect<CreateCall, CreatedVolume>(({ name, spec }, address) =>
+      createVolume: effect<CreateCall, CreateAnswer>(({ name, spec }, address) =>
         spec.external ? adopting(controller, spec, spec.external) : creating(controller, spec, { name, address }),
       ),
       deleteVolume: effect<MadeCall, null>(
@@ -170,7 +170,7 @@ const creating = (
   controller: ControllerPort,
   spec: VolumeSpec,
   { name, address }: { name: string; address: string },
-): Work<CreatedVolume> => ({
+): Work<CreateAnswer> => ({
   refusal: (sight) => createRefusal(sight, spec),
   without: ({ capabilities }) => {
     if (capabilities.has('CREATE_DELETE_VOLUME')) return undefined;
@@ -187,7 +187,7 @@ const adopting = (
   controller: ControllerPort,
   spec: VolumeSpec,
   { csiId, context }: NonNullable<VolumeSpec['external']>,
-): Work<CreatedVolume> => {
+): Work<CreateAnswer> => {
   const adopted = { id: csiId, context, accessibleTopology: [] };
   return {
     refusal: (sight) => specRefusal(sight, spec),
