@@ -4,20 +4,16 @@
  */
 import type { Bytes, CallFailure, Capability, CapacityRange, Segments } from '../../machines/csi-types.js';
 import type { CreatedVolume, VolumeSpec } from '../../machines/volume-types.js';
-import { type Hearable, isHearable } from '../abort.js';
 import type { CallBounds, ControllerPort, ListedVolume } from '../volumes/controller-port.js';
+import { boundedBy, csi } from './bounded.js';
 import type { CallOptions } from './calls.js';
 import type { CsiClient } from './client.js';
 import { csiError, cutText } from './codes.js';
 import type * as plain from './generated/plain.js';
 import { withoutSecrets } from './secrets.js';
 
-/** What a type's dispenser connects is for whoever gives it: the built-in one, and what takes its place, has these methods. */
-const csi = (client: unknown): CsiClient => client as CsiClient;
-
 export const csiController = ({ timeoutMs }: { timeoutMs: number }): ControllerPort => {
-  const bounded = (bounds: Pick<CallBounds, 'signal' | 'onAbort'>): CallOptions =>
-    isHearable(bounds) ? new Bounded(timeoutMs, bounds) : { timeoutMs, signal: bounds.signal };
+  const bounded = boundedBy(timeoutMs);
   return {
     async createVolume(client, { name, spec, withTopology }, bounds) {
       const { volume } = await csi(client).createVolume(
@@ -96,25 +92,6 @@ export const csiController = ({ timeoutMs }: { timeoutMs: number }): ControllerP
     },
   };
 };
-
-/** Its signal is made only as it is looked at. */
-class Bounded implements CallOptions {
-  readonly timeoutMs: number;
-  readonly #bounds: Pick<CallBounds, 'signal'> & Hearable;
-
-  constructor(timeoutMs: number, bounds: Pick<CallBounds, 'signal'> & Hearable) {
-    this.timeoutMs = timeoutMs;
-    this.#bounds = bounds;
-  }
-
-  get signal(): AbortSignal {
-    return this.#bounds.signal;
-  }
-
-  onAbort(callback: (reason: unknown) => void): () => void {
-    return this.#bounds.onAbort(callback);
-  }
-}
 
 /**
  * Page by page; a token that the plugin no longer knows is an error, of the class `start-over`. One that it gives twice would
