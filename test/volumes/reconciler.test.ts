@@ -1,5 +1,13 @@
-/** Rounds over many plugins: one that hangs, or whose list has no end, is in nobody's way. */
+/** Rounds over many plugins and volumes: one that hangs, or that can't be told, is in nobody's way. */
 import { expect } from 'chai';
+import { nobody } from '../../machines/volume-changes.js';
+import { csiController } from '../../src/csi/controller.js';
+import type { ActorDoor } from '../../src/engine/actor-door.js';
+import type { ActorView } from '../../src/engine/engine.js';
+import { silentLogger } from '../../src/engine/logger.js';
+import { StagecraftError } from '../../src/errors.js';
+import { PluginAccess, type PluginPort } from '../../src/volumes/plugin-access.js';
+import { Reconciler } from '../../src/volumes/reconciler.js';
 import { refusalOf } from '../refusal.js';
 import { FakePlugin } from './fake-plugin.js';
 import { always } from './scripts.js';
@@ -56,4 +64,56 @@ describe('rounds of comparing', () => {
     expect(refusal.message).to.include('page 1').and.to.include('again');
     expect(pages).to.equal(3);
   });
+
+  it('V20 a volume that can’t be told, as it is in quarantine: the others are told first, then whoever asked', async () => {
+    const told: string[] = [];
+    const first = 'volume/default/a-first';
+    const rows = [first, 'volume/default/data'].map((address): [string, ActorView] => [address, madeView(address)]);
+    const engine: ActorDoor = {
+      page: async () => ({ rows }),
+      ask: async (address) => {
+        told.push(address);
+        if (address === first) throw new StagecraftError('ACTOR_QUARANTINED', 'it is in quarantine', { address });
+      },
+      read: async () => undefined,
+      peek: () => undefined,
+      has: () => false,
+      observe: () => () => {},
+      follow: () => {
+        throw new Error('nobody follows here');
+      },
+    };
+    const plugins: PluginPort = {
+      isKnown: () => true,
+      sight: () => ({
+        capabilities: new Set(['LIST_VOLUMES']),
+        pluginCapabilities: new Set(),
+        hasController: true,
+        wellAtMs: 0,
+      }),
+      client: async () => house.plugin,
+      lookAgain: () => {},
+      watch: () => () => {},
+    };
+    const reconciler = new Reconciler({
+      engine,
+      controller: csiController({ timeoutMs: 1_000 }),
+      access: new PluginAccess(plugins, { clock: house.clock, maxInFlight: 1 }),
+      nodesOf: async () => new Map(),
+      refusal: () => undefined,
+      clock: house.clock,
+      logger: silentLogger,
+      intervalMs,
+    });
+    const refusal = await refusalOf(reconciler.run(pluginName));
+    expect(refusal).to.include({ code: 'ACTOR_QUARANTINED', address: first });
+    expect(told).to.deep.equal([first, 'volume/default/data']);
+  });
 });
+
+/** Of a volume that the plugin has made, and does not list. */
+function madeView(address: string): ActorView {
+  const context = nobody({ namespace: 'default', id: address, seq: 0 });
+  const csi = { id: address, context: {}, accessibleTopology: [] };
+  return { seq: 1, state: 'created', context: { ...context, spec: { plugin: pluginName }, csi } };
+}
