@@ -1,5 +1,6 @@
 /** The calls that the volume machine (volume.ts) asks for: all that each is made with but the secrets. Pure. */
 import type { Bytes, Capability, CapacityRange, SecretRef } from './csi-types.js';
+import { mayBeThere } from './volume-modes.js';
 import { publicationAt } from './volume-outcomes.js';
 import type { VolumeContext, VolumeSpec } from './volume-types.js';
 
@@ -87,7 +88,8 @@ export const unpublishCallOf = (context: VolumeContext): UnpublishCall => ({
 export const expandCallOf = (context: VolumeContext): ExpandCall => {
   const [capability] = mustSpec(context).capabilities;
   const capacity = context.expansion?.capacity ?? {};
-  const nodeIds = Object.keys(context.publications);
+  const mayBe = Object.entries(context.publications).filter(([, publication]) => mayBeThere(publication));
+  const nodeIds = mayBe.map(([nodeId]) => nodeId);
   return { ...madeCallOf(context), capacity, nodeIds, ...(capability && { capability }) };
 };
 

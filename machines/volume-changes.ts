@@ -135,7 +135,7 @@ export function remove(draft: Draft, nodeId: string): void {
   if (publication?.next && !draft.deletion) begin(draft, nodeId, publication.next);
   const { expansion } = draft;
   // What may have stood in its way does no more: it is tried now, once.
-  if (expansion?.tries && Object.keys(draft.publications).length === 0)
+  if (expansion?.tries && !Object.values(draft.publications).some(mayBeThere))
     draft.expansion = { ...expansion, tries: { ...expansion.tries, notBeforeMs: 0 } };
   grant(draft);
 }
@@ -299,7 +299,10 @@ export const discard = (context: VolumeContext, force: boolean): Change =>
     const isFirst = draft.deletion === null || (force && !draft.deletion.force);
     const { tries } = draft.deletion ?? {};
     draft.deletion = isFirst ? { force } : { force: force || draft.deletion?.force === true, ...(tries && { tries }) };
-    if (isFirst || draft.creation.failure) draft.creation = draft.creation.inDoubt ? { inDoubt: true } : {};
+    const { failure, inDoubt, made } = draft.creation;
+    // Of no use, but there: it is deleted by its id.
+    if (made) draft.csi = made;
+    if (isFirst || failure) draft.creation = inDoubt ? { inDoubt } : {};
     withdrawClaims(draft, () => true, 'the volume is being deleted');
     draft.expansion = null;
     draft.modification = null;
@@ -357,8 +360,8 @@ export const modify = (context: VolumeContext, asked: Record<string, string>): C
 /** What has failed is tried again, and what waits for its time is tried now. */
 export const retry = (context: VolumeContext): Change =>
   drafted(context, (draft) => {
-    const { inDoubt } = draft.creation;
-    draft.creation = inDoubt ? { inDoubt } : {};
+    const { inDoubt, made } = draft.creation;
+    draft.creation = { ...(inDoubt && { inDoubt }), ...(made && { made }) };
     for (const [nodeId, publication] of Object.entries(draft.publications)) again(draft, nodeId, publication);
     if (draft.expansion) {
       const { tries: _, failure: __, ...expansion } = draft.expansion;

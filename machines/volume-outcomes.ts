@@ -6,7 +6,7 @@ import type { ExpandAnswer, PublishAnswer } from './volume-calls.js';
 import { leaving, remove } from './volume-changes.js';
 import { atPlugin, type Change, type Draft, drafted, put } from './volume-draft.js';
 import type {
-  CreatedVolume,
+  CreateAnswer,
   Expansion,
   Leftover,
   Modification,
@@ -29,8 +29,13 @@ export interface FailedAttempt extends Stamped {
   retry?: BackoffPolicy;
 }
 
-export const created = (context: VolumeContext, csi: CreatedVolume): Change =>
+export const created = (context: VolumeContext, { fault, ...csi }: CreateAnswer): Change =>
   drafted(context, (draft) => {
+    if (fault && !draft.deletion) {
+      draft.creation = { failure: fault, made: csi };
+      draft.tells.push({ type: 'failed', failure: fault });
+      return;
+    }
     draft.csi = csi;
     draft.creation = {};
     draft.tells.push({ type: 'created', csiId: csi.id });
@@ -203,10 +208,10 @@ function fail(draft: Draft, work: Work, failure: CallFailure): void {
 
 /** No answer to a repeat proves that an attempt before it has made nothing: what it has made may even be why. */
 function failCreation(draft: Draft, failure: CallFailure): void {
-  const { inDoubt } = draft.creation;
+  const { inDoubt, made } = draft.creation;
   const advice = 'it may have been made by an attempt before: delete it again once that is mended, or with force';
   const told = inDoubt && draft.deletion ? { ...failure, message: `${failure.message}; ${advice}` } : failure;
-  draft.creation = { failure: told, ...(inDoubt && { inDoubt }) };
+  draft.creation = { failure: told, ...(inDoubt && { inDoubt }), ...(made && { made }) };
   draft.tells.push({ type: 'failed', failure: told });
 }
 

@@ -11,7 +11,7 @@ export const beliefOf = ({ uid, publications }: VolumeContext): string[] => [
 
 /**
  * Takes over what the plugin says, where what that was compared with is still believed: what is lost is published again,
- * what is gone is gone, what is somewhere else, and claimed by nobody there, is undone.
+ * what is gone is gone, what is somewhere else, and nobody's there, is undone.
  */
 export const observed = (
   context: VolumeContext,
@@ -28,7 +28,7 @@ export const observed = (
     if (!attached) return;
     // What a call is under way for, its answer decides.
     const lost = isInCall(context) ? [] : takeLost(draft, attached);
-    const undone = strays.filter((stray) => !draft.publications[stray.nodeId] && !isClaimed(draft, stray));
+    const undone = strays.filter((stray) => !draft.publications[stray.nodeId] && !isToStay(draft, stray));
     for (const { nodeId, csiNodeId } of undone) addStray(draft, nodeId, csiNodeId);
     if (lost.length + undone.length > 0)
       draft.tells.push({ type: 'drifted', lost, strays: undone.map(({ nodeId }) => nodeId) });
@@ -39,15 +39,19 @@ const isInCall = ({ work }: VolumeContext, kind = work?.kind): boolean =>
 
 /** What is kept of a sighting of a volume. */
 export function seenIn(context: VolumeContext, { isMissing, condition, strays = [] }: Sighting): Seen {
-  const held = strays.filter((stray) => isClaimed(context, stray)).map(({ nodeId }) => nodeId);
+  const held = strays.filter((stray) => isToStay(context, stray)).map(({ nodeId }) => nodeId);
   return { isMissing, ...(condition && { condition }), ...(held.length > 0 && { heldOn: held }) };
 }
 
-/** A node that has not reported that name, or no more, has it in its claims all the same. */
-const isClaimed = (
-  { claims }: Pick<VolumeContext, 'claims'>,
+/**
+ * Whether it is not undone by itself: it is claimed there, or the volume was taken over, and others may use it. A node that
+ * has not reported that name, or no more, has it in its claims all the same.
+ */
+const isToStay = (
+  { spec, claims }: Pick<VolumeContext, 'spec' | 'claims'>,
   { nodeId, csiNodeId }: { nodeId: string; csiNodeId: string },
-): boolean => claims.some((claim) => claim.nodeId === nodeId || claim.csiNodeId === csiNodeId);
+): boolean =>
+  spec?.external !== undefined || claims.some((claim) => claim.nodeId === nodeId || claim.csiNodeId === csiNodeId);
 
 /** On its way out, a call may still be under way that brings it there: that it is not there now is no proof. */
 const mayStillCome = ({ inDoubt, tries }: Publication): boolean =>

@@ -102,6 +102,12 @@ export interface CreatedVolume {
   accessibleTopology: Segments[];
 }
 
+/** What it answered as it was to make one. */
+export interface CreateAnswer extends CreatedVolume {
+  /** That is not what it was asked for. */
+  fault?: CallFailure;
+}
+
 export type Availability = 'active' | 'pause' | 'drain';
 
 /** A step of a forced deletion that could not be confirmed. */
@@ -146,7 +152,7 @@ export interface Sighting {
 
 /** What is kept of it, and told. */
 export interface Seen extends Pick<Sighting, 'isMissing' | 'condition'> {
-  /** Nodes where it is attached though nobody asked for it, and stays, as it is claimed there. */
+  /** Nodes where it is attached though nobody asked for it, and stays: it is claimed there, or was taken over. */
   heldOn?: string[];
 }
 
@@ -168,6 +174,8 @@ export interface VolumeContext {
     failure?: CallFailure;
     /** A call may have taken effect, or may still. */
     inDoubt?: boolean;
+    /** It is there, but not what was asked for: of no use, and to be deleted with the volume. */
+    made?: CreatedVolume;
   };
   publications: Record<string, Publication>;
   claims: Claim[];

@@ -46,7 +46,7 @@ import { hasLeftovers, nothingLeft, notThere, refusalAnswer, refusalOf } from '.
 import { observed } from './volume-sightings.js';
 import { answered, callStates, changed, refused } from './volume-states.js';
 import type {
-  CreatedVolume,
+  CreateAnswer,
   VolumeChanged,
   VolumeContext,
   VolumeInput,
@@ -84,7 +84,7 @@ export const volumeMachine = setup({
     emitted: VolumeChanged;
   },
   actors: {
-    createVolume: unbound<CallOutcome<CreatedVolume>, CreateCall>(),
+    createVolume: unbound<CallOutcome<CreateAnswer>, CreateCall>(),
     deleteVolume: unbound<CallOutcome<null>, MadeCall>(),
     controllerPublish: unbound<CallOutcome<PublishAnswer>, PublishCall>(),
     controllerUnpublish: unbound<CallOutcome<null>, UnpublishCall>(),

@@ -2,21 +2,18 @@
  * The controller side of CSI as the house asks for it: its words into messages, answers into its words. Which calls are
  * made, and what their errors lead to, is for the caller. The port: volumes/controller-port.ts
  */
-import type { Bytes, Capability, CapacityRange, Segments } from '../../machines/csi-types.js';
+import type { Bytes, CallFailure, Capability, CapacityRange, Segments } from '../../machines/csi-types.js';
 import type { CreatedVolume, VolumeSpec } from '../../machines/volume-types.js';
-import { type Hearable, isHearable } from '../abort.js';
 import type { CallBounds, ControllerPort, ListedVolume } from '../volumes/controller-port.js';
+import { boundedBy, csi } from './bounded.js';
 import type { CallOptions } from './calls.js';
 import type { CsiClient } from './client.js';
-import { csiError } from './codes.js';
+import { csiError, cutText } from './codes.js';
 import type * as plain from './generated/plain.js';
-
-/** What a type's dispenser connects is for whoever gives it: the built-in one, and what takes its place, has these methods. */
-const csi = (client: unknown): CsiClient => client as CsiClient;
+import { withoutSecrets } from './secrets.js';
 
 export const csiController = ({ timeoutMs }: { timeoutMs: number }): ControllerPort => {
-  const bounded = (bounds: Pick<CallBounds, 'signal' | 'onAbort'>): CallOptions =>
-    isHearable(bounds) ? new Bounded(timeoutMs, bounds) : { timeoutMs, signal: bounds.signal };
+  const bounded = boundedBy(timeoutMs);
   return {
     async createVolume(client, { name, spec, withTopology }, bounds) {
       const { volume } = await csi(client).createVolume(
@@ -25,7 +22,8 @@ export const csiController = ({ timeoutMs }: { timeoutMs: number }): ControllerP
       );
       if (!volume?.volumeId)
         throw csiError('CreateVolume', 'OK', 'the plugin answered OK without a volume id', 'driver-bug');
-      return createdVolume(volume);
+      const fault = faultIn(volume, spec);
+      return { ...createdVolume(volume), ...(fault !== undefined && { fault: notAsAsked(volume, fault) }) };
     },
     async validateVolume(client, { csiId, spec }, bounds) {
       const volumeCapabilities = spec.capabilities.map(volumeCapability);
@@ -36,7 +34,8 @@ export const csiController = ({ timeoutMs }: { timeoutMs: number }): ControllerP
         { ...request, secrets: bounds.secrets },
         bounded(bounds),
       );
-      return refusalIn(answer, spec.capabilities);
+      const message = cutText(withoutSecrets(answer.message, Object.values(bounds.secrets)));
+      return refusalIn({ ...answer, message }, spec.capabilities);
     },
     deleteVolume: (client, { csiId }, bounds) =>
       csi(client).deleteVolume({ volumeId: csiId, secrets: bounds.secrets }, bounded(bounds)),
@@ -94,40 +93,30 @@ export const csiController = ({ timeoutMs }: { timeoutMs: number }): ControllerP
   };
 };
 
-/** Its signal is made only as it is looked at. */
-class Bounded implements CallOptions {
-  readonly timeoutMs: number;
-  readonly #bounds: Pick<CallBounds, 'signal'> & Hearable;
-
-  constructor(timeoutMs: number, bounds: Pick<CallBounds, 'signal'> & Hearable) {
-    this.timeoutMs = timeoutMs;
-    this.#bounds = bounds;
-  }
-
-  get signal(): AbortSignal {
-    return this.#bounds.signal;
-  }
-
-  onAbort(callback: (reason: unknown) => void): () => void {
-    return this.#bounds.onAbort(callback);
-  }
-}
-
-/** Page by page; a token that the plugin no longer knows is an error, of the class `start-over`. */
+/**
+ * Page by page; a token that the plugin no longer knows is an error, of the class `start-over`. One that it gives twice would
+ * lead on for ever.
+ */
 async function* listed(client: CsiClient, options: CallOptions): AsyncGenerator<ListedVolume, void> {
+  const tokens = new Set<string>();
   for (let startingToken = ''; ; ) {
     const { entries, nextToken } = await client.listVolumes({ startingToken }, options);
     for (const { volume, status } of entries) {
       if (!volume) continue;
-      const { volumeCondition, publishedNodeIds = [] } = status ?? {};
+      const { volumeCondition } = status ?? {};
       yield {
         csiId: volume.volumeId,
-        publishedNodeIds,
+        ...(status && { publishedNodeIds: status.publishedNodeIds }),
         ...(volume.capacityBytes > 0n && { capacityBytes: bytesOf(volume.capacityBytes) }),
-        ...(volumeCondition && { condition: volumeCondition }),
+        ...(volumeCondition && { condition: { ...volumeCondition, message: cutText(volumeCondition.message) } }),
       };
     }
     if (nextToken === '') return;
+    if (tokens.has(nextToken)) {
+      const text = `the plugin gives the token of a page that was read, ${cutText(nextToken)}, again: its list has no end`;
+      throw csiError('ListVolumes', 'OK', text, 'driver-bug');
+    }
+    tokens.add(nextToken);
     startingToken = nextToken;
   }
 }
@@ -170,6 +159,25 @@ const createdVolume = ({
   accessibleTopology: accessibleTopology.map(({ segments }) => segments),
   ...(capacityBytes > 0n && { capacityBytes: bytesOf(capacityBytes) }),
 });
+
+/** What a volume lacks that was asked for; a size of 0 is one that the plugin does not tell. */
+function faultIn({ capacityBytes, contentSource }: plain.Volume, { capacity, source }: VolumeSpec): string | undefined {
+  const { requiredBytes = 0, limitBytes = 0 } = capacity;
+  if (capacityBytes > 0n && capacityBytes < BigInt(requiredBytes))
+    return `it has ${capacityBytes} bytes, though at least ${requiredBytes} were asked for`;
+  if (BigInt(limitBytes) > 0n && capacityBytes > BigInt(limitBytes))
+    return `it has ${capacityBytes} bytes, though ${limitBytes} at most were asked for`;
+  if (!source || contentSource) return undefined;
+  const asked = 'volume' in source ? 'volume' : 'snapshot';
+  return `it was to have the content of ${asked} ${source.csiId}, but the plugin does not say that it has: it may be empty`;
+}
+
+/** Said for good: the same call again gets the same volume. */
+function notAsAsked({ volumeId }: plain.Volume, fault: string): CallFailure {
+  const text = `the plugin has made ${volumeId}, but not as it was asked to: ${fault}; delete it`;
+  const { code, message } = csiError('CreateVolume', 'OK', text, 'driver-bug');
+  return { code, message, final: true, rpc: 'CreateVolume', grpcCode: 'OK', answerClass: 'driver-bug' };
+}
 
 type Mode = plain.VolumeCapabilityAccessModeMode;
 

@@ -6,47 +6,49 @@ import type { MadeSnapshot, MemberSnapshot } from '../../machines/volume-snapsho
 import { StagecraftError } from '../errors.js';
 import type { SnapshotPort } from '../volumes/snapshot-port.js';
 import type { RpcName } from './answers.js';
-import type { CallOptions } from './calls.js';
-import type { CsiClient } from './client.js';
+import { boundedBy, csi } from './bounded.js';
 import { csiError } from './codes.js';
 import type * as plain from './generated/plain.js';
 
-/** What a type's dispenser connects is for whoever gives it: the built-in one, and what takes its place, has these methods. */
-const csi = (client: unknown): CsiClient => client as CsiClient;
-
 export const csiSnapshots = ({ timeoutMs }: { timeoutMs: number }): SnapshotPort => {
-  const bounded = ({ signal }: { signal: AbortSignal }): CallOptions => ({ timeoutMs, signal });
+  const bounded = boundedBy(timeoutMs);
   return {
-    async createSnapshot(client, { name, sourceIds, parameters }, { secrets, signal }) {
+    async createSnapshot(client, { name, sourceIds, parameters }, bounds) {
       const [sourceVolumeId = ''] = sourceIds;
-      const request = { name, sourceVolumeId, parameters, secrets };
-      const { snapshot } = await csi(client).createSnapshot(request, bounded({ signal }));
+      const request = { name, sourceVolumeId, parameters, secrets: bounds.secrets };
+      const { snapshot } = await csi(client).createSnapshot(request, bounded(bounds));
       return madeOf('CreateSnapshot', snapshot);
     },
-    deleteSnapshot: (client, { csiId }, { secrets, signal }) =>
-      csi(client).deleteSnapshot({ snapshotId: csiId, secrets }, bounded({ signal })),
-    getSnapshot: (client, { csiId }, { secrets, signal }) =>
+    deleteSnapshot: (client, { csiId }, bounds) =>
+      csi(client).deleteSnapshot({ snapshotId: csiId, secrets: bounds.secrets }, bounded(bounds)),
+    getSnapshot: (client, { csiId }, bounds) =>
       unlessNotFound(async () => {
-        const { snapshot } = await csi(client).getSnapshot({ snapshotId: csiId, secrets }, bounded({ signal }));
+        const { snapshot } = await csi(client).getSnapshot(
+          { snapshotId: csiId, secrets: bounds.secrets },
+          bounded(bounds),
+        );
         return madeOf('GetSnapshot', snapshot);
       }),
-    async listedSnapshot(client, { csiId }, { secrets, signal }) {
-      const { entries } = await csi(client).listSnapshots({ snapshotId: csiId, secrets }, bounded({ signal }));
+    async listedSnapshot(client, { csiId }, bounds) {
+      const { entries } = await csi(client).listSnapshots(
+        { snapshotId: csiId, secrets: bounds.secrets },
+        bounded(bounds),
+      );
       const listed = entries.find(({ snapshot }) => snapshot?.snapshotId === csiId);
       return listed && madeOf('ListSnapshots', listed.snapshot);
     },
     groupCapabilities: (client, bounds) => csi(client).groupControllerGetCapabilities(bounded(bounds)),
-    async createGroup(client, { name, sourceIds: sourceVolumeIds, parameters }, { secrets, signal }) {
-      const request = { name, sourceVolumeIds, parameters, secrets };
-      const { groupSnapshot } = await csi(client).createVolumeGroupSnapshot(request, bounded({ signal }));
+    async createGroup(client, { name, sourceIds: sourceVolumeIds, parameters }, bounds) {
+      const request = { name, sourceVolumeIds, parameters, secrets: bounds.secrets };
+      const { groupSnapshot } = await csi(client).createVolumeGroupSnapshot(request, bounded(bounds));
       return madeGroup('CreateVolumeGroupSnapshot', groupSnapshot);
     },
-    deleteGroup: (client, ids, { secrets, signal }) =>
-      csi(client).deleteVolumeGroupSnapshot({ ...groupIds(ids), secrets }, bounded({ signal })),
-    getGroup: (client, ids, { secrets, signal }) =>
+    deleteGroup: (client, ids, bounds) =>
+      csi(client).deleteVolumeGroupSnapshot({ ...groupIds(ids), secrets: bounds.secrets }, bounded(bounds)),
+    getGroup: (client, ids, bounds) =>
       unlessNotFound(async () => {
-        const request = { ...groupIds(ids), secrets };
-        const { groupSnapshot } = await csi(client).getVolumeGroupSnapshot(request, bounded({ signal }));
+        const request = { ...groupIds(ids), secrets: bounds.secrets };
+        const { groupSnapshot } = await csi(client).getVolumeGroupSnapshot(request, bounded(bounds));
         return madeGroup('GetVolumeGroupSnapshot', groupSnapshot);
       }),
   };

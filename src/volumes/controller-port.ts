@@ -1,7 +1,7 @@
 /** What the controller side asks of plugins, in the words of the house: the port behind which CSI stands. */
 import type { Bytes, Capability, CapacityRange, Segments } from '../../machines/csi-types.js';
 import type { ExpandAnswer, PublishAnswer } from '../../machines/volume-calls.js';
-import type { CreatedVolume, VolumeSpec } from '../../machines/volume-types.js';
+import type { CreateAnswer, VolumeSpec } from '../../machines/volume-types.js';
 import type { Hearable } from '../abort.js';
 
 export interface CallBounds {
@@ -23,8 +23,8 @@ export interface PublishRequest {
 export interface ListedVolume {
   csiId: string;
   capacityBytes?: Bytes;
-  /** CSI node ids. */
-  publishedNodeIds: string[];
+  /** CSI node ids. Absent: the plugin does not say. */
+  publishedNodeIds?: string[];
   /** Absent: the plugin does not say. */
   condition?: { abnormal: boolean; message: string };
 }
@@ -38,7 +38,7 @@ export interface ControllerPort {
     client: unknown,
     request: { name: string; spec: VolumeSpec; withTopology: boolean },
     bounds: CallBounds,
-  ): Promise<CreatedVolume>;
+  ): Promise<CreateAnswer>;
   /** Resolves with what the plugin has against it; undefined where it confirms all. */
   validateVolume(
     client: unknown,

@@ -12,6 +12,7 @@ import { pages } from '../engine/pages.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { ControllerPort, ListedVolume } from './controller-port.js';
 import type { PluginAccess, PluginAnswer } from './plugin-access.js';
+import { stateOf } from './volume-view.js';
 
 export interface ReconcilerOptions {
   engine: ActorDoor;
@@ -48,6 +49,8 @@ const listings = 3;
 const waitMs = 10_000;
 /** What is refused at once may be refused for a moment only. */
 const soonMs = 1_000;
+/** What a plugin offers that says where its volumes are. */
+const listsNodes = ['LIST_VOLUMES_PUBLISHED_NODES', 'PUBLISH_UNPUBLISH_VOLUME'];
 /** From one look that somebody asked for to the next. */
 const betweenLooksMs = 60_000;
 
@@ -62,6 +65,8 @@ export class Reconciler {
   readonly #stop = new AbortController();
   /** By plugin: the last one. */
   readonly #looks = new Map<string, Look>();
+  /** Plugins that a round is comparing. */
+  readonly #inRound = new Set<string>();
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
@@ -85,16 +90,18 @@ export class Reconciler {
     if (refusal) throw refusal;
     const believed = await this.#believed();
     if (plugin !== undefined) return [await this.#compare(plugin, believed.get(plugin) ?? [])];
-    const compared: Reconciled[] = [];
-    for (const [name, volumes] of believed) {
-      try {
-        compared.push(await this.#compare(name, volumes));
-      } catch (error) {
-        if (this.#stop.signal.aborted) break;
-        this.#tell(name, error);
-      }
+    const all = await Promise.all([...believed].map(([name, volumes]) => this.#compareOne(name, volumes)));
+    return all.filter((one) => one !== undefined);
+  }
+
+  /** @returns undefined where it could not be compared, which is told */
+  async #compareOne(plugin: string, volumes: Believed[]): Promise<Reconciled | undefined> {
+    try {
+      return await this.#compare(plugin, volumes);
+    } catch (error) {
+      if (!this.#stop.signal.aborted) this.#tell(plugin, error);
+      return undefined;
     }
-    return compared;
   }
 
   /**
@@ -129,9 +136,18 @@ export class Reconciler {
       if (signal.aborted) return;
       if (refusal()) continue;
       // The store may not answer: then it is done the next time.
-      await this.run().catch((error: unknown) => {
+      await this.#round().catch((error: unknown) => {
         if (!signal.aborted) logger.warn({}, `volumes could not be compared with their plugins: ${messageOf(error)}`);
       });
+    }
+  }
+
+  /** Waits for no plugin: one that takes longer than an interval is asked again once it has answered. */
+  async #round(): Promise<void> {
+    for (const [plugin, volumes] of await this.#believed()) {
+      if (this.#inRound.has(plugin)) continue;
+      this.#inRound.add(plugin);
+      void this.#compareOne(plugin, volumes).finally(() => this.#inRound.delete(plugin));
     }
   }
 
@@ -140,7 +156,7 @@ export class Reconciler {
     if (!isNone) this.#options.logger.info({ plugin }, `its volumes could not be compared now: ${messageOf(error)}`);
   }
 
-  /** The volumes that are made and not on their way out, by plugin. */
+  /** The volumes that are made, by plugin; of those that are gone, what is left of them is on record. */
   async #believed(): Promise<Map<string, Believed[]>> {
     const { engine } = this.#options;
     const byPlugin = new Map<string, Believed[]>();
@@ -149,7 +165,7 @@ export class Reconciler {
     )) {
       const context = view.context as VolumeContext;
       const { spec, csi } = context;
-      if (!spec || !csi) continue;
+      if (!spec || !csi || stateOf(view.state) === 'deleted') continue;
       const volumes = byPlugin.get(spec.plugin) ?? [];
       volumes.push({ address, context });
       byPlugin.set(spec.plugin, volumes);
@@ -161,13 +177,21 @@ export class Reconciler {
     const { listed, withNodes } = await this.#listed(plugin);
     const nodes = await this.#options.nodesOf(plugin);
     const differing: string[] = [];
+    let failure: unknown;
     for (const { address, context } of volumes) {
       const seen = listed.get(context.csi?.id ?? '');
       const sighting = sightingOf(context, seen, { nodes, withNodes });
       if (!differs(context, sighting)) continue;
-      await this.#options.engine.ask(address, { type: 'volume.observed', believed: beliefOf(context), sighting });
-      differing.push(`${context.key.namespace}/${context.key.id}`);
+      try {
+        await this.#options.engine.ask(address, { type: 'volume.observed', believed: beliefOf(context), sighting });
+        differing.push(`${context.key.namespace}/${context.key.id}`);
+      } catch (error) {
+        // One that can't be told, e.g. as it is in quarantine, keeps the others from nothing.
+        const isGone = error instanceof StagecraftError && error.code === 'VOLUME_NOT_FOUND';
+        if (!isGone) failure ??= error;
+      }
     }
+    if (failure !== undefined) throw failure;
     return { plugin, volumes: volumes.length, differing };
   }
 
@@ -185,7 +209,8 @@ export class Reconciler {
           `plugin '${plugin}' does not offer LIST_VOLUMES: it can't be compared with`,
         );
       const client = await admitted.client();
-      const withNodes = capabilities.has('LIST_VOLUMES_PUBLISHED_NODES');
+      // Where nothing is attached and detached, where a volume is means nothing: CSI has them offered together.
+      const withNodes = listsNodes.every((one) => capabilities.has(one));
       for (let attempt = 1; ; attempt += 1) {
         try {
           const listed = new Map<string, ListedVolume>();
@@ -213,15 +238,15 @@ function sightingOf(
   { nodes, withNodes }: { nodes: Map<string, string>; withNodes: boolean },
 ): Sighting {
   if (!seen) return { isMissing: true };
+  const sighting: Sighting = { isMissing: false, ...(seen.condition && { condition: seen.condition }) };
+  // Nothing said of where a volume is does not say that it is nowhere.
+  const attached = withNodes ? seen.publishedNodeIds : undefined;
+  if (!attached) return sighting;
   const known = Object.values(publications).map(({ csiNodeId }) => csiNodeId);
-  const strays = seen.publishedNodeIds
+  const strays = attached
     .filter((csiNodeId) => csiNodeId !== '' && !known.includes(csiNodeId))
     .map((csiNodeId) => ({ nodeId: nodes.get(csiNodeId) ?? csiNodeId, csiNodeId }));
-  return {
-    isMissing: false,
-    ...(seen.condition && { condition: seen.condition }),
-    ...(withNodes && { attached: seen.publishedNodeIds, strays }),
-  };
+  return { ...sighting, attached, strays };
 }
 
 /** Of a publication that is being made, its absence says nothing. */

@@ -12,7 +12,7 @@ import type {
   UnpublishCall,
   VolumeCall,
 } from '../../machines/volume-calls.js';
-import type { CreatedVolume, VolumeInput, VolumeSpec } from '../../machines/volume-types.js';
+import type { CreateAnswer, VolumeInput, VolumeSpec } from '../../machines/volume-types.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
 import { StagecraftError } from '../errors.js';
 import type { ControllerPort } from './controller-port.js';
@@ -44,9 +44,17 @@ function modeRefusal(sight: PluginSight, capabilities: (Capability | undefined)[
   return needs(sight, 'SINGLE_NODE_MULTI_WRITER', `it does not know ${asked.accessMode}`);
 }
 
-function createRefusal(sight: PluginSight, { capabilities, source }: VolumeSpec): string | undefined {
+/** What of a spec the plugin does not know: CSI has none of it in any request then. */
+function specRefusal(sight: PluginSight, { capabilities, mutableParameters }: VolumeSpec): string | undefined {
   const mode = modeRefusal(sight, capabilities);
-  if (mode || !source) return mode;
+  if (mode || !sight.hasController || Object.keys(mutableParameters).length === 0) return mode;
+  return needs(sight, 'MODIFY_VOLUME', 'it knows no mutable parameters');
+}
+
+function createRefusal(sight: PluginSight, spec: VolumeSpec): string | undefined {
+  const { source } = spec;
+  const unknown = specRefusal(sight, spec);
+  if (unknown || !source) return unknown;
   return 'volume' in source
     ? needs(sight, 'CLONE_VOLUME', 'it makes no volume from another')
     : needs(sight, 'CREATE_DELETE_SNAPSHOT', 'it makes no volume from a snapshot');
@@ -98,7 +106,7 @@ export function volumeKind({ controller, calls, timeoutMs, hindered }: VolumeKin
     },
     topic: () => volumesTopic,
     effects: {
-      createVolume: effect<CreateCall, CreatedVolume>(({ name, spec }, address) =>
+      createVolume: effect<CreateCall, CreateAnswer>(({ name, spec }, address) =>
         spec.external ? adopting(controller, spec, spec.external) : creating(controller, spec, { name, address }),
       ),
       deleteVolume: effect<MadeCall, null>(
@@ -162,7 +170,7 @@ const creating = (
   controller: ControllerPort,
   spec: VolumeSpec,
   { name, address }: { name: string; address: string },
-): Work<CreatedVolume> => ({
+): Work<CreateAnswer> => ({
   refusal: (sight) => createRefusal(sight, spec),
   without: ({ capabilities }) => {
     if (capabilities.has('CREATE_DELETE_VOLUME')) return undefined;
@@ -179,10 +187,10 @@ const adopting = (
   controller: ControllerPort,
   spec: VolumeSpec,
   { csiId, context }: NonNullable<VolumeSpec['external']>,
-): Work<CreatedVolume> => {
+): Work<CreateAnswer> => {
   const adopted = { id: csiId, context, accessibleTopology: [] };
   return {
-    refusal: (sight) => modeRefusal(sight, spec.capabilities),
+    refusal: (sight) => specRefusal(sight, spec),
     without: ({ hasController }) => (hasController ? undefined : adopted),
     call: async (client, bounds) => {
       const refusal = await controller.validateVolume(client, { csiId, spec }, bounds);

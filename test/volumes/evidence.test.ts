@@ -116,4 +116,44 @@ describe('a listing as evidence', () => {
     expect(await claims()).to.deep.equal(['w1 unpublishing']);
     expect(await stateOn('a')).to.equal('pending-node-unpublish');
   });
+
+  it('N3 V20 listed without a word of where it is: no evidence, its claim stays and so does its publication', async () => {
+    await claim('w1');
+    await publish();
+    await house.volumes.release(key, 'w1');
+    const listVolumes = house.plugin.listVolumes.bind(house.plugin);
+    house.plugin.listVolumes = async (request) => {
+      const { entries, nextToken } = await listVolumes(request);
+      return { entries: entries.map(({ status: _, ...entry }) => entry), nextToken };
+    };
+    await compare();
+    expect(await claims()).to.deep.equal(['w1 unpublishing']);
+    expect(await stateOn('a')).to.equal('pending-node-unpublish');
+    expect(attached()).to.deep.equal(['csi-a']);
+  });
+
+  it('V20 one that was taken over, attached by whoever had it before: told once, and never undone', async () => {
+    const attachedThere = new Set(['k8s-node-7', 'csi-b']);
+    house.plugin.volumes.set('their', {
+      id: 'their',
+      name: '',
+      isFound: true,
+      capacityBytes: 1n,
+      attached: attachedThere,
+    });
+    const theirs = { id: 'theirs' };
+    await house.volumes.create(spec('theirs', { external: { csiId: 'their' } }));
+    await compare();
+    await compare();
+    expect([...attachedThere]).to.deep.equal(['k8s-node-7', 'csi-b']);
+    expect((await house.volumes.get(theirs))?.publications).to.deep.equal({});
+    const seen = (await house.events()).filter(({ kind }) => kind === 'seen' || kind === 'drifted');
+    expect(seen.map((event) => event.kind === 'seen' && event.heldOn)).to.deep.equal([['k8s-node-7', 'b']]);
+    // What was published here is published again all the same.
+    await house.volumes.publish(theirs, 'a', { capability: multi });
+    attachedThere.clear();
+    await compare();
+    expect([...attachedThere]).to.deep.equal(['csi-a']);
+    expect((await house.events()).at(-2)).to.deep.include({ kind: 'drifted', lost: ['a'], strays: [] });
+  });
 });

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
 import type { Step } from './fake-plugin.js';
+import { always } from './scripts.js';
 import { spec, VolumeHouse } from './volume-house.js';
 
 const key = { id: 'data' };
@@ -183,6 +184,22 @@ describe('a volume that is expanded', () => {
       await offline.volumes.create(sized);
     });
     afterEach(() => offline.dispose());
+
+    it('V10 V11 where it could not be published, and so is not, nothing is waited for', async () => {
+      const publishing = { code: 'INVALID_ARGUMENT' } as const;
+      always(offline.plugin, 'ControllerPublishVolume', publishing);
+      await refusalOf(offline.volumes.publish(key, 'a'));
+      const capacity = { requiredBytes: 20 };
+      expect(await offline.volumes.expand(key, capacity)).to.deep.include({ capacityBytes: 20 });
+      // Where that came only after it had left its node alone, the same holds.
+      offline.plugin.script = () => undefined;
+      await offline.volumes.publish(key, 'b');
+      const expanding = offline.volumes.expand(key, { requiredBytes: 30 });
+      await offline.rest();
+      await offline.volumes.unpublish(key, 'b');
+      await offline.rest();
+      expect(await expanding).to.deep.include({ capacityBytes: 30 });
+    });
 
     it('V10 V16 while it is published: waits, names the node, and is done once that has let go', async () => {
       await offline.volumes.publish(key, 'a');

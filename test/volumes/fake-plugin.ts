@@ -148,6 +148,9 @@ export class FakePlugin extends FakeSnapshots implements Dispenser<FakePlugin> {
           capacityBytes,
           volumeContext: { made: name },
           accessibleTopology: this.accessibleTopology,
+          ...(request.volumeContentSource && {
+            contentSource: request.volumeContentSource as plain.VolumeContentSource,
+          }),
         },
       };
     });

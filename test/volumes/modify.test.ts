@@ -1,7 +1,7 @@
 /** Volumes whose mutable parameters are changed. */
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
-import type { Step } from './fake-plugin.js';
+import { allCapabilities, type Step } from './fake-plugin.js';
 import { spec, VolumeHouse } from './volume-house.js';
 
 const key = { id: 'data' };
@@ -107,5 +107,20 @@ describe('a volume that is modified', () => {
     const other = spec('data', { mutableParameters: { iops: '2' } });
     expect(await refusalOf(house.volumes.create(other))).to.include({ code: 'VOLUME_EXISTS' });
     expect(house.plugin.calls).to.have.length(calls);
+  });
+
+  it('V2 made with mutable parameters, or taken over, by a plugin that changes none: refused, and it is never called', async () => {
+    house.plugin.capabilities = allCapabilities.filter((one) => one !== 'MODIFY_VOLUME');
+    await house.clock.advance(30_000);
+    house.plugin.calls.splice(0);
+    for (const more of [{}, { external: { csiId: 'their' } }]) {
+      const asked = spec('more', { mutableParameters: { iops: '1' }, ...more });
+      const refusal = await refusalOf(house.volumes.create(asked));
+      expect(refusal).to.include({ code: 'PLUGIN_LACKS', final: true });
+      expect(refusal.message).to.include('MODIFY_VOLUME');
+      await house.volumes.delete({ id: 'more' });
+    }
+    await house.volumes.create(spec('more'));
+    expect(house.plugin.told()).to.deep.equal(['CreateVolume: OK']);
   });
 });

@@ -1,8 +1,8 @@
 /** What a plugin says of its volumes by itself, against what is believed: differences are told, and mended by the normal path. */
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
-import type { KeptVolume } from './fake-plugin.js';
-import { gate, inOrder } from './scripts.js';
+import { allCapabilities, type KeptVolume } from './fake-plugin.js';
+import { always, gate, inOrder } from './scripts.js';
 import { spec, VolumeHouse } from './volume-house.js';
 
 const key = { id: 'data' };
@@ -186,6 +186,47 @@ describe('volumes compared with their plugins', () => {
     await house.volumes.reconcile();
     await house.rest();
     expect(house.plugin.told()).to.deep.equal([]);
+  });
+
+  it('N3 V20 one that says where they are, but can neither attach nor detach them: nothing is taken for lost', async () => {
+    house.plugin.capabilities = allCapabilities.filter((one) => one !== 'PUBLISH_UNPUBLISH_VOLUME');
+    await house.clock.advance(30_000);
+    const usage = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
+    await house.volumes.claim(key, { allocId: 'web', nodeId: 'a', mode: 'write', ...usage });
+    await house.volumes.release(key, 'web');
+    kept().attached.clear();
+    expect(await house.volumes.reconcile('disk')).to.deep.equal([{ plugin: 'disk', volumes: 1, differing: [] }]);
+    const { claims = [], publications } = (await house.volumes.get(key)) ?? {};
+    expect(claims.map(({ state }) => state)).to.deep.equal(['unpublishing']);
+    expect(publications?.a?.state).to.equal('pending-node-unpublish');
+  });
+
+  it('V20 one that is deleted while the plugin is asked: the others are compared', async () => {
+    await house.volumes.create(spec('a-first'));
+    const listing = gate();
+    always(house.plugin, 'ListVolumes', { before: listing.passed });
+    const compared = house.volumes.reconcile('disk');
+    await house.rest();
+    await house.volumes.delete({ id: 'a-first' });
+    kept().attached.clear();
+    listing.open();
+    expect(await compared).to.deep.equal([{ plugin: 'disk', volumes: 2, differing: ['default/data'] }]);
+    await house.rest();
+    expect([...kept().attached]).to.deep.equal(['csi-a']);
+  });
+
+  it('V13 V20 one of which something is left is not compared: it is on record, and in nobody’s way', async () => {
+    house.plugin.volumes.set('their', { id: 'their', name: '', isFound: true, capacityBytes: 1n, attached: new Set() });
+    await house.volumes.create(spec('a-first', { external: { csiId: 'their' } }));
+    await house.volumes.publish({ id: 'a-first' }, 'b');
+    always(house.plugin, 'ControllerUnpublishVolume', { code: 'INVALID_ARGUMENT' });
+    await house.volumes.delete({ id: 'a-first' }, { force: true });
+    house.plugin.script = () => undefined;
+    expect((await house.volumes.get({ id: 'a-first' }))?.leftovers).to.have.length(1);
+    kept().attached.clear();
+    expect(await house.volumes.reconcile('disk')).to.deep.equal([
+      { plugin: 'disk', volumes: 1, differing: ['default/data'] },
+    ]);
   });
 
   it('V20 a listing that fails changes nothing; one whose token is stale is begun again', async () => {

@@ -1,0 +1,119 @@
+/** Rounds over many plugins and volumes: one that hangs, or that can't be told, is in nobody's way. */
+import { expect } from 'chai';
+import { nobody } from '../../machines/volume-changes.js';
+import { csiController } from '../../src/csi/controller.js';
+import type { ActorDoor } from '../../src/engine/actor-door.js';
+import type { ActorView } from '../../src/engine/engine.js';
+import { silentLogger } from '../../src/engine/logger.js';
+import { StagecraftError } from '../../src/errors.js';
+import { PluginAccess, type PluginPort } from '../../src/volumes/plugin-access.js';
+import { Reconciler } from '../../src/volumes/reconciler.js';
+import { refusalOf } from '../refusal.js';
+import { FakePlugin } from './fake-plugin.js';
+import { always } from './scripts.js';
+import { pluginName, spec, VolumeHouse } from './volume-house.js';
+
+const intervalMs = 300_000;
+
+describe('rounds of comparing', () => {
+  let house: VolumeHouse;
+  beforeEach(() => {
+    house = new VolumeHouse();
+  });
+  afterEach(() => house.dispose());
+
+  const attachedTo = (plugin: FakePlugin): string[] =>
+    [...plugin.volumes.values()].flatMap(({ attached }) => [...attached]);
+  const detach = (plugin: FakePlugin): void => {
+    for (const { attached } of plugin.volumes.values()) attached.clear();
+  };
+
+  it('V20 a plugin that hangs as it is asked: the others are compared at each interval, and it is not asked again', async () => {
+    const tape = new FakePlugin();
+    house.plugin.connect = ({ name }) => (name === 'tape' ? tape : house.plugin);
+    await house.furnish();
+    const connection = { socketPath: '/nowhere/tape.sock' };
+    await house.runtime.plugins.register({ type: 'csi-controller', name: 'tape', allocId: 'tape-1', connection });
+    const reported = [pluginName, 'tape'].map((name) => ({ name, nodeId: 'csi-a' }));
+    await house.runtime.nodes.report({ id: 'a', plugins: reported });
+    await house.volumes.create(spec('data'));
+    await house.volumes.create(spec('more', { plugin: 'tape' }));
+    await house.volumes.publish({ id: 'more' }, 'a');
+    house.plugin.calls.splice(0);
+    always(house.plugin, 'ListVolumes', { before: new Promise(() => {}) });
+    for (let round = 1; round <= 3; round += 1) {
+      detach(tape);
+      await house.clock.advance(intervalMs);
+      expect(attachedTo(tape)).to.deep.equal(['csi-a']);
+    }
+    expect(house.plugin.calls.map(({ rpc }) => rpc)).to.deep.equal(['ListVolumes']);
+  });
+
+  it('V20 a plugin whose pages never end is told by name, and asked no longer', async () => {
+    await house.furnish();
+    await house.volumes.create(spec('data'));
+    const listVolumes = house.plugin.listVolumes.bind(house.plugin);
+    let pages = 0;
+    house.plugin.listVolumes = async (request) => {
+      pages += 1;
+      // Two tokens in turn, for long enough to tell that nothing else ends it.
+      return { ...(await listVolumes(request)), nextToken: pages < 1_000 ? `page ${pages % 2}` : '' };
+    };
+    const refusal = await refusalOf(house.volumes.reconcile(pluginName));
+    expect(refusal).to.include({ code: 'CSI_ERROR', rpc: 'ListVolumes', answerClass: 'driver-bug' });
+    expect(refusal.message).to.include('page 1').and.to.include('again');
+    expect(pages).to.equal(3);
+  });
+
+  it('V20 a volume that can’t be told, as it is in quarantine: the others are told first, then whoever asked', async () => {
+    const told: string[] = [];
+    const first = 'volume/default/a-first';
+    const rows = [first, 'volume/default/data'].map((address): [string, ActorView] => [address, madeView(address)]);
+    const engine: ActorDoor = {
+      page: async () => ({ rows }),
+      ask: async (address) => {
+        told.push(address);
+        if (address === first) throw new StagecraftError('ACTOR_QUARANTINED', 'it is in quarantine', { address });
+      },
+      read: async () => undefined,
+      peek: () => undefined,
+      has: () => false,
+      observe: () => () => {},
+      follow: () => {
+        throw new Error('nobody follows here');
+      },
+    };
+    const plugins: PluginPort = {
+      isKnown: () => true,
+      sight: () => ({
+        capabilities: new Set(['LIST_VOLUMES']),
+        pluginCapabilities: new Set(),
+        hasController: true,
+        wellAtMs: 0,
+      }),
+      client: async () => house.plugin,
+      lookAgain: () => {},
+      watch: () => () => {},
+    };
+    const reconciler = new Reconciler({
+      engine,
+      controller: csiController({ timeoutMs: 1_000 }),
+      access: new PluginAccess(plugins, { clock: house.clock, maxInFlight: 1 }),
+      nodesOf: async () => new Map(),
+      refusal: () => undefined,
+      clock: house.clock,
+      logger: silentLogger,
+      intervalMs,
+    });
+    const refusal = await refusalOf(reconciler.run(pluginName));
+    expect(refusal).to.include({ code: 'ACTOR_QUARANTINED', address: first });
+    expect(told).to.deep.equal([first, 'volume/default/data']);
+  });
+});
+
+/** Of a volume that the plugin has made, and does not list. */
+function madeView(address: string): ActorView {
+  const context = nobody({ namespace: 'default', id: address, seq: 0 });
+  const csi = { id: address, context: {}, accessibleTopology: [] };
+  return { seq: 1, state: 'created', context: { ...context, spec: { plugin: pluginName }, csi } };
+}
