@@ -3,7 +3,7 @@ import type { CapacityRange } from './csi-types.js';
 import { isSameData } from './same-data.js';
 import { granted } from './volume-claims.js';
 import { atPlugin, type Change, claimTold, type Draft, drafted, put } from './volume-draft.js';
-import { excludes, mayBeThere, wishOf } from './volume-modes.js';
+import { excludes, isUndecided, mayBeThere, wishOf } from './volume-modes.js';
 import { isCovered, isSameWish } from './volume-requests.js';
 import type {
   Availability,
@@ -79,7 +79,7 @@ export const publish = (context: VolumeContext, nodeId: string, asked: PublishWi
 /** What failed there is out of the way first, where something of it may be there. */
 function replace(draft: Draft, nodeId: string, wish: PublishWish): void {
   const failed = draft.publications[nodeId];
-  if (failed && mayBeThere(failed)) put(draft, nodeId, { ...leaving(failed), next: wish });
+  if (failed && isUndecided(failed)) put(draft, nodeId, { ...leaving(failed), next: wish });
   else begin(draft, nodeId, { ...wish, ...(failed?.drifted && { drifted: true }) });
 }
 

@@ -11,9 +11,16 @@ export function excludes(one: Use, other: Use): boolean {
   return mode === 'multi-node-single-writer' && !one.readOnly && !other.readOnly;
 }
 
-/** Whether it is there for all that is known, or may come: of one that failed, only where that says so. */
-export const mayBeThere = ({ state, failure, inDoubt }: Publication): boolean =>
-  state !== 'failed' || failure?.in === 'unpublish' || inDoubt === true;
+/** Whether the call that failed, or one before it, may have left it there. */
+export const isUndecided = ({ failure, inDoubt }: Publication): boolean =>
+  failure?.in === 'unpublish' || inDoubt === true;
+
+/**
+ * Whether it is there for all that is known, or may come: of one that failed, only where that says so. One that was
+ * published, and could not be once more, was not listed there; that alone is no proof.
+ */
+export const mayBeThere = (publication: Publication): boolean =>
+  publication.state !== 'failed' || isUndecided(publication) || publication.drifted === true;
 
 /** What is wanted on its node; undefined where it is on its way out, or has failed. */
 export function wishOf(publication: Publication): PublishWish | undefined {

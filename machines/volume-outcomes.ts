@@ -128,9 +128,15 @@ export const awaits = (context: VolumeContext, { reason, isForced }: Awaiting): 
     if (publication.undoneAfter !== undefined && !publication.inDoubt) remove(draft, nodeId);
   });
 
-/** NOT_FOUND is no proof that a volume is detached; where its node was given up on record, it is taken for one. */
-const isSo = (draft: Draft, { kind }: Work, { answerClass }: CallFailure): boolean =>
-  kind === 'unpublish' && answerClass === 'not-so' && publicationAt(draft).publication.fenced !== undefined;
+/**
+ * NOT_FOUND is no proof that a volume is detached; where its node was given up on record, or its plugin lists it as detached,
+ * it is taken for one.
+ */
+function isSo(draft: Draft, { kind }: Work, { answerClass }: CallFailure): boolean {
+  if (kind !== 'unpublish' || answerClass !== 'not-so') return false;
+  const { fenced, isUnlisted } = publicationAt(draft).publication;
+  return fenced !== undefined || isUnlisted === true;
+}
 
 function again(
   draft: Draft,

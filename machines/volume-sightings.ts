@@ -1,5 +1,5 @@
 /** What a plugin says of a volume by itself, as it lists all of its volumes, and what that makes of it. Pure. */
-import { remove } from './volume-changes.js';
+import { leaving } from './volume-changes.js';
 import { type Change, claimTold, type Draft, drafted, put } from './volume-draft.js';
 import type { Claim, Publication, Seen, Sighting, VolumeContext } from './volume-types.js';
 
@@ -11,7 +11,7 @@ export const beliefOf = ({ uid, publications }: VolumeContext): string[] => [
 
 /**
  * Takes over what the plugin says, where what that was compared with is still believed: what is lost is published again,
- * what is gone is gone, what is somewhere else, and nobody's there, is undone.
+ * what is to go anyway goes without its node's word, what is somewhere else, and nobody's there, is undone.
  */
 export const observed = (
   context: VolumeContext,
@@ -57,16 +57,25 @@ const isToStay = (
 const mayStillCome = ({ inDoubt, tries }: Publication): boolean =>
   inDoubt === true || tries?.failure.answerClass === 'busy';
 
-/** @returns the nodes where it should be, and is not */
+/**
+ * Plugins may list what was so a while ago: what is to go is unpublished by a call all the same, what was published is
+ * published again.
+ * @returns the nodes where it should be, and is not
+ */
 function takeLost(draft: Draft, attached: string[]): string[] {
   const lost: string[] = [];
   for (const [nodeId, publication] of Object.entries(draft.publications)) {
     if (attached.includes(publication.csiNodeId) || mayStillCome(publication)) continue;
-    if (publication.state === 'pending-node-unpublish') detachClaims(draft, nodeId);
-    if (publication.state.endsWith('unpublish')) remove(draft, nodeId);
-    if (publication.state !== 'published') continue;
-    lost.push(nodeId);
-    put(draft, nodeId, { ...publication, state: 'pending-publish', drifted: true });
+    if (publication.state === 'pending-node-unpublish') {
+      detachClaims(draft, nodeId);
+      put(draft, nodeId, { ...leaving(publication), isUnlisted: true });
+    } else if (publication.state === 'pending-unpublish' && !publication.isUnlisted) {
+      const { tries: _, ...untried } = publication;
+      draft.publications[nodeId] = { ...untried, isUnlisted: true };
+    } else if (publication.state === 'published') {
+      lost.push(nodeId);
+      put(draft, nodeId, { ...publication, state: 'pending-publish', drifted: true });
+    }
   }
   return lost;
 }

@@ -68,6 +68,8 @@ export interface Publication extends PublishWish {
   drifted?: true;
   /** Its node did not report it unstaged: why it goes all the same. */
   fenced?: string;
+  /** On its way out, its plugin lists it as detached: together with that, its NOT_FOUND is proof. */
+  isUnlisted?: true;
   /** To be published anew once it is gone. */
   next?: PublishWish;
   /** Why it failed, and in what: one that could not be unpublished may still be there. */

@@ -1,5 +1,6 @@
 /** How far a listing is evidence: what it takes for gone, and what it leaves alone. */
 import { expect } from 'chai';
+import { refusalOf } from '../refusal.js';
 import { always, gate } from './scripts.js';
 import { pluginName, spec, VolumeHouse } from './volume-house.js';
 
@@ -130,6 +131,92 @@ describe('a listing as evidence', () => {
     expect(await claims()).to.deep.equal(['w1 unpublishing']);
     expect(await stateOn('a')).to.equal('pending-node-unpublish');
     expect(attached()).to.deep.equal(['csi-a']);
+  });
+
+  describe('that is out of date: it is still attached', () => {
+    const single = { accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
+    /** The plugin says so of a moment at which it was not attached yet. */
+    const listsNowhere = (): void => {
+      const listVolumes = house.plugin.listVolumes.bind(house.plugin);
+      house.plugin.listVolumes = async (request) => {
+        const { entries, nextToken } = await listVolumes(request);
+        return { entries: entries.map((entry) => ({ ...entry, status: { publishedNodeIds: [] } })), nextToken };
+      };
+    };
+    const claimAlone = (allocId: string, nodeId: string) =>
+      house.volumes.claim(key, { allocId, nodeId, mode: 'write', ...single });
+
+    it('N3 C6 V20 its node has still to report: unpublished by a call, and only then is its slot free', async () => {
+      await claimAlone('w1', 'a');
+      await house.volumes.publish(key, 'a', { capability: single });
+      await house.volumes.release(key, 'w1');
+      const held = gate();
+      always(house.plugin, 'ControllerUnpublishVolume', { before: held.passed });
+      listsNowhere();
+      await compare();
+      expect(await claims()).to.deep.equal(['w1 node-detached']);
+      expect(await stateOn('a')).to.equal('pending-unpublish');
+      expect(await refusalOf(claimAlone('w2', 'b'))).to.include({ code: 'CLAIM_CONFLICT' });
+      held.open();
+      await house.rest();
+      expect(attached()).to.deep.equal([]);
+      expect(await claims()).to.deep.equal([]);
+      await claimAlone('w2', 'b');
+    });
+
+    it('N3 V20 as the plugin does not find it: that and the listing are proof together', async () => {
+      await claimAlone('w1', 'a');
+      await house.volumes.publish(key, 'a', { capability: single });
+      await house.volumes.release(key, 'w1');
+      always(house.plugin, 'ControllerUnpublishVolume', { code: 'NOT_FOUND', work: true });
+      listsNowhere();
+      await compare();
+      expect(house.plugin.told().at(-1)).to.equal('ControllerUnpublishVolume csi-a: NOT_FOUND');
+      expect(await claims()).to.deep.equal([]);
+      expect(await stateOn('a')).to.equal(undefined);
+    });
+
+    it('N3 C6 V20 the runtime is gone before that call: the next one makes it, and keeps the slot until then', async () => {
+      await claimAlone('w1', 'a');
+      await house.volumes.publish(key, 'a', { capability: single });
+      await house.volumes.release(key, 'w1');
+      always(house.plugin, 'ControllerUnpublishVolume', { code: 'UNAVAILABLE' });
+      listsNowhere();
+      await compare();
+      await house.restart();
+      expect(await claims()).to.deep.equal(['w1 node-detached']);
+      house.plugin.script = () => undefined;
+      await house.clock.advance(600_000);
+      expect(attached()).to.deep.equal([]);
+      expect(await claims()).to.deep.equal([]);
+    });
+
+    it('V8 V20 its detaching was begun and not confirmed: done by a call, not by the listing', async () => {
+      await publish();
+      always(house.plugin, 'ControllerUnpublishVolume', { code: 'NOT_FOUND' });
+      const gone = house.volumes.unpublish(key, 'a');
+      await house.rest();
+      house.plugin.script = () => undefined;
+      listsNowhere();
+      await compare();
+      await gone;
+      expect(attached()).to.deep.equal([]);
+    });
+
+    it('V7 V20 published anew in vain: it goes to no other node before it is unpublished there', async () => {
+      await house.volumes.publish(key, 'a', { capability: single });
+      always(house.plugin, 'ControllerPublishVolume', { code: 'INVALID_ARGUMENT' });
+      listsNowhere();
+      await compare();
+      house.plugin.script = () => undefined;
+      expect(await stateOn('a')).to.equal('failed');
+      const refusal = await refusalOf(house.volumes.publish(key, 'b', { capability: single }));
+      expect(refusal).to.include({ code: 'VOLUME_IN_USE' });
+      expect(refusal.message).to.contain('unpublish it there first');
+      await house.volumes.unpublish(key, 'a');
+      await house.volumes.publish(key, 'b', { capability: single });
+      expect(attached()).to.deep.equal(['csi-b']);
+    });
   });
 
   it('V20 one that was taken over, attached by whoever had it before: told once, and never undone', async () => {
