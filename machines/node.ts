@@ -243,6 +243,9 @@ export const nodeMachine = setup({
                 ],
               },
             ],
+            /** Where it has reported since, these are the later word. */
+            'node.down': { guard: 'isBack', actions: ['forgetReturn', 'forgetPlugins'] },
+            'node.fence': { guard: 'isBack', actions: ['forgetReturn', 'forgetPlugins'] },
             'node.remove': { actions: ['forgetReturn', 'forgetPlugins'] },
           },
         },

@@ -138,6 +138,18 @@ describe('the machine of a node', () => {
     expect(gone.isAbsent).to.equal(true);
   });
 
+  for (const last of [{ type: 'node.down' }, { type: 'node.fence', reason: 'again' }] as const) {
+    it(`N3 removed, reports before its volumes are told, then ${last.type}: it is not back`, async () => {
+      const scene = new Scene().report(disk).send({ type: 'node.remove' }).report(net).send(last);
+      expect(scene.answers).to.deep.equal([]);
+      expect(scene.context).to.deep.include({ plugins: [], isBack: false });
+      await scene.end(scene.releases);
+      expect(scene.isAbsent).to.equal(true);
+      expect(scene.releases.all).to.have.length(1);
+      expect(scene.told.map(({ type }) => type)).to.deep.equal(['reported', 'gone']);
+    });
+  }
+
   it('N1 N3 a report that was heard is said again after something else was said of the node: that stands, until a later one', async () => {
     const mark = { epoch: 2, number: 3 };
     const said = (epoch: number, number: number): NodeEvent => ({
