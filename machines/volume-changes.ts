@@ -391,9 +391,6 @@ export const setAvailability = (context: VolumeContext, availability: Availabili
     grant(draft);
   });
 
-/** Its node has done its part of an expansion. */
-export const nodeExpanded = (_: VolumeContext): Change => ({ context: { nodeExpansion: false } });
-
 /** All that its deletion asked for is done, but for what could not be confirmed. */
 export const gone = ({ leftovers }: VolumeContext): Change => ({
   context: {},

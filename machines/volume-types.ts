@@ -231,7 +231,6 @@ export type VolumeRequest =
   | { type: 'volume.unstaged'; nodeId: string; claimGeneration: number }
   | { type: 'volume.fence'; nodeId: string; reason: string }
   | { type: 'volume.expand'; capacity: CapacityRange }
-  | { type: 'volume.expanded'; nodeId: string }
   | { type: 'volume.modify'; mutableParameters: Record<string, string> }
   | { type: 'volume.retry' }
   | { type: 'volume.set-availability'; availability: Availability }

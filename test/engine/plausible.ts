@@ -171,7 +171,6 @@ const volumeEvents: Drafts<VolumeMachineEvent> = {
   'volume.unstaged': (die) => ({ nodeId: nodeId(die), claimGeneration: die.below(9) }),
   'volume.fence': (die) => ({ nodeId: nodeId(die), reason: 'it burns' }),
   'volume.expand': (die) => ({ capacity: capacity(die) }),
-  'volume.expanded': (die) => ({ nodeId: nodeId(die) }),
   'volume.modify': (die) => ({ mutableParameters: { speed: die.of('slow', 'fast') } }),
   'volume.retry': () => ({}),
   'volume.set-availability': (die) => ({ availability: die.of('active', 'pause', 'drain') }),
