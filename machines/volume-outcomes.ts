@@ -16,7 +16,7 @@ import type {
 } from './volume-types.js';
 
 /** A forced deletion takes a step that has failed so often for one that can't be confirmed. */
-const forcedAttempts = 3;
+export const forcedAttempts = 3;
 /** After so many attempts to find out what became of a publish that nobody wants any more, it is undone all the same. */
 const attemptsToResolve = 3;
 

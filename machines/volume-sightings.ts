@@ -1,4 +1,5 @@
 /** What a plugin says of a volume by itself, as it lists all of its volumes, and what that makes of it. Pure. */
+import { isSameData } from './same-data.js';
 import { leaving } from './volume-changes.js';
 import { type Change, claimTold, type Draft, drafted, put } from './volume-draft.js';
 import type { Claim, Publication, Seen, Sighting, VolumeContext } from './volume-types.js';
@@ -20,7 +21,7 @@ export const observed = (
   drafted(context, (draft) => {
     if (isInCall(context, 'delete') || believed.join() !== beliefOf(context).join()) return;
     const seen = seenIn(context, sighting);
-    if (JSON.stringify(seen) !== JSON.stringify(draft.sighting ?? { isMissing: false })) {
+    if (!isSameData(seen, draft.sighting ?? { isMissing: false })) {
       draft.sighting = seen;
       draft.tells.push({ type: 'seen', ...seen });
     }

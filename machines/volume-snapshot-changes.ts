@@ -3,7 +3,7 @@ import { type BackoffPolicy, defaultBackoff, dueAtMs, jittered } from './backoff
 import type { CallFailure, Tries } from './csi-types.js';
 import type { Failure, Stamped } from './host.js';
 import { isSameData } from './same-data.js';
-import type { FailedAttempt } from './volume-outcomes.js';
+import { type FailedAttempt, forcedAttempts } from './volume-outcomes.js';
 import type {
   MadeSnapshot,
   SnapshotChanged,
@@ -26,8 +26,6 @@ export interface SnapshotChange {
 const readinessBackoff: BackoffPolicy = { initialMs: 500, maxMs: 60_000 };
 /** So often what was made could not be trusted, and it is made anew no more by itself. */
 const maxUntrusted = 3;
-/** A forced deletion takes a step that has failed so often for one that can't be confirmed. */
-const forcedAttempts = 3;
 
 /** One that is not there. */
 export const noSnapshot = ({ kind, namespace, id }: SnapshotInput): SnapshotContext => ({

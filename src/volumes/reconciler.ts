@@ -3,6 +3,7 @@
  * differs; what becomes of that is its machine's to say. Only plugins that list volumes are asked.
  */
 import { volumesPrefix } from '../../machines/addresses.js';
+import { isSameData } from '../../machines/same-data.js';
 import { beliefOf, seenIn } from '../../machines/volume-sightings.js';
 import type { PublicationState, Sighting, VolumeContext } from '../../machines/volume-types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
@@ -256,7 +257,7 @@ const settled: ReadonlySet<PublicationState> = new Set(['published', 'pending-no
 function differs(context: VolumeContext, sighting: Sighting): boolean {
   const { attached, strays = [] } = sighting;
   const seen = seenIn(context, sighting);
-  if (JSON.stringify(seen) !== JSON.stringify(context.sighting ?? { isMissing: false })) return true;
+  if (!isSameData(seen, context.sighting ?? { isMissing: false })) return true;
   if (!attached) return false;
   const lost = Object.values(context.publications).some(
     ({ state, csiNodeId }) => settled.has(state) && !attached.includes(csiNodeId),
