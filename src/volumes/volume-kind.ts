@@ -120,20 +120,17 @@ export function volumeKind({ controller, calls, timeoutMs, hindered }: VolumeKin
         }),
         ['createVolume'],
       ),
-      controllerPublish: effect<PublishCall, { publishContext: Record<string, string> }>(
-        (input) => ({
-          refusal: (sight) => modeRefusal(sight, [input.capability]),
-          without: (sight) =>
-            isUnoffered('PUBLISH_UNPUBLISH_VOLUME')(sight) === null ? { publishContext: {} } : undefined,
-          call: (client, bounds, sight) => {
-            const { csiId, csiNodeId, capability, volumeContext } = input;
-            const readOnly = input.readOnly && sight.capabilities.has('PUBLISH_READONLY');
-            const request = { csiId, csiNodeId, capability, readOnly, volumeContext };
-            return heeded(controller.controllerPublish(client, request, bounds), input, sight);
-          },
-        }),
-        ['controllerUnpublish'],
-      ),
+      controllerPublish: effect<PublishCall, { publishContext: Record<string, string> }>((input) => ({
+        refusal: (sight) => modeRefusal(sight, [input.capability]),
+        without: (sight) =>
+          isUnoffered('PUBLISH_UNPUBLISH_VOLUME')(sight) === null ? { publishContext: {} } : undefined,
+        call: (client, bounds, sight) => {
+          const { csiId, csiNodeId, capability, volumeContext } = input;
+          const readOnly = input.readOnly && sight.capabilities.has('PUBLISH_READONLY');
+          const request = { csiId, csiNodeId, capability, readOnly, volumeContext };
+          return heeded(controller.controllerPublish(client, request, bounds), input, sight);
+        },
+      })),
       controllerUnpublish: effect<UnpublishCall, null>(
         ({ csiId, csiNodeId }) => ({
           without: isUnoffered('PUBLISH_UNPUBLISH_VOLUME'),

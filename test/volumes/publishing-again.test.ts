@@ -234,26 +234,6 @@ describe('publishing a volume that was asked for before', () => {
     expect(house.attached()).to.deep.equal([]);
   });
 
-  it('V8 its runtime ended as it was taken away, and the next one has done that: wanted again, it waits for what may still come', async () => {
-    const late = gate();
-    house.plugin.overlaps = 'allowed';
-    await house.volumes.publish(key, 'a');
-    inOrder(house.plugin, 'ControllerUnpublishVolume', [{ before: late.passed }]);
-    house.volumes.unpublish(key, 'a').catch(() => {});
-    await house.rest();
-    await house.restart();
-    const gone = house.volumes.unpublish(key, 'a');
-    await house.clock.advance(1_000);
-    await gone;
-    const back = house.volumes.publish(key, 'a');
-    await house.clock.advance(60_000);
-    expect(toldOf(house.plugin, 'ControllerPublishVolume')).to.have.length(1);
-    late.open();
-    await house.clock.advance(120_000);
-    await back;
-    expect(house.attached()).to.deep.equal(['csi-a']);
-  });
-
   it('V8 C2 asked for again while the claim that took it along is let go: the claim is released, the volume stays', async () => {
     const hung = gate();
     inOrder(house.plugin, 'ControllerPublishVolume', [{ before: hung.passed }]);
