@@ -73,6 +73,35 @@ export const isHeard = ({ heard }: Pick<NodeContext, 'heard'>, mark: ReportMark 
   return mark.epoch === heard.epoch ? mark.number <= heard.number : mark.epoch < heard.epoch;
 };
 
+interface Reported {
+  event: Extract<NodeEvent, { type: 'node.report' }>;
+}
+
+const markOf = ({ event }: Reported): ReportMark | undefined => event.mark;
+const pluginsOf = ({ event }: Reported): NodePlugin[] => event.plugins;
+const keptPluginsOf = ({ context }: { context: NodeContext }): NodePlugin[] => context.plugins;
+
+/** A report that was heard changes nothing. */
+const wasHeard = { guard: { type: 'isHeard', params: markOf } } as const;
+const keepsMark = { type: 'keepMark', params: markOf } as const;
+/** What is reported counts from now on. */
+const takesOver = [
+  keepsMark,
+  { type: 'keepPlugins', params: pluginsOf },
+  { type: 'emitReport', params: pluginsOf },
+] as const;
+/** It counts once all that was there has been told. */
+const keepsReturn = [keepsMark, { type: 'keepReturn', params: pluginsOf }] as const;
+/** All has been told: what was reported meanwhile counts. */
+const readyAgain = {
+  guard: 'isBack',
+  target: '#node.ready',
+  actions: [
+    { type: 'emitReport', params: keptPluginsOf },
+    { type: 'keepPlugins', params: keptPluginsOf },
+  ],
+} as const;
+
 export const nodeMachine = setup({
   types: {} as { context: NodeContext; events: NodeEvent; input: { id: string }; emitted: NodeChanged },
   actors: {
@@ -114,14 +143,10 @@ export const nodeMachine = setup({
   initial: 'gone',
   on: {
     'node.report': [
-      { guard: { type: 'isHeard', params: ({ event }) => event.mark } },
+      wasHeard,
       {
         target: '.ready',
-        actions: [
-          { type: 'keepMark', params: ({ event }) => event.mark },
-          { type: 'keepPlugins', params: ({ event }) => event.plugins },
-          { type: 'emitReport', params: ({ event }) => event.plugins },
-        ],
+        actions: takesOver,
       },
     ],
     'node.fence': {
@@ -142,17 +167,13 @@ export const nodeMachine = setup({
         'node.down': { target: 'down', actions: { type: 'emitState', params: 'down' } },
         /** Nodes report again and again: what says nothing new is none. */
         'node.report': [
-          { guard: { type: 'isHeard', params: ({ event }) => event.mark } },
+          wasHeard,
           {
-            guard: { type: 'isSame', params: ({ event }) => event.plugins },
-            actions: { type: 'keepMark', params: ({ event }) => event.mark },
+            guard: { type: 'isSame', params: pluginsOf },
+            actions: keepsMark,
           },
           {
-            actions: [
-              { type: 'keepMark', params: ({ event }) => event.mark },
-              { type: 'keepPlugins', params: ({ event }) => event.plugins },
-              { type: 'emitReport', params: ({ event }) => event.plugins },
-            ],
+            actions: takesOver,
           },
         ],
       },
@@ -179,28 +200,10 @@ export const nodeMachine = setup({
             id: 'releaseVolumes',
             src: 'releaseVolumes',
             input: ({ context }) => ({ id: context.id, reason: context.fence?.reason ?? lost }),
-            onDone: [
-              {
-                guard: 'isBack',
-                target: '#node.ready',
-                actions: [
-                  { type: 'emitReport', params: ({ context }) => context.plugins },
-                  { type: 'keepPlugins', params: ({ context }) => context.plugins },
-                ],
-              },
-              { target: 'fenced', actions: 'endFence' },
-            ],
+            onDone: [readyAgain, { target: 'fenced', actions: 'endFence' }],
           },
           on: {
-            'node.report': [
-              { guard: { type: 'isHeard', params: ({ event }) => event.mark } },
-              {
-                actions: [
-                  { type: 'keepMark', params: ({ event }) => event.mark },
-                  { type: 'keepReturn', params: ({ event }) => event.plugins },
-                ],
-              },
-            ],
+            'node.report': [wasHeard, { actions: keepsReturn }],
             'node.down': { actions: 'forgetReturn' },
             'node.fence': { actions: 'forgetReturn' },
           },
@@ -221,28 +224,10 @@ export const nodeMachine = setup({
             id: 'releaseAll',
             src: 'releaseVolumes',
             input: ({ context }) => ({ id: context.id, reason: context.fence?.reason ?? lost }),
-            onDone: [
-              {
-                guard: 'isBack',
-                target: '#node.ready',
-                actions: [
-                  { type: 'emitReport', params: ({ context }) => context.plugins },
-                  { type: 'keepPlugins', params: ({ context }) => context.plugins },
-                ],
-              },
-              { target: 'unknown' },
-            ],
+            onDone: [readyAgain, { target: 'unknown' }],
           },
           on: {
-            'node.report': [
-              { guard: { type: 'isHeard', params: ({ event }) => event.mark } },
-              {
-                actions: [
-                  { type: 'keepMark', params: ({ event }) => event.mark },
-                  { type: 'keepReturn', params: ({ event }) => event.plugins },
-                ],
-              },
-            ],
+            'node.report': [wasHeard, { actions: keepsReturn }],
             /** Where it has reported since, these are the later word. */
             'node.down': { guard: 'isBack', actions: ['forgetReturn', 'forgetPlugins'] },
             'node.fence': { guard: 'isBack', actions: ['forgetReturn', 'forgetPlugins'] },
