@@ -142,13 +142,7 @@ export const nodeMachine = setup({
   context: ({ input }) => ({ id: input.id, plugins: [], fence: null, isBack: false }),
   initial: 'gone',
   on: {
-    'node.report': [
-      wasHeard,
-      {
-        target: '.ready',
-        actions: takesOver,
-      },
-    ],
+    'node.report': [wasHeard, { target: '.ready', actions: takesOver }],
     'node.fence': {
       target: '.down.fencing',
       actions: [
@@ -168,13 +162,8 @@ export const nodeMachine = setup({
         /** Nodes report again and again: what says nothing new is none. */
         'node.report': [
           wasHeard,
-          {
-            guard: { type: 'isSame', params: pluginsOf },
-            actions: keepsMark,
-          },
-          {
-            actions: takesOver,
-          },
+          { guard: { type: 'isSame', params: pluginsOf }, actions: keepsMark },
+          { actions: takesOver },
         ],
       },
     },
