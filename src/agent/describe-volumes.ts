@@ -27,6 +27,7 @@ function changeIn(event: VolumeEvent): string | undefined {
     case 'publication': {
       const { nodeId, state, failure } = event;
       if (state === 'published') return `published to node ${nodeId}`;
+      if (state === 'removed' && failure) return `given up on node ${nodeId}, may still be published there`;
       if (state === 'removed') return `not published to node ${nodeId} any more`;
       return state === 'failed' ? `failed on node ${nodeId}: ${failure?.message ?? 'for no reason given'}` : undefined;
     }

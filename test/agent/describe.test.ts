@@ -42,6 +42,10 @@ describe('A1 what the agent says', () => {
       [{ kind: 'publication', nodeId: 'a', number: 1, state: 'published' }, 'published to node a'],
       [{ kind: 'publication', nodeId: 'a', number: 1, state: 'failed', failure }, 'failed on node a: no room'],
       [{ kind: 'publication', nodeId: 'a', number: 1, state: 'removed' }, 'not published to node a any more'],
+      [
+        { kind: 'publication', nodeId: 'a', number: 1, state: 'removed', failure },
+        'given up on node a, may still be published there',
+      ],
       [{ kind: 'publication', nodeId: 'a', number: 1, state: 'pending-publish' }, undefined],
       [{ kind: 'deleted' }, 'deleted'],
       [

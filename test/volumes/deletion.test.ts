@@ -238,6 +238,13 @@ describe('deleting a volume', () => {
       expect(left?.leftovers).to.have.length(1);
       expect(left?.leftovers?.[0]).to.include({ what: 'published', nodeId: 'a', csiNodeId: 'csi-a' });
       expect(left?.leftovers?.[0]?.message).to.include('busy');
+      const removals = (await house.events()).flatMap((event) =>
+        event.kind === 'publication' && event.state === 'removed' ? [[event.nodeId, event.failure?.message]] : [],
+      );
+      expect(removals).to.have.deep.members([
+        ['a', left?.leftovers?.[0]?.message],
+        ['b', undefined],
+      ]);
       expect(toldOf(house.plugin, 'ControllerUnpublishVolume csi-a')).to.have.length(3);
       expect(house.plugin.told().at(-1)).to.equal('DeleteVolume: OK');
     });
