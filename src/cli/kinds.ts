@@ -1,13 +1,17 @@
 /** What commands of volumes and of snapshots do alike: they list and show them, make one, and delete one. */
+import type { Command } from 'commander';
+import { AgentError } from './client.js';
 import { type LookOptions, look, print, printJson, socketOf, tell } from './reach.js';
-import { type Awaited, type InNamespace, listAll, nameOf, pathBelow, within } from './requests.js';
+import { type Awaited, type InNamespace, listAll, misuse, nameOf, pathBelow, within } from './requests.js';
 import { specIn } from './spec-file.js';
 import { askAndWait, type Waited } from './waiting.js';
 
 /** What is told of one. */
 interface Report {
   key: { namespace: string; id: string };
+  state: string;
   csiId?: string;
+  leftovers?: unknown[];
 }
 
 export interface Kind<TReport extends Report> {
@@ -17,6 +21,8 @@ export interface Kind<TReport extends Report> {
   base: string;
   /** What one is that was made. */
   made: string;
+  /** What may be left of one that is deleted, in words. */
+  leftovers(one: TReport): string[];
   table(all: TReport[]): string;
   details(one: TReport): string;
 }
@@ -58,7 +64,9 @@ export async function make<TReport extends Report>(
   kind: Kind<TReport>,
   specOf: () => object,
   options: LookOptions & Awaited & { file?: string },
+  command: Command,
 ): Promise<void> {
+  if (options.file !== undefined) refuseBesideFile(command);
   const { base, name, made } = kind;
   const file = options.file === undefined ? undefined : specIn(options.file);
   const body = file ? file.body : specOf();
@@ -73,13 +81,44 @@ export async function make<TReport extends Report>(
   else print(`${name} ${nameOf(one.key.id, one.key)} is ${made}: the plugin knows it as ${one.csiId}`);
 }
 
-/** Deletes one and waits until it is gone. */
-export async function remove(
-  kind: Named,
+/** What goes with a file: it says nothing of what is made. */
+const besideFile = ['file', 'timeout', 'json', 'config', 'socket'];
+
+/** @throws CommanderError naming what the file would hide */
+function refuseBesideFile(command: Command): void {
+  const given = command.options
+    .filter((option) => command.getOptionValueSource(option.attributeName()) === 'cli')
+    .filter((option) => !besideFile.includes(option.attributeName()));
+  const hidden = [...command.args, ...given.map(({ long }) => long)].join(', ');
+  if (hidden !== '') throw misuse(`--file has the whole spec: leave out ${hidden}`);
+}
+
+/** Deletes one and waits until it is gone; by force, it may leave something behind. */
+export async function remove<TReport extends Report>(
+  kind: Kind<TReport>,
   id: string,
   { force = false, ...options }: LookOptions & InNamespace & Awaited & { force?: boolean },
 ): Promise<void> {
   const waited = waitedOf(kind, id, options);
   await askAndWait({ path: `${waited.path}/delete${within(options)}`, body: { force } }, waited, options);
-  tell(options, `${waited.name} is deleted`);
+  const one = force ? await leftOf<TReport>(socketOf(options), waited.path) : undefined;
+  if (!one) return tell(options, `${waited.name} is deleted`);
+  const done = `${waited.name} is deleted, but may be left behind`;
+  if (options.json) return printJson({ done, leftovers: one.leftovers });
+  const advice = `see to that by hand, then: stagecraft ${acknowledging(kind, id, options)}`;
+  print([`${done}:`, ...kind.leftovers(one).map((what) => `  ${what}`), advice].join('\n'));
 }
+
+/** Undefined where nothing of it is left: it is not listed any more, or is another one by now. */
+async function leftOf<TReport extends Report>(socketPath: string, path: string): Promise<TReport | undefined> {
+  try {
+    const one = await look<TReport>(socketPath, path);
+    return one.leftovers && one.state === 'deleted' ? one : undefined;
+  } catch (error) {
+    if (error instanceof AgentError && error.code.endsWith('_NOT_FOUND')) return undefined;
+    throw error;
+  }
+}
+
+const acknowledging = ({ name }: Named, id: string, { namespace }: InNamespace): string =>
+  `${name.replace(' ', '-')} acknowledge ${id}${namespace === 'default' ? '' : ` --namespace ${namespace}`}`;

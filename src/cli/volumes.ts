@@ -1,5 +1,6 @@
 /** `stagecraft volume`: makes volumes, brings them to nodes and takes them away, and looks at them. */
 import { type Command, Option } from 'commander';
+import { describeLeftovers } from '../agent/describe-volumes.js';
 import type { Expanded, VolumeReport } from '../agent/volume-api.js';
 import { collect, sizeIn } from './arguments.js';
 import { askAgent } from './client.js';
@@ -34,6 +35,7 @@ const volumes: Kind<VolumeReport> = {
   name: 'volume',
   base: '/v1/volumes',
   made: 'created',
+  leftovers: ({ leftovers = [] }) => describeLeftovers(leftovers),
   table: volumeTable,
   details: volumeDetails,
 };
@@ -67,7 +69,9 @@ export function addVolumeCommands(program: Command): void {
     .option('--secret <key=ref>', 'a secret for its calls, e.g. password=file:disk-password', collect, [])
     .option('--from-snapshot <id>', 'with what is in that snapshot of the namespace')
     .option('--external <csi-id>', 'take over the one that the plugin knows by this id')
-    .action((id: string | undefined, options: CreateOptions) => make(volumes, () => specOf(id, options), options));
+    .action((id: string | undefined, options: CreateOptions, command: Command) =>
+      make(volumes, () => specOf(id, options), options, command),
+    );
   lookAt(awaited(add('publish <id> <node>', 'make it available to a node')))
     .option('--read-only', 'for reading only')
     .addOption(
