@@ -1,7 +1,7 @@
 /** What commands of volumes and of snapshots do alike: they list and show them, make one, and delete one. */
 import type { Command } from 'commander';
-import { AgentError } from './client.js';
-import { type LookOptions, look, print, printJson, socketOf, tell } from './reach.js';
+import { AgentError, askAgent } from './client.js';
+import { type LookOptions, look, print, printJson, socketOf, soon, tell } from './reach.js';
 import { type Awaited, type InNamespace, listAll, misuse, nameOf, pathBelow, within } from './requests.js';
 import { specIn } from './spec-file.js';
 import { askAndWait, type Waited } from './waiting.js';
@@ -19,8 +19,9 @@ export interface Kind<TReport extends Report> {
   name: string;
   /** Where the API has them. */
   base: string;
-  /** What one is that was made. */
-  made: string;
+  /** What one is that was made, and what it is once it is deleted. */
+  made(one: TReport): string;
+  deleted(one: TReport): string;
   /** What may be left of one that is deleted, in words. */
   leftovers(one: TReport): string[];
   table(all: TReport[]): string;
@@ -78,7 +79,7 @@ export async function make<TReport extends Report>(
     },
   )) as TReport;
   if (options.json) printJson(one);
-  else print(`${name} ${nameOf(one.key.id, one.key)} is ${made}: the plugin knows it as ${one.csiId}`);
+  else print(`${name} ${nameOf(one.key.id, one.key)} is ${made(one)}: the plugin knows it as ${one.csiId}`);
 }
 
 /** What goes with a file: it says nothing of what is made. */
@@ -100,20 +101,22 @@ export async function remove<TReport extends Report>(
   { force = false, ...options }: LookOptions & InNamespace & Awaited & { force?: boolean },
 ): Promise<void> {
   const waited = waitedOf(kind, id, options);
+  const seen = (): Promise<TReport | undefined> => ifThere<TReport>(socketOf(options), waited.path);
+  const before = await seen();
   await askAndWait({ path: `${waited.path}/delete${within(options)}`, body: { force } }, waited, options);
-  const one = force ? await leftOf<TReport>(socketOf(options), waited.path) : undefined;
-  if (!one) return tell(options, `${waited.name} is deleted`);
+  const one = force ? await seen() : undefined;
+  // What is there may be another one by now.
+  if (one?.state !== 'deleted' || !one.leftovers)
+    return tell(options, `${waited.name} is ${before ? kind.deleted(before) : 'deleted'}`);
   const done = `${waited.name} is deleted, but may be left behind`;
   if (options.json) return printJson({ done, leftovers: one.leftovers });
   const advice = `see to that by hand, then: stagecraft ${acknowledging(kind, id, options)}`;
   print([`${done}:`, ...kind.leftovers(one).map((what) => `  ${what}`), advice].join('\n'));
 }
 
-/** Undefined where nothing of it is left: it is not listed any more, or is another one by now. */
-async function leftOf<TReport extends Report>(socketPath: string, path: string): Promise<TReport | undefined> {
+async function ifThere<TReport>(socketPath: string, path: string): Promise<TReport | undefined> {
   try {
-    const one = await look<TReport>(socketPath, path);
-    return one.leftovers && one.state === 'deleted' ? one : undefined;
+    return (await askAgent(socketPath, 'GET', path, soon)) as TReport;
   } catch (error) {
     if (error instanceof AgentError && error.code.endsWith('_NOT_FOUND')) return undefined;
     throw error;

@@ -54,6 +54,8 @@ export function volumeDetails(volume: VolumeReport): string {
     ['plugin', plugin],
     ['state', error ? `${state}: ${error.message}` : state],
     ['availability', availability],
+    ['taken over', volume.external && 'deleting it lets go of it, its content stays'],
+    ['copy of', volume.source && sourceText(volume.source)],
     ['csi id', csiId ?? (leftovers.length > 0 ? undefined : 'not created yet')],
     ['name there', volume.name],
     ['size', capacityBytes === undefined ? 'not known' : sizeText(capacityBytes)],
@@ -85,6 +87,9 @@ export function volumeDetails(volume: VolumeReport): string {
     ...(users.length > 0 ? [table(['CLAIMED BY', 'NODE', 'MODE', 'STATE'], users)] : []),
   ].join('\n\n');
 }
+
+const sourceText = (source: NonNullable<VolumeReport['source']>): string =>
+  'volume' in source ? `volume ${source.volume.namespace}/${source.volume.id}` : `snapshot ${source.volumeSnapshot}`;
 
 const rangeText = ({ requiredBytes, limitBytes }: NonNullable<VolumeReport['requested']>): string =>
   [

@@ -48,7 +48,8 @@ function addCommands(program: Command, sort: Sort): void {
   const kind: Kind<AnyReport> = {
     name,
     base,
-    made: 'ready',
+    made: () => 'ready',
+    deleted: () => 'deleted',
     leftovers,
     table: snapshotTable,
     details: snapshotDetails,

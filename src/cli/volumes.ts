@@ -34,7 +34,8 @@ const accessModes = [
 const volumes: Kind<VolumeReport> = {
   name: 'volume',
   base: '/v1/volumes',
-  made: 'created',
+  made: ({ external }) => (external ? 'taken over' : 'created'),
+  deleted: ({ external }) => (external ? 'let go of, its content stays' : 'deleted'),
   leftovers: ({ leftovers = [] }) => describeLeftovers(leftovers),
   table: volumeTable,
   details: volumeDetails,

@@ -12,6 +12,7 @@ import type {
   PublicationState,
   VolumeContext,
   VolumeKey,
+  VolumeSource,
   VolumeState,
 } from '../../machines/volume-types.js';
 import { blockersOf, failureOf } from '../../machines/volume-work.js';
@@ -45,6 +46,10 @@ export interface Volume {
   capacityBytes?: number | bigint;
   /** The size that was asked for last, of those that were granted; absent: none. */
   requested?: { requiredBytes?: number | bigint; limitBytes?: number | bigint };
+  /** What was in it at first. Absent: nothing. */
+  source?: VolumeSource;
+  /** It was there before, and was taken over: deleting it lets go of it. */
+  external?: true;
   parameters: Record<string, string>;
   /** As they were asked for, with what they have been changed to since. */
   mutableParameters: Record<string, string>;
@@ -100,7 +105,9 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
     waiting,
     availability,
   };
-  if (spec && !spec.external) volume.name = context.name;
+  if (spec?.external) volume.external = true;
+  else if (spec) volume.name = context.name;
+  if (spec?.source) volume.source = spec.source;
   if (csi) {
     volume.csiId = csi.id;
     volume.context = csi.context;

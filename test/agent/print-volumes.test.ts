@@ -39,4 +39,14 @@ describe('the details of a volume', () => {
     );
     expect(lineOf('change', {})).to.equal(undefined);
   });
+
+  it('A5 V2 what it was made of, and that it was there before', () => {
+    const csiId = 'v-1';
+    const other = { volume: { namespace: 'team', id: 'other' }, csiId };
+    expect(lineOf('copy of', { source: other })).to.equal('volume team/other');
+    expect(lineOf('copy of', { source: { volumeSnapshot: 'monday', csiId } })).to.equal('snapshot monday');
+    expect(lineOf('copy of', {})).to.equal(undefined);
+    expect(lineOf('taken over', { external: true })).to.equal('deleting it lets go of it, its content stays');
+    expect(lineOf('taken over', {})).to.equal(undefined);
+  });
 });

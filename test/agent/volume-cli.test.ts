@@ -98,6 +98,19 @@ describe('A5 volumes on the command line', function () {
     });
   });
 
+  it('V2 one that was there before is taken over, and let go of', async () => {
+    const one = { key: { namespace: 'default', id: 'data' }, state: 'created', csiId: 'their', external: true };
+    answers['POST /v1/volumes'] = one;
+    answers['GET /v1/volumes/default/data'] = one;
+    answers['POST /v1/volumes/default/data/delete'] = {};
+    expect((await cli('volume', 'create', 'data', '--plugin', 'disk', '--external', 'their')).stdout).to.equal(
+      'volume default/data is taken over: the plugin knows it as their\n',
+    );
+    expect((await cli('volume', 'delete', 'data')).stdout).to.equal(
+      'volume default/data is let go of, its content stays\n',
+    );
+  });
+
   it('V2 a spec file, and anything beside it that says what is made: refused, nothing is asked', async () => {
     const file = join(directory, 'f.yaml');
     writeFileSync(file, 'id: data\n');

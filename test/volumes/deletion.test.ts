@@ -439,7 +439,8 @@ describe('deleting a volume', () => {
   it('V2 one that was taken over is let go of, not deleted', async () => {
     house.plugin.keeps('their');
     const external = { csiId: 'their', context: { made: 'their' } };
-    await house.volumes.create(spec('data', { external }));
+    const taken = await house.volumes.create(spec('data', { external }));
+    expect(taken).to.include({ external: true, csiId: 'their' });
     await house.volumes.publish(key, 'a');
     await house.volumes.unpublish(key, 'a');
     house.plugin.calls.length = 0;
