@@ -24,8 +24,10 @@ const placesOf = ({ publications }: VolumeReport): string =>
     .map(([nodeId, { state }]) => (state === 'published' ? nodeId : `${nodeId} (${state})`))
     .join(', ') || '-';
 
-const troubleOf = ({ error, missing, condition, leftovers }: VolumeReport): string =>
+const troubleOf = ({ error, missing, condition, leftovers, expansion, modification }: VolumeReport): string =>
   error?.message ??
+  (expansion?.failed && `its expansion failed: ${expansion.message}`) ??
+  (modification?.failed && `its change failed: ${modification.message}`) ??
   (missing ? 'its plugin does not list it' : undefined) ??
   (condition?.abnormal ? condition.message : undefined) ??
   (leftovers && describeLeftovers(leftovers).join('; ')) ??
@@ -53,6 +55,7 @@ export function volumeDetails(volume: VolumeReport): string {
     ['volume', `${key.namespace}/${key.id}`],
     ['plugin', plugin],
     ['state', error ? `${state}: ${error.message}` : state],
+    ['to be deleted', volume.deleting && state !== 'pending-delete' ? 'once that is over' : undefined],
     ['availability', availability],
     ['taken over', volume.external && 'deleting it lets go of it, its content stays'],
     ['copy of', volume.source && sourceText(volume.source)],

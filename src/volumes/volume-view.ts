@@ -72,6 +72,8 @@ export interface Volume {
   missing?: true;
   /** What its plugin says of its health; absent: nothing. */
   condition?: { abnormal: boolean; message: string };
+  /** Its deletion was asked for: whatever it is at now, that comes next. */
+  deleting?: true;
   /** What could not be confirmed as it was deleted. */
   leftovers?: Leftover[];
   /** Why it does not get on, or what it failed with. */
@@ -118,6 +120,7 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
   if (nodeExpansion) volume.nodeExpansionRequired = true;
   if (sighting?.isMissing) volume.missing = true;
   if (sighting?.condition) volume.condition = sighting.condition;
+  if (context.deletion && volume.state !== 'deleted') volume.deleting = true;
   if (leftovers.length > 0) volume.leftovers = leftovers;
   if (error) volume.error = error;
   const own = asData(volume);

@@ -51,6 +51,7 @@ describe('deleting a volume', () => {
       await house.rest();
       const deleting = house.volumes.delete(key);
       await house.rest();
+      expect(await house.volumes.get(key)).to.include({ state: 'pending-create', deleting: true });
       held.open();
       await deleting;
       await making;
