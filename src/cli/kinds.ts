@@ -44,8 +44,11 @@ export async function list<TReport extends Report>(
 ): Promise<void> {
   const all = await listAll<TReport>(socketOf(options), base, filters);
   if (options.json) printJson(all);
-  else print(all.length === 0 ? `there are no such ${name}s` : table(all));
+  else print(all.length > 0 ? table(all) : noneOf(name, filters));
 }
+
+const noneOf = (name: string, filters: object): string =>
+  `there are no ${Object.values(filters).some((filter) => filter !== undefined) ? 'such ' : ''}${name}s`;
 
 export async function show<TReport extends Report>(
   { base, details }: Kind<TReport>,

@@ -1,5 +1,6 @@
 /** `stagecraft snapshot`, `stagecraft group-snapshot`: keeps what is in volumes, looks at what is kept, deletes it. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { snapshotStates } from '../agent/snapshot-api.js';
 import { collect } from './arguments.js';
 import { type Kind, list, make, remove, show } from './kinds.js';
 import { type AnyReport, snapshotDetails, snapshotTable } from './print-snapshots.js';
@@ -60,7 +61,7 @@ function addCommands(program: Command, sort: Sort): void {
   lookAt(snapshot.command('list').description(`${name}s, and how they are`))
     .option('--namespace <name>', 'of this namespace only')
     .option('--plugin <name>', 'of this plugin only')
-    .option('--state <state>', 'in this state only, e.g. failed')
+    .addOption(new Option('--state <state>', 'in this state only').choices(snapshotStates))
     .action(({ namespace, plugin, state, ...options }: LookOptions & Filters) =>
       list(kind, { namespace, plugin, state }, options),
     );

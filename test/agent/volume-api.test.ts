@@ -1,4 +1,5 @@
 /** Volumes and nodes through the agent's API, in front of a runtime with a plugin in this process. */
+import { once } from 'node:events';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -184,6 +185,19 @@ describe('A4 volumes through the API', () => {
     expect(await refusal('POST', '/v1/nodes/a/unstaged', unstaged)).to.deep.equal([204, undefined]);
     await house.rest();
     expect(await get('data')).to.deep.include({ state: 'created', claims: [], publications: {} });
+  });
+
+  it('A4 a request that needs no body may have none, called JSON or not; a broken one is refused', async () => {
+    const statusOf = async (body: string): Promise<number | undefined> => {
+      const headers = { 'content-type': 'application/json' };
+      const call = request({ socketPath, method: 'POST', path: '/v1/nodes/c/down', headers });
+      call.end(body);
+      const [response] = await once(call, 'response');
+      response.resume();
+      return response.statusCode;
+    };
+    expect(await statusOf('')).to.equal(204);
+    expect(await statusOf('{')).to.equal(400);
   });
 
   it('A4 N1 N3 nodes report, are listed, fenced and removed', async () => {

@@ -111,6 +111,38 @@ describe('A5 volumes on the command line', function () {
     );
   });
 
+  it('V5 unpublished from a node where it was not: it says where it is', async () => {
+    answers['POST /v1/volumes/default/data/unpublish'] = {};
+    answers['GET /v1/volumes/default/data'] = { state: 'published', publications: { here: { state: 'published' } } };
+    const from = async (nodeId: string): Promise<string> => (await cli('volume', 'unpublish', 'data', nodeId)).stdout;
+    expect(await from('here')).to.equal('volume default/data is not published to node here\n');
+    expect(await from('nowhere')).to.equal(
+      'volume default/data is not published to node nowhere, it was not: it is on node here\n',
+    );
+  });
+
+  it('V21 an empty list: none at all, or none that was asked for', async () => {
+    answers['GET /v1/volumes'] = { items: [] };
+    expect((await cli('volume', 'list')).stdout).to.equal('there are no volumes\n');
+    expect((await cli('volume', 'list', '--node', 'a')).stdout).to.equal('there are no such volumes\n');
+  });
+
+  it('misuse is told in one line, with what helps, and is never asked of the agent', async () => {
+    for (const [args, told] of [
+      [['volume', 'create', 'x1'], /^error: give the --plugin of volume x1\n$/],
+      [['volume', 'create', 'x1', '--plugin', 'p', '--size', 'big'], /^error: [^\n]+\n$/],
+      [['volume', 'list', '--state', 'odd'], /^error: [^\n]+Allowed choices are pending-create, [^\n]+\n$/],
+      [['snapshot', 'list', '--state', 'odd'], /^error: [^\n]+Allowed choices are pending-create, [^\n]+\n$/],
+      [['volume', 'availability', 'x1', 'open'], /^error: [^\n]+Allowed choices are active, pause, drain[^\n]+\n$/],
+      [['volume', 'list', '--zzzzzz'], /^error: unknown option '--zzzzzz'\n\(options stand behind the command/],
+    ] as const) {
+      const { code, stderr } = await cli(...args);
+      expect(code, args.join(' ')).to.equal(2);
+      expect(stderr).to.match(told);
+    }
+    expect(asked).to.deep.equal([]);
+  });
+
   it('V2 a spec file, and anything beside it that says what is made: refused, nothing is asked', async () => {
     const file = join(directory, 'f.yaml');
     writeFileSync(file, 'id: data\n');
