@@ -1,5 +1,6 @@
 /** What requests make of a volume: its next context, and what is told of that. Pure. Which are refused: volume-requests.ts */
 import type { CapacityRange } from './csi-types.js';
+import type { Failure } from './host.js';
 import { isSameData } from './same-data.js';
 import { granted } from './volume-claims.js';
 import { atPlugin, type Change, claimTold, type Draft, drafted, put } from './volume-draft.js';
@@ -123,11 +124,16 @@ function withdraw(draft: Draft, nodeId: string, publication: Publication): void 
   }
 }
 
-/** It is gone from the node: whoever waited for that is released, or it is published anew. */
-export function remove(draft: Draft, nodeId: string): void {
+/**
+ * It is gone from the node: whoever waited for that is released, or it is published anew.
+ * @param unconfirmed why it is not known to be gone, but was given up
+ */
+export function remove(draft: Draft, nodeId: string, unconfirmed?: Failure): void {
   const publication = draft.publications[nodeId];
   delete draft.publications[nodeId];
-  if (publication) draft.tells.push({ type: 'publication', nodeId, number: publication.number, state: 'removed' });
+  const failure = unconfirmed && { failure: unconfirmed };
+  if (publication)
+    draft.tells.push({ type: 'publication', nodeId, number: publication.number, state: 'removed', ...failure });
   for (const claim of draft.claims.filter((one) => one.nodeId === nodeId && one.state === 'node-detached')) {
     draft.tells.push(claimTold({ ...claim, state: 'controller-detached' }), claimTold({ ...claim, state: 'released' }));
   }

@@ -237,14 +237,15 @@ const noProofs = ['ALREADY_EXISTS', 'PERMISSION_DENIED', 'UNAUTHENTICATED', 'UNI
 /** Whether a final answer to a publishing says that no attempt before it has done anything. */
 const isProof = ({ grpcCode }: CallFailure): boolean => grpcCode !== undefined && !noProofs.includes(grpcCode);
 
-function giveUp(draft: Draft, work: Work, { failure: { message, final }, isNotBegun }: FailedAttempt): void {
+function giveUp(draft: Draft, work: Work, { failure, isNotBegun }: FailedAttempt): void {
+  const { message, final } = failure;
   const leftover = (what: Leftover['what'], where: object = {}): void => {
     draft.leftovers = [...draft.leftovers, { what, ...where, ...atPlugin(draft), message }];
   };
   if (work.kind === 'publish' || work.kind === 'unpublish') {
     const { nodeId, publication } = publicationAt(draft);
     leftover('published', { nodeId, csiNodeId: publication.csiNodeId });
-    remove(draft, nodeId);
+    remove(draft, nodeId, failure);
   } else {
     const isRefused = work.kind === 'create' && !draft.creation.inDoubt && (final || isNotBegun);
     if (!isRefused) leftover('created');

@@ -236,11 +236,16 @@ export const describeLeftover = ({ what, nodeId, csiNodeId, csiId, name, message
   return `${what}${where}${known ?? ''}: ${message}`;
 };
 
-/** What a deleted one answers of which something may be left. */
-export const hasLeftovers = (context: VolumeContext): Failure => {
-  const left = context.leftovers.map(describeLeftover).join('; ');
-  return refused('VOLUME_EXISTS', context, `it was deleted, but may be left behind (${left}): acknowledge that first`);
-};
+const leftBehind = ({ leftovers }: VolumeContext): string =>
+  `it was deleted, but may be left behind (${leftovers.map(describeLeftover).join('; ')})`;
+
+/** What a deleted one of which something may be left answers to its creation. */
+export const hasLeftovers = (context: VolumeContext): Failure =>
+  refused('VOLUME_EXISTS', context, `${leftBehind(context)}: acknowledge that first`);
+
+/** The same to all else but its acknowledgement. */
+export const onlyLeftovers = (context: VolumeContext): Failure =>
+  refused('VOLUME_NOT_FOUND', context, `${leftBehind(context)}: see to that, then acknowledge it`);
 
 /** What one that is not deleted yet answers to whoever has seen to its leftovers. */
 export const nothingLeft = (context: VolumeContext): Failure =>

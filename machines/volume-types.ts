@@ -268,6 +268,7 @@ export type VolumeChanged = { key: VolumeKey; uid: string } & (
   | { type: 'created'; csiId: string }
   | { type: 'deleted'; leftovers?: Leftover[] }
   | { type: 'failed'; failure: Failure }
+  /** `removed` with a failure: given up, it may still be published there. */
   | { type: 'publication'; nodeId: string; number: number; state: PublicationState | 'removed'; failure?: Failure }
   | {
       type: 'claim';

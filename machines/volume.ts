@@ -41,7 +41,7 @@ import {
 } from './volume-changes.js';
 import type { Change } from './volume-draft.js';
 import { awaits, created, deleted, expanded, failed, modified, published, unpublished } from './volume-outcomes.js';
-import { hasLeftovers, nothingLeft, notThere, refusalAnswer, refusalOf } from './volume-requests.js';
+import { hasLeftovers, nothingLeft, notThere, onlyLeftovers, refusalAnswer, refusalOf } from './volume-requests.js';
 import { observed } from './volume-sightings.js';
 import { answered, callStates, changed, refused } from './volume-states.js';
 import type {
@@ -202,7 +202,7 @@ export const volumeMachine = setup({
           on: {
             'volume.create': answered((context) => ({ error: hasLeftovers(context) })),
             'volume.acknowledge': 'confirmed',
-            '*': answered((context) => ({ error: notThere(context) })),
+            '*': answered((context) => ({ error: onlyLeftovers(context) })),
           },
         },
       },

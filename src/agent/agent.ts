@@ -12,12 +12,11 @@ import type { PluginEvent } from '../registry/plugin-events.js';
 import { createRuntime, type LeadershipEvent, type Runtime } from '../runtime.js';
 import { taskMark } from '../tasks/paths.js';
 import { findProcesses } from '../tasks/processes.js';
-import type { VolumeEvent } from '../volumes/volume-events.js';
 import { serveApi } from './api.js';
 import type { AgentConfig } from './config.js';
 import { whenGone } from './data-dir-gone.js';
 import { describePluginEvent, describeStatus, describeTask, isLastWord, taskTeller } from './describe.js';
-import { describeLeader, describeVolumeEvent } from './describe-volumes.js';
+import { describeLeader, describeNodeEvent, describeVolumeEvent } from './describe-volumes.js';
 import { pendingVolumes } from './pending-volumes.js';
 import { secretsOf } from './secrets.js';
 import { storeOf } from './store.js';
@@ -112,8 +111,9 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
     };
     void tell(() => runtime.plugins.updates(), tellPlugins, print);
     if (runtime.leadership.isOurs) await tellPending(runtime, print);
-    void tell(() => runtime.volumes.updates(), volumeTeller(runtime, print), print);
-    void tell(() => runtime.leadership.updates(), leaderTeller(runtime, print), print);
+    void tell(() => runtime.volumes.updates(), leaderTeller(runtime, describeVolumeEvent, print), print);
+    void tell(() => runtime.nodes.updates(), leaderTeller(runtime, describeNodeEvent, print), print);
+    void tell(() => runtime.leadership.updates(), leadershipTeller(runtime, print), print);
     const describe = taskTeller();
     void tell(
       () => runtime.tasks.updates(),
@@ -139,15 +139,15 @@ async function foundPids({ dataDir, tasks }: Runtime): Promise<Set<number | unde
 }
 
 /** Of an agent that leads, where others see the same events. */
-const volumeTeller =
-  ({ leadership }: Runtime, print: Print) =>
-  (event: VolumeEvent): void => {
-    const line = leadership.isOurs ? describeVolumeEvent(event) : undefined;
+const leaderTeller =
+  <T>({ leadership }: Runtime, describe: (event: T) => string | undefined, print: Print) =>
+  (event: T): void => {
+    const line = leadership.isOurs ? describe(event) : undefined;
     if (line !== undefined) print(line);
   };
 
 /** One that leads as it comes up has nothing new to say. */
-function leaderTeller(runtime: Runtime, print: Print): (event: LeadershipEvent) => void {
+function leadershipTeller(runtime: Runtime, print: Print): (event: LeadershipEvent) => void {
   let wasOurs = runtime.leadership.isOurs;
   return (event) => {
     const isOurs = event.nodeId === runtime.nodeId;

@@ -101,6 +101,11 @@ export async function serveApi({
   checkSocketPath(socketPath);
   const server = fastify({ forceCloseConnections: 'idle', routerOptions: { maxParamLength: 1_024 } });
   server.setReplySerializer(asJson);
+  // Whoever has nothing to say may call it JSON all the same.
+  const parse = server.getDefaultJsonParser('error', 'error');
+  server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body: string, done) =>
+    body === '' ? done(null) : parse(request, body, done),
+  );
   server.addHook('preHandler', async (request) => {
     request.body ??= {};
   });

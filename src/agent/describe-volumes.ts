@@ -2,6 +2,7 @@
 import { describeLeftover } from '../../machines/volume-requests.js';
 import type { Leftover, Seen } from '../../machines/volume-types.js';
 import type { LeadershipEvent } from '../runtime.js';
+import type { NodeUpdate } from '../volumes/node-events.js';
 import type { VolumeEvent } from '../volumes/volume-events.js';
 import type { Volume } from '../volumes/volume-view.js';
 import { timeOf } from './describe.js';
@@ -27,6 +28,7 @@ function changeIn(event: VolumeEvent): string | undefined {
     case 'publication': {
       const { nodeId, state, failure } = event;
       if (state === 'published') return `published to node ${nodeId}`;
+      if (state === 'removed' && failure) return `given up on node ${nodeId}, may still be published there`;
       if (state === 'removed') return `not published to node ${nodeId} any more`;
       return state === 'failed' ? `failed on node ${nodeId}: ${failure?.message ?? 'for no reason given'}` : undefined;
     }
@@ -58,6 +60,21 @@ function seenIn({ isMissing, condition, heldOn = [] }: Seen): string {
 export function describeVolume({ key, state, error, leftovers = [] }: Volume): string {
   const [why = error?.message] = leftovers.length > 0 ? [describeLeftovers(leftovers).join('; ')] : [];
   return `volume ${key.namespace}/${key.id}: ${state}${why === undefined ? '' : `: ${why}`}`;
+}
+
+/** Undefined for what a node reports of itself. */
+export function describeNodeEvent(event: NodeUpdate): string | undefined {
+  const node = `${timeOf(event.at)} node ${event.nodeId}`;
+  switch (event.kind) {
+    case 'down':
+      return `${node}: down, it takes no volume until it reports, as its agent does when it is started`;
+    case 'fenced':
+      return `${node}: fenced, what is on it is released: ${event.reason}`;
+    case 'gone':
+      return `${node}: removed`;
+    default:
+      return undefined;
+  }
 }
 
 /** @param isOurs whether it is this agent that was elected */

@@ -64,7 +64,10 @@ const refusal = (code: string, message: string): AgentError => {
     );
   const isGroup = code === 'SNAPSHOT_NOT_FOUND' && /^(there is no )?group /.test(message);
   const subject = isGroup ? 'group-snapshot' : /^(TASK|VOLUME|SNAPSHOT|NODE)_NOT_FOUND$/.exec(code)?.[1]?.toLowerCase();
-  return new AgentError(code, subject ? message.replace(/: [^:]*$/, `: see stagecraft ${subject} list`) : message);
+  return new AgentError(
+    code,
+    subject ? message.replace(/: list them[^:]*$/, `: see stagecraft ${subject} list`) : message,
+  );
 };
 
 /** Of a socket; of its directory, where that hides it. */

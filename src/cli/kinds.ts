@@ -1,13 +1,17 @@
 /** What commands of volumes and of snapshots do alike: they list and show them, make one, and delete one. */
-import { type LookOptions, look, print, printJson, socketOf, tell } from './reach.js';
-import { type Awaited, type InNamespace, listAll, nameOf, pathBelow, within } from './requests.js';
+import type { Command } from 'commander';
+import { AgentError, askAgent } from './client.js';
+import { type LookOptions, look, print, printJson, socketOf, soon, tell } from './reach.js';
+import { type Awaited, type InNamespace, listAll, misuse, nameOf, pathBelow, within } from './requests.js';
 import { specIn } from './spec-file.js';
 import { askAndWait, type Waited } from './waiting.js';
 
 /** What is told of one. */
 interface Report {
   key: { namespace: string; id: string };
+  state: string;
   csiId?: string;
+  leftovers?: unknown[];
 }
 
 export interface Kind<TReport extends Report> {
@@ -15,8 +19,11 @@ export interface Kind<TReport extends Report> {
   name: string;
   /** Where the API has them. */
   base: string;
-  /** What one is that was made. */
-  made: string;
+  /** What one is that was made, and what it is once it is deleted. */
+  made(one: TReport): string;
+  deleted(one: TReport): string;
+  /** What may be left of one that is deleted, in words. */
+  leftovers(one: TReport): string[];
   table(all: TReport[]): string;
   details(one: TReport): string;
 }
@@ -37,8 +44,11 @@ export async function list<TReport extends Report>(
 ): Promise<void> {
   const all = await listAll<TReport>(socketOf(options), base, filters);
   if (options.json) printJson(all);
-  else print(all.length === 0 ? `there are no such ${name}s` : table(all));
+  else print(all.length > 0 ? table(all) : noneOf(name, filters));
 }
+
+const noneOf = (name: string, filters: object): string =>
+  `there are no ${Object.values(filters).some((filter) => filter !== undefined) ? 'such ' : ''}${name}s`;
 
 export async function show<TReport extends Report>(
   { base, details }: Kind<TReport>,
@@ -58,7 +68,9 @@ export async function make<TReport extends Report>(
   kind: Kind<TReport>,
   specOf: () => object,
   options: LookOptions & Awaited & { file?: string },
+  command: Command,
 ): Promise<void> {
+  if (options.file !== undefined) refuseBesideFile(command);
   const { base, name, made } = kind;
   const file = options.file === undefined ? undefined : specIn(options.file);
   const body = file ? file.body : specOf();
@@ -70,16 +82,49 @@ export async function make<TReport extends Report>(
     },
   )) as TReport;
   if (options.json) printJson(one);
-  else print(`${name} ${nameOf(one.key.id, one.key)} is ${made}: the plugin knows it as ${one.csiId}`);
+  else print(`${name} ${nameOf(one.key.id, one.key)} is ${made(one)}: the plugin knows it as ${one.csiId}`);
 }
 
-/** Deletes one and waits until it is gone. */
-export async function remove(
-  kind: Named,
+/** What goes with a file: it says nothing of what is made. */
+const besideFile = ['file', 'timeout', 'json', 'config', 'socket'];
+
+/** @throws CommanderError naming what the file would hide */
+function refuseBesideFile(command: Command): void {
+  const given = command.options
+    .filter((option) => command.getOptionValueSource(option.attributeName()) === 'cli')
+    .filter((option) => !besideFile.includes(option.attributeName()));
+  const hidden = [...command.args, ...given.map(({ long }) => long)].join(', ');
+  if (hidden !== '') throw misuse(`--file has the whole spec: leave out ${hidden}`);
+}
+
+/** Deletes one and waits until it is gone; by force, it may leave something behind. */
+export async function remove<TReport extends Report>(
+  kind: Kind<TReport>,
   id: string,
   { force = false, ...options }: LookOptions & InNamespace & Awaited & { force?: boolean },
 ): Promise<void> {
   const waited = waitedOf(kind, id, options);
+  const seen = (): Promise<TReport | undefined> => ifThere<TReport>(socketOf(options), waited.path);
+  const before = await seen();
   await askAndWait({ path: `${waited.path}/delete${within(options)}`, body: { force } }, waited, options);
-  tell(options, `${waited.name} is deleted`);
+  const one = force ? await seen() : undefined;
+  // What is there may be another one by now.
+  if (one?.state !== 'deleted' || !one.leftovers)
+    return tell(options, `${waited.name} is ${before ? kind.deleted(before) : 'deleted'}`);
+  const done = `${waited.name} is deleted, but may be left behind`;
+  if (options.json) return printJson({ done, leftovers: one.leftovers });
+  const advice = `see to that by hand, then: stagecraft ${acknowledging(kind, id, options)}`;
+  print([`${done}:`, ...kind.leftovers(one).map((what) => `  ${what}`), advice].join('\n'));
 }
+
+async function ifThere<TReport>(socketPath: string, path: string): Promise<TReport | undefined> {
+  try {
+    return (await askAgent(socketPath, 'GET', path, soon)) as TReport;
+  } catch (error) {
+    if (error instanceof AgentError && error.code.endsWith('_NOT_FOUND')) return undefined;
+    throw error;
+  }
+}
+
+const acknowledging = ({ name }: Named, id: string, { namespace }: InNamespace): string =>
+  `${name.replace(' ', '-')} acknowledge ${id}${namespace === 'default' ? '' : ` --namespace ${namespace}`}`;

@@ -71,15 +71,19 @@ async function drain(options: ReachOptions): Promise<void> {
 /** Whether what is told is for a program. */
 const isForPrograms = process.argv.includes('--json');
 
+const optionPlace = '(options stand behind the command: stagecraft task list --config agent.yaml)\n';
+
 function makeProgram(): Command {
   const program = new Command('stagecraft')
     .description('Runs CSI storage plugins without Kubernetes.')
     .version(packageVersion())
     .exitOverride()
     // What is wrong is told at the end, in one line.
-    .configureOutput(isForPrograms ? { writeErr: () => {} } : {})
     // Before the commands, which take it over.
-    .showHelpAfterError('(options stand behind the command: stagecraft task list --config agent.yaml)');
+    .configureOutput({
+      outputError: (text, write) => write(text.startsWith('error: unknown option') ? `${text}${optionPlace}` : text),
+      ...(isForPrograms && { writeErr: () => {} }),
+    });
 
   program
     .command('agent')

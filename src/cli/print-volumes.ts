@@ -24,8 +24,10 @@ const placesOf = ({ publications }: VolumeReport): string =>
     .map(([nodeId, { state }]) => (state === 'published' ? nodeId : `${nodeId} (${state})`))
     .join(', ') || '-';
 
-const troubleOf = ({ error, missing, condition, leftovers }: VolumeReport): string =>
+const troubleOf = ({ error, missing, condition, leftovers, expansion, modification }: VolumeReport): string =>
   error?.message ??
+  (expansion?.failed && `its expansion failed: ${expansion.message}`) ??
+  (modification?.failed && `its change failed: ${modification.message}`) ??
   (missing ? 'its plugin does not list it' : undefined) ??
   (condition?.abnormal ? condition.message : undefined) ??
   (leftovers && describeLeftovers(leftovers).join('; ')) ??
@@ -53,7 +55,10 @@ export function volumeDetails(volume: VolumeReport): string {
     ['volume', `${key.namespace}/${key.id}`],
     ['plugin', plugin],
     ['state', error ? `${state}: ${error.message}` : state],
+    ['to be deleted', volume.deleting && state !== 'pending-delete' ? 'once that is over' : undefined],
     ['availability', availability],
+    ['taken over', volume.external && 'deleting it lets go of it, its content stays'],
+    ['copy of', volume.source && sourceText(volume.source)],
     ['csi id', csiId ?? (leftovers.length > 0 ? undefined : 'not created yet')],
     ['name there', volume.name],
     ['size', capacityBytes === undefined ? 'not known' : sizeText(capacityBytes)],
@@ -85,6 +90,9 @@ export function volumeDetails(volume: VolumeReport): string {
     ...(users.length > 0 ? [table(['CLAIMED BY', 'NODE', 'MODE', 'STATE'], users)] : []),
   ].join('\n\n');
 }
+
+const sourceText = (source: NonNullable<VolumeReport['source']>): string =>
+  'volume' in source ? `volume ${source.volume.namespace}/${source.volume.id}` : `snapshot ${source.volumeSnapshot}`;
 
 const rangeText = ({ requiredBytes, limitBytes }: NonNullable<VolumeReport['requested']>): string =>
   [

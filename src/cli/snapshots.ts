@@ -1,5 +1,6 @@
 /** `stagecraft snapshot`, `stagecraft group-snapshot`: keeps what is in volumes, looks at what is kept, deletes it. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { snapshotStates } from '../agent/snapshot-api.js';
 import { collect } from './arguments.js';
 import { type Kind, list, make, remove, show } from './kinds.js';
 import { type AnyReport, snapshotDetails, snapshotTable } from './print-snapshots.js';
@@ -41,16 +42,26 @@ export function addSnapshotCommands(program: Command): void {
   for (const sort of sorts) addCommands(program, sort);
 }
 
+const leftovers = ({ leftovers: left = [] }: AnyReport): string[] => left;
+
 function addCommands(program: Command, sort: Sort): void {
   const { command, name, base, description } = sort;
-  const kind: Kind<AnyReport> = { name, base, made: 'ready', table: snapshotTable, details: snapshotDetails };
+  const kind: Kind<AnyReport> = {
+    name,
+    base,
+    made: () => 'ready',
+    deleted: () => 'deleted',
+    leftovers,
+    table: snapshotTable,
+    details: snapshotDetails,
+  };
   const snapshot = program.command(command).description(description);
   const add = (usage: string, does: string): Command =>
     inNamespace(snapshot.command(usage).description(does), `${name}, and of its source`);
   lookAt(snapshot.command('list').description(`${name}s, and how they are`))
     .option('--namespace <name>', 'of this namespace only')
     .option('--plugin <name>', 'of this plugin only')
-    .option('--state <state>', 'in this state only, e.g. failed')
+    .addOption(new Option('--state <state>', 'in this state only').choices(snapshotStates))
     .action(({ namespace, plugin, state, ...options }: LookOptions & Filters) =>
       list(kind, { namespace, plugin, state }, options),
     );
@@ -61,8 +72,9 @@ function addCommands(program: Command, sort: Sort): void {
     .option('--file <file>', 'YAML or JSON: its spec, instead of all else')
     .option('--parameter <key=value>', "of the plugin's own; any number of times", collect, [])
     .option('--secret <key=ref>', 'a secret for its calls, e.g. password=file:disk-password', collect, [])
-    .action((id: string | undefined, volumes: string | string[] | undefined, options: CreateOptions) =>
-      make(kind, () => specOf(sort, { id, volumes: [volumes ?? []].flat() }, options), options),
+    .action(
+      (id: string | undefined, volumes: string | string[] | undefined, options: CreateOptions, command: Command) =>
+        make(kind, () => specOf(sort, { id, volumes: [volumes ?? []].flat() }, options), options, command),
     );
   lookAt(awaited(add('delete <id>', 'delete it; volumes that were made of it stay')))
     .option('--force', 'give up what does not succeed soon; what may be left stays listed')

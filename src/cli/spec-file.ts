@@ -31,7 +31,7 @@ export function specIn(file: string): SpecFile {
   const placed = (line: string): string => {
     const [, path] = /^ {2}([^:\s]+): /.exec(line) ?? [];
     if (path === undefined) return line;
-    return `  ${file}:${lineOf(offsetOf(document, partsOf(path)) ?? 0)}: ${line.trimStart()}`;
+    return `  ${file}:${lineOf(offsetOf(document, partsOf(path)) ?? 0)}: ${line.trimStart().replace('; above 2^53-1 a bigint', ', or e.g. 10Gi')}`;
   };
   return {
     body: sized(asObject(() => document.toJS(), refused)),

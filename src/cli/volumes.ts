@@ -1,11 +1,12 @@
 /** `stagecraft volume`: makes volumes, brings them to nodes and takes them away, and looks at them. */
-import { type Command, Option } from 'commander';
-import type { Expanded, VolumeReport } from '../agent/volume-api.js';
+import { Argument, type Command, Option } from 'commander';
+import { describeLeftovers } from '../agent/describe-volumes.js';
+import { type Expanded, type VolumeReport, volumeStates } from '../agent/volume-api.js';
 import { collect, sizeIn } from './arguments.js';
 import { askAgent } from './client.js';
 import { type Kind, list, make, remove, show, waitedOf } from './kinds.js';
 import { sizeText, volumeDetails, volumeTable } from './print-volumes.js';
-import { type LookOptions, look, lookAt, print, printJson, socketOf, tell } from './reach.js';
+import { type LookOptions, look, lookAt, print, printJson, socketOf, soon, tell } from './reach.js';
 import {
   type Awaited,
   addRequests,
@@ -33,7 +34,9 @@ const accessModes = [
 const volumes: Kind<VolumeReport> = {
   name: 'volume',
   base: '/v1/volumes',
-  made: 'created',
+  made: ({ external }) => (external ? 'taken over' : 'created'),
+  deleted: ({ external }) => (external ? 'let go of, its content stays' : 'deleted'),
+  leftovers: ({ leftovers = [] }) => describeLeftovers(leftovers),
   table: volumeTable,
   details: volumeDetails,
 };
@@ -45,7 +48,7 @@ export function addVolumeCommands(program: Command): void {
   lookAt(volume.command('list').description('volumes, where they are, and what keeps them'))
     .option('--namespace <name>', 'of this namespace only')
     .option('--plugin <name>', 'of this plugin only')
-    .option('--state <state>', 'in this state only, e.g. failed')
+    .addOption(new Option('--state <state>', 'in this state only').choices(volumeStates))
     .option('--node <id>', 'on this node only')
     .option('--prefix <text>', 'only those whose id begins with it')
     .action(({ namespace, plugin, state, node, prefix, ...options }: LookOptions & Filters) =>
@@ -67,7 +70,9 @@ export function addVolumeCommands(program: Command): void {
     .option('--secret <key=ref>', 'a secret for its calls, e.g. password=file:disk-password', collect, [])
     .option('--from-snapshot <id>', 'with what is in that snapshot of the namespace')
     .option('--external <csi-id>', 'take over the one that the plugin knows by this id')
-    .action((id: string | undefined, options: CreateOptions) => make(volumes, () => specOf(id, options), options));
+    .action((id: string | undefined, options: CreateOptions, command: Command) =>
+      make(volumes, () => specOf(id, options), options, command),
+    );
   lookAt(awaited(add('publish <id> <node>', 'make it available to a node')))
     .option('--read-only', 'for reading only')
     .addOption(
@@ -86,7 +91,9 @@ export function addVolumeCommands(program: Command): void {
   lookAt(add('release <id> <alloc>', 'end the claim of an alloc, or its place in the queue')).action(releaseClaim);
   addRequests(add, volumes);
   lookAt(
-    add('availability <id> <active|pause|drain>', 'pause: no new use; drain: those who use it are told, too'),
+    add('availability <id>', 'pause: no new use; drain: those who use it are told, too').addArgument(
+      new Argument('<availability>').choices(['active', 'pause', 'drain']),
+    ),
   ).action(setAvailability);
 }
 
@@ -119,7 +126,8 @@ interface CreateOptions extends LookOptions, InNamespace, Awaited {
 
 function specOf(id: string | undefined, options: CreateOptions): object {
   const { namespace, plugin, size, limit, accessMode, block, fsType, mountFlag, fromSnapshot, external } = options;
-  if (id === undefined || plugin === undefined) throw misuse('give the id of the volume and its --plugin, or --file');
+  if (id === undefined) throw misuse('give the id of the volume and its --plugin, or --file');
+  if (plugin === undefined) throw misuse(`give the --plugin of volume ${id}`);
   return {
     namespace,
     id,
@@ -168,9 +176,13 @@ async function unpublishVolume(
   nodeId: string,
   options: LookOptions & InNamespace & Awaited,
 ): Promise<void> {
+  const socketPath = socketOf(options);
+  const before = (await askAgent(socketPath, 'GET', pathOf(id, options), soon)) as VolumeReport;
   const asked = { path: `${pathOf(id, options)}/unpublish${within(options)}`, body: { nodeId } };
   await askAndWait(asked, { ...volumeOf(id, options), nodeId }, options);
-  tell(options, `volume ${nameOf(id, options)} is not published to node ${nodeId}`);
+  const others = nodeId in before.publications ? [] : Object.keys(before.publications);
+  const elsewhere = others.length > 0 ? `, it was not: it is on node ${others.join(', ')}` : '';
+  tell(options, `volume ${nameOf(id, options)} is not published to node ${nodeId}${elsewhere}`);
 }
 
 async function expandVolume(
@@ -194,5 +206,5 @@ async function releaseClaim(id: string, allocId: string, options: LookOptions & 
 
 async function setAvailability(id: string, availability: string, options: LookOptions & InNamespace): Promise<void> {
   await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/availability`, { body: { availability } });
-  tell(options, `volume ${nameOf(id, options)} is ${availability}`);
+  tell(options, `volume ${nameOf(id, options)}: its availability is ${availability}`);
 }

@@ -20,6 +20,7 @@ export interface Waited {
 
 interface Seen {
   state: string;
+  deleting?: boolean;
   error?: { message: string };
   publications?: Record<string, { state: string; message?: string }>;
 }
@@ -70,9 +71,10 @@ async function tellOf(socketPath: string, waited: Waited, over: AbortSignal): Pr
 /** Undefined where it can't be seen. */
 async function stateOf(socketPath: string, { path, nodeId = '' }: Waited): Promise<string | undefined> {
   try {
-    const { state, error, publications } = (await askAgent(socketPath, 'GET', path, soon)) as Seen;
+    const { state, deleting, error, publications } = (await askAgent(socketPath, 'GET', path, soon)) as Seen;
     const place = publications?.[nodeId];
-    const now = place ? `${place.state} on node ${nodeId}` : state;
+    const next = deleting && state !== 'pending-delete' ? ', to be deleted after that' : '';
+    const now = place ? `${place.state} on node ${nodeId}` : `${state}${next}`;
     const why = place?.message ?? error?.message;
     return oneLine(why === undefined ? now : `${now}: ${why}`);
   } catch {

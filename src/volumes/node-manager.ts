@@ -192,8 +192,10 @@ export class NodeManager {
     if (!view) throw notFound(id);
     const { plugins } = contextOf(view);
     const state = outerOf(view.state);
-    if (state !== 'ready')
-      throw new StagecraftError('NODE_NOT_READY', `node ${id} is ${state}: it takes no volume until it reports`);
+    if (state !== 'ready') {
+      const advice = 'it takes no volume until it reports, as its agent does when it is started';
+      throw new StagecraftError('NODE_NOT_READY', `node ${id} is ${state}: ${advice}`);
+    }
     const own = plugins.find(({ name }) => name === plugin);
     if (own)
       return {
@@ -201,8 +203,8 @@ export class NodeManager {
         ...(own.topology && { topology: own.topology }),
         ...(own.maxVolumes !== undefined && { maxVolumes: own.maxVolumes }),
       };
-    const has = plugins.map(({ name }) => name).join(', ') || 'none';
-    throw new StagecraftError('NODE_UNFIT', `node ${id} has no plugin '${plugin}', but ${has}: run it there first`);
+    const has = plugins.length > 0 ? `but ${plugins.map(({ name }) => name).join(', ')}` : 'nor any other';
+    throw new StagecraftError('NODE_UNFIT', `node ${id} has no plugin '${plugin}', ${has}: run it there first`);
   }
 
   /** What a node has reported last; absent: there is none. */

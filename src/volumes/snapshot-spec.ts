@@ -30,12 +30,12 @@ export type GroupSnapshotSpec = z.input<typeof groupSnapshotSchema>;
 export type CheckedSnapshot = z.output<typeof snapshotSchema>;
 export type CheckedGroup = z.output<typeof groupSnapshotSchema>;
 
-const states = ['pending-create', 'waiting', 'ready', 'pending-delete', 'deleted', 'failed'] as const;
+export const snapshotStates = ['pending-create', 'waiting', 'ready', 'pending-delete', 'deleted', 'failed'] as const;
 
 const filterShape = {
   namespace: textSchema.optional(),
   plugin: textSchema.optional(),
-  state: z.enum(states).optional(),
+  state: z.enum(snapshotStates).optional(),
 };
 
 /** Of those whose addresses begin with `prefix`. */

@@ -2,7 +2,7 @@
 import { volumeAddress } from '../../machines/addresses.js';
 import type { CallFailure, Capability, Segments } from '../../machines/csi-types.js';
 import { isSameData } from '../../machines/same-data.js';
-import { nameOf } from '../../machines/volume-requests.js';
+import { nameOf, onlyLeftovers } from '../../machines/volume-requests.js';
 import type { VolumeContext, VolumeKey } from '../../machines/volume-types.js';
 import { StagecraftError } from '../errors.js';
 import type { NodeTarget } from './node-port.js';
@@ -15,6 +15,12 @@ export const notFound = (key: VolumeKey): StagecraftError =>
     address: addressOf(key),
   });
 
+/** It is listed still: something of it may be left. */
+export function deleted(key: VolumeKey, context: VolumeContext): StagecraftError {
+  const { code, message } = onlyLeftovers(context);
+  return new StagecraftError(code, message, { address: addressOf(key) });
+}
+
 /** @throws StagecraftError PLUGIN_NOT_FOUND */
 export function refuseUnknown(plugin: string, ports: { isKnownPlugin(plugin: string): boolean }): void {
   if (ports.isKnownPlugin(plugin)) return;
@@ -23,9 +29,15 @@ export function refuseUnknown(plugin: string, ports: { isKnownPlugin(plugin: str
 }
 
 /** What a piece of work has failed with, as its caller gets it. */
-export function failed(key: VolumeKey, { code, message, ...details }: CallFailure): StagecraftError {
-  const advice = `${nameOf(key)}: ${message}; it stays so until what is asked for changes, or retry is called`;
-  return new StagecraftError(code, advice, { ...details, address: addressOf(key) });
+export const failed = (key: VolumeKey, failure: CallFailure): StagecraftError =>
+  failedWith(key, failure, 'it stays so until what is asked for changes, or retry is called');
+
+/** The same of its creation: a volume that is there can't be asked to be another one. */
+export const failedCreation = (key: VolumeKey, failure: CallFailure): StagecraftError =>
+  failedWith(key, failure, 'delete it, then create it as it should be; or retry, once what refused it is mended');
+
+function failedWith(key: VolumeKey, { code, message, ...details }: CallFailure, advice: string): StagecraftError {
+  return new StagecraftError(code, `${nameOf(key)}: ${message}; ${advice}`, { ...details, address: addressOf(key) });
 }
 
 /**

@@ -10,7 +10,7 @@ import type { Clock } from '../engine/clock.js';
 import { StagecraftError } from '../errors.js';
 import type { AwaitOptions } from './await-options.js';
 import { keyOf, type VolumeKeyInput } from './spec.js';
-import { addressOf, failed, notFound } from './volume-checks.js';
+import { addressOf, deleted, failedCreation, notFound } from './volume-checks.js';
 import { VolumeDoor } from './volume-door.js';
 import { stateOf } from './volume-view.js';
 import { type Goal, VolumeWaits } from './volume-waits.js';
@@ -67,7 +67,8 @@ export class VolumeDesk {
   /** @throws StagecraftError VOLUME_NOT_FOUND */
   async present(key: VolumeKey): Promise<VolumeSight> {
     const view = await this.view(key);
-    if (!view || stateOf(view.state) === 'deleted') throw notFound(key);
+    if (!view) throw notFound(key);
+    if (stateOf(view.state) === 'deleted') throw deleted(key, view.context);
     return view;
   }
 
@@ -76,7 +77,7 @@ export class VolumeDesk {
     const { context } = await this.present(key);
     const reached: Goal<VolumeContext>['reached'] = (now) => {
       if (now.csi || now.deletion) return now;
-      if (now.creation.failure) throw failed(key, now.creation.failure);
+      if (now.creation.failure) throw failedCreation(key, now.creation.failure);
       return undefined;
     };
     if (context.csi) return context;
@@ -85,7 +86,7 @@ export class VolumeDesk {
 
   /** What was asked of a volume is asked of no other, and of none that goes. */
   refuseIfGone(key: VolumeKey, { asked, now, goal }: { asked: VolumeContext; now: VolumeContext; goal: string }): void {
-    if (now.creation.failure) throw failed(key, now.creation.failure);
+    if (now.creation.failure) throw failedCreation(key, now.creation.failure);
     if (now.uid === asked.uid && !now.deletion) return;
     const message = `${nameOf(key)} was deleted before it was ${goal}`;
     throw new StagecraftError('ABORTED', message, { address: addressOf(key) });

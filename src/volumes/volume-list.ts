@@ -7,7 +7,7 @@ import { type Page, pageOf, pageShape } from './actor-pages.js';
 import { checked, nodeIdSchema, textSchema } from './spec.js';
 import { stateOf, type Volume, volumeOf } from './volume-view.js';
 
-const states = [
+export const volumeStates = [
   'pending-create',
   'created',
   'pending-publish',
@@ -23,7 +23,7 @@ const states = [
 const filterSchema = z.strictObject({
   namespace: textSchema.optional(),
   plugin: textSchema.optional(),
-  state: z.enum(states).optional(),
+  state: z.enum(volumeStates).optional(),
   node: nodeIdSchema.optional(),
   idPrefix: textSchema.optional(),
   ...pageShape(volumesPrefix),

@@ -9,7 +9,7 @@ import { type AwaitOptions, awaitSchema, awaitShape, checkedOptions } from './aw
 import { checkSecretRefs, type SecretsProvider } from './secrets.js';
 import { snapshotSourceId } from './snapshot-sources.js';
 import { checked, keyOf, knownSpec, specSchema, type VolumeKeyInput, type VolumeSpec } from './spec.js';
-import { addressOf, failed, refuseUnknown, sourceIdOf } from './volume-checks.js';
+import { addressOf, failed, failedCreation, refuseUnknown, sourceIdOf } from './volume-checks.js';
 import type { VolumeDesk } from './volume-desk.js';
 import { VolumeTakeovers } from './volume-takeovers.js';
 import { stateOf, type Volume, volumeOf } from './volume-view.js';
@@ -63,7 +63,7 @@ export class VolumeMaking {
     const reached: Goal<Volume>['reached'] = (context, state) => {
       if (context.deletion) throw new StagecraftError('ABORTED', `${nameOf(key)} is being deleted`, { address });
       if (context.csi) return volumeOf(state, context);
-      if (context.creation.failure) throw failed(key, context.creation.failure);
+      if (context.creation.failure) throw failedCreation(key, context.creation.failure);
       return undefined;
     };
     return this.#desk.until({ key, goal: 'created', reached, ...waiting });

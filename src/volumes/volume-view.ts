@@ -12,6 +12,7 @@ import type {
   PublicationState,
   VolumeContext,
   VolumeKey,
+  VolumeSource,
   VolumeState,
 } from '../../machines/volume-types.js';
 import { blockersOf, failureOf } from '../../machines/volume-work.js';
@@ -45,6 +46,10 @@ export interface Volume {
   capacityBytes?: number | bigint;
   /** The size that was asked for last, of those that were granted; absent: none. */
   requested?: { requiredBytes?: number | bigint; limitBytes?: number | bigint };
+  /** What was in it at first. Absent: nothing. */
+  source?: VolumeSource;
+  /** It was there before, and was taken over: deleting it lets go of it. */
+  external?: true;
   parameters: Record<string, string>;
   /** As they were asked for, with what they have been changed to since. */
   mutableParameters: Record<string, string>;
@@ -67,6 +72,8 @@ export interface Volume {
   missing?: true;
   /** What its plugin says of its health; absent: nothing. */
   condition?: { abnormal: boolean; message: string };
+  /** Its deletion was asked for: whatever it is at now, that comes next. */
+  deleting?: true;
   /** What could not be confirmed as it was deleted. */
   leftovers?: Leftover[];
   /** Why it does not get on, or what it failed with. */
@@ -100,7 +107,9 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
     waiting,
     availability,
   };
-  if (spec && !spec.external) volume.name = context.name;
+  if (spec?.external) volume.external = true;
+  else if (spec) volume.name = context.name;
+  if (spec?.source) volume.source = spec.source;
   if (csi) {
     volume.csiId = csi.id;
     volume.context = csi.context;
@@ -111,6 +120,7 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
   if (nodeExpansion) volume.nodeExpansionRequired = true;
   if (sighting?.isMissing) volume.missing = true;
   if (sighting?.condition) volume.condition = sighting.condition;
+  if (context.deletion && volume.state !== 'deleted') volume.deleting = true;
   if (leftovers.length > 0) volume.leftovers = leftovers;
   if (error) volume.error = error;
   const own = asData(volume);

@@ -1,9 +1,9 @@
 /** What the agent says of plugins and tasks, one line each. */
 import { expect } from 'chai';
 import { describePluginEvent, describeTask, isLastWord, taskTeller } from '../../src/agent/describe.js';
-import { describeVolumeEvent } from '../../src/agent/describe-volumes.js';
+import { describeNodeEvent, describeVolumeEvent } from '../../src/agent/describe-volumes.js';
 import { linesOf } from '../../src/cli/print.js';
-import type { PluginEvent, TaskChanged, TaskStatus, VolumeEvent } from '../../src/index.js';
+import type { NodeUpdate, PluginEvent, TaskChanged, TaskStatus, VolumeEvent } from '../../src/index.js';
 import { completeTask } from '../../src/tasks/spec.js';
 
 const info = { type: 'csi-node', name: 'ebs', allocId: 'ebs-1', connection: { socketPath: '/s' } };
@@ -42,6 +42,10 @@ describe('A1 what the agent says', () => {
       [{ kind: 'publication', nodeId: 'a', number: 1, state: 'published' }, 'published to node a'],
       [{ kind: 'publication', nodeId: 'a', number: 1, state: 'failed', failure }, 'failed on node a: no room'],
       [{ kind: 'publication', nodeId: 'a', number: 1, state: 'removed' }, 'not published to node a any more'],
+      [
+        { kind: 'publication', nodeId: 'a', number: 1, state: 'removed', failure },
+        'given up on node a, may still be published there',
+      ],
       [{ kind: 'publication', nodeId: 'a', number: 1, state: 'pending-publish' }, undefined],
       [{ kind: 'deleted' }, 'deleted'],
       [
@@ -74,6 +78,19 @@ describe('A1 what the agent says', () => {
       ],
     ];
     for (const [event, line] of lines) expect(told(event)).to.equal(`00:00:00 volume team/data: ${line}`);
+  });
+
+  it('A1 N1 N3 what somebody says of a node is told, what it reports of itself is not', () => {
+    const lines: [object, string | undefined][] = [
+      [{ kind: 'reported', plugins: [] }, undefined],
+      [{ kind: 'down' }, 'down, it takes no volume until it reports, as its agent does when it is started'],
+      [{ kind: 'fenced', reason: 'no power' }, 'fenced, what is on it is released: no power'],
+      [{ kind: 'gone' }, 'removed'],
+    ];
+    for (const [event, line] of lines) {
+      const told = describeNodeEvent({ id: '1', at: 0, nodeId: 'a', ...event } as NodeUpdate);
+      expect(told).to.equal(line && `00:00:00 node a: ${line}`);
+    }
   });
 
   it('A1 the last word of an instance that was deregistered is no news; any other ill health is', () => {

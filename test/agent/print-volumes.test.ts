@@ -1,7 +1,7 @@
 /** What the command line shows of one volume. */
 import { expect } from 'chai';
 import type { VolumeReport } from '../../src/agent/volume-api.js';
-import { volumeDetails } from '../../src/cli/print-volumes.js';
+import { volumeDetails, volumeTable } from '../../src/cli/print-volumes.js';
 
 const volume: VolumeReport = {
   key: { namespace: 'default', id: 'data' },
@@ -38,5 +38,34 @@ describe('the details of a volume', () => {
       'iops=2, tier=fast, failed: no room',
     );
     expect(lineOf('change', {})).to.equal(undefined);
+  });
+
+  it('A5 V13 its deletion was asked for as something else is under way', () => {
+    expect(lineOf('to be deleted', { state: 'pending-create', deleting: true })).to.equal('once that is over');
+    expect(lineOf('to be deleted', { state: 'pending-delete', deleting: true })).to.equal(undefined);
+    expect(lineOf('to be deleted', {})).to.equal(undefined);
+  });
+
+  it('A5 V11 in the list: an expansion or a change that failed for good is trouble, one under way is not', () => {
+    const trouble = (more: Partial<VolumeReport>): string =>
+      volumeTable([{ ...volume, ...more }])
+        .split('\n')
+        .at(-1)
+        ?.split(/ 0 +/)[1] ?? '';
+    const [expansion, modification] = [{ capacity: {} }, { mutableParameters: {} }];
+    const why = { failed: true, message: 'no room' } as const;
+    expect(trouble({ expansion: { ...expansion, ...why } })).to.equal('its expansion failed: no room');
+    expect(trouble({ modification: { ...modification, ...why } })).to.equal('its change failed: no room');
+    expect(trouble({ expansion, modification })).to.equal('');
+  });
+
+  it('A5 V2 what it was made of, and that it was there before', () => {
+    const csiId = 'v-1';
+    const other = { volume: { namespace: 'team', id: 'other' }, csiId };
+    expect(lineOf('copy of', { source: other })).to.equal('volume team/other');
+    expect(lineOf('copy of', { source: { volumeSnapshot: 'monday', csiId } })).to.equal('snapshot monday');
+    expect(lineOf('copy of', {})).to.equal(undefined);
+    expect(lineOf('taken over', { external: true })).to.equal('deleting it lets go of it, its content stays');
+    expect(lineOf('taken over', {})).to.equal(undefined);
   });
 });

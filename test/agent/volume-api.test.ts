@@ -1,4 +1,5 @@
 /** Volumes and nodes through the agent's API, in front of a runtime with a plugin in this process. */
+import { once } from 'node:events';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -55,6 +56,9 @@ describe('A4 volumes through the API', () => {
     expect(await refusal('POST', at('a/b c', '/delete'), { force: true })).to.deep.equal([204, undefined]);
     expect((await get('a/b c')).leftovers?.map(({ what }) => what)).to.deep.equal(['staged']);
     expect(await refusal('POST', '/v1/volumes', spec('a/b c'))).to.deep.equal([409, 'VOLUME_EXISTS']);
+    const gone: unknown = await ask('POST', at('a/b c', '/delete')).catch((error: unknown) => error);
+    expect(gone).to.include({ code: 'VOLUME_NOT_FOUND' });
+    expect(String(gone)).to.match(/\): see to that, then acknowledge it$/);
     expect(await refusal('POST', at('a/b c', '/acknowledge'))).to.deep.equal([204, undefined]);
     expect(await refusal('GET', at('a/b c'))).to.deep.equal([404, 'VOLUME_NOT_FOUND']);
   });
@@ -119,6 +123,11 @@ describe('A4 volumes through the API', () => {
 
   it('A4 what a plugin has refused says so, with what it means', async () => {
     house.plugin.script = () => ({ code: 'OUT_OF_RANGE', text: 'too large' });
+    const refused: unknown = await ask('POST', '/v1/volumes', spec('data')).catch((error: unknown) => error);
+    expect(refused).to.include({ code: 'CSI_ERROR' });
+    expect(String(refused)).to.match(
+      /too large.*; delete it, then create it as it should be; or retry, once what refused it is mended$/,
+    );
     expect(await refusal('POST', '/v1/volumes', spec('data'))).to.deep.equal([502, 'CSI_ERROR']);
     expect((await get('data')).error).to.include({ code: 'CSI_ERROR', grpcCode: 'OUT_OF_RANGE', final: true });
     house.plugin.script = () => undefined;
@@ -176,6 +185,19 @@ describe('A4 volumes through the API', () => {
     expect(await refusal('POST', '/v1/nodes/a/unstaged', unstaged)).to.deep.equal([204, undefined]);
     await house.rest();
     expect(await get('data')).to.deep.include({ state: 'created', claims: [], publications: {} });
+  });
+
+  it('A4 a request that needs no body may have none, called JSON or not; a broken one is refused', async () => {
+    const statusOf = async (body: string): Promise<number | undefined> => {
+      const headers = { 'content-type': 'application/json' };
+      const call = request({ socketPath, method: 'POST', path: '/v1/nodes/c/down', headers });
+      call.end(body);
+      const [response] = await once(call, 'response');
+      response.resume();
+      return response.statusCode;
+    };
+    expect(await statusOf('')).to.equal(204);
+    expect(await statusOf('{')).to.equal(400);
   });
 
   it('A4 N1 N3 nodes report, are listed, fenced and removed', async () => {

@@ -52,6 +52,8 @@ describe('A5 a command that waits', function () {
     expect(await line()).to.equal('waiting: pending-create: plugin disk is unhealthy');
     volume = { state: 'pending-create' };
     expect(await line()).to.equal('waiting: pending-create');
+    volume = { state: 'pending-create', deleting: true };
+    expect(await line()).to.equal('waiting: pending-create, to be deleted after that');
     response.end(JSON.stringify({ key: { namespace: 'team', id: 'data' }, csiId: 'vol-1' }));
     expect(await ended).to.deep.equal([0, null]);
   });

@@ -53,6 +53,8 @@ describe('docs/library.md', () => {
       'publication',
       'publication',
       'deleted',
+      'unpublishing',
+      'run-2 1',
       'PLUGIN_IN_USE task my-driver was not stopped: it is in use by volume default/data; release that first, or stop it with force',
       '0',
       '',

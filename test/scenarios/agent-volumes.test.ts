@@ -95,7 +95,7 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
     expect(JSON.parse(unneeded.stderr)).to.include({ code: 'NOTHING_LEFT' });
     expect(volume('list', '--state', 'failed').stdout).to.equal('there are no such volumes\n');
     expect(volume('availability', 'scratch', 'drain', '--namespace', 'team').stdout).to.equal(
-      'volume team/scratch is drain\n',
+      'volume team/scratch: its availability is drain\n',
     );
     const refused = volume('publish', 'scratch', 'quickstart', '--namespace', 'team', '--json');
     expect({ status: refused.status, ...JSON.parse(refused.stderr) }).to.include({

@@ -51,6 +51,7 @@ describe('deleting a volume', () => {
       await house.rest();
       const deleting = house.volumes.delete(key);
       await house.rest();
+      expect(await house.volumes.get(key)).to.include({ state: 'pending-create', deleting: true });
       held.open();
       await deleting;
       await making;
@@ -238,6 +239,13 @@ describe('deleting a volume', () => {
       expect(left?.leftovers).to.have.length(1);
       expect(left?.leftovers?.[0]).to.include({ what: 'published', nodeId: 'a', csiNodeId: 'csi-a' });
       expect(left?.leftovers?.[0]?.message).to.include('busy');
+      const removals = (await house.events()).flatMap((event) =>
+        event.kind === 'publication' && event.state === 'removed' ? [[event.nodeId, event.failure?.message]] : [],
+      );
+      expect(removals).to.have.deep.members([
+        ['a', left?.leftovers?.[0]?.message],
+        ['b', undefined],
+      ]);
       expect(toldOf(house.plugin, 'ControllerUnpublishVolume csi-a')).to.have.length(3);
       expect(house.plugin.told().at(-1)).to.equal('DeleteVolume: OK');
     });
@@ -413,6 +421,14 @@ describe('deleting a volume', () => {
     expect(left).to.include({ state: 'deleted' });
     // No answer came: what may be there is known by the name that it was to have.
     expect(left?.leftovers?.[0]).to.include({ what: 'created', name: `sc-${left?.uid}` });
+    // It is listed, but not there for anything but that.
+    for (const asked of [house.volumes.delete(key), house.volumes.publish(key, 'a'), house.volumes.retry(key)]) {
+      const { code, message } = await refusalOf(asked);
+      expect(code).to.equal('VOLUME_NOT_FOUND');
+      expect(message)
+        .to.match(/^volume default\/data: it was deleted, but may be left behind \(created, under the name sc-/)
+        .and.to.match(/\): see to that, then acknowledge it$/);
+    }
     await house.volumes.acknowledge(key);
     await house.makeWell();
     const second = await house.make();
@@ -424,7 +440,8 @@ describe('deleting a volume', () => {
   it('V2 one that was taken over is let go of, not deleted', async () => {
     house.plugin.keeps('their');
     const external = { csiId: 'their', context: { made: 'their' } };
-    await house.volumes.create(spec('data', { external }));
+    const taken = await house.volumes.create(spec('data', { external }));
+    expect(taken).to.include({ external: true, csiId: 'their' });
     await house.volumes.publish(key, 'a');
     await house.volumes.unpublish(key, 'a');
     house.plugin.calls.length = 0;

@@ -176,6 +176,7 @@ describe('nodes', () => {
     expect((await volumes.get(data))?.publications.a?.state).to.equal('published');
     const error = await rejected(volumes.publish({ id: 'more' }, 'a'));
     expect(error).to.include({ code: 'NODE_NOT_READY' });
+    expect(error.message).to.match(/until it reports, as its agent does when it is started$/);
     const claim = { allocId: 'w', nodeId: 'a', mode: 'write', ...shared } as const;
     expect(await rejected(volumes.claim({ id: 'more' }, claim))).to.include({ code: 'NODE_NOT_READY' });
     await runtime.nodes.report({ id: 'a', plugins: [{ name: pluginName, nodeId: 'csi-a' }] });
@@ -193,6 +194,10 @@ describe('nodes', () => {
     await volumes.publish(data, 'a');
     await runtime.nodes.report({ id: 'a', plugins: [] });
     expect((await volumes.get(data))?.publications.a?.csiNodeId).to.equal('csi-a9');
+    await volumes.create(spec('more'));
+    expect((await rejected(volumes.publish({ id: 'more' }, 'a'))).message).to.include(
+      "node a has no plugin 'disk', nor any other: run it there first",
+    );
     await volumes.unpublish(data, 'a');
     expect(house.plugin.told().at(-1)).to.equal('ControllerUnpublishVolume csi-a9: OK');
   });

@@ -31,6 +31,7 @@ describe('snapshots by the bundled driver', () => {
     expect(made.takenAtMs).to.be.a('number');
     expect(await lab.snapshotIds()).to.deep.equal([made.csiId]);
     const copy = await runtime.volumes.create(spec('copy', { source: { volumeSnapshot: 'monday' } }));
+    expect(copy.source).to.deep.equal({ volumeSnapshot: 'monday', csiId: made.csiId });
     expect(await lab.volumeIds()).to.have.members([await idOf('data'), await idOf('wal'), copy.csiId]);
     await runtime.snapshots.delete({ id: 'monday' });
     for (const id of ['copy', 'data', 'wal']) await runtime.volumes.delete({ id });

@@ -1,0 +1,159 @@
+/** Volumes on the command line: what it says, against a server that stands for an agent. */
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { mainPath } from '../scenarios/agent-process.js';
+
+interface Said {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+describe('A5 volumes on the command line', function () {
+  this.timeout(30_000);
+  let directory: string;
+  let server: Server;
+  /** By `METHOD path`; what is not there is not found. */
+  let answers: Record<string, object | undefined>;
+  let asked: string[];
+
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'stagecraft-volume-cli-'));
+    answers = { 'GET /v1/agent': {} };
+    asked = [];
+    server = createServer((request, response) => {
+      const [path] = (request.url ?? '').split('?');
+      const key = `${request.method} ${path}`;
+      asked.push(key);
+      const answer = answers[key];
+      if (!answer) response.statusCode = 404;
+      response.end(JSON.stringify(answer ?? { code: 'VOLUME_NOT_FOUND', message: 'there is none: list them' }));
+    }).listen(join(directory, 'agent.sock'));
+    await once(server, 'listening');
+  });
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+    rmSync(directory, { recursive: true });
+  });
+
+  const cli = (...args: string[]): Promise<Said> =>
+    new Promise((resolve) => {
+      const socket = ['--socket', join(directory, 'agent.sock')];
+      const child = execFile(process.execPath, [mainPath, ...args, ...socket], (_, stdout, stderr) =>
+        resolve({ code: child.exitCode, stdout, stderr }),
+      );
+    });
+
+  describe('V13 a forced deletion', () => {
+    const leftovers = [
+      { what: 'published', nodeId: 'a', csiNodeId: 'n-a', csiId: 'vol-1', message: 'busy' },
+      { what: 'created', csiId: 'vol-1', message: 'busy' },
+    ];
+
+    it('V13 that leaves something: it is told, with what to do; programs get it as it is', async () => {
+      answers['POST /v1/volumes/team/z/delete'] = {};
+      answers['GET /v1/volumes/team/z'] = { state: 'deleted', leftovers };
+      const args = ['volume', 'delete', 'z', '--force', '--namespace', 'team'];
+      expect(await cli(...args)).to.deep.equal({
+        code: 0,
+        stdout: [
+          'volume team/z is deleted, but may be left behind:',
+          '  published on node a (n-a), csi id vol-1: busy',
+          '  created, csi id vol-1: busy',
+          'see to that by hand, then: stagecraft volume acknowledge z --namespace team',
+          '',
+        ].join('\n'),
+        stderr: '',
+      });
+      expect(JSON.parse((await cli(...args, '--json')).stdout)).to.deep.equal({
+        done: 'volume team/z is deleted, but may be left behind',
+        leftovers,
+      });
+    });
+
+    it('V13 that leaves nothing, or whose id is taken by another one already: it is deleted', async () => {
+      answers['POST /v1/volumes/default/z/delete'] = {};
+      for (const now of [undefined, { state: 'pending-create' }]) {
+        answers['GET /v1/volumes/default/z'] = now;
+        const { code, stdout } = await cli('volume', 'delete', 'z', '--force');
+        expect([code, stdout]).to.deep.equal([0, 'volume default/z is deleted\n']);
+      }
+    });
+
+    it('V13 of snapshots, alike', async () => {
+      answers['POST /v1/group-snapshots/default/t/delete'] = {};
+      answers['GET /v1/group-snapshots/default/t'] = { state: 'deleted', leftovers: ['made, csi id g-1: busy'] };
+      const { stdout } = await cli('group-snapshot', 'delete', 't', '--force');
+      expect(stdout.split('\n').slice(1)).to.deep.equal([
+        '  made, csi id g-1: busy',
+        'see to that by hand, then: stagecraft group-snapshot acknowledge t',
+        '',
+      ]);
+    });
+  });
+
+  it('V2 one that was there before is taken over, and let go of', async () => {
+    const one = { key: { namespace: 'default', id: 'data' }, state: 'created', csiId: 'their', external: true };
+    answers['POST /v1/volumes'] = one;
+    answers['GET /v1/volumes/default/data'] = one;
+    answers['POST /v1/volumes/default/data/delete'] = {};
+    expect((await cli('volume', 'create', 'data', '--plugin', 'disk', '--external', 'their')).stdout).to.equal(
+      'volume default/data is taken over: the plugin knows it as their\n',
+    );
+    expect((await cli('volume', 'delete', 'data')).stdout).to.equal(
+      'volume default/data is let go of, its content stays\n',
+    );
+  });
+
+  it('V5 unpublished from a node where it was not: it says where it is', async () => {
+    answers['POST /v1/volumes/default/data/unpublish'] = {};
+    answers['GET /v1/volumes/default/data'] = { state: 'published', publications: { here: { state: 'published' } } };
+    const from = async (nodeId: string): Promise<string> => (await cli('volume', 'unpublish', 'data', nodeId)).stdout;
+    expect(await from('here')).to.equal('volume default/data is not published to node here\n');
+    expect(await from('nowhere')).to.equal(
+      'volume default/data is not published to node nowhere, it was not: it is on node here\n',
+    );
+  });
+
+  it('V21 an empty list: none at all, or none that was asked for', async () => {
+    answers['GET /v1/volumes'] = { items: [] };
+    expect((await cli('volume', 'list')).stdout).to.equal('there are no volumes\n');
+    expect((await cli('volume', 'list', '--node', 'a')).stdout).to.equal('there are no such volumes\n');
+  });
+
+  it('misuse is told in one line, with what helps, and is never asked of the agent', async () => {
+    for (const [args, told] of [
+      [['volume', 'create', 'x1'], /^error: give the --plugin of volume x1\n$/],
+      [['volume', 'create', 'x1', '--plugin', 'p', '--size', 'big'], /^error: [^\n]+\n$/],
+      [['volume', 'list', '--state', 'odd'], /^error: [^\n]+Allowed choices are pending-create, [^\n]+\n$/],
+      [['snapshot', 'list', '--state', 'odd'], /^error: [^\n]+Allowed choices are pending-create, [^\n]+\n$/],
+      [['volume', 'availability', 'x1', 'open'], /^error: [^\n]+Allowed choices are active, pause, drain[^\n]+\n$/],
+      [['volume', 'list', '--zzzzzz'], /^error: unknown option '--zzzzzz'\n\(options stand behind the command/],
+    ] as const) {
+      const { code, stderr } = await cli(...args);
+      expect(code, args.join(' ')).to.equal(2);
+      expect(stderr).to.match(told);
+    }
+    expect(asked).to.deep.equal([]);
+  });
+
+  it('V2 a spec file, and anything beside it that says what is made: refused, nothing is asked', async () => {
+    const file = join(directory, 'f.yaml');
+    writeFileSync(file, 'id: data\n');
+    const rest = ['--file', file, '--timeout', '5'];
+    expect(await cli('volume', 'create', 'q', '--namespace', 'team', '--size', '5Gi', '--block', ...rest)).to.include({
+      code: 2,
+      stderr: 'error: --file has the whole spec: leave out q, --namespace, --size, --block\n',
+    });
+    expect((await cli('snapshot', 'create', '--parameter', 'a=b', ...rest)).code).to.equal(2);
+    expect(asked).to.deep.equal([]);
+    answers['POST /v1/volumes'] = { key: { namespace: 'default', id: 'data' }, csiId: 'vol-1' };
+    expect((await cli('volume', 'create', ...rest)).code).to.equal(0);
+  });
+});
