@@ -142,7 +142,7 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
       expect(misused.status, misused.stderr).to.equal(2);
     expect(group('delete', 'tuesday').stdout).to.equal('group snapshot default/tuesday is deleted\n');
     expect(one('delete', 'monday').stdout).to.equal('snapshot default/monday is deleted\n');
-    expect(one('list').stdout).to.equal('there are no such snapshots\n');
+    expect(one('list').stdout).to.equal('there are no snapshots\n');
     const stderr = 'there is no group snapshot default/tuesday: see stagecraft group-snapshot list\n';
     expect(group('status', 'tuesday')).to.include({ status: 1, stderr });
   });
