@@ -77,7 +77,7 @@ export function describeTaskUpdate({ at, change }: TaskUpdate): string {
 
 /** The one-line summary of a plugin's state as an earlier agent has left it: it was not looked at since. */
 export const describeStatus = ({ info, state, description }: PluginStatus): string =>
-  `plugin ${info.name} (${info.type}): ${state === 'healthy' ? 'was healthy' : state}: ${description}`;
+  `plugin ${info.name} (${info.type}): ${state}: ${description}`;
 
 /** What an instance says of itself when it was deregistered, which was told already, is no news of its health. */
 export const isLastWord = ({ kind, healthy, description }: PluginEvent): boolean =>
