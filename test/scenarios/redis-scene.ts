@@ -47,7 +47,7 @@ const leaseTtlMs = 15_000;
 export async function eventually(
   what: string,
   isSo: () => unknown | Promise<unknown>,
-  limitMs = 15_000,
+  limitMs = 45_000,
 ): Promise<void> {
   const until = performance.now() + limitMs;
   while (!(await isSo())) {
@@ -57,7 +57,7 @@ export async function eventually(
 }
 
 /** What is awaited, or an error after the time. */
-export async function within<T>(what: string, work: Promise<T>, limitMs = 15_000): Promise<T> {
+export async function within<T>(what: string, work: Promise<T>, limitMs = 45_000): Promise<T> {
   const over = new AbortController();
   const late = sleep(limitMs, undefined, { signal: over.signal }).then(() => {
     throw new Error(`not within ${limitMs} ms: ${what}`);

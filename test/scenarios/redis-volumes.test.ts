@@ -14,7 +14,7 @@ import { openLeader, reportOf, VolumesChild, type VolumesChildOptions, volumeOf 
 const nodes = ['node-1', 'node-2'];
 
 describe('volumes on a shared Redis', function () {
-  this.timeout(90_000);
+  this.timeout(240_000);
   const scene = new Scene();
   let server: RedisProcess;
   let driver: FaultDriver;
