@@ -8,7 +8,7 @@ import { AgentProcess, mainPath, makePlace, type Place, pluginPids, removePlace 
 import { durable, eventually } from './redis-scene.js';
 
 describe('an agent whose Redis is gone', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let server: RedisProcess;
   let place: Place;
   let agent: AgentProcess;

@@ -107,7 +107,7 @@ describe('agent on Redis', () => {
     ['goes on while', false],
   ] satisfies [string, boolean][]) {
     it(`an agent that ${how} its node is taken over says so, ends with 1 and leaves its driver, which is the next one's`, async function () {
-      this.timeout(90_000);
+      this.timeout(180_000);
       const agent = start();
       await agent.line(/hostpath \(csi-node\): healthy/);
       const [driver] = pluginPids(agent.place);

@@ -38,7 +38,7 @@ const talker = {
 };
 
 describe('tasks as their operator sees them', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let place: Place;
   let agent: AgentProcess;
 

@@ -19,7 +19,7 @@ interface Said {
 }
 
 describe('volumes of an agent', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let place: Place;
   let agent: AgentProcess;
 

@@ -136,7 +136,7 @@ describe('agent', () => {
   });
 
   it('A5 wrong usage with --json: one line of JSON on stderr, nothing on stdout; help stays help', function () {
-    this.timeout(90_000);
+    this.timeout(180_000);
     const wrong: [args: string[], message: RegExp][] = [
       [['plugin', 'lst'], /unknown command 'lst'/],
       [['volume', 'status'], /missing required argument 'id'/],

@@ -37,7 +37,7 @@ function reached(volume: Volume | undefined): Wish | undefined {
 }
 
 describe(`V1 V13 ${rounds} rounds of SIGKILL while volumes are used, seed ${seed}`, function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let scene: VolumeScene;
   let all: User[] = [];
   let living: Promise<unknown>;

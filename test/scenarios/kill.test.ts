@@ -30,7 +30,7 @@ for (const [kind, mortals] of [
   ['redis', [...victims, 'store']],
 ] as const) {
   describe(`T9 A8 ${rounds} rounds of SIGKILL, state in ${kind}, seed ${seed}`, function () {
-    this.timeout(60_000);
+    this.timeout(180_000);
     let scene: KillScene;
     let last: Served;
     /** Those that were found serving after a round. */

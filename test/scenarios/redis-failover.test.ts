@@ -9,7 +9,7 @@ import { clerkIn, codes, eventually, type OpenEngine, owesNothing, Scene, Writer
 const soon = 'repl-diskless-sync-delay 0';
 
 describe('a live engine while masters change', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const scene = new Scene();
 
   afterEach(() => scene.clear());

@@ -15,7 +15,7 @@ const nodeIds = ['node-1', 'node-2'] as const;
 type NodeId = (typeof nodeIds)[number];
 
 describe('nodes of agents on a shared Redis', function () {
-  this.timeout(90_000);
+  this.timeout(180_000);
   const scene = new Scene();
   let server: RedisProcess;
   /** Of each node its own; that of the first is the controller of both. */

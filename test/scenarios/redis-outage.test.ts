@@ -100,7 +100,7 @@ function follower(plugins: Plugins): { seen: PluginEvent[]; stop(): Promise<void
 }
 
 describe(`a live runtime whose Redis fails, seed ${seed}`, function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const scene = new Scene();
 
   afterEach(() => scene.clear());

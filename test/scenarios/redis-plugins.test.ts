@@ -36,7 +36,7 @@ interface Side extends OpenRuntime {
 }
 
 describe('plugins and tasks of two nodes on one Redis', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const scene = new Scene();
   let url: string;
   let prefix: string;

@@ -52,7 +52,7 @@ const losses: Loss[] = [
 ];
 
 describe('a Redis that loses what it took', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const scene = new Scene();
 
   afterEach(() => scene.clear());

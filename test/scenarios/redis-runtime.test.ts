@@ -7,7 +7,7 @@ import { device } from '../registry/house.js';
 import { checkReplay, codes, durable, eventually, owesNothing, recordsOf, Scene, within } from './redis-scene.js';
 
 describe('a runtime that comes up on Redis', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const scene = new Scene();
 
   afterEach(() => scene.clear());

@@ -26,7 +26,7 @@ import {
 const ttlMs = 800;
 
 describe('runtimes that share a Redis', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const scene = new Scene();
   let server: RedisProcess;
   /** Servers and directories of the test are gone after it; this one's data too. */
