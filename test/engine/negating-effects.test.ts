@@ -59,6 +59,14 @@ describe('negating effects', () => {
   };
   const ask = (type: string, address = 'door/a'): Promise<unknown> => life.engine.ask(address, { type });
 
+  /** From now on it waits for as long as a call may last, then it is made. */
+  const waitsOutACall = async (): Promise<void> => {
+    await lab.clock.advance(deadlineMs - 1);
+    expect(shut.calls).to.have.length(0);
+    await lab.clock.advance(1);
+    expect(shut.calls).to.have.length(1);
+  };
+
   it('its counterpart has ended in this runtime, then it starts at once', async () => {
     await ask('open');
     open.last.finish();
@@ -163,10 +171,7 @@ describe('negating effects', () => {
     await ask('shut');
     await lab.clock.advance(deadlineMs / 2);
     await restart();
-    await lab.clock.advance(deadlineMs - 1);
-    expect(shut.calls).to.have.length(0);
-    await lab.clock.advance(1);
-    expect(shut.calls).to.have.length(1);
+    await waitsOutACall();
   });
 
   it('killed again when its counterpart, taken up again, has ended: the call of the first runtime is not forgotten', async () => {
@@ -177,10 +182,7 @@ describe('negating effects', () => {
     await lab.rest();
     await restart();
     await ask('shut');
-    await lab.clock.advance(deadlineMs - 1);
-    expect(shut.calls).to.have.length(0);
-    await lab.clock.advance(1);
-    expect(shut.calls).to.have.length(1);
+    await waitsOutACall();
   });
 
   it('its counterpart was cancelled, and the runtime killed, then it waits in the next one', async () => {
@@ -190,10 +192,7 @@ describe('negating effects', () => {
     await lab.rest();
     await restart();
     await ask('shut');
-    await lab.clock.advance(deadlineMs - 1);
-    expect(shut.calls).to.have.length(0);
-    await lab.clock.advance(1);
-    expect(shut.calls).to.have.length(1);
+    await waitsOutACall();
   });
 
   it('its actor was deleted while its counterpart ran, and made anew after a restart, then it waits', async () => {
@@ -201,10 +200,7 @@ describe('negating effects', () => {
     await ask('remove');
     await restart();
     await ask('shut');
-    await lab.clock.advance(deadlineMs - 1);
-    expect(shut.calls).to.have.length(0);
-    await lab.clock.advance(1);
-    expect(shut.calls).to.have.length(1);
+    await waitsOutACall();
   });
 
   it('the time of the call is over, and something was committed since, then it starts at once in the next runtime', async () => {
@@ -240,10 +236,7 @@ describe('negating effects', () => {
     Object.assign(open, { deadlineMs: 1_000 });
     await restart();
     await ask('shut');
-    await lab.clock.advance(deadlineMs - 1);
-    expect(shut.calls).to.have.length(0);
-    await lab.clock.advance(1);
-    expect(shut.calls).to.have.length(1);
+    await waitsOutACall();
   });
 
   for (const [how, byMs] of [
@@ -270,9 +263,6 @@ describe('negating effects', () => {
     await lab.clock.advance(deadlineMs / 2);
     await restart();
     await ask('shut');
-    await lab.clock.advance(deadlineMs - 1);
-    expect(shut.calls).to.have.length(0);
-    await lab.clock.advance(1);
-    expect(shut.calls).to.have.length(1);
+    await waitsOutACall();
   });
 });
