@@ -66,7 +66,7 @@ export class Actors {
   constructor(options: ActorsOptions) {
     this.#options = options;
     for (const kind of options.kinds) {
-      const machine = new HostedMachine(kind.machine);
+      const machine = HostedMachine.of(kind.machine);
       this.#kinds.set(kind.machine.id, { kind, machine, policy: options.policy, host: options.host });
     }
     this.#idle = new IdleActors(options.idleBytes, (actor) => this.#passivate(actor));

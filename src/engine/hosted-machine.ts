@@ -83,7 +83,16 @@ const hostable: ReadonlySet<string> = new Set<HostableAction['type']>([
 
 const isHostable = (action: { type: string }): action is HostableAction => hostable.has(action.type);
 
+const hosted = new WeakMap<AnyStateMachine, HostedMachine>();
+
 export class HostedMachine {
+  /** The same for all engines of this process: a machine is prepared, and what leads where in it worked out, once. */
+  static of(machine: AnyStateMachine): HostedMachine {
+    const known = hosted.get(machine) ?? new HostedMachine(machine);
+    hosted.set(machine, known);
+    return known;
+  }
+
   readonly #machine: AnyStateMachine;
   readonly #scope: ActorScope<AnyMachineSnapshot, AnyEventObject>;
   /** By id and src. */

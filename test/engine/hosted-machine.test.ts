@@ -55,6 +55,11 @@ describe('hosted machine', () => {
     return step;
   };
 
+  it('one machine is prepared once, whoever hosts it; another one of the same definition is not taken for it', () => {
+    expect(HostedMachine.of(visited)).to.equal(HostedMachine.of(visited));
+    expect(HostedMachine.of(visited.provide({}))).to.not.equal(HostedMachine.of(visited));
+  });
+
   it('an entered state asks for its invoke with the input of that moment, and starts nothing', () => {
     let ran = 0;
     const bound = visited.provide({
