@@ -8,7 +8,10 @@ export interface Leadership {
   readonly isOurs: boolean;
   /** Where it does not: why not, naming who does. */
   readonly refusal: string | undefined;
-  /** Follows who leads, from now or from after an event's id. @throws StagecraftError CURSOR_EXPIRED, INVALID_ARGUMENT */
+  /**
+   * Follows who leads, from now or from after an event's id.
+   * @throws StagecraftError CURSOR_EXPIRED; INVALID_ARGUMENT; STORE_UNAVAILABLE: follow again, from the last one's id
+   */
   updates(options?: FollowOptions): AsyncIterable<LeadershipEvent>;
 }
 

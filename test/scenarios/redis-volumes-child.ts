@@ -15,10 +15,25 @@ const { volumes, nodes } = runtime;
 void runtime.lost.then(({ code }) => say({ kind: 'lost', code }));
 for (const node of options.nodes) await nodes.report(reportOf(node));
 say({ kind: 'open' });
-void (async () => {
-  for await (const { nodeId } of runtime.leadership.updates({ from: '0' })) say({ kind: 'elected', nodeId });
-})();
+void follow();
 for (let line = 0; line < 4; line += 1) void work(line);
+
+/** Who leads, from the first on; again from where it was, as the store could not be read. */
+async function follow(): Promise<void> {
+  let from = '0';
+  for (;;) {
+    try {
+      for await (const { id, nodeId } of runtime.leadership.updates({ from })) {
+        from = id;
+        say({ kind: 'elected', nodeId });
+      }
+      return;
+    } catch (error) {
+      if (!(error instanceof StagecraftError) || error.code !== 'STORE_UNAVAILABLE') throw error;
+      await sleep(100);
+    }
+  }
+}
 
 /** Makes one after the other, publishes it, and takes every second one away again. */
 async function work(line: number): Promise<void> {
