@@ -18,6 +18,7 @@ import { pages } from './pages.js';
 import type { ActorPolicy } from './policy.js';
 import type { Store, StoredRecord } from './store.js';
 import type { TimerHeap } from './timer-heap.js';
+import type { Turns } from './turns.js';
 import { Waker } from './waker.js';
 
 export interface ActorsOptions {
@@ -34,6 +35,8 @@ export interface ActorsOptions {
   covers(address: string): boolean;
   /** Resolves when a message that an actor sends can't overtake one that it owed before. */
   mayLoad(): Promise<unknown>;
+  /** Those that come into memory take them. */
+  turns: Turns;
 }
 
 export interface QuarantinedActor {
@@ -253,8 +256,10 @@ export class Actors {
   }
 
   async #load(actor: Actor): Promise<void> {
-    const { store, clock, logger, mayLoad } = this.#options;
+    const { store, clock, logger, mayLoad, turns } = this.#options;
     await mayLoad();
+    const turn = turns.next();
+    if (turn) await turn;
     while (actor.loading) {
       try {
         const record = await store.load(actor.address);

@@ -7,10 +7,18 @@ import type { CommitOutcome } from './actor-site.js';
 import { type Clock, pause } from './clock.js';
 import type { Logger } from './logger.js';
 import type { Commit, CommitResult, Store } from './store.js';
+import type { Turns } from './turns.js';
 
 export interface Submission {
   commit: Commit;
   outcome: CommitOutcome;
+}
+
+export interface CommitterOptions {
+  store: Store;
+  clock: Clock;
+  logger: Logger;
+  turns: Turns;
 }
 
 const firstRetryMs = 50;
@@ -20,19 +28,24 @@ export class Committer {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #turns: Turns;
   #waiting: Submission[] = [];
   #inFlight = 0;
   #idle: (() => void)[] = [];
   readonly #stop = new AbortController();
 
-  constructor(store: Store, clock: Clock, logger: Logger) {
+  constructor({ store, clock, logger, turns }: CommitterOptions) {
     this.#store = store;
     this.#clock = clock;
     this.#logger = logger;
+    this.#turns = turns;
   }
 
   submit(submission: Submission): void {
-    if (this.#waiting.push(submission) === 1) queueMicrotask(() => this.#flush());
+    if (this.#waiting.push(submission) > 1) return;
+    const turn = this.#turns.next();
+    if (turn) void turn.then(() => this.#flush());
+    else queueMicrotask(() => this.#flush());
   }
 
   /** Resolves when nothing is on its way to the store; from now on a commit without an answer is not repeated. */

@@ -29,6 +29,7 @@ import { type TimedStore, timedStore } from './timed-store.js';
 import { TimerHeap } from './timer-heap.js';
 import type { TopicReader } from './topic-reader.js';
 import { Topics, type TopicsOptions } from './topics.js';
+import { Turns } from './turns.js';
 
 export interface EngineOptions {
   store: Store;
@@ -104,7 +105,8 @@ export class Engine implements Inbox {
     this.#clock = clock;
     this.#logger = logger;
     this.#timers = timers;
-    this.#committer = new Committer(store, clock, logger);
+    const turns = new Turns(clock);
+    this.#committer = new Committer({ store, clock, logger, turns });
     this.#effects = new EffectRunner(
       clock,
       timers,
@@ -175,6 +177,7 @@ export class Engine implements Inbox {
       covers,
       // A message that it sends as it comes up must not overtake one that it owed before.
       mayLoad: () => this.#redelivery.done,
+      turns,
     });
   }
 

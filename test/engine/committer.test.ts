@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { Committer } from '../../src/engine/committer.js';
 import type { Commit, CommitResult, Store } from '../../src/engine/store.js';
+import { Turns } from '../../src/engine/turns.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { type SimulatedClock, seededRandom, simulatedClock } from '../../src/testing/index.js';
 import { watched } from './lab.js';
@@ -23,7 +24,7 @@ describe('the committer', () => {
     data = memoryStore();
     store = moodyStore(data);
     await store.open();
-    committer = new Committer(store, clock, logger);
+    committer = new Committer({ store, clock, logger, turns: new Turns(clock) });
     heard = [];
     logged = [];
   });
@@ -52,6 +53,22 @@ describe('the committer', () => {
     await rest();
     expect(batches()).to.deep.equal([['a', 'b', 'c']]);
     expect(heard).to.deep.equal(['a done', 'b conflict', 'c done']);
+  });
+
+  it('the turn has been long, then what is submitted is written in a later one, in one call', async () => {
+    let nowMs = 0;
+    const turns = new Turns({ ...clock, monotonicMs: () => nowMs });
+    committer = new Committer({ store, clock, logger, turns });
+    submit('a');
+    nowMs = 1_000;
+    await Promise.resolve();
+    submit('b');
+    await Promise.resolve();
+    submit('c');
+    expect(batches()).to.deep.equal([['a']]);
+    await rest();
+    expect(batches()).to.deep.equal([['a'], ['b', 'c']]);
+    expect(heard).to.deep.equal(['a done', 'b done', 'c done']);
   });
 
   it('one is submitted as another is settled, then it is written in the next call', async () => {
@@ -91,7 +108,7 @@ describe('the committer', () => {
     store.commit = () => {
       throw new Error('broken');
     };
-    committer = new Committer(store, clock, logger);
+    committer = new Committer({ store, clock, logger, turns: new Turns(clock) });
     submit('a');
     await rest();
     expect(heard).to.deep.equal(['a unavailable']);
@@ -159,7 +176,7 @@ describe('the committer', () => {
       data = memoryStore();
       store = moodyStore(data);
       await store.open();
-      committer = new Committer(store, clock, logger);
+      committer = new Committer({ store, clock, logger, turns: new Turns(clock) });
       const lengths = Array.from({ length: 5 }, () => 1 + Math.floor(random.next() * 6));
       const next = (address: string, seq: number, length: number): void => {
         if (seq < length) submit(address, seq, () => next(address, seq + 1, length));

@@ -1,0 +1,54 @@
+/** Work from promise to promise gives way: what waits for the event loop has its turn, and the work goes on in order. */
+import { expect } from 'chai';
+import type { Clock } from '../../src/engine/clock.js';
+import { Turns } from '../../src/engine/turns.js';
+
+/** Each look at it takes 3 ms. */
+function busyClock(): Clock {
+  let nowMs = 0;
+  return {
+    now: () => nowMs,
+    monotonicMs: () => {
+      nowMs += 3;
+      return nowMs;
+    },
+    after: () => () => {},
+  };
+}
+
+describe('turns of the event loop', () => {
+  it('work goes on in the order in which it asked, with turns of the event loop in between', async () => {
+    const turns = new Turns(busyClock());
+    const done: number[] = [];
+    let loops = 0;
+    let isOver = false;
+    const loop = (): void => {
+      loops += 1;
+      if (!isOver) setImmediate(loop);
+    };
+    setImmediate(loop);
+    const works = Array.from({ length: 100 }, async (_, at) => {
+      const turn = turns.next();
+      if (turn) await turn;
+      done.push(at);
+    });
+    await Promise.all(works);
+    isOver = true;
+    expect(done).to.deep.equal([...works.keys()]);
+    expect(loops).to.be.at.least(10);
+  });
+
+  it('as long as no time passes nobody waits', () => {
+    const turns = new Turns({ ...busyClock(), monotonicMs: () => 7 });
+    const waited = Array.from({ length: 10_000 }, () => turns.next()).filter((turn) => turn !== undefined);
+    expect(waited).to.deep.equal([]);
+  });
+
+  it('who asks in a later turn, and nobody waits, goes on at once', async () => {
+    const turns = new Turns(busyClock());
+    while (!turns.next());
+    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(turns.next()).to.equal(undefined);
+  });
+});
