@@ -65,7 +65,7 @@ function publishRefusal(context: VolumeContext, { nodeId, ...wish }: RequestOf<'
     ([other, publication]) =>
       other !== nodeId && isStaying(publication) && excludes(wishOf(publication) ?? publication, wish),
   );
-  if (hindering.length === 0) return claimedElsewhere(context, nodeId, wish);
+  if (hindering.length === 0) return claimedHere(context, nodeId, wish) ?? claimedElsewhere(context, nodeId, wish);
   const names = hindering.map(([other, publication]) => describePublication(other, publication)).join(', ');
   return refused('VOLUME_IN_USE', context, `${accessMode} does not go with ${names}: unpublish it there first`);
 }
@@ -79,6 +79,22 @@ function renamed(
   if (state !== 'published' || csiNodeId === asked.csiNodeId) return undefined;
   const why = `it is published on node ${asked.nodeId} as ${csiNodeId}, and its plugin calls that ${asked.csiNodeId} now: unpublish it there first`;
   return refused('VOLUME_IN_USE', context, why);
+}
+
+/** Where it is claimed, it is published as that is. */
+function claimedHere(context: VolumeContext, nodeId: string, { capability }: PublishWish): Failure | undefined {
+  const { accessMode, attachmentMode } = capability;
+  const others = context.claims.filter(
+    (one) =>
+      one.state === 'taken' &&
+      one.nodeId === nodeId &&
+      (one.accessMode !== accessMode || one.attachmentMode !== attachmentMode),
+  );
+  const [first] = others;
+  if (!first) return undefined;
+  const as = `it is claimed on node ${nodeId} as ${first.attachmentMode}, ${first.accessMode}`;
+  const names = others.map(describeClaim).join(', ');
+  return refused('VOLUME_IN_USE', context, `${as}, by ${names}: publish it so, or release that first`);
 }
 
 /** Whoever has claimed it has its place, published or not. One that is on its way out is waited for. */

@@ -12,7 +12,7 @@ import type { VolumePlaces } from './volume-places.js';
 import type { Goal } from './volume-waits.js';
 
 export interface PublishOptions extends AwaitOptions {
-  /** One that the volume was made with; default its first. */
+  /** One that the volume was made with; default that of the claim on the node, else its first. */
   capability?: Capability;
   readOnly?: boolean;
 }
@@ -37,7 +37,7 @@ export class VolumePublishing {
     const { capability, readOnly, signal, timeoutMs } = checkedOptions(publishSchema, options);
     const left = timeLeft(this.#desk.clock, timeoutMs);
     const context = await this.#desk.made(known, { signal, timeoutMs });
-    const wish = { capability: capabilityOf(known, context, capability), readOnly };
+    const wish = { capability: capabilityOf(known, context, { nodeId, asked: capability }), readOnly };
     await this.#places.within(context, { nodeId, takesRoom: true }, (csiNodeId) =>
       this.#desk.ask(known, { type: 'volume.publish', nodeId, csiNodeId, ...wish }),
     );

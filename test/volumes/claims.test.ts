@@ -232,6 +232,25 @@ describe('claims', () => {
     expect(await refusal(house.volumes.publish(data, 'b', { capability: shared }))).to.equal('taken');
   });
 
+  it('C4 V16 published on the node of its claim: as that is, if nothing else is said; otherwise refused, naming who', async () => {
+    const log = { id: 'log' };
+    const readers = { accessMode: 'multi-node-reader-only', attachmentMode: 'file-system' } as const;
+    const raw = { ...readers, attachmentMode: 'block-device' } as const;
+    await house.volumes.create(spec('log', { capabilities: [single, raw, readers] }));
+    const read = (allocId: string, nodeId: string): Promise<Claim> =>
+      house.volumes.claim(log, { allocId, nodeId, mode: 'read', ...readers });
+    await read('r1', 'a');
+    const claimed =
+      /^VOLUME_IN_USE .*claimed on node a as file-system, multi-node-reader-only, by alloc r1 .*: publish it so/;
+    for (const capability of [single, raw])
+      expect(await refusal(house.volumes.publish(log, 'a', { capability }))).to.match(claimed);
+    await house.volumes.publish(log, 'a');
+    expect((await house.volumes.get(log))?.publications.a?.capability).to.deep.equal(readers);
+    await read('r2', 'b');
+    await house.volumes.publish(log, 'b');
+    expect(house.plugin.wrongs).to.deep.equal([]);
+  });
+
   it('C5 a signal that comes too late takes no claim away', async () => {
     const first = await claim('w1');
     expect(await refusal(claim('w1', { wait: true, signal: AbortSignal.abort() }))).to.match(/^ABORTED/);
