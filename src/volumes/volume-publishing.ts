@@ -9,6 +9,7 @@ import { checked, keyOf, nodeIdSchema, type VolumeKeyInput } from './spec.js';
 import { addressOf, capabilityOf, failed } from './volume-checks.js';
 import type { VolumeDesk } from './volume-desk.js';
 import type { VolumePlaces } from './volume-places.js';
+import { stuckOf } from './volume-view.js';
 import type { Goal } from './volume-waits.js';
 
 export interface PublishOptions extends AwaitOptions {
@@ -49,6 +50,11 @@ export class VolumePublishing {
         throw new StagecraftError('ABORTED', message, { address: addressOf(known) });
       }
       if (publication.failure) throw failed(known, publication.failure);
+      const stuck = stuckOf(now, nodeId);
+      if (stuck !== undefined) {
+        const message = `${nameOf(known)}: ${stuck}; the request stands until that is unpublished, or tried again`;
+        throw new StagecraftError('VOLUME_IN_USE', message, { address: addressOf(known) });
+      }
       const isThere = publication.state === 'published' && publication.undoneAfter === undefined;
       return isThere ? { publishContext: { ...publication.publishContext } } : undefined;
     };
