@@ -33,11 +33,11 @@ const describePublication = (nodeId: string, { state, readOnly, capability }: Pu
 const wantedOn = ({ publications }: VolumeContext): [nodeId: string, Publication][] =>
   Object.entries(publications).filter(([, publication]) => wishOf(publication));
 
-/** It is on its way out, or held back from new use. */
-function unusable(context: VolumeContext): Failure | undefined {
+/** It is on its way out, or held back from new use. @param isUsed whether it is for one who has it already */
+function unusable(context: VolumeContext, isUsed = false): Failure | undefined {
   if (context.deletion)
     return refused('VOLUME_DELETING', context, 'it is being deleted: create it anew once it is gone');
-  if (context.availability !== 'active') {
+  if (context.availability !== 'active' && !isUsed) {
     const why = `it takes no new use, its availability is '${context.availability}': set it to 'active' first`;
     return refused('VOLUME_UNAVAILABLE', context, why);
   }
@@ -51,7 +51,8 @@ function publishRefusal(context: VolumeContext, { nodeId, ...wish }: RequestOf<'
   const present = context.publications[nodeId];
   const asked = present && wishOf(present);
   if (asked && isSameWish(asked, wish)) return present && renamed(context, present, { nodeId, ...wish });
-  const unused = unusable(context);
+  const isClaimed = context.claims.some((one) => one.nodeId === nodeId && one.state === 'taken');
+  const unused = unusable(context, isClaimed);
   if (unused) return unused;
   if (present && asked) {
     const why = `it is published otherwise on ${describePublication(nodeId, present)}: unpublish it there first`;

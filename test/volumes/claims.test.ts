@@ -420,7 +420,7 @@ describe('claims', () => {
       await house.rest();
       await house.volumes.setAvailability(data, availability);
       expect(await refusal(claim('w3', { wait: true }))).to.match(/^VOLUME_UNAVAILABLE/);
-      expect(await refusal(house.volumes.publish(data, 'a'))).to.match(/^VOLUME_UNAVAILABLE/);
+      expect(await refusal(house.volumes.publish(data, 'b'))).to.match(/^VOLUME_UNAVAILABLE/);
       expect(await claim('w1')).to.deep.equal(first);
       const last = (await house.events()).at(-1);
       expect(last).to.deep.include({ kind: 'availability', availability, allocIds: ['w1'] });
@@ -431,6 +431,18 @@ describe('claims', () => {
       expect(await second).to.include({ allocId: 'w2', state: 'taken' });
     });
   }
+
+  it('V15 paused between a claim and its publish: who has it may use it; nobody else, nor he once he has let go', async () => {
+    const { generation } = await claim('w1');
+    await house.volumes.setAvailability(data, 'pause');
+    expect(await refusal(house.volumes.publish(data, 'a'))).to.equal('taken');
+    await house.volumes.release(data, 'w1');
+    expect(await refusal(house.volumes.publish(data, 'a'))).to.match(/^VOLUME_UNAVAILABLE/);
+    await unstaged(generation);
+    await house.rest();
+    expect(await refusal(house.volumes.publish(data, 'a'))).to.match(/^VOLUME_UNAVAILABLE/);
+    expect(await house.volumes.get(data)).to.deep.include({ claims: [], publications: {} });
+  });
 
   it('V13 those that wait for a volume that is deleted hear so', async () => {
     await claim('w1');
