@@ -181,6 +181,16 @@ function unpublishRefusal(context: VolumeContext, { nodeId }: RequestOf<'volume.
   return refused('VOLUME_IN_USE', context, `it is claimed by ${names}: release that, and it is unpublished`);
 }
 
+/** Who has it may use it anew after that: it is no proof. One that comes again is of a claim that is gone by now. */
+function unstagedRefusal(
+  context: VolumeContext,
+  { nodeId, claimGeneration }: RequestOf<'volume.unstaged'>,
+): Failure | undefined {
+  const held = context.claims.find((one) => one.nodeId === nodeId && one.generation === claimGeneration);
+  if (held?.state !== 'taken') return undefined;
+  return refused('VOLUME_IN_USE', context, `it is claimed by ${describeClaim(held)}: release that, then report it`);
+}
+
 const beingDeleted = (context: VolumeContext): Failure | undefined =>
   context.deletion ? refused('VOLUME_DELETING', context, 'it is being deleted') : undefined;
 
@@ -228,6 +238,7 @@ const refusals: Refusals = {
   'volume.publish': publishRefusal,
   'volume.unpublish': unpublishRefusal,
   'volume.claim': claimRefusal,
+  'volume.unstaged': unstagedRefusal,
   'volume.delete': deleteRefusal,
   'volume.expand': expandRefusal,
   'volume.modify': beingDeleted,

@@ -347,12 +347,29 @@ describe('claims', () => {
     expect(await held()).to.deep.equal([]);
   });
 
-  it('C7 a report while it is used changes nothing', async () => {
+  it('C6 C7 a report while it is used: refused, naming who, and nothing changes; once that is released it counts', async () => {
     const { generation } = await claim('w1');
     await house.volumes.publish(data, 'a');
-    await unstaged(generation);
+    expect(await refusal(unstaged(generation))).to.match(
+      /^VOLUME_IN_USE .*claimed by alloc w1 on node a \(write, .*taken\): release that, then report it/,
+    );
     expect(await held()).to.deep.equal(['w1 taken']);
     expect((await house.volumes.get(data))?.publications.a?.state).to.equal('published');
+    await house.volumes.release(data, 'w1');
+    await unstaged(generation);
+    await house.rest();
+    expect(await held()).to.deep.equal([]);
+  });
+
+  it('C7 a report that comes again, while another alloc uses it there: taken, and changes nothing', async () => {
+    await claim('w1', shared);
+    const { generation } = await claim('w2', shared);
+    await house.volumes.publish(data, 'a', { capability: shared });
+    await house.volumes.release(data, 'w2');
+    for (let times = 0; times < 2; times += 1) {
+      await unstaged(generation);
+      expect(await held()).to.deep.equal(['w1 taken']);
+    }
   });
 
   it('C7 generations rise also when the volume is deleted and made anew', async () => {
