@@ -5,14 +5,16 @@
  */
 import type { Clock } from './clock.js';
 
-/** So long it may go on at a time. */
-const longestMs = 20;
+/** So long it may go on at a time: what has begun goes as far as it can before more begins, as little at once as keeps all busy. */
+const longestMs = 1;
 
 export class Turns {
   readonly #clock: Clock;
   /** When the present turn of the event loop was first asked about, on the monotonic clock. */
   #beganMs: number | undefined;
-  #waiting: (() => void)[] = [];
+  /** In the order in which they asked; those that have gone on, too. */
+  #asked: (() => void)[] = [];
+  #gone = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -20,8 +22,8 @@ export class Turns {
 
   /** Undefined: go on. Else resolves in a later turn; who asked first goes on first. */
   next(): Promise<void> | undefined {
-    if (this.#waiting.length === 0 && !this.#isOver()) return undefined;
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    if (this.#gone === this.#asked.length && !this.#isOver()) return undefined;
+    return new Promise((resolve) => this.#asked.push(resolve));
   }
 
   #isOver(): boolean {
@@ -34,13 +36,15 @@ export class Turns {
 
   async #turn(): Promise<void> {
     this.#beganMs = undefined;
-    const waiting = this.#waiting;
-    let gone = 0;
-    while (gone < waiting.length && !this.#isOver()) {
-      waiting[gone]?.();
-      gone += 1;
+    while (this.#gone < this.#asked.length && !this.#isOver()) {
+      this.#asked[this.#gone]?.();
+      this.#gone += 1;
       await undefined; // what goes on counts
     }
-    this.#waiting = waiting.slice(gone);
+    // Now and then, so that it costs each of them next to nothing, however many there are.
+    if (this.#gone * 2 >= this.#asked.length) {
+      this.#asked = this.#asked.slice(this.#gone);
+      this.#gone = 0;
+    }
   }
 }
