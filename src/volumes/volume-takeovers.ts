@@ -58,8 +58,9 @@ export class VolumeTakeovers {
   }
 }
 
-const has = ({ spec, csi }: VolumeContext, { plugin, csiId }: Takeover): boolean =>
-  spec?.plugin === plugin && (csi?.id === csiId || spec.external?.csiId === csiId);
+/** Also what it has made wrongly: that is deleted with it. */
+const has = ({ spec, csi, creation }: VolumeContext, { plugin, csiId }: Takeover): boolean =>
+  spec?.plugin === plugin && [csi?.id, creation.made?.id, spec.external?.csiId].includes(csiId);
 
 function held({ plugin, csiId, ...key }: Takeover, holder: string): StagecraftError {
   const [, namespace = '', id = ''] = addressParts(holder);

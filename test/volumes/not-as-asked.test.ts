@@ -90,6 +90,17 @@ describe('a volume that is not as it was asked for', () => {
     expect([...house.plugin.volumes.keys()]).to.deep.equal([]);
   });
 
+  it('V13 V16 what was made is to be taken over by another volume: refused, naming whose it is, and deleted with that', async () => {
+    making((volume) => ({ ...volume, capacityBytes: 1n }));
+    await refusalOf(house.volumes.create(spec('data', { capacity })));
+    const taking = spec('other', { external: { csiId: 'vol-1' } });
+    const refusal = await refusalOf(house.volumes.create(taking));
+    expect(refusal).to.include({ code: 'VOLUME_EXISTS' });
+    expect(refusal.message).to.include("knows volume default/data as 'vol-1'");
+    await house.volumes.delete(key);
+    expect(house.plugin.told()).to.deep.equal(['CreateVolume: OK', 'DeleteVolume: OK']);
+  });
+
   it('V13 deleted while it is made: deleted at once as that is answered', async () => {
     let made = (): void => {};
     always(house.plugin, 'CreateVolume', { before: new Promise<void>((resolve) => (made = resolve)) });
