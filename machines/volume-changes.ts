@@ -289,7 +289,8 @@ export const fence = (context: VolumeContext, nodeId: string, reason: string): C
 /** Whether a fence of the node is still to be told to the volume. */
 export const isToBeFenced = ({ publications, claims, waiting }: VolumeContext, nodeId: string): boolean => {
   const publication = publications[nodeId];
-  const isKept = publication !== undefined && publication.fenced === undefined;
+  // Fenced before, its node may have come back since, and be wanted again.
+  const isKept = publication !== undefined && (publication.fenced === undefined || publication.next !== undefined);
   const isHeld = claims.some((one) => one.nodeId === nodeId && one.state !== 'node-detached');
   return isKept || isHeld || waiting.some((one) => one.nodeId === nodeId);
 };
