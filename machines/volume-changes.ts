@@ -5,7 +5,7 @@ import { isSameData } from './same-data.js';
 import { granted } from './volume-claims.js';
 import { atPlugin, type Change, claimTold, type Draft, drafted, put } from './volume-draft.js';
 import { excludes, isUndecided, mayBeThere, wishOf } from './volume-modes.js';
-import { isCovered, isSameWish } from './volume-requests.js';
+import { isCovered, isOutgrown, isSameWish } from './volume-requests.js';
 import type {
   Availability,
   Claim,
@@ -344,10 +344,12 @@ function giveUpNodes(draft: Draft): void {
 /** Whether a call for this piece is under way, or waits for its turn: it is made with what was asked for before. */
 const isAt = ({ work }: VolumeContext, kind: WorkKind): boolean => work?.isCalling === true && work.kind === kind;
 
+/** An earlier size, asked for again, leaves a larger one under way as it is; one that has failed is let go of for it. */
 export const expand = (context: VolumeContext, capacity: CapacityRange): Change => {
   const { expansion } = context;
   const isAsked = [expansion?.capacity, expansion?.next].some((asked) => isSameData(asked, capacity));
-  if (isAsked || isCovered(context, capacity)) return { context: {} };
+  if (isAsked || isOutgrown(context, capacity)) return { context: {} };
+  if (isCovered(context, capacity)) return { context: expansion?.failure ? { expansion: null } : {} };
   if (expansion && isAt(context, 'expand')) return { context: { expansion: { ...expansion, next: capacity } } };
   return { context: { expansion: { capacity } } };
 };

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
 import type { Step } from './fake-plugin.js';
-import { always } from './scripts.js';
+import { always, gate } from './scripts.js';
 import { spec, VolumeHouse } from './volume-house.js';
 
 const key = { id: 'data' };
@@ -97,6 +97,53 @@ describe('a volume that is expanded', () => {
     expect((await first).capacityBytes).to.be.oneOf([20, 30]);
     expect(await second).to.deep.include({ capacityBytes: 30 });
     expect(expansions()).to.deep.equal([20n, 30n]);
+  });
+
+  const earlier: [string, Step, Step][] = [
+    ['waits to be tried again', { code: 'UNAVAILABLE' }, {}],
+    ['is under way', {}, { code: 'UNAVAILABLE' }],
+  ];
+  for (const [how, first, second] of earlier)
+    it(`V1 V12 the size that it has while a larger one ${how}: done at once, and the larger one goes on`, async () => {
+      const { passed, open } = gate();
+      expandingTells({ ...first, ...(first.code ? {} : { before: passed }) }, second);
+      const large = house.volumes.expand(key, { requiredBytes: 20 });
+      await house.rest();
+      const small = await house.volumes.expand(key, { requiredBytes: 10 });
+      expect(small).to.deep.include({ capacityBytes: 10 });
+      open();
+      await house.clock.advance(60_000);
+      expect(await large).to.deep.include({ capacityBytes: 20 });
+      expect(await house.volumes.get(key)).to.deep.include({ capacityBytes: 20, requested: { requiredBytes: 20 } });
+      expect(new Set(expansions())).to.deep.equal(new Set([20n]));
+    });
+
+  it('V1 V12 the plugin says no sizes, and an earlier one is asked for again: the larger one goes on', async () => {
+    const create = house.plugin.createVolume.bind(house.plugin);
+    house.plugin.createVolume = async (request) => {
+      const { volume } = await create(request);
+      return volume ? { volume: { ...volume, capacityBytes: 0n } } : {};
+    };
+    await house.volumes.create(spec('untold', { capacity: { requiredBytes: 10 } }));
+    expandingTells({ code: 'UNAVAILABLE' });
+    const large = house.volumes.expand({ id: 'untold' }, { requiredBytes: 20 });
+    await house.rest();
+    const small = house.volumes.expand({ id: 'untold' }, { requiredBytes: 10 });
+    await house.clock.advance(60_000);
+    expect(await large).to.deep.include({ capacityBytes: 20 });
+    expect(await small).to.deep.include({ capacityBytes: 20 });
+    expect(expansions()).to.deep.equal([20n, 20n]);
+  });
+
+  it('V11 V12 one that failed, and then the size that it has: let go of, and not told as done to who asked for it', async () => {
+    expandingTells({ code: 'OUT_OF_RANGE' });
+    await refusalOf(house.volumes.expand(key, { requiredBytes: 20 }));
+    const large = refusalOf(house.volumes.expand(key, { requiredBytes: 20 }));
+    const small = house.volumes.expand(key, { requiredBytes: 10 });
+    expect((await large).code).to.be.oneOf(['ABORTED', 'CSI_ERROR']);
+    expect(await small).to.deep.include({ capacityBytes: 10 });
+    expect((await house.volumes.get(key))?.expansion).to.equal(undefined);
+    expect(expansions()).to.deep.equal([20n]);
   });
 
   it('V11 OUT_OF_RANGE: rejects, stays so until another size is asked for, and the volume can be used', async () => {
