@@ -246,6 +246,9 @@ function giveUp(draft: Draft, work: Work, { failure, isNotBegun }: FailedAttempt
     const { nodeId, publication } = publicationAt(draft);
     leftover('published', { nodeId, csiNodeId: publication.csiNodeId });
     remove(draft, nodeId, failure);
+  } else if (work.kind === 'create' && draft.csi) {
+    // Its id is known from an attempt before: by that it is deleted.
+    draft.creation = {};
   } else {
     const isRefused = work.kind === 'create' && !draft.creation.inDoubt && (final || isNotBegun);
     if (!isRefused) leftover('created');
