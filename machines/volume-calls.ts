@@ -41,6 +41,7 @@ export interface ExpandCall extends MadeCall {
   capacity: CapacityRange;
   /** Nodes where it is, or may be. */
   nodeIds: string[];
+  /** The one that it is used with. */
   capability?: Capability;
 }
 
@@ -86,11 +87,19 @@ export const unpublishCallOf = (context: VolumeContext): UnpublishCall => ({
 });
 
 export const expandCallOf = (context: VolumeContext): ExpandCall => {
-  const [capability] = mustSpec(context).capabilities;
   const capacity = context.expansion?.capacity ?? {};
   const mayBe = Object.entries(context.publications).filter(([, publication]) => mayBeThere(publication));
   const nodeIds = mayBe.map(([nodeId]) => nodeId);
+  const capability = mayBe[0]?.[1].capability ?? unpublishedUse(context);
   return { ...madeCallOf(context), capacity, nodeIds, ...(capability && { capability }) };
+};
+
+/** How one that is on no node is to be used: as it is claimed, else as it was asked for first. */
+const unpublishedUse = ({ spec, claims }: VolumeContext): Capability | undefined => {
+  const offered = spec?.capabilities ?? [];
+  const isClaimed = ({ accessMode, attachmentMode }: Capability): boolean =>
+    claims.some((claim) => claim.accessMode === accessMode && claim.attachmentMode === attachmentMode);
+  return offered.find(isClaimed) ?? offered[0];
 };
 
 export const modifyCallOf = (context: VolumeContext): ModifyCall => ({

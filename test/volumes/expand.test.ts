@@ -222,6 +222,32 @@ describe('a volume that is expanded', () => {
     }
   });
 
+  describe('that was made for more than one use', () => {
+    const block = { accessMode: 'single-node-writer', attachmentMode: 'block-device' } as const;
+    const files = { accessMode: 'single-node-writer', attachmentMode: 'file-system', fsType: 'ext4' } as const;
+    const asBlock = { accessMode: { mode: 'SINGLE_NODE_WRITER' }, block: {} };
+    const asFiles = {
+      accessMode: { mode: 'SINGLE_NODE_WRITER' },
+      mount: { fsType: 'ext4', mountFlags: [], volumeMountGroup: '' },
+    };
+    const many = { id: 'many' };
+    const { fsType: _, ...modes } = files;
+    const claimed = { allocId: 'w1', nodeId: 'a', mode: 'write', ...modes } as const;
+
+    const uses: [string, () => Promise<unknown>, object][] = [
+      ['published as its second', () => house.volumes.publish(many, 'a', { capability: files }), asFiles],
+      ['claimed as its second', () => house.volumes.claim(many, claimed), asFiles],
+      ['used by nobody', async () => {}, asBlock],
+    ];
+    for (const [how, use, volumeCapability] of uses)
+      it(`V17 V9 ${how}: the plugin is told ${volumeCapability === asFiles ? 'that one' : 'its first'}`, async () => {
+        await house.volumes.create(spec('many', { capacity: { requiredBytes: 10 }, capabilities: [block, files] }));
+        await use();
+        await house.volumes.expand(many, { requiredBytes: 20 });
+        expect(house.plugin.calls.at(-1)?.request).to.deep.include({ volumeCapability });
+      });
+  });
+
   describe('by a plugin that does it offline only', () => {
     let offline: VolumeHouse;
     beforeEach(async () => {
