@@ -18,7 +18,7 @@ import { pages } from './pages.js';
 import type { ActorPolicy } from './policy.js';
 import type { Store, StoredRecord } from './store.js';
 import type { TimerHeap } from './timer-heap.js';
-import type { Turns } from './turns.js';
+import { Turns } from './turns.js';
 import { Waker } from './waker.js';
 
 export interface ActorsOptions {
@@ -35,8 +35,6 @@ export interface ActorsOptions {
   covers(address: string): boolean;
   /** Resolves when a message that an actor sends can't overtake one that it owed before. */
   mayLoad(): Promise<unknown>;
-  /** Those that come into memory take them. */
-  turns: Turns;
 }
 
 export interface QuarantinedActor {
@@ -44,6 +42,8 @@ export interface QuarantinedActor {
   reason: string;
 }
 
+/** One for all: nobody waits for an idle actor, and an error of its own, with its stack, would cost more than its leaving. */
+const hasLeft = new StagecraftError('ABORTED', 'the actor has left memory');
 const pageSize = 512;
 const loadRetryMs = 200;
 /** What every store can keep as a name: stores/names.ts. */
@@ -56,6 +56,8 @@ export class Actors {
   readonly #actors = new Map<string, Actor>();
   readonly #idle: IdleActors;
   readonly #waker: Waker;
+  /** Those that come into memory take them. */
+  readonly #turns: Turns;
   readonly #departed = new DepartedActors();
   readonly #stop = new AbortController();
   /** Per restore under way, the addresses that left memory meanwhile. */
@@ -72,6 +74,7 @@ export class Actors {
       const machine = HostedMachine.of(kind.machine);
       this.#kinds.set(kind.machine.id, { kind, machine, policy: options.policy, host: options.host });
     }
+    this.#turns = new Turns(options.clock);
     this.#idle = new IdleActors(options.idleBytes, (actor) => this.#passivate(actor));
     this.#waker = new Waker({
       ...options,
@@ -246,7 +249,7 @@ export class Actors {
     const { address } = actor;
     const wakeAtMs = actor.wakeAtMs(this.#options.clock.now());
     this.#depart(actor);
-    actor.stop(new StagecraftError('ABORTED', `${address} has left memory`, { address }));
+    actor.stop(hasLeft);
     if (wakeAtMs !== Number.POSITIVE_INFINITY) this.#waker.arm(address, wakeAtMs);
   }
 
@@ -256,9 +259,9 @@ export class Actors {
   }
 
   async #load(actor: Actor): Promise<void> {
-    const { store, clock, logger, mayLoad, turns } = this.#options;
+    const { store, clock, logger, mayLoad } = this.#options;
     await mayLoad();
-    const turn = turns.next();
+    const turn = this.#turns.next();
     if (turn) await turn;
     while (actor.loading) {
       try {

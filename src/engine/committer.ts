@@ -7,7 +7,7 @@ import type { CommitOutcome } from './actor-site.js';
 import { type Clock, pause } from './clock.js';
 import type { Logger } from './logger.js';
 import type { Commit, CommitResult, Store } from './store.js';
-import type { Turns } from './turns.js';
+import { Turns } from './turns.js';
 
 export interface Submission {
   commit: Commit;
@@ -18,9 +18,10 @@ export interface CommitterOptions {
   store: Store;
   clock: Clock;
   logger: Logger;
-  turns: Turns;
 }
 
+/** The store has a time limit for each call, and who waits for other things waits for what follows all of it. */
+const mostAtOnce = 1_000;
 const firstRetryMs = 50;
 const lastRetryMs = 1_000;
 
@@ -34,18 +35,15 @@ export class Committer {
   #idle: (() => void)[] = [];
   readonly #stop = new AbortController();
 
-  constructor({ store, clock, logger, turns }: CommitterOptions) {
+  constructor({ store, clock, logger }: CommitterOptions) {
     this.#store = store;
     this.#clock = clock;
     this.#logger = logger;
-    this.#turns = turns;
+    this.#turns = new Turns(clock);
   }
 
   submit(submission: Submission): void {
-    if (this.#waiting.push(submission) > 1) return;
-    const turn = this.#turns.next();
-    if (turn) void turn.then(() => this.#flush());
-    else queueMicrotask(() => this.#flush());
+    if (this.#waiting.push(submission) === 1) this.#flushSoon();
   }
 
   /** Resolves when nothing is on its way to the store; from now on a commit without an answer is not repeated. */
@@ -54,10 +52,17 @@ export class Committer {
     if (this.#waiting.length > 0 || this.#inFlight > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
+  #flushSoon(): void {
+    const turn = this.#turns.next();
+    if (turn) void turn.then(() => this.#flush());
+    else queueMicrotask(() => this.#flush());
+  }
+
   #flush(): void {
     const batch = this.#waiting;
-    this.#waiting = [];
+    this.#waiting = batch.splice(mostAtOnce);
     void this.#write(batch, 1);
+    if (this.#waiting.length > 0) this.#flushSoon();
   }
 
   async #write(batch: Submission[], attempt: number): Promise<void> {

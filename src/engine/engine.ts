@@ -29,7 +29,6 @@ import { type TimedStore, timedStore } from './timed-store.js';
 import { TimerHeap } from './timer-heap.js';
 import type { TopicReader } from './topic-reader.js';
 import { Topics, type TopicsOptions } from './topics.js';
-import { Turns } from './turns.js';
 
 export interface EngineOptions {
   store: Store;
@@ -105,8 +104,7 @@ export class Engine implements Inbox {
     this.#clock = clock;
     this.#logger = logger;
     this.#timers = timers;
-    const turns = new Turns(clock);
-    this.#committer = new Committer({ store, clock, logger, turns });
+    this.#committer = new Committer({ store, clock, logger });
     this.#effects = new EffectRunner(
       clock,
       timers,
@@ -177,7 +175,6 @@ export class Engine implements Inbox {
       covers,
       // A message that it sends as it comes up must not overtake one that it owed before.
       mayLoad: () => this.#redelivery.done,
-      turns,
     });
   }
 

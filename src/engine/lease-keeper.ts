@@ -6,7 +6,7 @@
  */
 import { StagecraftError } from '../errors.js';
 import type { Clock } from './clock.js';
-import type { Lease, Store } from './store.js';
+import type { Lease, LeaseResult, Store } from './store.js';
 
 export interface LeaseRequest {
   /** What is leased: `node/<id>`, `volumes/0`. */
@@ -138,7 +138,10 @@ export class LeaseKeeper {
     const askedAtMs = this.#clock.monotonicMs();
     const asked = { ...this.#request, above: lease.epoch };
     const result = await this.#store.acquireLease(asked).catch(() => undefined);
-    if (this.#over) return;
+    if (this.#over) {
+      this.#giveBack(result);
+      return;
+    }
     // Where the store went back in time, it may be held by one who is dead: then it lapses within its term.
     if (result?.status === 'held' && this.#mayBeForgotten) this.#patientUntilMs ??= askedAtMs + lease.ttlMs;
     if (!result || (result.status === 'held' && askedAtMs < (this.#patientUntilMs ?? 0))) {
@@ -147,9 +150,14 @@ export class LeaseKeeper {
       this.#held(result.lease, askedAtMs);
       this.#events.regained();
     } else {
-      if (result.status === 'granted') void this.#store.releaseLease(result.lease).catch(() => {});
+      this.#giveBack(result);
       this.#lose(lease);
     }
+  }
+
+  /** Granted, but of no use any more: the next one need not wait for its lapse. */
+  #giveBack(result: LeaseResult | undefined): void {
+    if (result?.status === 'granted') void this.#store.releaseLease(result.lease).catch(() => {});
   }
 
   #lose({ name }: Lease): void {

@@ -1,7 +1,7 @@
 /**
  * Leaves the event loop time for others: timers, sockets, the renewal of the lease. Work that goes on from promise to
  * promise, as with a store in memory, would keep them waiting until all of it is done; with very much of it, until the
- * lease has lapsed.
+ * lease has lapsed. Each kind of work has its own: none waits for its turn behind another.
  */
 import type { Clock } from './clock.js';
 

@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import { Committer } from '../../src/engine/committer.js';
 import type { Commit, CommitResult, Store } from '../../src/engine/store.js';
-import { Turns } from '../../src/engine/turns.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { type SimulatedClock, seededRandom, simulatedClock } from '../../src/testing/index.js';
 import { watched } from './lab.js';
@@ -24,7 +23,7 @@ describe('the committer', () => {
     data = memoryStore();
     store = moodyStore(data);
     await store.open();
-    committer = new Committer({ store, clock, logger, turns: new Turns(clock) });
+    committer = new Committer({ store, clock, logger });
     heard = [];
     logged = [];
   });
@@ -57,8 +56,7 @@ describe('the committer', () => {
 
   it('the turn has been long, then what is submitted is written in a later one, in one call', async () => {
     let nowMs = 0;
-    const turns = new Turns({ ...clock, monotonicMs: () => nowMs });
-    committer = new Committer({ store, clock, logger, turns });
+    committer = new Committer({ store, clock: { ...clock, monotonicMs: () => nowMs }, logger });
     submit('a');
     nowMs = 1_000;
     await Promise.resolve();
@@ -69,6 +67,15 @@ describe('the committer', () => {
     await rest();
     expect(batches()).to.deep.equal([['a'], ['b', 'c']]);
     expect(heard).to.deep.equal(['a done', 'b done', 'c done']);
+  });
+
+  it('very many are submitted at once, then they are written in calls of a bounded size, in order', async () => {
+    const names = Array.from({ length: 2_500 }, (_, at) => `a${at}`);
+    for (const name of names) submit(name);
+    await rest();
+    expect(batches().map(({ length }) => length)).to.deep.equal([1_000, 1_000, 500]);
+    expect(batches().flat()).to.deep.equal(names);
+    expect(heard).to.deep.equal(names.map((name) => `${name} done`));
   });
 
   it('one is submitted as another is settled, then it is written in the next call', async () => {
@@ -108,7 +115,7 @@ describe('the committer', () => {
     store.commit = () => {
       throw new Error('broken');
     };
-    committer = new Committer({ store, clock, logger, turns: new Turns(clock) });
+    committer = new Committer({ store, clock, logger });
     submit('a');
     await rest();
     expect(heard).to.deep.equal(['a unavailable']);
@@ -176,7 +183,7 @@ describe('the committer', () => {
       data = memoryStore();
       store = moodyStore(data);
       await store.open();
-      committer = new Committer({ store, clock, logger, turns: new Turns(clock) });
+      committer = new Committer({ store, clock, logger });
       const lengths = Array.from({ length: 5 }, () => 1 + Math.floor(random.next() * 6));
       const next = (address: string, seq: number, length: number): void => {
         if (seq < length) submit(address, seq, () => next(address, seq + 1, length));

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { setup } from 'xstate';
 import { unbound } from '../../machines/host.js';
 import type { Engine } from '../../src/engine/engine.js';
+import { LeaseKeeper } from '../../src/engine/lease-keeper.js';
 import type { Store } from '../../src/engine/store.js';
 import { deskKind, deskTopic, note, noteTo, say, tell } from './desk.js';
 import { failureOf, Lab, type Life, leaseTtlMs, topicOf, watched } from './lab.js';
@@ -81,6 +82,27 @@ describe('leases', () => {
   it('a stopped runtime gives its lease back at once', async () => {
     await lab.stop(life.engine);
     await rival().open();
+  });
+
+  it('a runtime is stopped as it asks for its lapsed lease again, then what it is granted after that is given back', async () => {
+    const asked = { name: 'node/n2', owner: 'first', ttlMs: leaseTtlMs, holder: 'the first' };
+    const ignore = (): void => {};
+    const store = lab.store(shared);
+    const keeper = new LeaseKeeper(store, lab.clock, {
+      lapsed: ignore,
+      regained: ignore,
+      forgotten: ignore,
+      lost: ignore,
+    });
+    await keeper.acquire(asked);
+    store.fail('renewLease', 'before', 1_000);
+    const answer = store.hold('acquireLease');
+    await lab.clock.advance(leaseTtlMs);
+    await keeper.release();
+    answer();
+    await lab.clock.advance(0);
+    const next = await lab.data.acquireLease({ ...asked, owner: 'second', holder: 'the second' });
+    expect(next.status).to.equal('granted');
   });
 
   it('each new owner has a higher epoch and another name', async () => {

@@ -1,7 +1,12 @@
 /** Work from promise to promise gives way: what waits for the event loop has its turn, and the work goes on in order. */
 import { expect } from 'chai';
 import type { Clock } from '../../src/engine/clock.js';
+import { Engine } from '../../src/engine/engine.js';
 import { Turns } from '../../src/engine/turns.js';
+import { memoryStore } from '../../src/stores/memory.js';
+import { seededRandom } from '../../src/testing/index.js';
+import { deskKind, note } from './desk.js';
+import { interceptedStore } from './intercepted-store.js';
 
 /** Each look at it takes 3 ms. */
 function busyClock(): Clock {
@@ -50,5 +55,25 @@ describe('turns of the event loop', () => {
     await new Promise((resolve) => setImmediate(resolve));
     await new Promise((resolve) => setImmediate(resolve));
     expect(turns.next()).to.equal(undefined);
+  });
+
+  it('very many are asked at once: what the first of them commit does not wait for the last of them to be read', async () => {
+    const clock = busyClock();
+    const passed: string[] = [];
+    const store = interceptedStore(memoryStore({ monotonicMs: () => 0 }), {
+      pass: (call, proceed) => {
+        passed.push(call);
+        return proceed();
+      },
+    });
+    const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+    const lease = { name: 'node/n1', holder: 'the only one', ttlMs: 1_000_000 };
+    const engine = new Engine({ store, clock, random: seededRandom(1), logger, kinds: [deskKind], lease });
+    await engine.open();
+    await engine.restore(['']);
+    await Promise.all(Array.from({ length: 1_000 }, (_, at) => engine.ask(`desk/${at}`, note('here'))));
+    expect(passed.filter((call) => call === 'load')).to.have.length(1_000);
+    expect(passed.indexOf('commit')).to.be.below(100);
+    await engine.stop();
   });
 });

@@ -22,6 +22,18 @@ describe('a volume', () => {
     expect((await house.volumes.get({ id: 'data' }))?.requested).to.deep.equal({ requiredBytes: 2048 });
   });
 
+  it('V19 its secrets take longer than its call may: the time of the call begins once they are there', async () => {
+    await house.runtime.close();
+    const { clock } = house;
+    const resolve = (): Promise<Record<string, string>> =>
+      new Promise((given) => void clock.after(8_000, () => given({ password: 'hush' })));
+    await house.furnish({ secrets: { resolve }, calls: { timeoutMs: 1_000 } });
+    const created = house.volumes.create(spec('data', { secrets: { password: 'file:disk-password' } }));
+    await clock.advance(8_000);
+    expect((await created).state).to.equal('created');
+    expect(house.plugin.told()).to.deep.equal(['CreateVolume: OK']);
+  });
+
   it('V4 V5 is created, published, unpublished and deleted: one call each', async () => {
     const { volumes, plugin } = house;
     const created = await volumes.create(spec('data'));
