@@ -182,8 +182,8 @@ function again(
 /** What was asked for meanwhile takes the place of what was tried. */
 const anew = ({ next }: Expansion): Expansion | undefined => next && { capacity: next };
 /** The same: what was not refused is still to be changed. */
-const changedTo = ({ mutableParameters, next }: Modification, isRefused = false): Modification | undefined =>
-  next && { mutableParameters: isRefused ? next : { ...mutableParameters, ...next } };
+const changedTo = ({ mutableParameters, next, refused }: Modification): Modification | undefined =>
+  next && { mutableParameters: { ...mutableParameters, ...next }, ...(refused && { refused }) };
 
 /** Where nobody wants it any more, it is found out what became of it, for a while, then undone all the same. */
 function publishAgain(draft: Draft, tries: Tries): void {
@@ -216,8 +216,10 @@ function fail(draft: Draft, work: Work, failure: CallFailure): void {
     case 'modify': {
       const { modification } = draft;
       if (!modification) break;
-      const { mutableParameters } = modification;
-      draft.modification = changedTo(modification, true) ?? { mutableParameters, failure };
+      const { mutableParameters, next } = modification;
+      draft.modification = next
+        ? { mutableParameters: next, refused: { mutableParameters, failure } }
+        : { mutableParameters, failure };
     }
   }
 }

@@ -33,11 +33,11 @@ const describePublication = (nodeId: string, { state, readOnly, capability }: Pu
 const wantedOn = ({ publications }: VolumeContext): [nodeId: string, Publication][] =>
   Object.entries(publications).filter(([, publication]) => wishOf(publication));
 
-/** It is on its way out, or held back from new use. */
-function unusable(context: VolumeContext): Failure | undefined {
+/** It is on its way out, or held back from new use. @param isUsed whether it is for one who has it already */
+function unusable(context: VolumeContext, isUsed = false): Failure | undefined {
   if (context.deletion)
     return refused('VOLUME_DELETING', context, 'it is being deleted: create it anew once it is gone');
-  if (context.availability !== 'active') {
+  if (context.availability !== 'active' && !isUsed) {
     const why = `it takes no new use, its availability is '${context.availability}': set it to 'active' first`;
     return refused('VOLUME_UNAVAILABLE', context, why);
   }
@@ -51,7 +51,8 @@ function publishRefusal(context: VolumeContext, { nodeId, ...wish }: RequestOf<'
   const present = context.publications[nodeId];
   const asked = present && wishOf(present);
   if (asked && isSameWish(asked, wish)) return present && renamed(context, present, { nodeId, ...wish });
-  const unused = unusable(context);
+  const isClaimed = context.claims.some((one) => one.nodeId === nodeId && one.state === 'taken');
+  const unused = unusable(context, isClaimed);
   if (unused) return unused;
   if (present && asked) {
     const why = `it is published otherwise on ${describePublication(nodeId, present)}: unpublish it there first`;
@@ -65,7 +66,7 @@ function publishRefusal(context: VolumeContext, { nodeId, ...wish }: RequestOf<'
     ([other, publication]) =>
       other !== nodeId && isStaying(publication) && excludes(wishOf(publication) ?? publication, wish),
   );
-  if (hindering.length === 0) return claimedElsewhere(context, nodeId, wish);
+  if (hindering.length === 0) return claimedHere(context, nodeId, wish) ?? claimedElsewhere(context, nodeId, wish);
   const names = hindering.map(([other, publication]) => describePublication(other, publication)).join(', ');
   return refused('VOLUME_IN_USE', context, `${accessMode} does not go with ${names}: unpublish it there first`);
 }
@@ -79,6 +80,22 @@ function renamed(
   if (state !== 'published' || csiNodeId === asked.csiNodeId) return undefined;
   const why = `it is published on node ${asked.nodeId} as ${csiNodeId}, and its plugin calls that ${asked.csiNodeId} now: unpublish it there first`;
   return refused('VOLUME_IN_USE', context, why);
+}
+
+/** Where it is claimed, it is published as that is. */
+function claimedHere(context: VolumeContext, nodeId: string, { capability }: PublishWish): Failure | undefined {
+  const { accessMode, attachmentMode } = capability;
+  const others = context.claims.filter(
+    (one) =>
+      one.state === 'taken' &&
+      one.nodeId === nodeId &&
+      (one.accessMode !== accessMode || one.attachmentMode !== attachmentMode),
+  );
+  const [first] = others;
+  if (!first) return undefined;
+  const as = `it is claimed on node ${nodeId} as ${first.attachmentMode}, ${first.accessMode}`;
+  const names = others.map(describeClaim).join(', ');
+  return refused('VOLUME_IN_USE', context, `${as}, by ${names}: publish it so, or release that first`);
 }
 
 /** Whoever has claimed it has its place, published or not. One that is on its way out is waited for. */
@@ -164,6 +181,16 @@ function unpublishRefusal(context: VolumeContext, { nodeId }: RequestOf<'volume.
   return refused('VOLUME_IN_USE', context, `it is claimed by ${names}: release that, and it is unpublished`);
 }
 
+/** Who has it may use it anew after that: it is no proof. One that comes again is of a claim that is gone by now. */
+function unstagedRefusal(
+  context: VolumeContext,
+  { nodeId, claimGeneration }: RequestOf<'volume.unstaged'>,
+): Failure | undefined {
+  const held = context.claims.find((one) => one.nodeId === nodeId && one.generation === claimGeneration);
+  if (held?.state !== 'taken') return undefined;
+  return refused('VOLUME_IN_USE', context, `it is claimed by ${describeClaim(held)}: release that, then report it`);
+}
+
 const beingDeleted = (context: VolumeContext): Failure | undefined =>
   context.deletion ? refused('VOLUME_DELETING', context, 'it is being deleted') : undefined;
 
@@ -225,6 +252,7 @@ const refusals: Refusals = {
   'volume.publish': publishRefusal,
   'volume.unpublish': unpublishRefusal,
   'volume.claim': claimRefusal,
+  'volume.unstaged': unstagedRefusal,
   'volume.delete': deleteRefusal,
   'volume.cede': cedeRefusal,
   'volume.expand': expandRefusal,

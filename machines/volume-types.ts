@@ -141,6 +141,8 @@ export interface Modification {
   mutableParameters: Record<string, string>;
   /** Asked for while a call was under way: due after that. */
   next?: Record<string, string>;
+  /** What it took the place of, as that had failed for good: who waits for those hears so. */
+  refused?: { mutableParameters: Record<string, string>; failure: CallFailure };
   tries?: Tries;
   failure?: CallFailure;
 }

@@ -141,7 +141,8 @@ export class NodeManager {
 
   /**
    * A node has let go of a volume, as far as claims up to this generation have used it; what was taken later is not meant.
-   * @throws StagecraftError NODE_NOT_FOUND, VOLUME_NOT_FOUND, INVALID_ARGUMENT
+   * @throws StagecraftError NODE_NOT_FOUND, VOLUME_NOT_FOUND, INVALID_ARGUMENT; VOLUME_IN_USE: the claim of this generation
+   *   is not released yet
    */
   async reportUnstaged(nodeId: string, key: VolumeKeyInput, report: { claimGeneration: number }): Promise<void> {
     this.#refuseIfClosed();

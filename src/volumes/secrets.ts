@@ -3,6 +3,7 @@
  * secrets-providers.ts
  */
 import type { SecretRef } from '../../machines/csi-types.js';
+import { isSameData } from '../../machines/same-data.js';
 import type { Clock } from '../engine/clock.js';
 import { messageOf, StagecraftError } from '../errors.js';
 
@@ -21,8 +22,17 @@ export interface SecretsProvider {
   check?(refs: Record<string, SecretRef>): string[];
 }
 
-/** @throws StagecraftError INVALID_ARGUMENT with every fault, and no value */
-export function checkSecretRefs(provider: SecretsProvider, refs: Record<string, SecretRef>): void {
+/**
+ * Before anything of them is stored.
+ * @param passed those that are stored already: the same again are taken, whatever the provider says by now
+ * @throws StagecraftError INVALID_ARGUMENT with every fault, and no value
+ */
+export function checkSecretRefs(
+  provider: SecretsProvider,
+  refs: Record<string, SecretRef>,
+  passed?: Record<string, SecretRef>,
+): void {
+  if (isSameData(refs, passed)) return;
   const faults = (provider.check?.(refs) ?? []).map((fault) => `secrets.${fault}`);
   if (faults.length === 0) return;
   const advice = 'give references to secrets, never values';

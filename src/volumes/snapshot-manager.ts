@@ -88,7 +88,8 @@ export class SnapshotManager<TSpec, TView> {
     const waiting = checkedOptions(awaitSchema, options);
     const key = { namespace, id };
     const known: KnownSpec = { ...rest, ...(await this.#sourcesOf(key, volumes)) };
-    if (!(await this.#view(key))) checkSecretRefs(this.#options.secrets, known.secrets);
+    const present = await this.#view(key);
+    checkSecretRefs(this.#options.secrets, known.secrets, present?.context.spec?.secrets);
     const uid = this.#options.random.id();
     const name = `${this.#options.namePrefix}-${uid}`;
     await this.#ask(key, { type: 'snapshot.create', spec: known, uid, name });

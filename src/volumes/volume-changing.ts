@@ -1,4 +1,5 @@
 /** What becomes of a volume that is there: it grows, its parameters change. The surface: volume-manager.ts */
+import { isAmong } from '../../machines/same-data.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import { StagecraftError } from '../errors.js';
 import { type AwaitOptions, awaitSchema, checkedOptions } from './await-options.js';
@@ -43,8 +44,13 @@ export class VolumeChanging {
     await this.#desk.ask(known, { type: 'volume.modify', mutableParameters: asked });
     const reached: Goal<true>['reached'] = (now) => {
       this.#desk.refuseIfGone(known, { asked: context, now, goal: 'modified' });
-      if (now.modification?.failure) throw failed(known, now.modification.failure);
-      return now.modification ? undefined : true;
+      if (!now.modification) return true;
+      const { mutableParameters, next, failure, refused } = now.modification;
+      if (failure) throw failed(known, failure);
+      // What was asked for once more is still to be changed.
+      const isDue = isAmong(asked, { ...mutableParameters, ...next });
+      if (refused && !isDue && isAmong(asked, refused.mutableParameters)) throw failed(known, refused.failure);
+      return undefined;
     };
     await this.#desk.until({ key: known, goal: 'modified', reached, ...waiting });
   }

@@ -41,17 +41,22 @@ function failedWith(key: VolumeKey, { code, message, ...details }: CallFailure, 
 }
 
 /**
- * The capability that was asked for, of those that the volume was made with: it has to name mode and attachment.
+ * The capability that was asked for, of those that the volume was made with: it has to name mode and attachment. Where
+ * none was, that of the claim on its node, else the first.
  * @throws StagecraftError INVALID_ARGUMENT naming those that there are
  */
-export function capabilityOf(key: VolumeKey, { spec }: VolumeContext, asked: unknown): Capability {
+export function capabilityOf(
+  key: VolumeKey,
+  { spec, claims }: VolumeContext,
+  { nodeId, asked }: { nodeId: string; asked: unknown },
+): Capability {
   const offered = spec?.capabilities ?? [];
-  const [first] = offered;
+  const claim = claims.find((one) => one.state === 'taken' && one.nodeId === nodeId);
+  const [first] = claim ? offered.filter((one) => isOfModes(one, claim)) : offered;
   if (asked === undefined && first) return first;
   const wanted = definedCapability(checked(capabilitySchema, asked, 'the capability'));
   const isMeant = (one: Capability): boolean =>
-    one.accessMode === wanted.accessMode &&
-    one.attachmentMode === wanted.attachmentMode &&
+    isOfModes(one, wanted) &&
     (wanted.fsType === undefined || wanted.fsType === one.fsType) &&
     (wanted.mountFlags === undefined || JSON.stringify(wanted.mountFlags) === JSON.stringify(one.mountFlags ?? []));
   const meant = offered.find(isMeant);
@@ -63,6 +68,11 @@ export function capabilityOf(key: VolumeKey, { spec }: VolumeContext, asked: unk
     faults: [`capability: ${message}`],
   });
 }
+
+type Modes = Pick<Capability, 'accessMode' | 'attachmentMode'>;
+
+const isOfModes = (one: Modes, other: Modes): boolean =>
+  one.accessMode === other.accessMode && one.attachmentMode === other.attachmentMode;
 
 /** @throws StagecraftError NODE_UNFIT: the volume can't be used where the node is */
 export function checkTopology({ csi }: VolumeContext, nodeId: string, { topology }: NodeTarget): void {

@@ -46,10 +46,9 @@ export class VolumeMaking {
     const { random, namePrefix, secrets, engine } = this.#ports;
     const present = await this.#desk.view(key);
     // One that is there has passed it: the same spec again is the same volume.
-    if (!present) {
-      refuseUnknown(asked.plugin, this.#ports);
-      checkSecretRefs(secrets, asked.secrets);
-    }
+    if (!present) refuseUnknown(asked.plugin, this.#ports);
+    // What is refused is kept, too: in the journal.
+    checkSecretRefs(secrets, asked.secrets, present?.context.spec?.secrets);
     const uid = random.id();
     const sourceId = await sourceIdOf(asked, present?.context, {
       volume: async (source) => (await this.#desk.present(source)).context,

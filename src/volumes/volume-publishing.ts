@@ -9,10 +9,11 @@ import { checked, keyOf, nodeIdSchema, type VolumeKeyInput } from './spec.js';
 import { addressOf, capabilityOf, failed } from './volume-checks.js';
 import type { VolumeDesk } from './volume-desk.js';
 import type { VolumePlaces } from './volume-places.js';
+import { stuckOf } from './volume-view.js';
 import type { Goal } from './volume-waits.js';
 
 export interface PublishOptions extends AwaitOptions {
-  /** One that the volume was made with; default its first. */
+  /** One that the volume was made with; default that of the claim on the node, else its first. */
   capability?: Capability;
   readOnly?: boolean;
 }
@@ -37,7 +38,7 @@ export class VolumePublishing {
     const { capability, readOnly, signal, timeoutMs } = checkedOptions(publishSchema, options);
     const left = timeLeft(this.#desk.clock, timeoutMs);
     const context = await this.#desk.made(known, { signal, timeoutMs });
-    const wish = { capability: capabilityOf(known, context, capability), readOnly };
+    const wish = { capability: capabilityOf(known, context, { nodeId, asked: capability }), readOnly };
     await this.#places.within(context, { nodeId, takesRoom: true }, (csiNodeId) =>
       this.#desk.ask(known, { type: 'volume.publish', nodeId, csiNodeId, ...wish }),
     );
@@ -49,6 +50,11 @@ export class VolumePublishing {
         throw new StagecraftError('ABORTED', message, { address: addressOf(known) });
       }
       if (publication.failure) throw failed(known, publication.failure);
+      const stuck = stuckOf(now, nodeId);
+      if (stuck !== undefined) {
+        const message = `${nameOf(known)}: ${stuck}; the request stands until that is unpublished, or tried again`;
+        throw new StagecraftError('VOLUME_IN_USE', message, { address: addressOf(known) });
+      }
       const isThere = publication.state === 'published' && publication.undoneAfter === undefined;
       return isThere ? { publishContext: { ...publication.publishContext } } : undefined;
     };

@@ -179,6 +179,19 @@ function holdersIn({ claims, sighting }: VolumeContext, { answerClass }: CallFai
   return `; its plugin has it on node ${heldOn.join(', ')}${by}`;
 }
 
+/** Why it can't be published there until something is asked for: what has to be gone first has failed to go. */
+export function stuckOf(context: VolumeContext, nodeId: string): string | undefined {
+  const publication = context.publications[nodeId];
+  if (publication?.state !== 'pending-publish') return undefined;
+  const stuck = blockersOf(context, nodeId, publication).find(([, { failure }]) => failure);
+  return stuck && behind(nodeId, stuck);
+}
+
+function behind(nodeId: string, [other, { state, failure }]: [nodeId: string, Publication]): string {
+  const why = failure ? `: ${failure.message}` : '';
+  return `to be published on node ${nodeId}, it has to be gone from node ${other}, where it is ${state}${why}`;
+}
+
 /** What it waits for, or why it waits for nothing any more, where nothing is under way that could say so. */
 export function troubleOf(context: VolumeContext): Failure | undefined {
   const error = errorOf(context);
@@ -188,10 +201,7 @@ export function troubleOf(context: VolumeContext): Failure | undefined {
   for (const [nodeId, publication] of Object.entries(context.publications)) {
     const [blocker] = publication.state === 'pending-publish' ? blockersOf(context, nodeId, publication) : [];
     if (!blocker) continue;
-    const [other, { state, failure }] = blocker;
-    const why = failure ? `: ${failure.message}` : '';
-    const message = `to be published on node ${nodeId}, it has to be gone from node ${other}, where it is ${state}${why}`;
-    return { code: 'VOLUME_IN_USE', message, final: false };
+    return { code: 'VOLUME_IN_USE', message: behind(nodeId, blocker), final: false };
   }
   for (const [nodeId, { failure }] of Object.entries(context.publications)) {
     if (failure?.in !== 'unpublish') continue;

@@ -232,6 +232,25 @@ describe('claims', () => {
     expect(await refusal(house.volumes.publish(data, 'b', { capability: shared }))).to.equal('taken');
   });
 
+  it('C4 V16 published on the node of its claim: as that is, if nothing else is said; otherwise refused, naming who', async () => {
+    const log = { id: 'log' };
+    const readers = { accessMode: 'multi-node-reader-only', attachmentMode: 'file-system' } as const;
+    const raw = { ...readers, attachmentMode: 'block-device' } as const;
+    await house.volumes.create(spec('log', { capabilities: [single, raw, readers] }));
+    const read = (allocId: string, nodeId: string): Promise<Claim> =>
+      house.volumes.claim(log, { allocId, nodeId, mode: 'read', ...readers });
+    await read('r1', 'a');
+    const claimed =
+      /^VOLUME_IN_USE .*claimed on node a as file-system, multi-node-reader-only, by alloc r1 .*: publish it so/;
+    for (const capability of [single, raw])
+      expect(await refusal(house.volumes.publish(log, 'a', { capability }))).to.match(claimed);
+    await house.volumes.publish(log, 'a');
+    expect((await house.volumes.get(log))?.publications.a?.capability).to.deep.equal(readers);
+    await read('r2', 'b');
+    await house.volumes.publish(log, 'b');
+    expect(house.plugin.wrongs).to.deep.equal([]);
+  });
+
   it('C5 a signal that comes too late takes no claim away', async () => {
     const first = await claim('w1');
     expect(await refusal(claim('w1', { wait: true, signal: AbortSignal.abort() }))).to.match(/^ABORTED/);
@@ -328,12 +347,29 @@ describe('claims', () => {
     expect(await held()).to.deep.equal([]);
   });
 
-  it('C7 a report while it is used changes nothing', async () => {
+  it('C6 C7 a report while it is used: refused, naming who, and nothing changes; once that is released it counts', async () => {
     const { generation } = await claim('w1');
     await house.volumes.publish(data, 'a');
-    await unstaged(generation);
+    expect(await refusal(unstaged(generation))).to.match(
+      /^VOLUME_IN_USE .*claimed by alloc w1 on node a \(write, .*taken\): release that, then report it/,
+    );
     expect(await held()).to.deep.equal(['w1 taken']);
     expect((await house.volumes.get(data))?.publications.a?.state).to.equal('published');
+    await house.volumes.release(data, 'w1');
+    await unstaged(generation);
+    await house.rest();
+    expect(await held()).to.deep.equal([]);
+  });
+
+  it('C7 a report that comes again, while another alloc uses it there: taken, and changes nothing', async () => {
+    await claim('w1', shared);
+    const { generation } = await claim('w2', shared);
+    await house.volumes.publish(data, 'a', { capability: shared });
+    await house.volumes.release(data, 'w2');
+    for (let times = 0; times < 2; times += 1) {
+      await unstaged(generation);
+      expect(await held()).to.deep.equal(['w1 taken']);
+    }
   });
 
   it('C7 generations rise also when the volume is deleted and made anew', async () => {
@@ -401,7 +437,7 @@ describe('claims', () => {
       await house.rest();
       await house.volumes.setAvailability(data, availability);
       expect(await refusal(claim('w3', { wait: true }))).to.match(/^VOLUME_UNAVAILABLE/);
-      expect(await refusal(house.volumes.publish(data, 'a'))).to.match(/^VOLUME_UNAVAILABLE/);
+      expect(await refusal(house.volumes.publish(data, 'b'))).to.match(/^VOLUME_UNAVAILABLE/);
       expect(await claim('w1')).to.deep.equal(first);
       const last = (await house.events()).at(-1);
       expect(last).to.deep.include({ kind: 'availability', availability, allocIds: ['w1'] });
@@ -412,6 +448,18 @@ describe('claims', () => {
       expect(await second).to.include({ allocId: 'w2', state: 'taken' });
     });
   }
+
+  it('V15 paused between a claim and its publish: who has it may use it; nobody else, nor he once he has let go', async () => {
+    const { generation } = await claim('w1');
+    await house.volumes.setAvailability(data, 'pause');
+    expect(await refusal(house.volumes.publish(data, 'a'))).to.equal('taken');
+    await house.volumes.release(data, 'w1');
+    expect(await refusal(house.volumes.publish(data, 'a'))).to.match(/^VOLUME_UNAVAILABLE/);
+    await unstaged(generation);
+    await house.rest();
+    expect(await refusal(house.volumes.publish(data, 'a'))).to.match(/^VOLUME_UNAVAILABLE/);
+    expect(await house.volumes.get(data)).to.deep.include({ claims: [], publications: {} });
+  });
 
   it('V13 those that wait for a volume that is deleted hear so', async () => {
     await claim('w1');

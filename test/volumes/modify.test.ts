@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
 import { allCapabilities, type Step } from './fake-plugin.js';
+import { gate } from './scripts.js';
 import { spec, VolumeHouse } from './volume-house.js';
 
 const key = { id: 'data' };
@@ -51,6 +52,49 @@ describe('a volume that is modified', () => {
     finish();
     await Promise.all([first, second]);
     expect(asked()).to.deep.equal([{ iops: '2' }, { tier: 'gold' }]);
+  });
+
+  it('V1 V11 V12 refused as others were asked for meanwhile: who asked hears so, the others are changed', async () => {
+    const held = gate();
+    modifyingTells({ before: held.passed, code: 'INVALID_ARGUMENT' });
+    const first = refusalOf(house.volumes.modify(key, { iops: 'x' }));
+    await house.rest();
+    const second = house.volumes.modify(key, { tier: 'gold' });
+    await house.rest();
+    held.open();
+    expect(await first).to.include({ code: 'CSI_ERROR', grpcCode: 'INVALID_ARGUMENT' });
+    await second;
+    expect(asked()).to.deep.equal([{ iops: 'x' }, { tier: 'gold' }]);
+    expect((await house.volumes.get(key))?.mutableParameters).to.deep.equal({ iops: '1', tier: 'gold' });
+  });
+
+  it('V1 V12 refused, and asked for again while the others are being changed: tried again, and done', async () => {
+    const [one, two] = [gate(), gate()];
+    modifyingTells({ before: one.passed, code: 'INVALID_ARGUMENT' }, { before: two.passed });
+    const first = refusalOf(house.volumes.modify(key, { iops: '2' }));
+    await house.rest();
+    const others = house.volumes.modify(key, { tier: 'gold' });
+    await house.rest();
+    one.open();
+    await first;
+    await house.rest();
+    const again = house.volumes.modify(key, { iops: '2' });
+    await house.rest();
+    two.open();
+    await Promise.all([others, again]);
+    expect(asked()).to.deep.equal([{ iops: '2' }, { tier: 'gold' }, { iops: '2' }]);
+  });
+
+  it('V12 the same as its call is under way, which is refused: tried again, and both have its outcome', async () => {
+    const held = gate();
+    modifyingTells({ before: held.passed, code: 'INVALID_ARGUMENT' });
+    const first = house.volumes.modify(key, { iops: '2' });
+    await house.rest();
+    const second = house.volumes.modify(key, { iops: '2' });
+    await house.rest();
+    held.open();
+    await Promise.all([first, second]);
+    expect(asked()).to.deep.equal([{ iops: '2' }, { iops: '2' }]);
   });
 
   it('V12 others while one waits for its next attempt: changed together', async () => {

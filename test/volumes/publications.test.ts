@@ -336,19 +336,25 @@ describe('publishing a volume', () => {
       expect(house.attached()).to.deep.equal(['csi-b']);
     });
 
-    it('V16 asked for first, stuck elsewhere after: waits, and says for what', async () => {
+    it('V11 V16 asked for first, stuck elsewhere after: told so, and why; the request stands until that is out of the way', async () => {
       await house.volumes.publish(key, 'a');
       const held = gate();
       inOrder(house.plugin, 'ControllerUnpublishVolume', [{ before: held.passed, code: 'PERMISSION_DENIED' }]);
       const gone = refusalOf(house.volumes.unpublish(key, 'a'));
       await house.rest();
-      const moved = house.volumes.publish(key, 'b');
+      const moved = refusalOf(house.volumes.publish(key, 'b'));
       await house.rest();
       held.open();
       await gone;
-      expect((await house.volumes.get(key))?.error?.message).to.match(/published on node b.*gone from node a.*failed/);
+      const stuck = /published on node b.*gone from node a.*failed.*PERMISSION_DENIED/;
+      expect((await house.volumes.get(key))?.error?.message).to.match(stuck);
+      for (const refusal of [moved, refusalOf(house.volumes.publish(key, 'b'))]) {
+        const error = await refusal;
+        expect(error).to.include({ code: 'VOLUME_IN_USE', address: 'volume/default/data' });
+        expect(error.message).to.match(stuck).and.include('the request stands');
+      }
       await house.volumes.retry(key);
-      await moved;
+      await house.volumes.publish(key, 'b');
       expect(house.attached()).to.deep.equal(['csi-b']);
     });
 

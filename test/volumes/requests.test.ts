@@ -60,6 +60,47 @@ describe('asking for a volume', () => {
     });
   }
 
+  it('V2 V19 a value in place of a reference, for what is there or has left something: it is not even in the journal', async () => {
+    await house.runtime.close();
+    await house.furnish({ secrets: fileSecrets('/nowhere') });
+    const { snapshots, journal } = house.runtime;
+    const [wrong, right] = [{ token: 'hunter2' }, { token: 'file:token' }];
+    for (const id of ['data', 'left']) await house.volumes.create(spec(id));
+    await snapshots.create({ id: 'data', volume: key });
+    always(house.plugin, 'DeleteVolume', { code: 'INVALID_ARGUMENT' });
+    await house.volumes.delete({ id: 'left' }, { force: true });
+    const asked = [
+      house.volumes.create(spec('data', { secrets: wrong })),
+      house.volumes.create(spec('left', { secrets: wrong })),
+      snapshots.create({ id: 'data', volume: key, secrets: wrong }),
+    ];
+    for (const error of await Promise.all(asked.map(refusalOf))) {
+      expect(error).to.include({ code: 'INVALID_ARGUMENT' });
+      expect(error.message).to.include('secrets.token: its reference must be file:<name>');
+    }
+    // What is a reference is looked at as ever, and is there.
+    expect(await refusalOf(house.volumes.create(spec('data', { secrets: right })))).to.include({
+      code: 'VOLUME_EXISTS',
+    });
+    for (const address of ['volume/default/data', 'volume/default/left', 'volume-snapshot/default/data']) {
+      const entries: unknown[] = [];
+      for await (const entry of journal.entries(address)) entries.push(entry);
+      expect(entries).not.to.deep.equal([]);
+      expect(JSON.stringify(entries)).not.to.include('hunter2');
+    }
+  });
+
+  it('V2 V19 the same references again are the same volume, also if the provider would not take them any more', async () => {
+    const asked = spec('data', { secrets: { token: 'vault:token' } });
+    const secrets = { resolve: async () => ({ token: 'hush' }) };
+    await house.runtime.close();
+    await house.furnish({ secrets });
+    const { uid } = await house.volumes.create(asked);
+    await house.runtime.close();
+    await house.open({ secrets: { ...secrets, check: () => ['token: it is none'] } });
+    expect(await house.volumes.create(asked)).to.include({ uid });
+  });
+
   it('V1 a signal that is aborted already: nothing is asked for', async () => {
     const error = await refusalOf(house.volumes.create(spec('data'), { signal: AbortSignal.abort() }));
     expect(error).to.include({ code: 'ABORTED' });
