@@ -10,6 +10,11 @@ export interface VolumeCall {
   secrets: Record<string, SecretRef>;
   /** Waits for the plugin for a while only, then fails. */
   isForced: boolean;
+  /**
+   * Its plugin has a controller service, as that was asked about this already, or may have been: that there is none is
+   * not its node side's to say. What older versions have made or published counts as asked about.
+   */
+  hadController: boolean;
 }
 
 export interface CreateCall extends VolumeCall {
@@ -31,6 +36,8 @@ export interface PublishCall extends MadeCall {
 
 export interface PublishAnswer {
   publishContext: Record<string, string>;
+  /** No call was made, as the plugin has no controller service. */
+  withoutController?: true;
 }
 
 export interface UnpublishCall extends MadeCall {
@@ -41,6 +48,7 @@ export interface ExpandCall extends MadeCall {
   capacity: CapacityRange;
   /** Nodes where it is, or may be. */
   nodeIds: string[];
+  /** The one that it is used with. */
   capability?: Capability;
 }
 
@@ -61,7 +69,9 @@ const mustSpec = ({ spec }: VolumeContext): VolumeSpec => {
 
 const callOf = (context: VolumeContext): VolumeCall => {
   const { plugin, secrets } = mustSpec(context);
-  return { plugin, secrets, isForced: context.deletion?.force === true };
+  const { csi, creation, deletion } = context;
+  const hadController = csi ? !csi.withoutController : creation.inDoubt === true || creation.made !== undefined;
+  return { plugin, secrets, isForced: deletion?.force === true, hadController };
 };
 
 export const createCallOf = (context: VolumeContext): CreateCall => ({
@@ -76,21 +86,31 @@ export const madeCallOf = (context: VolumeContext): MadeCall => {
 };
 
 export const publishCallOf = (context: VolumeContext): PublishCall => {
-  const { csiNodeId, capability, readOnly } = publicationAt(context).publication;
-  return { ...madeCallOf(context), csiNodeId, capability, readOnly, volumeContext: context.csi?.context ?? {} };
+  const { csiNodeId, capability, readOnly, inDoubt } = publicationAt(context).publication;
+  const call = madeCallOf(context);
+  const hadController = call.hadController || inDoubt === true;
+  return { ...call, hadController, csiNodeId, capability, readOnly, volumeContext: context.csi?.context ?? {} };
 };
 
-export const unpublishCallOf = (context: VolumeContext): UnpublishCall => ({
-  ...madeCallOf(context),
-  csiNodeId: publicationAt(context).publication.csiNodeId,
-});
+export const unpublishCallOf = (context: VolumeContext): UnpublishCall => {
+  const { csiNodeId, withoutController } = publicationAt(context).publication;
+  return { ...madeCallOf(context), hadController: !withoutController, csiNodeId };
+};
 
 export const expandCallOf = (context: VolumeContext): ExpandCall => {
-  const [capability] = mustSpec(context).capabilities;
   const capacity = context.expansion?.capacity ?? {};
   const mayBe = Object.entries(context.publications).filter(([, publication]) => mayBeThere(publication));
   const nodeIds = mayBe.map(([nodeId]) => nodeId);
+  const capability = mayBe[0]?.[1].capability ?? unpublishedUse(context);
   return { ...madeCallOf(context), capacity, nodeIds, ...(capability && { capability }) };
+};
+
+/** How one that is on no node is to be used: as it is claimed, else as it was asked for first. */
+const unpublishedUse = ({ spec, claims }: VolumeContext): Capability | undefined => {
+  const offered = spec?.capabilities ?? [];
+  const isClaimed = ({ accessMode, attachmentMode }: Capability): boolean =>
+    claims.some((claim) => claim.accessMode === accessMode && claim.attachmentMode === attachmentMode);
+  return offered.find(isClaimed) ?? offered[0];
 };
 
 export const modifyCallOf = (context: VolumeContext): ModifyCall => ({

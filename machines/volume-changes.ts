@@ -5,7 +5,7 @@ import { isSameData } from './same-data.js';
 import { granted } from './volume-claims.js';
 import { atPlugin, type Change, claimTold, type Draft, drafted, put } from './volume-draft.js';
 import { excludes, isUndecided, mayBeThere, wishOf } from './volume-modes.js';
-import { isCovered, isSameWish } from './volume-requests.js';
+import { isCovered, isOutgrown, isSameWish } from './volume-requests.js';
 import type {
   Availability,
   Claim,
@@ -289,7 +289,8 @@ export const fence = (context: VolumeContext, nodeId: string, reason: string): C
 /** Whether a fence of the node is still to be told to the volume. */
 export const isToBeFenced = ({ publications, claims, waiting }: VolumeContext, nodeId: string): boolean => {
   const publication = publications[nodeId];
-  const isKept = publication !== undefined && publication.fenced === undefined;
+  // Fenced before, its node may have come back since, and be wanted again.
+  const isKept = publication !== undefined && (publication.fenced === undefined || publication.next !== undefined);
   const isHeld = claims.some((one) => one.nodeId === nodeId && one.state !== 'node-detached');
   return isKept || isHeld || waiting.some((one) => one.nodeId === nodeId);
 };
@@ -305,10 +306,10 @@ export const discard = (context: VolumeContext, force: boolean): Change =>
     const isFirst = draft.deletion === null || (force && !draft.deletion.force);
     const { tries } = draft.deletion ?? {};
     draft.deletion = isFirst ? { force } : { force: force || draft.deletion?.force === true, ...(tries && { tries }) };
-    const { failure, inDoubt, made } = draft.creation;
+    const { failure, inDoubt, made, ceded } = draft.creation;
     // Of no use, but there: it is deleted by its id.
     if (made) draft.csi = made;
-    if (isFirst || failure) draft.creation = inDoubt ? { inDoubt } : {};
+    if (isFirst || failure) draft.creation = { ...(inDoubt && { inDoubt }), ...(ceded && { ceded }) };
     withdrawClaims(draft, () => true, 'the volume is being deleted');
     draft.expansion = null;
     draft.modification = null;
@@ -343,10 +344,12 @@ function giveUpNodes(draft: Draft): void {
 /** Whether a call for this piece is under way, or waits for its turn: it is made with what was asked for before. */
 const isAt = ({ work }: VolumeContext, kind: WorkKind): boolean => work?.isCalling === true && work.kind === kind;
 
+/** An earlier size, asked for again, leaves a larger one under way as it is; one that has failed is let go of for it. */
 export const expand = (context: VolumeContext, capacity: CapacityRange): Change => {
   const { expansion } = context;
   const isAsked = [expansion?.capacity, expansion?.next].some((asked) => isSameData(asked, capacity));
-  if (isAsked || isCovered(context, capacity)) return { context: {} };
+  if (isAsked || isOutgrown(context, capacity)) return { context: {} };
+  if (isCovered(context, capacity)) return { context: expansion?.failure ? { expansion: null } : {} };
   if (expansion && isAt(context, 'expand')) return { context: { expansion: { ...expansion, next: capacity } } };
   return { context: { expansion: { capacity } } };
 };
@@ -363,11 +366,17 @@ export const modify = (context: VolumeContext, asked: Record<string, string>): C
   return { context: { modification: { mutableParameters: wanted } } };
 };
 
+/** Where it is not known yet what has been made for it, this is another's. */
+export const cede = ({ csi, creation }: VolumeContext, csiId: string): Change => {
+  const { ceded = [] } = creation;
+  return { context: csi || ceded.includes(csiId) ? {} : { creation: { ...creation, ceded: [...ceded, csiId] } } };
+};
+
 /** What has failed is tried again, and what waits for its time is tried now. */
 export const retry = (context: VolumeContext): Change =>
   drafted(context, (draft) => {
-    const { inDoubt, made } = draft.creation;
-    draft.creation = { ...(inDoubt && { inDoubt }), ...(made && { made }) };
+    const { tries: _, failure: __, ...kept } = draft.creation;
+    draft.creation = kept;
     for (const [nodeId, publication] of Object.entries(draft.publications)) again(draft, nodeId, publication);
     if (draft.expansion) {
       const { tries: _, failure: __, ...expansion } = draft.expansion;

@@ -31,6 +31,14 @@ export interface FailedAttempt extends Stamped {
 
 export const created = (context: VolumeContext, { fault, ...csi }: CreateAnswer): Change =>
   drafted(context, (draft) => {
+    const { ceded } = draft.creation;
+    if (ceded?.includes(csi.id)) {
+      // Whoever takes it over has it: this one lets go of it.
+      const failure = takenOver(csi.id);
+      draft.creation = draft.deletion ? {} : { failure, ceded };
+      if (!draft.deletion) draft.tells.push({ type: 'failed', failure });
+      return;
+    }
     if (fault && !draft.deletion) {
       draft.creation = { failure: fault, made: csi };
       draft.tells.push({ type: 'failed', failure: fault });
@@ -41,17 +49,19 @@ export const created = (context: VolumeContext, { fault, ...csi }: CreateAnswer)
     draft.tells.push({ type: 'created', csiId: csi.id });
   });
 
-export const published = (context: VolumeContext, { publishContext }: PublishAnswer): Change =>
+const takenOver = (csiId: string): CallFailure => ({
+  code: 'VOLUME_EXISTS',
+  message: `its plugin has made it as '${csiId}', and another volume here has taken that over before this one was told`,
+  final: true,
+});
+
+export const published = (context: VolumeContext, { publishContext, withoutController }: PublishAnswer): Change =>
   drafted(context, (draft) => {
     const { nodeId, publication } = publicationAt(draft);
-    const { tries: _, inDoubt: __, drifted: ___, undoneAfter, ...rest } = publication;
-    if (!isPublishing(publication)) draft.publications[nodeId] = { ...rest, publishContext };
-    else
-      put(draft, nodeId, {
-        ...rest,
-        state: undoneAfter === undefined ? 'published' : 'pending-unpublish',
-        publishContext,
-      });
+    const { tries: _, inDoubt: __, drifted: ___, withoutController: ____, undoneAfter, ...rest } = publication;
+    const made = { ...rest, publishContext, ...(withoutController && { withoutController }) };
+    if (!isPublishing(publication)) draft.publications[nodeId] = made;
+    else put(draft, nodeId, { ...made, state: undoneAfter === undefined ? 'published' : 'pending-unpublish' });
   });
 
 /** One that was published anew may have been asked to go while its call was in flight: what came of that changes nothing. */
@@ -216,10 +226,10 @@ function fail(draft: Draft, work: Work, failure: CallFailure): void {
 
 /** No answer to a repeat proves that an attempt before it has made nothing: what it has made may even be why. */
 function failCreation(draft: Draft, failure: CallFailure): void {
-  const { inDoubt, made } = draft.creation;
+  const { inDoubt, tries: _, ...kept } = draft.creation;
   const advice = 'it may have been made by an attempt before: delete it again once that is mended, or with force';
   const told = inDoubt && draft.deletion ? { ...failure, message: `${failure.message}; ${advice}` } : failure;
-  draft.creation = { failure: told, ...(inDoubt && { inDoubt }), ...(made && { made }) };
+  draft.creation = { ...kept, failure: told, ...(inDoubt && { inDoubt }) };
   draft.tells.push({ type: 'failed', failure: told });
 }
 
@@ -248,6 +258,9 @@ function giveUp(draft: Draft, work: Work, { failure, isNotBegun }: FailedAttempt
     const { nodeId, publication } = publicationAt(draft);
     leftover('published', { nodeId, csiNodeId: publication.csiNodeId });
     remove(draft, nodeId, failure);
+  } else if (work.kind === 'create' && draft.csi) {
+    // Its id is known from an attempt before: by that it is deleted.
+    draft.creation = {};
   } else {
     const isRefused = work.kind === 'create' && !draft.creation.inDoubt && (final || isNotBegun);
     if (!isRefused) leftover('created');

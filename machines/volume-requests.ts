@@ -201,11 +201,19 @@ const isBelow = (bytes: Bytes | undefined, other: Bytes | undefined): boolean =>
 const sizeOf = ({ csi, expandedTo }: VolumeContext): Bytes | undefined =>
   csi?.capacityBytes ?? expandedTo?.requiredBytes;
 
-/** Whether it is as large as that already. */
+/** Whether it is as large as that already, whatever else was asked for. */
 export const isCovered = (context: VolumeContext, { requiredBytes }: CapacityRange): boolean => {
   const has = sizeOf(context);
-  return !context.expansion && has !== undefined && !isBelow(has, requiredBytes);
+  return has !== undefined && !isBelow(has, requiredBytes);
 };
+
+/** What it is being expanded to, after all that was asked for. */
+const pendingSize = ({ expansion }: VolumeContext): Bytes | undefined =>
+  expansion?.failure ? undefined : (expansion?.next ?? expansion?.capacity)?.requiredBytes;
+
+/** Whether it is on its way to a larger size. */
+export const isOutgrown = (context: VolumeContext, { requiredBytes }: CapacityRange): boolean =>
+  isBelow(requiredBytes, pendingSize(context));
 
 /** Nothing makes a volume smaller; what was asked for before may be asked for again, however much it has become. */
 function expandRefusal(context: VolumeContext, { capacity }: RequestOf<'volume.expand'>): Failure | undefined {
@@ -217,11 +225,17 @@ function expandRefusal(context: VolumeContext, { capacity }: RequestOf<'volume.e
   const grows = 'volumes only grow';
   if (isBelow(capacity.requiredBytes, has) || isBelow(capacity.limitBytes, has))
     return refused('INVALID_ARGUMENT', context, `it has ${has} bytes: ${grows}`);
-  const pending = expansion?.failure ? undefined : (expansion?.next ?? expansion?.capacity)?.requiredBytes;
-  if (isBelow(capacity.requiredBytes, pending))
-    return refused('INVALID_ARGUMENT', context, `it is being expanded to ${pending} bytes: ${grows}`);
+  if (isOutgrown(context, capacity))
+    return refused('INVALID_ARGUMENT', context, `it is being expanded to ${pendingSize(context)} bytes: ${grows}`);
   return undefined;
 }
+
+/** Whether it knows what it has made by this id, rightly made or not. */
+export const hasMade = ({ csi, creation }: VolumeContext, csiId: string): boolean =>
+  csi?.id === csiId || creation.made?.id === csiId;
+
+const cedeRefusal = (context: VolumeContext, { csiId }: RequestOf<'volume.cede'>): Failure | undefined =>
+  hasMade(context, csiId) ? refused('VOLUME_EXISTS', context, `its plugin knows it as '${csiId}'`) : undefined;
 
 /** As it was asked for at first, or with what its parameters have been changed to since. */
 const isSpecOf = ({ spec, modifiedTo }: VolumeContext, asked: VolumeSpec): boolean =>
@@ -240,6 +254,7 @@ const refusals: Refusals = {
   'volume.claim': claimRefusal,
   'volume.unstaged': unstagedRefusal,
   'volume.delete': deleteRefusal,
+  'volume.cede': cedeRefusal,
   'volume.expand': expandRefusal,
   'volume.modify': beingDeleted,
 };

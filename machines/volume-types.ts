@@ -59,6 +59,8 @@ export interface Publication extends PublishWish {
   state: PublicationState;
   /** Verbatim, from ControllerPublishVolume. */
   publishContext?: Record<string, string>;
+  /** No call was made to publish it, as its plugin had no controller service then. */
+  withoutController?: true;
   tries?: Tries;
   /** A call to publish it may have taken effect, or may still. */
   inDoubt?: boolean;
@@ -102,6 +104,8 @@ export interface CreatedVolume {
   /** Absent: unknown. */
   capacityBytes?: Bytes;
   accessibleTopology: Segments[];
+  /** No call was made for it, as its plugin had no controller service then. */
+  withoutController?: true;
 }
 
 /** What it answered as it was to make one. */
@@ -180,6 +184,8 @@ export interface VolumeContext {
     inDoubt?: boolean;
     /** It is there, but not what was asked for: of no use, and to be deleted with the volume. */
     made?: CreatedVolume;
+    /** What the plugin knows by these ids others have taken over since, whoever has made it. */
+    ceded?: string[];
   };
   publications: Record<string, Publication>;
   claims: Claim[];
@@ -234,6 +240,8 @@ export type VolumeRequest =
   | { type: 'volume.fence'; nodeId: string; reason: string }
   | { type: 'volume.expand'; capacity: CapacityRange }
   | { type: 'volume.modify'; mutableParameters: Record<string, string> }
+  /** Another volume is to take over what the plugin knows by this id; refused by the one that has it. */
+  | { type: 'volume.cede'; csiId: string }
   | { type: 'volume.retry' }
   | { type: 'volume.set-availability'; availability: Availability }
   | { type: 'volume.acknowledge' }

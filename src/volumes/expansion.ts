@@ -1,6 +1,7 @@
 /** Growing a volume, as its callers ask for it and get to know of it. The request: `VolumeManager.expand` */
 import { z } from 'zod';
 import type { CapacityRange } from '../../machines/csi-types.js';
+import { isCovered } from '../../machines/volume-requests.js';
 import type { VolumeContext } from '../../machines/volume-types.js';
 import { bytesSchema } from './spec.js';
 import { bytesIn } from './volume-view.js';
@@ -23,13 +24,8 @@ export interface Expanded {
 }
 
 /** Whether the controller side has done its part of this, or of more. */
-export function isExpanded(
-  { csi, expansion, expandedTo }: VolumeContext,
-  { requiredBytes = 0 }: CapacityRange,
-): boolean {
-  if (!csi || !expansion) return csi !== null;
-  return BigInt(expandedTo?.requiredBytes ?? 0) >= BigInt(requiredBytes);
-}
+export const isExpanded = (context: VolumeContext, capacity: CapacityRange): boolean =>
+  isCovered(context, capacity) || BigInt(context.expandedTo?.requiredBytes ?? 0) >= BigInt(capacity.requiredBytes ?? 0);
 
 export const expandedOf = ({ csi, nodeExpansion }: VolumeContext): Expanded => ({
   nodeExpansionRequired: nodeExpansion,

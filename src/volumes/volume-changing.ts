@@ -1,9 +1,11 @@
 /** What becomes of a volume that is there: it grows, its parameters change. The surface: volume-manager.ts */
 import { isAmong } from '../../machines/same-data.js';
+import { nameOf } from '../../machines/volume-requests.js';
+import { StagecraftError } from '../errors.js';
 import { type AwaitOptions, awaitSchema, checkedOptions } from './await-options.js';
 import { type Expanded, type ExpandRequest, expandedOf, expandSchema, isExpanded } from './expansion.js';
 import { checked, definedRange, keyOf, parametersSchema, type VolumeKeyInput } from './spec.js';
-import { failed } from './volume-checks.js';
+import { addressOf, failed } from './volume-checks.js';
 import type { VolumeDesk } from './volume-desk.js';
 import type { Goal } from './volume-waits.js';
 
@@ -26,7 +28,9 @@ export class VolumeChanging {
       if (isExpanded(now, asked)) return expandedOf(now);
       const failure = now.expansion?.failure;
       if (failure) throw failed(known, failure);
-      return undefined;
+      if (now.expansion) return undefined;
+      const message = `${nameOf(known)} was asked for another size before it was expanded: ask for this one again`;
+      throw new StagecraftError('ABORTED', message, { address: addressOf(known) });
     };
     return this.#desk.until({ key: known, goal: 'expanded', reached, ...waiting });
   }

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
 import type { Step } from './fake-plugin.js';
-import { always } from './scripts.js';
+import { always, gate } from './scripts.js';
 import { spec, VolumeHouse } from './volume-house.js';
 
 const key = { id: 'data' };
@@ -99,6 +99,53 @@ describe('a volume that is expanded', () => {
     expect(expansions()).to.deep.equal([20n, 30n]);
   });
 
+  const earlier: [string, Step, Step][] = [
+    ['waits to be tried again', { code: 'UNAVAILABLE' }, {}],
+    ['is under way', {}, { code: 'UNAVAILABLE' }],
+  ];
+  for (const [how, first, second] of earlier)
+    it(`V1 V12 the size that it has while a larger one ${how}: done at once, and the larger one goes on`, async () => {
+      const { passed, open } = gate();
+      expandingTells({ ...first, ...(first.code ? {} : { before: passed }) }, second);
+      const large = house.volumes.expand(key, { requiredBytes: 20 });
+      await house.rest();
+      const small = await house.volumes.expand(key, { requiredBytes: 10 });
+      expect(small).to.deep.include({ capacityBytes: 10 });
+      open();
+      await house.clock.advance(60_000);
+      expect(await large).to.deep.include({ capacityBytes: 20 });
+      expect(await house.volumes.get(key)).to.deep.include({ capacityBytes: 20, requested: { requiredBytes: 20 } });
+      expect(new Set(expansions())).to.deep.equal(new Set([20n]));
+    });
+
+  it('V1 V12 the plugin says no sizes, and an earlier one is asked for again: the larger one goes on', async () => {
+    const create = house.plugin.createVolume.bind(house.plugin);
+    house.plugin.createVolume = async (request) => {
+      const { volume } = await create(request);
+      return volume ? { volume: { ...volume, capacityBytes: 0n } } : {};
+    };
+    await house.volumes.create(spec('untold', { capacity: { requiredBytes: 10 } }));
+    expandingTells({ code: 'UNAVAILABLE' });
+    const large = house.volumes.expand({ id: 'untold' }, { requiredBytes: 20 });
+    await house.rest();
+    const small = house.volumes.expand({ id: 'untold' }, { requiredBytes: 10 });
+    await house.clock.advance(60_000);
+    expect(await large).to.deep.include({ capacityBytes: 20 });
+    expect(await small).to.deep.include({ capacityBytes: 20 });
+    expect(expansions()).to.deep.equal([20n, 20n]);
+  });
+
+  it('V11 V12 one that failed, and then the size that it has: let go of, and not told as done to who asked for it', async () => {
+    expandingTells({ code: 'OUT_OF_RANGE' });
+    await refusalOf(house.volumes.expand(key, { requiredBytes: 20 }));
+    const large = refusalOf(house.volumes.expand(key, { requiredBytes: 20 }));
+    const small = house.volumes.expand(key, { requiredBytes: 10 });
+    expect((await large).code).to.be.oneOf(['ABORTED', 'CSI_ERROR']);
+    expect(await small).to.deep.include({ capacityBytes: 10 });
+    expect((await house.volumes.get(key))?.expansion).to.equal(undefined);
+    expect(expansions()).to.deep.equal([20n]);
+  });
+
   it('V11 OUT_OF_RANGE: rejects, stays so until another size is asked for, and the volume can be used', async () => {
     expandingTells({ code: 'OUT_OF_RANGE' });
     const error = await refusalOf(house.volumes.expand(key, { requiredBytes: 2 ** 50 }));
@@ -173,6 +220,32 @@ describe('a volume that is expanded', () => {
     } finally {
       await lacking.dispose();
     }
+  });
+
+  describe('that was made for more than one use', () => {
+    const block = { accessMode: 'single-node-writer', attachmentMode: 'block-device' } as const;
+    const files = { accessMode: 'single-node-writer', attachmentMode: 'file-system', fsType: 'ext4' } as const;
+    const asBlock = { accessMode: { mode: 'SINGLE_NODE_WRITER' }, block: {} };
+    const asFiles = {
+      accessMode: { mode: 'SINGLE_NODE_WRITER' },
+      mount: { fsType: 'ext4', mountFlags: [], volumeMountGroup: '' },
+    };
+    const many = { id: 'many' };
+    const { fsType: _, ...modes } = files;
+    const claimed = { allocId: 'w1', nodeId: 'a', mode: 'write', ...modes } as const;
+
+    const uses: [string, () => Promise<unknown>, object][] = [
+      ['published as its second', () => house.volumes.publish(many, 'a', { capability: files }), asFiles],
+      ['claimed as its second', () => house.volumes.claim(many, claimed), asFiles],
+      ['used by nobody', async () => {}, asBlock],
+    ];
+    for (const [how, use, volumeCapability] of uses)
+      it(`V17 V9 ${how}: the plugin is told ${volumeCapability === asFiles ? 'that one' : 'its first'}`, async () => {
+        await house.volumes.create(spec('many', { capacity: { requiredBytes: 10 }, capabilities: [block, files] }));
+        await use();
+        await house.volumes.expand(many, { requiredBytes: 20 });
+        expect(house.plugin.calls.at(-1)?.request).to.deep.include({ volumeCapability });
+      });
   });
 
   describe('by a plugin that does it offline only', () => {

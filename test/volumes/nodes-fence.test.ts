@@ -196,6 +196,29 @@ describe('a node that is fenced', () => {
     expect(house.plugin.volumes.get('vol-1')?.attached.size).to.equal(0);
   });
 
+  for (const what of ['fence', 'remove'] as const)
+    it(`N3 V8 it came back, and a publish waits for its unpublish as it is told to ${what} again: not done`, async () => {
+      await house.furnish();
+      await house.volumes.create(spec('data'));
+      await house.volumes.publish(data, 'a');
+      house.plugin.script = ({ rpc }) => (rpc === 'ControllerUnpublishVolume' ? { code: 'UNAVAILABLE' } : undefined);
+      await house.runtime.nodes.fence('a', 'burnt');
+      await house.rest();
+      await house.runtime.nodes.report(report);
+      await house.rest();
+      const publishing = refusalOf(house.volumes.publish(data, 'a'));
+      await house.rest();
+      if (what === 'fence') await house.runtime.nodes.fence('a', 'burnt again');
+      else await house.runtime.nodes.remove('a');
+      await house.rest();
+      house.plugin.script = () => undefined;
+      await house.clock.advance(600_000);
+      expect((await publishing).code).to.equal('ABORTED');
+      expect(await isFree()).to.equal(true);
+      expect(house.plugin.told().at(-1)).to.equal('ControllerUnpublishVolume csi-a: OK');
+      await house.volumes.publish(data, 'b');
+    });
+
   it('N3 C5 claims that wait for it are withdrawn; those of other nodes have their turn', async () => {
     await inUse();
     const claim = (allocId: string, nodeId: string) =>

@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import type * as plain from '../../src/csi/generated/plain.js';
 import { refusalOf } from '../refusal.js';
-import { always } from './scripts.js';
+import type { Call, Step } from './fake-plugin.js';
+import { always, gate, inOrder } from './scripts.js';
 import { spec, VolumeHouse } from './volume-house.js';
 
 const key = { id: 'data' };
@@ -88,6 +89,54 @@ describe('a volume that is not as it was asked for', () => {
     await house.volumes.delete(key);
     expect(house.plugin.told()).to.deep.equal(['DeleteVolume: OK']);
     expect([...house.plugin.volumes.keys()]).to.deep.equal([]);
+  });
+
+  for (const force of [true, false])
+    it(`V13 V14 deleted ${force ? 'with force ' : ''}while it is tried again, which is refused then: deleted by its id`, async () => {
+      making((volume) => ({ ...volume, capacityBytes: 1n }));
+      await refusalOf(house.volumes.create(spec('data', { capacity })));
+      const { passed, open } = gate();
+      inOrder(house.plugin, 'CreateVolume', [{ before: passed, code: 'ALREADY_EXISTS' }]);
+      await house.volumes.retry(key);
+      await house.rest();
+      const deleted = house.volumes.delete(key, { force });
+      await house.rest();
+      open();
+      await deleted;
+      expect(house.plugin.told().slice(1)).to.deep.equal(['CreateVolume: ALREADY_EXISTS', 'DeleteVolume: OK']);
+      expect([...house.plugin.volumes.keys()]).to.deep.equal([]);
+      expect(await house.volumes.get(key)).to.equal(undefined);
+    });
+
+  it('V13 V14 deleted with force while it is tried again, and not to be deleted: what is left is listed by its id', async () => {
+    making((volume) => ({ ...volume, capacityBytes: 1n }));
+    await refusalOf(house.volumes.create(spec('data', { capacity })));
+    const { passed, open } = gate();
+    const steps: Partial<Record<Call['rpc'], Step>> = {
+      CreateVolume: { before: passed, code: 'ALREADY_EXISTS' },
+      DeleteVolume: { code: 'PERMISSION_DENIED' },
+    };
+    house.plugin.script = ({ rpc }) => steps[rpc];
+    await house.volumes.retry(key);
+    await house.rest();
+    const deleted = house.volumes.delete(key, { force: true });
+    await house.rest();
+    open();
+    await deleted;
+    const [leftover, ...others] = (await house.volumes.get(key))?.leftovers ?? [];
+    expect(leftover).to.include({ what: 'created', csiId: 'vol-1' });
+    expect(others).to.deep.equal([]);
+  });
+
+  it('V13 V16 what was made is to be taken over by another volume: refused, naming whose it is, and deleted with that', async () => {
+    making((volume) => ({ ...volume, capacityBytes: 1n }));
+    await refusalOf(house.volumes.create(spec('data', { capacity })));
+    const taking = spec('other', { external: { csiId: 'vol-1' } });
+    const refusal = await refusalOf(house.volumes.create(taking));
+    expect(refusal).to.include({ code: 'VOLUME_EXISTS' });
+    expect(refusal.message).to.include("knows volume default/data as 'vol-1'");
+    await house.volumes.delete(key);
+    expect(house.plugin.told()).to.deep.equal(['CreateVolume: OK', 'DeleteVolume: OK']);
   });
 
   it('V13 deleted while it is made: deleted at once as that is answered', async () => {
