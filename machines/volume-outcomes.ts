@@ -36,12 +36,12 @@ export const created = (context: VolumeContext, { fault, ...csi }: CreateAnswer)
       // Whoever takes it over has it: this one lets go of it.
       const failure = takenOver(csi.id);
       draft.creation = draft.deletion ? {} : { failure, ceded };
-      if (!draft.deletion) draft.tells.push({ type: 'failed', failure });
+      if (!draft.deletion) draft.tells.push({ type: 'failed', in: 'create', failure });
       return;
     }
     if (fault && !draft.deletion) {
       draft.creation = { failure: fault, made: csi };
-      draft.tells.push({ type: 'failed', failure: fault });
+      draft.tells.push({ type: 'failed', in: 'create', failure: fault });
       return;
     }
     draft.csi = csi;
@@ -208,10 +208,11 @@ function fail(draft: Draft, work: Work, failure: CallFailure): void {
       break;
     case 'delete':
       if (draft.deletion) draft.deletion = { force: draft.deletion.force, failure };
-      draft.tells.push({ type: 'failed', failure });
+      draft.tells.push({ type: 'failed', in: 'delete', failure });
       break;
     case 'expand':
       if (draft.expansion) draft.expansion = anew(draft.expansion) ?? { capacity: draft.expansion.capacity, failure };
+      draft.tells.push({ type: 'failed', in: 'expand', failure });
       break;
     case 'modify': {
       const { modification } = draft;
@@ -220,6 +221,7 @@ function fail(draft: Draft, work: Work, failure: CallFailure): void {
       draft.modification = next
         ? { mutableParameters: next, refused: { mutableParameters, failure } }
         : { mutableParameters, failure };
+      draft.tells.push({ type: 'failed', in: 'modify', failure });
     }
   }
 }
@@ -230,7 +232,7 @@ function failCreation(draft: Draft, failure: CallFailure): void {
   const advice = 'it may have been made by an attempt before: delete it again once that is mended, or with force';
   const told = inDoubt && draft.deletion ? { ...failure, message: `${failure.message}; ${advice}` } : failure;
   draft.creation = { ...kept, failure: told, ...(inDoubt && { inDoubt }) };
-  draft.tells.push({ type: 'failed', failure: told });
+  draft.tells.push({ type: 'failed', in: 'create', failure: told });
 }
 
 function failPublication(draft: Draft, kind: 'publish' | 'unpublish', failure: CallFailure): void {

@@ -277,7 +277,8 @@ export type VolumeState =
 export type VolumeChanged = { key: VolumeKey; uid: string } & (
   | { type: 'created'; csiId: string }
   | { type: 'deleted'; leftovers?: Leftover[] }
-  | { type: 'failed'; failure: Failure }
+  /** It can't be done as it was asked for; a volume whose expansion or modification has failed can be used as before. */
+  | { type: 'failed'; in: 'create' | 'delete' | 'expand' | 'modify'; failure: Failure }
   /** `removed` with a failure: given up, it may still be published there. */
   | { type: 'publication'; nodeId: string; number: number; state: PublicationState | 'removed'; failure?: Failure }
   | {

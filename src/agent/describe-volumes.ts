@@ -17,12 +17,14 @@ export function describeVolumeEvent(event: VolumeEvent): string | undefined {
   return what && `${timeOf(event.at)} volume ${namespace}/${id}: ${what}`;
 }
 
+const failedIn = { create: 'failed', delete: 'not deleted', expand: 'not expanded', modify: 'not modified' };
+
 function changeIn(event: VolumeEvent): string | undefined {
   switch (event.kind) {
     case 'created':
       return `created, its plugin knows it as ${event.csiId}`;
     case 'failed':
-      return `failed: ${event.failure.message}`;
+      return `${failedIn[event.in]}: ${event.failure.message}`;
     case 'deleted':
       return event.leftovers ? `deleted, but may be left: ${describeLeftovers(event.leftovers).join('; ')}` : 'deleted';
     case 'publication': {

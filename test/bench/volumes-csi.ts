@@ -20,12 +20,14 @@ export async function reportVolumesCsi(): Promise<void> {
   const socketPath = join(path, 'csi.sock');
   const server = fork(driver, [socketPath], { execArgv: ['--import=tsx'] });
   await once(server, 'message');
-  const names = ['the generated grpc-js client', 'stagecraft, memory', 'stagecraft, LMDB (fdatasync)'];
+  const stores = ['memory', 'LMDB (fdatasync)'];
   let redis: RedisProcess | undefined;
   if (spawnSync('redis-server', ['--version']).status === 0) {
     redis = await RedisProcess.start({ config: ['appendonly yes', 'appendfsync everysec'] });
-    names.push('stagecraft, Redis (fsync every second)');
+    stores.push('Redis (fsync every second)');
   }
+  const ours = stores.flatMap((store) => [`${store}, 64 volumes at a time`, `${store}, all volumes at once`]);
+  const names = ['the generated grpc-js client', ...ours];
   const contenders = names.map((name) => apart(name, program, [socketPath, redis?.url ?? '']));
   try {
     report('volumes created and published, 64 calls in flight', 'volumes/s', await byTurns(contenders));

@@ -43,12 +43,22 @@ describe('the events of volumes', () => {
     }
   });
 
-  it('V11 a creation that failed is told, with why', async () => {
-    inOrder(house.plugin, 'CreateVolume', [{ code: 'OUT_OF_RANGE', text: 'too large' }]);
-    await refusalOf(house.volumes.create(spec('data')));
-    const [event] = await house.events();
-    expect(event).to.deep.include({ kind: 'failed' });
-    expect(event?.kind === 'failed' && event.failure.message).to.include('too large');
+  it('V11 what failed is told, with what was asked for and why', async () => {
+    const { volumes, plugin } = house;
+    const asked = new Set<string>();
+    plugin.script = ({ rpc }) => {
+      const isFirst = asked.size < asked.add(rpc).size;
+      return isFirst ? { code: 'INVALID_ARGUMENT', text: 'no' } : undefined;
+    };
+    await refusalOf(volumes.create(spec('data')));
+    await volumes.retry(key);
+    await house.rest();
+    await refusalOf(volumes.expand(key, { requiredBytes: 2048 }));
+    await refusalOf(volumes.modify(key, { tier: 'gold' }));
+    await refusalOf(volumes.delete(key));
+    const failed = (await house.events()).flatMap((event) => (event.kind === 'failed' ? [event] : []));
+    expect(failed.map((event) => event.in)).to.deep.equal(['create', 'expand', 'modify', 'delete']);
+    for (const { failure } of failed) expect(failure.message).to.include('no');
   });
 
   it('V14 every follower sees each once: from now, from the beginning, from any event on, also after a restart', async () => {
