@@ -306,10 +306,10 @@ export const discard = (context: VolumeContext, force: boolean): Change =>
     const isFirst = draft.deletion === null || (force && !draft.deletion.force);
     const { tries } = draft.deletion ?? {};
     draft.deletion = isFirst ? { force } : { force: force || draft.deletion?.force === true, ...(tries && { tries }) };
-    const { failure, inDoubt, made, ceded } = draft.creation;
+    const { failure, inDoubt, made } = draft.creation;
     // Of no use, but there: it is deleted by its id.
     if (made) draft.csi = made;
-    if (isFirst || failure) draft.creation = { ...(inDoubt && { inDoubt }), ...(ceded && { ceded }) };
+    if (isFirst || failure) draft.creation = inDoubt ? { inDoubt } : {};
     withdrawClaims(draft, () => true, 'the volume is being deleted');
     draft.expansion = null;
     draft.modification = null;
@@ -366,17 +366,11 @@ export const modify = (context: VolumeContext, asked: Record<string, string>): C
   return { context: { modification: { mutableParameters: wanted } } };
 };
 
-/** Where it is not known yet what has been made for it, this is another's. */
-export const cede = ({ csi, creation }: VolumeContext, csiId: string): Change => {
-  const { ceded = [] } = creation;
-  return { context: csi || ceded.includes(csiId) ? {} : { creation: { ...creation, ceded: [...ceded, csiId] } } };
-};
-
 /** What has failed is tried again, and what waits for its time is tried now. */
 export const retry = (context: VolumeContext): Change =>
   drafted(context, (draft) => {
-    const { tries: _, failure: __, ...kept } = draft.creation;
-    draft.creation = kept;
+    const { inDoubt, made } = draft.creation;
+    draft.creation = { ...(inDoubt && { inDoubt }), ...(made && { made }) };
     for (const [nodeId, publication] of Object.entries(draft.publications)) again(draft, nodeId, publication);
     if (draft.expansion) {
       const { tries: _, failure: __, ...expansion } = draft.expansion;

@@ -31,14 +31,6 @@ export interface FailedAttempt extends Stamped {
 
 export const created = (context: VolumeContext, { fault, ...csi }: CreateAnswer): Change =>
   drafted(context, (draft) => {
-    const { ceded } = draft.creation;
-    if (ceded?.includes(csi.id)) {
-      // Whoever takes it over has it: this one lets go of it.
-      const failure = takenOver(csi.id);
-      draft.creation = draft.deletion ? {} : { failure, ceded };
-      if (!draft.deletion) draft.tells.push({ type: 'failed', in: 'create', failure });
-      return;
-    }
     if (fault && !draft.deletion) {
       draft.creation = { failure: fault, made: csi };
       draft.tells.push({ type: 'failed', in: 'create', failure: fault });
@@ -48,12 +40,6 @@ export const created = (context: VolumeContext, { fault, ...csi }: CreateAnswer)
     draft.creation = {};
     draft.tells.push({ type: 'created', csiId: csi.id });
   });
-
-const takenOver = (csiId: string): CallFailure => ({
-  code: 'VOLUME_EXISTS',
-  message: `its plugin has made it as '${csiId}', and another volume here has taken that over before this one was told`,
-  final: true,
-});
 
 export const published = (context: VolumeContext, { publishContext, withoutController }: PublishAnswer): Change =>
   drafted(context, (draft) => {
@@ -228,10 +214,10 @@ function fail(draft: Draft, work: Work, failure: CallFailure): void {
 
 /** No answer to a repeat proves that an attempt before it has made nothing: what it has made may even be why. */
 function failCreation(draft: Draft, failure: CallFailure): void {
-  const { inDoubt, tries: _, ...kept } = draft.creation;
+  const { inDoubt, made } = draft.creation;
   const advice = 'it may have been made by an attempt before: delete it again once that is mended, or with force';
   const told = inDoubt && draft.deletion ? { ...failure, message: `${failure.message}; ${advice}` } : failure;
-  draft.creation = { ...kept, failure: told, ...(inDoubt && { inDoubt }) };
+  draft.creation = { failure: told, ...(inDoubt && { inDoubt }), ...(made && { made }) };
   draft.tells.push({ type: 'failed', in: 'create', failure: told });
 }
 

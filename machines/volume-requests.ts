@@ -230,13 +230,6 @@ function expandRefusal(context: VolumeContext, { capacity }: RequestOf<'volume.e
   return undefined;
 }
 
-/** Whether it knows what it has made by this id, rightly made or not. */
-export const hasMade = ({ csi, creation }: VolumeContext, csiId: string): boolean =>
-  csi?.id === csiId || creation.made?.id === csiId;
-
-const cedeRefusal = (context: VolumeContext, { csiId }: RequestOf<'volume.cede'>): Failure | undefined =>
-  hasMade(context, csiId) ? refused('VOLUME_EXISTS', context, `its plugin knows it as '${csiId}'`) : undefined;
-
 /** As it was asked for at first, or with what its parameters have been changed to since. */
 const isSpecOf = ({ spec, modifiedTo }: VolumeContext, asked: VolumeSpec): boolean =>
   isSameData(spec, asked) ||
@@ -254,7 +247,6 @@ const refusals: Refusals = {
   'volume.claim': claimRefusal,
   'volume.unstaged': unstagedRefusal,
   'volume.delete': deleteRefusal,
-  'volume.cede': cedeRefusal,
   'volume.expand': expandRefusal,
   'volume.modify': beingDeleted,
 };

@@ -184,8 +184,6 @@ export interface VolumeContext {
     inDoubt?: boolean;
     /** It is there, but not what was asked for: of no use, and to be deleted with the volume. */
     made?: CreatedVolume;
-    /** What the plugin knows by these ids others have taken over since, whoever has made it. */
-    ceded?: string[];
   };
   publications: Record<string, Publication>;
   claims: Claim[];
@@ -240,8 +238,6 @@ export type VolumeRequest =
   | { type: 'volume.fence'; nodeId: string; reason: string }
   | { type: 'volume.expand'; capacity: CapacityRange }
   | { type: 'volume.modify'; mutableParameters: Record<string, string> }
-  /** Another volume is to take over what the plugin knows by this id; refused by the one that has it. */
-  | { type: 'volume.cede'; csiId: string }
   | { type: 'volume.retry' }
   | { type: 'volume.set-availability'; availability: Availability }
   | { type: 'volume.acknowledge' }

@@ -23,7 +23,6 @@ import {
 } from './volume-calls.js';
 import {
   begun,
-  cede,
   claim,
   discard,
   expand,
@@ -143,7 +142,6 @@ export const volumeMachine = setup({
     'volume.expand': [refused(refusalAnswer), changed((context, event) => expand(context, event.capacity))],
     'volume.modify': [refused(refusalAnswer), changed((context, event) => modify(context, event.mutableParameters))],
     'volume.acknowledge': answered((context) => ({ error: nothingLeft(context) })),
-    'volume.cede': [refused(refusalAnswer), changed((context, event) => cede(context, event.csiId))],
     'volume.retry': changed(retry),
     'volume.set-availability': changed((context, event) => setAvailability(context, event.availability)),
     'volume.observed': changed(observed),

@@ -1,10 +1,9 @@
 /**
  * What a plugin has is one volume here: two actors that have the same one know nothing of each other's publications, and
- * would let two nodes write to it, or take it from each other. Whoever takes one over looks first who has it, and tells those
- * that may have made it without knowing.
+ * would let two nodes write to it, or take it from each other. Whoever takes one over looks first who has it.
  */
 import { addressParts, volumesPrefix } from '../../machines/addresses.js';
-import { hasMade, nameOf } from '../../machines/volume-requests.js';
+import { nameOf } from '../../machines/volume-requests.js';
 import type { VolumeContext, VolumeKey } from '../../machines/volume-types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
@@ -32,61 +31,36 @@ export class VolumeTakeovers {
     this.#holders = new SoleHolders(ports);
   }
 
-  /**
-   * Does what takes one over. Volumes that may have made it, and were not told yet, are told first: it is none of theirs.
-   * @throws StagecraftError VOLUME_EXISTS naming who has it; what the work throws
-   */
+  /** Does what takes one over. @throws StagecraftError VOLUME_EXISTS naming who has it; what the work throws */
   async within(takeover: Takeover, work: () => Promise<void>): Promise<void> {
     const address = addressOf(takeover);
     const things = [lockKey(takeover.plugin, takeover.csiId)];
     const refusal = (_: string, holder: string): StagecraftError => held(takeover, holder);
     await this.#holders.within({ address, things, refusal }, async () => {
-      const undecided = await this.#undecided(takeover);
-      await Promise.all(undecided.map((other) => this.#cede(other, takeover)));
+      const holder = await this.#holderOf(takeover);
+      if (holder !== undefined) throw held(takeover, holder);
       await work();
     });
   }
 
-  /**
-   * The addresses of others of the plugin of which it is not known what has been made for them.
-   * @throws StagecraftError VOLUME_EXISTS where another one has it, or is to take it over
-   */
-  async #undecided(takeover: Takeover): Promise<string[]> {
+  /** The address of another one that has it, or is to take it over. */
+  async #holderOf(takeover: Takeover): Promise<string | undefined> {
     const own = addressOf(takeover);
-    const undecided: string[] = [];
     for await (const [address, view] of pages((after) =>
       this.#engine.page({ prefix: volumesPrefix, limit: pageSize, ...after }),
     )) {
-      if (address === own || stateOf(view.state) === 'deleted') continue;
       // The engine keeps contexts as the machines made them, but does not know their types.
-      const context = view.context as VolumeContext;
-      if (has(context, takeover)) throw held(takeover, address);
-      if (context.spec?.plugin === takeover.plugin && mayHaveMade(context)) undecided.push(address);
+      const isHeld =
+        address !== own && stateOf(view.state) !== 'deleted' && has(view.context as VolumeContext, takeover);
+      if (isHeld) return address;
     }
-    return undecided;
-  }
-
-  async #cede(address: string, takeover: Takeover): Promise<void> {
-    try {
-      await this.#engine.ask(address, { type: 'volume.cede', csiId: takeover.csiId });
-    } catch (error) {
-      const { code } = error instanceof StagecraftError ? error : {};
-      if (code === 'VOLUME_EXISTS') throw held(takeover, address);
-      if (code !== 'VOLUME_NOT_FOUND') throw error;
-    }
+    return undefined;
   }
 }
 
 /** Also what it has made wrongly: that is deleted with it. */
-const has = (context: VolumeContext, { plugin, csiId }: Takeover): boolean =>
-  context.spec?.plugin === plugin && (hasMade(context, csiId) || context.spec.external?.csiId === csiId);
-
-/** Whether its plugin may have made something for it that it does not know of. */
-const mayHaveMade = ({ spec, csi, creation, work, awaiting }: VolumeContext): boolean => {
-  if (csi || spec?.external) return false;
-  const isCalled = work?.kind === 'create' && work.isCalling && !awaiting;
-  return isCalled || creation.inDoubt === true;
-};
+const has = ({ spec, csi, creation }: VolumeContext, { plugin, csiId }: Takeover): boolean =>
+  spec?.plugin === plugin && [csi?.id, creation.made?.id, spec.external?.csiId].includes(csiId);
 
 function held({ plugin, csiId, ...key }: Takeover, holder: string): StagecraftError {
   const [, namespace = '', id = ''] = addressParts(holder);

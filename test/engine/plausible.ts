@@ -172,7 +172,6 @@ const volumeEvents: Drafts<VolumeMachineEvent> = {
   'volume.fence': (die) => ({ nodeId: nodeId(die), reason: 'it burns' }),
   'volume.expand': (die) => ({ capacity: capacity(die) }),
   'volume.modify': (die) => ({ mutableParameters: { speed: die.of('slow', 'fast') } }),
-  'volume.cede': (die) => ({ csiId: die.of('vol-1', 'vol-2') }),
   'volume.retry': () => ({}),
   'volume.set-availability': (die) => ({ availability: die.of('active', 'pause', 'drain') }),
   'volume.acknowledge': () => ({}),
