@@ -10,11 +10,6 @@ export interface VolumeCall {
   secrets: Record<string, SecretRef>;
   /** Waits for the plugin for a while only, then fails. */
   isForced: boolean;
-  /**
-   * Its plugin has a controller service, as that was asked about this already, or may have been: that there is none is
-   * not its node side's to say. What older versions have made or published counts as asked about.
-   */
-  hadController: boolean;
 }
 
 export interface CreateCall extends VolumeCall {
@@ -36,8 +31,6 @@ export interface PublishCall extends MadeCall {
 
 export interface PublishAnswer {
   publishContext: Record<string, string>;
-  /** No call was made, as the plugin has no controller service. */
-  withoutController?: true;
 }
 
 export interface UnpublishCall extends MadeCall {
@@ -69,9 +62,7 @@ const mustSpec = ({ spec }: VolumeContext): VolumeSpec => {
 
 const callOf = (context: VolumeContext): VolumeCall => {
   const { plugin, secrets } = mustSpec(context);
-  const { csi, creation, deletion } = context;
-  const hadController = csi ? !csi.withoutController : creation.inDoubt === true || creation.made !== undefined;
-  return { plugin, secrets, isForced: deletion?.force === true, hadController };
+  return { plugin, secrets, isForced: context.deletion?.force === true };
 };
 
 export const createCallOf = (context: VolumeContext): CreateCall => ({
@@ -86,16 +77,14 @@ export const madeCallOf = (context: VolumeContext): MadeCall => {
 };
 
 export const publishCallOf = (context: VolumeContext): PublishCall => {
-  const { csiNodeId, capability, readOnly, inDoubt } = publicationAt(context).publication;
-  const call = madeCallOf(context);
-  const hadController = call.hadController || inDoubt === true;
-  return { ...call, hadController, csiNodeId, capability, readOnly, volumeContext: context.csi?.context ?? {} };
+  const { csiNodeId, capability, readOnly } = publicationAt(context).publication;
+  return { ...madeCallOf(context), csiNodeId, capability, readOnly, volumeContext: context.csi?.context ?? {} };
 };
 
-export const unpublishCallOf = (context: VolumeContext): UnpublishCall => {
-  const { csiNodeId, withoutController } = publicationAt(context).publication;
-  return { ...madeCallOf(context), hadController: !withoutController, csiNodeId };
-};
+export const unpublishCallOf = (context: VolumeContext): UnpublishCall => ({
+  ...madeCallOf(context),
+  csiNodeId: publicationAt(context).publication.csiNodeId,
+});
 
 export const expandCallOf = (context: VolumeContext): ExpandCall => {
   const capacity = context.expansion?.capacity ?? {};

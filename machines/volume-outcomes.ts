@@ -41,13 +41,17 @@ export const created = (context: VolumeContext, { fault, ...csi }: CreateAnswer)
     draft.tells.push({ type: 'created', csiId: csi.id });
   });
 
-export const published = (context: VolumeContext, { publishContext, withoutController }: PublishAnswer): Change =>
+export const published = (context: VolumeContext, { publishContext }: PublishAnswer): Change =>
   drafted(context, (draft) => {
     const { nodeId, publication } = publicationAt(draft);
-    const { tries: _, inDoubt: __, drifted: ___, withoutController: ____, undoneAfter, ...rest } = publication;
-    const made = { ...rest, publishContext, ...(withoutController && { withoutController }) };
-    if (!isPublishing(publication)) draft.publications[nodeId] = made;
-    else put(draft, nodeId, { ...made, state: undoneAfter === undefined ? 'published' : 'pending-unpublish' });
+    const { tries: _, inDoubt: __, drifted: ___, undoneAfter, ...rest } = publication;
+    if (!isPublishing(publication)) draft.publications[nodeId] = { ...rest, publishContext };
+    else
+      put(draft, nodeId, {
+        ...rest,
+        state: undoneAfter === undefined ? 'published' : 'pending-unpublish',
+        publishContext,
+      });
   });
 
 /** One that was published anew may have been asked to go while its call was in flight: what came of that changes nothing. */

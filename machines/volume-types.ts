@@ -59,8 +59,6 @@ export interface Publication extends PublishWish {
   state: PublicationState;
   /** Verbatim, from ControllerPublishVolume. */
   publishContext?: Record<string, string>;
-  /** No call was made to publish it, as its plugin had no controller service then. */
-  withoutController?: true;
   tries?: Tries;
   /** A call to publish it may have taken effect, or may still. */
   inDoubt?: boolean;
@@ -104,8 +102,6 @@ export interface CreatedVolume {
   /** Absent: unknown. */
   capacityBytes?: Bytes;
   accessibleTopology: Segments[];
-  /** No call was made for it, as its plugin had no controller service then. */
-  withoutController?: true;
 }
 
 /** What it answered as it was to make one. */

@@ -79,8 +79,7 @@ function sightOf(plugins: PluginRegistry, plugin: string): PluginSight {
   };
   const hasService = pluginCapabilities?.includes('CONTROLLER_SERVICE');
   // A plugin that says it has no controller service offers nothing of it, and that is known.
-  if (hasService === false)
-    return { ...sight, capabilities: none, hasController: false, ...(!controller && { isNodesWord: true }) };
+  if (hasService === false) return { ...sight, capabilities: none, hasController: false };
   if (controller)
     return { ...sight, hasController: true, ...(capabilities && { capabilities: new Set(capabilities) }) };
   const trouble = sight.trouble ?? `its controller side is not registered: register it as ${controllerType}`;

@@ -19,8 +19,6 @@ export interface PluginSight {
   pluginCapabilities: ReadonlySet<string>;
   /** It has a controller service, and that is registered. */
   hasController: boolean;
-  /** That it has none only its node side says: no controller side is registered, though it may have been. */
-  isNodesWord?: true;
   /** When it was last seen well, milliseconds since the epoch. */
   wellAtMs: number;
 }

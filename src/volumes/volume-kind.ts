@@ -8,7 +8,6 @@ import type {
   ExpandCall,
   MadeCall,
   ModifyCall,
-  PublishAnswer,
   PublishCall,
   UnpublishCall,
   VolumeCall,
@@ -71,20 +70,6 @@ function inUse({ pluginCapabilities }: PluginSight, nodeIds: string[]): CallFail
   return { code: 'VOLUME_IN_USE', message, final: false };
 }
 
-/** Its node side alone does not say that a controller service is gone that has been asked before. */
-const away = ({ isNodesWord }: PluginSight, { plugin, hadController }: VolumeCall): CallFailure | undefined => {
-  if (!isNodesWord || !hadController) return undefined;
-  const message = `the controller side of plugin '${plugin}' is not registered, and may have been asked about the volume: register it as csi-controller`;
-  return { code: 'PLUGIN_UNAVAILABLE', message, final: false };
-};
-
-/** The same work, once the controller side is there where that is to be asked. */
-const toController = <TAnswer>(work: Work<TAnswer>, input: VolumeCall): Work<TAnswer> => ({
-  ...work,
-  refusal: (sight) => (away(sight, input) ? undefined : work.refusal?.(sight)),
-  hindrance: (sight) => away(sight, input) ?? work.hindrance?.(sight),
-});
-
 export function volumeKind({ controller, calls, timeoutMs, hindered }: VolumeKindOptions): ActorKind {
   const effect = <TInput extends VolumeCall, TAnswer>(
     work: (input: TInput, address: string) => Work<TAnswer>,
@@ -94,8 +79,7 @@ export function volumeKind({ controller, calls, timeoutMs, hindered }: VolumeKin
     ...(negates && { negates }),
     run: (run: EffectCall<TInput>) => {
       const { csiId } = run.input as { csiId?: string };
-      const asked = toController(work(run.input, run.address), run.input);
-      return calls.run(run, { ...asked, ...(csiId !== undefined && { volumes: [csiId] }) });
+      return calls.run(run, { ...work(run.input, run.address), ...(csiId !== undefined && { volumes: [csiId] }) });
     },
   });
   /** What is in the way of a call, unknown to whoever asked for it, the plugin may list. */
@@ -136,10 +120,10 @@ export function volumeKind({ controller, calls, timeoutMs, hindered }: VolumeKin
         }),
         ['createVolume'],
       ),
-      controllerPublish: effect<PublishCall, PublishAnswer>((input) => ({
+      controllerPublish: effect<PublishCall, { publishContext: Record<string, string> }>((input) => ({
         refusal: (sight) => modeRefusal(sight, [input.capability]),
         without: (sight) =>
-          isUnoffered('PUBLISH_UNPUBLISH_VOLUME')(sight) === null ? { publishContext: {}, ...none(sight) } : undefined,
+          isUnoffered('PUBLISH_UNPUBLISH_VOLUME')(sight) === null ? { publishContext: {} } : undefined,
         call: (client, bounds, sight) => {
           const { csiId, csiNodeId, capability, volumeContext } = input;
           const readOnly = input.readOnly && sight.capabilities.has('PUBLISH_READONLY');
@@ -178,10 +162,6 @@ export function volumeKind({ controller, calls, timeoutMs, hindered }: VolumeKin
   };
 }
 
-/** What is kept of what was done without a call: there was nobody to ask. */
-const none = ({ hasController }: PluginSight): { withoutController?: true } =>
-  hasController ? {} : { withoutController: true };
-
 /** With a plugin that makes none, the id of a volume is the one that its user gave. */
 const creating = (
   controller: ControllerPort,
@@ -189,9 +169,9 @@ const creating = (
   { name, address }: { name: string; address: string },
 ): Work<CreateAnswer> => ({
   refusal: (sight) => createRefusal(sight, spec),
-  without: (sight) => {
-    if (sight.capabilities.has('CREATE_DELETE_VOLUME')) return undefined;
-    return { id: addressParts(address)[2] ?? '', context: {}, accessibleTopology: [], ...none(sight) };
+  without: ({ capabilities }) => {
+    if (capabilities.has('CREATE_DELETE_VOLUME')) return undefined;
+    return { id: addressParts(address)[2] ?? '', context: {}, accessibleTopology: [] };
   },
   call: (client, bounds, { pluginCapabilities }) => {
     const withTopology = pluginCapabilities.has('VOLUME_ACCESSIBILITY_CONSTRAINTS');
@@ -208,7 +188,7 @@ const adopting = (
   const adopted = { id: csiId, context, accessibleTopology: [] };
   return {
     refusal: (sight) => specRefusal(sight, spec),
-    without: (sight) => (sight.hasController ? undefined : { ...adopted, ...none(sight) }),
+    without: ({ hasController }) => (hasController ? undefined : adopted),
     call: async (client, bounds) => {
       const refusal = await controller.validateVolume(client, { csiId, spec }, bounds);
       if (refusal !== undefined) throw new StagecraftError('VOLUME_NOT_CONFIRMED', refusal, { final: true });
