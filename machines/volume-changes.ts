@@ -4,7 +4,7 @@ import type { Failure } from './host.js';
 import { isSameData } from './same-data.js';
 import { granted } from './volume-claims.js';
 import { atPlugin, type Change, claimTold, type Draft, drafted, put } from './volume-draft.js';
-import { excludes, isUndecided, mayBeThere, wishOf } from './volume-modes.js';
+import { excludes, isUndecided, mayBeThere, usualCapability, wishOf } from './volume-modes.js';
 import { isCovered, isOutgrown, isSameWish } from './volume-requests.js';
 import type {
   Availability,
@@ -12,6 +12,7 @@ import type {
   ClaimRequest,
   Leftover,
   Publication,
+  PublishRequest,
   PublishWish,
   VolumeContext,
   VolumeInput,
@@ -52,9 +53,11 @@ export const begun = (context: VolumeContext, asked: { spec: VolumeSpec; uid: st
   return { context: { ...nobody({ ...key, seq: generation }), spec, uid, name } };
 };
 
-export const publish = (context: VolumeContext, nodeId: string, asked: PublishWish): Change =>
+export const publish = (
+  context: VolumeContext,
+  { nodeId, capability = usualCapability(context, nodeId), readOnly, csiNodeId }: PublishRequest,
+): Change =>
   drafted(context, (draft) => {
-    const { capability, readOnly, csiNodeId } = asked;
     const wish = { capability, readOnly, csiNodeId };
     const present = draft.publications[nodeId];
     // Its node may have another name since; what it has staged it has under the one before.

@@ -1,5 +1,6 @@
 /** Which publications of a volume may be there at the same time, by their access modes. Pure. */
-import type { Publication, PublishWish } from './volume-types.js';
+import type { Capability } from './csi-types.js';
+import type { Publication, PublishWish, VolumeContext } from './volume-types.js';
 
 type Use = Pick<PublishWish, 'capability' | 'readOnly'>;
 
@@ -29,3 +30,18 @@ export function wishOf(publication: Publication): PublishWish | undefined {
   const isWanted = state === 'published' || (state === 'pending-publish' && undoneAfter === undefined);
   return isWanted ? publication : undefined;
 }
+
+/** How it is published where nobody says: as it is wanted there already, else as it is claimed there, else in the first way. */
+export function usualCapability({ spec, claims, publications }: VolumeContext, nodeId: string): Capability {
+  const present = publications[nodeId];
+  const claim = claims.find((one) => one.state === 'taken' && one.nodeId === nodeId);
+  const offered = spec?.capabilities ?? [];
+  const usual = (present && wishOf(present)?.capability) ?? offered.find((one) => !claim || isOfModes(one, claim));
+  if (!usual) throw new Error('it was made for no use at all');
+  return usual;
+}
+
+type Modes = Pick<Capability, 'accessMode' | 'attachmentMode'>;
+
+export const isOfModes = (one: Modes, { accessMode, attachmentMode }: Modes): boolean =>
+  one.accessMode === accessMode && one.attachmentMode === attachmentMode;

@@ -3,7 +3,7 @@ import type { Bytes, CapacityRange } from './csi-types.js';
 import type { AnswerParams, Failure } from './host.js';
 import { isSameData } from './same-data.js';
 import { conflictOf, describeClaim, isReadOnly, isSameClaim } from './volume-claims.js';
-import { excludes, mayBeThere, wishOf } from './volume-modes.js';
+import { excludes, isOfModes, mayBeThere, usualCapability, wishOf } from './volume-modes.js';
 import type {
   Leftover,
   Publication,
@@ -47,7 +47,11 @@ function unusable(context: VolumeContext, isUsed = false): Failure | undefined {
 export const isSameWish = (one: PublishWish, other: PublishWish): boolean =>
   one.readOnly === other.readOnly && isSameData(one.capability, other.capability);
 
-function publishRefusal(context: VolumeContext, { nodeId, ...wish }: RequestOf<'volume.publish'>): Failure | undefined {
+function publishRefusal(
+  context: VolumeContext,
+  { nodeId, capability = usualCapability(context, nodeId), readOnly, csiNodeId }: RequestOf<'volume.publish'>,
+): Failure | undefined {
+  const wish = { capability, readOnly, csiNodeId };
   const present = context.publications[nodeId];
   const asked = present && wishOf(present);
   if (asked && isSameWish(asked, wish)) return present && renamed(context, present, { nodeId, ...wish });
@@ -84,12 +88,8 @@ function renamed(
 
 /** Where it is claimed, it is published as that is. */
 function claimedHere(context: VolumeContext, nodeId: string, { capability }: PublishWish): Failure | undefined {
-  const { accessMode, attachmentMode } = capability;
   const others = context.claims.filter(
-    (one) =>
-      one.state === 'taken' &&
-      one.nodeId === nodeId &&
-      (one.accessMode !== accessMode || one.attachmentMode !== attachmentMode),
+    (one) => one.state === 'taken' && one.nodeId === nodeId && !isOfModes(one, capability),
   );
   const [first] = others;
   if (!first) return undefined;

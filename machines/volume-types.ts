@@ -52,6 +52,12 @@ export interface PublishWish {
   csiNodeId: string;
 }
 
+/** What asks for it. Without a capability it is for the volume to say which: volume-modes.ts */
+export interface PublishRequest extends Omit<PublishWish, 'capability'> {
+  nodeId: string;
+  capability?: Capability;
+}
+
 /** A volume on a node, as the controller side knows it. */
 export interface Publication extends PublishWish {
   /** Tells it from one before it on the same node. */
@@ -221,7 +227,7 @@ export interface Work {
 /** What requests ask for; each is answered. */
 export type VolumeRequest =
   | { type: 'volume.create'; spec: VolumeSpec; uid: string; name: string }
-  | ({ type: 'volume.publish'; nodeId: string } & PublishWish)
+  | ({ type: 'volume.publish' } & PublishRequest)
   | { type: 'volume.unpublish'; nodeId: string }
   | { type: 'volume.delete'; force: boolean }
   /** `isRepeat`: only where it is taken already. */

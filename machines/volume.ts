@@ -127,7 +127,7 @@ export const volumeMachine = setup({
   initial: 'deleted',
   on: {
     'volume.create': [refused(refusalAnswer), {}],
-    'volume.publish': [refused(refusalAnswer), changed((context, event) => publish(context, event.nodeId, event))],
+    'volume.publish': [refused(refusalAnswer), changed((context, event) => publish(context, event))],
     'volume.unpublish': [refused(refusalAnswer), changed((context, event) => unpublish(context, event.nodeId))],
     'volume.delete': [refused(refusalAnswer), changed((context, event) => discard(context, event.force))],
     'volume.claim': [refused(refusalAnswer), changed((context, event) => claim(context, event.claim))],

@@ -46,9 +46,10 @@ export class VolumeChanging {
       this.#desk.refuseIfGone(known, { asked: context, now, goal: 'modified' });
       if (!now.modification) return true;
       const { mutableParameters, next, failure, refused } = now.modification;
-      if (failure) throw failed(known, failure);
       // What was asked for once more is still to be changed.
       const isDue = isAmong(asked, { ...mutableParameters, ...next });
+      if (!isDue && isAmong(asked, now.modifiedTo ?? {})) return true;
+      if (failure) throw failed(known, failure);
       if (refused && !isDue && isAmong(asked, refused.mutableParameters)) throw failed(known, refused.failure);
       return undefined;
     };

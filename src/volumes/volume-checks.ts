@@ -2,6 +2,7 @@
 import { volumeAddress } from '../../machines/addresses.js';
 import type { CallFailure, Capability, Segments } from '../../machines/csi-types.js';
 import { isSameData } from '../../machines/same-data.js';
+import { isOfModes } from '../../machines/volume-modes.js';
 import { nameOf, onlyLeftovers } from '../../machines/volume-requests.js';
 import type { VolumeContext, VolumeKey } from '../../machines/volume-types.js';
 import { StagecraftError } from '../errors.js';
@@ -41,19 +42,11 @@ function failedWith(key: VolumeKey, { code, message, ...details }: CallFailure, 
 }
 
 /**
- * The capability that was asked for, of those that the volume was made with: it has to name mode and attachment. Where
- * none was, that of the claim on its node, else the first.
+ * The capability that was asked for, of those that the volume was made with: it has to name mode and attachment.
  * @throws StagecraftError INVALID_ARGUMENT naming those that there are
  */
-export function capabilityOf(
-  key: VolumeKey,
-  { spec, claims }: VolumeContext,
-  { nodeId, asked }: { nodeId: string; asked: unknown },
-): Capability {
+export function capabilityOf(key: VolumeKey, { spec }: VolumeContext, asked: unknown): Capability {
   const offered = spec?.capabilities ?? [];
-  const claim = claims.find((one) => one.state === 'taken' && one.nodeId === nodeId);
-  const [first] = claim ? offered.filter((one) => isOfModes(one, claim)) : offered;
-  if (asked === undefined && first) return first;
   const wanted = definedCapability(checked(capabilitySchema, asked, 'the capability'));
   const isMeant = (one: Capability): boolean =>
     isOfModes(one, wanted) &&
@@ -68,11 +61,6 @@ export function capabilityOf(
     faults: [`capability: ${message}`],
   });
 }
-
-type Modes = Pick<Capability, 'accessMode' | 'attachmentMode'>;
-
-const isOfModes = (one: Modes, other: Modes): boolean =>
-  one.accessMode === other.accessMode && one.attachmentMode === other.attachmentMode;
 
 /** @throws StagecraftError NODE_UNFIT: the volume can't be used where the node is */
 export function checkTopology({ csi }: VolumeContext, nodeId: string, { topology }: NodeTarget): void {

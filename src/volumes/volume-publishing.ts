@@ -13,7 +13,7 @@ import { stuckOf } from './volume-view.js';
 import type { Goal } from './volume-waits.js';
 
 export interface PublishOptions extends AwaitOptions {
-  /** One that the volume was made with; default that of the claim on the node, else its first. */
+  /** One that the volume was made with; default: as it is published on the node, else as it is claimed there, else its first. */
   capability?: Capability;
   readOnly?: boolean;
 }
@@ -38,7 +38,10 @@ export class VolumePublishing {
     const { capability, readOnly, signal, timeoutMs } = checkedOptions(publishSchema, options);
     const left = timeLeft(this.#desk.clock, timeoutMs);
     const context = await this.#desk.made(known, { signal, timeoutMs });
-    const wish = { capability: capabilityOf(known, context, { nodeId, asked: capability }), readOnly };
+    const wish = {
+      readOnly,
+      ...(capability !== undefined && { capability: capabilityOf(known, context, capability) }),
+    };
     await this.#places.within(context, { nodeId, takesRoom: true }, (csiNodeId) =>
       this.#desk.ask(known, { type: 'volume.publish', nodeId, csiNodeId, ...wish }),
     );

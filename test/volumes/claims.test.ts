@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Claim } from '../../machines/volume-types.js';
 import type { ClaimOptions } from '../../src/volumes/volume-manager.js';
 import { refusalOf } from '../refusal.js';
+import { gate } from './scripts.js';
 import { pluginName, spec, VolumeHouse } from './volume-house.js';
 
 const data = { id: 'data' };
@@ -249,6 +250,32 @@ describe('claims', () => {
     await read('r2', 'b');
     await house.volumes.publish(log, 'b');
     expect(house.plugin.wrongs).to.deep.equal([]);
+  });
+
+  it('C4 published as its claim has it, also where that is on its way to the store', async () => {
+    const modes = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
+    await house.volumes.create(spec('log'));
+    const held = gate();
+    const commit = house.store.commit.bind(house.store);
+    house.store.commit = (items) => held.passed.then(() => commit(items));
+    const claimed = house.volumes.claim({ id: 'log' }, { allocId: 'w1', nodeId: 'a', mode: 'write', ...modes });
+    await house.rest();
+    const published = house.volumes.publish({ id: 'log' }, 'a');
+    await house.rest();
+    held.open();
+    await Promise.all([claimed, published]);
+    expect((await house.volumes.get({ id: 'log' }))?.publications.a?.capability).to.deep.equal(modes);
+  });
+
+  it('V1 published before its claim: asked for again as if nothing was said, it is as it was', async () => {
+    const log = { id: 'log' };
+    await house.volumes.create(spec('log'));
+    await house.volumes.publish(log, 'a');
+    const before = (await house.volumes.get(log))?.publications;
+    const modes = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
+    await house.volumes.claim(log, { allocId: 'w1', nodeId: 'a', mode: 'write', ...modes });
+    await house.volumes.publish(log, 'a');
+    expect((await house.volumes.get(log))?.publications).to.deep.equal(before);
   });
 
   it('C5 a signal that comes too late takes no claim away', async () => {

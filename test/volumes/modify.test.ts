@@ -68,6 +68,24 @@ describe('a volume that is modified', () => {
     expect((await house.volumes.get(key))?.mutableParameters).to.deep.equal({ iops: '1', tier: 'gold' });
   });
 
+  it('V1 V12 done, then refused to another who asked for it with more: who asked first is told that it is done', async () => {
+    const [one, two] = [gate(), gate()];
+    modifyingTells({ before: one.passed }, { before: two.passed, code: 'INVALID_ARGUMENT' });
+    const first = house.volumes.modify(key, { tier: 'gold' });
+    await house.rest();
+    const second = refusalOf(house.volumes.modify(key, { tier: 'gold', iops: 'x' }));
+    await house.rest();
+    one.open();
+    await house.rest();
+    const third = house.volumes.modify(key, { size: 'small' });
+    await house.rest();
+    two.open();
+    await first;
+    expect(await second).to.include({ code: 'CSI_ERROR', grpcCode: 'INVALID_ARGUMENT' });
+    await third;
+    expect((await house.volumes.get(key))?.mutableParameters).to.deep.equal({ iops: '1', tier: 'gold', size: 'small' });
+  });
+
   it('V1 V12 refused, and asked for again while the others are being changed: tried again, and done', async () => {
     const [one, two] = [gate(), gate()];
     modifyingTells({ before: one.passed, code: 'INVALID_ARGUMENT' }, { before: two.passed });
