@@ -228,18 +228,12 @@ function failCreation(draft: Draft, failure: CallFailure): void {
 function failPublication(draft: Draft, kind: 'publish' | 'unpublish', failure: CallFailure): void {
   const { nodeId, publication } = publicationAt(draft);
   if (kind === 'publish' && !isPublishing(publication)) return;
-  const { tries: _, inDoubt, undoneAfter, next: __, ...rest } = publication;
-  const isInDoubt = inDoubt && !(kind === 'publish' && isProof(failure)) && { inDoubt };
+  // A doubt stays: an attempt before may be under way still, whatever its repeat is answered.
+  const { tries: _, undoneAfter, next: __, ...rest } = publication;
   // Nobody wants it any more; that it is not there, only the plugin can say.
   if (kind === 'publish' && undoneAfter !== undefined) put(draft, nodeId, leaving(publication));
-  else put(draft, nodeId, { ...rest, ...isInDoubt, state: 'failed', failure: { ...failure, in: kind } });
+  else put(draft, nodeId, { ...rest, state: 'failed', failure: { ...failure, in: kind } });
 }
-
-/** Of whoever asks, or of what is there already: such answers say nothing of what an attempt before them has done. */
-const noProofs = ['ALREADY_EXISTS', 'PERMISSION_DENIED', 'UNAUTHENTICATED', 'UNIMPLEMENTED'];
-
-/** Whether a final answer to a publishing says that no attempt before it has done anything. */
-const isProof = ({ grpcCode }: CallFailure): boolean => grpcCode !== undefined && !noProofs.includes(grpcCode);
 
 function giveUp(draft: Draft, work: Work, { failure, isNotBegun }: FailedAttempt): void {
   const { message, final } = failure;

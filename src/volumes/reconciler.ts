@@ -87,8 +87,7 @@ export class Reconciler {
    * @throws StagecraftError PLUGIN_UNAVAILABLE, PLUGIN_LACKS, CSI_ERROR, for a plugin that was named; NOT_LEADER
    */
   async run(plugin?: string): Promise<Reconciled[]> {
-    const refusal = this.#options.refusal();
-    if (refusal) throw refusal;
+    this.#refuseIfNotOurs();
     const believed = await this.#believed();
     if (plugin !== undefined) return [await this.#compare(plugin, believed.get(plugin) ?? [])];
     const all = await Promise.all([...believed].map(([name, volumes]) => this.#compareOne(name, volumes)));
@@ -196,6 +195,12 @@ export class Reconciler {
     return { plugin, volumes: volumes.length, differing };
   }
 
+  /** @throws StagecraftError NOT_LEADER */
+  #refuseIfNotOurs(): void {
+    const refusal = this.#options.refusal();
+    if (refusal) throw refusal;
+  }
+
   /** All that the plugin lists, by its ids. */
   async #listed(plugin: string): Promise<{ listed: Map<string, ListedVolume>; withNodes: boolean }> {
     const { access, controller } = this.#options;
@@ -203,6 +208,7 @@ export class Reconciler {
     const admitted = await access.enter(plugin, { signal, waitMs, waits: () => {} });
     let answer: PluginAnswer | undefined;
     try {
+      this.#refuseIfNotOurs(); // it may have waited long
       const { capabilities } = admitted.sight;
       if (!capabilities.has('LIST_VOLUMES'))
         throw new StagecraftError(

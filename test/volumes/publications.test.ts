@@ -413,19 +413,17 @@ describe('publishing a volume', () => {
       expect(await house.stateOn('b')).to.equal('published');
     });
 
-    it('V11 V16 refused for who asks, after an attempt of unknown outcome: it may be there, so no other node has it', async () => {
-      inOrder(house.plugin, 'ControllerPublishVolume', [
-        { code: 'DEADLINE_EXCEEDED', work: true },
-        { code: 'UNAUTHENTICATED' },
-      ]);
-      const failing = refusalOf(house.volumes.publish(key, 'a'));
-      await house.clock.advance(1_000);
-      expect(await failing).to.include({ grpcCode: 'UNAUTHENTICATED' });
-      expect(await refusalOf(house.volumes.publish(key, 'b'))).to.include({ code: 'VOLUME_IN_USE' });
-      await house.volumes.unpublish(key, 'a');
-      await house.volumes.publish(key, 'b');
-      expect(house.attached()).to.deep.equal(['csi-b']);
-    });
+    for (const code of ['UNAUTHENTICATED', 'OUT_OF_RANGE'] as const)
+      it(`V11 V16 ${code} after an attempt of unknown outcome: that one may be there, or come, so no other node has it`, async () => {
+        inOrder(house.plugin, 'ControllerPublishVolume', [{ code: 'DEADLINE_EXCEEDED', work: true }, { code }]);
+        const failing = refusalOf(house.volumes.publish(key, 'a'));
+        await house.clock.advance(1_000);
+        expect(await failing).to.include({ grpcCode: code });
+        expect(await refusalOf(house.volumes.publish(key, 'b'))).to.include({ code: 'VOLUME_IN_USE' });
+        await house.volumes.unpublish(key, 'a');
+        await house.volumes.publish(key, 'b');
+        expect(house.attached()).to.deep.equal(['csi-b']);
+      });
 
     it('V11 V13 as the volume could not be created: told so', async () => {
       always(house.plugin, 'CreateVolume', { code: 'OUT_OF_RANGE' });

@@ -6,7 +6,7 @@ import type { ActorDoor } from '../../src/engine/actor-door.js';
 import type { ActorView } from '../../src/engine/engine.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { StagecraftError } from '../../src/errors.js';
-import { PluginAccess, type PluginPort } from '../../src/volumes/plugin-access.js';
+import { PluginAccess, type PluginPort, type PluginSight } from '../../src/volumes/plugin-access.js';
 import { Reconciler } from '../../src/volumes/reconciler.js';
 import { refusalOf } from '../refusal.js';
 import { FakePlugin } from './fake-plugin.js';
@@ -14,6 +14,13 @@ import { always } from './scripts.js';
 import { pluginName, spec, VolumeHouse } from './volume-house.js';
 
 const intervalMs = 300_000;
+
+const seenWell: PluginSight = {
+  capabilities: new Set(['LIST_VOLUMES']),
+  pluginCapabilities: new Set(),
+  hasController: true,
+  wellAtMs: 0,
+};
 
 describe('rounds of comparing', () => {
   let house: VolumeHouse;
@@ -69,12 +76,54 @@ describe('rounds of comparing', () => {
     const told: string[] = [];
     const first = 'volume/default/a-first';
     const rows = [first, 'volume/default/data'].map((address): [string, ActorView] => [address, madeView(address)]);
-    const engine: ActorDoor = {
-      page: async () => ({ rows }),
+    const reconciler = reconcilerOf({
+      rows,
       ask: async (address) => {
         told.push(address);
         if (address === first) throw new StagecraftError('ACTOR_QUARANTINED', 'it is in quarantine', { address });
       },
+    });
+    const refusal = await refusalOf(reconciler.run(pluginName));
+    expect(refusal).to.include({ code: 'ACTOR_QUARANTINED', address: first });
+    expect(told).to.deep.equal([first, 'volume/default/data']);
+  });
+
+  it('V12 V20 it waited for the plugin, and another leads by then: nothing is asked of the plugin', async () => {
+    let isThere = false;
+    let changed = (): void => {};
+    let refusal: StagecraftError | undefined;
+    const reconciler = reconcilerOf({
+      rows: [['volume/default/data', madeView('volume/default/data')]],
+      refusal: () => refusal,
+      plugins: {
+        sight: () => ({ ...seenWell, ...(!isThere && { trouble: 'it is away' }) }),
+        watch: (_, hear) => {
+          changed = hear;
+          return () => {};
+        },
+      },
+    });
+    const refused = refusalOf(reconciler.run(pluginName));
+    await house.rest();
+    refusal = new StagecraftError('NOT_LEADER', 'another leads');
+    isThere = true;
+    changed();
+    expect(await refused).to.equal(refusal);
+    expect(house.plugin.calls).to.deep.equal([]);
+  });
+
+  interface Around {
+    rows: [address: string, view: ActorView][];
+    ask?: ActorDoor['ask'];
+    refusal?: () => StagecraftError | undefined;
+    plugins?: Partial<PluginPort>;
+  }
+
+  /** One that compares these volumes with the plugin of the house. */
+  function reconcilerOf({ rows, ask = async () => {}, refusal = () => undefined, plugins }: Around): Reconciler {
+    const engine: ActorDoor = {
+      page: async () => ({ rows }),
+      ask,
       read: async () => undefined,
       peek: () => undefined,
       has: () => false,
@@ -83,32 +132,25 @@ describe('rounds of comparing', () => {
         throw new Error('nobody follows here');
       },
     };
-    const plugins: PluginPort = {
+    const port: PluginPort = {
       isKnown: () => true,
-      sight: () => ({
-        capabilities: new Set(['LIST_VOLUMES']),
-        pluginCapabilities: new Set(),
-        hasController: true,
-        wellAtMs: 0,
-      }),
+      sight: () => seenWell,
       client: async () => house.plugin,
       lookAgain: () => {},
       watch: () => () => {},
+      ...plugins,
     };
-    const reconciler = new Reconciler({
+    return new Reconciler({
       engine,
       controller: csiController({ timeoutMs: 1_000 }),
-      access: new PluginAccess(plugins, { clock: house.clock, maxInFlight: 1 }),
+      access: new PluginAccess(port, { clock: house.clock, maxInFlight: 1 }),
       nodesOf: async () => new Map(),
-      refusal: () => undefined,
+      refusal,
       clock: house.clock,
       logger: silentLogger,
       intervalMs,
     });
-    const refusal = await refusalOf(reconciler.run(pluginName));
-    expect(refusal).to.include({ code: 'ACTOR_QUARANTINED', address: first });
-    expect(told).to.deep.equal([first, 'volume/default/data']);
-  });
+  }
 });
 
 /** Of a volume that the plugin has made, and does not list. */
