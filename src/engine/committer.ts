@@ -14,12 +14,6 @@ export interface Submission {
   outcome: CommitOutcome;
 }
 
-export interface CommitterOptions {
-  store: Store;
-  clock: Clock;
-  logger: Logger;
-}
-
 /** The store has a time limit for each call, and who waits for other things waits for what follows all of it. */
 const mostAtOnce = 1_000;
 const firstRetryMs = 50;
@@ -35,7 +29,7 @@ export class Committer {
   #idle: (() => void)[] = [];
   readonly #stop = new AbortController();
 
-  constructor({ store, clock, logger }: CommitterOptions) {
+  constructor(store: Store, clock: Clock, logger: Logger) {
     this.#store = store;
     this.#clock = clock;
     this.#logger = logger;

@@ -104,7 +104,7 @@ export class Engine implements Inbox {
     this.#clock = clock;
     this.#logger = logger;
     this.#timers = timers;
-    this.#committer = new Committer({ store, clock, logger });
+    this.#committer = new Committer(store, clock, logger);
     this.#effects = new EffectRunner(
       clock,
       timers,

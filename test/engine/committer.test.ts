@@ -23,7 +23,7 @@ describe('the committer', () => {
     data = memoryStore();
     store = moodyStore(data);
     await store.open();
-    committer = new Committer({ store, clock, logger });
+    committer = new Committer(store, clock, logger);
     heard = [];
     logged = [];
   });
@@ -56,7 +56,7 @@ describe('the committer', () => {
 
   it('the turn has been long, then what is submitted is written in a later one, in one call', async () => {
     let nowMs = 0;
-    committer = new Committer({ store, clock: { ...clock, monotonicMs: () => nowMs }, logger });
+    committer = new Committer(store, { ...clock, monotonicMs: () => nowMs }, logger);
     submit('a');
     nowMs = 1_000;
     await Promise.resolve();
@@ -115,7 +115,7 @@ describe('the committer', () => {
     store.commit = () => {
       throw new Error('broken');
     };
-    committer = new Committer({ store, clock, logger });
+    committer = new Committer(store, clock, logger);
     submit('a');
     await rest();
     expect(heard).to.deep.equal(['a unavailable']);
@@ -183,7 +183,7 @@ describe('the committer', () => {
       data = memoryStore();
       store = moodyStore(data);
       await store.open();
-      committer = new Committer({ store, clock, logger });
+      committer = new Committer(store, clock, logger);
       const lengths = Array.from({ length: 5 }, () => 1 + Math.floor(random.next() * 6));
       const next = (address: string, seq: number, length: number): void => {
         if (seq < length) submit(address, seq, () => next(address, seq + 1, length));
