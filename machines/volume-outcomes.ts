@@ -200,10 +200,14 @@ function fail(draft: Draft, work: Work, failure: CallFailure): void {
       if (draft.deletion) draft.deletion = { force: draft.deletion.force, failure };
       draft.tells.push({ type: 'failed', in: 'delete', failure });
       break;
-    case 'expand':
-      if (draft.expansion) draft.expansion = anew(draft.expansion) ?? { capacity: draft.expansion.capacity, failure };
-      draft.tells.push({ type: 'failed', in: 'expand', failure });
+    case 'expand': {
+      const { expansion } = draft;
+      if (!expansion) break;
+      const { capacity } = expansion;
+      draft.expansion = anew(expansion) ?? { capacity, failure };
+      draft.tells.push({ type: 'failed', in: 'expand', capacity, failure });
       break;
+    }
     case 'modify': {
       const { modification } = draft;
       if (!modification) break;
@@ -211,7 +215,7 @@ function fail(draft: Draft, work: Work, failure: CallFailure): void {
       draft.modification = next
         ? { mutableParameters: next, refused: { mutableParameters, failure } }
         : { mutableParameters, failure };
-      draft.tells.push({ type: 'failed', in: 'modify', failure });
+      draft.tells.push({ type: 'failed', in: 'modify', mutableParameters, failure });
     }
   }
 }

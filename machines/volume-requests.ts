@@ -126,7 +126,7 @@ function claimRefusal(
   if (held) {
     if (isSameClaim(held, claim) && held.state === 'taken') return undefined;
     const advice = held.state === 'taken' ? 'release that first' : 'claim it anew once that is released';
-    return refused('CLAIM_CONFLICT', context, `alloc ${allocId} already has ${describeClaim(held)}: ${advice}`);
+    return refused('CLAIM_CONFLICT', context, `it is claimed already by ${describeClaim(held)}: ${advice}`);
   }
   if (isRepeat) return refused('CLAIM_CONFLICT', context, `alloc ${allocId} has it no more: claim it anew`);
   if (queued) {
@@ -143,6 +143,12 @@ function claimRefusal(
   if (!offered.some((one) => one.accessMode === accessMode && one.attachmentMode === attachmentMode)) {
     const has = offered.map((one) => `${one.attachmentMode}, ${one.accessMode}`).join(' or ');
     return refused('CLAIM_CONFLICT', context, `it was not made for ${attachmentMode}, ${accessMode}, but for ${has}`);
+  }
+  const present = context.publications[claim.nodeId];
+  const wish = present && wishOf(present);
+  if (wish && !isOfModes(wish.capability, claim)) {
+    const why = `it is published otherwise on ${describePublication(claim.nodeId, { ...present, ...wish })}`;
+    return refused('CLAIM_CONFLICT', context, `${why}: claim it so, or unpublish it there first`);
   }
   if (wait && waiting.length < mostWaiting) return undefined;
   if (wait) {
@@ -164,14 +170,17 @@ function deleteRefusal(context: VolumeContext, { force }: RequestOf<'volume.dele
   const claims = context.claims.map(describeClaim);
   const published = wantedOn(context).map(([nodeId, publication]) => describePublication(nodeId, publication));
   if (claims.length + published.length === 0) return undefined;
-  const advice = [...(claims.length > 0 ? ['release'] : []), ...(published.length > 0 ? ['unpublish'] : [])].join(
-    ' and ',
-  );
+  const isTaken = context.claims.some(({ state }) => state === 'taken');
+  const ways = [...(isTaken ? ['release'] : []), ...(published.length > 0 ? ['unpublish'] : [])];
+  const advice =
+    ways.length > 0
+      ? `${ways.join(' and ')} it first`
+      : 'its node has to report that it let go of it, or to be fenced, first';
   const parts = [
     ...(claims.length > 0 ? [`claimed by ${claims.join(', ')}`] : []),
     ...(published.length > 0 ? [`published on ${published.join(', ')}`] : []),
   ];
-  return refused('VOLUME_IN_USE', context, `it is ${parts.join(' and ')}: ${advice} it first, or delete it with force`);
+  return refused('VOLUME_IN_USE', context, `it is ${parts.join(' and ')}: ${advice}, or delete it with force`);
 }
 
 function unpublishRefusal(context: VolumeContext, { nodeId }: RequestOf<'volume.unpublish'>): Failure | undefined {

@@ -276,7 +276,9 @@ export type VolumeChanged = { key: VolumeKey; uid: string } & (
   | { type: 'created'; csiId: string }
   | { type: 'deleted'; leftovers?: Leftover[] }
   /** It can't be done as it was asked for; a volume whose expansion or modification has failed can be used as before. */
-  | { type: 'failed'; in: 'create' | 'delete' | 'expand' | 'modify'; failure: Failure }
+  | { type: 'failed'; in: 'create' | 'delete'; failure: Failure }
+  | { type: 'failed'; in: 'expand'; capacity: CapacityRange; failure: Failure }
+  | { type: 'failed'; in: 'modify'; mutableParameters: Record<string, string>; failure: Failure }
   /** `removed` with a failure: given up, it may still be published there. */
   | { type: 'publication'; nodeId: string; number: number; state: PublicationState | 'removed'; failure?: Failure }
   | {

@@ -39,7 +39,7 @@ describe('A1 what the agent says', () => {
     const lines: [object, string | undefined][] = [
       [{ kind: 'created', csiId: 'vol-1' }, 'created, its plugin knows it as vol-1'],
       [{ kind: 'failed', in: 'create', failure }, 'failed: no room'],
-      [{ kind: 'failed', in: 'expand', failure }, 'not expanded: no room'],
+      [{ kind: 'failed', in: 'expand', capacity: { requiredBytes: 1 }, failure }, 'not expanded: no room'],
       [{ kind: 'publication', nodeId: 'a', number: 1, state: 'published' }, 'published to node a'],
       [{ kind: 'publication', nodeId: 'a', number: 1, state: 'failed', failure }, 'failed on node a: no room'],
       [{ kind: 'publication', nodeId: 'a', number: 1, state: 'removed' }, 'not published to node a any more'],

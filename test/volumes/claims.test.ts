@@ -111,7 +111,7 @@ describe('claims', () => {
   it('C1 the same alloc on another node, or otherwise: refused, naming what it has', async () => {
     await claim('w1');
     const has =
-      /^CLAIM_CONFLICT .*alloc w1 already has alloc w1 on node a \(write, single-node-writer, taken\): release/;
+      /^CLAIM_CONFLICT .*it is claimed already by alloc w1 on node a \(write, single-node-writer, taken\): release/;
     expect(await refusal(claim('w1', { nodeId: 'b' }))).to.match(has);
     expect(await refusal(claim('w1', { mode: 'read' }))).to.match(has);
     expect(await refusal(claim('w1', { ...shared, wait: true }))).to.match(has);
@@ -267,15 +267,29 @@ describe('claims', () => {
     expect((await house.volumes.get({ id: 'log' }))?.publications.a?.capability).to.deep.equal(modes);
   });
 
-  it('V1 published before its claim: asked for again as if nothing was said, it is as it was', async () => {
+  it('C4 published before its claim: claimed as that is; otherwise refused, naming how it is published', async () => {
     const log = { id: 'log' };
     await house.volumes.create(spec('log'));
-    await house.volumes.publish(log, 'a');
-    const before = (await house.volumes.get(log))?.publications;
     const modes = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
-    await house.volumes.claim(log, { allocId: 'w1', nodeId: 'a', mode: 'write', ...modes });
+    await house.volumes.publish(log, 'a', { capability: modes });
+    const asked = { allocId: 'w1', nodeId: 'a', mode: 'write' } as const;
+    for (const wait of [false, true])
+      expect(await refusal(house.volumes.claim(log, { ...asked, ...single, wait }))).to.match(
+        /^CLAIM_CONFLICT .*published otherwise on node a \(published, multi-node-multi-writer\): claim it so, or unpublish/,
+      );
+    expect((await house.volumes.claim(log, { ...asked, ...modes })).state).to.equal('taken');
+    const before = (await house.volumes.get(log))?.publications;
     await house.volumes.publish(log, 'a');
     expect((await house.volumes.get(log))?.publications).to.deep.equal(before);
+  });
+
+  it('C2 C5 released, and its node has not reported yet: a deletion is refused, saying what is waited for', async () => {
+    await claim('w1');
+    await house.volumes.publish(data, 'a');
+    await house.volumes.release(data, 'w1');
+    expect(await refusal(house.volumes.delete(data))).to.match(
+      /^VOLUME_IN_USE .*claimed by alloc w1 on node a \(write, .*, unpublishing\): its node has to report that it let go/,
+    );
   });
 
   it('C5 a signal that comes too late takes no claim away', async () => {

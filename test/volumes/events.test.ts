@@ -59,6 +59,8 @@ describe('the events of volumes', () => {
     const failed = (await house.events()).flatMap((event) => (event.kind === 'failed' ? [event] : []));
     expect(failed.map((event) => event.in)).to.deep.equal(['create', 'expand', 'modify', 'delete']);
     for (const { failure } of failed) expect(failure.message).to.include('no');
+    expect(failed[1]).to.deep.include({ capacity: { requiredBytes: 2048 } });
+    expect(failed[2]).to.deep.include({ mutableParameters: { tier: 'gold' } });
   });
 
   it('V14 every follower sees each once: from now, from the beginning, from any event on, also after a restart', async () => {
