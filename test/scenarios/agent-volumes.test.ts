@@ -8,6 +8,7 @@ import type { NodeReport } from '../../src/agent/node-api.js';
 import type { GroupSnapshotReport } from '../../src/agent/snapshot-api.js';
 import type { VolumeReport } from '../../src/agent/volume-api.js';
 import { askAgent } from '../../src/cli/client.js';
+import { until } from '../until.js';
 import { AgentProcess, mainPath, makePlace, type Place, removePlace } from './agent-process.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -175,7 +176,10 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
     expect(stderr).to.include(why);
     await agent.kill('SIGTERM');
     agent = new AgentProcess(place);
-    expect(await agent.line(/^ {2}volume default\/locked: pending-create: /)).to.include(why);
+    // It is tried again at once; until the plugin was seen, that is what it waits for.
+    const waits = ["plugin 'hostpath' can't be called", why].join('|');
+    expect(await agent.line(/^ {2}volume default\/locked: pending-create: /)).to.match(new RegExp(waits));
+    await until(() => volume('status', 'locked').stdout.includes(why));
     expect(volume('create', 'typed', '--plugin', 'hostpath', '--secret', 'password=hunter2').stderr)
       .to.include('secrets.password: its reference must be')
       .and.not.include('hunter2');

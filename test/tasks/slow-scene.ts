@@ -39,7 +39,7 @@ export class SlowScene {
     const volumeCapability = { mount: {}, accessMode: { mode: 'SINGLE_NODE_WRITER' } } as const;
     const call = client.nodePublishVolume({ volumeId: 'v', targetPath, volumeCapability });
     call.catch(() => {}); // who made it looks at it later
-    await until(() => this.record.length > 0);
+    await until(() => this.record.includes('begun'));
     return { client, call };
   }
 }
