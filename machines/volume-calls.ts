@@ -1,6 +1,6 @@
 /** The calls that the volume machine (volume.ts) asks for: all that each is made with but the secrets. Pure. */
 import type { Bytes, Capability, CapacityRange, SecretRef } from './csi-types.js';
-import { mayBeThere } from './volume-modes.js';
+import { isOfModes, mayBeThere } from './volume-modes.js';
 import { publicationAt } from './volume-outcomes.js';
 import type { VolumeContext, VolumeSpec } from './volume-types.js';
 
@@ -97,9 +97,7 @@ export const expandCallOf = (context: VolumeContext): ExpandCall => {
 /** How one that is on no node is to be used: as it is claimed, else as it was asked for first. */
 const unpublishedUse = ({ spec, claims }: VolumeContext): Capability | undefined => {
   const offered = spec?.capabilities ?? [];
-  const isClaimed = ({ accessMode, attachmentMode }: Capability): boolean =>
-    claims.some((claim) => claim.accessMode === accessMode && claim.attachmentMode === attachmentMode);
-  return offered.find(isClaimed) ?? offered[0];
+  return offered.find((one) => claims.some((claim) => isOfModes(one, claim))) ?? offered[0];
 };
 
 export const modifyCallOf = (context: VolumeContext): ModifyCall => ({
