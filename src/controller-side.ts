@@ -4,6 +4,9 @@
  */
 import { clusterOwnedPrefixes, isClusterOwned } from '../machines/addresses.js';
 import { defaultBackoff } from '../machines/backoff.js';
+import { PluginAccess } from './calls/plugin-access.js';
+import { PluginCalls } from './calls/plugin-calls.js';
+import { noSecrets } from './calls/secrets.js';
 import { csiController } from './csi/controller.js';
 import { csiSnapshots } from './csi/snapshots.js';
 import { ElectedEngine } from './engine/elected-engine.js';
@@ -25,10 +28,7 @@ import type { NodeTarget } from './volumes/node-port.js';
 import { NodeReports } from './volumes/node-reports.js';
 import { observed } from './volumes/observed-time.js';
 import { OwnNode } from './volumes/own-node.js';
-import { PluginAccess } from './volumes/plugin-access.js';
-import { PluginCalls } from './volumes/plugin-calls.js';
 import { Reconciler } from './volumes/reconciler.js';
-import { noSecrets } from './volumes/secrets.js';
 import { snapshotKinds } from './volumes/snapshot-kinds.js';
 import { groupSnapshotManager, type SnapshotManager, snapshotManager } from './volumes/snapshot-manager.js';
 import type { GroupSnapshotSpec, SnapshotSpec } from './volumes/snapshot-spec.js';

@@ -12,6 +12,14 @@ export type {
   TaskSpec,
 } from '../machines/index.js';
 export type { ActorControl, ActorStatus, Journal } from './actor-records.js';
+export type { SecretsProvider } from './calls/secrets.js';
+export {
+  type EnvironmentOptions,
+  envSecrets,
+  fileSecrets,
+  type SecretsFrom,
+  secretsFrom,
+} from './calls/secrets-providers.js';
 export type { QuarantinedActor } from './engine/actors.js';
 export type { Clock } from './engine/clock.js';
 export type { EntrySource, JournalEntry } from './engine/envelope.js';
@@ -29,6 +37,9 @@ export type { FingerprintTimes } from './registry/fingerprint-loop.js';
 export type { PluginEvent } from './registry/plugin-events.js';
 export type { WaitOptions } from './registry/plugin-registry.js';
 export type { PluginStatus } from './registry/plugin-statuses.js';
+export type { Page } from './requests/actor-pages.js';
+export type { AwaitOptions } from './requests/await-options.js';
+export type { VolumeKeyInput } from './requests/fields.js';
 export {
   createRuntime,
   type GroupSnapshots,
@@ -44,24 +55,14 @@ export type { LogOptions, Retention, RuntimeOptions } from './runtime-options.js
 export type { TaskOptions } from './tasks/spec.js';
 export type { LogPart } from './tasks/task-logs.js';
 export type { TaskState, TaskStatus, TaskUpdate } from './tasks/task-supervisor.js';
-export type { Page } from './volumes/actor-pages.js';
-export type { AwaitOptions } from './volumes/await-options.js';
 export type { Capacity, CapacityRequest } from './volumes/capacity.js';
 export type { Expanded, ExpandRequest } from './volumes/expansion.js';
 export type { NodeUpdate } from './volumes/node-events.js';
 export type { NodeReport, NodeStatus } from './volumes/node-manager.js';
 export type { Reconciled } from './volumes/reconciler.js';
-export type { SecretsProvider } from './volumes/secrets.js';
-export {
-  type EnvironmentOptions,
-  envSecrets,
-  fileSecrets,
-  type SecretsFrom,
-  secretsFrom,
-} from './volumes/secrets-providers.js';
 export type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from './volumes/snapshot-spec.js';
 export type { GroupMember, GroupSnapshot, Snapshot, SnapshotEvent } from './volumes/snapshot-view.js';
-export type { VolumeKeyInput, VolumeSpec } from './volumes/spec.js';
+export type { VolumeSpec } from './volumes/spec.js';
 export type { VolumeEvent } from './volumes/volume-events.js';
 export type { VolumeFilter } from './volumes/volume-list.js';
 export type { ClaimOptions, PublishOptions } from './volumes/volume-manager.js';

@@ -1,10 +1,10 @@
 /** Registered plugins, as volumes and nodes need to know them. Composed in runtime.ts. */
 import { nodeOwnedPrefix } from '../machines/addresses.js';
 import type { NodePlugin } from '../machines/node.js';
+import type { PluginPort, PluginSight } from './calls/plugin-access.js';
 import type { Engine } from './engine/engine.js';
 import type { PluginRegistry } from './registry/plugin-registry.js';
 import type { NodePluginsPort } from './volumes/own-node.js';
-import type { PluginPort, PluginSight } from './volumes/plugin-access.js';
 
 const none: ReadonlySet<string> = new Set();
 

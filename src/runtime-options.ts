@@ -1,5 +1,6 @@
 /** What `createRuntime` takes, and what of it is refused. */
 import { type BackoffPolicy, defaultBackoff } from '../machines/backoff.js';
+import type { SecretsProvider } from './calls/secrets.js';
 import type { Clock } from './engine/clock.js';
 import type { Logger } from './engine/logger.js';
 import type { Random } from './engine/random.js';
@@ -9,7 +10,6 @@ import type { Dependents } from './registry/dependents.js';
 import type { Dispenser } from './registry/dispenser.js';
 import type { FingerprintTimes } from './registry/fingerprint-loop.js';
 import { checkDispensers } from './registry/validate.js';
-import type { SecretsProvider } from './volumes/secrets.js';
 
 export interface RuntimeOptions {
   /** This host, 1 to 256 bytes. */

@@ -1,6 +1,6 @@
 /** The secrets provider that a configuration names. */
-import type { SecretsProvider } from '../volumes/secrets.js';
-import { secretsFrom } from '../volumes/secrets-providers.js';
+import type { SecretsProvider } from '../calls/secrets.js';
+import { secretsFrom } from '../calls/secrets-providers.js';
 import type { AgentConfig } from './config.js';
 
 /** Absent where none is configured. */

@@ -1,6 +1,6 @@
 /** What the calls of the house are made with: the client that a dispenser gave, and how long an answer is waited for. */
 import { type Hearable, isHearable } from '../abort.js';
-import type { CallBounds } from '../volumes/controller-port.js';
+import type { CallBounds } from '../calls/call-bounds.js';
 import type { CallOptions } from './calls.js';
 import type { CsiClient } from './client.js';
 

@@ -4,7 +4,8 @@
  */
 import type { Bytes, CallFailure, Capability, CapacityRange, Segments } from '../../machines/csi-types.js';
 import type { CreatedVolume, VolumeSpec } from '../../machines/volume-types.js';
-import type { CallBounds, ControllerPort, ListedVolume } from '../volumes/controller-port.js';
+import type { CallBounds } from '../calls/call-bounds.js';
+import type { ControllerPort, ListedVolume } from '../volumes/controller-port.js';
 import { boundedBy, csi } from './bounded.js';
 import type { CallOptions } from './calls.js';
 import type { CsiClient } from './client.js';

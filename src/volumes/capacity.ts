@@ -1,10 +1,17 @@
 /** How much room plugins have: asked when somebody wants to know, kept nowhere. */
 import { z } from 'zod';
+import type { PluginAccess } from '../calls/plugin-access.js';
 import { StagecraftError } from '../errors.js';
-import { type AwaitOptions, awaitSchema, checkedOptions } from './await-options.js';
+import { type AwaitOptions, awaitSchema, checkedOptions } from '../requests/await-options.js';
+import {
+  capabilitySchema,
+  checked,
+  definedCapability,
+  parametersSchema,
+  segmentsSchema,
+  textSchema,
+} from '../requests/fields.js';
 import type { ControllerPort } from './controller-port.js';
-import type { PluginAccess } from './plugin-access.js';
-import { capabilitySchema, checked, definedCapability, parametersSchema, segmentsSchema, textSchema } from './spec.js';
 import { refuseUnknown } from './volume-checks.js';
 import { bytesIn } from './volume-view.js';
 

@@ -2,15 +2,7 @@
 import type { Bytes, Capability, CapacityRange, Segments } from '../../machines/csi-types.js';
 import type { ExpandAnswer, PublishAnswer } from '../../machines/volume-calls.js';
 import type { CreateAnswer, VolumeSpec } from '../../machines/volume-types.js';
-import type { Hearable } from '../abort.js';
-
-export interface CallBounds {
-  /** Resolved for this very call. */
-  secrets: Record<string, string>;
-  signal: AbortSignal;
-  /** The same, where a signal is made only for those who look at it. */
-  onAbort?: Hearable['onAbort'];
-}
+import type { CallBounds } from '../calls/call-bounds.js';
 
 export interface PublishRequest {
   csiId: string;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { CapacityRange } from '../../machines/csi-types.js';
 import { isCovered } from '../../machines/volume-requests.js';
 import type { VolumeContext } from '../../machines/volume-types.js';
-import { bytesSchema } from './spec.js';
+import { bytesSchema } from '../requests/fields.js';
 import { bytesIn } from './volume-view.js';
 
 export const expandSchema = z

@@ -5,6 +5,7 @@ import { addressParts, nodeAddress, nodesPrefix, volumeAddress } from '../../mac
 import { isHeard, type NodeContext, type NodeEvent, type NodePlugin, type ReportMark } from '../../machines/node.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { VolumeRequest } from '../../machines/volume-types.js';
+import { lockKey } from '../calls/volume-locks.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
 import { asData } from '../engine/data.js';
@@ -12,12 +13,11 @@ import type { ActorView } from '../engine/engine.js';
 import { pages } from '../engine/pages.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { messageOf, StagecraftError } from '../errors.js';
+import { checked, keyOf, nodeIdSchema, segmentsSchema, textSchema, type VolumeKeyInput } from '../requests/fields.js';
 import { type NodeUpdate, nodeUpdateOf } from './node-events.js';
 import { nodesTopic } from './node-kind.js';
 import type { NodeTarget } from './node-port.js';
 import { type Holding, SoleHolders } from './sole-holders.js';
-import { checked, keyOf, nodeIdSchema, segmentsSchema, textSchema, type VolumeKeyInput } from './spec.js';
-import { lockKey } from './volume-locks.js';
 
 const states = ['ready', 'down', 'gone'] as const;
 

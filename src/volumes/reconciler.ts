@@ -6,13 +6,13 @@ import { volumesPrefix } from '../../machines/addresses.js';
 import { isSameData } from '../../machines/same-data.js';
 import { beliefOf, seenIn } from '../../machines/volume-sightings.js';
 import type { PublicationState, Sighting, VolumeContext } from '../../machines/volume-types.js';
+import type { PluginAccess, PluginAnswer } from '../calls/plugin-access.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import { pages } from '../engine/pages.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { ControllerPort, ListedVolume } from './controller-port.js';
-import type { PluginAccess, PluginAnswer } from './plugin-access.js';
 import { stateOf } from './volume-view.js';
 
 export interface ReconcilerOptions {

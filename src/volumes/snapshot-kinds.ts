@@ -9,11 +9,11 @@ import type {
   RemoveSnapshotCall,
   SnapshotKey,
 } from '../../machines/volume-snapshot-types.js';
+import type { CallBounds } from '../calls/call-bounds.js';
+import type { Admitted } from '../calls/plugin-access.js';
+import type { PluginCall, PluginCalls, Work } from '../calls/plugin-calls.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
 import { StagecraftError } from '../errors.js';
-import type { CallBounds } from './controller-port.js';
-import type { Admitted } from './plugin-access.js';
-import type { PluginCall, PluginCalls, Work } from './plugin-calls.js';
 import type { SnapshotIds, SnapshotPort } from './snapshot-port.js';
 
 export const snapshotsTopic = 'snapshots';

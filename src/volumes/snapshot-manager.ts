@@ -14,15 +14,16 @@ import type {
   SnapshotRequest,
 } from '../../machines/volume-snapshot-types.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
+import { checkSecretRefs, type SecretsProvider } from '../calls/secrets.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
 import type { Random } from '../engine/random.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { StagecraftError } from '../errors.js';
-import { type Page, pageOf } from './actor-pages.js';
-import { ActorWaits } from './actor-waits.js';
-import { type AwaitOptions, awaitSchema, awaitShape, checkedOptions } from './await-options.js';
-import { checkSecretRefs, type SecretsProvider } from './secrets.js';
+import { type Page, pageOf } from '../requests/actor-pages.js';
+import { ActorWaits } from '../requests/actor-waits.js';
+import { type AwaitOptions, awaitSchema, awaitShape, checkedOptions } from '../requests/await-options.js';
+import { keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { groupSnapshotSort, type SnapshotSort, snapshotSort } from './snapshot-sorts.js';
 import { volumeSources } from './snapshot-sources.js';
 import type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from './snapshot-spec.js';
@@ -34,7 +35,6 @@ import {
   snapshotEventOf,
   snapshotStateOf,
 } from './snapshot-view.js';
-import { keyOf, type VolumeKeyInput } from './spec.js';
 
 export interface SnapshotManagerOptions {
   engine: ActorDoor;

@@ -1,6 +1,6 @@
 /** What snapshots ask of plugins, in the words of the house: the port behind which CSI stands. */
 import type { MadeSnapshot } from '../../machines/volume-snapshot-types.js';
-import type { CallBounds } from './controller-port.js';
+import type { CallBounds } from '../calls/call-bounds.js';
 
 export interface CreateRequest {
   name: string;

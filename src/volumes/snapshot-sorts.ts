@@ -8,6 +8,7 @@ import {
 } from '../../machines/addresses.js';
 import type { SnapshotContext, SnapshotKind } from '../../machines/volume-snapshot-types.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
+import { checked } from '../requests/fields.js';
 import { groupSnapshotsTopic, snapshotsTopic } from './snapshot-kinds.js';
 import {
   type CheckedGroup,
@@ -19,7 +20,6 @@ import {
   snapshotSchema,
 } from './snapshot-spec.js';
 import { type GroupSnapshot, groupSnapshotOf, type Snapshot, snapshotOf } from './snapshot-view.js';
-import { checked } from './spec.js';
 
 export interface SnapshotSort<TSpec, TView> {
   kind: SnapshotKind;

@@ -1,7 +1,7 @@
 /** What a snapshot may be asked to be: checked whole, every fault at once with its path, before anything is stored. */
 import { z } from 'zod';
-import { pageShape } from './actor-pages.js';
-import { checked, keySchema, mapSchema, secretsSchema, textSchema } from './spec.js';
+import { pageShape } from '../requests/actor-pages.js';
+import { checked, keySchema, mapSchema, secretsSchema, textSchema } from '../requests/fields.js';
 
 const common = {
   namespace: textSchema.default('default'),

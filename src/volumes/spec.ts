@@ -1,132 +1,20 @@
 /** What a volume may be asked to be: checked whole, every fault at once with its path, before anything is stored. */
 import { z } from 'zod';
-import type { Bytes, Capability, CapacityRange, SecretRef } from '../../machines/csi-types.js';
-import type { VolumeSpec as KnownSpec, VolumeKey } from '../../machines/volume-types.js';
-import { StagecraftError } from '../errors.js';
-import { allowedKeys, inPlainWords } from '../host/plain-faults.js';
-
-/** The CSI specification's limits: of a string, of a map, of a node id. In bytes. */
-const maxTextBytes = 128;
-const maxMapBytes = 4_096;
-const maxNodeIdBytes = 256;
-
-const sized = (most: number): z.ZodString =>
-  z
-    .string()
-    .min(1, 'must not be empty')
-    .refine((text) => Buffer.byteLength(text) <= most, `must have at most ${most} bytes`)
-    .refine((text) => !/[\p{Cc}\p{Cs}]/u.test(text), 'must have no control characters or broken surrogate pairs');
-
-export const textSchema = sized(maxTextBytes);
-export const nodeIdSchema = sized(maxNodeIdBytes).refine(
-  (id) => !isOwnName(id),
-  'must not be what every object in JavaScript has',
-);
-
-const bytesOf = (map: Record<string, string>): number =>
-  Object.entries(map)
-    .flat()
-    .reduce((sum, part) => sum + Buffer.byteLength(part), 0);
-
-/** JavaScript's own objects have them: as keys of what is kept they would be lost, or found where they are not. */
-const isOwnName = (text: string): boolean => text in Object.prototype;
-
-/** Of what is sent to drivers. */
-export const mapSchema = z
-  .record(z.string(), z.string())
-  .refine(
-    (entries) => !/\p{Cs}/u.test(Object.entries(entries).flat().join(' ')),
-    'must have no broken surrogate pairs, in keys and values',
-  )
-  .refine(
-    (entries) => bytesOf(entries) <= maxMapBytes,
-    `must have at most ${maxMapBytes} bytes, keys and values together`,
-  );
-
-export const segmentsSchema = mapSchema.refine(
-  (entries) => Object.keys(entries).length > 0,
-  'must name at least one segment',
-);
-
-export const parametersSchema = mapSchema.refine(
-  (entries) => Object.keys(entries).length > 0,
-  'must name at least one parameter',
-);
-
-/** Kept as plain data: above 2⁵³−1 in decimal. A text that is no number is not looked at any further. */
-export const bytesSchema = z
-  .union([z.int().positive(), z.bigint().positive(), z.string().regex(/^[1-9]\d*$/, { abort: true })], {
-    error: 'must be a whole number of bytes, at least 1; above 2^53-1 a bigint',
-  })
-  .refine((size) => BigInt(size) < 2n ** 63n, 'must be below 2^63')
-  .transform((size): Bytes => (BigInt(size) <= Number.MAX_SAFE_INTEGER ? Number(size) : String(size)));
-
-export const capacitySchema = z
-  .strictObject({ requiredBytes: bytesSchema.optional(), limitBytes: bytesSchema.optional() })
-  .refine(
-    ({ requiredBytes = 0, limitBytes }) => limitBytes === undefined || BigInt(requiredBytes) <= BigInt(limitBytes),
-    'must have a limitBytes that is not below requiredBytes',
-  );
-
-const accessModes = [
-  'single-node-writer',
-  'single-node-reader-only',
-  'single-node-single-writer',
-  'single-node-multi-writer',
-  'multi-node-reader-only',
-  'multi-node-single-writer',
-  'multi-node-multi-writer',
-] as const;
-export const accessModeSchema = z.enum(accessModes);
-export const attachmentModeSchema = z.enum(['file-system', 'block-device']);
-
-/** Checked also where a part of it is wrong, so that every fault is told at once: its parts may be of any shape then. */
-const isMap = ({ value }: { value: unknown }): boolean => value instanceof Object && !Array.isArray(value);
-
-const bytesIn = (texts: unknown): number =>
-  Array.isArray(texts) ? texts.reduce((sum: number, one) => sum + Buffer.byteLength(String(one)), 0) : 0;
-
-const forFileSystems = 'is for file systems: leave it out for a block device';
-
-export const capabilitySchema = z
-  .strictObject({
-    accessMode: accessModeSchema,
-    attachmentMode: attachmentModeSchema,
-    fsType: textSchema.optional(),
-    mountFlags: z.array(sized(maxMapBytes)).optional(),
-  })
-  .refine(({ mountFlags }) => bytesIn(mountFlags) <= maxMapBytes, {
-    path: ['mountFlags'],
-    message: `must have at most ${maxMapBytes} bytes together`,
-    when: isMap,
-  })
-  .refine(({ attachmentMode, fsType }) => attachmentMode !== 'block-device' || fsType === undefined, {
-    path: ['fsType'],
-    message: forFileSystems,
-    when: isMap,
-  })
-  .refine(({ attachmentMode, mountFlags }) => attachmentMode !== 'block-device' || bytesIn(mountFlags) === 0, {
-    path: ['mountFlags'],
-    message: forFileSystems,
-    when: isMap,
-  });
-
-const namespace = textSchema.default('default');
-export const keySchema = z.strictObject({ namespace, id: textSchema });
-
-const secretRef: z.ZodType<SecretRef> = z.union(
-  [z.string().min(1, 'must not be empty'), z.record(z.string(), z.string())],
-  {
-    error: 'must be a reference to a secret: a text that is not empty, or a map of texts',
-  },
-);
-export const secretsSchema = z
-  .record(z.string(), secretRef)
-  .refine((refs) => !('' in refs), 'must have no empty key')
-  .refine(
-    (refs) => Object.keys(refs).every((key) => Buffer.byteLength(key) <= maxTextBytes),
-    `must have keys of at most ${maxTextBytes} bytes`,
-  );
+import type { Capability } from '../../machines/csi-types.js';
+import type { VolumeSpec as KnownSpec } from '../../machines/volume-types.js';
+import {
+  capabilitySchema,
+  capacitySchema,
+  definedCapability,
+  definedRange,
+  isMap,
+  keySchema,
+  mapSchema,
+  namespaceSchema,
+  secretsSchema,
+  segmentsSchema,
+  textSchema,
+} from '../requests/fields.js';
 
 /** Of two lists of segments, whether each of the one is in the other. */
 const isPartOf = (part: Record<string, string>[], whole: Record<string, string>[]): boolean => {
@@ -142,7 +30,7 @@ const isEmpty = (map: unknown): boolean =>
 
 export const specSchema = z
   .strictObject({
-    namespace,
+    namespace: namespaceSchema,
     id: textSchema,
     plugin: textSchema,
     capacity: capacitySchema.prefault({}),
@@ -178,33 +66,7 @@ export const specSchema = z
 
 /** `runtime.volumes.create`: what is left out has its default. */
 export type VolumeSpec = z.input<typeof specSchema>;
-/** The default namespace is `default`. */
-export type VolumeKeyInput = z.input<typeof keySchema>;
 export type CheckedSpec = z.output<typeof specSchema>;
-
-/**
- * @param what names the whole, for faults that are of no part of it
- * @throws StagecraftError INVALID_ARGUMENT with every fault as `path: what is allowed`
- */
-export function checked<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
-  const { data, error } = schema.safeParse(value, { error: inPlainWords });
-  if (!error) return data;
-  const faults = error.issues.flatMap((issue) =>
-    issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => `${pathOf([...issue.path, key])}: unknown key${allowedAt(schema, issue.path)}`)
-      : [`${pathOf(issue.path) || what}: ${issue.message}`],
-  );
-  const message = `${what} can't be taken:\n  ${faults.join('\n  ')}`;
-  throw new StagecraftError('INVALID_ARGUMENT', message, { faults });
-}
-
-function allowedAt(schema: z.ZodType, path: PropertyKey[]): string {
-  const allowed = allowedKeys(schema, path).join(', ');
-  return allowed && `; allowed here: ${allowed}`;
-}
-
-const pathOf = (path: PropertyKey[]): string =>
-  path.map((part, at) => (typeof part === 'number' ? `[${part}]` : `${at === 0 ? '' : '.'}${String(part)}`)).join('');
 
 /** The spec as the machine keeps it. @param sourceId the driver's id of what it begins with */
 export function knownSpec(
@@ -218,16 +80,3 @@ export function knownSpec(
   if (external) known.external = external;
   return known;
 }
-
-export const definedRange = ({ requiredBytes, limitBytes }: z.output<typeof capacitySchema>): CapacityRange => ({
-  ...(requiredBytes !== undefined && { requiredBytes }),
-  ...(limitBytes !== undefined && { limitBytes }),
-});
-
-export const definedCapability = ({ fsType, mountFlags, ...rest }: z.output<typeof capabilitySchema>): Capability => ({
-  ...rest,
-  ...(fsType !== undefined && { fsType }),
-  ...(mountFlags !== undefined && { mountFlags }),
-});
-
-export const keyOf = (key: unknown, what = 'the key of a volume'): VolumeKey => checked(keySchema, key, what);

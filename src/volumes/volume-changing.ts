@@ -2,9 +2,9 @@
 import { isAmong } from '../../machines/same-data.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import { StagecraftError } from '../errors.js';
-import { type AwaitOptions, awaitSchema, checkedOptions } from './await-options.js';
+import { type AwaitOptions, awaitSchema, checkedOptions } from '../requests/await-options.js';
+import { checked, definedRange, keyOf, parametersSchema, type VolumeKeyInput } from '../requests/fields.js';
 import { type Expanded, type ExpandRequest, expandedOf, expandSchema, isExpanded } from './expansion.js';
-import { checked, definedRange, keyOf, parametersSchema, type VolumeKeyInput } from './spec.js';
 import { addressOf, failed } from './volume-checks.js';
 import type { VolumeDesk } from './volume-desk.js';
 import type { Goal } from './volume-waits.js';

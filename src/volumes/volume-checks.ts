@@ -6,8 +6,9 @@ import { isOfModes } from '../../machines/volume-modes.js';
 import { nameOf, onlyLeftovers } from '../../machines/volume-requests.js';
 import type { VolumeContext, VolumeKey } from '../../machines/volume-types.js';
 import { StagecraftError } from '../errors.js';
+import { capabilitySchema, checked, definedCapability } from '../requests/fields.js';
 import type { NodeTarget } from './node-port.js';
-import { type CheckedSpec, capabilitySchema, checked, definedCapability } from './spec.js';
+import type { CheckedSpec } from './spec.js';
 
 export const addressOf = ({ namespace, id }: VolumeKey): string => volumeAddress(namespace, id);
 

@@ -6,7 +6,7 @@ import { nameOf } from '../../machines/volume-requests.js';
 import type { Claim, VolumeContext, VolumeKey } from '../../machines/volume-types.js';
 import { asData } from '../engine/data.js';
 import { StagecraftError } from '../errors.js';
-import { awaitShape } from './await-options.js';
+import { awaitShape } from '../requests/await-options.js';
 import {
   accessModeSchema,
   attachmentModeSchema,
@@ -15,7 +15,7 @@ import {
   nodeIdSchema,
   textSchema,
   type VolumeKeyInput,
-} from './spec.js';
+} from '../requests/fields.js';
 import { addressOf } from './volume-checks.js';
 import type { VolumeDesk } from './volume-desk.js';
 import type { VolumePlaces } from './volume-places.js';

@@ -8,8 +8,8 @@ import type { VolumeContext, VolumeKey, VolumeRequest } from '../../machines/vol
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
 import { StagecraftError } from '../errors.js';
-import type { AwaitOptions } from './await-options.js';
-import { keyOf, type VolumeKeyInput } from './spec.js';
+import type { AwaitOptions } from '../requests/await-options.js';
+import { keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { addressOf, deleted, failedCreation, notFound } from './volume-checks.js';
 import { VolumeDoor } from './volume-door.js';
 import { stateOf } from './volume-view.js';

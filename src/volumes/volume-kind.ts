@@ -13,11 +13,11 @@ import type {
   VolumeCall,
 } from '../../machines/volume-calls.js';
 import type { CreateAnswer, VolumeInput, VolumeSpec } from '../../machines/volume-types.js';
+import type { PluginSight } from '../calls/plugin-access.js';
+import type { PluginCalls, Work } from '../calls/plugin-calls.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
 import { StagecraftError } from '../errors.js';
 import type { ControllerPort } from './controller-port.js';
-import type { PluginSight } from './plugin-access.js';
-import type { PluginCalls, Work } from './plugin-calls.js';
 
 export const volumesTopic = 'volumes';
 

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { volumesPrefix } from '../../machines/addresses.js';
 import type { VolumeContext } from '../../machines/volume-types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
-import { type Page, pageOf, pageShape } from './actor-pages.js';
-import { checked, nodeIdSchema, textSchema } from './spec.js';
+import { type Page, pageOf, pageShape } from '../requests/actor-pages.js';
+import { checked, nodeIdSchema, textSchema } from '../requests/fields.js';
 import { stateOf, type Volume, volumeOf } from './volume-view.js';
 
 export const volumeStates = [

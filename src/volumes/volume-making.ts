@@ -2,13 +2,14 @@
 import { z } from 'zod';
 import { nameOf } from '../../machines/volume-requests.js';
 import { failureOf } from '../../machines/volume-work.js';
+import { checkSecretRefs, type SecretsProvider } from '../calls/secrets.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Random } from '../engine/random.js';
 import { StagecraftError } from '../errors.js';
-import { type AwaitOptions, awaitSchema, awaitShape, checkedOptions } from './await-options.js';
-import { checkSecretRefs, type SecretsProvider } from './secrets.js';
+import { type AwaitOptions, awaitSchema, awaitShape, checkedOptions } from '../requests/await-options.js';
+import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { snapshotSourceId } from './snapshot-sources.js';
-import { checked, keyOf, knownSpec, specSchema, type VolumeKeyInput, type VolumeSpec } from './spec.js';
+import { knownSpec, specSchema, type VolumeSpec } from './spec.js';
 import { addressOf, failed, failedCreation, refuseUnknown, sourceIdOf } from './volume-checks.js';
 import type { VolumeDesk } from './volume-desk.js';
 import { VolumeTakeovers } from './volume-takeovers.js';

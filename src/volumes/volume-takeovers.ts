@@ -5,13 +5,13 @@
 import { addressParts, volumesPrefix } from '../../machines/addresses.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { VolumeContext, VolumeKey } from '../../machines/volume-types.js';
+import { lockKey } from '../calls/volume-locks.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
 import { pages } from '../engine/pages.js';
 import { StagecraftError } from '../errors.js';
 import { SoleHolders } from './sole-holders.js';
 import { addressOf } from './volume-checks.js';
-import { lockKey } from './volume-locks.js';
 import { stateOf } from './volume-view.js';
 
 /** What is to be taken over, under which key. */

@@ -6,7 +6,7 @@ import type { VolumeContext, VolumeKey } from '../../machines/volume-types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
 import type { StagecraftError } from '../errors.js';
-import { type ActorGoal, ActorWaits } from './actor-waits.js';
+import { type ActorGoal, ActorWaits } from '../requests/actor-waits.js';
 import { addressOf } from './volume-checks.js';
 import { stateOf, troubleOf } from './volume-view.js';
 

@@ -1,4 +1,8 @@
 /** One runtime of a history of volumes: what belongs to volumes and nodes of it, composed as src/runtime.ts does. */
+
+import { PluginAccess, type PluginPort } from '../../src/calls/plugin-access.js';
+import { PluginCalls } from '../../src/calls/plugin-calls.js';
+import type { SecretsProvider } from '../../src/calls/secrets.js';
 import { csiController } from '../../src/csi/controller.js';
 import { csiSnapshots } from '../../src/csi/snapshots.js';
 import { Engine } from '../../src/engine/engine.js';
@@ -11,10 +15,7 @@ import { nodeKind } from '../../src/volumes/node-kind.js';
 import { NodeManager } from '../../src/volumes/node-manager.js';
 import type { NodeTarget } from '../../src/volumes/node-port.js';
 import { observed } from '../../src/volumes/observed-time.js';
-import { PluginAccess, type PluginPort } from '../../src/volumes/plugin-access.js';
-import { PluginCalls } from '../../src/volumes/plugin-calls.js';
 import { Reconciler } from '../../src/volumes/reconciler.js';
-import type { SecretsProvider } from '../../src/volumes/secrets.js';
 import { snapshotKinds } from '../../src/volumes/snapshot-kinds.js';
 import { groupSnapshotManager, snapshotManager } from '../../src/volumes/snapshot-manager.js';
 import { volumeKind } from '../../src/volumes/volume-kind.js';

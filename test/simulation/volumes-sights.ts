@@ -1,5 +1,5 @@
 /** How the plugin of a history looks to runtimes: registered, answering, known; and when it was seen well. */
-import type { PluginPort, PluginSight } from '../../src/volumes/plugin-access.js';
+import type { PluginPort, PluginSight } from '../../src/calls/plugin-access.js';
 import type { Timeline } from './timeline.js';
 import type { VolumesLife } from './volumes-life.js';
 

@@ -1,6 +1,6 @@
 /** How much room a plugin has, where it says so. */
 import { expect } from 'chai';
-import type { AwaitOptions } from '../../src/volumes/await-options.js';
+import type { AwaitOptions } from '../../src/requests/await-options.js';
 import { refusalOf } from '../refusal.js';
 import { pluginName, VolumeHouse } from './volume-house.js';
 

@@ -1,7 +1,7 @@
 /** The door before one plugin: what counts as its answer, when it opens again, and in which order it lets in. */
 import { expect } from 'chai';
+import { PluginAccess, type PluginAnswer, type PluginSight } from '../../src/calls/plugin-access.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
-import { PluginAccess, type PluginAnswer, type PluginSight } from '../../src/volumes/plugin-access.js';
 
 describe('the door before a plugin', () => {
   const clock = simulatedClock();

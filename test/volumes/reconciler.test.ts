@@ -1,12 +1,12 @@
 /** Rounds over many plugins and volumes: one that hangs, or that can't be told, is in nobody's way. */
 import { expect } from 'chai';
 import { nobody } from '../../machines/volume-changes.js';
+import { PluginAccess, type PluginPort, type PluginSight } from '../../src/calls/plugin-access.js';
 import { csiController } from '../../src/csi/controller.js';
 import type { ActorDoor } from '../../src/engine/actor-door.js';
 import type { ActorView } from '../../src/engine/engine.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { StagecraftError } from '../../src/errors.js';
-import { PluginAccess, type PluginPort, type PluginSight } from '../../src/volumes/plugin-access.js';
 import { Reconciler } from '../../src/volumes/reconciler.js';
 import { refusalOf } from '../refusal.js';
 import { FakePlugin } from './fake-plugin.js';

@@ -1,6 +1,6 @@
 /** One call about a volume at a time: who waits, for whom, and who does not. */
 import { expect } from 'chai';
-import { lockKey, VolumeLocks } from '../../src/volumes/volume-locks.js';
+import { lockKey, VolumeLocks } from '../../src/calls/volume-locks.js';
 
 describe('locks of volumes', () => {
   const [a, b, c] = [lockKey('disk', 'a'), lockKey('disk', 'b'), lockKey('disk', 'c')];

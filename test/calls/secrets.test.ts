@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { resolveSecrets } from '../../src/calls/secrets.js';
 import { envSecrets, fileSecrets, type SecretsProvider, secretsFrom } from '../../src/index.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
-import { resolveSecrets } from '../../src/volumes/secrets.js';
 
 const rejectionOf = async (asked: Promise<unknown>): Promise<string> => {
   const error: unknown = await asked.then(

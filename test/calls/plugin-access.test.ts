@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { StagecraftError } from '../../src/errors.js';
 import { refusalOf } from '../refusal.js';
-import { pluginName, spec, VolumeHouse } from './volume-house.js';
+import { pluginName, spec, VolumeHouse } from '../volumes/volume-house.js';
 
 const ids = (count: number): string[] => Array.from({ length: count }, (_, at) => `v${at}`);
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Clock } from '../engine/clock.js';
 import { StagecraftError } from '../errors.js';
-import { checked } from './spec.js';
+import { checked } from './fields.js';
 
 /** How long the result is waited for; default: until it is there. What is given up is the wait, never the request. */
 export interface AwaitOptions {

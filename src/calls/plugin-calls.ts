@@ -9,7 +9,7 @@ import { onAbort } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { EffectCall } from '../engine/effects.js';
 import { messageOf, StagecraftError } from '../errors.js';
-import type { CallBounds } from './controller-port.js';
+import type { CallBounds } from './call-bounds.js';
 import type { Admitted, PluginAccess } from './plugin-access.js';
 import { resolveSecrets, type SecretsProvider } from './secrets.js';
 import { lockKey, VolumeLocks } from './volume-locks.js';
