@@ -34,12 +34,18 @@ export interface AllocInput {
   allocId: string;
 }
 
-export interface AllocContext {
-  node: string;
-  allocId: string;
+/** What is asked for. */
+export interface AllocWish {
   volumes: AllocVolume[];
   /** Prepared by then, milliseconds since the epoch, or undone; null: whenever it is. */
   untilMs: number | null;
+  /** The boot of the host in which it is asked for. */
+  bootId: string;
+}
+
+export interface AllocContext extends AllocWish {
+  node: string;
+  allocId: string;
   /** Once it is prepared; null: not yet. */
   mounts: AllocMount[] | null;
   /** By the name of a volume: what it waits for. */
@@ -48,9 +54,7 @@ export interface AllocContext {
   failure: Failure | null;
 }
 
-export type AllocRequest =
-  | { type: 'alloc.prepare'; volumes: AllocVolume[]; untilMs: number | null }
-  | { type: 'alloc.release' };
+export type AllocRequest = ({ type: 'alloc.prepare' } & AllocWish) | { type: 'alloc.release' };
 
 export type AllocEvent = (
   | AllocRequest

@@ -11,6 +11,7 @@ import type {
   AllocMount,
   AllocState,
   AllocVolume,
+  AllocWish,
 } from './alloc-types.js';
 import { defaultBackoff, jittered } from './backoff.js';
 import { type Failure, failureIn, hostActions, stampOf, unbound } from './host.js';
@@ -23,7 +24,7 @@ export interface AllocWork {
 
 const workOf = ({ context: { allocId, volumes } }: { context: AllocContext }): AllocWork => ({ allocId, volumes });
 
-const nothing = { volumes: [], untilMs: null, mounts: null, waits: {}, failure: null };
+const nothing = { volumes: [], untilMs: null, bootId: '', mounts: null, waits: {}, failure: null };
 
 const conflictIn = ({ allocId }: AllocContext): Failure => ({
   code: 'CLAIM_CONFLICT',
@@ -66,11 +67,8 @@ export const allocMachine = setup({
   },
   actions: {
     ...hostActions,
-    take: assign((_, { volumes, untilMs }: { volumes: AllocVolume[]; untilMs: number | null }) => ({
-      ...nothing,
-      volumes,
-      untilMs,
-    })),
+    take: assign((_, { volumes, untilMs, bootId }: AllocWish) => ({ ...nothing, volumes, untilMs, bootId })),
+    keepBoot: assign((_, bootId: string) => ({ bootId })),
     /** Asked for twice, it has the time of whoever waits longer. */
     keepLimit: assign(({ context }, untilMs: number | null) => ({
       untilMs: untilMs === null || context.untilMs === null ? null : Math.max(untilMs, context.untilMs),
@@ -134,6 +132,10 @@ export const allocMachine = setup({
           target: '.choosing',
           actions: { type: 'keepLimit', params: ({ event }) => event.untilMs },
         },
+        'alloc.recover': {
+          guard: { type: 'isNewBoot', params: ({ event }) => event.isNewBoot },
+          target: 'recovering.waiting',
+        },
         'alloc.abort': { target: 'releasing', actions: { type: 'keepFailure', params: ({ event }) => event.failure } },
       },
       initial: 'choosing',
@@ -189,6 +191,7 @@ export const allocMachine = setup({
             'alloc.prepare': {
               guard: { type: 'isSame', params: ({ event }) => event.volumes },
               target: 'working',
+              actions: { type: 'keepBoot', params: ({ event }) => event.bootId },
             },
           },
         },
