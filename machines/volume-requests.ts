@@ -193,10 +193,10 @@ function unpublishRefusal(context: VolumeContext, { nodeId }: RequestOf<'volume.
 /** Who has it may use it anew after that: it is no proof. One that comes again is of a claim that is gone by now. */
 function unstagedRefusal(
   context: VolumeContext,
-  { nodeId, claimGeneration }: RequestOf<'volume.unstaged'>,
+  { nodeId, claimGeneration, allocId }: RequestOf<'volume.unstaged'>,
 ): Failure | undefined {
   const held = context.claims.find((one) => one.nodeId === nodeId && one.generation === claimGeneration);
-  if (held?.state !== 'taken') return undefined;
+  if (held?.state !== 'taken' || (allocId !== undefined && held.allocId !== allocId)) return undefined;
   return refused('VOLUME_IN_USE', context, `it is claimed by ${describeClaim(held)}: release that, then report it`);
 }
 

@@ -224,6 +224,14 @@ export interface Work {
   isCalling: boolean;
 }
 
+/** A node has nothing of the volume any more that claims up to this generation have used. */
+export interface Unstaged {
+  nodeId: string;
+  claimGeneration: number;
+  /** It says so of this alloc's claim of just this generation; those before it may be in use there. */
+  allocId?: string;
+}
+
 /** What requests ask for; each is answered. */
 export type VolumeRequest =
   | { type: 'volume.create'; spec: VolumeSpec; uid: string; name: string }
@@ -236,7 +244,7 @@ export type VolumeRequest =
   /** Claims for a node that wait are given up: it can't use the volume. */
   | { type: 'volume.withdraw'; nodeId: string; reason: string }
   | { type: 'volume.release'; allocId: string }
-  | { type: 'volume.unstaged'; nodeId: string; claimGeneration: number }
+  | ({ type: 'volume.unstaged' } & Unstaged)
   | { type: 'volume.fence'; nodeId: string; reason: string }
   | { type: 'volume.expand'; capacity: CapacityRange }
   | { type: 'volume.modify'; mutableParameters: Record<string, string> }

@@ -134,10 +134,7 @@ export const volumeMachine = setup({
     'volume.release': changed((context, event) => release(context, event.allocId)),
     'volume.unclaim': changed((context, event) => unclaim(context, event.allocId)),
     'volume.withdraw': changed((context, event) => withdrawWaiting(context, event.nodeId, event.reason)),
-    'volume.unstaged': [
-      refused(refusalAnswer),
-      changed((context, event) => unstaged(context, event.nodeId, event.claimGeneration)),
-    ],
+    'volume.unstaged': [refused(refusalAnswer), changed((context, event) => unstaged(context, event))],
     'volume.fence': changed((context, event) => fence(context, event.nodeId, event.reason)),
     'volume.expand': [refused(refusalAnswer), changed((context, event) => expand(context, event.capacity))],
     'volume.modify': [refused(refusalAnswer), changed((context, event) => modify(context, event.mutableParameters))],

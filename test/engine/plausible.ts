@@ -168,7 +168,10 @@ const volumeEvents: Drafts<VolumeMachineEvent> = {
   'volume.unclaim': (die) => ({ allocId: allocId(die) }),
   'volume.withdraw': (die) => ({ nodeId: nodeId(die), reason: 'its node is down' }),
   'volume.release': (die) => ({ allocId: allocId(die) }),
-  'volume.unstaged': (die) => ({ nodeId: nodeId(die), claimGeneration: die.below(9) }),
+  'volume.unstaged': (die) => ({
+    ...{ nodeId: nodeId(die), claimGeneration: die.below(9) },
+    ...(die.below(2) === 0 && { allocId: allocId(die) }),
+  }),
   'volume.fence': (die) => ({ nodeId: nodeId(die), reason: 'it burns' }),
   'volume.expand': (die) => ({ capacity: capacity(die) }),
   'volume.modify': (die) => ({ mutableParameters: { speed: die.of('slow', 'fast') } }),
