@@ -38,6 +38,7 @@ export const nobody = ({ namespace, id, seq }: VolumeInput): VolumeContext => ({
   expansion: null,
   expandedTo: null,
   nodeExpansion: false,
+  unexpanded: [],
   modification: null,
   modifiedTo: null,
   deletion: null,

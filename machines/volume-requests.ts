@@ -203,11 +203,11 @@ function unstagedRefusal(
 const beingDeleted = (context: VolumeContext): Failure | undefined =>
   context.deletion ? refused('VOLUME_DELETING', context, 'it is being deleted') : undefined;
 
-const isBelow = (bytes: Bytes | undefined, other: Bytes | undefined): boolean =>
+export const isBelow = (bytes: Bytes | undefined, other: Bytes | undefined): boolean =>
   bytes !== undefined && other !== undefined && BigInt(bytes) < BigInt(other);
 
 /** By what the plugin said last; where it did not say, by what it was last made larger to. */
-const sizeOf = ({ csi, expandedTo }: VolumeContext): Bytes | undefined =>
+export const sizeOf = ({ csi, expandedTo }: VolumeContext): Bytes | undefined =>
   csi?.capacityBytes ?? expandedTo?.requiredBytes;
 
 /** Whether it is as large as that already, whatever else was asked for. */

@@ -201,6 +201,8 @@ export interface VolumeContext {
   expandedTo: CapacityRange | null;
   /** The node's part of an expansion is due. */
   nodeExpansion: boolean;
+  /** Nodes that had it as it grew, and have not done their part. Absent in what was stored before this was kept. */
+  unexpanded?: string[];
   modification: Modification | null;
   /** What its parameters have been changed to since it was made. */
   modifiedTo: Record<string, string> | null;
@@ -232,6 +234,17 @@ export interface Unstaged {
   allocId?: string;
 }
 
+/** A node has done its part of an expansion. */
+export interface NodeExpanded {
+  nodeId: string;
+  /** Of the volume that it has expanded. */
+  uid: string;
+  /** What it was to be expanded to. */
+  capacity: CapacityRange;
+  /** Absent: its plugin does not say. */
+  capacityBytes?: Bytes;
+}
+
 /** What requests ask for; each is answered. */
 export type VolumeRequest =
   | { type: 'volume.create'; spec: VolumeSpec; uid: string; name: string }
@@ -247,6 +260,7 @@ export type VolumeRequest =
   | ({ type: 'volume.unstaged' } & Unstaged)
   | { type: 'volume.fence'; nodeId: string; reason: string }
   | { type: 'volume.expand'; capacity: CapacityRange }
+  | ({ type: 'volume.node-expanded' } & NodeExpanded)
   | { type: 'volume.modify'; mutableParameters: Record<string, string> }
   | { type: 'volume.retry' }
   | { type: 'volume.set-availability'; availability: Availability }
@@ -301,6 +315,8 @@ export type VolumeChanged = { key: VolumeKey; uid: string } & (
     }
   | { type: 'availability'; availability: Availability; allocIds: string[] }
   | { type: 'expanded'; capacityBytes?: Bytes; nodeExpansionRequired: boolean }
+  /** `nodeExpansionRequired`: on other nodes. `capacityBytes`: as its node's plugin tells them. */
+  | { type: 'node-expanded'; nodeId: string; capacityBytes?: Bytes; nodeExpansionRequired: boolean }
   | { type: 'modified'; mutableParameters: Record<string, string> }
   | ({ type: 'seen' } & Seen)
   | { type: 'drifted'; lost: string[]; strays: string[] }

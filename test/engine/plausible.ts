@@ -174,6 +174,7 @@ const volumeEvents: Drafts<VolumeMachineEvent> = {
   }),
   'volume.fence': (die) => ({ nodeId: nodeId(die), reason: 'it burns' }),
   'volume.expand': (die) => ({ capacity: capacity(die) }),
+  'volume.node-expanded': (die) => ({ nodeId: nodeId(die), uid: 'u1', capacity: capacity(die) }),
   'volume.modify': (die) => ({ mutableParameters: { speed: die.of('slow', 'fast') } }),
   'volume.retry': () => ({}),
   'volume.set-availability': (die) => ({ availability: die.of('active', 'pause', 'drain') }),
