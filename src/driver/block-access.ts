@@ -2,9 +2,10 @@
  * Volumes that are block devices: a loop device of the image, there from stage to unstage, whose node is bound onto the
  * target files. A read-only target shows a second, read-only device: a read-only mount would not stop writes to a device.
  */
+
+import { isSameSource, type MountSource } from '../host/mount-table.js';
 import type { LoopDevice, LoopDevices } from './loop-devices.js';
 import { isLoopDevice } from './loop-devices.js';
-import { isSameSource, type MountSource } from './mount-table.js';
 import type { Mounts } from './mounts.js';
 import {
   checkOurs,

@@ -1,6 +1,6 @@
 /** Volumes that are directories: bound onto the staging path, and from there onto the targets. */
 import { CsiStatus } from '../csi/server.js';
-import { isRemoved, isSameSource, type MountEntry, type MountSource } from './mount-table.js';
+import { isRemoved, isSameSource, type MountEntry, type MountSource } from '../host/mount-table.js';
 import type { Mounts } from './mounts.js';
 import {
   checkOurs,

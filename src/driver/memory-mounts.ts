@@ -2,11 +2,21 @@
  * Mounts and loop devices that are only remembered, for a driver that runs without root. It answers as the real one
  * does, and makes and removes targets; but what is in a volume is not seen there.
  */
+
+import { type MountEntry, MountTable } from '../host/mount-table.js';
 import type { LoopDevice, LoopDevices } from './loop-devices.js';
-import { type MountEntry, MountTable } from './mount-table.js';
 import type { Mounts } from './mounts.js';
 
-const rootMount: MountEntry = { id: 1, parentId: 0, device: '0:1', root: '/', path: '/', options: new Set(['rw']) };
+const rootMount: MountEntry = {
+  id: 1,
+  parentId: 0,
+  device: '0:1',
+  root: '/',
+  path: '/',
+  options: new Set(['rw']),
+  propagation: 'private',
+  fsType: 'memory',
+};
 
 export function memoryMounts(): Mounts {
   let entries: MountEntry[] = [rootMount];
@@ -24,8 +34,8 @@ export function memoryMounts(): Mounts {
       const table = new MountTable(entries);
       lastId += 1;
       const parentId = table.holderOf(target).id;
-      const options = table.holderOf(source).options;
-      entries = [...entries, { id: lastId, parentId, ...table.sourceOf(source), path: target, options }];
+      const bound = { ...table.holderOf(source), ...table.sourceOf(source) };
+      entries = [...entries, { ...bound, id: lastId, parentId, path: target }];
     },
 
     async setOptions(target, options) {

@@ -2,11 +2,11 @@
  * The port to the kernel's mounts, and the real one: util-linux's mount(8) and umount(8). What to mount where, and what
  * is whose, is not known here. Without root there is memory-mounts.ts
  */
-import { readFile } from 'node:fs/promises';
 import { CsiStatus } from '../csi/server.js';
 import { messageOf } from '../errors.js';
+import * as host from '../host/mount-info.js';
+import type { MountTable } from '../host/mount-table.js';
 import type { Ran, Run } from './commands.js';
-import { MountTable, parseMountInfo } from './mount-table.js';
 
 /** All paths are absolute and without symlinks. */
 export interface Mounts {
@@ -21,8 +21,6 @@ export interface Mounts {
    */
   unmount(target: string): Promise<void>;
 }
-
-const tableReads = 20;
 
 export const hostMounts = (run: Run): Mounts => ({
   table: readMountTable,
@@ -40,16 +38,11 @@ export const hostMounts = (run: Run): Mounts => ({
   unmount: (target) => mountTool(run, 'umount', ['--no-canonicalize', target], `can't unmount ${target}`),
 });
 
-/** The kernel gives the table in pieces, between which it may change: what two reads agree on was so. */
-export async function readMountTable(): Promise<MountTable> {
-  let before: string | undefined;
-  for (let read = 0; read < tableReads; read += 1) {
-    const now = await readFile('/proc/self/mountinfo', 'utf8');
-    if (now === before) return new MountTable(parseMountInfo(now));
-    before = now;
-  }
-  throw new CsiStatus('UNAVAILABLE', `the mount table changed during each of ${tableReads} reads: ask again`);
-}
+/** @throws {CsiStatus} UNAVAILABLE: it changes all the time */
+export const readMountTable = (): Promise<MountTable> =>
+  host.readMountTable().catch((cause: unknown) => {
+    throw new CsiStatus('UNAVAILABLE', messageOf(cause));
+  });
 
 async function mountTool(run: Run, tool: string, args: string[], what: string): Promise<void> {
   const { status, stderr } = await run(tool, args).catch((cause: unknown): Ran => {

@@ -4,7 +4,7 @@
  * whatever an earlier one that was cut short has left, and leaves alone what is not the volume's.
  */
 import { CsiStatus } from '../csi/server.js';
-import { isSourceWithin, type MountEntry, type MountSource, type MountTable } from './mount-table.js';
+import { isSourceWithin, type MountEntry, type MountSource, type MountTable } from '../host/mount-table.js';
 import type { Mounts } from './mounts.js';
 import { remove } from './node-places.js';
 import type { AccessType, Staging, Target } from './state.js';

@@ -2,7 +2,7 @@
 import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { VolumeCapability } from '../csi/generated/plain.js';
-import type { MountEntry } from './mount-table.js';
+import type { MountEntry } from '../host/mount-table.js';
 import { invalid } from './requests.js';
 import { commonAccessType, isReaderOnly, modeOf, requireCapability } from './volume-capabilities.js';
 

@@ -2,11 +2,11 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { CsiStatus } from '../csi/server.js';
+import { isSourceWithin } from '../host/mount-table.js';
 import { BlockAccess } from './block-access.js';
 import { DirectoryAccess } from './directory-access.js';
 import { isContentAt } from './disk.js';
 import type { LoopDevices } from './loop-devices.js';
-import { isSourceWithin } from './mount-table.js';
 import type { Mounts } from './mounts.js';
 import type { NodeAccess } from './node-access.js';
 import { noParent } from './node-places.js';

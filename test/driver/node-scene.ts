@@ -10,9 +10,9 @@ import { expect } from 'chai';
 import { CsiClient } from '../../src/csi/client.js';
 import type { VolumeCapability, VolumeCapabilityAccessModeMode } from '../../src/csi/generated/plain.js';
 import { type ServedDriverOptions, startDriver } from '../../src/driver/driver.js';
-import { type MountEntry, parseMountInfo } from '../../src/driver/mount-table.js';
 import type { Serving } from '../../src/driver/serve.js';
 import { openState, type VolumeRecord } from '../../src/driver/state.js';
+import { type MountEntry, parseMountInfo } from '../../src/host/mount-table.js';
 import { refusalOf } from '../refusal.js';
 
 export const capacityBytes = 4 * 2 ** 20;

@@ -1,7 +1,7 @@
 /** The mount table as text: whatever a path has in it, and whatever is mounted over what. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { isRemoved, isSameSource, MountTable, parseMountInfo } from '../../src/driver/mount-table.js';
+import { isRemoved, isSameSource, MountTable, parseMountInfo } from '../../src/host/mount-table.js';
 
 const escaped = (path: string): string =>
   path.replace(/[ \t\n\\]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`);
@@ -42,6 +42,8 @@ describe('mount table', () => {
           root,
           path: at,
           options: new Set(['ro', 'noexec']),
+          propagation: 'shared',
+          fsType: 'ext4',
         });
       }),
     );
@@ -63,10 +65,33 @@ describe('mount table', () => {
     const entries = parseMountInfo(
       '22 1 0:21 / /proc rw - proc proc rw\n23 1 0:22 / /sys ro shared:2 master:1 propagate_from:3 - sysfs sysfs rw\n',
     );
-    expect(entries.map((entry) => [entry.path, [...entry.options]])).to.deep.equal([
-      ['/proc', ['rw']],
-      ['/sys', ['ro']],
+    expect(
+      entries.map(({ path, options, propagation, fsType }) => [path, [...options], propagation, fsType]),
+    ).to.deep.equal([
+      ['/proc', ['rw'], 'private', 'proc'],
+      ['/sys', ['ro'], 'shared', 'sysfs'],
     ]);
+  });
+
+  for (const [fields, propagation] of [
+    ['', 'private'],
+    ['shared:7 ', 'shared'],
+    ['master:7 ', 'slave'],
+    ['master:7 propagate_from:3 ', 'slave'],
+    ['shared:8 master:7 ', 'shared'],
+    ['unbindable ', 'unbindable'],
+    ['invented:1 shared:9 ', 'shared'],
+  ]) {
+    it(`'${fields}' is ${propagation}`, () => {
+      const [entry] = parseMountInfo(`22 1 0:21 / /a rw ${fields}- fuse.sshfs a:/b\\040c rw\n`);
+      expect(entry?.propagation).to.equal(propagation);
+      expect(entry?.fsType).to.equal('fuse.sshfs');
+    });
+  }
+
+  it('a line that was cut off before the type is an error that shows it', () => {
+    expect(() => parseMountInfo('22 1 0:21 / /a rw shared:1 -\n')).to.throw('22 1 0:21 / /a rw shared:1');
+    expect(() => parseMountInfo('22 1 0:21 / /a rw shared:1\n')).to.throw('22 1 0:21 / /a rw shared:1');
   });
 
   it('a line that is none is an error that shows it', () => {

@@ -18,7 +18,16 @@ export interface MountEntry extends MountSource {
   readonly path: string;
   /** Of this mount, e.g. `ro`, `noexec`; not those of its file system. */
   readonly options: ReadonlySet<string>;
+  readonly propagation: Propagation;
+  /** E.g. `ext4`, `fuse.sshfs`. */
+  readonly fsType: string;
 }
+
+/**
+ * What becomes of mounts that are made on a mount: `shared` ones are seen in other mount namespaces too, also where it
+ * gets some of theirs besides.
+ */
+export type Propagation = 'shared' | 'slave' | 'private' | 'unbindable';
 
 /** What the kernel adds to the root of what was removed while it was mounted. */
 const removedMark = '//deleted';
@@ -31,8 +40,12 @@ export const parseMountInfo = (text: string): MountEntry[] =>
     .map(entryOf);
 
 function entryOf(line: string): MountEntry {
-  const [id, parentId, device, root, path, options] = line.split(' ');
-  if (!id || !parentId || !device || root === undefined || path === undefined || !options) {
+  const fields = line.split(' ');
+  const [id, parentId, device, root, path, options] = fields;
+  // Before it as many optional fields as the kernel likes; none of those is called like this.
+  const separator = fields.indexOf('-', 6);
+  const fsType = separator < 0 ? undefined : fields[separator + 1];
+  if (!id || !parentId || !device || root === undefined || path === undefined || !options || !fsType) {
     throw new Error(`not a line of a mount table: ${JSON.stringify(line)}`);
   }
   return {
@@ -42,10 +55,18 @@ function entryOf(line: string): MountEntry {
     root: unescaped(root),
     path: unescaped(path),
     options: new Set(options.split(',')),
+    propagation: propagationOf(fields.slice(6, separator)),
+    fsType: unescaped(fsType),
   };
 }
 
-/** The kernel writes blank, tab, line feed and backslash as three octal digits. */
+function propagationOf(optionalFields: readonly string[]): Propagation {
+  if (optionalFields.some((field) => field.startsWith('shared:'))) return 'shared';
+  if (optionalFields.some((field) => field.startsWith('master:'))) return 'slave';
+  return optionalFields.includes('unbindable') ? 'unbindable' : 'private';
+}
+
+/** The kernel writes blank, tab, line feed and backslash as three octal digits, in types `#` too; all else as it is. */
 const unescaped = (field: string): string =>
   field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 
