@@ -41,7 +41,7 @@ export type Plugins = Omit<PluginRegistry, 'close' | 'checked' | 'dependentsOf' 
 export type Tasks = Omit<TaskSupervisor, 'close' | 'stopAll'>;
 
 /** `runtime.volumes`. */
-export type Volumes = Omit<VolumeManager, 'close' | 'interrupt'>;
+export type Volumes = Omit<VolumeManager, 'close' | 'interrupt' | 'look' | 'publishTo' | 'unstaged' | 'nodeExpanded'>;
 /** `runtime.snapshots`. */
 export type Snapshots = Omit<ControllerSide['snapshots'], 'close' | 'interrupt'>;
 /** `runtime.groupSnapshots`. */

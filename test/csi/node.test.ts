@@ -147,7 +147,7 @@ describe('the node side of a plugin', () => {
     [4_096n, { capacityBytes: 4_096 }],
     [9_007_199_254_740_993n, { capacityBytes: '9007199254740993' }],
   ] as const) {
-    it(`V13 expanded to ${capacityBytes} bytes as the plugin says: ${JSON.stringify(told)}`, async () => {
+    it(`V9 expanded to ${capacityBytes} bytes as the plugin says: ${JSON.stringify(told)}`, async () => {
       answers.expand = { capacityBytes };
       expect(await node.expand(client, { ...place, capacity, capability }, bounds)).to.deep.equal(told);
     });
