@@ -1,5 +1,5 @@
 /** What the alloc machine (alloc.ts) is given, keeps and tells. */
-import type { Capability } from './csi-types.js';
+import type { CallFailure, Capability } from './csi-types.js';
 import type { Failure, Stamped } from './host.js';
 import type { VolumeKey } from './volume-types.js';
 
@@ -51,7 +51,7 @@ export interface AllocContext extends AllocWish {
   /** By the name of a volume: what it waits for. */
   waits: Record<string, string>;
   /** Why it is undone. */
-  failure: Failure | null;
+  failure: CallFailure | null;
 }
 
 export type AllocRequest = ({ type: 'alloc.prepare' } & AllocWish) | { type: 'alloc.release' };

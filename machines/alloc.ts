@@ -14,6 +14,7 @@ import type {
   AllocWish,
 } from './alloc-types.js';
 import { defaultBackoff, jittered } from './backoff.js';
+import type { CallFailure, CallOutcome } from './csi-types.js';
 import { type Failure, failureIn, hostActions, stampOf, unbound } from './host.js';
 import { isSameData } from './same-data.js';
 
@@ -23,6 +24,12 @@ export interface AllocWork {
 }
 
 const workOf = ({ context: { allocId, volumes } }: { context: AllocContext }): AllocWork => ({ allocId, volumes });
+
+const answerIn = (outcome: CallOutcome<AllocMount[]>): AllocMount[] =>
+  outcome.status === 'done' ? outcome.answer : [];
+
+const failureOf = (outcome: CallOutcome<unknown>): CallFailure | null =>
+  outcome.status === 'done' ? null : outcome.failure;
 
 const nothing = { volumes: [], untilMs: null, bootId: '', mounts: null, waits: {}, failure: null };
 
@@ -51,8 +58,8 @@ const lateIn = ({ allocId, waits }: AllocContext): Failure => {
 export const allocMachine = setup({
   types: {} as { context: AllocContext; events: AllocEvent; input: AllocInput; emitted: AllocChanged },
   actors: {
-    /** All of its volumes are claimed, published and mounted. Ends with why that can't be. */
-    prepareAlloc: unbound<AllocMount[], AllocWork>(),
+    /** All of its volumes are claimed, published and mounted, or why that can't be. */
+    prepareAlloc: unbound<CallOutcome<AllocMount[]>, AllocWork>(),
     /** The same, of one that was prepared: as long as it takes. */
     recoverAlloc: unbound<AllocMount[], AllocWork>(),
     /** All of them are unmounted, and their slots free: as long as it takes. */
@@ -61,6 +68,7 @@ export const allocMachine = setup({
   guards: {
     isOther: ({ context }, volumes: AllocVolume[]) => !isSameData(context.volumes, volumes),
     isSame: ({ context }, volumes: AllocVolume[]) => isSameData(context.volumes, volumes),
+    isDone: (_, outcome: CallOutcome<unknown>) => outcome.status === 'done',
     isNewBoot: (_, isNewBoot: boolean) => isNewBoot,
     isLimited: ({ context }) => context.untilMs !== null,
     hasFailed: ({ context }) => context.failure !== null,
@@ -74,7 +82,7 @@ export const allocMachine = setup({
       untilMs: untilMs === null || context.untilMs === null ? null : Math.max(untilMs, context.untilMs),
     })),
     keepMounts: assign((_, mounts: AllocMount[]) => ({ mounts, waits: {} })),
-    keepFailure: assign((_, failure: Failure | null) => ({ failure, mounts: null, waits: {} })),
+    keepFailure: assign((_, failure: CallFailure | null) => ({ failure, mounts: null, waits: {} })),
     keepWait: assign(({ context }, { name, reason }: { name: string; reason: string | null }) => {
       const { [name]: _, ...others } = context.waits;
       return { waits: reason === null ? others : { ...others, [name]: reason } };
@@ -123,7 +131,17 @@ export const allocMachine = setup({
         id: 'prepareAlloc',
         src: 'prepareAlloc',
         input: workOf,
-        onDone: { target: 'prepared', actions: { type: 'keepMounts', params: ({ event }) => event.output } },
+        onDone: [
+          {
+            guard: { type: 'isDone', params: ({ event }) => event.output },
+            target: 'prepared',
+            actions: { type: 'keepMounts', params: ({ event }) => answerIn(event.output) },
+          },
+          {
+            target: 'releasing',
+            actions: { type: 'keepFailure', params: ({ event }) => failureOf(event.output) },
+          },
+        ],
         onError: { target: 'releasing', actions: { type: 'keepFailure', params: ({ event }) => failureIn(event) } },
       },
       on: {

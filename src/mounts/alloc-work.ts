@@ -5,8 +5,10 @@
 
 import type { AllocWork } from '../../machines/alloc.js';
 import type { AllocMount, AllocVolume } from '../../machines/alloc-types.js';
+import type { CallOutcome } from '../../machines/csi-types.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import { onAbort } from '../abort.js';
+import { failureOf } from '../calls/plugin-calls.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { EffectCall } from '../engine/effects.js';
 import { messageOf, StagecraftError } from '../errors.js';
@@ -17,13 +19,23 @@ import type { Mounter } from './mounter.js';
 export interface AllocWorkOptions {
   node: string;
   claims: ClaimClient;
-  mounter: Pick<Mounter, 'check' | 'publishing' | 'bring' | 'take'>;
+  /** Made by the time it is asked. */
+  mounter(): Pick<Mounter, 'check' | 'publishing' | 'bring' | 'take' | 'standing'>;
   clock: Clock;
   /** Resolves once what was believed in has been compared with the kernel. */
   compared(): Promise<void>;
 }
 
 type Run = EffectCall<AllocWork>;
+
+type Preparing = (volume: AllocVolume, signal: AbortSignal) => Promise<AllocMount>;
+
+/** How long it is gone on with. */
+interface Patience {
+  signal: AbortSignal;
+  /** Whether what was thrown may not be thrown another time. */
+  mayGoWell(error: unknown): boolean;
+}
 
 const firstPauseMs = 1_000;
 const longestPauseMs = 60_000;
@@ -37,14 +49,19 @@ export class AllocWorker {
     this.#options = options;
   }
 
-  /** @throws what is wrong with the first volume that can't be had; all others are given up then */
-  prepare(run: Run): Promise<AllocMount[]> {
-    return this.#alone(run, () => this.#prepare(run, isRetryable));
+  /** Fails with what is wrong with the first volume that can't be had; all others are given up then. */
+  async prepare(run: Run): Promise<CallOutcome<AllocMount[]>> {
+    try {
+      const one: Preparing = (volume, signal) => this.#prepareOne(run, volume, { signal, mayGoWell: isRetryable });
+      return { status: 'done', answer: await this.#alone(run, () => this.#all(run, one)) };
+    } catch (error) {
+      return { status: 'failed', failure: failureOf(error) };
+    }
   }
 
   /** As long as it takes: whatever is in the way. */
   recover(run: Run): Promise<AllocMount[]> {
-    return this.#alone(run, () => this.#prepare(run, () => true));
+    return this.#alone(run, () => this.#all(run, (volume, signal) => this.#recoverOne(run, volume, signal)));
   }
 
   /** As long as it takes. */
@@ -72,15 +89,14 @@ export class AllocWorker {
     return begun;
   }
 
-  async #prepare(run: Run, mayGoWell: (error: unknown) => boolean): Promise<AllocMount[]> {
-    const { volumes, allocId } = run.input;
+  async #all(run: Run, one: Preparing): Promise<AllocMount[]> {
     const all = new AbortController();
     const hearNoMore = onAbort(run.signal, () => all.abort(run.signal.reason));
     let first: { error: unknown } | undefined;
     try {
       const mounts = await Promise.all(
-        volumes.map((volume) =>
-          this.#prepareOne(run, volume, { allocId, signal: all.signal, mayGoWell }).catch((error: unknown) => {
+        run.input.volumes.map((volume) =>
+          one(volume, all.signal).catch((error: unknown) => {
             first ??= { error: named(volume, error) };
             all.abort(first.error);
             return undefined;
@@ -94,16 +110,15 @@ export class AllocWorker {
     }
   }
 
-  async #prepareOne(
-    run: Run,
-    wanted: AllocVolume,
-    { allocId, signal, mayGoWell }: { allocId: string; signal: AbortSignal; mayGoWell(error: unknown): boolean },
-  ): Promise<AllocMount> {
-    const { claims, mounter, node } = this.#options;
+  async #prepareOne(run: Run, wanted: AllocVolume, patience: Patience): Promise<AllocMount> {
+    const { claims, node } = this.#options;
+    const mounter = this.#options.mounter();
+    const { allocId } = run.input;
+    const { signal } = patience;
     const { name, volume: key, mode, readOnly, taskPath, ...usage } = wanted;
     const asked: KnownMount = { key, allocId, readOnly, usage };
     const { accessMode, attachmentMode } = usage;
-    const step = <T>(work: () => Promise<T>): Promise<T> => this.#insistent(run, name, { signal, mayGoWell }, work);
+    const step = <T>(work: () => Promise<T>): Promise<T> => this.#insistent(run, name, patience, work);
     const checked = await step(() => mounter.check(asked, signal));
     await step(() => claims.claim(key, { allocId, nodeId: node, mode, accessMode, attachmentMode }, { signal }));
     const published = await step(() => claims.publish(key, mounter.publishing(asked), { signal }));
@@ -111,12 +126,23 @@ export class AllocWorker {
     return { ...mount, name, taskPath };
   }
 
+  /** What is mounted still needs nobody but its plugin; else it is prepared once more. */
+  async #recoverOne(run: Run, wanted: AllocVolume, signal: AbortSignal): Promise<AllocMount> {
+    const mounter = this.#options.mounter();
+    const { name, volume: key, taskPath } = wanted;
+    const tell = (reason: string | null): void => run.send({ type: 'alloc.waits', name, reason });
+    const standing = await mounter.standing({ key, allocId: run.input.allocId }, { signal, tell });
+    if (standing) return { ...standing, name, taskPath };
+    return this.#prepareOne(run, wanted, { signal, mayGoWell: () => true });
+  }
+
   /** The workload has stopped: the slot is free once the node has let go, and said so. */
   async #releaseOne(run: Run, { name, volume: key }: AllocVolume, allocId: string): Promise<void> {
-    const { claims, mounter, node } = this.#options;
+    const { claims, node } = this.#options;
+    const mounter = this.#options.mounter();
     const { signal } = run;
-    const step = <T>(work: () => Promise<T>): Promise<T> =>
-      this.#insistent(run, name, { signal, mayGoWell: () => true }, work);
+    const patience: Patience = { signal, mayGoWell: () => true };
+    const step = <T>(work: () => Promise<T>): Promise<T> => this.#insistent(run, name, patience, work);
     const [{ generation }] = await Promise.all([
       step(() => claims.release(key, { allocId }, { signal })),
       step(() => mounter.take({ key, allocId }, signal)),
@@ -126,12 +152,7 @@ export class AllocWorker {
   }
 
   /** Does it again and again, with pauses that grow, where it may go well; tells meanwhile why it does not. */
-  async #insistent<T>(
-    run: Run,
-    name: string,
-    { signal, mayGoWell }: { signal: AbortSignal; mayGoWell(error: unknown): boolean },
-    work: () => Promise<T>,
-  ): Promise<T> {
+  async #insistent<T>(run: Run, name: string, { signal, mayGoWell }: Patience, work: () => Promise<T>): Promise<T> {
     let told: string | undefined;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       signal.throwIfAborted();

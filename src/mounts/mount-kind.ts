@@ -45,8 +45,10 @@ export interface MountKindOptions {
   bootId: string;
   /** For one call, in milliseconds. */
   timeoutMs: number;
-  /** Resolves once mounts can be made here, and what was believed in has been compared with the kernel. */
-  ready(): Promise<void>;
+  /** Resolves once what was believed in has been compared with the kernel. */
+  compared(): Promise<void>;
+  /** Resolves once mounts that are made here are seen by whoever is to see them. @throws StagecraftError HOST_UNFIT */
+  shared(): Promise<void>;
 }
 
 export const mountsTopic = (node: string): string => `mounts/${encodeURIComponent(node)}`;
@@ -69,7 +71,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
     run: (run: EffectCall<TInput>) => {
       const { prepare, ...rest } = work(run.input);
       const prepared = async (): Promise<void> => {
-        await options.ready();
+        await options.compared();
         await prepare?.();
       };
       return calls.run(run, { ...rest, prepare: prepared, volumes: [run.input.csiId] });
@@ -103,7 +105,10 @@ export function mountKind(options: MountKindOptions): ActorKind {
         return {
           refusal: (sight) => modeRefusal(sight, input.capability),
           without: offered('STAGE_UNSTAGE_VOLUME', { isStaged: false, bootId }),
-          prepare: () => places.makeStaging(staging),
+          prepare: async () => {
+            await options.shared();
+            await places.makeStaging(staging);
+          },
           call: async (client, bounds) => {
             const { csiId, capability, volumeContext, publishContext } = input;
             const stagingPath = told(input.plugin, staging);
@@ -118,7 +123,10 @@ export function mountKind(options: MountKindOptions): ActorKind {
         const targetPath = told(input.plugin, target);
         return {
           refusal: (sight) => modeRefusal(sight, input.capability),
-          prepare: () => places.makeParent(target),
+          prepare: async () => {
+            await options.shared();
+            await places.makeParent(target);
+          },
           call: async (client, bounds) => {
             const { csiId, capability, volumeContext, publishContext, readOnly, isStaged } = input;
             if (!input.isRepeat) await cleared(client, bounds);

@@ -80,6 +80,11 @@ export class MountWatch {
       );
   }
 
+  /** Compares the mounts of a plugin that is back, once the first time is over. */
+  lookSoon(plugin: string): void {
+    if (this.#compared && !this.#stop.signal.aborted) void this.#compared.then(() => this.#lookAgain(plugin));
+  }
+
   /** What is mounted where only our own should be, and is none of ours, as far as is known. */
   async strays(): Promise<Stray[]> {
     const { engine, nodeId, tables } = this.#options;
@@ -106,15 +111,18 @@ export class MountWatch {
   }
 
   async #loop(): Promise<void> {
-    const { clock, logger } = this.#options;
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      await pause(clock, intervalMs, signal);
-      if (signal.aborted) return;
-      await this.look().catch((error: unknown) => {
-        logger.debug({}, `mounts can't be compared with the kernel's table now: ${messageOf(error)}`);
-      });
+      await pause(this.#options.clock, intervalMs, signal);
+      if (!signal.aborted) await this.#lookAgain();
     }
+  }
+
+  /** What fails is done again in its turn. */
+  async #lookAgain(plugin?: string): Promise<void> {
+    await this.look(plugin).catch((error: unknown) => {
+      this.#options.logger.debug({}, `mounts can't be compared with the kernel's table now: ${messageOf(error)}`);
+    });
   }
 
   async #seen(

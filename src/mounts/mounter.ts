@@ -15,6 +15,7 @@ import { isReadOnly } from '../../machines/volume-claims.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
 import { onAbort, unlessAborted } from '../abort.js';
+import type { PluginAccess } from '../calls/plugin-access.js';
 import { resolveSecrets, type SecretsProvider } from '../calls/secrets.js';
 import type { Clock } from '../engine/clock.js';
 import type { ActorView, Engine } from '../engine/engine.js';
@@ -63,6 +64,7 @@ export interface MounterOptions {
   paths: MountPaths;
   tables: MountTables;
   stats: Stats;
+  access: PluginAccess;
 }
 
 export class Mounter {
@@ -213,7 +215,36 @@ export class Mounter {
       });
     };
     await this.#until(key, { goal: `mounted for alloc ${allocId}`, reached, signal });
-    return this.#infoOf(mount);
+    return this.#infoOf({ key, allocId, plugin: published.plugin, capability, readOnly });
+  }
+
+  /**
+   * What an alloc has mounted, once its plugin is back; undefined where it is not mounted.
+   * @param tell told that it waits for the plugin, and why
+   */
+  async standing(
+    { key, allocId }: Pick<KnownMount, 'key' | 'allocId'>,
+    { signal, tell }: { signal: AbortSignal; tell(reason: string | null): void },
+  ): Promise<MountInfo | undefined> {
+    const { volume } = this.#contextAt(key) ?? {};
+    if (!volume) return undefined;
+    let hasWaited = false;
+    const waits = (reason: string): void => {
+      hasWaited = true;
+      tell(reason);
+    };
+    (await this.#options.access.enter(volume.plugin, { signal, waits })).leave();
+    if (hasWaited) tell(null);
+    const context = this.#contextAt(key);
+    const user = context && userOf(context, allocId);
+    if (!context?.capability || user?.state !== 'published') return undefined;
+    return this.#infoOf({
+      key,
+      allocId,
+      plugin: volume.plugin,
+      capability: context.capability,
+      readOnly: user.readOnly,
+    });
   }
 
   /** Unmounts for an alloc. Resolves when nothing of it is here any more. @throws StagecraftError ABORTED */
@@ -249,9 +280,15 @@ export class Mounter {
     this.#waits.close(this.#closed);
   }
 
-  async #infoOf({ key, allocId, known, capability, readOnly }: CheckedMount): Promise<MountInfo> {
+  async #infoOf({
+    key,
+    allocId,
+    plugin,
+    capability,
+    readOnly,
+  }: Omit<CheckedMount, 'known' | 'usage'> & { plugin: string }): Promise<MountInfo> {
     const { paths, tables } = this.#options;
-    const { path } = paths.target(known.plugin, key, allocId);
+    const { path } = paths.target(plugin, key, allocId);
     const propagation = (await tables.table()).at(path).at(-1)?.propagation;
     return {
       volume: key,
