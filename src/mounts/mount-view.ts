@@ -74,5 +74,7 @@ export function mountTrouble({ awaiting, work, staging, users, expansion }: Moun
   if (awaiting) return { code: 'PLUGIN_UNAVAILABLE', message: awaiting.reason, final: false };
   if (!work) return undefined;
   const user = users.find(({ allocId }) => allocId === work.allocId);
-  return (user ?? (work.kind === 'expand' ? expansion : staging))?.tries?.failure;
+  if (user) return user.tries?.failure;
+  if (work.kind === 'expand') return expansion?.tries?.failure;
+  return (work.kind === 'stage' ? staging.tries : staging.undoing)?.failure;
 }
