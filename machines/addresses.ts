@@ -19,6 +19,8 @@ export const pluginAddress = (node: string, type: string, name: string, allocId:
 /** Where the name of an instance is. */
 export const pluginsAddressOf = (instance: string): string =>
   `plugins${instance.slice(instance.indexOf('/'), instance.lastIndexOf('/'))}`;
+export const mountAddress = (node: string, namespace: string, id: string): string => join('mount', node, namespace, id);
+export const allocAddress = (node: string, allocId: string): string => join('alloc', node, allocId);
 export const taskAddress = (node: string, id: string): string => join('task', node, id);
 
 /** The decoded parts of an address, the machine's name first. */

@@ -1,8 +1,12 @@
 /** Entry point `stagecraft/machines`: the machines and the types of what they keep and say. */
+export { allocMachine } from './alloc.js';
+export type { AllocChanged, AllocContext, AllocMount, AllocState, AllocVolume } from './alloc-types.js';
 export { type BackoffPolicy, jittered } from './backoff.js';
 export type { AccessMode, AttachmentMode, Bytes, Capability, SecretRef, Segments } from './csi-types.js';
 export { groupSnapshotMachine } from './group-snapshot.js';
 export type { AnswerParams, Failure, MessageParams, Stamped } from './host.js';
+export { mountMachine } from './mount.js';
+export type { MountChanged, MountContext, MountState, MountUser } from './mount-types.js';
 export { type NodeChanged, type NodePlugin, nodeMachine } from './node.js';
 export {
   type Fingerprint,

@@ -14,6 +14,7 @@ import type {
   Publication,
   PublishRequest,
   PublishWish,
+  Unstaged,
   VolumeContext,
   VolumeInput,
   VolumeSpec,
@@ -37,6 +38,7 @@ export const nobody = ({ namespace, id, seq }: VolumeInput): VolumeContext => ({
   expansion: null,
   expandedTo: null,
   nodeExpansion: false,
+  unexpanded: [],
   modification: null,
   modifiedTo: null,
   deletion: null,
@@ -260,17 +262,21 @@ function unwish(draft: Draft, nodeId: string): void {
   draft.publications[nodeId] = publication;
 }
 
-/** The node has nothing of it any more that claims up to this generation used. */
-export const unstaged = (context: VolumeContext, nodeId: string, claimGeneration: number): Change =>
+/** The node has let go of it, as far as what it reports of has used it. */
+export const unstaged = (context: VolumeContext, report: Unstaged): Change =>
   drafted(context, (draft) => {
-    const meant = draft.claims.filter(
-      (one) => one.nodeId === nodeId && one.state === 'unpublishing' && one.generation <= claimGeneration,
-    );
+    const meant = draft.claims.filter((one) => one.state === 'unpublishing' && isReported(one, report));
     if (meant.length === 0) return;
     move(draft, meant, 'node-detached');
-    leave(draft, nodeId);
+    leave(draft, report.nodeId);
     grant(draft);
   });
+
+const isReported = (claim: Claim, { nodeId, claimGeneration, allocId }: Unstaged): boolean =>
+  claim.nodeId === nodeId &&
+  (allocId === undefined
+    ? claim.generation <= claimGeneration
+    : claim.allocId === allocId && claim.generation === claimGeneration);
 
 /** The node is taken for lost: what it would report is not waited for. */
 export const fence = (context: VolumeContext, nodeId: string, reason: string): Change =>

@@ -5,6 +5,7 @@ import type { Stamped } from './host.js';
 import type { ExpandAnswer, PublishAnswer } from './volume-calls.js';
 import { leaving, remove } from './volume-changes.js';
 import { atPlugin, type Change, type Draft, drafted, put } from './volume-draft.js';
+import { nodesWithIt } from './volume-node-expansion.js';
 import type {
   CreateAnswer,
   Expansion,
@@ -66,6 +67,7 @@ export const expanded = (context: VolumeContext, { capacityBytes, nodeExpansionR
     draft.expandedTo = capacity ?? draft.expandedTo;
     draft.expansion = next ? { capacity: next } : null;
     draft.nodeExpansion ||= nodeExpansionRequired;
+    if (nodeExpansionRequired) draft.unexpanded = nodesWithIt(context);
     if (draft.csi) {
       // How large it was before is not how large it is.
       const { capacityBytes: _, ...csi } = draft.csi;

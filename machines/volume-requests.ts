@@ -193,21 +193,21 @@ function unpublishRefusal(context: VolumeContext, { nodeId }: RequestOf<'volume.
 /** Who has it may use it anew after that: it is no proof. One that comes again is of a claim that is gone by now. */
 function unstagedRefusal(
   context: VolumeContext,
-  { nodeId, claimGeneration }: RequestOf<'volume.unstaged'>,
+  { nodeId, claimGeneration, allocId }: RequestOf<'volume.unstaged'>,
 ): Failure | undefined {
   const held = context.claims.find((one) => one.nodeId === nodeId && one.generation === claimGeneration);
-  if (held?.state !== 'taken') return undefined;
+  if (held?.state !== 'taken' || (allocId !== undefined && held.allocId !== allocId)) return undefined;
   return refused('VOLUME_IN_USE', context, `it is claimed by ${describeClaim(held)}: release that, then report it`);
 }
 
 const beingDeleted = (context: VolumeContext): Failure | undefined =>
   context.deletion ? refused('VOLUME_DELETING', context, 'it is being deleted') : undefined;
 
-const isBelow = (bytes: Bytes | undefined, other: Bytes | undefined): boolean =>
+export const isBelow = (bytes: Bytes | undefined, other: Bytes | undefined): boolean =>
   bytes !== undefined && other !== undefined && BigInt(bytes) < BigInt(other);
 
 /** By what the plugin said last; where it did not say, by what it was last made larger to. */
-const sizeOf = ({ csi, expandedTo }: VolumeContext): Bytes | undefined =>
+export const sizeOf = ({ csi, expandedTo }: VolumeContext): Bytes | undefined =>
   csi?.capacityBytes ?? expandedTo?.requiredBytes;
 
 /** Whether it is as large as that already, whatever else was asked for. */

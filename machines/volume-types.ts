@@ -201,6 +201,8 @@ export interface VolumeContext {
   expandedTo: CapacityRange | null;
   /** The node's part of an expansion is due. */
   nodeExpansion: boolean;
+  /** Nodes that had it as it grew, and have not done their part. Absent in what was stored before this was kept. */
+  unexpanded?: string[];
   modification: Modification | null;
   /** What its parameters have been changed to since it was made. */
   modifiedTo: Record<string, string> | null;
@@ -224,6 +226,25 @@ export interface Work {
   isCalling: boolean;
 }
 
+/** A node has nothing of the volume any more that claims up to this generation have used. */
+export interface Unstaged {
+  nodeId: string;
+  claimGeneration: number;
+  /** It says so of this alloc's claim of just this generation; those before it may be in use there. */
+  allocId?: string;
+}
+
+/** A node has done its part of an expansion. */
+export interface NodeExpanded {
+  nodeId: string;
+  /** Of the volume that it has expanded. */
+  uid: string;
+  /** What it was to be expanded to. */
+  capacity: CapacityRange;
+  /** Absent: its plugin does not say. */
+  capacityBytes?: Bytes;
+}
+
 /** What requests ask for; each is answered. */
 export type VolumeRequest =
   | { type: 'volume.create'; spec: VolumeSpec; uid: string; name: string }
@@ -236,9 +257,10 @@ export type VolumeRequest =
   /** Claims for a node that wait are given up: it can't use the volume. */
   | { type: 'volume.withdraw'; nodeId: string; reason: string }
   | { type: 'volume.release'; allocId: string }
-  | { type: 'volume.unstaged'; nodeId: string; claimGeneration: number }
+  | ({ type: 'volume.unstaged' } & Unstaged)
   | { type: 'volume.fence'; nodeId: string; reason: string }
   | { type: 'volume.expand'; capacity: CapacityRange }
+  | ({ type: 'volume.node-expanded' } & NodeExpanded)
   | { type: 'volume.modify'; mutableParameters: Record<string, string> }
   | { type: 'volume.retry' }
   | { type: 'volume.set-availability'; availability: Availability }
@@ -293,6 +315,8 @@ export type VolumeChanged = { key: VolumeKey; uid: string } & (
     }
   | { type: 'availability'; availability: Availability; allocIds: string[] }
   | { type: 'expanded'; capacityBytes?: Bytes; nodeExpansionRequired: boolean }
+  /** `nodeExpansionRequired`: on other nodes. `capacityBytes`: as its node's plugin tells them. */
+  | { type: 'node-expanded'; nodeId: string; capacityBytes?: Bytes; nodeExpansionRequired: boolean }
   | { type: 'modified'; mutableParameters: Record<string, string> }
   | ({ type: 'seen' } & Seen)
   | { type: 'drifted'; lost: string[]; strays: string[] }

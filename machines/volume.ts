@@ -40,6 +40,7 @@ import {
   withdrawWaiting,
 } from './volume-changes.js';
 import type { Change } from './volume-draft.js';
+import { nodeExpanded } from './volume-node-expansion.js';
 import { awaits, created, deleted, expanded, failed, modified, published, unpublished } from './volume-outcomes.js';
 import { hasLeftovers, nothingLeft, notThere, onlyLeftovers, refusalAnswer, refusalOf } from './volume-requests.js';
 import { observed } from './volume-sightings.js';
@@ -134,12 +135,10 @@ export const volumeMachine = setup({
     'volume.release': changed((context, event) => release(context, event.allocId)),
     'volume.unclaim': changed((context, event) => unclaim(context, event.allocId)),
     'volume.withdraw': changed((context, event) => withdrawWaiting(context, event.nodeId, event.reason)),
-    'volume.unstaged': [
-      refused(refusalAnswer),
-      changed((context, event) => unstaged(context, event.nodeId, event.claimGeneration)),
-    ],
+    'volume.unstaged': [refused(refusalAnswer), changed((context, event) => unstaged(context, event))],
     'volume.fence': changed((context, event) => fence(context, event.nodeId, event.reason)),
     'volume.expand': [refused(refusalAnswer), changed((context, event) => expand(context, event.capacity))],
+    'volume.node-expanded': changed(nodeExpanded),
     'volume.modify': [refused(refusalAnswer), changed((context, event) => modify(context, event.mutableParameters))],
     'volume.acknowledge': answered((context) => ({ error: nothingLeft(context) })),
     'volume.retry': changed(retry),

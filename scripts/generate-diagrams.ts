@@ -7,7 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { render } from 'state-machine-cat';
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import {
+  allocMachine,
   groupSnapshotMachine,
+  mountMachine,
   nodeMachine,
   pluginMachine,
   pluginsMachine,
@@ -26,6 +28,8 @@ const machines: AnyStateMachine[] = [
   volumeSnapshotMachine,
   groupSnapshotMachine,
   nodeMachine,
+  mountMachine,
+  allocMachine,
 ];
 const directory = fileURLToPath(new URL('../docs/machines/', import.meta.url));
 

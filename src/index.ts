@@ -58,7 +58,7 @@ export type { TaskState, TaskStatus, TaskUpdate } from './tasks/task-supervisor.
 export type { Capacity, CapacityRequest } from './volumes/capacity.js';
 export type { Expanded, ExpandRequest } from './volumes/expansion.js';
 export type { NodeUpdate } from './volumes/node-events.js';
-export type { NodeReport, NodeStatus } from './volumes/node-manager.js';
+export type { NodeReport, NodeStatus, UnstagedReport } from './volumes/node-manager.js';
 export type { Reconciled } from './volumes/reconciler.js';
 export type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from './volumes/snapshot-spec.js';
 export type { GroupMember, GroupSnapshot, Snapshot, SnapshotEvent } from './volumes/snapshot-view.js';

@@ -1,4 +1,4 @@
-/** Registered plugins, as volumes and nodes need to know them. Composed in runtime.ts. */
+/** Registered plugins, as volumes, nodes and mounts need to know them. Composed in runtime.ts. */
 import { nodeOwnedPrefix } from '../machines/addresses.js';
 import type { NodePlugin } from '../machines/node.js';
 import type { PluginPort, PluginSight } from './calls/plugin-access.js';
@@ -6,10 +6,17 @@ import type { Engine } from './engine/engine.js';
 import type { PluginRegistry } from './registry/plugin-registry.js';
 import type { NodePluginsPort } from './volumes/own-node.js';
 
+/** What is asked of it here. */
+type Registry = Pick<PluginRegistry, 'has' | 'seen' | 'dispense' | 'lookAgain' | 'watch'>;
+type Seen = NonNullable<ReturnType<PluginRegistry['seen']>>;
+
 const none: ReadonlySet<string> = new Set();
 
-/** @param registry made by the time a plugin is asked for */
-export function pluginPort(registry: () => PluginRegistry): PluginPort {
+/**
+ * The controller sides of plugins.
+ * @param registry made by the time a plugin is asked for
+ */
+export function pluginPort(registry: () => Registry): PluginPort {
   return {
     isKnown: (plugin) => types.some((type) => registry().has(type, plugin)),
     sight: (plugin) => sightOf(registry(), plugin),
@@ -23,6 +30,15 @@ export function pluginPort(registry: () => PluginRegistry): PluginPort {
     },
   };
 }
+
+/** The node sides of plugins, on this host. @param registry made by the time a plugin is asked for */
+export const nodeSidePort = (registry: () => Registry): PluginPort => ({
+  isKnown: (plugin) => registry().has(nodeType, plugin),
+  sight: (plugin) => nodeSightOf(registry(), plugin),
+  client: (plugin) => registry().dispense(nodeType, plugin),
+  lookAgain: (plugin) => registry().lookAgain(nodeType, plugin),
+  watch: (plugin, changed) => registry().watch(nodeType, plugin, changed),
+});
 
 /** What the csi-node plugins of this host say of it. */
 export const nodePluginsPort = (
@@ -59,29 +75,42 @@ const absent: PluginSight = {
   trouble: 'it is not registered',
   troubleKind: 'absent',
   pluginCapabilities: none,
-  hasController: false,
+  hasService: false,
   wellAtMs: 0,
 };
 
 /** What is kept of it says that it is well, and what was seen in this run does not. */
 const unseen = { trouble: 'it was not seen well yet', troubleKind: 'unseen' } as const;
 
-function sightOf(plugins: PluginRegistry, plugin: string): PluginSight {
+function sightOf(plugins: Registry, plugin: string): PluginSight {
   const controller = plugins.seen(controllerType, plugin);
   const seen = controller ?? plugins.seen(nodeType, plugin);
   if (!seen) return absent;
-  const { status, isSeenHealthy } = seen;
-  const { capabilities, pluginCapabilities } = status.fingerprint;
-  const sight: Omit<PluginSight, 'hasController'> = {
-    pluginCapabilities: new Set(pluginCapabilities),
+  const sight = healthOf(seen);
+  // A plugin that says it has no controller service offers nothing of it, and that is known.
+  if (seen.status.fingerprint.pluginCapabilities?.includes('CONTROLLER_SERVICE') === false)
+    return { ...sight, capabilities: none, hasService: false };
+  if (controller) return { ...sight, hasService: true, ...offered(controller) };
+  const trouble = sight.trouble ?? `its controller side is not registered: register it as ${controllerType}`;
+  return { ...sight, trouble, hasService: true };
+}
+
+function nodeSightOf(plugins: Registry, plugin: string): PluginSight {
+  const seen = plugins.seen(nodeType, plugin);
+  if (seen) return { ...healthOf(seen), hasService: true, ...offered(seen) };
+  return { ...absent, trouble: `its node side is not registered here: register it as ${nodeType}` };
+}
+
+function healthOf({ status, isSeenHealthy }: Seen): Omit<PluginSight, 'hasService' | 'capabilities'> {
+  return {
+    pluginCapabilities: new Set(status.fingerprint.pluginCapabilities),
     wellAtMs: isSeenHealthy ? (status.checkedAt ?? 0) : 0,
     ...(!isSeenHealthy && (status.healthy ? unseen : { trouble: status.description })),
   };
-  const hasService = pluginCapabilities?.includes('CONTROLLER_SERVICE');
-  // A plugin that says it has no controller service offers nothing of it, and that is known.
-  if (hasService === false) return { ...sight, capabilities: none, hasController: false };
-  if (controller)
-    return { ...sight, hasController: true, ...(capabilities && { capabilities: new Set(capabilities) }) };
-  const trouble = sight.trouble ?? `its controller side is not registered: register it as ${controllerType}`;
-  return { ...sight, trouble, hasController: true };
+}
+
+/** What the service of the type that was looked at offers, as far as that is known. */
+function offered({ status: { fingerprint } }: Seen): Pick<PluginSight, 'capabilities'> {
+  const { capabilities } = fingerprint;
+  return capabilities ? { capabilities: new Set(capabilities) } : {};
 }

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { VolumeKeyInput } from '../requests/fields.js';
 import type { Runtime } from '../runtime.js';
-import type { NodeStatus, NodeReport as Report } from '../volumes/node-manager.js';
+import type { NodeStatus, NodeReport as Report, UnstagedReport } from '../volumes/node-manager.js';
 import { textIn } from './requests.js';
 
 /** What `GET /v1/nodes` tells of each node. */
@@ -12,9 +12,8 @@ interface OfNode {
   Params: { id: string };
 }
 
-interface Unstaged {
+interface Unstaged extends UnstagedReport {
   volume: VolumeKeyInput;
-  claimGeneration: number;
 }
 
 export function serveNodes(server: FastifyInstance, { nodes }: Runtime): void {

@@ -1,5 +1,5 @@
 /**
- * Lets calls to the controller side of plugins through: once it is known what a plugin offers, while it answers, and
+ * Lets calls to one side of plugins, that of controllers or that of nodes, through: once it is known what a plugin offers, while it answers, and
  * only so many at a time. After repeated transport failures its calls wait for its next good probe.
  */
 import { type Abortable, heed } from '../abort.js';
@@ -13,21 +13,21 @@ export interface PluginSight {
   trouble?: string;
   /** Of what kind that is: it is not registered at all, or is not known to be well; default: it is not well. */
   troubleKind?: 'absent' | 'unseen';
-  /** What its controller service offers; empty where it has none. Absent: not known. */
+  /** What the service that is called offers; empty where the plugin has none. Absent: not known. */
   capabilities?: ReadonlySet<string>;
   /** What the plugin as a whole offers. */
   pluginCapabilities: ReadonlySet<string>;
-  /** It has a controller service, and that is registered. */
-  hasController: boolean;
+  /** It has the service that is called, and that is registered. */
+  hasService: boolean;
   /** When it was last seen well, milliseconds since the epoch. */
   wellAtMs: number;
 }
 
-/** The plugins of this runtime, by their registered names. */
+/** One side of the plugins of this runtime, by their registered names. */
 export interface PluginPort {
   isKnown(plugin: string): boolean;
   sight(plugin: string): PluginSight;
-  /** The client of its controller side. */
+  /** The client of that side. */
   client(plugin: string): Promise<unknown>;
   /** Has it looked at now, and all that it offers read again. */
   lookAgain(plugin: string): void;
@@ -109,6 +109,11 @@ export class PluginAccess {
   /** Why a call would have to wait now; undefined where it would not. */
   obstacle(plugin: string): string | undefined {
     return this.#obstacle(plugin, this.#door(plugin));
+  }
+
+  /** Whether it is known to offer something. */
+  offers(plugin: string, capability: string): boolean {
+    return this.#sight(plugin, this.#door(plugin)).capabilities?.has(capability) ?? false;
   }
 
   close(): void {

@@ -2,7 +2,7 @@
  * The controller side of CSI as the house asks for it: its words into messages, answers into its words. Which calls are
  * made, and what their errors lead to, is for the caller. The port: volumes/controller-port.ts
  */
-import type { Bytes, CallFailure, Capability, CapacityRange, Segments } from '../../machines/csi-types.js';
+import type { CallFailure, Capability, Segments } from '../../machines/csi-types.js';
 import type { CreatedVolume, VolumeSpec } from '../../machines/volume-types.js';
 import type { CallBounds } from '../calls/call-bounds.js';
 import type { ControllerPort, ListedVolume } from '../volumes/controller-port.js';
@@ -12,6 +12,7 @@ import type { CsiClient } from './client.js';
 import { csiError, cutText } from './codes.js';
 import type * as plain from './generated/plain.js';
 import { withoutSecrets } from './secrets.js';
+import { bytesOf, capacityRange, modeOf, volumeCapability } from './volume-words.js';
 
 export const csiController = ({ timeoutMs }: { timeoutMs: number }): ControllerPort => {
   const bounded = boundedBy(timeoutMs);
@@ -179,25 +180,6 @@ function notAsAsked({ volumeId }: plain.Volume, fault: string): CallFailure {
   const { code, message } = csiError('CreateVolume', 'OK', text, 'driver-bug');
   return { code, message, final: true, rpc: 'CreateVolume', grpcCode: 'OK', answerClass: 'driver-bug' };
 }
-
-type Mode = plain.VolumeCapabilityAccessModeMode;
-
-/** CSI's names are ours, written otherwise. */
-const modeOf = ({ accessMode }: Capability): Mode => accessMode.replaceAll('-', '_').toUpperCase() as Mode;
-
-const volumeCapability = (capability: Capability): plain.VolumeCapability => ({
-  accessMode: { mode: modeOf(capability) },
-  ...(capability.attachmentMode === 'block-device'
-    ? { block: {} }
-    : { mount: { fsType: capability.fsType ?? '', mountFlags: capability.mountFlags ?? [], volumeMountGroup: '' } }),
-});
-
-const capacityRange = ({ requiredBytes = 0, limitBytes = 0 }: CapacityRange): plain.CapacityRange => ({
-  requiredBytes: BigInt(requiredBytes),
-  limitBytes: BigInt(limitBytes),
-});
-
-const bytesOf = (bytes: bigint): Bytes => (bytes <= Number.MAX_SAFE_INTEGER ? Number(bytes) : String(bytes));
 
 /** What of it a plugin does not confirm: it may confirm less than was asked. */
 function refusalIn(

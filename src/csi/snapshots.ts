@@ -9,6 +9,7 @@ import type { RpcName } from './answers.js';
 import { boundedBy, csi } from './bounded.js';
 import { csiError } from './codes.js';
 import type * as plain from './generated/plain.js';
+import { bytesOf } from './volume-words.js';
 
 export const csiSnapshots = ({ timeoutMs }: { timeoutMs: number }): SnapshotPort => {
   const bounded = boundedBy(timeoutMs);
@@ -84,7 +85,7 @@ function madeGroup(rpc: RpcName, group: plain.VolumeGroupSnapshot | undefined): 
 const memberOf = ({ snapshotId, sourceVolumeId, sizeBytes }: plain.Snapshot): MemberSnapshot => ({
   csiId: snapshotId,
   sourceCsiId: sourceVolumeId,
-  ...(sizeBytes > 0n && { sizeBytes: sizeBytes <= Number.MAX_SAFE_INTEGER ? Number(sizeBytes) : String(sizeBytes) }),
+  ...(sizeBytes > 0n && { sizeBytes: bytesOf(sizeBytes) }),
 });
 
 const takenAt = (time: plain.Timestamp | undefined): { takenAtMs?: number } =>

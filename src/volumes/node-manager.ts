@@ -50,7 +50,9 @@ const reportSchema = z.strictObject({
 });
 
 const reasonSchema = z.string().trim().min(1, 'must not be empty').max(1_024);
-const generationSchema = z.strictObject({ claimGeneration: z.int().nonnegative() });
+const unstagedSchema = z.strictObject({ claimGeneration: z.int().nonnegative(), allocId: textSchema.optional() });
+
+export type UnstagedReport = z.input<typeof unstagedSchema>;
 
 /** What is wrong with a plugin as a node has it; absent: nothing. */
 export const faultsOf = (plugin: NodePlugin): string | undefined => {
@@ -141,19 +143,24 @@ export class NodeManager {
 
   /**
    * A node has let go of a volume, as far as claims up to this generation have used it; what was taken later is not meant.
+   * @param report with `allocId`: only that alloc's claim of this very generation is meant, as where others on the node may
+   *   use the volume still
    * @throws StagecraftError NODE_NOT_FOUND, VOLUME_NOT_FOUND, INVALID_ARGUMENT; VOLUME_IN_USE: the claim of this generation
    *   is not released yet
    */
-  async reportUnstaged(nodeId: string, key: VolumeKeyInput, report: { claimGeneration: number }): Promise<void> {
+  async reportUnstaged(nodeId: string, key: VolumeKeyInput, report: UnstagedReport): Promise<void> {
     this.#refuseIfClosed();
     const id = checkedId(nodeId);
     const known = keyOf(key);
-    const { claimGeneration } = checked(generationSchema, report, 'the report');
+    const { claimGeneration, allocId } = checked(unstagedSchema, report, 'the report');
     if (!(await this.#engine.read(nodeAddress(id)))) throw notFound(id);
     const address = volumeAddress(known.namespace, known.id);
     if (!(await this.#engine.read(address)))
       throw new StagecraftError('VOLUME_NOT_FOUND', `there is no ${nameOf(known)}: list them`, { address });
-    const unstaged: VolumeRequest = { type: 'volume.unstaged', nodeId: id, claimGeneration };
+    const unstaged: VolumeRequest = {
+      ...{ type: 'volume.unstaged', nodeId: id, claimGeneration },
+      ...(allocId !== undefined && { allocId }),
+    };
     await this.#engine.ask(address, unstaged);
   }
 

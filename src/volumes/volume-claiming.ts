@@ -6,7 +6,7 @@ import { nameOf } from '../../machines/volume-requests.js';
 import type { Claim, VolumeContext, VolumeKey } from '../../machines/volume-types.js';
 import { asData } from '../engine/data.js';
 import { StagecraftError } from '../errors.js';
-import { awaitShape } from '../requests/await-options.js';
+import { type AwaitOptions, awaitShape } from '../requests/await-options.js';
 import {
   accessModeSchema,
   attachmentModeSchema,
@@ -16,7 +16,7 @@ import {
   textSchema,
   type VolumeKeyInput,
 } from '../requests/fields.js';
-import { addressOf } from './volume-checks.js';
+import { addressOf, failed } from './volume-checks.js';
 import type { VolumeDesk } from './volume-desk.js';
 import type { VolumePlaces } from './volume-places.js';
 import type { Goal } from './volume-waits.js';
@@ -31,6 +31,13 @@ export interface ClaimOptions {
   wait?: boolean;
   /** Gives up a place in the queue. */
   signal?: AbortSignal;
+}
+
+/** A claim whose node has let go of the volume. */
+export interface LetGo {
+  nodeId: string;
+  allocId: string;
+  generation: number;
 }
 
 export class VolumeClaiming {
@@ -57,9 +64,10 @@ export class VolumeClaiming {
     const held = present.context.claims.find((one) => isSameClaim(one, claim));
     if (held?.state === 'taken' && (await this.#stillHas(known, held))) return asData(held);
     const context = await this.#desk.made(known, { signal });
-    await this.#places.within(context, { nodeId, takesRoom: false }, (csiNodeId) =>
-      this.#desk.ask(known, { type: 'volume.claim', claim: { ...claim, csiNodeId }, wait }),
-    );
+    await this.#places.within(context, { nodeId, takesRoom: false }, async (csiNodeId) => {
+      if (signal?.aborted) throw withdrawn();
+      await this.#desk.ask(known, { type: 'volume.claim', claim: { ...claim, csiNodeId }, wait });
+    });
     const ownIn = ({ uid, claims }: VolumeContext): Claim | undefined =>
       uid === context.uid ? claims.find((one) => isSameClaim(one, claim) && one.state === 'taken') : undefined;
     try {
@@ -79,6 +87,26 @@ export class VolumeClaiming {
       if (!own) throw withdrawn();
       return asData(own);
     }
+  }
+
+  /**
+   * The node has let go of what this claim has used. Resolves when the claim is gone: where it was the last there, the
+   * volume is gone from the node, too.
+   * @throws StagecraftError VOLUME_NOT_FOUND; VOLUME_IN_USE: it is not released yet; what unpublishing it has failed with for
+   *   good; TIMEOUT, ABORTED
+   */
+  async unstaged(key: VolumeKeyInput, { nodeId, allocId, generation }: LetGo, waiting: AwaitOptions): Promise<void> {
+    const known = keyOf(key);
+    await this.#desk.tell(known, { type: 'volume.unstaged', nodeId, claimGeneration: generation, allocId });
+    const reached: Goal<true>['reached'] = ({ claims, publications }) => {
+      const own = claims.find((one) => one.allocId === allocId && one.generation === generation);
+      if (!own) return true;
+      const failure = publications[own.nodeId]?.failure;
+      if (own.state === 'node-detached' && failure?.in === 'unpublish') throw failed(known, failure);
+      return undefined;
+    };
+    const goal = `let go of by alloc ${allocId}`;
+    await this.#desk.until({ key: known, goal, reached, gone: true, ...waiting });
   }
 
   /** Its release may be on its way to the store: what is committed need not be the last word. */

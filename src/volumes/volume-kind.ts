@@ -40,14 +40,14 @@ const needs = (sight: PluginSight, capability: string, what: string): string | u
 function modeRefusal(sight: PluginSight, capabilities: (Capability | undefined)[]): string | undefined {
   const newer = ['single-node-single-writer', 'single-node-multi-writer'];
   const asked = capabilities.find((capability) => capability && newer.includes(capability.accessMode));
-  if (!asked || !sight.hasController) return undefined;
+  if (!asked || !sight.hasService) return undefined;
   return needs(sight, 'SINGLE_NODE_MULTI_WRITER', `it does not know ${asked.accessMode}`);
 }
 
 /** What of a spec the plugin does not know: CSI has none of it in any request then. */
 function specRefusal(sight: PluginSight, { capabilities, mutableParameters }: VolumeSpec): string | undefined {
   const mode = modeRefusal(sight, capabilities);
-  if (mode || !sight.hasController || Object.keys(mutableParameters).length === 0) return mode;
+  if (mode || !sight.hasService || Object.keys(mutableParameters).length === 0) return mode;
   return needs(sight, 'MODIFY_VOLUME', 'it knows no mutable parameters');
 }
 
@@ -188,7 +188,7 @@ const adopting = (
   const adopted = { id: csiId, context, accessibleTopology: [] };
   return {
     refusal: (sight) => specRefusal(sight, spec),
-    without: ({ hasController }) => (hasController ? undefined : adopted),
+    without: ({ hasService }) => (hasService ? undefined : adopted),
     call: async (client, bounds) => {
       const refusal = await controller.validateVolume(client, { csiId, spec }, bounds);
       if (refusal !== undefined) throw new StagecraftError('VOLUME_NOT_CONFIRMED', refusal, { final: true });

@@ -4,7 +4,7 @@
  * volume-making.ts, volume-publishing.ts, volume-claiming.ts, volume-changing.ts
  */
 import { z } from 'zod';
-import type { Availability, Claim } from '../../machines/volume-types.js';
+import type { Availability, Claim, NodeExpanded, VolumeContext } from '../../machines/volume-types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
@@ -18,7 +18,7 @@ import type { Reconciled, Reconciler } from './reconciler.js';
 import type { VolumeSpec } from './spec.js';
 import { VolumeChanging } from './volume-changing.js';
 import { refuseUnknown } from './volume-checks.js';
-import { type ClaimOptions, VolumeClaiming } from './volume-claiming.js';
+import { type ClaimOptions, type LetGo, VolumeClaiming } from './volume-claiming.js';
 import { VolumeDesk } from './volume-desk.js';
 import { type VolumeEvent, volumeEventOf } from './volume-events.js';
 import { volumesTopic } from './volume-kind.js';
@@ -75,12 +75,13 @@ export class VolumeManager {
    *   where it is, VOLUME_UNAVAILABLE, VOLUME_DELETING, INVALID_ARGUMENT; CSI_ERROR; TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, ControllerPublishVolume
    */
-  publish(
+  async publish(
     key: VolumeKeyInput,
     nodeId: string,
     options: PublishOptions = {},
   ): Promise<{ publishContext: Record<string, string> }> {
-    return this.#publishing.publish(key, nodeId, options);
+    const { publications } = await this.#publishing.publish(key, nodeId, options);
+    return { publishContext: { ...publications[nodeId]?.publishContext } };
   }
 
   /**
@@ -211,6 +212,27 @@ export class VolumeManager {
   updates({ from = 'now', signal }: FollowOptions = {}): AsyncIterable<VolumeEvent> {
     this.#desk.refuseIfClosed();
     return this.#engine.follow(volumesTopic, cursorOf(from), signal).reading(volumeEventOf);
+  }
+
+  /** A volume as it is committed, not to be changed; also on an agent that does not lead. @throws StagecraftError VOLUME_NOT_FOUND */
+  async look(key: VolumeKeyInput): Promise<VolumeContext> {
+    this.#desk.refuseIfClosed();
+    return (await this.#desk.present(keyOf(key))).context;
+  }
+
+  /** As `publish`. @returns the volume as it was committed when it had come there, not to be changed */
+  publishTo(key: VolumeKeyInput, nodeId: string, options: PublishOptions): Promise<VolumeContext> {
+    return this.#publishing.publish(key, nodeId, options);
+  }
+
+  /** The node has let go of what a claim has used. Resolves when that is gone. @throws as VolumeClaiming.unstaged */
+  unstaged(key: VolumeKeyInput, claim: LetGo, options: AwaitOptions): Promise<void> {
+    return this.#claiming.unstaged(key, claim, options);
+  }
+
+  /** A node has done its part of an expansion; nothing where that was not due. @throws StagecraftError VOLUME_NOT_FOUND */
+  async nodeExpanded(key: VolumeKeyInput, expanded: NodeExpanded): Promise<void> {
+    await this.#desk.tell(key, { type: 'volume.node-expanded', ...expanded });
   }
 
   /** Another runtime leads from here on: who waits hears so, by what `peek` throws. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Capability } from '../../machines/csi-types.js';
 import { wishOf } from '../../machines/volume-modes.js';
 import { nameOf } from '../../machines/volume-requests.js';
+import type { VolumeContext } from '../../machines/volume-types.js';
 import { StagecraftError } from '../errors.js';
 import { type AwaitOptions, awaitSchema, awaitShape, checkedOptions, timeLeft } from '../requests/await-options.js';
 import { checked, keyOf, nodeIdSchema, type VolumeKeyInput } from '../requests/fields.js';
@@ -27,11 +28,8 @@ export class VolumePublishing {
     this.#places = places;
   }
 
-  async publish(
-    key: VolumeKeyInput,
-    nodeId: string,
-    options: PublishOptions,
-  ): Promise<{ publishContext: Record<string, string> }> {
+  /** @returns the volume as it was committed when it had come there */
+  async publish(key: VolumeKeyInput, nodeId: string, options: PublishOptions): Promise<VolumeContext> {
     this.#desk.refuseIfClosed();
     const known = keyOf(key);
     checkNodeId(nodeId);
@@ -45,7 +43,7 @@ export class VolumePublishing {
     await this.#places.within(context, { nodeId, takesRoom: true }, (csiNodeId) =>
       this.#desk.ask(known, { type: 'volume.publish', nodeId, csiNodeId, ...wish }),
     );
-    const reached: Goal<{ publishContext: Record<string, string> }>['reached'] = (now) => {
+    const reached: Goal<VolumeContext>['reached'] = (now) => {
       const { uid, publications } = now;
       const publication = uid === context.uid ? publications[nodeId] : undefined;
       if (!publication) {
@@ -59,7 +57,7 @@ export class VolumePublishing {
         throw new StagecraftError('VOLUME_IN_USE', message, { address: addressOf(known) });
       }
       const isThere = publication.state === 'published' && publication.undoneAfter === undefined;
-      return isThere ? { publishContext: { ...publication.publishContext } } : undefined;
+      return isThere ? now : undefined;
     };
     const goal = `published on node ${nodeId}`;
     return this.#desk.until({ key: known, goal, reached, signal, timeoutMs: left() });

@@ -182,7 +182,11 @@ describe('A4 volumes through the API', () => {
       400,
       'INVALID_ARGUMENT',
     ]);
-    expect(await refusal('POST', '/v1/nodes/a/unstaged', unstaged)).to.deep.equal([204, undefined]);
+    const other = { ...unstaged, allocId: 'run-2' };
+    expect(await refusal('POST', '/v1/nodes/a/unstaged', other)).to.deep.equal([204, undefined]);
+    expect((await get('data')).claims.map(({ state }) => state)).to.deep.equal(['unpublishing']);
+    const own = { ...unstaged, allocId: 'run-1' };
+    expect(await refusal('POST', '/v1/nodes/a/unstaged', own)).to.deep.equal([204, undefined]);
     await house.rest();
     expect(await get('data')).to.deep.include({ state: 'created', claims: [], publications: {} });
   });

@@ -81,7 +81,7 @@ export class PluginSights {
     const [worst] = [...this.#troubles.values()].sort();
     const sight = {
       pluginCapabilities: new Set(['CONTROLLER_SERVICE', 'GROUP_CONTROLLER_SERVICE']),
-      hasController: true,
+      hasService: true,
       wellAtMs: this.#wellAtMs,
     };
     if (worst === undefined) return { ...sight, capabilities: this.#capabilities };

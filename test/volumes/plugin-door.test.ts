@@ -10,7 +10,7 @@ describe('the door before a plugin', () => {
   let changed: () => void;
   let access: PluginAccess;
   beforeEach(() => {
-    sight = { capabilities: new Set(), pluginCapabilities: new Set(), hasController: true, wellAtMs: 1_000_000 };
+    sight = { capabilities: new Set(), pluginCapabilities: new Set(), hasService: true, wellAtMs: 1_000_000 };
     access = new PluginAccess(
       {
         isKnown: () => true,

@@ -18,7 +18,7 @@ const intervalMs = 300_000;
 const seenWell: PluginSight = {
   capabilities: new Set(['LIST_VOLUMES']),
   pluginCapabilities: new Set(),
-  hasController: true,
+  hasService: true,
   wellAtMs: 0,
 };
 

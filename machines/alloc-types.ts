@@ -1,0 +1,79 @@
+/** What the alloc machine (alloc.ts) is given, keeps and tells. */
+import type { CallFailure, Capability } from './csi-types.js';
+import type { Failure, Stamped } from './host.js';
+import type { VolumeKey } from './volume-types.js';
+
+/** A volume that an alloc is to have, checked and complete. */
+export interface AllocVolume extends Capability {
+  /** Of this volume among those of the alloc. */
+  name: string;
+  volume: VolumeKey;
+  /** How it is claimed. */
+  mode: 'read' | 'write';
+  /** How it is mounted. */
+  readOnly: boolean;
+  /** Where the workload has it. */
+  taskPath: string;
+}
+
+/** Where a volume is. */
+export interface AllocMount {
+  name: string;
+  volume: VolumeKey;
+  /** On this host: a directory, or the file of a block device. */
+  hostPath: string;
+  taskPath: string;
+  readOnly: boolean;
+  isDevice: boolean;
+  /** How mounts below it spread: `shared`, `slave` or `private`, as the kernel has it. */
+  propagation?: string;
+}
+
+export interface AllocInput {
+  node: string;
+  allocId: string;
+}
+
+/** What is asked for. */
+export interface AllocWish {
+  volumes: AllocVolume[];
+  /** Prepared by then, milliseconds since the epoch, or undone; null: whenever it is. */
+  untilMs: number | null;
+  /** The boot of the host in which it is asked for. */
+  bootId: string;
+}
+
+export interface AllocContext extends AllocWish {
+  node: string;
+  allocId: string;
+  /** Once it is prepared; null: not yet. */
+  mounts: AllocMount[] | null;
+  /** By the name of a volume: what it waits for. */
+  waits: Record<string, string>;
+  /** Why it is undone. */
+  failure: CallFailure | null;
+}
+
+export type AllocRequest = ({ type: 'alloc.prepare' } & AllocWish) | { type: 'alloc.release' };
+
+export type AllocEvent = (
+  | AllocRequest
+  /** Whoever asked for it wants it no more. */
+  | { type: 'alloc.abort'; failure: Failure }
+  /** The runtime has started again. `isNewBoot`: no mount and no workload of before is there any more. */
+  | { type: 'alloc.recover'; isNewBoot: boolean }
+  /** What a volume waits for; null: nothing any more. */
+  | { type: 'alloc.waits'; name: string; reason: string | null }
+) &
+  Partial<Stamped>;
+
+export type AllocState = 'preparing' | 'prepared' | 'recovering' | 'releasing' | 'released' | 'failed';
+
+/** Broadcast. */
+export interface AllocChanged {
+  type: AllocState;
+  node: string;
+  allocId: string;
+  /** Why it failed, or is released though it was to be prepared. */
+  failure?: Failure;
+}

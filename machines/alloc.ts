@@ -1,0 +1,250 @@
+/**
+ * The volumes of one alloc on this node: all of them prepared, or none. What is begun is finished or undone, whoever is
+ * killed meanwhile. Diagram: docs/machines/alloc.md (generated).
+ */
+import { assign, emit, setup } from 'xstate';
+import type {
+  AllocChanged,
+  AllocContext,
+  AllocEvent,
+  AllocInput,
+  AllocMount,
+  AllocState,
+  AllocVolume,
+  AllocWish,
+} from './alloc-types.js';
+import { defaultBackoff, jittered } from './backoff.js';
+import type { CallFailure, CallOutcome } from './csi-types.js';
+import { type Failure, failureIn, hostActions, stampOf, unbound } from './host.js';
+import { isSameData } from './same-data.js';
+
+export interface AllocWork {
+  allocId: string;
+  volumes: AllocVolume[];
+}
+
+const workOf = ({ context: { allocId, volumes } }: { context: AllocContext }): AllocWork => ({ allocId, volumes });
+
+const answerIn = (outcome: CallOutcome<AllocMount[]>): AllocMount[] =>
+  outcome.status === 'done' ? outcome.answer : [];
+
+const failureOf = (outcome: CallOutcome<unknown>): CallFailure | null =>
+  outcome.status === 'done' ? null : outcome.failure;
+
+const nothing = { volumes: [], untilMs: null, bootId: '', mounts: null, waits: {}, failure: null };
+
+const conflictIn = ({ allocId }: AllocContext): Failure => ({
+  code: 'CLAIM_CONFLICT',
+  message: `alloc ${allocId} has other volumes, or has them otherwise: release it first, or give it what it has`,
+  final: true,
+});
+
+const leavingIn = ({ allocId }: AllocContext): Failure => ({
+  code: 'ABORTED',
+  message: `alloc ${allocId} is being released: prepare it again once that is done`,
+  final: false,
+});
+
+const lateIn = ({ allocId, waits }: AllocContext): Failure => {
+  const why = Object.entries(waits).map(([name, reason]) => `${name}: ${reason}`);
+  const still = why.length > 0 ? ` (${why.join('; ')})` : '';
+  return {
+    code: 'TIMEOUT',
+    message: `alloc ${allocId} was not prepared in time${still}: what was begun is undone`,
+    final: false,
+  };
+};
+
+export const allocMachine = setup({
+  types: {} as { context: AllocContext; events: AllocEvent; input: AllocInput; emitted: AllocChanged },
+  actors: {
+    /** All of its volumes are claimed, published and mounted, or why that can't be. */
+    prepareAlloc: unbound<CallOutcome<AllocMount[]>, AllocWork>(),
+    /** The same, of one that was prepared: as long as it takes. */
+    recoverAlloc: unbound<AllocMount[], AllocWork>(),
+    /** All of them are unmounted, and their slots free: as long as it takes. */
+    releaseAlloc: unbound<void, AllocWork>(),
+  },
+  guards: {
+    isOther: ({ context }, volumes: AllocVolume[]) => !isSameData(context.volumes, volumes),
+    isSame: ({ context }, volumes: AllocVolume[]) => isSameData(context.volumes, volumes),
+    isDone: (_, outcome: CallOutcome<unknown>) => outcome.status === 'done',
+    isNewBoot: (_, isNewBoot: boolean) => isNewBoot,
+    isLimited: ({ context }) => context.untilMs !== null,
+    hasFailed: ({ context }) => context.failure !== null,
+  },
+  actions: {
+    ...hostActions,
+    take: assign((_, { volumes, untilMs, bootId }: AllocWish) => ({ ...nothing, volumes, untilMs, bootId })),
+    keepBoot: assign((_, bootId: string) => ({ bootId })),
+    /** Asked for twice, it has the time of whoever waits longer. */
+    keepLimit: assign(({ context }, untilMs: number | null) => ({
+      untilMs: untilMs === null || context.untilMs === null ? null : Math.max(untilMs, context.untilMs),
+    })),
+    keepMounts: assign((_, mounts: AllocMount[]) => ({ mounts, waits: {} })),
+    keepFailure: assign((_, failure: CallFailure | null) => ({ failure, mounts: null, waits: {} })),
+    keepWait: assign(({ context }, { name, reason }: { name: string; reason: string | null }) => {
+      const { [name]: _, ...others } = context.waits;
+      return { waits: reason === null ? others : { ...others, [name]: reason } };
+    }),
+    forgetWaits: assign({ waits: {} }),
+    forget: assign(nothing),
+    tell: emit(({ context: { node, allocId, failure } }, type: AllocState) => ({
+      type,
+      node,
+      allocId,
+      ...(failure && { failure }),
+    })),
+  },
+  delays: {
+    untilLate: ({ context, event }) => Math.max(0, (context.untilMs ?? 0) - stampOf(event).at),
+    backoff: ({ event }) => jittered(defaultBackoff, 5, stampOf(event).random),
+  },
+}).createMachine({
+  id: 'alloc',
+  version: '1',
+  context: ({ input }) => ({ ...input, ...nothing }),
+  initial: 'released',
+  on: {
+    'alloc.waits': { actions: { type: 'keepWait', params: ({ event }) => event } },
+    'alloc.prepare': {
+      guard: { type: 'isOther', params: ({ event }) => event.volumes },
+      actions: { type: 'answer', params: ({ context }) => ({ error: conflictIn(context) }) },
+    },
+    'alloc.release': {
+      target: '.releasing',
+      actions: { type: 'keepFailure', params: null },
+    },
+  },
+  states: {
+    released: {
+      tags: 'absent',
+      on: {
+        'alloc.prepare': { target: 'preparing', actions: { type: 'take', params: ({ event }) => event } },
+        'alloc.release': {},
+        'alloc.waits': {},
+      },
+    },
+    preparing: {
+      entry: { type: 'tell', params: 'preparing' },
+      invoke: {
+        id: 'prepareAlloc',
+        src: 'prepareAlloc',
+        input: workOf,
+        onDone: [
+          {
+            guard: { type: 'isDone', params: ({ event }) => event.output },
+            target: 'prepared',
+            actions: { type: 'keepMounts', params: ({ event }) => answerIn(event.output) },
+          },
+          {
+            target: 'releasing',
+            actions: { type: 'keepFailure', params: ({ event }) => failureOf(event.output) },
+          },
+        ],
+        onError: { target: 'releasing', actions: { type: 'keepFailure', params: ({ event }) => failureIn(event) } },
+      },
+      on: {
+        'alloc.prepare': {
+          guard: { type: 'isSame', params: ({ event }) => event.volumes },
+          target: '.choosing',
+          actions: { type: 'keepLimit', params: ({ event }) => event.untilMs },
+        },
+        'alloc.recover': {
+          guard: { type: 'isNewBoot', params: ({ event }) => event.isNewBoot },
+          target: 'recovering.waiting',
+        },
+        'alloc.abort': { target: 'releasing', actions: { type: 'keepFailure', params: ({ event }) => event.failure } },
+      },
+      initial: 'choosing',
+      states: {
+        choosing: { always: [{ guard: 'isLimited', target: 'limited' }, { target: 'unlimited' }] },
+        limited: {
+          after: {
+            untilLate: {
+              target: '#alloc.releasing',
+              actions: { type: 'keepFailure', params: ({ context }) => lateIn(context) },
+            },
+          },
+        },
+        unlimited: {},
+      },
+    },
+    prepared: {
+      entry: { type: 'tell', params: 'prepared' },
+      on: {
+        'alloc.recover': [
+          {
+            guard: { type: 'isNewBoot', params: ({ event }) => event.isNewBoot },
+            target: 'recovering.waiting',
+          },
+          { target: 'recovering.working' },
+        ],
+      },
+    },
+    recovering: {
+      entry: { type: 'tell', params: 'recovering' },
+      initial: 'working',
+      states: {
+        working: {
+          invoke: {
+            id: 'recoverAlloc',
+            src: 'recoverAlloc',
+            input: workOf,
+            onDone: { target: '#alloc.prepared', actions: { type: 'keepMounts', params: ({ event }) => event.output } },
+            onError: 'backing-off',
+          },
+          on: {
+            'alloc.recover': {
+              guard: { type: 'isNewBoot', params: ({ event }) => event.isNewBoot },
+              target: 'waiting',
+            },
+          },
+        },
+        'backing-off': { after: { backoff: 'working' } },
+        /** The host was started anew, and its workloads are gone: whoever wants it asks for it again. */
+        waiting: {
+          entry: 'forgetWaits',
+          on: {
+            'alloc.prepare': {
+              guard: { type: 'isSame', params: ({ event }) => event.volumes },
+              target: 'working',
+              actions: { type: 'keepBoot', params: ({ event }) => event.bootId },
+            },
+          },
+        },
+      },
+    },
+    releasing: {
+      entry: { type: 'tell', params: 'releasing' },
+      initial: 'working',
+      states: {
+        working: {
+          invoke: {
+            id: 'releaseAlloc',
+            src: 'releaseAlloc',
+            input: workOf,
+            onDone: [
+              { guard: 'hasFailed', target: '#alloc.failed' },
+              { target: '#alloc.released', actions: ['forget', { type: 'tell', params: 'released' }] },
+            ],
+            onError: 'backing-off',
+          },
+        },
+        'backing-off': { after: { backoff: 'working' } },
+      },
+      on: {
+        'alloc.prepare': { actions: { type: 'answer', params: ({ context }) => ({ error: leavingIn(context) }) } },
+        'alloc.release': { actions: { type: 'keepFailure', params: null } },
+      },
+    },
+    /** Nothing of it is left; why is kept until it is released, or prepared again. */
+    failed: {
+      entry: { type: 'tell', params: 'failed' },
+      on: {
+        'alloc.prepare': { target: 'preparing', actions: { type: 'take', params: ({ event }) => event } },
+        'alloc.release': { target: 'released', actions: ['forget', { type: 'tell', params: 'released' }] },
+      },
+    },
+  },
+});

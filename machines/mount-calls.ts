@@ -1,0 +1,113 @@
+/** The calls that the mount machine (mount.ts) asks for: all that each is made with but secrets and paths. Pure. */
+import type { Bytes, Capability, CapacityRange } from './csi-types.js';
+import type { KernelMount, MountContext, MountedVolume, MountUser } from './mount-types.js';
+import type { VolumeCall } from './volume-calls.js';
+import type { VolumeKey } from './volume-types.js';
+
+export interface MountCall extends VolumeCall {
+  key: VolumeKey;
+  csiId: string;
+}
+
+/** One that makes something: it is told all that the controller side knows. */
+export interface MakingCall extends MountCall {
+  capability: Capability;
+  volumeContext: Record<string, string>;
+  publishContext: Record<string, string>;
+}
+
+export type StageCall = MakingCall;
+
+export interface StageAnswer {
+  /** False: its plugin does not stage. */
+  isStaged: boolean;
+  /** What the staging path shows; absent: nothing. */
+  found?: KernelMount;
+  bootId: string;
+}
+
+export interface TargetCall extends MountCall {
+  allocId: string;
+}
+
+export interface NodePublishCall extends MakingCall, TargetCall {
+  readOnly: boolean;
+  /** Whether it is published from its staging path. */
+  isStaged: boolean;
+  /** An attempt before it may have taken effect. */
+  isRepeat: boolean;
+}
+
+export interface NodePublishAnswer {
+  /** What the target shows. */
+  found: KernelMount;
+  bootId: string;
+}
+
+export interface NodeUnpublishAnswer {
+  /** What was found at the target, and is not ours to remove. */
+  leftBehind?: string;
+}
+
+export interface NodeExpandCall extends MountCall {
+  capability: Capability;
+  capacity: CapacityRange;
+  isStaged: boolean;
+  /** One whose target is mounted; absent: none is. */
+  allocId?: string;
+}
+
+export interface NodeExpandAnswer {
+  /** Absent: unknown. */
+  capacityBytes?: Bytes;
+}
+
+const mustVolume = ({ volume }: MountContext): MountedVolume => {
+  if (!volume) throw new Error('no volume is here');
+  return volume;
+};
+
+const mustCapability = ({ capability }: MountContext): Capability => {
+  if (!capability) throw new Error('the volume is not used here');
+  return capability;
+};
+
+/** Whose target it is at. */
+export const userAt = ({ work, users }: MountContext): MountUser => {
+  const user = users.find(({ allocId }) => allocId === work?.allocId);
+  if (!user) throw new Error(`alloc '${work?.allocId}' does not use the volume here`);
+  return user;
+};
+
+export const mountCallOf = (context: MountContext): MountCall => {
+  const { plugin, secrets, csiId } = mustVolume(context);
+  return { plugin, secrets, isForced: false, key: context.key, csiId };
+};
+
+export const stageCallOf = (context: MountContext): StageCall => {
+  const { volumeContext, publishContext } = mustVolume(context);
+  return { ...mountCallOf(context), capability: mustCapability(context), volumeContext, publishContext };
+};
+
+export const nodePublishCallOf = (context: MountContext): NodePublishCall => {
+  const { allocId, readOnly, inDoubt = false } = userAt(context);
+  const isStaged = context.staging.state === 'staged';
+  return { ...stageCallOf(context), allocId, readOnly, isStaged, isRepeat: inDoubt };
+};
+
+export const targetCallOf = (context: MountContext): TargetCall => ({
+  ...mountCallOf(context),
+  allocId: userAt(context).allocId,
+});
+
+export const nodeExpandCallOf = (context: MountContext): NodeExpandCall => {
+  const { expansion, staging, users } = context;
+  const user = users.find(({ state }) => state === 'published');
+  return {
+    ...mountCallOf(context),
+    capability: mustCapability(context),
+    capacity: expansion?.capacity ?? {},
+    isStaged: staging.state === 'staged',
+    ...(user && { allocId: user.allocId }),
+  };
+};

@@ -1,0 +1,201 @@
+/** What requests and sights of the kernel make of a mount: its next context, and what is told of that. Pure. Which requests are refused: mount-requests.ts */
+import type { CapacityRange } from './csi-types.js';
+import type { Stamped } from './host.js';
+import type {
+  MountChanged,
+  MountContext,
+  MountInput,
+  MountSight,
+  MountUse,
+  MountUser,
+  VolumeCondition,
+} from './mount-types.js';
+import { isNotHere, mayBeMounted } from './mount-work.js';
+import { isSameData } from './same-data.js';
+
+export type MountTold = MountChanged extends infer One
+  ? One extends unknown
+    ? Omit<One, 'node' | 'key'>
+    : never
+  : never;
+
+/** What becomes of a context, and what is broadcast of it. */
+export interface MountChange {
+  context: Partial<MountContext>;
+  tells?: MountTold[];
+}
+
+/** Its own to change: lists and what is in them are replaced, never changed. */
+export type MountDraft = MountContext & { tells: MountTold[] };
+
+export function draftedMount(before: MountContext, change: (draft: MountDraft) => void): MountChange {
+  const draft: MountDraft = { tells: [], ...before };
+  change(draft);
+  const { tells, ...context } = draft;
+  return { context, tells };
+}
+
+/** Nothing of the volume is here. */
+export const noMount = ({ node, namespace, id }: MountInput): MountContext => ({
+  node,
+  key: { namespace, id },
+  volume: null,
+  capability: null,
+  staging: { state: 'none', number: 0 },
+  users: [],
+  number: 0,
+  bootId: null,
+  expansion: null,
+  condition: null,
+  work: null,
+  awaiting: null,
+});
+
+/** Puts a user in the place of the one of the same alloc; undefined: it has let go. */
+export function putUser(draft: MountDraft, allocId: string, user: MountUser | undefined): void {
+  const isThere = draft.users.some((one) => one.allocId === allocId);
+  if (!user) draft.users = draft.users.filter((one) => one.allocId !== allocId);
+  else if (isThere) draft.users = draft.users.map((one) => (one.allocId === allocId ? user : one));
+  else draft.users = [...draft.users, user];
+}
+
+const nextNumber = (draft: MountDraft): number => {
+  draft.number += 1;
+  return draft.number;
+};
+
+/** To be mounted, from the beginning. */
+export const wanted = (draft: MountDraft, allocId: string, readOnly: boolean, sinceMs: number): MountUser => ({
+  allocId,
+  readOnly,
+  state: 'wanted',
+  number: nextNumber(draft),
+  sinceMs,
+});
+
+/** To be unmounted, from the beginning: what came of attempts to mount it does not count. */
+export const leavingUser = ({ tries: _, failure: __, again: ___, ...user }: MountUser, sinceMs: number): MountUser => ({
+  ...user,
+  state: 'leaving',
+  sinceMs,
+});
+
+export const use = (
+  context: MountContext,
+  { volume, capability, allocId, readOnly }: MountUse,
+  { at }: Stamped,
+): MountChange =>
+  draftedMount(context, (draft) => {
+    // What is staged is published, and undone, with what it was staged with.
+    if (draft.staging.state !== 'staged') draft.volume = volume;
+    draft.capability = capability;
+    const { tries: _, ...staging } = draft.staging;
+    draft.staging = staging;
+    const present = draft.users.find((one) => one.allocId === allocId);
+    if (present?.state === 'leaving') putUser(draft, allocId, { ...present, again: { readOnly } });
+    else if (present?.state === 'wanted') putUser(draft, allocId, due(present));
+    else if (present?.state !== 'published') {
+      const doubt = present?.inDoubt ? { inDoubt: true } : {};
+      putUser(draft, allocId, { ...wanted(draft, allocId, readOnly, at), ...doubt });
+    }
+  });
+
+/** It is tried now. */
+const due = ({ tries, ...user }: MountUser): MountUser => ({
+  ...user,
+  ...(tries && { tries: { ...tries, notBeforeMs: 0 } }),
+});
+
+export const leave = (context: MountContext, allocId: string, { at }: Stamped): MountChange =>
+  draftedMount(context, (draft) => {
+    const user = draft.users.find((one) => one.allocId === allocId);
+    if (!user || user.state === 'detached') return;
+    const { again: _, ...left } = user;
+    const { work, awaiting } = draft;
+    const isCalled = work?.kind === 'publish' && work.isCalling && work.allocId === allocId && !awaiting;
+    if (user.state === 'leaving') {
+      const { failure: __, ...leaving } = left;
+      putUser(draft, allocId, leaving);
+    } else if (user.state === 'lost' || mayBeMounted(user) || isCalled) putUser(draft, allocId, leavingUser(left, at));
+    else letGo(draft, left, at);
+  });
+
+/**
+ * Its target is not mounted any more. Its alloc has let go with that, unless it was the last: the volume is unstaged first,
+ * as its slot is given up when its alloc has let go.
+ */
+export function letGo(draft: MountDraft, user: MountUser, at: number): void {
+  const { allocId, readOnly, sinceMs, again } = user;
+  const { inDoubt: _, found: __, tries: ___, ...rest } = user;
+  const isLast = draft.users.every(
+    (one) => one.allocId === allocId || one.state === 'failed' || one.state === 'detached',
+  );
+  const isOwed = draft.staging.state === 'staged' || draft.staging.state === 'doubtful';
+  if (again) putUser(draft, allocId, wanted(draft, allocId, again.readOnly, at));
+  else if (user.failure) putUser(draft, allocId, { ...rest, state: 'failed' });
+  else
+    putUser(
+      draft,
+      allocId,
+      isLast && isOwed ? { allocId, readOnly, state: 'detached', number: user.number, sinceMs } : undefined,
+    );
+  settleStaging(draft);
+}
+
+/** Nothing holds what is not here; and who waits only for the staging to go waits no more where somebody else uses it. */
+export function settleStaging(draft: MountDraft): void {
+  const isUsed = draft.users.some(({ state }) => state !== 'failed' && state !== 'detached');
+  if (isUsed) draft.users = draft.users.filter(({ state }) => state !== 'detached');
+  const { state, number } = draft.staging;
+  const isOwed = state === 'staged' || state === 'doubtful';
+  if (isUsed || isOwed) return;
+  draft.users = draft.users.filter((one) => one.state !== 'detached');
+  draft.staging = { state: 'none', number };
+  draft.capability = null;
+  draft.expansion = null;
+  draft.condition = null;
+  if (isNotHere(draft)) draft.volume = null;
+}
+
+/** What the kernel does not show any more. Nothing is said of what is under way, nor of what was mounted since. */
+export const observedMounts = (
+  context: MountContext,
+  { users, staging, isMended }: { users: MountSight[]; staging: MountSight[]; isMended: boolean },
+  { at }: Stamped,
+): MountChange =>
+  draftedMount(context, (draft) => {
+    const { state, number, found: _, ...rest } = draft.staging;
+    const isUnstaged = state === 'staged' && staging.some((sight) => sight.number === number);
+    if (isUnstaged) draft.staging = { ...rest, number, state: 'doubtful' };
+    for (const sight of users) {
+      const user = draft.users.find((one) => one.number === sight.number);
+      if (user?.state !== 'published') continue;
+      draft.tells.push({ type: 'lost', allocId: user.allocId, is: sight.is, isMended });
+      const { found: __, ...gone } = user;
+      if (!isMended) putUser(draft, user.allocId, { ...gone, state: 'lost' });
+      else if (sight.is === 'missing') putUser(draft, user.allocId, wanted(draft, user.allocId, user.readOnly, at));
+      else putUser(draft, user.allocId, { ...leavingUser(user, at), again: { readOnly: user.readOnly } });
+    }
+  });
+
+/** What has failed is tried again, and what waits for its time is tried now. */
+export const retryMount = (context: MountContext, { at }: Stamped): MountChange =>
+  draftedMount(context, (draft) => {
+    const { tries: _, ...staging } = draft.staging;
+    draft.staging = staging;
+    draft.users = draft.users.map((user) => {
+      if (user.state === 'failed' || user.state === 'lost') return wanted(draft, user.allocId, user.readOnly, at);
+      return due(user);
+    });
+    if (draft.expansion) draft.expansion = { capacity: draft.expansion.capacity };
+  });
+
+export const expandMount = (context: MountContext, capacity: CapacityRange): MountChange => {
+  const isSame = context.expansion && !context.expansion.failure && isSameData(context.expansion.capacity, capacity);
+  return { context: context.volume && !isSame ? { expansion: { capacity } } : {} };
+};
+
+export const conditionSeen = (context: MountContext, condition: VolumeCondition | null): MountChange =>
+  !context.volume || isSameData(context.condition, condition)
+    ? { context: {} }
+    : { context: { condition }, tells: [{ type: 'condition', condition }] };

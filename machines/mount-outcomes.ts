@@ -1,0 +1,173 @@
+/** What the answers of the plugin, and the kernel's table, make of a mount. Pure. What each class of answer asks for: docs/csi.md */
+import { defaultBackoff, jittered } from './backoff.js';
+import type { Awaiting, CallFailure, Tries } from './csi-types.js';
+import type { Stamped } from './host.js';
+import {
+  type NodeExpandAnswer,
+  type NodePublishAnswer,
+  type NodeUnpublishAnswer,
+  type StageAnswer,
+  userAt,
+} from './mount-calls.js';
+import {
+  draftedMount,
+  leavingUser,
+  letGo,
+  type MountChange,
+  type MountDraft,
+  putUser,
+  settleStaging,
+} from './mount-changes.js';
+import type { MountContext, MountUser, MountWork } from './mount-types.js';
+import type { FailedAttempt } from './volume-outcomes.js';
+
+export const staged = (context: MountContext, { isStaged, found, bootId }: StageAnswer): MountChange =>
+  draftedMount(context, (draft) => {
+    draft.number += 1;
+    draft.bootId = bootId;
+    draft.staging = { state: isStaged ? 'staged' : 'without', number: draft.number, ...(found && { found }) };
+    settleStaging(draft);
+  });
+
+export const targetMounted = (
+  context: MountContext,
+  { found, bootId }: NodePublishAnswer,
+  { at }: Stamped,
+): MountChange =>
+  draftedMount(context, (draft) => {
+    const { tries: _, inDoubt: __, failure: ___, ...user } = userAt(draft);
+    draft.bootId = bootId;
+    // Asked to leave meanwhile, it is unmounted next.
+    if (user.state !== 'wanted') return putUser(draft, user.allocId, { ...user, found });
+    putUser(draft, user.allocId, { ...user, state: 'published', found });
+    const { allocId, readOnly, sinceMs } = user;
+    draft.tells.push({ type: 'mounted', allocId, readOnly, durationMs: Math.max(0, at - sinceMs) });
+  });
+
+export const targetUnmounted = (
+  context: MountContext,
+  { leftBehind }: NodeUnpublishAnswer,
+  { at }: Stamped,
+): MountChange =>
+  draftedMount(context, (draft) => {
+    const user = userAt(draft);
+    const { allocId, sinceMs } = user;
+    const left = leftBehind === undefined ? {} : { leftBehind };
+    draft.tells.push({ type: 'unmounted', allocId, durationMs: Math.max(0, at - sinceMs), ...left });
+    letGo(draft, user, at);
+  });
+
+export const unstaged = (context: MountContext): MountChange =>
+  draftedMount(context, (draft) => {
+    draft.staging = { state: 'none', number: draft.staging.number };
+    settleStaging(draft);
+  });
+
+export const nodeExpanded = (context: MountContext, { capacityBytes }: NodeExpandAnswer): MountChange =>
+  draftedMount(context, (draft) => {
+    draft.expansion = null;
+    draft.tells.push({ type: 'expanded', ...(capacityBytes !== undefined && { capacityBytes }) });
+  });
+
+/** The call has to wait, and was not made. */
+export const mountAwaits = (_: MountContext, { reason }: Awaiting): MountChange => ({
+  context: { awaiting: { reason } },
+});
+
+/** The piece of work that it is at has failed: it is tried again later, or stays failed. */
+export const mountFailed = (context: MountContext, attempt: FailedAttempt): MountChange =>
+  draftedMount(context, (draft) => {
+    const work = mustWork(draft);
+    const { failure, isNotBegun } = attempt;
+    const isMade = !isNotBegun && !(attempt.isAnew && draft.awaiting);
+    if (isMade) doubt(draft, work, failure, attempt.isAnew === true);
+    if (attempt.isAnew) return;
+    const count = (triesOf(draft, work)?.count ?? 0) + 1;
+    if (failure.final && work.kind !== 'unpublish' && work.kind !== 'unstage') fail(draft, work, attempt);
+    else again(draft, work, { ...attempt, count });
+  });
+
+/** The plugin did it, but not as it was asked to: it is to be undone. */
+const isMadeWrongly = ({ code }: CallFailure): boolean => code === 'MOUNT_NOT_AS_ASKED';
+
+/** A call for it may have taken effect, or may still. One that was refused for good has done nothing; whatever was before it stays in doubt. */
+function doubt(draft: MountDraft, work: MountWork, failure: CallFailure, isAnew: boolean): void {
+  const isInDoubt = isAnew || !failure.final;
+  // What could not be unstaged is not surely staged any more; and a publish that misses a step before it misses that one.
+  const isUnsure =
+    work.kind === 'unstage' ||
+    (work.kind === 'stage' && isInDoubt) ||
+    (work.kind === 'publish' && failure.answerClass === 'repair' && draft.staging.state === 'staged');
+  if (isUnsure) draft.staging = { ...draft.staging, state: 'doubtful' };
+  if (work.kind !== 'publish' || !(isInDoubt || isMadeWrongly(failure))) return;
+  const user = userAt(draft);
+  putUser(draft, user.allocId, { ...user, inDoubt: true });
+}
+
+function again(
+  draft: MountDraft,
+  work: MountWork,
+  { failure, retry, at, random, count }: FailedAttempt & { count: number },
+): void {
+  const tries: Tries = {
+    count,
+    notBeforeMs: at + jittered(retry ?? defaultBackoff, count, random),
+    sinceMs: at,
+    failure,
+  };
+  if (count === 1) tellFailed(draft, work, failure);
+  if (work.kind === 'stage' || work.kind === 'unstage') draft.staging = { ...draft.staging, tries };
+  else if (work.kind === 'expand') draft.expansion = draft.expansion && { ...draft.expansion, tries };
+  else {
+    const user = userAt(draft);
+    const isAsked = (user.state === 'leaving') === (work.kind === 'unpublish');
+    if (isAsked) putUser(draft, user.allocId, { ...user, tries });
+    else if (!user.inDoubt) letGo(draft, user, at);
+  }
+}
+
+/** It stays so until it is asked for again; what it may have left is undone. */
+function fail(draft: MountDraft, work: MountWork, { failure, at, ...attempt }: FailedAttempt): void {
+  tellFailed(draft, work, failure);
+  if (work.kind === 'expand') {
+    draft.expansion = draft.expansion && { capacity: draft.expansion.capacity, failure };
+  } else if (work.kind === 'publish') {
+    failUser(draft, userAt(draft), { failure, at });
+  } else {
+    // Those who are mounted stay so, and for them it is tried again.
+    const tries: Tries = {
+      count: 1,
+      notBeforeMs: at + jittered(defaultBackoff, (draft.staging.tries?.count ?? 0) + 1, attempt.random),
+      sinceMs: at,
+      failure,
+    };
+    draft.staging = { ...draft.staging, tries };
+    for (const user of draft.users) if (user.state === 'wanted') failUser(draft, user, { failure, at });
+  }
+  settleStaging(draft);
+}
+
+function failUser(draft: MountDraft, user: MountUser, { failure, at }: { failure: CallFailure; at: number }): void {
+  const { tries: _, ...rest } = user;
+  if (user.state === 'leaving') {
+    if (!user.inDoubt) letGo(draft, rest, at);
+  } else if (user.inDoubt) {
+    putUser(draft, user.allocId, { ...leavingUser(rest, at), failure });
+  } else {
+    putUser(draft, user.allocId, { ...rest, state: 'failed', failure });
+  }
+}
+
+function tellFailed(draft: MountDraft, { kind, allocId }: MountWork, failure: CallFailure): void {
+  draft.tells.push({ type: 'failed', in: kind, failure, ...(allocId !== undefined && { allocId }) });
+}
+
+const triesOf = ({ staging, users, expansion }: MountDraft, { kind, allocId }: MountWork): Tries | undefined => {
+  if (allocId !== undefined) return users.find((user) => user.allocId === allocId)?.tries;
+  return kind === 'expand' ? expansion?.tries : staging.tries;
+};
+
+const mustWork = ({ work }: MountContext): MountWork => {
+  if (!work) throw new Error('it is at nothing');
+  return work;
+};

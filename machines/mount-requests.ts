@@ -1,0 +1,64 @@
+/** Which requests a mount refuses, and why: each names who or what is in the way, and what to do. Pure. */
+import type { Capability } from './csi-types.js';
+import type { AnswerParams, Failure } from './host.js';
+import type { MountContext, MountRequest, MountUse, MountUser } from './mount-types.js';
+import { hasOneTarget } from './mount-work.js';
+import { isSameData } from './same-data.js';
+import { nameOf } from './volume-requests.js';
+
+const conflict = ({ key, node }: MountContext, why: string): Failure => ({
+  code: 'CLAIM_CONFLICT',
+  message: `${nameOf(key)} on node ${node}: ${why}`,
+  final: true,
+});
+
+const describeUser = ({ allocId, readOnly, state }: MountUser): string =>
+  `alloc ${allocId} (${state}${readOnly ? ', read-only' : ''})`;
+
+const describeUse = ({ attachmentMode, accessMode, fsType, mountFlags = [] }: Capability): string =>
+  [
+    attachmentMode,
+    accessMode,
+    ...(fsType ? [fsType] : []),
+    ...(mountFlags.length > 0 ? [mountFlags.join(',')] : []),
+  ].join(', ');
+
+/** Whether it has anything of the volume here, or is to have. */
+const isUsing = ({ state }: MountUser): boolean => state !== 'failed' && state !== 'detached';
+
+function useRefusal(context: MountContext, { volume, capability, allocId, readOnly }: MountUse): Failure | undefined {
+  const { volume: present, capability: used, users, staging } = context;
+  const using = users.filter(isUsing);
+  const others = using.filter((one) => one.allocId !== allocId);
+  const holders = using.map(describeUser).join(', ') || 'what has to be unstaged still';
+  const isHere = using.length > 0 || staging.state === 'staged' || staging.state === 'doubtful';
+  if (isHere && present && (present.uid !== volume.uid || present.csiId !== volume.csiId)) {
+    const why = `another volume of that name, ${present.csiId}, is mounted still, for ${holders}: unmount that first`;
+    return conflict(context, why);
+  }
+  if (isHere && used && !isSameData(used, capability)) {
+    const why = `it is used as ${describeUse(used)} by ${holders}, and can't be used as ${describeUse(capability)} too: ask for that, or unmount it first`;
+    return conflict(context, why);
+  }
+  const own = using.find((one) => one.allocId === allocId);
+  if (own && own.state !== 'leaving' && own.readOnly !== readOnly) {
+    const why = `${describeUser(own)} has it ${own.readOnly ? 'read-only' : 'for writing'} already: unmount it first`;
+    return conflict(context, why);
+  }
+  const [holder] = hasOneTarget(capability.accessMode) ? others.filter(({ state }) => state !== 'leaving') : [];
+  if (holder)
+    return conflict(
+      context,
+      `${capability.accessMode} allows one mount, and ${describeUser(holder)} has it: unmount that first`,
+    );
+  return undefined;
+}
+
+/** Undefined where the request is taken. */
+export const mountRefusalOf = (context: MountContext, request: MountRequest): Failure | undefined =>
+  request.type === 'mount.use' ? useRefusal(context, request) : undefined;
+
+export function mountRefusalAnswer(context: MountContext, request: MountRequest): AnswerParams {
+  const error = mountRefusalOf(context, request);
+  return error ? { error } : { value: undefined };
+}

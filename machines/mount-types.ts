@@ -1,0 +1,170 @@
+/** What the mount machine (mount.ts) is given, keeps and tells. */
+import type { Awaiting, Bytes, CallFailure, Capability, CapacityRange, SecretRef, Tries } from './csi-types.js';
+import type { Failure, Stamped } from './host.js';
+import type { VolumeKey } from './volume-types.js';
+
+/** A volume that is published to this node: all that its calls are made with. Ids and contexts are the plugin's, verbatim. */
+export interface MountedVolume {
+  /** Of this very volume: one that is made anew under its key has another. */
+  uid: string;
+  /** The plugin's registered name. */
+  plugin: string;
+  csiId: string;
+  volumeContext: Record<string, string>;
+  /** Empty where the plugin gives none. */
+  publishContext: Record<string, string>;
+  secrets: Record<string, SecretRef>;
+}
+
+/** What the kernel shows at a path: tells our mount from another one there. */
+export interface KernelMount {
+  /** `major:minor` */
+  device: string;
+  /** Path within the file system. */
+  root: string;
+}
+
+/**
+ * `wanted`: its target is to be mounted. `lost`: it was, and is not any more; nothing is done until it is asked for again.
+ * `leaving`: its target is to be unmounted. `detached`: it is unmounted, and the volume is to be unstaged before its alloc
+ * has let go. `failed`: it could not be mounted, and nothing of it is there.
+ */
+export type MountUserState = 'wanted' | 'published' | 'lost' | 'leaving' | 'detached' | 'failed';
+
+/** An alloc that uses the volume here, at a target of its own. */
+export interface MountUser {
+  allocId: string;
+  readOnly: boolean;
+  state: MountUserState;
+  /** Of this mount of its target: one that is mounted once more has another. */
+  number: number;
+  /** When what it waits for was asked for, milliseconds since the epoch. */
+  sinceMs: number;
+  /** A call to publish it may have taken effect, or may still. */
+  inDoubt?: boolean;
+  /** What its target has shown once it was mounted. */
+  found?: KernelMount;
+  /** Asked for again while it leaves: mounted anew after that. */
+  again?: { readOnly: boolean };
+  tries?: Tries;
+  /** Why it is `failed`, or will be once it is undone. */
+  failure?: CallFailure;
+}
+
+/**
+ * `none`: nothing is staged. `doubtful`: it may be, so that it is staged again before it is used, and unstaged before it is
+ * given up. `without`: its plugin does not stage.
+ */
+export type StagingState = 'none' | 'doubtful' | 'staged' | 'without';
+
+export interface Staging {
+  state: StagingState;
+  /** Of this staging: one that is staged once more has another. */
+  number: number;
+  /** What the staging path has shown then; absent: nothing, as with plugins that stage elsewhere. */
+  found?: KernelMount;
+  tries?: Tries;
+}
+
+export interface NodeExpansion {
+  capacity: CapacityRange;
+  tries?: Tries;
+  failure?: CallFailure;
+}
+
+export type MountWorkKind = 'stage' | 'publish' | 'unpublish' | 'unstage' | 'expand';
+
+export interface MountWork {
+  kind: MountWorkKind;
+  /** Whose target it is about. */
+  allocId?: string;
+  dueAtMs: number;
+  /** A call is under way; else it is to begin at its time. */
+  isCalling: boolean;
+}
+
+export interface VolumeCondition {
+  abnormal: boolean;
+  message: string;
+}
+
+export interface MountInput extends VolumeKey {
+  node: string;
+}
+
+export interface MountContext {
+  node: string;
+  key: VolumeKey;
+  /** Absent while nothing of it is here. */
+  volume: MountedVolume | null;
+  /** How it is used here: set by its first use. */
+  capability: Capability | null;
+  staging: Staging;
+  users: MountUser[];
+  /** Of the last mount or staging. */
+  number: number;
+  /** The boot in which it was mounted last; null: it was not. */
+  bootId: string | null;
+  expansion: NodeExpansion | null;
+  /** What the plugin said last; null: nothing. */
+  condition: VolumeCondition | null;
+  work: MountWork | null;
+  /** Its call waits: none was made yet. */
+  awaiting: Awaiting | null;
+}
+
+/** How a mount that is believed in is seen in the kernel. */
+export interface MountSight {
+  number: number;
+  /** `dead`: it is there, but its file system does not answer any more. */
+  is: 'missing' | 'dead';
+}
+
+export interface MountUse {
+  volume: MountedVolume;
+  capability: Capability;
+  allocId: string;
+  readOnly: boolean;
+}
+
+/** What requests ask for; each is answered. */
+export type MountRequest =
+  | ({ type: 'mount.use' } & MountUse)
+  | { type: 'mount.leave'; allocId: string }
+  | { type: 'mount.expand'; capacity: CapacityRange }
+  /** What the kernel shows, compared with what was believed then. `isMended`: what is missing is mounted again. */
+  | { type: 'mount.observed'; users: MountSight[]; staging: MountSight[]; isMended: boolean }
+  | { type: 'mount.condition'; condition: VolumeCondition | null }
+  | { type: 'mount.retry' };
+
+export type MountEvent = (
+  | MountRequest
+  /** The call that it is at waits, for the plugin or for its turn: no call was made yet. */
+  | ({ type: 'call.awaits' } & Awaiting)
+  /** Raised by the machine itself: is there something else to do now? */
+  | { type: 'settle' }
+) &
+  Partial<Stamped>;
+
+export type MountState =
+  | 'unstaged'
+  | 'staging'
+  | 'staged'
+  | 'publishing'
+  | 'published'
+  | 'unpublishing'
+  | 'unstaging'
+  | 'expanding';
+
+/** Broadcast. Durations are milliseconds, from when it was asked for. */
+export type MountChanged = { node: string; key: VolumeKey } & (
+  | { type: 'mounted'; allocId: string; readOnly: boolean; durationMs: number }
+  /** `leftBehind`: what was found at its target then, and is not ours to remove. */
+  | { type: 'unmounted'; allocId: string; durationMs: number; leftBehind?: string }
+  /** It can't be done, or not yet: what has to be undone is tried again and again. */
+  | { type: 'failed'; in: MountWorkKind; allocId?: string; failure: Failure }
+  /** Its mount is not there any more, or is dead; `isMended`: it is mounted again. */
+  | { type: 'lost'; allocId: string; is: MountSight['is']; isMended: boolean }
+  | { type: 'condition'; condition: VolumeCondition | null }
+  | { type: 'expanded'; capacityBytes?: Bytes }
+);

@@ -1,0 +1,66 @@
+/** What is to be done next for a volume on its node: the one place that puts its pieces of work in order. Pure. */
+import { dueAtMs } from './backoff.js';
+import type { AccessMode, Tries } from './csi-types.js';
+import type { MountContext, MountUser, MountWork, MountWorkKind } from './mount-types.js';
+
+type Piece = Omit<MountWork, 'isCalling'>;
+
+const oneTarget: ReadonlySet<AccessMode> = new Set([
+  'single-node-writer',
+  'single-node-reader-only',
+  'single-node-single-writer',
+]);
+
+/** With these modes a volume has one target on a node. */
+export const hasOneTarget = (mode: AccessMode): boolean => oneTarget.has(mode);
+
+/** Whether its target is mounted, or may be. */
+export const mayBeMounted = ({ state, inDoubt }: MountUser): boolean =>
+  state === 'published' || state === 'leaving' || inDoubt === true;
+
+/** Whether it needs the volume staged. */
+const needsStaging = ({ state }: MountUser): boolean => state === 'wanted' || state === 'published';
+
+/** The order is never reversed: the volume is unstaged only when every target is known to be unmounted. */
+const hasNoTarget = (user: MountUser): boolean =>
+  user.state === 'detached' || (user.state === 'failed' && !mayBeMounted(user));
+
+/** All that is to be done, each with the moment from which on: what comes first in the list goes before what comes later. */
+function* pieces(context: MountContext, nowMs: number): Generator<Piece> {
+  const { users, staging, capability, expansion } = context;
+  const piece = (kind: MountWorkKind, tries: Tries | undefined, allocId?: string): Piece => ({
+    kind,
+    dueAtMs: dueAtMs(tries, nowMs),
+    ...(allocId !== undefined && { allocId }),
+  });
+  for (const user of users) if (user.state === 'leaving') yield piece('unpublish', user.tries, user.allocId);
+  const isStagedForSure = staging.state === 'staged' || staging.state === 'without';
+  if (users.some(needsStaging)) {
+    if (!isStagedForSure) {
+      yield piece('stage', staging.tries);
+      return;
+    }
+    const isAlone = capability !== null && hasOneTarget(capability.accessMode);
+    for (const user of users) {
+      if (user.state !== 'wanted') continue;
+      if (isAlone && users.some((other) => other !== user && mayBeMounted(other))) continue;
+      yield piece('publish', user.tries, user.allocId);
+    }
+    const isThere = staging.state === 'staged' || users.some(({ state }) => state === 'published');
+    if (expansion && !expansion.failure && isThere) yield piece('expand', expansion.tries);
+    return;
+  }
+  const isOwed = staging.state === 'staged' || staging.state === 'doubtful';
+  if (isOwed && users.every(hasNoTarget)) yield piece('unstage', staging.tries);
+}
+
+/** The piece that is due first, so that one that fails again and again keeps no other waiting; null where there is none. */
+export function nextMountWork(context: MountContext, nowMs: number): MountWork | null {
+  let next: Piece | undefined;
+  for (const one of pieces(context, nowMs)) if (!next || one.dueAtMs < next.dueAtMs) next = one;
+  return next ? { ...next, isCalling: next.dueAtMs <= nowMs } : null;
+}
+
+/** Whether nothing of the volume is here, nor owed. */
+export const isNotHere = ({ users, staging }: MountContext): boolean =>
+  users.length === 0 && (staging.state === 'none' || staging.state === 'without');

@@ -1,0 +1,168 @@
+/**
+ * One volume on one node: staged once, published for each alloc that uses it, one call at a time. Who uses it is data, so
+ * that it outlives every process. Diagram: docs/machines/mount.md (generated).
+ */
+import { assign, enqueueActions, raise, setup } from 'xstate';
+import type { CallOutcome } from './csi-types.js';
+import { hostActions, stampOf, unbound } from './host.js';
+import {
+  type MountCall,
+  mountCallOf,
+  type NodeExpandAnswer,
+  type NodeExpandCall,
+  type NodePublishAnswer,
+  type NodePublishCall,
+  type NodeUnpublishAnswer,
+  nodeExpandCallOf,
+  nodePublishCallOf,
+  type StageAnswer,
+  type StageCall,
+  stageCallOf,
+  type TargetCall,
+  targetCallOf,
+} from './mount-calls.js';
+import {
+  conditionSeen,
+  expandMount,
+  leave,
+  type MountChange,
+  noMount,
+  observedMounts,
+  retryMount,
+  use,
+} from './mount-changes.js';
+import {
+  mountAwaits,
+  mountFailed,
+  nodeExpanded,
+  staged,
+  targetMounted,
+  targetUnmounted,
+  unstaged,
+} from './mount-outcomes.js';
+import { mountRefusalAnswer, mountRefusalOf } from './mount-requests.js';
+import type { MountChanged, MountContext, MountEvent, MountInput, MountRequest, MountWorkKind } from './mount-types.js';
+import { isNotHere, nextMountWork } from './mount-work.js';
+import { callStates, changed, refused } from './volume-states.js';
+
+/** Takes over what has changed, and tells of it. Its types are given, as `setup` can't find them where there are parameters. */
+const takeOver = enqueueActions<
+  MountContext,
+  MountEvent,
+  MountChange,
+  MountEvent,
+  never,
+  never,
+  never,
+  never,
+  MountChanged
+>(({ context: { node, key }, enqueue }, { context, tells = [] }) => {
+  enqueue.assign(context);
+  for (const told of tells) enqueue.emit({ node, key, ...told });
+});
+
+/** The state of each piece of work. */
+const workStates = {
+  stage: 'staging',
+  publish: 'publishing',
+  unpublish: 'unpublishing',
+  unstage: 'unstaging',
+  expand: 'expanding',
+} as const satisfies Record<MountWorkKind, string>;
+
+const workKinds: MountWorkKind[] = ['stage', 'publish', 'unpublish', 'unstage', 'expand'];
+
+const { calling, pending } = callStates({ settling: '#mount.settling', failed: mountFailed });
+
+export const mountMachine = setup({
+  types: {} as {
+    context: MountContext;
+    events: MountEvent;
+    input: MountInput;
+    emitted: MountChanged;
+  },
+  actors: {
+    nodeStage: unbound<CallOutcome<StageAnswer>, StageCall>(),
+    nodePublish: unbound<CallOutcome<NodePublishAnswer>, NodePublishCall>(),
+    nodeUnpublish: unbound<CallOutcome<NodeUnpublishAnswer>, TargetCall>(),
+    nodeUnstage: unbound<CallOutcome<null>, MountCall>(),
+    /** Done once the controller side knows, too. */
+    nodeExpand: unbound<CallOutcome<NodeExpandAnswer>, NodeExpandCall>(),
+  },
+  guards: {
+    isRefused: ({ context }, request: MountRequest) => mountRefusalOf(context, request) !== undefined,
+    isDone: (_, outcome: CallOutcome<unknown>) => outcome.status === 'done',
+    isToCall: ({ context: { work } }, kind: MountWorkKind) => work?.isCalling === true && work.kind === kind,
+    isToWait: ({ context: { work } }, kind: MountWorkKind) => work?.kind === kind,
+    /** What it waits for is not wanted any more. */
+    isOutdated: ({ context, event }) => {
+      const { work, awaiting } = context;
+      if (!awaiting) return false;
+      const next = nextMountWork(context, stampOf(event).at);
+      return next?.kind !== work?.kind || next?.allocId !== work?.allocId;
+    },
+    isNotHere: ({ context }) => isNotHere(context),
+    isPublished: ({ context }) => context.users.some(({ state }) => state === 'published'),
+    isStaged: ({ context }) => context.staging.state === 'staged',
+  },
+  actions: {
+    ...hostActions,
+    change: takeOver,
+    /** The next piece of work, as it is from here. */
+    choose: assign(({ context, event }) => ({ work: nextMountWork(context, stampOf(event).at), awaiting: null })),
+    /** With the stamp of what led to it: it is due now what was due then. */
+    settle: raise(({ event }) => ({ type: 'settle' as const, ...stampOf(event) })),
+  },
+  delays: {
+    untilDue: ({ context: { work }, event }) => Math.max(0, (work?.dueAtMs ?? 0) - stampOf(event).at),
+  },
+}).createMachine({
+  id: 'mount',
+  version: '1',
+  context: ({ input }) => noMount(input),
+  initial: 'unstaged',
+  on: {
+    'mount.use': [refused(mountRefusalAnswer), changed((context, event) => use(context, event, stampOf(event)))],
+    'mount.leave': changed((context, event) => leave(context, event.allocId, stampOf(event))),
+    'mount.expand': changed((context, event) => expandMount(context, event.capacity)),
+    'mount.observed': changed((context, event) => observedMounts(context, event, stampOf(event))),
+    'mount.condition': changed((context, event) => conditionSeen(context, event.condition)),
+    'mount.retry': changed((context, event) => retryMount(context, stampOf(event))),
+    'call.awaits': changed(mountAwaits),
+  },
+  states: {
+    settling: {
+      entry: 'choose',
+      always: [
+        { guard: 'isNotHere', target: 'unstaged.absent' },
+        ...workKinds.map((kind) => ({
+          guard: { type: 'isToCall' as const, params: kind },
+          target: `${workStates[kind]}.calling`,
+        })),
+        ...workKinds.map((kind) => ({
+          guard: { type: 'isToWait' as const, params: kind },
+          target: `${workStates[kind]}.backing-off`,
+        })),
+        { guard: 'isPublished', target: 'published' },
+        { guard: 'isStaged', target: 'staged' },
+        { target: 'unstaged.held' },
+      ],
+    },
+    unstaged: {
+      initial: 'absent',
+      states: {
+        /** Nothing of it is here, nor owed. */
+        absent: { tags: 'absent', on: { settle: '#mount.settling' } },
+        /** Somebody wants it, or has had it, and nothing is under way. */
+        held: { on: { settle: '#mount.settling' } },
+      },
+    },
+    staging: pending({ calling: calling('nodeStage', { input: stageCallOf, done: staged }) }),
+    staged: { on: { settle: 'settling' } },
+    publishing: pending({ calling: calling('nodePublish', { input: nodePublishCallOf, done: targetMounted }) }),
+    published: { on: { settle: 'settling' } },
+    unpublishing: pending({ calling: calling('nodeUnpublish', { input: targetCallOf, done: targetUnmounted }) }),
+    unstaging: pending({ calling: calling('nodeUnstage', { input: mountCallOf, done: unstaged }) }),
+    expanding: pending({ calling: calling('nodeExpand', { input: nodeExpandCallOf, done: nodeExpanded }) }),
+  },
+});

@@ -1,0 +1,107 @@
+/** The node sides of the plugins of a host, as calls to them see them: registered for real, looked at on a simulated clock. */
+import { expect } from 'chai';
+import type { Fingerprint } from '../../machines/plugin.js';
+import { PluginAccess } from '../../src/calls/plugin-access.js';
+import { nodeSidePort } from '../../src/plugin-port.js';
+import { PluginRegistry } from '../../src/registry/plugin-registry.js';
+import { refusalOf } from '../refusal.js';
+import { FakeKind } from '../registry/fake-kind.js';
+import { device, House } from '../registry/house.js';
+
+const found: Fingerprint = {
+  healthy: true,
+  description: 'ready',
+  basic: { pluginName: 'disk.csi.test', vendorVersion: '1', pluginCapabilities: ['CONTROLLER_SERVICE'], nodeId: 'n-1' },
+  capabilities: ['STAGE_UNSTAGE_VOLUME'],
+};
+const disk = device('disk-1', { type: 'csi-node', name: 'disk' });
+
+describe('the node side of a plugin, for its calls', () => {
+  let house: House;
+  let node: FakeKind;
+  let controller: FakeKind;
+
+  beforeEach(async () => {
+    house = new House();
+    node = new FakeKind();
+    controller = new FakeKind();
+    node.find = () => found;
+    controller.find = () => ({ ...found, capabilities: ['CREATE_DELETE_VOLUME'] });
+    await house.open({ dispensers: { 'csi-node': node, 'csi-controller': controller } });
+  });
+  afterEach(() => house.dispose());
+
+  const port = () =>
+    nodeSidePort(() => {
+      const { plugins } = house.runtime;
+      if (!(plugins instanceof PluginRegistry)) throw new Error('the runtime has plugins of another kind');
+      return plugins;
+    });
+
+  it('M2 it offers what its node service does, whatever its controller side is; its client is that of csi-node', async () => {
+    await house.register({ ...disk, type: 'csi-controller', allocId: 'disk-0' }, disk);
+    const { sight, client, isKnown } = port();
+    expect(sight('disk')).to.deep.equal({
+      capabilities: new Set(['STAGE_UNSTAGE_VOLUME']),
+      pluginCapabilities: new Set(['CONTROLLER_SERVICE']),
+      hasService: true,
+      wellAtMs: house.clock.now(),
+    });
+    expect(isKnown('disk')).to.equal(true);
+    expect(await client('disk')).to.equal(node.clients[0]);
+  });
+
+  it('H3 only its controller side is registered here: its calls wait, and say for what', async () => {
+    await house.register({ ...disk, type: 'csi-controller' });
+    expect(port().isKnown('disk')).to.equal(false);
+    const access = new PluginAccess(port(), { clock: house.clock, maxInFlight: 1 });
+    expect(access.obstacle('disk')).to.equal(
+      "plugin 'disk' can't be called: its node side is not registered here: register it as csi-node",
+    );
+    const { signal } = new AbortController();
+    const waiting = access.enter('disk', { signal, waits: () => {} });
+    await house.register(disk);
+    expect((await waiting).sight.capabilities).to.deep.equal(new Set(['STAGE_UNSTAGE_VOLUME']));
+    access.close();
+  });
+
+  it('H3 known well from an earlier run, but not seen yet in this one: no call until it is', async () => {
+    await house.register(disk);
+    const told = node.hold();
+    await house.restart();
+    await house.rest();
+    expect(port().sight('disk')).to.deep.include({ troubleKind: 'unseen', trouble: 'it was not seen well yet' });
+    told(found);
+    await house.rest();
+    expect(port().sight('disk')).not.to.have.property('trouble');
+  });
+
+  it('M2 what it offers is not known as long as it was not read; looked at again when asked', async () => {
+    const { capabilities: _, ...unread } = found;
+    node.find = () => unread;
+    await house.register(disk);
+    expect(port().sight('disk')).not.to.have.any.keys('capabilities', 'trouble');
+    const changed: unknown[] = [];
+    const stop = port().watch('disk', () => changed.push(port().sight('disk').capabilities));
+    node.find = () => found;
+    port().lookAgain('disk');
+    await house.clock.advance(100);
+    stop();
+    expect(changed.at(-1)).to.deep.equal(new Set(['STAGE_UNSTAGE_VOLUME']));
+  });
+
+  it('M2 it is unwell: its calls are told how, and given up they end', async () => {
+    node.find = () => ({ ...found, healthy: false, description: 'its disk is on fire' });
+    await house.register(disk);
+    const access = new PluginAccess(port(), { clock: house.clock, maxInFlight: 1 });
+    const limit = new AbortController();
+    const reasons: string[] = [];
+    const waiting = refusalOf(
+      access.enter('disk', { signal: limit.signal, waitMs: 1_000, waits: (reason) => reasons.push(reason) }),
+    );
+    await house.clock.advance(1_000);
+    expect(await waiting).to.include({ code: 'PLUGIN_UNAVAILABLE' });
+    expect(reasons).to.deep.equal(["plugin 'disk' can't be called: its disk is on fire"]);
+    access.close();
+  });
+});

@@ -1,0 +1,147 @@
+/** The node's part of an expansion: on which nodes it is due, to which size, and what their reports change. */
+import { expect } from 'chai';
+import type { Bytes } from '../../machines/csi-types.js';
+import { nodeExpansionOf } from '../../machines/volume-node-expansion.js';
+import { refusalOf } from '../refusal.js';
+import { managerOf } from './manager-of.js';
+import { gate } from './scripts.js';
+import { spec, VolumeHouse } from './volume-house.js';
+
+const key = { id: 'data' };
+const shared = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
+const twenty = { requiredBytes: 20 };
+
+describe('the node’s part of an expansion', () => {
+  let house: VolumeHouse;
+  beforeEach(async () => {
+    house = await new VolumeHouse().furnish();
+    await house.volumes.create(spec('data', { capacity: { requiredBytes: 10 }, capabilities: [shared] }));
+  });
+  afterEach(async () => {
+    expect(house.plugin.wrongs).to.deep.equal([]);
+    await house.dispose();
+  });
+
+  const look = () => managerOf(house.runtime).look(key);
+  /** By node, to what it is to expand its part. */
+  const due = async () => {
+    const context = await look();
+    return Object.fromEntries(
+      ['a', 'b', 'c'].flatMap((nodeId) => {
+        const capacity = nodeExpansionOf(context, nodeId);
+        return capacity ? [[nodeId, capacity.requiredBytes]] : [];
+      }),
+    );
+  };
+  const done = async (nodeId: string, more: { uid?: string; capacityBytes?: Bytes; capacity?: object } = {}) => {
+    const { uid } = await look();
+    await managerOf(house.runtime).nodeExpanded(key, { nodeId, uid, capacity: twenty, ...more });
+  };
+  const isDueIn = async (): Promise<boolean> => (await house.volumes.get(key))?.nodeExpansionRequired === true;
+  const told = async (): Promise<object[]> =>
+    (await house.events()).flatMap(({ at: _, id: __, key: ___, uid: ____, ...event }) =>
+      event.kind === 'node-expanded' ? [event] : [],
+    );
+
+  it('V9 on the node that has it: done there, it is due no more, and that is told', async () => {
+    await house.volumes.publish(key, 'a');
+    await house.volumes.expand(key, twenty);
+    expect(await due()).to.deep.equal({ a: 20 });
+    await done('a', { capacityBytes: 24 });
+    expect(await due()).to.deep.equal({});
+    const volume = await house.volumes.get(key);
+    expect(volume).to.include({ capacityBytes: 24 }).and.not.have.property('nodeExpansionRequired');
+    await done('a', { capacityBytes: 30 });
+    expect(await house.volumes.get(key)).to.include({ capacityBytes: 24 });
+    expect(await told()).to.deep.equal([
+      { kind: 'node-expanded', nodeId: 'a', capacityBytes: 24, nodeExpansionRequired: false },
+    ]);
+  });
+
+  it('V9 on two nodes: due on each until it is done there, whoever comes later; also after a restart', async () => {
+    for (const nodeId of ['a', 'b']) await house.volumes.publish(key, nodeId);
+    await house.volumes.expand(key, twenty);
+    await house.volumes.publish(key, 'c');
+    expect(await due()).to.deep.equal({ a: 20, b: 20 });
+    await done('c');
+    await done('b');
+    await house.restart();
+    expect(await due()).to.deep.equal({ a: 20 });
+    expect(await isDueIn()).to.equal(true);
+    await done('a');
+    expect(await isDueIn()).to.equal(false);
+    expect(await told()).to.deep.equal([
+      { kind: 'node-expanded', nodeId: 'b', nodeExpansionRequired: true },
+      { kind: 'node-expanded', nodeId: 'a', nodeExpansionRequired: false },
+    ]);
+  });
+
+  it('V9 on no node as it grew, or let go of by that before it was done: due on the next that has it', async () => {
+    await house.volumes.publish(key, 'a');
+    await house.volumes.expand(key, twenty);
+    await house.volumes.unpublish(key, 'a');
+    expect(await due()).to.deep.equal({ a: 20, b: 20, c: 20 });
+    await house.volumes.publish(key, 'b');
+    await done('b');
+    expect(await due()).to.deep.equal({});
+  });
+
+  it('V9 done for a size that it has outgrown meanwhile, or of a volume before it: still due', async () => {
+    await house.volumes.publish(key, 'a');
+    await house.volumes.expand(key, twenty);
+    await house.volumes.expand(key, { requiredBytes: 40 });
+    await done('a', { capacityBytes: 20 });
+    await done('a', { uid: 'another', capacity: { requiredBytes: 40 } });
+    expect(await due()).to.deep.equal({ a: 40 });
+    expect(await house.volumes.get(key)).to.include({ capacityBytes: 40, nodeExpansionRequired: true });
+    expect(await told()).to.deep.equal([]);
+    await done('a', { capacity: { requiredBytes: 40 } });
+    expect(await isDueIn()).to.equal(false);
+  });
+
+  it('V9 reported while it grows again: counts for what it was, and is due anew after that', async () => {
+    await house.volumes.publish(key, 'a');
+    await house.volumes.expand(key, twenty);
+    const { passed, open } = gate();
+    house.plugin.script = () => ({ before: passed });
+    const expanding = house.volumes.expand(key, { requiredBytes: 40 });
+    await house.rest();
+    await done('a');
+    expect(await isDueIn()).to.equal(false);
+    open();
+    expect(await expanding).to.include({ nodeExpansionRequired: true });
+    expect(await due()).to.deep.equal({ a: 40 });
+  });
+
+  it('V9 a file system smaller than what it is on does not make the volume smaller', async () => {
+    await house.volumes.publish(key, 'a');
+    await house.volumes.expand(key, twenty);
+    await done('a', { capacityBytes: 18 });
+    expect(await house.volumes.get(key)).to.include({ capacityBytes: 20 });
+    expect(await isDueIn()).to.equal(false);
+  });
+
+  it('V9 the controller side does not say how large it is: the node does', async () => {
+    const expand = house.plugin.controllerExpandVolume.bind(house.plugin);
+    house.plugin.controllerExpandVolume = async (request) => ({ ...(await expand(request)), capacityBytes: 0n });
+    await house.volumes.expand(key, twenty);
+    await done('a', { capacityBytes: '9007199254740993' });
+    expect(await house.volumes.get(key)).to.include({ capacityBytes: 9_007_199_254_740_993n });
+  });
+
+  it('V9 nothing is due: a report changes nothing; without a volume it says so', async () => {
+    await done('a', { capacityBytes: 100 });
+    expect(await house.volumes.get(key)).to.include({ capacityBytes: 10 });
+    const { uid } = await look();
+    await house.volumes.delete(key);
+    const late = managerOf(house.runtime).nodeExpanded(key, { nodeId: 'a', uid, capacity: twenty });
+    expect(await refusalOf(late)).to.include({ code: 'VOLUME_NOT_FOUND' });
+  });
+
+  it('V9 kept by a version that knew no nodes: due wherever it is, until one has done it', async () => {
+    await house.volumes.publish(key, 'a');
+    await house.volumes.expand(key, twenty);
+    const { unexpanded: _, ...before } = await look();
+    expect(nodeExpansionOf(before, 'b')).to.deep.equal(twenty);
+  });
+});
