@@ -11,12 +11,48 @@ export interface PropagationOptions extends PlacesOptions {
   isRoot?: boolean;
 }
 
-/**
- * Has the directory of all places be in a shared mount: it is made one of its own where it is not yet. Safe to repeat,
- * also after a crash at any point.
- * @throws {StagecraftError} HOST_UNFIT: it can't be had here; the message has the commands that make it so
- */
-export async function ensureShared(options: PropagationOptions): Promise<void> {
+export interface Propagation {
+  /**
+   * Has the directory of all places be in a shared mount: it is made one of its own where it is not yet. Safe to repeat,
+   * also after a crash at any point; once it was so, it is not looked at again.
+   * @throws {StagecraftError} HOST_UNFIT: it can't be had here; the message has the commands that make it so
+   */
+  ensureShared(): Promise<void>;
+  /**
+   * Takes away what `ensureShared` has made, so that the directory can be removed. Safe to repeat.
+   * @returns what is in the way, e.g. something that is still mounted below it
+   */
+  undoShared(): Promise<LeftBehind | undefined>;
+}
+
+export function hostPropagation(options: PropagationOptions): Propagation {
+  let isShared = false;
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** One after the other: two at once would each make a mount. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = last.then(work);
+    last = result.catch(() => {});
+    return result;
+  };
+
+  return {
+    async ensureShared() {
+      if (isShared) return;
+      await inTurn(async () => {
+        if (!isShared) await makeShared(options);
+        isShared = true;
+      });
+    },
+    undoShared: () =>
+      inTurn(() => {
+        isShared = false;
+        return takeAway(options);
+      }),
+  };
+}
+
+async function makeShared(options: PropagationOptions): Promise<void> {
   const { root, readTable, isRoot = process.getuid?.() === 0 } = options;
   makeRoot(root);
   const table = await readTable();
@@ -44,11 +80,7 @@ export async function ensureShared(options: PropagationOptions): Promise<void> {
   }
 }
 
-/**
- * Takes away what `ensureShared` has made, so that the directory can be removed. Safe to repeat.
- * @returns what is in the way, e.g. something that is still mounted below it
- */
-export async function undoShared({ root, readTable, tool }: PlacesOptions): Promise<LeftBehind | undefined> {
+async function takeAway({ root, readTable, tool }: PlacesOptions): Promise<LeftBehind | undefined> {
   for (;;) {
     const table = await readTable();
     const own = table.at(root).at(-1);

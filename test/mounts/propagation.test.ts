@@ -9,9 +9,13 @@ import { readMountTable } from '../../src/host/mount-info.js';
 import { type MountEntry, parseMountInfo } from '../../src/host/mount-table.js';
 import { hostTool } from '../../src/mounts/host-tool.js';
 import type { PlacesOptions } from '../../src/mounts/places.js';
-import { ensureShared, undoShared } from '../../src/mounts/propagation.js';
+import { hostPropagation, type PropagationOptions } from '../../src/mounts/propagation.js';
 import { refusalOf } from '../refusal.js';
 import { until } from '../until.js';
+
+/** As after a restart each time. */
+const ensureShared = (options: PropagationOptions) => hostPropagation(options).ensureShared();
+const undoShared = (options: PropagationOptions) => hostPropagation(options).undoShared();
 
 const mount = (...args: string[]): void => {
   execFileSync('mount', args);
@@ -59,6 +63,20 @@ describe('propagation of mounts', () => {
     await ensureShared(options);
     expect(told()).to.deep.equal([`${options.root} shared`]);
     expect(statSync(options.root).mode & 0o777).to.equal(0o711);
+  });
+
+  it('asked for by many at once it is made once, and again after it was undone', async () => {
+    const propagation = hostPropagation(options);
+    const both = [propagation.ensureShared(), propagation.ensureShared(), propagation.undoShared()];
+    await Promise.all([...both, propagation.ensureShared(), propagation.ensureShared()]);
+    expect(told()).to.deep.equal([`${options.root} shared`]);
+  });
+
+  it('refused, it is tried again the next time', async () => {
+    const propagation = hostPropagation({ ...options, isRoot: false });
+    await refusalOf(propagation.ensureShared());
+    mount('--make-shared', folder);
+    await propagation.ensureShared();
   });
 
   it('what is mounted below it is seen in a mount namespace that was made before', async () => {
