@@ -60,7 +60,7 @@ export function hostPlaces({ root, readTable, tool }: PlacesOptions): Places {
     if (over !== undefined) {
       throw new StagecraftError('HOST_UNFIT', `something is mounted at ${over}, a directory of Stagecraft: unmount it`);
     }
-    makeDirectory(root, passableMode);
+    makeRoot(root);
     for (const { path, subject } of place.parents) {
       if (subject) writeIndex(path, subject);
       makeDirectory(path, passableMode);
@@ -92,6 +92,9 @@ export function hostPlaces({ root, readTable, tool }: PlacesOptions): Places {
     },
   };
 }
+
+/** The directory that all places are below. Safe to repeat. @throws {StagecraftError} DATA_DIR_UNUSABLE */
+export const makeRoot = (root: string): void => makeDirectory(root, passableMode);
 
 /** Its mode is as given whatever the umask is. */
 function makeDirectory(path: string, mode: number): void {
