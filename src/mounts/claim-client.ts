@@ -2,8 +2,9 @@
  * The way from a node to whoever has the volumes: claims go through it. In process by default (local-claims.ts); an agent may
  * send them to its servers. Every method may be asked again, and is then the same. They reject with a StagecraftError.
  */
-import type { Bytes, Capability, CapacityRange, SecretRef } from '../../machines/csi-types.js';
-import type { ClaimRequest, VolumeKey } from '../../machines/volume-types.js';
+import type { Capability, CapacityRange, SecretRef } from '../../machines/csi-types.js';
+import type { ClaimRequest, NodeExpanded, VolumeKey } from '../../machines/volume-types.js';
+import { StagecraftError } from '../errors.js';
 
 /** What a node has to know of a volume before anything is asked for it. */
 export interface KnownVolume {
@@ -15,7 +16,7 @@ export interface KnownVolume {
   capabilities: Capability[];
   /** By what the plugin calls them; resolved on the node, when a call is made. */
   secrets: Record<string, SecretRef>;
-  /** The node's part of an expansion to this size is due. */
+  /** This node's part of an expansion to this size is due: handed back as it is once that is done. */
   expansion?: CapacityRange;
 }
 
@@ -35,11 +36,25 @@ export interface ClaimWait {
 }
 
 export interface ClaimClient {
-  /** @throws StagecraftError VOLUME_NOT_FOUND */
-  look(key: VolumeKey, wait: ClaimWait): Promise<KnownVolume>;
-  /** Takes a slot for an alloc. @throws StagecraftError CLAIM_CONFLICT naming who has it; as `runtime.volumes.claim` */
+  /** One that is not created yet is known, too. @throws StagecraftError VOLUME_NOT_FOUND */
+  look(key: VolumeKey, request: { nodeId: string }, wait: ClaimWait): Promise<KnownVolume>;
+  /**
+   * Takes a slot for an alloc; the same alloc again has the same.
+   * @throws StagecraftError CLAIM_CONFLICT naming who has it; INVALID_ARGUMENT: it can't be used so at all; as
+   *   `runtime.volumes.claim`
+   */
   claim(key: VolumeKey, request: SlotRequest, wait: ClaimWait): Promise<{ generation: number }>;
-  /** Has it published to the node: resolves when the controller side has done its part. */
+  /**
+   * Whether an alloc has this very claim still, not released: a node that comes back after it was fenced asks that before it
+   * does anything with the volume. False also where there is no such volume.
+   */
+  holds(key: VolumeKey, request: { allocId: string; generation: number }, wait: ClaimWait): Promise<boolean>;
+  /**
+   * Has it published to the node: resolves when the controller side has done its part.
+   * @param request `readOnly`: of this use. The publication may be of more where others on the node use it, too: that
+   *   nobody writes there who is not to, is for the node
+   * @throws StagecraftError VOLUME_IN_USE naming what is in the way; as `runtime.volumes.publish`
+   */
   publish(
     key: VolumeKey,
     request: Pick<Capability, 'accessMode' | 'attachmentMode'> & { nodeId: string; readOnly: boolean },
@@ -50,12 +65,44 @@ export interface ClaimClient {
    * @returns the generation of its claim, to be reported then; absent: it has none
    */
   release(key: VolumeKey, request: { allocId: string }, wait: ClaimWait): Promise<{ generation?: number }>;
-  /** The node has let go of what this claim has used. Resolves when the slot is free. */
+  /**
+   * The node has let go of what this claim has used, and nothing else is meant. Resolves when the slot is free; at once
+   * where the claim or the volume is gone.
+   * @throws StagecraftError VOLUME_IN_USE: it is not released yet; CSI_ERROR: why it can't be unpublished, until that is
+   *   tried again
+   */
   unstaged(
     key: VolumeKey,
     request: { nodeId: string; allocId: string; generation: number },
     wait: ClaimWait,
   ): Promise<void>;
-  /** The node's part of an expansion is done. */
-  expanded(key: VolumeKey, request: { nodeId: string; capacityBytes?: Bytes }, wait: ClaimWait): Promise<void>;
+  /** The node's part of an expansion is done: of that volume, to that size. What is due no more changes nothing. */
+  expanded(key: VolumeKey, request: NodeExpanded, wait: ClaimWait): Promise<void>;
 }
+
+/** What may pass by itself, or by what others do. All else is for good: the request, or the volume, has to change. */
+const passing = new Set([
+  // Whoever has the volumes is away or changes, also in the middle of the request.
+  'NOT_LEADER',
+  'STORE_UNAVAILABLE',
+  'RUNTIME_CLOSED',
+  'FENCED',
+  'TIMEOUT',
+  'ABORTED',
+  // Another one has the slot, or the place, and lets go of it one day.
+  'CLAIM_CONFLICT',
+  'VOLUME_IN_USE',
+  'NODE_FULL',
+  // A volume names a plugin that was there as it was made: it is away, as one that is unwell, or that its node lacks.
+  'PLUGIN_UNAVAILABLE',
+  'PLUGIN_NOT_FOUND',
+  'NODE_NOT_FOUND',
+  'NODE_NOT_READY',
+  'NODE_UNFIT',
+]);
+
+/**
+ * Whether it is worth asking again, unless the caller has given up itself. A volume that is held back from new use
+ * (VOLUME_UNAVAILABLE) is not waited for: that was asked for by somebody, who is to be told.
+ */
+export const isRetryable = (error: unknown): boolean => error instanceof StagecraftError && passing.has(error.code);

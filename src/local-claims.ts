@@ -1,0 +1,119 @@
+/**
+ * Claims of this node, where whoever has the volumes is in the same process: what `runtime.volumes` does, in the words of the
+ * port. Composed in runtime.ts; the port: mounts/claim-client.ts
+ */
+import type { AccessMode } from '../machines/csi-types.js';
+import { isReadOnly } from '../machines/volume-claims.js';
+import { isOfModes, wishOf } from '../machines/volume-modes.js';
+import { nodeExpansionOf } from '../machines/volume-node-expansion.js';
+import { nameOf } from '../machines/volume-requests.js';
+import type { PublishWish, VolumeContext } from '../machines/volume-types.js';
+import { refuseAborted } from './abort.js';
+import { asData } from './engine/data.js';
+import { messageOf, StagecraftError } from './errors.js';
+import type { ClaimClient, KnownVolume, PublishedVolume, SlotRequest } from './mounts/claim-client.js';
+import { addressOf, capabilityOf } from './volumes/volume-checks.js';
+import type { VolumeManager } from './volumes/volume-manager.js';
+
+type Volumes = Pick<VolumeManager, 'look' | 'claim' | 'publishTo' | 'release' | 'unstaged' | 'nodeExpanded'>;
+
+/** @param volumes made by the time something is asked of them */
+export function localClaims(volumes: () => Volumes): ClaimClient {
+  return {
+    async look(key, { nodeId }, { signal }) {
+      refuse(signal);
+      return knownOf(await volumes().look(key), nodeId);
+    },
+    async claim(key, request, { signal }) {
+      refuse(signal);
+      refuseUseless(await volumes().look(key), request);
+      const { allocId, nodeId, mode, accessMode, attachmentMode } = request;
+      const asked = { allocId, nodeId, mode, accessMode, attachmentMode };
+      const { generation } = await volumes().claim(key, { ...asked, signal });
+      return { generation };
+    },
+    async holds(key, request, { signal }) {
+      refuse(signal);
+      const context = await unlessGone(volumes().look(key));
+      return context !== undefined && claimOf(context, request)?.state === 'taken';
+    },
+    async publish(key, { nodeId, accessMode, attachmentMode, readOnly }, { signal }) {
+      refuse(signal);
+      const use = useOf(await volumes().look(key), nodeId, { capability: { accessMode, attachmentMode }, readOnly });
+      return publishedOf(await volumes().publishTo(key, nodeId, { ...use, signal }), nodeId);
+    },
+    async release(key, { allocId }, { signal }) {
+      refuse(signal);
+      await unlessGone(volumes().release(key, allocId));
+      const context = await unlessGone(volumes().look(key));
+      const own = context?.claims.find((one) => one.allocId === allocId);
+      return own ? { generation: own.generation } : {};
+    },
+    async unstaged(key, claim, { signal }) {
+      refuse(signal);
+      await unlessGone(volumes().unstaged(key, claim, { signal }));
+    },
+    async expanded(key, expanded, { signal }) {
+      refuse(signal);
+      await unlessGone(volumes().nodeExpanded(key, expanded));
+    },
+  };
+}
+
+const refuse = (signal: AbortSignal): void =>
+  refuseAborted(signal, (cause) => {
+    const message = `given up before it was asked for: ${messageOf(cause)}; nothing has changed`;
+    return new StagecraftError('ABORTED', message, { cause });
+  });
+
+/** Undefined where there is no such volume. */
+async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof StagecraftError && error.code === 'VOLUME_NOT_FOUND') return undefined;
+    throw error;
+  }
+}
+
+const claimOf = ({ claims }: VolumeContext, { allocId, generation }: { allocId: string; generation: number }) =>
+  claims.find((one) => one.allocId === allocId && one.generation === generation);
+
+/** What nobody can ever have is no conflict that passes. @throws StagecraftError INVALID_ARGUMENT */
+function refuseUseless(context: VolumeContext, { mode, accessMode, attachmentMode }: SlotRequest): void {
+  const { key } = context;
+  capabilityOf(key, context, { accessMode, attachmentMode });
+  if (mode === 'read' || !isReadOnly(accessMode)) return;
+  const message = `${nameOf(key)}: ${accessMode} has no writers: claim it for reading`;
+  throw new StagecraftError('INVALID_ARGUMENT', message, { address: addressOf(key), faults: [`mode: ${message}`] });
+}
+
+/** Where writers may come to the same node, it is published for them at once: it can't be changed while it is in use. */
+const withWriters: AccessMode[] = ['single-node-multi-writer', 'multi-node-multi-writer'];
+
+type Use = Pick<PublishWish, 'capability' | 'readOnly'>;
+
+/** How it is to be published there: as it is wanted there already, where that is good for this use, too. */
+function useOf({ publications }: VolumeContext, nodeId: string, { capability, readOnly }: Use): Use {
+  const present = publications[nodeId];
+  const wish = present && wishOf(present);
+  if (wish && isOfModes(wish.capability, capability) && (readOnly || !wish.readOnly))
+    return { capability: wish.capability, readOnly: wish.readOnly };
+  return { capability, readOnly: readOnly && !withWriters.includes(capability.accessMode) };
+}
+
+/** Whoever gets it has nothing in common with what is committed. */
+function knownOf(context: VolumeContext, nodeId: string): KnownVolume {
+  const { uid, spec, key } = context;
+  if (!spec) throw new Error(`${nameOf(key)} was made of no spec`);
+  const { plugin, capabilities, secrets } = spec;
+  const expansion = nodeExpansionOf(context, nodeId);
+  return asData({ uid, plugin, capabilities, secrets, ...(expansion && { expansion }) });
+}
+
+function publishedOf(context: VolumeContext, nodeId: string): PublishedVolume {
+  const { csi, publications, key } = context;
+  if (!csi) throw new Error(`${nameOf(key)} was published, but never made`);
+  const publishContext = publications[nodeId]?.publishContext ?? {};
+  return { ...knownOf(context, nodeId), ...asData({ csiId: csi.id, volumeContext: csi.context, publishContext }) };
+}
