@@ -1,5 +1,5 @@
 /** What the alloc machine (alloc.ts) is given, keeps and tells. */
-import type { Capability } from './csi-types.js';
+import type { CallFailure, Capability } from './csi-types.js';
 import type { Failure, Stamped } from './host.js';
 import type { VolumeKey } from './volume-types.js';
 
@@ -34,23 +34,27 @@ export interface AllocInput {
   allocId: string;
 }
 
-export interface AllocContext {
-  node: string;
-  allocId: string;
+/** What is asked for. */
+export interface AllocWish {
   volumes: AllocVolume[];
   /** Prepared by then, milliseconds since the epoch, or undone; null: whenever it is. */
   untilMs: number | null;
+  /** The boot of the host in which it is asked for. */
+  bootId: string;
+}
+
+export interface AllocContext extends AllocWish {
+  node: string;
+  allocId: string;
   /** Once it is prepared; null: not yet. */
   mounts: AllocMount[] | null;
   /** By the name of a volume: what it waits for. */
   waits: Record<string, string>;
   /** Why it is undone. */
-  failure: Failure | null;
+  failure: CallFailure | null;
 }
 
-export type AllocRequest =
-  | { type: 'alloc.prepare'; volumes: AllocVolume[]; untilMs: number | null }
-  | { type: 'alloc.release' };
+export type AllocRequest = ({ type: 'alloc.prepare' } & AllocWish) | { type: 'alloc.release' };
 
 export type AllocEvent = (
   | AllocRequest

@@ -11,8 +11,10 @@ import type {
   AllocMount,
   AllocState,
   AllocVolume,
+  AllocWish,
 } from './alloc-types.js';
 import { defaultBackoff, jittered } from './backoff.js';
+import type { CallFailure, CallOutcome } from './csi-types.js';
 import { type Failure, failureIn, hostActions, stampOf, unbound } from './host.js';
 import { isSameData } from './same-data.js';
 
@@ -23,7 +25,13 @@ export interface AllocWork {
 
 const workOf = ({ context: { allocId, volumes } }: { context: AllocContext }): AllocWork => ({ allocId, volumes });
 
-const nothing = { volumes: [], untilMs: null, mounts: null, waits: {}, failure: null };
+const answerIn = (outcome: CallOutcome<AllocMount[]>): AllocMount[] =>
+  outcome.status === 'done' ? outcome.answer : [];
+
+const failureOf = (outcome: CallOutcome<unknown>): CallFailure | null =>
+  outcome.status === 'done' ? null : outcome.failure;
+
+const nothing = { volumes: [], untilMs: null, bootId: '', mounts: null, waits: {}, failure: null };
 
 const conflictIn = ({ allocId }: AllocContext): Failure => ({
   code: 'CLAIM_CONFLICT',
@@ -50,8 +58,8 @@ const lateIn = ({ allocId, waits }: AllocContext): Failure => {
 export const allocMachine = setup({
   types: {} as { context: AllocContext; events: AllocEvent; input: AllocInput; emitted: AllocChanged },
   actors: {
-    /** All of its volumes are claimed, published and mounted. Ends with why that can't be. */
-    prepareAlloc: unbound<AllocMount[], AllocWork>(),
+    /** All of its volumes are claimed, published and mounted, or why that can't be. */
+    prepareAlloc: unbound<CallOutcome<AllocMount[]>, AllocWork>(),
     /** The same, of one that was prepared: as long as it takes. */
     recoverAlloc: unbound<AllocMount[], AllocWork>(),
     /** All of them are unmounted, and their slots free: as long as it takes. */
@@ -60,23 +68,21 @@ export const allocMachine = setup({
   guards: {
     isOther: ({ context }, volumes: AllocVolume[]) => !isSameData(context.volumes, volumes),
     isSame: ({ context }, volumes: AllocVolume[]) => isSameData(context.volumes, volumes),
+    isDone: (_, outcome: CallOutcome<unknown>) => outcome.status === 'done',
     isNewBoot: (_, isNewBoot: boolean) => isNewBoot,
     isLimited: ({ context }) => context.untilMs !== null,
     hasFailed: ({ context }) => context.failure !== null,
   },
   actions: {
     ...hostActions,
-    take: assign((_, { volumes, untilMs }: { volumes: AllocVolume[]; untilMs: number | null }) => ({
-      ...nothing,
-      volumes,
-      untilMs,
-    })),
+    take: assign((_, { volumes, untilMs, bootId }: AllocWish) => ({ ...nothing, volumes, untilMs, bootId })),
+    keepBoot: assign((_, bootId: string) => ({ bootId })),
     /** Asked for twice, it has the time of whoever waits longer. */
     keepLimit: assign(({ context }, untilMs: number | null) => ({
       untilMs: untilMs === null || context.untilMs === null ? null : Math.max(untilMs, context.untilMs),
     })),
     keepMounts: assign((_, mounts: AllocMount[]) => ({ mounts, waits: {} })),
-    keepFailure: assign((_, failure: Failure | null) => ({ failure, mounts: null, waits: {} })),
+    keepFailure: assign((_, failure: CallFailure | null) => ({ failure, mounts: null, waits: {} })),
     keepWait: assign(({ context }, { name, reason }: { name: string; reason: string | null }) => {
       const { [name]: _, ...others } = context.waits;
       return { waits: reason === null ? others : { ...others, [name]: reason } };
@@ -125,7 +131,17 @@ export const allocMachine = setup({
         id: 'prepareAlloc',
         src: 'prepareAlloc',
         input: workOf,
-        onDone: { target: 'prepared', actions: { type: 'keepMounts', params: ({ event }) => event.output } },
+        onDone: [
+          {
+            guard: { type: 'isDone', params: ({ event }) => event.output },
+            target: 'prepared',
+            actions: { type: 'keepMounts', params: ({ event }) => answerIn(event.output) },
+          },
+          {
+            target: 'releasing',
+            actions: { type: 'keepFailure', params: ({ event }) => failureOf(event.output) },
+          },
+        ],
         onError: { target: 'releasing', actions: { type: 'keepFailure', params: ({ event }) => failureIn(event) } },
       },
       on: {
@@ -133,6 +149,10 @@ export const allocMachine = setup({
           guard: { type: 'isSame', params: ({ event }) => event.volumes },
           target: '.choosing',
           actions: { type: 'keepLimit', params: ({ event }) => event.untilMs },
+        },
+        'alloc.recover': {
+          guard: { type: 'isNewBoot', params: ({ event }) => event.isNewBoot },
+          target: 'recovering.waiting',
         },
         'alloc.abort': { target: 'releasing', actions: { type: 'keepFailure', params: ({ event }) => event.failure } },
       },
@@ -189,6 +209,7 @@ export const allocMachine = setup({
             'alloc.prepare': {
               guard: { type: 'isSame', params: ({ event }) => event.volumes },
               target: 'working',
+              actions: { type: 'keepBoot', params: ({ event }) => event.bootId },
             },
           },
         },

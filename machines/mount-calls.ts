@@ -34,6 +34,8 @@ export interface NodePublishCall extends MakingCall, TargetCall {
   readOnly: boolean;
   /** Whether it is published from its staging path. */
   isStaged: boolean;
+  /** An attempt before it may have taken effect. */
+  isRepeat: boolean;
 }
 
 export interface NodePublishAnswer {
@@ -88,8 +90,9 @@ export const stageCallOf = (context: MountContext): StageCall => {
 };
 
 export const nodePublishCallOf = (context: MountContext): NodePublishCall => {
-  const { allocId, readOnly } = userAt(context);
-  return { ...stageCallOf(context), allocId, readOnly, isStaged: context.staging.state === 'staged' };
+  const { allocId, readOnly, inDoubt = false } = userAt(context);
+  const isStaged = context.staging.state === 'staged';
+  return { ...stageCallOf(context), allocId, readOnly, isStaged, isRepeat: inDoubt };
 };
 
 export const targetCallOf = (context: MountContext): TargetCall => ({

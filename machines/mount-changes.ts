@@ -89,7 +89,7 @@ export const use = (
     // What is staged is published, and undone, with what it was staged with.
     if (draft.staging.state !== 'staged') draft.volume = volume;
     draft.capability = capability;
-    const { tries: _, ...staging } = draft.staging;
+    const { tries: _, undoing: __, ...staging } = draft.staging;
     draft.staging = staging;
     const present = draft.users.find((one) => one.allocId === allocId);
     if (present?.state === 'leaving') putUser(draft, allocId, { ...present, again: { readOnly } });
@@ -110,12 +110,11 @@ export const leave = (context: MountContext, allocId: string, { at }: Stamped): 
   draftedMount(context, (draft) => {
     const user = draft.users.find((one) => one.allocId === allocId);
     if (!user || user.state === 'detached') return;
-    const { again: _, ...left } = user;
+    const { again: _, failure: __, ...left } = user;
     const { work, awaiting } = draft;
     const isCalled = work?.kind === 'publish' && work.isCalling && work.allocId === allocId && !awaiting;
     if (user.state === 'leaving') {
-      const { failure: __, ...leaving } = left;
-      putUser(draft, allocId, leaving);
+      putUser(draft, allocId, left);
     } else if (user.state === 'lost' || mayBeMounted(user) || isCalled) putUser(draft, allocId, leavingUser(left, at));
     else letGo(draft, left, at);
   });
@@ -181,7 +180,7 @@ export const observedMounts = (
 /** What has failed is tried again, and what waits for its time is tried now. */
 export const retryMount = (context: MountContext, { at }: Stamped): MountChange =>
   draftedMount(context, (draft) => {
-    const { tries: _, ...staging } = draft.staging;
+    const { tries: _, undoing: __, ...staging } = draft.staging;
     draft.staging = staging;
     draft.users = draft.users.map((user) => {
       if (user.state === 'failed' || user.state === 'lost') return wanted(draft, user.allocId, user.readOnly, at);

@@ -116,7 +116,8 @@ function again(
     failure,
   };
   if (count === 1) tellFailed(draft, work, failure);
-  if (work.kind === 'stage' || work.kind === 'unstage') draft.staging = { ...draft.staging, tries };
+  if (work.kind === 'stage') draft.staging = { ...draft.staging, tries };
+  else if (work.kind === 'unstage') draft.staging = { ...draft.staging, undoing: tries };
   else if (work.kind === 'expand') draft.expansion = draft.expansion && { ...draft.expansion, tries };
   else {
     const user = userAt(draft);
@@ -164,7 +165,8 @@ function tellFailed(draft: MountDraft, { kind, allocId }: MountWork, failure: Ca
 
 const triesOf = ({ staging, users, expansion }: MountDraft, { kind, allocId }: MountWork): Tries | undefined => {
   if (allocId !== undefined) return users.find((user) => user.allocId === allocId)?.tries;
-  return kind === 'expand' ? expansion?.tries : staging.tries;
+  if (kind === 'expand') return expansion?.tries;
+  return kind === 'stage' ? staging.tries : staging.undoing;
 };
 
 const mustWork = ({ work }: MountContext): MountWork => {

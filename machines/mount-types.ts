@@ -64,6 +64,8 @@ export interface Staging {
   /** What the staging path has shown then; absent: nothing, as with plugins that stage elsewhere. */
   found?: KernelMount;
   tries?: Tries;
+  /** At unstaging it. */
+  undoing?: Tries;
 }
 
 export interface NodeExpansion {

@@ -51,7 +51,7 @@ function* pieces(context: MountContext, nowMs: number): Generator<Piece> {
     return;
   }
   const isOwed = staging.state === 'staged' || staging.state === 'doubtful';
-  if (isOwed && users.every(hasNoTarget)) yield piece('unstage', staging.tries);
+  if (isOwed && users.every(hasNoTarget)) yield piece('unstage', staging.undoing);
 }
 
 /** The piece that is due first, so that one that fails again and again keeps no other waiting; null where there is none. */

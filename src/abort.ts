@@ -62,3 +62,18 @@ function forget(signal: AbortSignal): void {
   waiting.delete(signal);
   signal.removeEventListener('abort', hear);
 }
+
+/** Asks, until the signal is aborted: rejects with its reason then. */
+export async function unlessAborted<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  let ended = (): void => {};
+  try {
+    return await new Promise((resolve, reject) => {
+      ended = () => reject(signal.reason);
+      signal.addEventListener('abort', ended);
+      ask().then(resolve, reject);
+    });
+  } finally {
+    signal.removeEventListener('abort', ended);
+  }
+}

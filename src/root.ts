@@ -25,7 +25,9 @@ export function registryKind(
     effects: {
       prepareHost: anew(async () => dataDir.prepare()),
       restoreActors: anew(({ address }) =>
-        engine().restore(['plugins', 'plugin', 'task'].map((machine) => nodeOwnedPrefix(machine, nodeOf(address)))),
+        engine().restore(
+          ['plugins', 'plugin', 'task', 'mount', 'alloc'].map((machine) => nodeOwnedPrefix(machine, nodeOf(address))),
+        ),
       ),
       drainActors: anew(({ input }: EffectCall<{ release: boolean }>) => drain(input.release)),
     },

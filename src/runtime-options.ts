@@ -6,6 +6,8 @@ import type { Logger } from './engine/logger.js';
 import type { Random } from './engine/random.js';
 import type { Store } from './engine/store.js';
 import { StagecraftError } from './errors.js';
+import type { ClaimClient } from './mounts/claim-client.js';
+import type { OnPluginLoss } from './mounts/mount-watch.js';
 import type { Dependents } from './registry/dependents.js';
 import type { Dispenser } from './registry/dispenser.js';
 import type { FingerprintTimes } from './registry/fingerprint-loop.js';
@@ -32,6 +34,15 @@ export interface RuntimeOptions {
   secrets?: SecretsProvider;
   /** What the plugins' names of volumes begin with; default `sc`. */
   volumeNamePrefix?: string;
+  /**
+   * What is done about a mount that is gone, as its plugin was started anew: `remount`, the default, mounts it again;
+   * `report` only tells, until it is asked for again.
+   */
+  onPluginLoss?: OnPluginLoss;
+  /** How often plugins are asked for the condition of mounted volumes; default every minute. */
+  stats?: { intervalMs?: number | undefined };
+  /** The way to whoever has the volumes; default: in process, where this runtime leads. */
+  claims?: ClaimClient;
   /** What is kept of the past; what is older is forgotten. */
   retention?: Retention;
   /** What the processes of tasks write. */
@@ -49,6 +60,8 @@ export interface RuntimeOptions {
 export interface CallOptions {
   /** Of one call; default 2 minutes. */
   timeoutMs?: number | undefined;
+  /** Of one call to the node side of a plugin; default as `timeoutMs`, but a minute at least. */
+  nodeTimeoutMs?: number | undefined;
   /** Calls to one plugin at a time; default 64. 1 for a driver that can't take more. */
   maxInFlightPerPlugin?: number | undefined;
 }

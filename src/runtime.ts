@@ -18,6 +18,10 @@ import { Waiters } from './engine/waiters.js';
 import { messageOf, StagecraftError } from './errors.js';
 import { type DataDir, openDataDir } from './host/data-dir.js';
 import type { Leadership } from './leadership.js';
+import { localClaims } from './local-claims.js';
+import type { Allocations as AllocationManager } from './mounts/allocations.js';
+import type { Mounter } from './mounts/mounter.js';
+import { NodeSide } from './node-side.js';
 import { Clients } from './registry/clients.js';
 import type { FingerprintLoopOptions, FingerprintTimes } from './registry/fingerprint-loop.js';
 import { InstanceHealth } from './registry/instance-health.js';
@@ -46,6 +50,10 @@ export type Volumes = Omit<VolumeManager, 'close' | 'interrupt' | 'look' | 'publ
 export type Snapshots = Omit<ControllerSide['snapshots'], 'close' | 'interrupt'>;
 /** `runtime.groupSnapshots`. */
 export type GroupSnapshots = Omit<ControllerSide['groupSnapshots'], 'close' | 'interrupt'>;
+/** `runtime.mounts`. */
+export type Mounts = Omit<Mounter, 'close' | 'check' | 'publishing' | 'bring' | 'take' | 'standing' | 'needing'>;
+/** `runtime.allocations`. */
+export type Allocations = Omit<AllocationManager, 'close' | 'refuse' | 'recover' | 'releaseAll'>;
 /** `runtime.nodes`. */
 export type Nodes = Omit<NodeManager, 'close' | 'target' | 'byCsiId' | 'reported' | 'hear' | 'hasHeard'>;
 
@@ -58,6 +66,8 @@ export interface Runtime {
   readonly snapshots: Snapshots;
   readonly groupSnapshots: GroupSnapshots;
   readonly nodes: Nodes;
+  readonly mounts: Mounts;
+  readonly allocations: Allocations;
   readonly journal: Journal;
   readonly actors: ActorControl;
   /** Whether this runtime, of all on its store, is the one that works on volumes and nodes. */
@@ -67,8 +77,8 @@ export interface Runtime {
   /** Resolves, with FENCED, if another runtime has taken over this node: nothing happens here from then on. Close it. */
   readonly lost: Promise<StagecraftError>;
   /**
-   * Refuses new requests, finishes what is under way and leaves plugin processes running; with `release` it stops
-   * them too. Twice is once.
+   * Refuses new requests, finishes what is under way and leaves mounts and plugin processes as they are; with `release` it
+   * releases allocs, then stops the processes. Twice is once.
    * @throws StagecraftError DRAIN_FAILED where not all could be released, as without the store; STORE_UNAVAILABLE where
    *   the store is gone and nothing was to be released; RUNTIME_CLOSED where a release comes too late
    */
@@ -136,6 +146,12 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     holder: `the runtime of ${dataDir.path} on ${hostname()}, pid ${process.pid}`,
     ttlMs: leaseTtlMs,
   };
+  const nodeSide: NodeSide = new NodeSide({
+    ...{ runtime: options, dataDir, clock, logger },
+    claims: options.claims ?? localClaims(() => controllerSide.volumes),
+    plugins: () => plugins,
+    baseDirOf: (plugin) => tasks.list().find(({ id }) => id === plugin)?.spec.stagePublishBaseDir,
+  });
   const engine: Engine = new Engine({
     ...{ store: shared.handle(), clock, random, logger, policy },
     topics: retention.topicEvents ? { keep: retention.topicEvents } : {},
@@ -152,15 +168,17 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
         gone: (instance, signal) => plugins.gone(instance, signal),
         watchHealth: (instances, options, tell) => health.watch(instances, options, tell),
       }),
+      ...nodeSide.kinds,
     ],
   });
+  nodeSide.attach(engine);
   const plugins: PluginRegistry = new PluginRegistry({
     node: nodeId,
     engine,
     clients,
     clock,
     logger,
-    dependents: options.dependents,
+    dependents: withMounts(options.dependents, nodeSide),
     asked,
   });
   const health = new InstanceHealth({ node: nodeId, engine });
@@ -190,6 +208,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     throw error;
   });
   await controllerSide.start();
+  await nodeSide.start();
   const silences = (): number[] =>
     [engine, controllerSide.engine.engine].flatMap(({ silentSince }) => silentSince ?? []).sort((a, b) => a - b);
   let closing: Promise<void> | undefined;
@@ -201,6 +220,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   };
   const refuse = (reason?: StagecraftError): void => {
     for (const part of [plugins, tasks]) part.close(reason);
+    nodeSide.refuse(reason);
     controllerSide.refuse(reason);
   };
   void engine.lost.then(async (reason) => {
@@ -216,6 +236,8 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     snapshots: controllerSide.snapshots,
     groupSnapshots: controllerSide.groupSnapshots,
     nodes: controllerSide.nodes,
+    mounts: nodeSide.mounter,
+    allocations: nodeSide.allocations,
     leadership: controllerSide.leadership,
     actors: actorControl(engine, controllerSide.engine),
     journal: journalOf(engine, controllerSide.engine),
@@ -228,6 +250,8 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
       if (release && drained === 'kept') return Promise.reject(tooLate());
       released ||= release;
       closing ??= (async () => {
+        // While whoever has the volumes can still be told.
+        const held = released ? await nodeSide.release().then(undefined, asFault) : undefined;
         refuse();
         try {
           await controllerSide.stop().catch(tell);
@@ -239,11 +263,23 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
           clients.end();
           dataDir.unlock();
         }
+        if (held) throw held;
       })();
       return closing;
     },
   };
 }
+
+const asFault = (error: unknown): StagecraftError =>
+  error instanceof StagecraftError ? error : new StagecraftError('DRAIN_FAILED', messageOf(error), { cause: error });
+
+/** Mounted volumes need their plugin, too. */
+const withMounts =
+  (given: RuntimeOptions['dependents'], nodeSide: NodeSide): NonNullable<RuntimeOptions['dependents']> =>
+  async (plugin, options) => [
+    ...(plugin.type === 'csi-node' ? nodeSide.mounter.needing(plugin.name) : []),
+    ...((await given?.(plugin, options)) ?? []),
+  ];
 
 const tooLate = (): StagecraftError =>
   new StagecraftError('RUNTIME_CLOSED', 'it was closed without releasing: create it again, then close it with release');

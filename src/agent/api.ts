@@ -75,6 +75,7 @@ const statusOf: Record<string, number> = {
   NODE_NOT_READY: 409,
   NODE_UNFIT: 409,
   NODE_FULL: 409,
+  HOST_UNFIT: 409,
   NOT_LEADER: 409,
   CSI_ERROR: 502,
   SNAPSHOT_UNPROVEN: 502,

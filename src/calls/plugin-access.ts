@@ -111,6 +111,11 @@ export class PluginAccess {
     return this.#obstacle(plugin, this.#door(plugin));
   }
 
+  /** Whether it is known to offer something. */
+  offers(plugin: string, capability: string): boolean {
+    return this.#sight(plugin, this.#door(plugin)).capabilities?.has(capability) ?? false;
+  }
+
   close(): void {
     for (const door of this.#doors.values()) door.stopWatching?.();
   }

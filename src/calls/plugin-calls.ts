@@ -31,6 +31,8 @@ export interface Work<TAnswer> {
   hindrance?(sight: Admitted['sight']): CallFailure | undefined;
   /** The answer where nothing has to be called. */
   without?(sight: Admitted['sight']): TAnswer | undefined;
+  /** What has to be so on this host before the call: where it rejects, no call was made. */
+  prepare?(): Promise<void>;
   call(client: unknown, bounds: CallBounds, sight: Admitted['sight']): Promise<TAnswer>;
   /** The answer where it was so already. */
   already?: TAnswer;
@@ -128,6 +130,7 @@ export class PluginCalls {
         return { status: 'done', answer };
       }
       const bounds = new Bounds(run, await this.#secrets(run));
+      if (work.prepare) await work.prepare();
       const client = await admitted.client();
       run.sent();
       isSent = true;

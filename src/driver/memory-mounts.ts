@@ -16,6 +16,7 @@ const rootMount: MountEntry = {
   options: new Set(['rw']),
   propagation: 'private',
   fsType: 'memory',
+  isReadOnly: false,
 };
 
 export function memoryMounts(): Mounts {
@@ -42,7 +43,9 @@ export function memoryMounts(): Mounts {
       const { id, options: before } = seenAt(target);
       const now = new Set([...before, ...options]);
       if (options.includes('ro')) now.delete('rw');
-      entries = entries.map((entry) => (entry.id === id ? { ...entry, options: now } : entry));
+      entries = entries.map((entry) =>
+        entry.id === id ? { ...entry, options: now, isReadOnly: now.has('ro') } : entry,
+      );
     },
 
     async unmount(target) {

@@ -7,7 +7,6 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   readlinkSync,
   realpathSync,
   symlinkSync,
@@ -16,6 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { messageOf, StagecraftError } from '../errors.js';
+import { bootId } from './boot-id.js';
 import { takeLock } from './lock-file.js';
 import { maxSocketPathBytes } from './socket-path.js';
 
@@ -83,8 +83,7 @@ function prepare(dataDir: string, socketRoot: string): void {
 /** The lock file tells directories apart, the boot id hosts: also those that were made from one image. */
 function holderIdOf(dataDir: string): string {
   const { dev, ino } = lstatSync(join(dataDir, 'lock'));
-  const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  return createHash('sha256').update(`${bootId} ${dev} ${ino}`).digest('hex').slice(0, 32);
+  return createHash('sha256').update(`${bootId()} ${dev} ${ino}`).digest('hex').slice(0, 32);
 }
 
 const unusable = (path: string, cause: unknown): StagecraftError =>

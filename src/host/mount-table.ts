@@ -21,6 +21,8 @@ export interface MountEntry extends MountSource {
   readonly propagation: Propagation;
   /** E.g. `ext4`, `fuse.sshfs`. */
   readonly fsType: string;
+  /** Nothing can be written through it: by its own options, or by those of its file system. */
+  readonly isReadOnly: boolean;
 }
 
 /**
@@ -45,18 +47,21 @@ function entryOf(line: string): MountEntry {
   // Before it as many optional fields as the kernel likes; none of those is called like this.
   const separator = fields.indexOf('-', 6);
   const fsType = separator < 0 ? undefined : fields[separator + 1];
+  const fileSystemOptions = separator < 0 ? '' : (fields[separator + 3] ?? '');
   if (!id || !parentId || !device || root === undefined || path === undefined || !options || !fsType) {
     throw new Error(`not a line of a mount table: ${JSON.stringify(line)}`);
   }
+  const own = new Set(options.split(','));
   return {
     id: Number(id),
     parentId: Number(parentId),
     device,
     root: unescaped(root),
     path: unescaped(path),
-    options: new Set(options.split(',')),
+    options: own,
     propagation: propagationOf(fields.slice(6, separator)),
     fsType: unescaped(fsType),
+    isReadOnly: own.has('ro') || fileSystemOptions.split(',').includes('ro'),
   };
 }
 

@@ -4,12 +4,12 @@
  */
 import { addressParts } from '../../machines/addresses.js';
 import type { Fingerprint, PluginInfo } from '../../machines/plugin.js';
+import { unlessAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf } from '../errors.js';
 import { Change } from './change.js';
 import { type Dispenser, fingerprintOf } from './dispenser.js';
-import { unlessAborted } from './limits.js';
 import { noDispenser } from './validate.js';
 
 interface Connection {

@@ -1,4 +1,5 @@
 /** Waiting for what somebody else does: ended by signals and by time, whether the asked one heeds them or not. */
+import { unlessAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { Change } from './change.js';
 
@@ -10,22 +11,7 @@ export interface Limits {
   change?: Change | undefined;
 }
 
-/** Asks, until the signal is aborted: rejects with its reason then. */
-export async function unlessAborted<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
-  signal.throwIfAborted();
-  let ended = (): void => {};
-  try {
-    return await new Promise((resolve, reject) => {
-      ended = () => reject(signal.reason);
-      signal.addEventListener('abort', ended);
-      ask().then(resolve, reject);
-    });
-  } finally {
-    signal.removeEventListener('abort', ended);
-  }
-}
-
-/** The same, for a time at most. What is asked is told by a signal of its own when nobody waits for it any more. */
+/** As `unlessAborted`, for a time at most. What is asked is told by a signal of its own when nobody waits for it any more. */
 export async function bounded<T>(
   { clock, timeoutMs, signal, change }: Limits,
   ask: (limit: AbortSignal) => Promise<T>,

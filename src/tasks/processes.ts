@@ -7,6 +7,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import type { ProcessIdentity } from '../../machines/task-types.js';
+import { bootId } from '../host/boot-id.js';
 import { oneAtATime } from './one-at-a-time.js';
 
 /** Marks every process of a task, whichever run it belongs to. */
@@ -26,13 +27,6 @@ export interface FoundProcess {
   /** Absent where its environment can't be read, or was overwritten. */
   token?: string;
 }
-
-let bootId: string | undefined;
-
-const bootIdOf = (): string => {
-  bootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  return bootId;
-};
 
 /** Fields of a stat file after the command, which may hold spaces and parentheses itself. */
 function readStat(path: string): { state: string; group: number; startTime: number } | undefined {
@@ -79,7 +73,7 @@ function readLiving(pid: number): Living | undefined {
   if (!stat) return undefined;
   const thread = isDead(stat.state) ? livingThread(pid) : pid;
   if (thread === undefined) return undefined;
-  return { identity: { pid, bootId: bootIdOf(), startTime: stat.startTime }, group: stat.group, thread };
+  return { identity: { pid, bootId: bootId(), startTime: stat.startTime }, group: stat.group, thread };
 }
 
 /** Absent where no living process has this pid. */

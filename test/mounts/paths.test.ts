@@ -2,8 +2,8 @@
 import { join, normalize } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { StagecraftError } from '../../src/errors.js';
 import { type MountPaths, mountPaths, type Place } from '../../src/mounts/paths.js';
+import { refusalOf } from '../refusal.js';
 
 const dataDir = '/var/lib/stagecraft';
 const paths = mountPaths({ dataDir, socketRoot: dataDir });
@@ -119,30 +119,21 @@ describe('mount paths', () => {
     }
   });
 
-  const refusalOf = (action: () => unknown): StagecraftError => {
-    try {
-      action();
-    } catch (error) {
-      if (error instanceof StagecraftError) return error;
-    }
-    throw new Error('it was not refused');
-  };
-
-  it('M1 128 bytes are told, 129 are refused with what to shorten', () => {
+  it('M1 128 bytes are told, 129 are refused with what to shorten', async () => {
     const { path } = paths.target('disk', key, 'a');
     const rest = Buffer.byteLength(path) - Buffer.byteLength(paths.pluginRoot('disk'));
     const fits = `/${'ü'.repeat((128 - rest - 2) / 2)}x`;
     expect(Buffer.byteLength(paths.toPlugin('disk', path, fits))).to.equal(128);
-    const { code, message } = refusalOf(() => paths.toPlugin('disk', path, `${fits}y`));
+    const { code, message } = await refusalOf((async () => paths.toPlugin('disk', path, `${fits}y`))());
     expect(code).to.equal('INVALID_ARGUMENT');
     expect(message).to.include(`stagePublishBaseDir '${fits}y' of plugin 'disk'`);
     expect(message).to.include('path of 129 bytes, drivers take 128: choose one that is shorter by 1 or more');
   });
 
-  it('M1 a data directory without a short name is refused where paths below it are too long', () => {
+  it('M1 a data directory without a short name is refused where paths below it are too long', async () => {
     const long = `/${'x'.repeat(80)}`;
     const own = mountPaths({ dataDir: long, socketRoot: long });
-    const { code, message } = refusalOf(() => own.toPlugin('disk', own.target('disk', key, 'a').path));
+    const { code, message } = await refusalOf((async () => own.toPlugin('disk', own.target('disk', key, 'a').path))());
     expect(code).to.equal('INVALID_ARGUMENT');
     expect(message).to.include(`dataDir '${long}'`);
   });

@@ -2,13 +2,13 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import type { AnyEventObject } from 'xstate';
-import { onAbort } from '../../src/abort.js';
+import { onAbort, unlessAborted } from '../../src/abort.js';
 import type { Clock } from '../../src/engine/clock.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { Waiters } from '../../src/engine/waiters.js';
 import { Clients } from '../../src/registry/clients.js';
 import { type FingerprintLoopOptions, fingerprintLoop } from '../../src/registry/fingerprint-loop.js';
-import { bounded, unlessAborted } from '../../src/registry/limits.js';
+import { bounded } from '../../src/registry/limits.js';
 import { pluginEventOf } from '../../src/registry/plugin-events.js';
 import { watchedDirectories } from '../../src/registry/socket-watch.js';
 import { Wake } from '../../src/registry/wake.js';

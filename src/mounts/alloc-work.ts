@@ -1,0 +1,180 @@
+/**
+ * What the alloc machine asks for: all volumes of an alloc claimed, published and mounted, or all given back. Each step is
+ * the same when it is done again, so that whoever is killed begins anew. What may go well later is tried until it does.
+ */
+
+import type { AllocWork } from '../../machines/alloc.js';
+import type { AllocMount, AllocVolume } from '../../machines/alloc-types.js';
+import type { CallOutcome } from '../../machines/csi-types.js';
+import { nameOf } from '../../machines/volume-requests.js';
+import { onAbort } from '../abort.js';
+import { failureOf } from '../calls/plugin-calls.js';
+import { type Clock, pause } from '../engine/clock.js';
+import type { EffectCall } from '../engine/effects.js';
+import { messageOf, StagecraftError } from '../errors.js';
+import { type ClaimClient, isRetryable } from './claim-client.js';
+import type { KnownMount } from './mount-spec.js';
+import type { Mounter } from './mounter.js';
+
+export interface AllocWorkOptions {
+  node: string;
+  claims: ClaimClient;
+  /** Made by the time it is asked. */
+  mounter(): Pick<Mounter, 'check' | 'publishing' | 'bring' | 'take' | 'standing'>;
+  clock: Clock;
+  /** Resolves once what was believed in has been compared with the kernel. */
+  compared(): Promise<void>;
+}
+
+type Run = EffectCall<AllocWork>;
+
+type Preparing = (volume: AllocVolume, signal: AbortSignal) => Promise<AllocMount>;
+
+/** How long it is gone on with. */
+interface Patience {
+  signal: AbortSignal;
+  /** Whether what was thrown may not be thrown another time. */
+  mayGoWell(error: unknown): boolean;
+}
+
+const firstPauseMs = 1_000;
+const longestPauseMs = 60_000;
+
+export class AllocWorker {
+  readonly #options: AllocWorkOptions;
+  /** By address: what was begun for an alloc, and has not ended yet. */
+  readonly #underWay = new Map<string, Promise<unknown>>();
+
+  constructor(options: AllocWorkOptions) {
+    this.#options = options;
+  }
+
+  /** Fails with what is wrong with the first volume that can't be had; all others are given up then. */
+  async prepare(run: Run): Promise<CallOutcome<AllocMount[]>> {
+    try {
+      const one: Preparing = (volume, signal) => this.#prepareOne(run, volume, { signal, mayGoWell: isRetryable });
+      return { status: 'done', answer: await this.#alone(run, () => this.#all(run, one)) };
+    } catch (error) {
+      return { status: 'failed', failure: failureOf(error) };
+    }
+  }
+
+  /** As long as it takes: whatever is in the way. */
+  recover(run: Run): Promise<AllocMount[]> {
+    return this.#alone(run, () => this.#all(run, (volume, signal) => this.#recoverOne(run, volume, signal)));
+  }
+
+  /** As long as it takes. */
+  release(run: Run): Promise<void> {
+    const { allocId, volumes } = run.input;
+    return this.#alone(run, async () => {
+      await Promise.all(volumes.map((volume) => this.#releaseOne(run, volume, allocId)));
+    });
+  }
+
+  /** What is left of a run before, given up by now, must not come after what this one does. */
+  #alone<T>(run: Run, work: () => Promise<T>): Promise<T> {
+    const before = this.#underWay.get(run.address);
+    const begun = (async () => {
+      await Promise.allSettled([before]);
+      await this.#options.compared();
+      run.signal.throwIfAborted();
+      return work();
+    })();
+    this.#underWay.set(run.address, begun);
+    const end = (): void => {
+      if (this.#underWay.get(run.address) === begun) this.#underWay.delete(run.address);
+    };
+    begun.then(end, end);
+    return begun;
+  }
+
+  async #all(run: Run, one: Preparing): Promise<AllocMount[]> {
+    const all = new AbortController();
+    const hearNoMore = onAbort(run.signal, () => all.abort(run.signal.reason));
+    let first: { error: unknown } | undefined;
+    try {
+      const mounts = await Promise.all(
+        run.input.volumes.map((volume) =>
+          one(volume, all.signal).catch((error: unknown) => {
+            first ??= { error: named(volume, error) };
+            all.abort(first.error);
+            return undefined;
+          }),
+        ),
+      );
+      if (first) throw first.error;
+      return mounts.flatMap((mount) => mount ?? []);
+    } finally {
+      hearNoMore();
+    }
+  }
+
+  async #prepareOne(run: Run, wanted: AllocVolume, patience: Patience): Promise<AllocMount> {
+    const { claims, node } = this.#options;
+    const mounter = this.#options.mounter();
+    const { allocId } = run.input;
+    const { signal } = patience;
+    const { name, volume: key, mode, readOnly, taskPath, ...usage } = wanted;
+    const asked: KnownMount = { key, allocId, readOnly, usage };
+    const { accessMode, attachmentMode } = usage;
+    const step = <T>(work: () => Promise<T>): Promise<T> => this.#insistent(run, name, patience, work);
+    const checked = await step(() => mounter.check(asked, signal));
+    await step(() => claims.claim(key, { allocId, nodeId: node, mode, accessMode, attachmentMode }, { signal }));
+    const published = await step(() => claims.publish(key, mounter.publishing(asked), { signal }));
+    const mount = await step(() => mounter.bring(checked, published, signal));
+    return { ...mount, name, taskPath };
+  }
+
+  /** What is mounted still needs nobody but its plugin; else it is prepared once more. */
+  async #recoverOne(run: Run, wanted: AllocVolume, signal: AbortSignal): Promise<AllocMount> {
+    const mounter = this.#options.mounter();
+    const { name, volume: key, taskPath } = wanted;
+    const tell = (reason: string | null): void => run.send({ type: 'alloc.waits', name, reason });
+    const standing = await mounter.standing({ key, allocId: run.input.allocId }, { signal, tell });
+    if (standing) return { ...standing, name, taskPath };
+    return this.#prepareOne(run, wanted, { signal, mayGoWell: () => true });
+  }
+
+  /** The workload has stopped: the slot is free once the node has let go, and said so. */
+  async #releaseOne(run: Run, { name, volume: key }: AllocVolume, allocId: string): Promise<void> {
+    const { claims, node } = this.#options;
+    const mounter = this.#options.mounter();
+    const { signal } = run;
+    const patience: Patience = { signal, mayGoWell: () => true };
+    const step = <T>(work: () => Promise<T>): Promise<T> => this.#insistent(run, name, patience, work);
+    const [{ generation }] = await Promise.all([
+      step(() => claims.release(key, { allocId }, { signal })),
+      step(() => mounter.take({ key, allocId }, signal)),
+    ]);
+    if (generation === undefined) return;
+    await step(() => claims.unstaged(key, { nodeId: node, allocId, generation }, { signal }));
+  }
+
+  /** Does it again and again, with pauses that grow, where it may go well; tells meanwhile why it does not. */
+  async #insistent<T>(run: Run, name: string, { signal, mayGoWell }: Patience, work: () => Promise<T>): Promise<T> {
+    let told: string | undefined;
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      signal.throwIfAborted();
+      try {
+        const done = await work();
+        if (told !== undefined) run.send({ type: 'alloc.waits', name, reason: null });
+        return done;
+      } catch (error) {
+        if (signal.aborted || !mayGoWell(error)) throw error;
+        const reason = messageOf(error);
+        if (told !== reason) run.send({ type: 'alloc.waits', name, reason });
+        told = reason;
+      }
+      await pause(this.#options.clock, pauseMs, signal);
+    }
+  }
+}
+
+/** Which of its volumes it is. */
+function named({ name, volume }: AllocVolume, error: unknown): unknown {
+  if (!(error instanceof StagecraftError)) return error;
+  const { code, message, cause, ...details } = error;
+  const text = message.includes(nameOf(volume)) ? `'${name}': ${message}` : `'${name}', ${nameOf(volume)}: ${message}`;
+  return new StagecraftError(code, text, { ...details, cause });
+}

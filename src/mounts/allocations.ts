@@ -1,0 +1,232 @@
+/**
+ * `runtime.allocations`: the volumes of an alloc, all together. Reads what is committed; every change goes through the
+ * mailbox of the alloc concerned (machines/alloc.ts).
+ */
+import type { StateValue } from 'xstate';
+import { allocAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
+import type { AllocContext, AllocMount, AllocState } from '../../machines/alloc-types.js';
+import type { Failure } from '../../machines/host.js';
+import type { Clock } from '../engine/clock.js';
+import { asData } from '../engine/data.js';
+import type { ActorView, Engine } from '../engine/engine.js';
+import { cursorOf, type FollowOptions } from '../engine/topics.js';
+import { messageOf, StagecraftError } from '../errors.js';
+import { ActorWaits } from '../requests/actor-waits.js';
+import { type AwaitOptions, awaitSchema, checkedOptions, timeLeft } from '../requests/await-options.js';
+import { allocsTopic } from './alloc-kind.js';
+import { type AllocEvent, allocEventOf } from './mount-events.js';
+import { type AllocVolumeRequest, allocIdOf, knownVolumes } from './mount-spec.js';
+
+/** One alloc, and what it has. */
+export interface AllocStatus {
+  allocId: string;
+  state: AllocState;
+  volumes: AllocContext['volumes'];
+  /** Where they are, once it is prepared. */
+  mounts?: AllocMount[];
+  /** By the name of a volume: what it waits for. */
+  waits: Record<string, string>;
+  /** Why it failed, or is undone. */
+  error?: Failure;
+}
+
+export interface AllocationsOptions {
+  node: string;
+  engine: Engine;
+  clock: Clock;
+  /** Of this boot of the host. */
+  bootId: string;
+}
+
+export class Allocations {
+  readonly #options: AllocationsOptions;
+  readonly #waits: ActorWaits;
+  #closed: StagecraftError | undefined;
+
+  constructor(options: AllocationsOptions) {
+    this.#options = options;
+    const { engine, clock, node } = options;
+    this.#waits = new ActorWaits({
+      engine,
+      clock,
+      prefix: nodeOwnedPrefix('alloc', node),
+      describe: ({ state, context }) => {
+        const { waits, failure } = contextOf(context);
+        const why = [...Object.entries(waits).map(([name, reason]) => `${name}: ${reason}`), failure?.message ?? ''];
+        return [stateOf(state), ...why.filter((text) => text !== '')].join('; ');
+      },
+    });
+  }
+
+  /**
+   * Has all volumes of an alloc claimed, published and mounted here, or none: where one can't be had, or the time is over,
+   * or it is given up, all are given back. The same again is the same. What may come yet is waited for: a slot that is
+   * taken, whoever has the volumes, a plugin.
+   * @param options `timeoutMs`, `signal`: until then it has to be done, else it is undone; it outlives this process
+   * @returns where they are, in the order of the requests
+   * @throws StagecraftError INVALID_ARGUMENT with every fault: nothing was asked of anybody; CLAIM_CONFLICT: the alloc has
+   *   others; what keeps a volume from it; TIMEOUT, ABORTED: what was begun is undone
+   */
+  async prepare(
+    allocId: string,
+    requests: readonly AllocVolumeRequest[],
+    options: AwaitOptions = {},
+  ): Promise<AllocMount[]> {
+    this.#refuseIfClosed();
+    const { engine, clock, bootId } = this.#options;
+    const id = allocIdOf(allocId);
+    const volumes = knownVolumes(requests);
+    const { timeoutMs, signal } = checkedOptions(awaitSchema, options);
+    const left = timeLeft(clock, timeoutMs);
+    await this.#settled(id, { timeoutMs, signal });
+    const limitMs = left();
+    const untilMs = limitMs === undefined ? null : clock.now() + limitMs;
+    const address = this.#addressOf(id);
+    await engine.ask(address, { type: 'alloc.prepare', volumes, untilMs, bootId });
+    const reached = ({ state, context }: ActorView): AllocMount[] | undefined => {
+      const { mounts, failure } = contextOf(context);
+      if (stateOf(state) === 'prepared') return asData(mounts ?? []);
+      if (stateOf(state) === 'failed' && failure) throw failedWith(address, failure);
+      if (stateOf(state) !== 'releasing' || failure) return undefined;
+      throw new StagecraftError('ABORTED', `alloc ${id} was released before it was prepared`, { address });
+    };
+    try {
+      return await this.#waits.until({ address, name: `alloc ${id}`, goal: 'prepared', reached, signal });
+    } catch (error) {
+      if (!signal?.aborted || this.#closed) throw error;
+      const failure: Failure = { code: 'ABORTED', message: 'it was given up: what was begun is undone', final: false };
+      await engine.ask(address, { type: 'alloc.abort', failure });
+      // It may have been prepared meanwhile: nobody has it without knowing.
+      return await this.#waits.until({ address, name: `alloc ${id}`, goal: 'undone', reached });
+    }
+  }
+
+  /**
+   * Takes all volumes of an alloc away, once its workload has stopped: unmounted in parallel, then their slots are free.
+   * Where there is none, nothing happens. Resolves when that is done.
+   * @throws StagecraftError INVALID_ARGUMENT; TIMEOUT, ABORTED: the work goes on, again and again until it is done
+   */
+  async release(allocId: string, options: AwaitOptions = {}): Promise<void> {
+    this.#refuseIfClosed();
+    const id = allocIdOf(allocId);
+    const waiting = checkedOptions(awaitSchema, options);
+    await this.#release(id, waiting);
+  }
+
+  /** All allocs of this node. */
+  async list(): Promise<AllocStatus[]> {
+    this.#refuseIfClosed();
+    return this.#all().map(([, view]) => statusOf(view));
+  }
+
+  /** @throws StagecraftError ALLOC_NOT_FOUND */
+  async status(allocId: string): Promise<AllocStatus> {
+    this.#refuseIfClosed();
+    const id = allocIdOf(allocId);
+    const view = this.#options.engine.peek(this.#addressOf(id));
+    if (view) return statusOf(view);
+    throw new StagecraftError('ALLOC_NOT_FOUND', `there is no alloc '${id}' on this node: list them, or prepare it`);
+  }
+
+  /**
+   * Follows what happens to the allocs of this node, in one order, none left out, from now or from after an event's id.
+   * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
+   */
+  updates({ from = 'now', signal }: FollowOptions = {}): AsyncIterable<AllocEvent> {
+    this.#refuseIfClosed();
+    const { engine, node } = this.#options;
+    return engine.follow(allocsTopic(node), cursorOf(from), signal).reading(allocEventOf);
+  }
+
+  /** The runtime has started: what was prepared is looked after until it is so again. */
+  async recover(): Promise<void> {
+    const { engine, bootId } = this.#options;
+    for (const [address, { context }] of this.#all())
+      await engine.ask(address, { type: 'alloc.recover', isNewBoot: contextOf(context).bootId !== bootId });
+  }
+
+  /**
+   * Releases all, also while nothing else is taken any more.
+   * @throws StagecraftError DRAIN_FAILED naming those that were not released in that time
+   */
+  async releaseAll(timeoutMs: number): Promise<void> {
+    const ids = this.#all().map(([, { context }]) => contextOf(context).allocId);
+    const outcomes = await Promise.allSettled(ids.map((id) => this.#release(id, { timeoutMs })));
+    const faults = outcomes.flatMap((one) => (one.status === 'rejected' ? [messageOf(one.reason)] : []));
+    if (faults.length > 0) throw new StagecraftError('DRAIN_FAILED', faults.join('; '), { faults });
+  }
+
+  /** Every later call is refused; `releaseAll` is not. */
+  refuse(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
+    this.#closed ??= reason;
+  }
+
+  /** Ends all waiting. */
+  close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
+    this.refuse(reason);
+    this.#waits.close(reason);
+  }
+
+  async #release(id: string, waiting: AwaitOptions): Promise<void> {
+    const { engine } = this.#options;
+    const address = this.#addressOf(id);
+    if (!engine.has(address)) return;
+    await engine.ask(address, { type: 'alloc.release' });
+    const reached = (view: ActorView): true | undefined => {
+      if (stateOf(view.state) === 'releasing') return undefined;
+      throw new StagecraftError('ABORTED', `alloc ${id} was prepared again before it was released`, { address });
+    };
+    await this.#waits.until({ address, name: `alloc ${id}`, goal: 'released', reached, gone: true, ...waiting });
+  }
+
+  /** Resolves when nothing of it is on its way out. */
+  async #settled(id: string, waiting: AwaitOptions): Promise<void> {
+    const address = this.#addressOf(id);
+    if (!this.#options.engine.has(address)) return;
+    const reached = ({ state }: ActorView): true | undefined => (stateOf(state) === 'releasing' ? undefined : true);
+    const standing = 'nothing was asked for';
+    await this.#waits.until({
+      address,
+      name: `alloc ${id}`,
+      goal: 'released',
+      reached,
+      gone: true,
+      standing,
+      ...waiting,
+    });
+  }
+
+  #all(): [address: string, view: ActorView][] {
+    return [...this.#options.engine.views(nodeOwnedPrefix('alloc', this.#options.node))];
+  }
+
+  #addressOf(id: string): string {
+    return allocAddress(this.#options.node, id);
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#closed) throw this.#closed;
+  }
+}
+
+/** The engine keeps contexts as the machines made them, but does not know their types. */
+const contextOf = (context: object): AllocContext => context as AllocContext;
+
+/** The name of a state without what is inside it. */
+const stateOf = (value: StateValue): AllocState =>
+  (typeof value === 'string' ? value : Object.keys(value)[0]) as AllocState;
+
+function statusOf({ state, context }: ActorView): AllocStatus {
+  const { allocId, volumes, mounts, waits, failure } = contextOf(context);
+  return asData({
+    allocId,
+    state: stateOf(state),
+    volumes,
+    ...(mounts && { mounts }),
+    waits,
+    ...(failure && { error: failure }),
+  });
+}
+
+const failedWith = (address: string, { code, message, ...details }: Failure): StagecraftError =>
+  new StagecraftError(code, `${message}`, { ...details, address });

@@ -1,0 +1,22 @@
+/** What is broadcast of mounts and allocs, as followers get it. */
+import type { AllocChanged } from '../../machines/alloc-types.js';
+import type { MountChanged } from '../../machines/mount-types.js';
+import type { TopicRow } from '../engine/store.js';
+import { eventOf } from '../engine/topics.js';
+
+type EventOf<One> = One extends { type: infer Kind } ? Omit<One, 'type'> & { kind: Kind } : never;
+
+/** One change of a mount. `id` is its place in the topic: hand it back to go on from there. `at`: ms since the epoch. */
+export type MountEvent = { id: string; at: number } & EventOf<MountChanged>;
+/** The same of an alloc. */
+export type AllocEvent = { id: string; at: number } & EventOf<AllocChanged>;
+
+export function mountEventOf(row: TopicRow): MountEvent {
+  const { type: kind, ...told } = eventOf<MountChanged & { at: number }>(row);
+  return { id: String(row.cursor), kind, ...told } as MountEvent;
+}
+
+export function allocEventOf(row: TopicRow): AllocEvent {
+  const { type: kind, ...told } = eventOf<AllocChanged & { at: number }>(row);
+  return { id: String(row.cursor), kind, ...told } as AllocEvent;
+}

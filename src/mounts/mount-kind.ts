@@ -1,0 +1,234 @@
+/**
+ * The mount machine, bound to the calls that it asks for: what has to be so on the host before each, which gate stands
+ * before it, and what the kernel's mount table has to show after it. How a call is made: calls/plugin-calls.ts
+ */
+import { addressParts, nodeOf } from '../../machines/addresses.js';
+import type { Capability } from '../../machines/csi-types.js';
+import { mountMachine } from '../../machines/mount.js';
+import type {
+  MountCall,
+  NodeExpandAnswer,
+  NodeExpandCall,
+  NodePublishAnswer,
+  NodePublishCall,
+  NodeUnpublishAnswer,
+  StageAnswer,
+  StageCall,
+  TargetCall,
+} from '../../machines/mount-calls.js';
+import type { KernelMount, MountInput } from '../../machines/mount-types.js';
+import { nameOf } from '../../machines/volume-requests.js';
+import type { CallBounds } from '../calls/call-bounds.js';
+import type { Admitted } from '../calls/plugin-access.js';
+import type { PluginCalls, Work } from '../calls/plugin-calls.js';
+import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
+import { StagecraftError } from '../errors.js';
+import type { MountEntry } from '../host/mount-table.js';
+import type { ClaimClient } from './claim-client.js';
+import { isWritableDevice } from './device-access.js';
+import type { MountTables } from './mount-tables.js';
+import type { NodePort } from './node-port.js';
+import type { MountPaths, Place } from './paths.js';
+import type { Places } from './places.js';
+
+export interface MountKindOptions {
+  nodeId: string;
+  node: NodePort;
+  calls: PluginCalls;
+  claims: Pick<ClaimClient, 'expanded'>;
+  paths: MountPaths;
+  places: Places;
+  tables: MountTables;
+  /** Where a plugin sees what is its own on this host, if elsewhere. */
+  baseDirOf(plugin: string): string | undefined;
+  /** Of this boot of the host. */
+  bootId: string;
+  /** For one call, in milliseconds. */
+  timeoutMs: number;
+  /** Resolves once what was believed in has been compared with the kernel. */
+  compared(): Promise<void>;
+  /** Resolves once mounts that are made here are seen by whoever is to see them. @throws StagecraftError HOST_UNFIT */
+  shared(): Promise<void>;
+}
+
+export const mountsTopic = (node: string): string => `mounts/${encodeURIComponent(node)}`;
+
+/** Beyond the deadline of the call itself, which says more. */
+const slackMs = 5_000;
+
+export function mountKind(options: MountKindOptions): ActorKind {
+  const { node, calls, claims, paths, places, tables, bootId, timeoutMs } = options;
+  const told = (plugin: string, { path }: Place): string => paths.toPlugin(plugin, path, options.baseDirOf(plugin));
+  const stagingOf = ({ plugin, key }: MountCall): Place => paths.staging(plugin, key);
+  const targetOf = ({ plugin, key, allocId }: TargetCall): Place => paths.target(plugin, key, allocId);
+  const seenAt = async ({ path }: Place): Promise<MountEntry | undefined> => (await tables.table()).at(path).at(-1);
+  const effect = <TInput extends MountCall, TAnswer>(
+    work: (input: TInput) => Work<TAnswer>,
+    negates?: string[],
+  ): Effect => ({
+    sentDeadlineMs: timeoutMs + slackMs,
+    ...(negates && { negates }),
+    run: (run: EffectCall<TInput>) => {
+      const { prepare, ...rest } = work(run.input);
+      const prepared = async (): Promise<void> => {
+        await options.compared();
+        await prepare?.();
+      };
+      return calls.run(run, { ...rest, prepare: prepared, volumes: [run.input.csiId] });
+    },
+  });
+  /** Undoes something at a place, and looks whether it is undone: what the plugin says is no proof. */
+  const undone = async (what: string, place: Place, call: () => Promise<void>): Promise<void> => {
+    const refusal = await call().then(
+      () => undefined,
+      (error: unknown) => {
+        if (error instanceof StagecraftError && error.answerClass === 'already-so-if-unmounted') return error;
+        throw error;
+      },
+    );
+    const seen = await seenAt(place);
+    if (!seen) return;
+    if (refusal) throw refusal;
+    throw stillMounted(what, place, seen);
+  };
+
+  return {
+    machine: mountMachine,
+    begin: (address): MountInput => {
+      const [, , namespace = '', id = ''] = addressParts(address);
+      return { node: nodeOf(address), namespace, id };
+    },
+    topic: (address) => mountsTopic(nodeOf(address)),
+    effects: {
+      nodeStage: effect<StageCall, StageAnswer>((input) => {
+        const staging = stagingOf(input);
+        return {
+          refusal: (sight) => modeRefusal(sight, input.capability),
+          without: offered('STAGE_UNSTAGE_VOLUME', { isStaged: false, bootId }),
+          prepare: async () => {
+            await options.shared();
+            await places.makeStaging(staging);
+          },
+          call: async (client, bounds) => {
+            const { csiId, capability, volumeContext, publishContext } = input;
+            const stagingPath = told(input.plugin, staging);
+            await node.stage(client, { csiId, stagingPath, capability, volumeContext, publishContext }, bounds);
+            const found = await seenAt(staging);
+            return { isStaged: true, bootId, ...(found && { found: kernelMount(found) }) };
+          },
+        };
+      }),
+      nodePublish: effect<NodePublishCall, NodePublishAnswer>((input) => {
+        const target = targetOf(input);
+        const targetPath = told(input.plugin, target);
+        return {
+          refusal: (sight) => modeRefusal(sight, input.capability),
+          prepare: async () => {
+            await options.shared();
+            await places.makeParent(target);
+          },
+          call: async (client, bounds) => {
+            const { csiId, capability, volumeContext, publishContext, readOnly, isStaged } = input;
+            if (!input.isRepeat) await cleared(client, bounds);
+            const request = { csiId, targetPath, capability, volumeContext, publishContext, readOnly };
+            const staged = isStaged ? { stagingPath: told(input.plugin, stagingOf(input)) } : {};
+            await node.publish(client, { ...request, ...staged }, bounds);
+            const found = await seenAt(target);
+            if (!found) throw notMounted(target);
+            if (readOnly && (await isWritable(found, capability))) throw notReadOnly(input, target);
+            return { found: kernelMount(found), bootId };
+          },
+        };
+        /** A mount that nobody here knows of, as an attempt of before may have made it late, would be taken for the new one. */
+        async function cleared(client: unknown, bounds: CallBounds): Promise<void> {
+          if (!(await seenAt(target))) return;
+          const { csiId } = input;
+          await undone('published', target, () => node.unpublish(client, { csiId, targetPath }, bounds));
+        }
+      }),
+      nodeUnpublish: effect<TargetCall, NodeUnpublishAnswer>(
+        (input) => {
+          const target = targetOf(input);
+          const targetPath = told(input.plugin, target);
+          const { csiId } = input;
+          return {
+            call: async (client, bounds) => {
+              await undone('published', target, () => node.unpublish(client, { csiId, targetPath }, bounds));
+              const left = await places.remove(target);
+              return left ? { leftBehind: `${left.path}: ${left.why}` } : {};
+            },
+          };
+        },
+        ['nodePublish'],
+      ),
+      nodeUnstage: effect<MountCall, null>(
+        (input) => {
+          const staging = stagingOf(input);
+          const stagingPath = told(input.plugin, staging);
+          const { csiId } = input;
+          return {
+            without: offered('STAGE_UNSTAGE_VOLUME', null),
+            call: async (client, bounds) => {
+              await undone('staged', staging, () => node.unstage(client, { csiId, stagingPath }, bounds));
+              await places.remove(staging);
+              return null;
+            },
+          };
+        },
+        ['nodeStage', 'nodePublish'],
+      ),
+      nodeExpand: effect<NodeExpandCall, NodeExpandAnswer>((input) => ({
+        call: async (client, bounds, { capabilities }) => {
+          const { plugin, key, csiId, capability, capacity, isStaged, allocId } = input;
+          const staging = told(plugin, stagingOf(input));
+          const volumePath = allocId === undefined ? staging : told(plugin, targetOf({ ...input, allocId }));
+          const place = { csiId, volumePath, ...(isStaged && { stagingPath: staging }) };
+          const expanded = capabilities.has('EXPAND_VOLUME')
+            ? await node.expand(client, { ...place, capacity, capability }, bounds)
+            : {};
+          await claims.expanded(key, { nodeId: options.nodeId, ...expanded }, { signal: bounds.signal });
+          return expanded;
+        },
+      })),
+    },
+  };
+}
+
+/** The answer where the plugin does not offer what is asked for. */
+const offered =
+  <T>(capability: string, otherwise: T) =>
+  ({ capabilities }: Admitted['sight']): T | undefined =>
+    capabilities.has(capability) ? undefined : otherwise;
+
+const newerModes: ReadonlySet<string> = new Set(['single-node-single-writer', 'single-node-multi-writer']);
+
+/** The modes that came later are known only to plugins that say so. */
+function modeRefusal({ capabilities }: Admitted['sight'], { accessMode }: Capability): string | undefined {
+  if (!newerModes.has(accessMode) || capabilities.has('SINGLE_NODE_MULTI_WRITER')) return undefined;
+  return `the plugin does not offer SINGLE_NODE_MULTI_WRITER: it does not know ${accessMode}`;
+}
+
+const kernelMount = ({ device, root }: MountEntry): KernelMount => ({ device, root });
+
+/** A read-only mount does not stop writes to a device: that has to be read-only itself. */
+const isWritable = (entry: MountEntry, { attachmentMode }: Capability): boolean | Promise<boolean> =>
+  attachmentMode === 'block-device' ? isWritableDevice(entry) : !entry.isReadOnly;
+
+const notMounted = ({ path }: Place): StagecraftError =>
+  new StagecraftError(
+    'MOUNT_MISSING',
+    `the plugin says that it has published the volume, but nothing is mounted at ${path}: does it run in a mount namespace from which its mounts can't be seen? See docs/mounts.md`,
+  );
+
+const stillMounted = (what: string, { path }: Place, { device, root, fsType }: MountEntry): StagecraftError =>
+  new StagecraftError(
+    'MOUNT_STAYS',
+    `the plugin says that the volume is not ${what} any more, but ${root} of ${device} (${fsType}) is mounted at ${path} still: it is asked again`,
+  );
+
+const notReadOnly = ({ key }: MountCall, { path }: Place): StagecraftError =>
+  new StagecraftError(
+    'MOUNT_NOT_AS_ASKED',
+    `${nameOf(key)} was to be read-only at ${path}, but the plugin has mounted it for writing: it is unmounted again; mount it for writing, or mend the plugin`,
+    { final: true },
+  );

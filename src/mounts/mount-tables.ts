@@ -1,0 +1,29 @@
+/** The kernel's mount table for many who ask at once: one reading serves all who asked before it began. */
+import { readMountTable } from '../host/mount-info.js';
+import type { MountTable } from '../host/mount-table.js';
+
+export class MountTables {
+  readonly #read: () => Promise<MountTable>;
+  #present: Promise<unknown> | undefined;
+  #next: Promise<MountTable> | undefined;
+
+  /** @param read default: the mounts of this process */
+  constructor(read: () => Promise<MountTable> = () => readMountTable()) {
+    this.#read = read;
+  }
+
+  /** As it is after this was asked. @throws Error where it can't be read */
+  table(): Promise<MountTable> {
+    this.#next ??= this.#after(this.#present);
+    return this.#next;
+  }
+
+  async #after(present: Promise<unknown> | undefined): Promise<MountTable> {
+    // Who asks in this very turn is served, too.
+    await Promise.allSettled([present]);
+    const reading = this.#read();
+    this.#present = reading;
+    this.#next = undefined;
+    return reading;
+  }
+}

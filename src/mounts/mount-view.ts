@@ -1,0 +1,80 @@
+/** A mount as callers see it, made of what is committed. */
+import type { StateValue } from 'xstate';
+import type { Capability } from '../../machines/csi-types.js';
+import type { Failure } from '../../machines/host.js';
+import type {
+  MountContext,
+  MountState,
+  MountUser,
+  MountUserState,
+  VolumeCondition,
+} from '../../machines/mount-types.js';
+import type { VolumeKey } from '../../machines/volume-types.js';
+import { asData } from '../engine/data.js';
+import type { MountPaths } from './paths.js';
+
+/** An alloc that uses a volume here. */
+export interface MountUserStatus {
+  allocId: string;
+  state: MountUserState;
+  readOnly: boolean;
+  /** Its target. */
+  hostPath: string;
+  /** Why it is as it is, where that is of interest: the last failure. */
+  message?: string;
+}
+
+/** One volume on this node. */
+export interface MountStatus {
+  volume: VolumeKey;
+  state: MountState;
+  plugin: string;
+  csiId: string;
+  /** How it is used; absent: it is not, any more. */
+  capability?: Capability;
+  /** Absent: it is not staged for sure, or its plugin does not stage. */
+  stagingPath?: string;
+  users: MountUserStatus[];
+  /** What its plugin says of its health; absent: nothing. */
+  condition?: VolumeCondition;
+  /** Why it does not get on. */
+  error?: Failure;
+}
+
+/** The name of a state as it is told: without what is inside it. */
+export const mountStateOf = (value: StateValue): MountState =>
+  (typeof value === 'string' ? value : Object.keys(value)[0]) as MountState;
+
+/** Whoever gets it may change it. Undefined where nothing of the volume is here. */
+export function mountStatusOf(value: StateValue, context: MountContext, paths: MountPaths): MountStatus | undefined {
+  const { key, volume, capability, staging, users, condition } = context;
+  if (!volume) return undefined;
+  const { plugin, csiId } = volume;
+  const error = mountTrouble(context);
+  return asData({
+    volume: key,
+    state: mountStateOf(value),
+    plugin,
+    csiId,
+    ...(capability && { capability }),
+    ...(staging.state === 'staged' && { stagingPath: paths.staging(plugin, key).path }),
+    users: users.map((user) => ({ ...userStatusOf(user), hostPath: paths.target(plugin, key, user.allocId).path })),
+    ...(condition && { condition }),
+    ...(error && { error }),
+  });
+}
+
+function userStatusOf({ allocId, state, readOnly, failure, tries }: MountUser): Omit<MountUserStatus, 'hostPath'> {
+  const message = failure?.message ?? tries?.failure.message;
+  return { allocId, state, readOnly, ...(message !== undefined && { message }) };
+}
+
+/** What keeps it from where it is going. */
+export function mountTrouble({ awaiting, work, staging, users, expansion }: MountContext): Failure | undefined {
+  if (awaiting) return { code: 'PLUGIN_UNAVAILABLE', message: awaiting.reason, final: false };
+  if (!work) return undefined;
+  const user = users.find(({ allocId }) => allocId === work.allocId);
+  if (user) return user.tries?.failure;
+  if (work.kind === 'expand') return expansion?.tries?.failure;
+  return (work.kind === 'stage' ? staging.tries : staging.undoing)?.failure;
+}

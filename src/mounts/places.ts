@@ -1,0 +1,177 @@
+/**
+ * Makes and removes what belongs on the host around mounts: the directories that they are in, and what is left of a
+ * place after it was unmounted. Nothing on or below a mount is touched by this process: it makes, removes and lists
+ * names in directories of its own, which the kernel does without asking what is mounted there. Where: paths.ts
+ */
+import { chmodSync, lstatSync, mkdirSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { messageOf, StagecraftError } from '../errors.js';
+import { isWithin, type MountTable } from '../host/mount-table.js';
+import { type HostTool, ToolOverdue } from './host-tool.js';
+import { isIndexName, removeIndex, writeIndex } from './index-files.js';
+import type { ParentDirectory, Place } from './paths.js';
+
+/** What was not removed: it may be somebody's. */
+export interface LeftBehind {
+  path: string;
+  /** In words for people. */
+  why: string;
+}
+
+export interface Places {
+  /**
+   * Makes the directory that a volume is staged at, for root only, and all around it. Safe to repeat; where something is
+   * mounted already, the directory is left alone.
+   * @throws {StagecraftError} CLAIM_CONFLICT: it is another volume's, which is named; HOST_UNFIT: something is mounted
+   * over a directory of ours; DATA_DIR_UNUSABLE
+   */
+  makeStaging(place: Place): Promise<void>;
+  /** Makes all around a target; the target is for the plugin to make. Otherwise as `makeStaging`. */
+  makeParent(place: Place): Promise<void>;
+  /**
+   * Removes what an unmounted place has left: an empty directory or an empty plain file, and what was made around it.
+   * Never anything else, and never what is in it. Safe to repeat, also where nothing is there.
+   * @returns what was in the way, absent: nothing is left
+   */
+  remove(place: Place): Promise<LeftBehind | undefined>;
+}
+
+export interface PlacesOptions {
+  /** Of `MountPaths`. */
+  root: string;
+  readTable(): Promise<MountTable>;
+  tool: HostTool;
+}
+
+/** Workloads that are not root go through them. */
+const passableMode = 0o711;
+const privateMode = 0o700;
+
+export function hostPlaces({ root, readTable, tool }: PlacesOptions): Places {
+  /** A mount on the way from the root to the place, both not meant. */
+  const mountOver = (table: MountTable, { path }: Place): string | undefined =>
+    table.entries.find((entry) => {
+      const isBetween = isWithin(path, entry.path) && isWithin(entry.path, root);
+      return isBetween && entry.path !== path && entry.path !== root;
+    })?.path;
+
+  const makeAround = (table: MountTable, place: Place): void => {
+    const over = mountOver(table, place);
+    if (over !== undefined) {
+      throw new StagecraftError('HOST_UNFIT', `something is mounted at ${over}, a directory of Stagecraft: unmount it`);
+    }
+    makeRoot(root);
+    for (const { path, subject } of place.parents) {
+      if (subject) writeIndex(path, subject);
+      makeDirectory(path, passableMode);
+    }
+    writeIndex(place.path, place.subject);
+  };
+
+  return {
+    async makeStaging(place) {
+      const table = await readTable();
+      makeAround(table, place);
+      if (table.at(place.path).length === 0) makeUnlessThere(place.path);
+    },
+
+    async makeParent(place) {
+      makeAround(await readTable(), place);
+    },
+
+    async remove(place) {
+      const table = await readTable();
+      const over = mountOver(table, place);
+      if (over !== undefined) return { path: over, why: 'something is mounted there' };
+      const mounted = table.entries.find((entry) => isWithin(entry.path, place.path));
+      if (mounted) return { path: mounted.path, why: 'something is mounted there' };
+      const why = await takeAway(place.path, tool);
+      if (why !== undefined) return { path: place.path, why };
+      removeIndex(place.path);
+      return removeTemporary(place.parents);
+    },
+  };
+}
+
+/** The directory that all places are below. Safe to repeat. @throws {StagecraftError} DATA_DIR_UNUSABLE */
+export const makeRoot = (root: string): void => makeDirectory(root, passableMode);
+
+/** Its mode is as given whatever the umask is. */
+function makeDirectory(path: string, mode: number): void {
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  }
+  const found = lstatSync(path);
+  if (!found.isDirectory()) throw noDirectory(path);
+  if ((found.mode & 0o777) !== mode) chmodSync(path, mode);
+}
+
+/** By now something may be mounted there after all: only its name is looked at, in the directory that it is in. */
+function makeUnlessThere(path: string): void {
+  try {
+    mkdirSync(path, { mode: privateMode });
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+    const found = readdirSync(dirname(path), { withFileTypes: true }).find(({ name }) => name === basename(path));
+    if (found && !found.isDirectory()) throw noDirectory(path);
+  }
+}
+
+const noDirectory = (path: string): StagecraftError =>
+  new StagecraftError('DATA_DIR_UNUSABLE', `${path} is no directory: move it away`);
+
+/** @returns why it stays */
+async function takeAway(path: string, tool: HostTool): Promise<string | undefined> {
+  const refused = removeEmptyDirectory(path);
+  if (refused === undefined) return undefined;
+  return refused.code === 'ENOTDIR' ? takeAwayFile(path, tool) : refused.why;
+}
+
+async function takeAwayFile(path: string, tool: HostTool): Promise<string | undefined> {
+  try {
+    const { status, stdout, stderr } = await tool.run('stat', ['-c', '%F', '--', path]);
+    const kind = stdout.trim();
+    if (status !== 0) return stderr;
+    if (kind !== 'regular empty file') return `it is a ${kind}${kind === 'regular file' ? ' that is not empty' : ''}`;
+    unlinkSync(path); // like rmdir it removes a name only, and never one at which something is mounted
+    return undefined;
+  } catch (error) {
+    return error instanceof ToolOverdue ? 'it does not answer' : messageOf(error);
+  }
+}
+
+/** Others have what they are in for as long as an index file says so. */
+function removeTemporary(parents: readonly ParentDirectory[]): LeftBehind | undefined {
+  for (const { path, isTemporary } of parents) {
+    if (!isTemporary) continue;
+    const refused = removeEmptyDirectory(path);
+    if (refused) return refused.isFull && readdirSync(path).some(isIndexName) ? undefined : { path, why: refused.why };
+    removeIndex(path);
+  }
+  return undefined;
+}
+
+interface Refusal {
+  code: unknown;
+  /** Something is in it. */
+  isFull: boolean;
+  why: string;
+}
+
+/** Refused at once, without a look at it, where something is mounted; refused for symlinks and all that is no directory. */
+function removeEmptyDirectory(path: string): Refusal | undefined {
+  try {
+    rmdirSync(path);
+    return undefined;
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENOENT') return undefined;
+    const isFull = code === 'ENOTEMPTY' || code === 'EEXIST';
+    if (isFull) return { code, isFull, why: 'it is not empty' };
+    return { code, isFull, why: code === 'EBUSY' ? 'something is mounted there' : messageOf(error) };
+  }
+}
+
+const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);

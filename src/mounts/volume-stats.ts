@@ -1,0 +1,142 @@
+/**
+ * How full a mounted volume is, and how well, as its plugin says: asked for on demand, and at intervals where the plugin
+ * tells of conditions, so that one that becomes abnormal is broadcast. One call for a volume at a time.
+ */
+import { mountAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
+import type { MountContext } from '../../machines/mount-types.js';
+import { nameOf } from '../../machines/volume-requests.js';
+import type { VolumeKey } from '../../machines/volume-types.js';
+import type { PluginAccess } from '../calls/plugin-access.js';
+import { failureOf } from '../calls/plugin-calls.js';
+import { type Clock, pause } from '../engine/clock.js';
+import type { Engine } from '../engine/engine.js';
+import type { Logger } from '../engine/logger.js';
+import { messageOf, StagecraftError } from '../errors.js';
+import type { NodePort, NodeStats } from './node-port.js';
+import type { MountPaths } from './paths.js';
+
+/** Sizes are bytes, or numbers of inodes; above 2⁵³−1 in decimal. */
+export interface VolumeStats extends NodeStats {
+  volume: VolumeKey;
+  /** When it was asked for, milliseconds since the epoch. */
+  at: number;
+}
+
+export interface StatsOptions {
+  nodeId: string;
+  engine: Pick<Engine, 'peek' | 'ask' | 'views'>;
+  node: Pick<NodePort, 'stats'>;
+  access: PluginAccess;
+  paths: MountPaths;
+  /** Where a plugin sees what is its own on this host, if elsewhere. */
+  baseDirOf(plugin: string): string | undefined;
+  clock: Clock;
+  logger: Logger;
+  /** Between two looks at all volumes. */
+  intervalMs: number;
+  /** Of one call. */
+  timeoutMs: number;
+}
+
+/** How long a look waits for its plugin. */
+const pluginWaitMs = 10_000;
+
+export class Stats {
+  readonly #options: StatsOptions;
+  readonly #stop = new AbortController();
+  /** By address. */
+  readonly #underWay = new Map<string, Promise<VolumeStats>>();
+
+  constructor(options: StatsOptions) {
+    this.#options = options;
+  }
+
+  /** Looks at all volumes at intervals. */
+  start(): void {
+    void this.#loop();
+  }
+
+  stop(): void {
+    this.#stop.abort(new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed'));
+  }
+
+  /** Who asks while it is being asked gets the same answer. @throws StagecraftError MOUNT_NOT_FOUND, PLUGIN_LACKS, PLUGIN_UNAVAILABLE, CSI_ERROR */
+  of(key: VolumeKey): Promise<VolumeStats> {
+    const address = mountAddress(this.#options.nodeId, key.namespace, key.id);
+    const present = this.#underWay.get(address);
+    if (present) return present;
+    const asked = this.#ask(address, key).finally(() => this.#underWay.delete(address));
+    this.#underWay.set(address, asked);
+    return asked;
+  }
+
+  async #ask(address: string, key: VolumeKey): Promise<VolumeStats> {
+    const { access, engine, node, clock, timeoutMs } = this.#options;
+    const { plugin, ...place } = this.#placeOf(address, key);
+    const { signal } = this.#stop;
+    const admitted = await access.enter(plugin, { signal, waitMs: pluginWaitMs, waits: () => {} });
+    const limit = new AbortController();
+    const late = new StagecraftError('TIMEOUT', `plugin '${plugin}' gave no stats within ${timeoutMs} ms`);
+    const cancel = clock.after(timeoutMs, () => limit.abort(late));
+    try {
+      const { capabilities } = admitted.sight;
+      if (!capabilities.has('GET_VOLUME_STATS') && !capabilities.has('VOLUME_CONDITION'))
+        throw new StagecraftError('PLUGIN_LACKS', `plugin '${plugin}' offers no GET_VOLUME_STATS: it gives none`);
+      const at = clock.now();
+      const seen = await node.stats(await admitted.client(), place, { signal: limit.signal });
+      admitted.leave({ grpcCode: 'OK' });
+      const { condition = null } = seen;
+      await engine.ask(address, { type: 'mount.condition', condition });
+      return { volume: key, at, ...seen };
+    } catch (error) {
+      admitted.leave(failureOf(error));
+      throw error;
+    } finally {
+      cancel();
+      admitted.leave();
+    }
+  }
+
+  /** @throws StagecraftError MOUNT_NOT_FOUND */
+  #placeOf(
+    address: string,
+    key: VolumeKey,
+  ): { plugin: string; csiId: string; volumePath: string; stagingPath?: string } {
+    const { engine, paths, baseDirOf, nodeId } = this.#options;
+    const context = engine.peek(address)?.context as MountContext | undefined;
+    const user = context?.users.find(({ state }) => state === 'published');
+    const isStaged = context?.staging.state === 'staged';
+    if (!context?.volume || (!user && !isStaged))
+      throw new StagecraftError('MOUNT_NOT_FOUND', `${nameOf(key)} is not mounted on node ${nodeId}: list what is`, {
+        address,
+      });
+    const { plugin, csiId } = context.volume;
+    const told = (path: string): string => paths.toPlugin(plugin, path, baseDirOf(plugin));
+    const staging = told(paths.staging(plugin, key).path);
+    const volumePath = user ? told(paths.target(plugin, key, user.allocId).path) : staging;
+    return { plugin, csiId, volumePath, ...(isStaged && { stagingPath: staging }) };
+  }
+
+  async #loop(): Promise<void> {
+    const { clock, intervalMs } = this.#options;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await pause(clock, intervalMs, signal);
+      if (!signal.aborted) await this.#look();
+    }
+  }
+
+  /** Only those that are mounted, of plugins that can be asked now and tell of conditions. */
+  async #look(): Promise<void> {
+    const { engine, nodeId, access, logger } = this.#options;
+    for (const [address, { context }] of [...engine.views(nodeOwnedPrefix('mount', nodeId))]) {
+      const { key, volume, users } = context as MountContext;
+      if (!volume || !users.some(({ state }) => state === 'published')) continue;
+      if (access.obstacle(volume.plugin) !== undefined || !access.offers(volume.plugin, 'VOLUME_CONDITION')) continue;
+      await this.of(key).catch((error: unknown) => {
+        logger.debug({ address }, `its condition can't be had now: ${messageOf(error)}`);
+      });
+      if (this.#stop.signal.aborted) return;
+    }
+  }
+}

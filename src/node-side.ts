@@ -1,0 +1,189 @@
+/**
+ * The node side, put together: mounts and allocs of this host, on the node's own engine. The controller side is reached
+ * through claims only. What is done when: docs/architecture.md
+ */
+import { addressParts, nodeOwnedPrefix } from '../machines/addresses.js';
+import { defaultBackoff } from '../machines/backoff.js';
+import { PluginAccess } from './calls/plugin-access.js';
+import { PluginCalls } from './calls/plugin-calls.js';
+import { noSecrets } from './calls/secrets.js';
+import { csiNode } from './csi/node.js';
+import type { Clock } from './engine/clock.js';
+import type { ActorKind } from './engine/effects.js';
+import type { Engine } from './engine/engine.js';
+import type { Logger } from './engine/logger.js';
+import type { StagecraftError } from './errors.js';
+import { bootId as presentBootId } from './host/boot-id.js';
+import type { DataDir } from './host/data-dir.js';
+import { allocKind } from './mounts/alloc-kind.js';
+import { AllocWorker } from './mounts/alloc-work.js';
+import { Allocations } from './mounts/allocations.js';
+import type { ClaimClient } from './mounts/claim-client.js';
+import { hostTool } from './mounts/host-tool.js';
+import { mountKind } from './mounts/mount-kind.js';
+import { MountTables } from './mounts/mount-tables.js';
+import { MountWatch } from './mounts/mount-watch.js';
+import { Mounter } from './mounts/mounter.js';
+import { mountPaths } from './mounts/paths.js';
+import { hostPlaces } from './mounts/places.js';
+import { hostPropagation } from './mounts/propagation.js';
+import { Stats } from './mounts/volume-stats.js';
+import { nodeSidePort } from './plugin-port.js';
+import type { PluginRegistry } from './registry/plugin-registry.js';
+import type { RuntimeOptions } from './runtime-options.js';
+
+export interface NodeSideOptions {
+  runtime: RuntimeOptions;
+  dataDir: DataDir;
+  clock: Clock;
+  logger: Logger;
+  claims: ClaimClient;
+  /** Made by the time it is asked. */
+  plugins(): PluginRegistry;
+  /** Where a plugin sees what is its own on this host, if elsewhere. */
+  baseDirOf(plugin: string): string | undefined;
+}
+
+/** Node calls have at least this: some drivers take half a minute to answer for a busy mount. */
+const leastNodeTimeoutMs = 60_000;
+const defaultTimeoutMs = 120_000;
+const defaultStatsMs = 60_000;
+/** How long a drain waits for allocs to be released. */
+const releaseLimitMs = 60_000;
+
+interface Parts {
+  mounter: Mounter;
+  allocations: Allocations;
+  watch: MountWatch;
+  stats: Stats;
+}
+
+export class NodeSide {
+  readonly kinds: ActorKind[];
+  readonly #nodeId: string;
+  readonly #parts: (engine: Engine) => Parts;
+  #attached: Parts | undefined;
+  /** What was believed in is compared with the kernel. */
+  #tellCompared: () => void = () => {};
+  #stopWatching: () => void = () => {};
+
+  constructor(options: NodeSideOptions) {
+    const { runtime, dataDir, clock, logger, claims, baseDirOf } = options;
+    const { nodeId, calls = {}, retry, stats } = runtime;
+    this.#nodeId = nodeId;
+    const bootId = presentBootId();
+    const compared = new Promise<void>((resolve) => {
+      this.#tellCompared = resolve;
+    });
+    const maxInFlight = calls.maxInFlightPerPlugin ?? 64;
+    const access = new PluginAccess(nodeSidePort(options.plugins), { clock, maxInFlight });
+    const secrets = runtime.secrets ?? noSecrets;
+    const tool = hostTool(clock);
+    const tables = new MountTables();
+    const paths = mountPaths({ dataDir: dataDir.path, socketRoot: dataDir.socketRoot });
+    const timeoutMs = calls.nodeTimeoutMs ?? Math.max(calls.timeoutMs ?? defaultTimeoutMs, leastNodeTimeoutMs);
+    const node = csiNode({ timeoutMs });
+    const propagation = hostPropagation({ root: paths.root, readTable: () => tables.table(), tool });
+    const worker = new AllocWorker({
+      ...{ node: nodeId, claims, clock },
+      mounter: () => this.mounter,
+      compared: () => compared,
+    });
+    this.kinds = [
+      mountKind({
+        ...{ nodeId, node, claims, paths, tables, baseDirOf, bootId, timeoutMs },
+        calls: new PluginCalls({ access, secrets, clock, retry: { ...defaultBackoff, ...retry } }),
+        places: hostPlaces({ root: paths.root, readTable: () => tables.table(), tool }),
+        compared: () => compared,
+        shared: () => propagation.ensureShared(),
+      }),
+      allocKind(worker),
+    ];
+    this.#parts = (engine) => {
+      const intervalMs = stats?.intervalMs ?? defaultStatsMs;
+      const volumeStats = new Stats({
+        nodeId,
+        engine,
+        node,
+        access,
+        paths,
+        baseDirOf,
+        clock,
+        logger,
+        intervalMs,
+        timeoutMs,
+      });
+      return {
+        stats: volumeStats,
+        mounter: new Mounter({
+          node: nodeId,
+          engine,
+          clock,
+          claims,
+          secrets,
+          paths,
+          tables,
+          access,
+          stats: volumeStats,
+        }),
+        allocations: new Allocations({ node: nodeId, engine, clock, bootId }),
+        watch: new MountWatch({
+          ...{ nodeId, engine, paths, tables, bootId, clock, logger },
+          isDead: async (path) => (await tool.isAlive(path)) === 'dead',
+          onPluginLoss: runtime.onPluginLoss ?? 'remount',
+        }),
+      };
+    };
+  }
+
+  get mounter(): Mounter {
+    return this.#attachedParts.mounter;
+  }
+
+  get allocations(): Allocations {
+    return this.#attachedParts.allocations;
+  }
+
+  /** @param engine has its kinds */
+  attach(engine: Engine): void {
+    this.#attached = this.#parts(engine);
+    const { watch } = this.#attached;
+    const instances = `${nodeOwnedPrefix('plugin', this.#nodeId)}csi-node/`;
+    // What was mounted through its process may have gone with that.
+    this.#stopWatching = engine.observe(({ address, state, entry }) => {
+      const isBack =
+        state === 'healthy' && entry.event?.type === 'fingerprint.changed' && address.startsWith(instances);
+      if (isBack) watch.lookSoon(addressParts(address)[3] ?? '');
+    });
+  }
+
+  /** Once all is restored. Resolves when what was believed in has been compared with the kernel, and calls may begin. */
+  async start(): Promise<void> {
+    const { watch, allocations, stats } = this.#attachedParts;
+    await watch.start();
+    await allocations.recover();
+    this.#tellCompared();
+    stats.start();
+  }
+
+  /** Takes no new work; releases all. @throws StagecraftError DRAIN_FAILED naming what was not released */
+  async release(): Promise<void> {
+    const { allocations } = this.#attachedParts;
+    allocations.refuse();
+    await allocations.releaseAll(releaseLimitMs);
+  }
+
+  /** Nothing is taken any more. */
+  refuse(reason?: StagecraftError): void {
+    const { mounter, allocations, watch, stats } = this.#attachedParts;
+    this.#stopWatching();
+    watch.stop();
+    stats.stop();
+    for (const part of [mounter, allocations]) part.close(reason);
+  }
+
+  get #attachedParts(): Parts {
+    if (!this.#attached) throw new Error('the node side has no engine yet');
+    return this.#attached;
+  }
+}
