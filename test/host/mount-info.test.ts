@@ -63,17 +63,20 @@ const rendered: fc.Arbitrary<Rendered> = fc
     options: fc.subarray(['ro', 'rw', 'nosuid', 'noexec', 'relatime'], { minLength: 1 }).map((list) => new Set(list)),
     propagation: fc.constantFrom<Propagation>('shared', 'slave', 'private', 'unbindable'),
     fsType: fc.constantFrom('ext4', 'fuse.s3 fs', 'fuse.a#b', 'tmpfs', 'nfs4'),
+    fileSystem: fc.constantFrom('rw', 'ro'),
   })
-  .chain((entry) =>
+  .chain(({ fileSystem, ...entry }) =>
     fc.record({
-      entry: fc.constant(entry),
+      entry: fc.constant({ ...entry, isReadOnly: fileSystem === 'ro' || entry.options.has('ro') }),
       line: fc
         .record({ optional: fc.constantFrom(...optionalFields[entry.propagation]), source: name })
         .map(({ optional, source }) => {
           const place = [entry.device, escaped(entry.root), escaped(entry.path), [...entry.options].join(',')];
           const type = escaped(entry.fsType, / |#/g);
           const origin = escaped(source, / |\t|\n|\\|#/g);
-          return [entry.id, entry.parentId, ...place, ...optional, '-', type, origin, 'rw,size=4k'].join(' ');
+          return [entry.id, entry.parentId, ...place, ...optional, '-', type, origin, `${fileSystem},size=4k`].join(
+            ' ',
+          );
         }),
     }),
   );
