@@ -50,6 +50,8 @@ export interface NodeUnpublishAnswer {
 }
 
 export interface NodeExpandCall extends MountCall {
+  /** Of the very volume. */
+  uid: string;
   capability: Capability;
   capacity: CapacityRange;
   isStaged: boolean;
@@ -105,6 +107,7 @@ export const nodeExpandCallOf = (context: MountContext): NodeExpandCall => {
   const user = users.find(({ state }) => state === 'published');
   return {
     ...mountCallOf(context),
+    uid: mustVolume(context).uid,
     capability: mustCapability(context),
     capacity: expansion?.capacity ?? {},
     isStaged: staging.state === 'staged',

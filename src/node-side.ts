@@ -26,7 +26,7 @@ import { MountWatch } from './mounts/mount-watch.js';
 import { Mounter } from './mounts/mounter.js';
 import { mountPaths } from './mounts/paths.js';
 import { hostPlaces } from './mounts/places.js';
-import { hostPropagation } from './mounts/propagation.js';
+import { hostPropagation, type Propagation } from './mounts/propagation.js';
 import { Stats } from './mounts/volume-stats.js';
 import { nodeSidePort } from './plugin-port.js';
 import type { PluginRegistry } from './registry/plugin-registry.js';
@@ -61,6 +61,8 @@ interface Parts {
 export class NodeSide {
   readonly kinds: ActorKind[];
   readonly #nodeId: string;
+  readonly #logger: Logger;
+  readonly #propagation: Propagation;
   readonly #parts: (engine: Engine) => Parts;
   #attached: Parts | undefined;
   /** What was believed in is compared with the kernel. */
@@ -83,7 +85,8 @@ export class NodeSide {
     const paths = mountPaths({ dataDir: dataDir.path, socketRoot: dataDir.socketRoot });
     const timeoutMs = calls.nodeTimeoutMs ?? Math.max(calls.timeoutMs ?? defaultTimeoutMs, leastNodeTimeoutMs);
     const node = csiNode({ timeoutMs });
-    const propagation = hostPropagation({ root: paths.root, readTable: () => tables.table(), tool });
+    this.#logger = logger;
+    this.#propagation = hostPropagation({ root: paths.root, readTable: () => tables.table(), tool });
     const worker = new AllocWorker({
       ...{ node: nodeId, claims, clock },
       mounter: () => this.mounter,
@@ -95,7 +98,7 @@ export class NodeSide {
         calls: new PluginCalls({ access, secrets, clock, retry: { ...defaultBackoff, ...retry } }),
         places: hostPlaces({ root: paths.root, readTable: () => tables.table(), tool }),
         compared: () => compared,
-        shared: () => propagation.ensureShared(),
+        shared: () => this.#propagation.ensureShared(),
       }),
       allocKind(worker),
     ];
@@ -171,6 +174,12 @@ export class NodeSide {
     const { allocations } = this.#attachedParts;
     allocations.refuse();
     await allocations.releaseAll(releaseLimitMs);
+  }
+
+  /** What was made for all mounts goes where none is left, so that the data directory can be removed. */
+  async stop(): Promise<void> {
+    const left = await this.#propagation.undoShared();
+    if (left) this.#logger.debug({ path: left.path }, `the directory of mounts stays a mount: ${left.why}`);
   }
 
   /** Nothing is taken any more. */

@@ -260,6 +260,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
             .catch(withoutStore)
             .finally(() => engine.stop());
         } finally {
+          await nodeSide.stop().catch(tell);
           clients.end();
           dataDir.unlock();
         }

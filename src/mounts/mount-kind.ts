@@ -179,14 +179,14 @@ export function mountKind(options: MountKindOptions): ActorKind {
       ),
       nodeExpand: effect<NodeExpandCall, NodeExpandAnswer>((input) => ({
         call: async (client, bounds, { capabilities }) => {
-          const { plugin, key, csiId, capability, capacity, isStaged, allocId } = input;
+          const { plugin, key, uid, csiId, capability, capacity, isStaged, allocId } = input;
           const staging = told(plugin, stagingOf(input));
           const volumePath = allocId === undefined ? staging : told(plugin, targetOf({ ...input, allocId }));
           const place = { csiId, volumePath, ...(isStaged && { stagingPath: staging }) };
           const expanded = capabilities.has('EXPAND_VOLUME')
             ? await node.expand(client, { ...place, capacity, capability }, bounds)
             : {};
-          await claims.expanded(key, { nodeId: options.nodeId, ...expanded }, { signal: bounds.signal });
+          await claims.expanded(key, { nodeId: options.nodeId, uid, capacity, ...expanded }, { signal: bounds.signal });
           return expanded;
         },
       })),

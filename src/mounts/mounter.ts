@@ -178,7 +178,7 @@ export class Mounter {
   async check(asked: KnownMount, signal: AbortSignal): Promise<CheckedMount> {
     const { claims, secrets, clock, paths, node } = this.#options;
     const { key, allocId, readOnly, usage } = asked;
-    const known = await claims.look(key, { signal });
+    const known = await claims.look(key, { nodeId: node }, { signal });
     const capability = capabilityFor(key, known, usage);
     for (const { path } of [paths.staging(known.plugin, key), paths.target(known.plugin, key, allocId)])
       paths.toPlugin(known.plugin, path);
