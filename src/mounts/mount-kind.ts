@@ -21,6 +21,7 @@ import { nameOf } from '../../machines/volume-requests.js';
 import type { CallBounds } from '../calls/call-bounds.js';
 import type { Admitted } from '../calls/plugin-access.js';
 import type { PluginCalls, Work } from '../calls/plugin-calls.js';
+import { nodeCallsOf } from '../calls/volume-locks.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
 import { StagecraftError } from '../errors.js';
 import type { MountEntry } from '../host/mount-table.js';
@@ -74,7 +75,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
         await options.compared();
         await prepare?.();
       };
-      return calls.run(run, { ...rest, prepare: prepared, volumes: [run.input.csiId] });
+      return calls.run(run, { ...rest, prepare: prepared, volumes: [nodeCallsOf(run.input.csiId)] });
     },
   });
   /** Undoes something at a place, and looks whether it is undone: what the plugin says is no proof. */
