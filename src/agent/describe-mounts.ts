@@ -53,17 +53,18 @@ function changeIn(event: Exclude<MountEvent, { kind: 'condition' }>): string {
 /** Undefined for what is a step on a way only. */
 export function describeAllocEvent(event: AllocEvent): string | undefined {
   const { kind, failure } = event;
-  const why = failure && `: ${failure.message}`;
   const alloc = `${timeOf(event.at)} alloc ${event.allocId}`;
   switch (kind) {
     case 'preparing':
       return undefined;
     case 'releasing':
-      return failure ? `${alloc}: what was begun is undone${why}` : undefined;
+      return failure && `${alloc}: not prepared: ${failure.message}`;
     case 'recovering':
       return `${alloc}: recovering, until its volumes are known to be mounted`;
+    case 'failed':
+      return `${alloc}: failed; nothing of it is left here`;
     default:
-      return `${alloc}: ${kind}${why ?? ''}`;
+      return `${alloc}: ${kind}`;
   }
 }
 
