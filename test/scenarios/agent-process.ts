@@ -161,7 +161,7 @@ export const mountsIn = ({ directory }: Pick<Place, 'directory'>): string[] =>
     .filter((path) => path.startsWith(`${realpathSync(directory)}/`));
 
 /** The loop devices of images in this place. */
-function loopDevicesIn({ directory }: Place): string[] {
+function loopDevicesIn({ directory }: Pick<Place, 'directory'>): string[] {
   return readdirSync('/sys/block').flatMap((device) => {
     try {
       const image = readFileSync(`/sys/block/${device}/loop/backing_file`, 'utf8');
@@ -172,11 +172,16 @@ function loopDevicesIn({ directory }: Place): string[] {
   });
 }
 
+/** Takes away what a failed test may have left mounted in this place. */
+export function unmountAll(place: Pick<Place, 'directory'>): void {
+  for (const path of mountsIn(place).reverse()) execFileSync('umount', ['--lazy', '--no-canonicalize', path]);
+  for (const device of loopDevicesIn(place)) execFileSync('losetup', ['--detach', device]);
+}
+
 /** Ends what a failed test may have left, and removes the place. */
 export function removePlace(place: Place, agent?: AgentProcess): void {
   agent?.child.kill('SIGKILL');
   for (const pid of pluginPids(place)) process.kill(pid, 'SIGKILL');
-  for (const path of mountsIn(place).reverse()) execFileSync('umount', ['--lazy', '--no-canonicalize', path]);
-  for (const device of loopDevicesIn(place)) execFileSync('losetup', ['--detach', device]);
+  unmountAll(place);
   rmSync(place.directory, { recursive: true, force: true });
 }
