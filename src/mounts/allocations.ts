@@ -68,7 +68,8 @@ export class Allocations {
    * @param options `timeoutMs`, `signal`: until then it has to be done, else it is undone; it outlives this process
    * @returns where they are, in the order of the requests
    * @throws StagecraftError INVALID_ARGUMENT with every fault: nothing was asked of anybody; CLAIM_CONFLICT: the alloc has
-   *   others; what keeps a volume from it; TIMEOUT, ABORTED: what was begun is undone
+   *   others; what keeps a volume from it; TIMEOUT, ABORTED: what was begun is undone; of one that was prepared before, and
+   *   is being recovered, nothing is
    */
   async prepare(
     allocId: string,
@@ -86,6 +87,7 @@ export class Allocations {
     const untilMs = limitMs === undefined ? null : clock.now() + limitMs;
     const address = this.#addressOf(id);
     await engine.ask(address, { type: 'alloc.prepare', volumes, untilMs, bootId });
+    if (this.#isLost(address)) await engine.ask(address, { type: 'alloc.recover', isNewBoot: false });
     const reached = ({ state, context }: ActorView): AllocMount[] | undefined => {
       const { mounts, failure, waits } = contextOf(context);
       if (stateOf(state) === 'prepared') return asData(mounts ?? []);
@@ -98,8 +100,12 @@ export class Allocations {
       if (still.length > 0) throw failedWith(address, failure, `; it is being undone still (${still.join('; ')})`);
       return undefined;
     };
+    const awaited = { address, name: `alloc ${id}`, goal: 'prepared', reached, signal };
+    // Whoever waits no more for what was prepared before takes nothing from it.
+    if (this.#isIn(address, 'recovering'))
+      return this.#waits.until({ ...awaited, timeoutMs: left(), standing: 'it is being recovered still' });
     try {
-      return await this.#waits.until({ address, name: `alloc ${id}`, goal: 'prepared', reached, signal });
+      return await this.#waits.until(awaited);
     } catch (error) {
       if (!signal?.aborted || this.#closed) throw error;
       const failure: Failure = { code: 'ABORTED', message: 'it was given up: what was begun is undone', final: false };
@@ -201,6 +207,23 @@ export class Allocations {
       gone: true,
       standing,
       ...waiting,
+    });
+  }
+
+  #isIn(address: string, state: AllocState): boolean {
+    const view = this.#options.engine.peek(address);
+    return view !== undefined && stateOf(view.state) === state;
+  }
+
+  /** It is prepared, and a mount of it is known not to be there. */
+  #isLost(address: string): boolean {
+    const { engine, node } = this.#options;
+    const view = engine.peek(address);
+    if (!view || !this.#isIn(address, 'prepared')) return false;
+    const { allocId, volumes } = contextOf(view.context);
+    return volumes.some(({ volume: { namespace, id } }) => {
+      const mount = engine.peek(mountAddress(node, namespace, id))?.context as MountContext | undefined;
+      return !mount?.users.some((user) => user.allocId === allocId && user.state === 'published');
     });
   }
 
