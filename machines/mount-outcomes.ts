@@ -26,7 +26,7 @@ export const staged = (context: MountContext, { isStaged, found, bootId }: Stage
     draft.number += 1;
     draft.bootId = bootId;
     draft.staging = { state: isStaged ? 'staged' : 'without', number: draft.number, ...(found && { found }) };
-    settleStaging(draft);
+    over(draft);
   });
 
 export const targetMounted = (
@@ -57,10 +57,11 @@ export const targetUnmounted = (
     letGo(draft, user, at);
   });
 
-export const unstaged = (context: MountContext): MountChange =>
+export const unstaged = (context: MountContext, { leftBehind }: NodeUnpublishAnswer): MountChange =>
   draftedMount(context, (draft) => {
+    if (leftBehind !== undefined) draft.tells.push({ type: 'left-behind', leftBehind });
     draft.staging = { state: 'none', number: draft.staging.number };
-    settleStaging(draft);
+    over(draft);
   });
 
 export const nodeExpanded = (context: MountContext, { capacityBytes }: NodeExpandAnswer): MountChange =>
@@ -116,8 +117,10 @@ function again(
     failure,
   };
   if (count === 1) tellFailed(draft, work, failure);
-  if (work.kind === 'stage') draft.staging = { ...draft.staging, tries };
-  else if (work.kind === 'unstage') draft.staging = { ...draft.staging, undoing: tries };
+  if (work.kind === 'stage') {
+    draft.staging = { ...draft.staging, tries };
+    over(draft);
+  } else if (work.kind === 'unstage') draft.staging = { ...draft.staging, undoing: tries };
   else if (work.kind === 'expand') draft.expansion = draft.expansion && { ...draft.expansion, tries };
   else {
     const user = userAt(draft);
@@ -145,6 +148,12 @@ function fail(draft: MountDraft, work: MountWork, { failure, at, ...attempt }: F
     draft.staging = { ...draft.staging, tries };
     for (const user of draft.users) if (user.state === 'wanted') failUser(draft, user, { failure, at });
   }
+  over(draft);
+}
+
+/** Its call has ended: what counts is what is known now. */
+function over(draft: MountDraft): void {
+  draft.work = null;
   settleStaging(draft);
 }
 

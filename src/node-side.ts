@@ -27,6 +27,7 @@ import { Mounter } from './mounts/mounter.js';
 import { mountPaths } from './mounts/paths.js';
 import { hostPlaces } from './mounts/places.js';
 import { hostPropagation, type Propagation } from './mounts/propagation.js';
+import { Strays } from './mounts/strays.js';
 import { Stats } from './mounts/volume-stats.js';
 import { nodeSidePort } from './plugin-port.js';
 import type { PluginRegistry } from './registry/plugin-registry.js';
@@ -104,6 +105,7 @@ export class NodeSide {
     ];
     this.#parts = (engine) => {
       const intervalMs = stats?.intervalMs ?? defaultStatsMs;
+      const strays = new Strays({ nodeId, engine, paths, tables, tool, logger });
       const volumeStats = new Stats({
         nodeId,
         engine,
@@ -127,11 +129,12 @@ export class NodeSide {
           paths,
           tables,
           access,
+          strays,
           stats: volumeStats,
         }),
         allocations: new Allocations({ node: nodeId, engine, clock, bootId }),
         watch: new MountWatch({
-          ...{ nodeId, engine, paths, tables, bootId, clock, logger },
+          ...{ nodeId, engine, paths, tables, strays, bootId, clock, logger },
           isDead: async (path) => (await tool.isAlive(path)) === 'dead',
           onPluginLoss: runtime.onPluginLoss ?? 'remount',
         }),

@@ -51,7 +51,10 @@ export type Snapshots = Omit<ControllerSide['snapshots'], 'close' | 'interrupt'>
 /** `runtime.groupSnapshots`. */
 export type GroupSnapshots = Omit<ControllerSide['groupSnapshots'], 'close' | 'interrupt'>;
 /** `runtime.mounts`. */
-export type Mounts = Omit<Mounter, 'close' | 'check' | 'publishing' | 'bring' | 'take' | 'standing' | 'needing'>;
+export type Mounts = Omit<
+  Mounter,
+  'close' | 'check' | 'publishing' | 'bring' | 'take' | 'standing' | 'needing' | 'refuseUnclaimed'
+>;
 /** `runtime.allocations`. */
 export type Allocations = Omit<AllocationManager, 'close' | 'refuse' | 'recover' | 'releaseAll'>;
 /** `runtime.nodes`. */

@@ -91,6 +91,10 @@ export function mountKind(options: MountKindOptions): ActorKind {
     if (refusal) throw refusal;
     throw stillMounted(what, place, seen);
   };
+  const removed = async (place: Place): Promise<NodeUnpublishAnswer> => {
+    const left = await places.remove(place);
+    return left ? { leftBehind: `${left.path}: ${left.why}` } : {};
+  };
   /** What was made for a call that is refused for good goes again, unless something is there. */
   const tidied = async (place: Place, call: Promise<void>): Promise<void> => {
     try {
@@ -164,24 +168,22 @@ export function mountKind(options: MountKindOptions): ActorKind {
           return {
             call: async (client, bounds) => {
               await undone('published', target, () => node.unpublish(client, { csiId, targetPath }, bounds));
-              const left = await places.remove(target);
-              return left ? { leftBehind: `${left.path}: ${left.why}` } : {};
+              return removed(target);
             },
           };
         },
         ['nodePublish'],
       ),
-      nodeUnstage: effect<MountCall, null>(
+      nodeUnstage: effect<MountCall, NodeUnpublishAnswer>(
         (input) => {
           const staging = stagingOf(input);
           const stagingPath = told(input.plugin, staging);
           const { csiId } = input;
           return {
-            without: offered('STAGE_UNSTAGE_VOLUME', null),
+            without: offered('STAGE_UNSTAGE_VOLUME', {}),
             call: async (client, bounds) => {
               await undone('staged', staging, () => node.unstage(client, { csiId, stagingPath }, bounds));
-              await places.remove(staging);
-              return null;
+              return removed(staging);
             },
           };
         },

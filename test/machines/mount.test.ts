@@ -26,14 +26,14 @@ const volume: MountedVolume = {
   secrets: {},
 };
 const use = (allocId: string, more: object = {}) =>
-  ({ type: 'mount.use', volume, capability: many, allocId, readOnly: false, ...more }) as const;
+  ({ type: 'mount.use', volume, capability: many, allocId, readOnly: false, isClaimed: true, ...more }) as const;
 const leave = (allocId: string) => ({ type: 'mount.leave', allocId }) as const;
 
 const found = { device: '8:1', root: '/data' };
 const staged: CallOutcome<StageAnswer> = { status: 'done', answer: { isStaged: true, found, bootId: 'b1' } };
 const published: CallOutcome<NodePublishAnswer> = { status: 'done', answer: { found, bootId: 'b1' } };
 const unpublished: CallOutcome<NodeUnpublishAnswer> = { status: 'done', answer: {} };
-const unstaged: CallOutcome<null> = { status: 'done', answer: null };
+const unstaged = unpublished;
 const failed = (failure: Partial<CallFailure>): CallOutcome<never> => ({
   status: 'failed',
   failure: { code: 'CSI_ERROR', message: 'lost', final: false, ...failure },
@@ -58,7 +58,7 @@ class Scene {
         nodeStage: call<StageAnswer, StageCall>('stage'),
         nodePublish: call<NodePublishAnswer, NodePublishCall>('publish'),
         nodeUnpublish: call<NodeUnpublishAnswer, TargetCall>('unpublish'),
-        nodeUnstage: call<null, MountCall>('unstage'),
+        nodeUnstage: call<NodeUnpublishAnswer, MountCall>('unstage'),
       },
     });
     const logic = stamped(machine, () => ({ at: this.clock.now(), random: 0.5 }));
@@ -190,6 +190,25 @@ describe('the mount machine', () => {
     expect([scene.state, scene.states()]).to.deep.equal(['unstaged', []]);
   });
 
+  it('M7 left while its stage is in flight: nobody has let go before that is undone', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a'));
+    scene.actor.send(leave('a'));
+    expect([scene.calls, scene.states()]).to.deep.equal([['stage'], ['a detached']]);
+    await scene.answer(staged);
+    expect([scene.calls.at(-1), scene.states()]).to.deep.equal(['unstage', ['a detached']]);
+    await scene.answer(unstaged);
+    expect([scene.state, scene.states()]).to.deep.equal(['unstaged', []]);
+  });
+
+  it('M7 left while its stage is in flight, which is then refused for good: nothing is owed', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a'));
+    scene.actor.send(leave('a'));
+    await scene.answer(failed({ final: true }));
+    expect([scene.calls, scene.state, scene.states()]).to.deep.equal([['stage'], 'unstaged', []]);
+  });
+
   it('M7 refused for good after an attempt of unknown outcome: it is still owed', async () => {
     const scene = new Scene();
     scene.actor.send(use('a'));
@@ -262,8 +281,8 @@ describe('the mount machine', () => {
   it('M6 a mount that is missing is mounted again; with its staging gone, that comes first', async () => {
     const scene = await Scene.mounted();
     const { number } = scene.context.users[0] ?? { number: 0 };
-    const staging = [{ number: scene.context.staging.number, is: 'missing' as const }];
-    scene.actor.send({ type: 'mount.observed', users: [{ number, is: 'missing' }], staging, isMended: true });
+    const staging = [scene.context.staging.number];
+    scene.actor.send({ type: 'mount.observed', users: [{ number, is: 'missing', isMended: true }], staging });
     expect(scene.calls.at(-1)).to.equal('stage');
     await scene.answer(staged);
     await scene.answer(published);
@@ -273,14 +292,14 @@ describe('the mount machine', () => {
 
   it('M6 what was seen of a mount before it was made anew changes nothing', async () => {
     const scene = await Scene.mounted();
-    scene.actor.send({ type: 'mount.observed', users: [{ number: 0, is: 'missing' }], staging: [], isMended: true });
+    scene.actor.send({ type: 'mount.observed', users: [{ number: 0, is: 'missing', isMended: true }], staging: [] });
     expect([scene.states(), scene.state]).to.deep.equal([['a published'], 'published']);
   });
 
   it('M6 a mount that is only reported as lost stays so until it is asked for, and its staging with it', async () => {
     const scene = await Scene.mounted();
     const { number } = scene.context.users[0] ?? { number: 0 };
-    scene.actor.send({ type: 'mount.observed', users: [{ number, is: 'missing' }], staging: [], isMended: false });
+    scene.actor.send({ type: 'mount.observed', users: [{ number, is: 'missing', isMended: false }], staging: [] });
     expect([scene.states(), scene.state, scene.calls]).to.deep.equal([['a lost'], 'staged', ['stage', 'publish a']]);
     scene.actor.send(use('a'));
     await scene.answer(published);
@@ -290,7 +309,7 @@ describe('the mount machine', () => {
   it('M6 a mount whose file system is dead is unmounted, then mounted again', async () => {
     const scene = await Scene.mounted();
     const { number } = scene.context.users[0] ?? { number: 0 };
-    scene.actor.send({ type: 'mount.observed', users: [{ number, is: 'dead' }], staging: [], isMended: true });
+    scene.actor.send({ type: 'mount.observed', users: [{ number, is: 'dead', isMended: true }], staging: [] });
     expect(scene.calls.at(-1)).to.equal('unpublish a');
     await scene.answer(unpublished);
     await scene.answer(published);
