@@ -2,7 +2,6 @@
  * Claims of this node, where whoever has the volumes is in the same process: what `runtime.volumes` does, in the words of the
  * port. Composed in runtime.ts; the port: mounts/claim-client.ts
  */
-import type { AccessMode } from '../machines/csi-types.js';
 import { isReadOnly } from '../machines/volume-claims.js';
 import { isOfModes, wishOf } from '../machines/volume-modes.js';
 import { nodeExpansionOf } from '../machines/volume-node-expansion.js';
@@ -88,18 +87,15 @@ function refuseUseless(context: VolumeContext, { mode, accessMode, attachmentMod
   throw new StagecraftError('INVALID_ARGUMENT', message, { address: addressOf(key), faults: [`mode: ${message}`] });
 }
 
-/** Where writers may come to the same node, it is published for them at once: it can't be changed while it is in use. */
-const withWriters: AccessMode[] = ['single-node-multi-writer', 'multi-node-multi-writer'];
-
 type Use = Pick<PublishWish, 'capability' | 'readOnly'>;
 
-/** How it is to be published there: as it is wanted there already, where that is good for this use, too. */
+/** How it is to be published there: as it is wanted there already, where that is good for this, too. */
 function useOf({ publications }: VolumeContext, nodeId: string, { capability, readOnly }: Use): Use {
   const present = publications[nodeId];
   const wish = present && wishOf(present);
   if (wish && isOfModes(wish.capability, capability) && (readOnly || !wish.readOnly))
     return { capability: wish.capability, readOnly: wish.readOnly };
-  return { capability, readOnly: readOnly && !withWriters.includes(capability.accessMode) };
+  return { capability, readOnly };
 }
 
 /** Whoever gets it has nothing in common with what is committed. */

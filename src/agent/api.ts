@@ -3,9 +3,11 @@
  * with `{rpc, grpcCode, answerClass, final}` too. Of tasks: task-api.ts; of volumes: volume-api.ts; of their snapshots:
  * snapshot-api.ts; of nodes: node-api.ts
  */
-import { chmodSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { fastify } from 'fastify';
 import { StagecraftError } from '../errors.js';
+import { bindPrivately } from '../host/bind-privately.js';
 import { checkSocketPath } from '../host/socket-path.js';
 import type { PluginStatus } from '../registry/plugin-statuses.js';
 import type { ActorStatus, Runtime, StoreStatus } from '../runtime.js';
@@ -173,8 +175,9 @@ export async function serveApi({
   });
 
   rmSync(socketPath, { force: true });
-  await server.listen({ path: socketPath });
-  chmodSync(socketPath, 0o600); // the data directory, 0700, keeps others out until then
+  await server.ready(); // its own listen would bind some ticks later, when the umask is another one again
+  bindPrivately(server.server, socketPath);
+  await once(server.server, 'listening');
   return async () => {
     const closed = server.close();
     // Whoever has not got an answer by then, or never asked for one, holds up nothing.

@@ -5,11 +5,9 @@ import { connect, createServer, type Server } from 'node:net';
 import { dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { messageOf, StagecraftError } from '../errors.js';
+import { bindPrivately } from '../host/bind-privately.js';
 import { lockDirectory } from '../host/lock-file.js';
 import { checkSocketPath } from '../host/socket-path.js';
-
-/** So that only the owner can connect: bind(2) makes sockets with 0777 less this. */
-const ownerOnlyUmask = 0o177;
 
 /**
  * The path in a CSI endpoint: `unix:///abs/path`, `unix:/abs/path` or `/abs/path`.
@@ -92,19 +90,6 @@ function close(server: Server, socketPath: string, inode: bigint | undefined): v
 }
 
 const inodeAt = (path: string): bigint | undefined => lstatSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
-
-/**
- * A chmod after bind(2) would come too late, and the umask is the whole process's: it is changed for just the bind,
- * which `listen` makes before it returns. (grpc-js's own bindAsync makes it some ticks later.)
- */
-function bindPrivately(server: Server, socketPath: string): void {
-  const before = process.umask(ownerOnlyUmask);
-  try {
-    server.listen(socketPath);
-  } finally {
-    process.umask(before);
-  }
-}
 
 function bindFailure(socketPath: string, cause: unknown): StagecraftError {
   const why = messageOf(cause);

@@ -1,5 +1,6 @@
 /**
- * The data directory: made, kept private, and locked for one runtime at a time.
+ * The data directory: made, kept private, and locked for one runtime at a time. It can be gone through, by workloads on
+ * their way to volumes that are mounted below it, but not listed; all else in it is its owner's only.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -56,13 +57,25 @@ export function openDataDir(path: string): DataDir {
   }
 }
 
-/** Makes it private, but never what belongs to somebody else, as /tmp does. */
+const passableMode = 0o711;
+
+/** Where volumes are mounted. */
+const passable = 'csi';
+
+/** Gives it our mode, but never what belongs to somebody else, as /tmp does. */
 function takeDirectory(path: string): void {
-  const isNew = mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined;
+  const isNew = mkdirSync(path, { recursive: true, mode: passableMode }) !== undefined;
   if (!isNew && !isOurs(path)) {
     throw new Error('it is not empty and not a data directory of Stagecraft: name a directory of its own');
   }
-  chmodSync(path, 0o700);
+  for (const name of readdirSync(path)) if (name !== passable) closeToOthers(join(path, name));
+  chmodSync(path, passableMode);
+}
+
+/** Also what never had to be, as nobody got as far as that. */
+function closeToOthers(path: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found && !found.isSymbolicLink() && (found.mode & 0o077) !== 0) chmodSync(path, found.mode & 0o700);
 }
 
 /** What is empty may become ours; the lock is the first file in every data directory. */

@@ -51,8 +51,8 @@ export interface ClaimClient {
   holds(key: VolumeKey, request: { allocId: string; generation: number }, wait: ClaimWait): Promise<boolean>;
   /**
    * Has it published to the node: resolves when the controller side has done its part.
-   * @param request `readOnly`: of this use. The publication may be of more where others on the node use it, too: that
-   *   nobody writes there who is not to, is for the node
+   * @param request `readOnly`: reading is enough. Where it is published to the node for writing already, that is taken as it
+   *   is: that nobody writes there who is not to, is for the node
    * @throws StagecraftError VOLUME_IN_USE naming what is in the way; as `runtime.volumes.publish`
    */
   publish(

@@ -1,5 +1,6 @@
 /** The data directory: private, locked for one, with sockets that fit. */
 import {
+  chmodSync,
   chownSync,
   lstatSync,
   mkdirSync,
@@ -17,6 +18,8 @@ import { expect } from 'chai';
 import { StagecraftError } from '../../src/errors.js';
 import { openDataDir, socketRootOf } from '../../src/host/data-dir.js';
 
+const modeOf = (path: string): number => statSync(path).mode & 0o777;
+
 describe('data directory', () => {
   let directory: string;
 
@@ -25,12 +28,30 @@ describe('data directory', () => {
   });
   afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-  it('is made where it is not there, for its owner only', () => {
+  it('is made where it is not there, for others to go through only, with what is in it for its owner', () => {
     const dataDir = openDataDir(join(directory, 'a', 'b'));
     dataDir.prepare();
-    expect(statSync(dataDir.path).mode & 0o777).to.equal(0o700);
-    expect(statSync(join(dataDir.path, 'plugins')).mode & 0o777).to.equal(0o700);
+    expect(modeOf(dataDir.path)).to.equal(0o711);
+    expect(modeOf(join(directory, 'a')) & 0o711).to.equal(0o711);
+    for (const part of ['plugins', 'logs']) expect(modeOf(join(dataDir.path, part))).to.equal(0o700);
+    expect(modeOf(join(dataDir.path, 'lock'))).to.equal(0o600);
     dataDir.unlock();
+  });
+
+  it('what was open in one that was closed as a whole is closed, but for the way to volumes', () => {
+    const path = join(directory, 'of an earlier version');
+    mkdirSync(path, { mode: 0o700 });
+    for (const part of ['state', 'letters', 'csi']) mkdirSync(join(path, part));
+    for (const part of ['lock', 'letter']) writeFileSync(join(path, part), '');
+    chmodSync(join(path, 'letter'), 0o4755);
+    chmodSync(join(path, 'csi'), 0o711);
+    writeFileSync(join(directory, 'elsewhere'), '');
+    symlinkSync(join(directory, 'elsewhere'), join(path, 'link'));
+    const elsewhere = modeOf(join(directory, 'elsewhere'));
+    openDataDir(path).unlock();
+    const modes = ['state', 'letters', 'csi', 'lock', 'letter'].map((part) => modeOf(join(path, part)).toString(8));
+    expect(modes).to.deep.equal(['700', '700', '711', '600', '700']);
+    expect(modeOf(join(directory, 'elsewhere'))).to.equal(elsewhere);
   });
 
   it('A9 a second opening in one process is refused with just that, and works once that has let go', () => {
@@ -73,7 +94,7 @@ describe('data directory', () => {
     expect(statSync(path).mode & 0o777).to.equal(0o755);
     rmSync(join(path, 'letter'));
     openDataDir(path).unlock();
-    expect(statSync(path).mode & 0o777).to.equal(0o700);
+    expect(modeOf(path)).to.equal(0o711);
     writeFileSync(join(path, 'letter'), '');
     openDataDir(path).unlock();
   });

@@ -62,24 +62,24 @@ const rendered: fc.Arbitrary<Rendered> = fc
     path,
     options: fc.subarray(['ro', 'rw', 'nosuid', 'noexec', 'relatime'], { minLength: 1 }).map((list) => new Set(list)),
     propagation: fc.constantFrom<Propagation>('shared', 'slave', 'private', 'unbindable'),
+    isWholeReadOnly: fc.boolean(),
     fsType: fc.constantFrom('ext4', 'fuse.s3 fs', 'fuse.a#b', 'tmpfs', 'nfs4'),
-    fileSystem: fc.constantFrom('rw', 'ro'),
   })
-  .chain(({ fileSystem, ...entry }) =>
-    fc.record({
-      entry: fc.constant({ ...entry, isReadOnly: fileSystem === 'ro' || entry.options.has('ro') }),
+  .chain(({ isWholeReadOnly, ...said }) => {
+    const entry: MountEntry = { ...said, isReadOnly: said.options.has('ro') || isWholeReadOnly };
+    return fc.record({
+      entry: fc.constant(entry),
       line: fc
         .record({ optional: fc.constantFrom(...optionalFields[entry.propagation]), source: name })
         .map(({ optional, source }) => {
           const place = [entry.device, escaped(entry.root), escaped(entry.path), [...entry.options].join(',')];
           const type = escaped(entry.fsType, / |#/g);
           const origin = escaped(source, / |\t|\n|\\|#/g);
-          return [entry.id, entry.parentId, ...place, ...optional, '-', type, origin, `${fileSystem},size=4k`].join(
-            ' ',
-          );
+          const ofAll = isWholeReadOnly ? 'ro,size=4k' : 'rw,size=4k';
+          return [entry.id, entry.parentId, ...place, ...optional, '-', type, origin, ofAll].join(' ');
         }),
-    }),
-  );
+    });
+  });
 
 describe('mount info', () => {
   it('M6 any table as the kernel writes it comes out as it went in', () => {

@@ -48,10 +48,17 @@ export function claimFaults({ key, uid, claims }: VolumeContext): string[] {
 /** What says that a node has let go of a volume, or is not asked. */
 const proofs = ['volume.unstaged', 'volume.fence', 'volume.delete', 'volume.observed'];
 
+/** What a volume has taken; a proof with an `allocId` is one of that alloc's claim alone. */
+interface Taken {
+  type?: string;
+  allocId?: unknown;
+}
+
 /** Claims whose volume the node had, that moved on though nobody said that it has let go of it. */
-export function proofFaults(before: VolumeContext, after: VolumeContext, event = ''): string[] {
-  if (before.uid !== after.uid || proofs.includes(event)) return [];
+export function proofFaults(before: VolumeContext, after: VolumeContext, { type = '', allocId }: Taken = {}): string[] {
+  if (before.uid !== after.uid) return [];
   return before.claims
+    .filter((one) => !proofs.includes(type) || (allocId !== undefined && allocId !== one.allocId))
     .filter(({ nodeId, state }) => {
       const wasThere = ['published', 'pending-node-unpublish'].includes(before.publications[nodeId]?.state ?? '');
       return wasThere && (state === 'taken' || state === 'unpublishing');
@@ -60,7 +67,7 @@ export function proofFaults(before: VolumeContext, after: VolumeContext, event =
       const now = after.claims.find((one) => one.generation === generation)?.state;
       return now !== 'taken' && now !== 'unpublishing';
     })
-    .map((one) => `${nameOf(after.key, after.uid)} let go of a claim by ${event}: ${JSON.stringify(one)}`);
+    .map((one) => `${nameOf(after.key, after.uid)} let go of a claim by ${type}: ${JSON.stringify(one)}`);
 }
 
 /** Sees each commit that was written. */
@@ -110,7 +117,7 @@ export class CommitJudge {
     const context = snapshot.context as VolumeContext;
     this.faults.push(...claimFaults(context));
     const last = this.#last.get(address);
-    if (last) this.faults.push(...proofFaults(last, context, decodeEntry(journal).event?.type));
+    if (last) this.faults.push(...proofFaults(last, context, decodeEntry(journal).event));
     if (last && context.generation < last.generation)
       this.faults.push(`${address}: generation ${context.generation} after ${last.generation}`);
     this.#last.set(address, context);

@@ -154,7 +154,8 @@ describe('claims of a node in the same process', () => {
       [oneWriter, [true, true], [true], []],
       [oneWriter, [false, true], [false], []],
       [oneWriter, [true, false], [true], [1]],
-      [shared, [true, false, true], [false], []],
+      [shared, [false, true, false], [false], []],
+      [shared, [true, false], [true], [1]],
     ];
     for (const [use, asked, sent, refused] of cases) {
       const words = asked.map((readOnly) => (readOnly ? 'reading' : 'writing')).join(', then for ');
@@ -244,6 +245,26 @@ describe('claims of a node in the same process', () => {
       expect(await release('w1')).to.deep.equal({});
       expect(await held()).to.deep.equal([]);
       await unstaged('w1', 1);
+    });
+
+    it('H2 V8 as it is being published: found out, then undone, and only then the slot is free', async () => {
+      await claims().claim(key, w1, wait);
+      const { passed, open } = gate();
+      house.plugin.script = () => ({ before: passed });
+      const publishing = refusalOf(publish());
+      await house.rest();
+      expect(await release('w1')).to.deep.equal({ generation: 1 });
+      const freed = unstaged('w1', 1);
+      await house.rest();
+      expect(await held()).to.deep.equal(['w1 node-detached']);
+      open();
+      await freed;
+      expect(house.plugin.told().slice(-2)).to.deep.equal([
+        'ControllerPublishVolume csi-a: OK',
+        'ControllerUnpublishVolume csi-a: OK',
+      ]);
+      expect(await held()).to.deep.equal([]);
+      expect(await publishing).to.include({ code: 'ABORTED' });
     });
 
     it('H2 C6 two allocs, one after the other: the publication stays until both have let go, whoever is first', async () => {

@@ -1,0 +1,104 @@
+/** What others see of the data directory of an agent: their way to volumes, and nothing else. Needs root, to be somebody else. */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { serveApi } from '../../src/agent/api.js';
+import { systemClock } from '../../src/engine/clock.js';
+import { readMountTable } from '../../src/host/mount-info.js';
+import { hostTool } from '../../src/mounts/host-tool.js';
+import { mountPaths } from '../../src/mounts/paths.js';
+import { hostPlaces } from '../../src/mounts/places.js';
+import { hostpath, TaskHouse } from '../tasks/task-house.js';
+
+const nobody = '65534';
+
+describe('the data directory of an agent under a umask that closes nothing', function () {
+  this.timeout(20_000);
+  let house: TaskHouse;
+  let closeApi: (() => Promise<void>) | undefined;
+  let umask: number;
+  let target: string;
+
+  before(async () => {
+    umask = process.umask(0);
+    house = new TaskHouse();
+    chmodSync(house.dataDir, 0o755);
+    await house.open();
+    const { dataDir } = house.runtime;
+    const drain = async (): Promise<void> => {};
+    const socketPath = join(dataDir, 'agent.sock');
+    closeApi = await serveApi({ runtime: house.runtime, socketPath, version: '0', storeKind: 'lmdb', drain });
+    await house.runtime.tasks.start(hostpath);
+    await house.runtime.plugins.waitFor('csi-node', 'hostpath', { timeoutMs: 15_000 });
+
+    const paths = mountPaths({ dataDir, socketRoot: dataDir });
+    const places = hostPlaces({ root: paths.root, readTable: readMountTable, tool: hostTool(systemClock) });
+    const volume = { namespace: 'default', id: 'data' };
+    const place = paths.target('hostpath', volume, 'alloc-1');
+    await places.makeStaging(paths.staging('hostpath', volume));
+    await places.makeParent(place);
+    target = place.path;
+    mkdirSync(target, { mode: 0o755 }); // as the plugin does
+    writeFileSync(join(target, 'file'), 'precious', { mode: 0o644 });
+  });
+  after(async () => {
+    process.umask(umask);
+    await closeApi?.();
+    await house.dispose();
+  });
+
+  it('M1 all directly in it is its owner’s only, but the way to volumes, which can be gone through', () => {
+    const { dataDir } = house;
+    const modes = Object.fromEntries(
+      readdirSync(dataDir).map((name) => [name, (lstatSync(join(dataDir, name)).mode & 0o777).toString(8)]),
+    );
+    expect(modes).to.deep.equal({
+      'agent.sock': '600',
+      csi: '711',
+      lock: '600',
+      logs: '700',
+      plugins: '700',
+      state: '700',
+      tasks: '700',
+    });
+    expect(lstatSync(dataDir).mode & 0o777).to.equal(0o711);
+  });
+
+  const asNobody = (...command: string[]): { status: number | null; stdout: string; stderr: string } => {
+    const user = ['--reuid', nobody, '--regid', nobody, '--clear-groups'];
+    return spawnSync('setpriv', [...user, ...command], { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } });
+  };
+
+  it('M1 somebody else reads a volume that is published for all', () => {
+    const { stdout, stderr } = asNobody('cat', join(target, 'file'));
+    expect([stdout, stderr]).to.deep.equal(['precious', '']);
+  });
+
+  it('A4 somebody else lists nothing, reads nothing of the agent, and does not reach its API', () => {
+    const { dataDir } = house;
+    const made = readdirSync(join(dataDir, 'csi'), { recursive: true, encoding: 'utf8' }).map((name) =>
+      join('csi', name),
+    );
+    const closed = [
+      '',
+      'csi',
+      'state',
+      'plugins',
+      'logs',
+      'tasks',
+      'lock',
+      'logs/hostpath.log',
+      'state/data.mdb',
+      ...made,
+    ];
+    for (const path of closed.map((name) => join(dataDir, name))) {
+      if (path.startsWith(target) && path !== `${target}.json`) continue;
+      const look = lstatSync(path).isDirectory() ? 'ls' : 'cat';
+      expect(asNobody(look, path).stderr, path).to.include('Permission denied');
+    }
+    const connect = `require('net').connect(process.argv[1]).on('error', (e) => console.log(e.code)).on('connect', () => console.log('in'))`;
+    const { stdout } = asNobody('node', '-e', connect, join(dataDir, 'agent.sock'));
+    expect(stdout).to.equal('EACCES\n');
+  });
+});

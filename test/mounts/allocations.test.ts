@@ -1,0 +1,242 @@
+/** Allocs through the real thing: claims, a driver on a socket, bind mounts. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { fileSecrets } from '../../src/calls/secrets-providers.js';
+import { refusalOf } from '../refusal.js';
+import { until } from '../until.js';
+import { block, MountHouse, many, mib, node, plugin, single } from './mount-house.js';
+
+describe('allocations', () => {
+  let house: MountHouse;
+  beforeEach(async () => {
+    house = await MountHouse.start({ attach: true });
+  });
+  afterEach(() => house.end());
+
+  const claims = async (id: string): Promise<string[]> =>
+    ((await house.runtime.volumes.get({ id }))?.claims ?? []).map(({ allocId, state }) => `${allocId} ${state}`);
+  const states = async (): Promise<string[]> =>
+    (await house.runtime.allocations.list()).map(({ allocId, state }) => `${allocId} ${state}`);
+
+  it('H1 H5 all volumes of an alloc are claimed, published and mounted; told in the order of the requests', async () => {
+    await house.make('data', many);
+    await house.make('disk', block);
+    const mounts = await house.runtime.allocations.prepare('web', [
+      house.wanted('data', many, { taskPath: '/srv' }),
+      house.wanted('disk', block, { mode: 'read', taskPath: '/dev/x' }),
+    ]);
+    expect(mounts.map(({ name, taskPath, readOnly, isDevice }) => [name, taskPath, readOnly, isDevice])).to.deep.equal([
+      ['data', '/srv', false, false],
+      ['disk', '/dev/x', true, true],
+    ]);
+    expect(await claims('data')).to.deep.equal(['web taken']);
+    expect(house.mounted().map(({ path }) => path)).to.include.members(mounts.map(({ hostPath }) => hostPath));
+    for (const { propagation } of mounts) expect(propagation).to.equal('shared');
+    expect(await states()).to.deep.equal(['web prepared']);
+  });
+
+  it('H2 a release gives back in order: unmounted, unstaged, then the slot is free and the volume unpublished', async () => {
+    await house.make('data', many);
+    await house.make('disk', block);
+    const volumes = [house.wanted('data', many), house.wanted('disk', block)];
+    await house.runtime.allocations.prepare('web', volumes);
+    await house.runtime.allocations.release('web');
+    expect([house.mounted(), house.leftovers(), await states()]).to.deep.equal([[], [], []]);
+    for (const id of ['data', 'disk']) {
+      const volume = await house.runtime.volumes.get({ id });
+      expect([volume?.claims, volume?.publications]).to.deep.equal([[], {}]);
+      await house.runtime.volumes.delete({ id });
+    }
+    await house.runtime.allocations.release('web');
+    expect(house.violations()).to.deep.equal([]);
+  });
+
+  it('H2 of two allocs on one volume, the slot of one is free while the other goes on', async () => {
+    await house.make('data', many);
+    for (const id of ['a', 'b']) await house.runtime.allocations.prepare(id, [house.wanted('data', many)]);
+    await house.runtime.allocations.release('a');
+    expect(await claims('data')).to.deep.equal(['b taken']);
+    const [mount] = await house.runtime.mounts.list();
+    expect(mount?.users.map(({ allocId, state }) => [allocId, state])).to.deep.equal([['b', 'published']]);
+    await Promise.all(['b'].map((id) => house.runtime.allocations.release(id)));
+    expect(house.violations()).to.deep.equal([]);
+  });
+
+  it('H2 two allocs on one volume released at once: nothing is unpublished before both are unmounted', async () => {
+    await house.make('data', many);
+    for (const id of ['a', 'b']) await house.runtime.allocations.prepare(id, [house.wanted('data', many)]);
+    house.driver.script('NodeUnpublishVolume', { code: 'INTERNAL', text: 'busy' }, { times: 3 });
+    await Promise.all(['a', 'b'].map((id) => house.runtime.allocations.release(id)));
+    expect([house.mounted(), await claims('data')]).to.deep.equal([[], []]);
+    expect(house.violations()).to.deep.equal([]);
+  });
+
+  it('H1 where one volume can not be had, all is undone, and the alloc says why until it is released', async () => {
+    await house.make('data', many);
+    await house.make('other', many);
+    house.driver.script('NodePublishVolume', { code: 'INVALID_ARGUMENT', text: 'no such option' }, { times: 1 });
+    const volumes = [house.wanted('data', many), house.wanted('other', many)];
+    const error = await refusalOf(house.runtime.allocations.prepare('web', volumes));
+    expect([error.code, error.grpcCode, error.final]).to.deep.equal(['CSI_ERROR', 'INVALID_ARGUMENT', true]);
+    expect([house.mounted(), house.leftovers()]).to.deep.equal([[], []]);
+    for (const id of ['data', 'other']) expect(await claims(id)).to.deep.equal([]);
+    expect(await states()).to.deep.equal(['web failed']);
+    await house.runtime.allocations.release('web');
+    expect(await states()).to.deep.equal([]);
+    expect(house.violations()).to.deep.equal([]);
+  });
+
+  it('H1 after it has failed it can be prepared again', async () => {
+    await house.make('data', many);
+    house.driver.script('NodeStageVolume', { code: 'INVALID_ARGUMENT', text: 'no' });
+    const volumes = [house.wanted('data', many)];
+    await refusalOf(house.runtime.allocations.prepare('web', volumes));
+    await house.runtime.allocations.prepare('web', volumes);
+    expect(await states()).to.deep.equal(['web prepared']);
+  });
+
+  it('H1 given up while it waits: what was begun is undone', async () => {
+    await house.make('data', many);
+    house.driver.script('NodeStageVolume', { code: 'ABORTED', text: 'busy' }, { times: 'always' });
+    const caller = new AbortController();
+    const prepared = refusalOf(
+      house.runtime.allocations.prepare('web', [house.wanted('data', many)], { signal: caller.signal }),
+    );
+    await house.driver.waitForCall('NodeStageVolume');
+    caller.abort();
+    expect((await prepared).code).to.equal('ABORTED');
+    expect([house.mounted(), await claims('data'), await states()]).to.deep.equal([[], [], ['web failed']]);
+    expect(house.violations()).to.deep.equal([]);
+  });
+
+  it('H1 H4 not prepared in time: undone, and what it waited for is told', async () => {
+    await house.make('data', single);
+    await house.runtime.allocations.prepare('first', [house.wanted('data', single)]);
+    const work = house.runtime.allocations.prepare('second', [house.wanted('data', single)], { timeoutMs: 100 });
+    const error = await refusalOf(work);
+    expect(error.code, error.message).to.equal('TIMEOUT');
+    expect(error.message).to.contain('first');
+    expect([await claims('data'), await states()]).to.deep.equal([
+      ['first taken'],
+      ['first prepared', 'second failed'],
+    ]);
+  });
+
+  it('H4 a slot that is taken is waited for', async () => {
+    await house.make('data', single);
+    await house.runtime.allocations.prepare('first', [house.wanted('data', single)]);
+    const second = house.runtime.allocations.prepare('second', [house.wanted('data', single)]);
+    const waits = async () =>
+      (await house.runtime.allocations.list()).find(({ allocId }) => allocId === 'second')?.waits;
+    let seen: Record<string, string> = {};
+    while (!seen.data) seen = (await waits()) ?? {};
+    expect(seen.data).to.contain('first');
+    await house.runtime.allocations.release('first');
+    await second;
+    expect(await states()).to.deep.equal(['second prepared']);
+  });
+
+  it('H1 the same again is the same; other volumes for the same alloc are refused', async () => {
+    await house.make('data', many);
+    const volumes = [house.wanted('data', many)];
+    const first = await house.runtime.allocations.prepare('web', volumes);
+    expect(await house.runtime.allocations.prepare('web', volumes)).to.deep.equal(first);
+    const other = [house.wanted('data', many, { taskPath: '/elsewhere' })];
+    expect((await refusalOf(house.runtime.allocations.prepare('web', other))).code).to.equal('CLAIM_CONFLICT');
+    expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish']);
+  });
+
+  it('H3 after a restart an alloc is recovering until its plugin is back, then prepared; its data is there throughout', async () => {
+    await house.make('data', many);
+    const [mount] = await house.runtime.allocations.prepare('web', [house.wanted('data', many)]);
+    const file = join(mount?.hostPath ?? '', 'file');
+    writeFileSync(file, 'kept');
+    house.driver.script('Probe', { hang: 'before' });
+    await house.reopen();
+    const { state, waits } = await house.runtime.allocations.status('web');
+    expect([state, readFileSync(file, 'utf8')]).to.deep.equal(['recovering', 'kept']);
+    await until(
+      () => true,
+      () => JSON.stringify(waits),
+    );
+    const { number } = await house.driver.waitForCall('Probe');
+    house.driver.release(number);
+    await house.healthy();
+    while ((await house.runtime.allocations.status('web')).state !== 'prepared') await new Promise(setImmediate);
+    expect([house.nodeCalls(), readFileSync(file, 'utf8')]).to.deep.equal([['Stage', 'Publish'], 'kept']);
+  });
+
+  it('H6 a runtime that ends leaves mounts as they are; with release it gives all back, then stops', async () => {
+    await house.make('data', many);
+    await house.runtime.allocations.prepare('web', [house.wanted('data', many)]);
+    await house.runtime.close();
+    expect(house.mounted()).to.have.length(2);
+    await house.open();
+    await house.healthy();
+    await house.runtime.close({ release: true });
+    expect([house.mounted(), house.leftovers()]).to.deep.equal([[], []]);
+    const csi = readFileSync('/proc/self/mountinfo', 'utf8')
+      .split('\n')
+      .filter((line) => line.includes(house.dataDir));
+    expect(csi).to.deep.equal([]);
+    await house.open();
+    expect((await house.runtime.volumes.get({ id: 'data' }))?.claims).to.deep.equal([]);
+  });
+
+  it('a missing secret is refused before any call, named', async () => {
+    await house.reopen({ secrets: fileSecrets(house.folder) });
+    await house.healthy();
+    await house.runtime.volumes
+      .create(
+        { id: 'data', plugin, capacity: { requiredBytes: mib }, capabilities: [many], secrets: { key: 'file:k' } },
+        { timeoutMs: 1 },
+      )
+      .catch(() => {});
+    const before = house.driver.calls().length;
+    const error = await refusalOf(house.runtime.allocations.prepare('web', [house.wanted('data', many)]));
+    expect([error.code, error.message.includes('key')], error.message).to.deep.equal(['SECRETS_UNAVAILABLE', true]);
+    expect(house.driver.calls()).to.have.length(before);
+  });
+
+  it('requests that can be none are refused whole, every fault named, and nothing is kept', async () => {
+    await house.make('data', many);
+    const bad = [
+      house.wanted('data', many, { taskPath: '../x' }),
+      house.wanted('data', many, { name: 'data', taskPath: '/a\0b' }),
+    ];
+    const error = await refusalOf(house.runtime.allocations.prepare('web', bad));
+    expect(error.code).to.equal('INVALID_ARGUMENT');
+    for (const fault of ['[0].taskPath', '[1].taskPath']) expect(error.message).to.contain(fault);
+    for (const [allocId, volumes] of [
+      ['x'.repeat(300), [house.wanted('data', many)]],
+      ['nul\0', [house.wanted('data', many)]],
+      ['web', []],
+      ['web', [house.wanted('data', many), house.wanted('data', many, { name: 'again', taskPath: '/y' })]],
+      ['web', [house.wanted('data', many, { mode: 'read', readOnly: false })]],
+      ['web', [house.wanted('data', single)]],
+    ] as const) {
+      const refused = await refusalOf(house.runtime.allocations.prepare(allocId, volumes));
+      expect(refused.code, refused.message).to.equal('INVALID_ARGUMENT');
+    }
+    await house.runtime.allocations.release('web');
+    expect(await states()).to.deep.equal([]);
+    expect(await house.runtime.mounts.list()).to.deep.equal([]);
+    expect([node, house.mounted()]).to.deep.equal([node, []]);
+  });
+
+  it('M8 a mount that the driver finishes late is found, and is not taken for a new one', async () => {
+    await house.make('data', many);
+    const volumes = [house.wanted('data', many)];
+    const [mount] = await house.runtime.allocations.prepare('web', volumes);
+    await house.runtime.allocations.release('web');
+    // As a child of a driver that died, which ends its work after all.
+    const target = mount?.hostPath ?? '';
+    execFileSync('mkdir', ['-p', target]);
+    execFileSync('mount', ['-t', 'tmpfs', 'late', target]);
+    const error = await refusalOf(house.runtime.allocations.prepare('web', volumes, { timeoutMs: 500 }));
+    expect([error.code, error.message.includes('tmpfs')], error.message).to.deep.equal(['TIMEOUT', true]);
+    execFileSync('umount', [target]);
+  });
+});

@@ -1,0 +1,317 @@
+/** Mounts through the real thing: a driver on a socket, bind mounts, loop devices. */
+import { execFileSync } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import type { CsiHandlers } from '../../src/csi/server.js';
+import { refusalOf } from '../refusal.js';
+import { until } from '../until.js';
+import { block, MountHouse, many, mib, node, plugin, single } from './mount-house.js';
+
+describe('mounts', () => {
+  let house: MountHouse;
+  beforeEach(async () => {
+    house = await MountHouse.start();
+  });
+  afterEach(() => house.end());
+
+  it('M1 staging and target are hashes below the data directory, each with an index that people can read', async () => {
+    await house.make('data', many);
+    const { hostPath } = await house.runtime.mounts.mount({ volume: { id: 'data' }, allocId: 'a', usage: many });
+    const [mount] = await house.runtime.mounts.list();
+    const segment = '[0-9a-f]{16}';
+    const csi = join(house.dataDir, 'csi');
+    expect(mount?.stagingPath).to.match(new RegExp(`^${csi}/${segment}/staging/${segment}$`));
+    expect(hostPath).to.match(new RegExp(`^${csi}/${segment}/per-alloc/${segment}/${segment}$`));
+    expect(JSON.parse(readFileSync(`${hostPath}.json`, 'utf8'))).to.deep.equal({ namespace: 'default', id: 'data' });
+    expect(JSON.parse(readFileSync(`${dirname(hostPath)}.json`, 'utf8'))).to.deep.equal({ allocId: 'a' });
+    for (let parent = dirname(hostPath); parent.startsWith(house.dataDir); parent = dirname(parent))
+      expect(statSync(parent).mode & 0o777, parent).to.equal(0o711);
+  });
+
+  it('M2 M5 many at once: one stage, then a publish for each; back the same way, unstaged after the last', async () => {
+    await house.make('data', many);
+    const allocs = ['a', 'b', 'c'];
+    const usage = many;
+    await Promise.all(allocs.map((allocId) => house.runtime.mounts.mount({ volume: { id: 'data' }, allocId, usage })));
+    expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish', 'Publish', 'Publish']);
+    expect(house.mounted()).to.have.length(4);
+    await Promise.all(
+      allocs.map((allocId) => house.runtime.mounts.unmount({ volume: { id: 'data' }, allocId, usage })),
+    );
+    expect(house.nodeCalls().slice(4)).to.deep.equal(['Unpublish', 'Unpublish', 'Unpublish', 'Unstage']);
+    expect([house.mounted(), house.leftovers()]).to.deep.equal([[], []]);
+    expect(await house.runtime.mounts.list()).to.deep.equal([]);
+    expect(house.violations()).to.deep.equal([]);
+  });
+
+  it('M2 the same mount again is the same: no further call; has says so', async () => {
+    await house.make('data', many);
+    const request = { volume: { id: 'data' }, allocId: 'a', usage: many };
+    const first = await house.runtime.mounts.mount(request);
+    expect(await house.runtime.mounts.mount(request)).to.deep.equal(first);
+    expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish']);
+    expect(await house.runtime.mounts.has(request)).to.equal(true);
+    expect(await house.runtime.mounts.has({ ...request, allocId: 'b' })).to.equal(false);
+    expect(await house.runtime.mounts.has({ ...request, usage: { ...many, readOnly: true } })).to.equal(false);
+    await house.runtime.mounts.unmount(request);
+    await house.runtime.mounts.unmount(request);
+    expect(await house.runtime.mounts.has(request)).to.equal(false);
+  });
+
+  it('M3 users outlive the runtime: after its restart the first that leaves unstages nothing', async () => {
+    await house.make('data', many);
+    for (const allocId of ['a', 'b'])
+      await house.runtime.mounts.mount({ volume: { id: 'data' }, allocId, usage: many });
+    await house.reopen();
+    expect(house.mounted()).to.have.length(3);
+    await house.runtime.mounts.unmount({ volume: { id: 'data' }, allocId: 'a' });
+    expect(house.nodeCalls().slice(3)).to.deep.equal(['Unpublish']);
+    await house.runtime.mounts.unmount({ volume: { id: 'data' }, allocId: 'b' });
+    expect(house.nodeCalls().slice(4)).to.deep.equal(['Unpublish', 'Unstage']);
+  });
+
+  it('M4 another capability while it is mounted is refused with both named, before any call', async () => {
+    await house.make('data', many, { accessMode: 'multi-node-reader-only', attachmentMode: 'file-system' });
+    await house.runtime.mounts.mount({ volume: { id: 'data' }, allocId: 'a', usage: many });
+    const before = house.driver.calls().length;
+    const other = { ...many, mountFlags: ['noatime'] };
+    const error = await refusalOf(house.runtime.mounts.mount({ volume: { id: 'data' }, allocId: 'b', usage: other }));
+    expect([error.code, error.address]).to.deep.equal(['CLAIM_CONFLICT', `mount/${node}/default/data`]);
+    expect(error.message).to.contain('alloc a').and.to.contain('noatime').and.to.contain('single-node-multi-writer');
+    expect(house.driver.calls()).to.have.length(before);
+  });
+
+  it('M6 mounted and in use: kept by a restart, with no call', async () => {
+    await house.make('data', many);
+    const { hostPath } = await house.runtime.mounts.mount({ volume: { id: 'data' }, allocId: 'a', usage: many });
+    writeFileSync(join(hostPath, 'kept'), 'here');
+    const before = house.mounted();
+    await house.reopen();
+    await house.healthy();
+    expect(house.mounted()).to.deep.equal(before);
+    expect(readFileSync(join(hostPath, 'kept'), 'utf8')).to.equal('here');
+    expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish']);
+  });
+
+  it('M6 believed in but missing, target and staging: mounted again', async () => {
+    await house.make('data', many);
+    const { hostPath } = await house.runtime.mounts.mount({ volume: { id: 'data' }, allocId: 'a', usage: many });
+    writeFileSync(join(hostPath, 'kept'), 'here');
+    await house.runtime.close();
+    for (const { path } of house.mounted().reverse()) execFileSync('umount', [path]);
+    await house.open();
+    await house.told('lost');
+    await until(() => house.mounted().length === 2);
+    await until(() => existsSync(join(hostPath, 'kept')));
+    expect(readFileSync(join(hostPath, 'kept'), 'utf8')).to.equal('here');
+  });
+
+  it('M6 believed in but missing, only to be told of: it is not mounted until it is asked for again', async () => {
+    await house.make('data', many);
+    const request = { volume: { id: 'data' }, allocId: 'a', usage: many };
+    const { hostPath } = await house.runtime.mounts.mount(request);
+    await house.runtime.close();
+    execFileSync('umount', [hostPath]);
+    await house.open({ onPluginLoss: 'report' });
+    const [mount] = await house.runtime.mounts.list();
+    expect(mount?.users.map(({ state }) => state)).to.deep.equal(['lost']);
+    await house.healthy();
+    expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish']);
+    await house.runtime.mounts.mount(request);
+    expect(house.mounted()).to.have.length(2);
+  });
+
+  it('M9 what was put into a target beside the mount stays, and is told of', async () => {
+    await house.make('data', many);
+    const request = { volume: { id: 'data' }, allocId: 'a', usage: many };
+    const { hostPath } = await house.runtime.mounts.mount(request);
+    // As a driver that leaves its target behind, with what was hidden below it.
+    house.driver.script('NodeUnpublishVolume', { answer: {} });
+    execFileSync('umount', [hostPath]);
+    writeFileSync(join(hostPath, 'somebodys'), 'data');
+    await house.runtime.mounts.unmount(request);
+    expect(readFileSync(join(hostPath, 'somebodys'), 'utf8')).to.equal('data');
+    expect(await house.told('unmounted'))
+      .to.have.property('leftBehind')
+      .that.contains(hostPath);
+  });
+
+  it('M9 an empty target that the driver has left is removed', async () => {
+    await house.make('data', many);
+    const request = { volume: { id: 'data' }, allocId: 'a', usage: many };
+    const { hostPath } = await house.runtime.mounts.mount(request);
+    house.driver.script('NodeUnpublishVolume', { answer: {} });
+    execFileSync('umount', [hostPath]);
+    await house.runtime.mounts.unmount(request);
+    expect(house.leftovers()).to.deep.equal([]);
+  });
+
+  for (const [what, step] of [
+    ['NOT_FOUND', { code: 'NOT_FOUND' }],
+    ['OK', { answer: {} }],
+  ] as const) {
+    it(`M10 ${what} to an unpublish, and it is mounted still: not done, asked again until the kernel says so`, async () => {
+      await house.make('data', many);
+      const request = { volume: { id: 'data' }, allocId: 'a', usage: many };
+      await house.runtime.mounts.mount(request);
+      house.driver.script('NodeUnpublishVolume', step, { times: 2 });
+      house.driver.script('NodeUnstageVolume', step, { times: 2 });
+      await house.runtime.mounts.unmount(request);
+      expect(house.nodeCalls().slice(2)).to.deep.equal([...Array(3).fill('Unpublish'), ...Array(3).fill('Unstage')]);
+      expect(house.mounted()).to.deep.equal([]);
+    });
+  }
+
+  it('M11 options of the mount override those of the volume, field by field', async () => {
+    await house.make('data', { ...many, mountFlags: ['noatime'] });
+    const usage = { ...many, mountFlags: ['noexec'], readOnly: true };
+    const { hostPath } = await house.runtime.mounts.mount({ volume: { id: 'data' }, allocId: 'a', usage });
+    const [line] = readFileSync('/proc/self/mountinfo', 'utf8')
+      .split('\n')
+      .filter((one) => one.includes(hostPath));
+    const options = line?.split(' ')[5]?.split(',');
+    expect(options).to.include('noexec').and.to.include('ro').and.not.to.include('noatime');
+  });
+
+  it('M16 a block volume is a device file; read-only, nothing can be written to it', async () => {
+    await house.make('disk', block);
+    const usage = block;
+    const writable = await house.runtime.mounts.mount({ volume: { id: 'disk' }, allocId: 'a', usage });
+    expect([writable.isDevice, statSync(writable.hostPath).isBlockDevice()]).to.deep.equal([true, true]);
+    const file = openSync(writable.hostPath, 'r+');
+    writeSync(file, 'hello');
+    closeSync(file);
+    await house.runtime.mounts.unmount({ volume: { id: 'disk' }, allocId: 'a' });
+    const readOnly = { ...block, readOnly: true };
+    const { hostPath } = await house.runtime.mounts.mount({ volume: { id: 'disk' }, allocId: 'a', usage: readOnly });
+    expect(execFileSync('head', ['-c', '5', hostPath], { encoding: 'utf8' })).to.equal('hello');
+    expect(() =>
+      execFileSync('dd', ['if=/dev/zero', `of=${hostPath}`, 'count=1', 'conv=notrunc'], { stdio: 'pipe' }),
+    ).to.throw();
+    await house.runtime.mounts.unmount({ volume: { id: 'disk' }, allocId: 'a' });
+    expect(house.leftovers()).to.deep.equal([]);
+  });
+
+  it('M14 it is told what was mounted and unmounted, for whom, and how long that took', async () => {
+    await house.make('data', many);
+    const request = { volume: { id: 'data' }, allocId: 'a', usage: many };
+    await house.runtime.mounts.mount(request);
+    await house.runtime.mounts.unmount(request);
+    const key = { namespace: 'default', id: 'data' };
+    for (const kind of ['mounted', 'unmounted'] as const) {
+      const told = await house.told(kind);
+      expect(told).to.deep.include({ allocId: 'a', node, key });
+      expect(told).to.have.property('durationMs').that.is.a('number').and.is.at.least(0);
+    }
+  });
+
+  it('M15 stats are asked for once for all who ask at once; an abnormal condition is told', async () => {
+    await house.make('data', many);
+    await house.runtime.mounts.mount({ volume: { id: 'data' }, allocId: 'a', usage: many });
+    const usage = [{ unit: 'BYTES' as const, total: mib, used: 1, available: mib - 1 }];
+    const volumeCondition = { abnormal: true, message: 'a disk is failing' };
+    house.driver.script('NodeGetVolumeStats', { answer: { usage, volumeCondition } });
+    const [first, second] = await Promise.all([1, 2].map(() => house.runtime.mounts.stats({ id: 'data' })));
+    expect(first).to.equal(second);
+    expect(first?.usage).to.deep.equal([{ unit: 'bytes', total: mib, used: 1, available: mib - 1 }]);
+    expect(house.driver.calls().filter(({ rpc }) => rpc === 'NodeGetVolumeStats')).to.have.length(1);
+    expect(await house.told('condition')).to.deep.include({ condition: volumeCondition });
+    expect((await house.runtime.mounts.list())[0]?.condition).to.deep.equal(volumeCondition);
+  });
+
+  it('a mode that the volume lacks, a volume that is not there, ids that can be none: refused before any call', async () => {
+    await house.make('data', many);
+    const before = house.driver.calls().length;
+    const asked = { volume: { id: 'data' }, allocId: 'a', usage: many };
+    const { mounts } = house.runtime;
+    const cases: [string, Parameters<typeof mounts.mount>[0], string][] = [
+      ['INVALID_ARGUMENT', { ...asked, usage: single }, 'single-node-multi-writer'],
+      ['INVALID_ARGUMENT', { ...asked, usage: block }, 'file-system'],
+      ['VOLUME_NOT_FOUND', { ...asked, volume: { id: 'other' } }, 'default/other'],
+      ['INVALID_ARGUMENT', { ...asked, allocId: 'x\0y' }, 'allocId'],
+      ['INVALID_ARGUMENT', { ...asked, allocId: 'x'.repeat(300) }, 'allocId'],
+      ['INVALID_ARGUMENT', { ...asked, volume: { id: 'ä'.repeat(65) } }, 'volume.id'],
+      ['INVALID_ARGUMENT', { ...asked, usage: { ...many, mountFlags: ['x'.repeat(5_000)] } }, 'mountFlags'],
+    ];
+    for (const [code, request, named] of cases) {
+      const error = await refusalOf(mounts.mount(request));
+      expect([error.code, error.message.includes(named)], error.message).to.deep.equal([code, true]);
+    }
+    expect(house.driver.calls()).to.have.length(before);
+    expect(house.mounted()).to.deep.equal([]);
+  });
+
+  for (const id of ['..', 'a/b', '../../etc', 'ünïcödé 😀', '.', 'CON', '%2e%2e']) {
+    it(`M1 ids like ${JSON.stringify(id)} are mounted below the data directory, and nowhere else`, async () => {
+      await house.make(id, many);
+      const { hostPath } = await house.runtime.mounts.mount({ volume: { id }, allocId: id, usage: many });
+      expect(hostPath.startsWith(`${house.dataDir}/csi/`)).to.equal(true);
+      expect(house.mounted().map(({ path }) => path)).to.include(hostPath);
+      await house.runtime.mounts.unmount({ volume: { id }, allocId: id });
+      expect([house.mounted(), house.leftovers()]).to.deep.equal([[], []]);
+    });
+  }
+
+  it('a task is not stopped, nor its plugin deregistered unseen, while volumes of it are mounted', async () => {
+    await house.make('data', many);
+    await house.runtime.mounts.mount({ volume: { id: 'data' }, allocId: 'a', usage: many });
+    const updates = house.runtime.plugins.updates('csi-node')[Symbol.asyncIterator]();
+    await house.runtime.plugins.deregister('csi-node', plugin, 'disk-1');
+    const { value } = await updates.next();
+    expect(value.dependents).to.deep.equal(['volume default/data (mounted for alloc a)']);
+  });
+});
+
+describe('mounts of volumes that are attached first', () => {
+  it('M13 the publish context is handed on as it was given', async () => {
+    const house = await MountHouse.start({ attach: true });
+    try {
+      await house.make('data', many);
+      const publishContext = { lun: '7', ' odd key': '' };
+      house.driver.script('ControllerPublishVolume', { work: true, answer: { publishContext } });
+      await house.runtime.mounts.mount({ volume: { id: 'data' }, allocId: 'a', usage: many });
+      for (const rpc of ['NodeStageVolume', 'NodePublishVolume']) {
+        const call = house.driver.calls().find((one) => one.rpc === rpc);
+        expect(call?.request).to.deep.include({ publishContext });
+      }
+      expect(house.violations()).to.deep.equal([]);
+      await house.runtime.mounts.unmount({ volume: { id: 'data' }, allocId: 'a' });
+    } finally {
+      await house.end();
+    }
+  });
+});
+
+describe('mounts of a driver that heeds no readonly', () => {
+  const isMounted = (path: string): boolean => readFileSync('/proc/self/mountinfo', 'utf8').includes(path);
+  const handlers: CsiHandlers = {
+    NodePublishVolume: ({ targetPath, stagingTargetPath }) => {
+      mkdirSync(targetPath, { recursive: true });
+      execFileSync('mount', ['--bind', stagingTargetPath, targetPath]);
+      return {};
+    },
+    NodeUnpublishVolume: ({ targetPath }) => {
+      if (isMounted(targetPath)) execFileSync('umount', [targetPath]);
+      return {};
+    },
+  };
+
+  it('M11 mounted for writing though read-only was asked for: an error, and it is undone', async () => {
+    const house = await MountHouse.start({ handlers });
+    try {
+      await house.make('data', many);
+      const usage = { ...many, readOnly: true };
+      const error = await refusalOf(house.runtime.mounts.mount({ volume: { id: 'data' }, allocId: 'a', usage }));
+      expect(error.code, error.message).to.equal('MOUNT_NOT_AS_ASKED');
+      await until(() => house.nodeCalls().at(-1) === 'Unstage' && house.mounted().length === 0);
+      expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish', 'Unpublish', 'Unstage']);
+      const [mount] = await house.runtime.mounts.list();
+      expect(mount?.users.map(({ state }) => state)).to.deep.equal(['failed']);
+      await house.runtime.mounts.unmount({ volume: { id: 'data' }, allocId: 'a' });
+      expect(await house.runtime.mounts.list()).to.deep.equal([]);
+    } finally {
+      await house.end();
+    }
+  });
+});
