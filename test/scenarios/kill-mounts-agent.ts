@@ -167,7 +167,7 @@ const runtime = await createRuntime({
     'csi-node': { ...builtIn['csi-node'], connect },
     'csi-controller': { ...builtIn['csi-controller'], connect },
   },
-  calls: { timeoutMs: 1_000, nodeTimeoutMs: 1_000 },
+  calls: { timeoutMs: 500, nodeTimeoutMs: 500 },
   retry: { initialMs: 5, maxMs: 50 },
   fingerprint: { intervalMs: 100 },
 });

@@ -27,27 +27,35 @@ export const cellsOf = (phase: Phase, steps: readonly MatrixStep[]): Cell[] =>
   steps.flatMap((step) => waysOf(step).map((way) => ({ phase, step, ...way })));
 
 /**
- * Some of all cells: of each commit one way, of each call two, dealt out in turn, so that each step and each way is there.
- * Which way meets which step is the seed's to say.
+ * Deals out some of all cells: one for each step, its ways in turn, so that each step is there, and each way of commits and
+ * of calls. Which way meets which step is the seed's to say.
  */
-export function sampleOf(phase: Phase, steps: readonly MatrixStep[], seed: number): Cell[] {
-  const random = seededRandom(seed);
-  const turns = { commit: Math.floor(random.next() * 60), call: Math.floor(random.next() * 60) };
-  return steps.flatMap((step) => {
-    const ways = waysOf(step);
-    const count = step.kind === 'call' ? 2 : 1;
-    return Array.from({ length: count }, () => {
-      const way = ways[turns[step.kind] % ways.length];
-      turns[step.kind] += 1;
-      return { phase, step, ...(way ?? { when: 'before', dying: [] }) };
+export class Dealer {
+  readonly #turns: Record<MatrixStep['kind'], number>;
+
+  constructor(seed: number) {
+    const random = seededRandom(seed);
+    this.#turns = { commit: Math.floor(random.next() * 60), call: Math.floor(random.next() * 60) };
+  }
+
+  deal(phase: Phase, steps: readonly MatrixStep[]): Cell[] {
+    return steps.flatMap((step) => {
+      const ways = waysOf(step);
+      const way = ways[this.#turns[step.kind] % ways.length];
+      this.#turns[step.kind] += 1;
+      return way ? [{ phase, step, ...way }] : [];
     });
-  });
+  }
 }
 
-const whoOf = (dying: Mortal[]): string => (dying.length === 0 ? 'nobody' : `the ${dying.join(' and the ')}`);
+const nameOf = ({ kind, of, what, nth }: MatrixStep): string => {
+  const event = what.replace('xstate.done.actor.', 'the outcome of ');
+  const step = kind === 'call' ? `${what} of ${of}` : `the commit of ${event} at ${of}`;
+  return nth > 1 ? `${step} (${nth})` : step;
+};
 
-export function titleOf({ step: { kind, of, what, nth }, when, dying }: Cell): string {
-  const time = when === 'lost' ? 'after the work, its answer lost,' : when;
-  const again = nth > 1 ? ` (${nth})` : '';
-  return `${whoOf(dying)} killed ${time} ${kind} ${what}${again} of ${of}`;
+export function titleOf({ step, when, dying }: Cell): string {
+  const killed = dying.length === 0 ? [] : [`the ${dying.join(' and the ')} killed`];
+  if (when !== 'lost') return `${killed} ${when} ${nameOf(step)}`;
+  return [`the answer of ${nameOf(step)} lost`, ...killed].join(', ');
 }

@@ -102,8 +102,7 @@ export class MatrixScene {
     const scene = new MatrixScene(folder, driver, ids);
     try {
       for (const id of new Set<VolumeId>(['shared', ...ids])) await scene.create(id);
-      const { mounts = [] } = await scene.ask({ op: 'prepare', allocId: keeper, volumes: [requestOf('shared')] });
-      scene.#reader = new Reader(mounts[0]?.hostPath ?? '', 'what the keeper has written');
+      scene.#reader = new Reader((await scene.keep())[0]?.hostPath ?? '', 'what the keeper has written');
       return scene;
     } catch (error) {
       await scene.end();
@@ -127,6 +126,12 @@ export class MatrixScene {
 
   async delete(id: VolumeId): Promise<void> {
     await this.ask({ op: 'delete', id });
+  }
+
+  /** The keeper has what is its own; where it had it before, it has got over what was. */
+  async keep(): Promise<AllocMount[]> {
+    const { mounts = [] } = await this.ask({ op: 'prepare', allocId: keeper, volumes: [requestOf('shared')] });
+    return mounts;
   }
 
   async prepare(): Promise<AllocMount[]> {

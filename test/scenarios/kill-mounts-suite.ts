@@ -9,7 +9,7 @@ import type { RpcName } from '../../src/csi/answers.js';
 import { rpcs } from '../../src/csi/generated/plain.js';
 import type { Step } from '../../src/testing/index.js';
 import type { MatrixMoment, MatrixStep } from './kill-mounts-agent.js';
-import { type Cell, cellsOf, type Phase, sampleOf, titleOf } from './kill-mounts-cells.js';
+import { type Cell, cellsOf, Dealer, type Phase, titleOf } from './kill-mounts-cells.js';
 import { mountPathsBelow, readFrom, treeBelow, type Used, writeTo } from './kill-mounts-host.js';
 import { comer, keeper, MatrixScene, type VolumeId } from './kill-mounts-scene.js';
 
@@ -24,7 +24,13 @@ interface Sight {
   tree: string[];
 }
 
-export function faultMatrix(phase: Phase, ids: VolumeId[]): void {
+/** The cells of one phase, for each of some pairs of volumes. */
+export function faultMatrix(phase: Phase, pairs: VolumeId[][]): void {
+  const dealer = new Dealer(seed);
+  for (const ids of pairs) ofPair(phase, ids, dealer);
+}
+
+function ofPair(phase: Phase, ids: VolumeId[], dealer: Dealer): void {
   const suite = describe(`${phase} of an alloc with ${ids.join(' and ')}`, function () {
     this.timeout(90_000);
     let stage: Stage | undefined;
@@ -32,7 +38,7 @@ export function faultMatrix(phase: Phase, ids: VolumeId[]): void {
     before(async () => {
       stage = await Stage.start(ids);
       const steps = await stage.recorded(phase);
-      const cells = isWhole ? cellsOf(phase, steps) : sampleOf(phase, steps, seed);
+      const cells = isWhole ? cellsOf(phase, steps) : dealer.deal(phase, steps);
       for (const cell of cells)
         suite.addTest(
           new Test(titleOf(cell), async () => {
@@ -114,6 +120,7 @@ class Stage {
   async #playPrepare(cell: Cell): Promise<void> {
     const scene = this.#scene;
     await this.#strike(cell, () => scene.prepare());
+    await scene.keep();
     const used = await scene.prepare();
     await this.#checkPrepared();
     await this.#use(used);
@@ -125,6 +132,7 @@ class Stage {
     const scene = this.#scene;
     await this.#use(await scene.prepare());
     await this.#strike(cell, () => scene.release());
+    await scene.keep();
     await scene.release();
     await this.#checkReleased();
     await this.#use(await scene.prepare());
