@@ -2,10 +2,14 @@
 import { seededRandom } from '../../src/testing/index.js';
 import type { MatrixStep, Mortal } from './kill-mounts-agent.js';
 
-export type Phase = 'prepare' | 'release';
+/** What is under way when it strikes; `abandon`: an alloc is prepared, and released afterwards. */
+export type Phase = 'prepare' | 'abandon' | 'release';
 
-/** Before the step, after it, or after it without its answer, which only a call can lose. */
-export type When = 'before' | 'lost' | 'after';
+/**
+ * Before the step, after it, or what only a call can meet: after it without its answer, or while the driver is at it, which
+ * ends that late.
+ */
+export type When = 'before' | 'lost' | 'late' | 'after';
 
 export interface Cell {
   phase: Phase;
@@ -14,17 +18,22 @@ export interface Cell {
   dying: Mortal[];
 }
 
-const victims: Mortal[][] = [['agent'], ['driver'], ['agent', 'driver']];
+const everyone: Mortal[][] = [['agent'], ['driver'], ['agent', 'driver']];
 
-/** Every way in which a step can go wrong. */
-function waysOf({ kind }: MatrixStep): Pick<Cell, 'when' | 'dying'>[] {
+/** Every way in which a step can go wrong. An agent that does not die has no reason to abandon anything. */
+function waysOf(phase: Phase, { kind }: MatrixStep): Pick<Cell, 'when' | 'dying'>[] {
   const moments: When[] = kind === 'call' ? ['before', 'lost', 'after'] : ['before', 'after'];
-  const ways = moments.flatMap((when) => victims.map((dying) => ({ when, dying })));
-  return kind === 'call' ? [...ways, { when: 'lost', dying: [] }] : ways;
+  const ways = moments.flatMap((when) => everyone.map((dying) => ({ when, dying })));
+  const ofCalls: Pick<Cell, 'when' | 'dying'>[] = [
+    { when: 'lost', dying: [] },
+    { when: 'late', dying: ['agent'] },
+  ];
+  const all = kind === 'call' ? [...ways, ...ofCalls] : ways;
+  return phase === 'abandon' ? all.filter(({ dying }) => dying.includes('agent')) : all;
 }
 
 export const cellsOf = (phase: Phase, steps: readonly MatrixStep[]): Cell[] =>
-  steps.flatMap((step) => waysOf(step).map((way) => ({ phase, step, ...way })));
+  steps.flatMap((step) => waysOf(phase, step).map((way) => ({ phase, step, ...way })));
 
 /**
  * Deals out some of all cells: one for each step, its ways in turn, so that each step is there, and each way of commits and
@@ -40,7 +49,7 @@ export class Dealer {
 
   deal(phase: Phase, steps: readonly MatrixStep[]): Cell[] {
     return steps.flatMap((step) => {
-      const ways = waysOf(step);
+      const ways = waysOf(phase, step);
       const way = ways[this.#turns[step.kind] % ways.length];
       this.#turns[step.kind] += 1;
       return way ? [{ phase, step, ...way }] : [];
@@ -56,6 +65,7 @@ const nameOf = ({ kind, of, what, nth }: MatrixStep): string => {
 
 export function titleOf({ step, when, dying }: Cell): string {
   const killed = dying.length === 0 ? [] : [`the ${dying.join(' and the ')} killed`];
+  if (when === 'late') return `${killed} during ${nameOf(step)}, which ends late`;
   if (when !== 'lost') return `${killed} ${when} ${nameOf(step)}`;
   return [`the answer of ${nameOf(step)} lost`, ...killed].join(', ');
 }

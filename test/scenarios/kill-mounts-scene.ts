@@ -24,7 +24,7 @@ import type {
   Mortal,
 } from './kill-mounts-agent.js';
 import { Reader, unmountBelow } from './kill-mounts-host.js';
-import { within } from './redis-scene.js';
+import { eventually, within } from './redis-scene.js';
 
 const agentPath = fileURLToPath(new URL('./kill-mounts-agent.ts', import.meta.url));
 
@@ -175,6 +175,15 @@ export class MatrixScene {
     await Promise.all([revived, outcome]);
     await this.#ready;
     return outcome;
+  }
+
+  /** Resolves with the number of the call that hangs by the script then, without anybody who waits for it. */
+  async killAgentDuring(rpc: string): Promise<number> {
+    const hanging = (): number | undefined =>
+      this.driver.calls().findLast((call) => call.rpc === rpc && call.step?.hang !== undefined && !call.end)?.number;
+    await eventually(`${rpc} hangs`, () => hanging() !== undefined, limitMs);
+    this.#agent.kill('SIGKILL');
+    return hanging() ?? 0;
   }
 
   /** Resolves when the agent has answered that it is done. @throws StagecraftError what it answered; AGENT_DIED */

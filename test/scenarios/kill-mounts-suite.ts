@@ -1,7 +1,7 @@
 /**
  * The fault matrix of mounts and allocs. A run without faults tells which commits and calls there are; each of them is a
  * cell for everyone who can be killed there, before it, after it, and with its answer lost. All of the cells with
- * `MATRIX=whole`, else some, which `SEED` chooses. What is a step: kill-mounts-agent.ts
+ * `MATRIX=whole`, of those the ones whose titles match `CELLS`; else some, which `SEED` chooses. What is a step: kill-mounts-agent.ts
  */
 import { expect } from 'chai';
 import { Test } from 'mocha';
@@ -14,6 +14,7 @@ import { mountPathsBelow, readFrom, treeBelow, type Used, writeTo } from './kill
 import { comer, keeper, MatrixScene, type VolumeId } from './kill-mounts-scene.js';
 
 const isWhole = process.env.MATRIX === 'whole';
+const isWanted = (title: string): boolean => new RegExp(process.env.CELLS ?? '').test(title);
 const seed = Number(process.env.SEED ?? 20261121);
 /** The record of calls is judged as a whole: a scene that is used for long has a long one. */
 const cellsPerScene = 40;
@@ -39,7 +40,7 @@ function ofPair(phase: Phase, ids: VolumeId[], dealer: Dealer): void {
       stage = await Stage.start(ids);
       const steps = await stage.recorded(phase);
       const cells = isWhole ? cellsOf(phase, steps) : dealer.deal(phase, steps);
-      for (const cell of cells)
+      for (const cell of cells.filter((one) => isWanted(titleOf(one))))
         suite.addTest(
           new Test(titleOf(cell), async () => {
             if (!stage || stage.cells >= cellsPerScene) {
@@ -73,6 +74,12 @@ class Stage {
   /** What the alloc has written last, by volume; absent: nothing yet. */
   #written = new Map<string, string>();
 
+  readonly #plays: Record<Phase, (cell: Cell) => Promise<void>> = {
+    prepare: (cell) => this.#playPrepare(cell),
+    abandon: (cell) => this.#playAbandon(cell),
+    release: (cell) => this.#playRelease(cell),
+  };
+
   private constructor(scene: MatrixScene) {
     this.#scene = scene;
     this.#empty = this.#sight();
@@ -99,16 +106,15 @@ class Stage {
     const scene = this.#scene;
     if (phase === 'release') await scene.prepare();
     await scene.arm(null);
-    await (phase === 'prepare' ? scene.prepare() : scene.release());
+    await (phase === 'release' ? scene.release() : scene.prepare());
     const steps = await scene.steps();
-    if (phase === 'prepare') await scene.release();
+    if (phase !== 'release') await scene.release();
     return steps;
   }
 
   async play(cell: Cell): Promise<void> {
     this.cells += 1;
-    if (cell.phase === 'prepare') await this.#playPrepare(cell);
-    else await this.#playRelease(cell);
+    await this.#plays[cell.phase](cell);
     expect(this.#scene.driver.violations().map(({ text }) => text)).to.deep.equal([]);
     expect(this.#scene.reader.faults, 'what the keeper met').to.deep.equal([]);
   }
@@ -124,6 +130,18 @@ class Stage {
     const used = await scene.prepare();
     await this.#checkPrepared();
     await this.#use(used);
+    await scene.release();
+    await this.#checkReleased();
+  }
+
+  async #playAbandon(cell: Cell): Promise<void> {
+    const scene = this.#scene;
+    await this.#strike(cell, () => scene.prepare());
+    await scene.keep();
+    await scene.release();
+    await this.#checkReleased();
+    await this.#use(await scene.prepare());
+    await this.#checkPrepared();
     await scene.release();
     await this.#checkReleased();
   }
@@ -153,7 +171,14 @@ class Stage {
     const { moment, step } = plotOf(cell);
     if (step) await this.#script(cell, step);
     await this.#scene.arm(moment);
-    const outcome = await this.#scene.through(cell.dying, work);
+    const [outcome, late] = await Promise.all([
+      this.#scene.through(cell.dying, work),
+      cell.when === 'late' ? this.#scene.killAgentDuring(cell.step.what) : undefined,
+    ]);
+    if (late !== undefined) {
+      driver.release(late);
+      await driver.waitForEnd(late);
+    }
     const meant = cell.dying.includes('agent') ? 'agent died' : 'answered';
     expect(outcome, 'the cell was met').to.equal(meant);
     expect(driver.stepsLeft, 'the call was met').to.equal(0);
@@ -236,6 +261,7 @@ const isRpc = (name: string): name is RpcName => name in rpcs;
 function plotOf({ step, when, dying }: Cell): { moment: MatrixMoment | null; step?: Step } {
   const isOnlyDriver = dying.length === 1 && dying[0] === 'driver';
   if (step.kind === 'call' && when === 'before' && isOnlyDriver) return { moment: null, step: { die: 'before' } };
+  if (when === 'late') return { moment: null, step: { hang: 'before', goOn: true } };
   if (when !== 'lost') return { moment: { step, when, dying } };
   const lost: Step = dying.includes('driver') ? { die: 'after' } : { breakOff: 'after' };
   return { moment: dying.includes('agent') ? { step, when: 'after', dying: ['agent'] } : null, step: lost };
