@@ -130,8 +130,8 @@ export class PluginCalls {
         return { status: 'done', answer };
       }
       const bounds = new Bounds(run, await this.#secrets(run));
-      if (work.prepare) await work.prepare();
       const client = await admitted.client();
+      if (work.prepare) await work.prepare();
       run.sent();
       isSent = true;
       const made = await this.#whileWanted(run, work.call(client, bounds, sight));

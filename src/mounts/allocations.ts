@@ -84,11 +84,16 @@ export class Allocations {
     const address = this.#addressOf(id);
     await engine.ask(address, { type: 'alloc.prepare', volumes, untilMs, bootId });
     const reached = ({ state, context }: ActorView): AllocMount[] | undefined => {
-      const { mounts, failure } = contextOf(context);
+      const { mounts, failure, waits } = contextOf(context);
       if (stateOf(state) === 'prepared') return asData(mounts ?? []);
       if (stateOf(state) === 'failed' && failure) throw failedWith(address, failure);
-      if (stateOf(state) !== 'releasing' || failure) return undefined;
-      throw new StagecraftError('ABORTED', `alloc ${id} was released before it was prepared`, { address });
+      if (stateOf(state) !== 'releasing') return undefined;
+      if (!failure)
+        throw new StagecraftError('ABORTED', `alloc ${id} was released before it was prepared`, { address });
+      // What can't be undone at once is undone without anybody waiting for it.
+      const still = Object.entries(waits).map(([name, reason]) => `'${name}': ${reason}`);
+      if (still.length > 0) throw failedWith(address, failure, `; it is being undone still (${still.join('; ')})`);
+      return undefined;
     };
     try {
       return await this.#waits.until({ address, name: `alloc ${id}`, goal: 'prepared', reached, signal });
@@ -228,5 +233,5 @@ function statusOf({ state, context }: ActorView): AllocStatus {
   });
 }
 
-const failedWith = (address: string, { code, message, ...details }: Failure): StagecraftError =>
-  new StagecraftError(code, `${message}`, { ...details, address });
+const failedWith = (address: string, { code, message, ...details }: Failure, still = ''): StagecraftError =>
+  new StagecraftError(code, `${message}${still}`, { ...details, address });

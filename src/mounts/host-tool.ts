@@ -68,9 +68,9 @@ export function hostTool(clock: Clock, deadlineMs = defaultDeadlineMs): HostTool
 
     async isAlive(mountPoint) {
       if (hanging.has(mountPoint)) return 'silent';
-      hanging.add(mountPoint);
       // Of the file system: what is asked of a file may be answered from a cache.
       const { ran, child } = start('stat', ['-f', '-c', '%T', '--', mountPoint]);
+      hanging.add(mountPoint);
       for (const end of ['exit', 'error']) child.once(end, () => hanging.delete(mountPoint));
       try {
         return (await ran).status === 0 ? 'alive' : 'dead';
@@ -90,11 +90,15 @@ function leaveBehind(child: ChildProcess): void {
   child.stderr?.destroy();
 }
 
-/** Reads a stream to its end. @returns what it began with */
-function beginningOf(stream: Readable): () => string {
+/**
+ * Reads a stream to its end.
+ * @param stream absent where no process could be started, for want of file descriptors
+ * @returns what it began with
+ */
+function beginningOf(stream: Readable | undefined): () => string {
   let text = '';
-  stream.setEncoding('utf8');
-  stream.on('data', (more: string) => {
+  stream?.setEncoding('utf8');
+  stream?.on('data', (more: string) => {
     if (text.length < keptCharacters) text += more;
   });
   return () => text;

@@ -88,6 +88,15 @@ export function mountKind(options: MountKindOptions): ActorKind {
     if (refusal) throw refusal;
     throw stillMounted(what, place, seen);
   };
+  /** What was made for a call that is refused for good goes again, unless something is there. */
+  const tidied = async (place: Place, call: Promise<void>): Promise<void> => {
+    try {
+      await call;
+    } catch (error) {
+      if (error instanceof StagecraftError && error.final) await places.remove(place);
+      throw error;
+    }
+  };
 
   return {
     machine: mountMachine,
@@ -109,7 +118,8 @@ export function mountKind(options: MountKindOptions): ActorKind {
           call: async (client, bounds) => {
             const { csiId, capability, volumeContext, publishContext } = input;
             const stagingPath = told(input.plugin, staging);
-            await node.stage(client, { csiId, stagingPath, capability, volumeContext, publishContext }, bounds);
+            const request = { csiId, stagingPath, capability, volumeContext, publishContext };
+            await tidied(staging, node.stage(client, request, bounds));
             const found = await seenAt(staging);
             return { isStaged: true, bootId, ...(found && { found: kernelMount(found) }) };
           },
@@ -129,7 +139,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
             if (!input.isRepeat) await cleared(client, bounds);
             const request = { csiId, targetPath, capability, volumeContext, publishContext, readOnly };
             const staged = isStaged ? { stagingPath: told(input.plugin, stagingOf(input)) } : {};
-            await node.publish(client, { ...request, ...staged }, bounds);
+            await tidied(target, node.publish(client, { ...request, ...staged }, bounds));
             const found = await seenAt(target);
             if (!found) throw notMounted(target);
             if (readOnly && (await isWritable(found, capability))) throw notReadOnly(input, target);

@@ -14,12 +14,14 @@ export interface PropagationOptions extends PlacesOptions {
 export interface Propagation {
   /**
    * Has the directory of all places be in a shared mount: it is made one of its own where it is not yet. Safe to repeat,
-   * also after a crash at any point; once it was so, it is not looked at again.
+   * also after a crash at any point; once it was so, it is not looked at again. To be done before plugins are started:
+   * one in a container gets the mount that the directory is in by then.
    * @throws {StagecraftError} HOST_UNFIT: it can't be had here; the message has the commands that make it so
    */
   ensureShared(): Promise<void>;
   /**
-   * Takes away what `ensureShared` has made, so that the directory can be removed. Safe to repeat.
+   * Takes away what `ensureShared` has made, so that the directory can be removed. Safe to repeat. To be done after plugins
+   * have ended: what one in a container mounts later is not seen here any more, also after the next `ensureShared`.
    * @returns what is in the way, e.g. something that is still mounted below it
    */
   undoShared(): Promise<LeftBehind | undefined>;

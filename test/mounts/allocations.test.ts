@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { fileSecrets } from '../../src/calls/secrets-providers.js';
 import { refusalOf } from '../refusal.js';
-import { until } from '../until.js';
 import { block, MountHouse, many, mib, node, plugin, single } from './mount-house.js';
 
 describe('allocations', () => {
@@ -128,11 +127,8 @@ describe('allocations', () => {
     await house.make('data', single);
     await house.runtime.allocations.prepare('first', [house.wanted('data', single)]);
     const second = house.runtime.allocations.prepare('second', [house.wanted('data', single)]);
-    const waits = async () =>
-      (await house.runtime.allocations.list()).find(({ allocId }) => allocId === 'second')?.waits;
-    let seen: Record<string, string> = {};
-    while (!seen.data) seen = (await waits()) ?? {};
-    expect(seen.data).to.contain('first');
+    const { waits } = await house.allocIs('second', (alloc) => alloc.waits.data !== undefined);
+    expect(waits.data).to.contain('first');
     await house.runtime.allocations.release('first');
     await second;
     expect(await states()).to.deep.equal(['second prepared']);
@@ -153,18 +149,16 @@ describe('allocations', () => {
     const [mount] = await house.runtime.allocations.prepare('web', [house.wanted('data', many)]);
     const file = join(mount?.hostPath ?? '', 'file');
     writeFileSync(file, 'kept');
-    house.driver.script('Probe', { hang: 'before' });
-    await house.reopen();
-    const { state, waits } = await house.runtime.allocations.status('web');
+    await house.runtime.close();
+    house.driver.script('Probe', { hang: 'before' }, { times: 'always' });
+    await house.open();
+    const { state, waits } = await house.allocIs('web', (alloc) => alloc.waits.data !== undefined);
     expect([state, readFileSync(file, 'utf8')]).to.deep.equal(['recovering', 'kept']);
-    await until(
-      () => true,
-      () => JSON.stringify(waits),
-    );
-    const { number } = await house.driver.waitForCall('Probe');
-    house.driver.release(number);
+    expect(waits.data).to.contain(plugin);
+    house.driver.clear('Probe');
+    for (const { rpc, number, end } of house.driver.calls()) if (rpc === 'Probe' && !end) house.driver.release(number);
     await house.healthy();
-    while ((await house.runtime.allocations.status('web')).state !== 'prepared') await new Promise(setImmediate);
+    await house.allocIs('web', (alloc) => alloc.state === 'prepared');
     expect([house.nodeCalls(), readFileSync(file, 'utf8')]).to.deep.equal([['Stage', 'Publish'], 'kept']);
   });
 
@@ -237,6 +231,9 @@ describe('allocations', () => {
     execFileSync('mount', ['-t', 'tmpfs', 'late', target]);
     const error = await refusalOf(house.runtime.allocations.prepare('web', volumes, { timeoutMs: 500 }));
     expect([error.code, error.message.includes('tmpfs')], error.message).to.deep.equal(['TIMEOUT', true]);
+    expect(await states()).to.deep.equal(['web releasing']);
     execFileSync('umount', [target]);
+    await house.allocIs('web', (alloc) => alloc.state === 'failed');
+    expect([house.mounted(), house.leftovers()]).to.deep.equal([[], []]);
   });
 });

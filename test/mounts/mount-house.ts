@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import type { Capability } from '../../machines/csi-types.js';
 import type { CsiHandlers } from '../../src/csi/server.js';
 import { parseMountInfo } from '../../src/host/mount-table.js';
+import type { AllocStatus } from '../../src/mounts/allocations.js';
 import type { MountEvent } from '../../src/mounts/mount-events.js';
 import type { AllocVolumeRequest } from '../../src/mounts/mount-spec.js';
 import { createRuntime, type Runtime } from '../../src/runtime.js';
@@ -132,6 +133,23 @@ export class MountHouse {
     const event = find();
     if (!event) throw new Error(`no ${kind} was told`);
     return event;
+  }
+
+  /** The alloc once it is so. */
+  async allocIs(allocId: string, isSo: (alloc: AllocStatus) => boolean): Promise<AllocStatus> {
+    let alloc: AllocStatus | undefined;
+    const look = async (): Promise<void> => {
+      alloc = (await this.runtime.allocations.list()).find((one) => one.allocId === allocId);
+    };
+    await until(
+      () => {
+        void look();
+        return alloc !== undefined && isSo(alloc);
+      },
+      () => JSON.stringify(alloc),
+    );
+    if (!alloc) throw new Error(`there is no alloc ${allocId}`);
+    return alloc;
   }
 
   /** What the kernel shows below the directory of mounts. */

@@ -22,7 +22,9 @@ import { MountTable } from '../../src/host/mount-table.js';
 import { type HostTool, hostTool } from '../../src/mounts/host-tool.js';
 import { type MountPaths, mountPaths } from '../../src/mounts/paths.js';
 import { hostPlaces, type Places } from '../../src/mounts/places.js';
+import { simulatedClock } from '../../src/testing/simulated-clock.js';
 import { refusalOf } from '../refusal.js';
+import { until } from '../until.js';
 
 const key = { namespace: 'default', id: 'data' };
 const other = { namespace: 'default', id: 'other' };
@@ -300,5 +302,19 @@ describe('places of mounts', () => {
       expect(await places.remove(place)).to.equal(undefined);
       expect(left()).to.deep.equal(ofPlugin('per-alloc'));
     }
+  });
+
+  it('M9 a left-over file that does not answer stays once its time is over, and is removed when it does', async () => {
+    const place = paths.target('disk', key, 'a');
+    await places.makeParent(place);
+    writeFileSync(place.path, '');
+    const clock = simulatedClock();
+    const tool = hostTool(clock, 10_000);
+    const silent: HostTool = { ...tool, run: () => tool.run('sleep', ['infinity']) };
+    const removed = hostPlaces({ root: paths.root, readTable: readMountTable, tool: silent }).remove(place);
+    await until(() => clock.pending > 0);
+    await clock.advance(10_000);
+    expect(await removed).to.deep.equal({ path: place.path, why: 'it does not answer' });
+    expect(await places.remove(place)).to.equal(undefined);
   });
 });

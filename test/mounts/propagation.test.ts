@@ -1,5 +1,6 @@
 /** Mounts below our directory are seen in other mount namespaces, with the real kernel. Needs root. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -91,6 +92,28 @@ describe('propagation of mounts', () => {
     execFileSync('umount', [below]);
     expect(mountsWithin(below, pid)).to.deep.equal([]);
   });
+
+  for (const [what, undoes, seen] of [
+    ['is seen here also after a restart', false, 1],
+    ['is not seen here once it was undone meanwhile', true, 0],
+  ] as const) {
+    it(`what is mounted in a container that has a directory of it ${what}`, async () => {
+      await ensureShared(options);
+      const [own, base] = [join(options.root, 'plugin'), join(folder, 'container')];
+      for (const path of [join(own, 'staging'), base]) mkdirSync(path, { recursive: true });
+      const script =
+        'mount --bind "$1" "$2" && echo started && read go && mount --bind "$2" "$2/staging" && echo mounted';
+      const command = ['--mount', '--propagation', 'unchanged', 'sh', '-c', `${script} && read stop`, 'sh', own, base];
+      const container = spawn('unshare', command, { stdio: ['pipe', 'pipe', 'inherit'] });
+      children.push(container);
+      await once(container.stdout, 'data');
+      if (undoes) expect(await undoShared(options)).to.equal(undefined);
+      await ensureShared(options);
+      container.stdin.write('\n');
+      await once(container.stdout, 'data');
+      expect(mountsWithin(join(own, 'staging'))).to.have.length(seen);
+    });
+  }
 
   it('killed before it was made shared, it is made so the next time, and not mounted twice', async () => {
     mkdirSync(options.root);
