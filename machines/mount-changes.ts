@@ -10,7 +10,7 @@ import type {
   MountUser,
   VolumeCondition,
 } from './mount-types.js';
-import { isNotHere, mayBeMounted } from './mount-work.js';
+import { isNotHere, isStagingOwed, mayBeMounted, nextMountWork } from './mount-work.js';
 import { isSameData } from './same-data.js';
 
 export type MountTold = MountChanged extends infer One
@@ -129,14 +129,15 @@ export function letGo(draft: MountDraft, user: MountUser, at: number): void {
   const isLast = draft.users.every(
     (one) => one.allocId === allocId || one.state === 'failed' || one.state === 'detached',
   );
-  const isOwed = draft.staging.state === 'staged' || draft.staging.state === 'doubtful';
   if (again) putUser(draft, allocId, wanted(draft, allocId, again.readOnly, at));
   else if (user.failure) putUser(draft, allocId, { ...rest, state: 'failed' });
   else
     putUser(
       draft,
       allocId,
-      isLast && isOwed ? { allocId, readOnly, state: 'detached', number: user.number, sinceMs } : undefined,
+      isLast && isStagingOwed(draft)
+        ? { allocId, readOnly, state: 'detached', number: user.number, sinceMs }
+        : undefined,
     );
   settleStaging(draft);
 }
@@ -145,16 +146,23 @@ export function letGo(draft: MountDraft, user: MountUser, at: number): void {
 export function settleStaging(draft: MountDraft): void {
   const isUsed = draft.users.some(({ state }) => state !== 'failed' && state !== 'detached');
   if (isUsed) draft.users = draft.users.filter(({ state }) => state !== 'detached');
-  const { state, number } = draft.staging;
-  const isOwed = state === 'staged' || state === 'doubtful';
-  if (isUsed || isOwed) return;
+  if (isUsed || isStagingOwed(draft)) return;
   draft.users = draft.users.filter((one) => one.state !== 'detached');
-  draft.staging = { state: 'none', number };
+  draft.staging = { state: 'none', number: draft.staging.number };
   draft.capability = null;
   draft.expansion = null;
   draft.condition = null;
   if (isNotHere(draft)) draft.volume = null;
 }
+
+/** What it is at is over, or was never begun: the next piece of work, as it is from here. */
+export const chooseWork = (context: MountContext, { at }: Stamped): Partial<MountContext> =>
+  draftedMount(context, (draft) => {
+    draft.work = null;
+    draft.awaiting = null;
+    settleStaging(draft);
+    draft.work = nextMountWork(draft, at);
+  }).context;
 
 /** What the kernel does not show any more. Nothing is said of what is under way, nor of what was mounted since. */
 export const observedMounts = (
