@@ -10,7 +10,7 @@ import { PluginCalls } from './calls/plugin-calls.js';
 import { noSecrets } from './calls/secrets.js';
 import type { VolumeLocks } from './calls/volume-locks.js';
 import { csiNode } from './csi/node.js';
-import type { Clock } from './engine/clock.js';
+import { type Clock, pause } from './engine/clock.js';
 import type { ActorKind } from './engine/effects.js';
 import type { Engine } from './engine/engine.js';
 import type { Logger } from './engine/logger.js';
@@ -58,6 +58,9 @@ const defaultTimeoutMs = 120_000;
 const defaultStatsMs = 60_000;
 /** How long a drain waits for allocs to be released. */
 const releaseLimitMs = 60_000;
+/** How long a start waits for the kernel and the store. */
+const startLimitMs = 10_000;
+const retryMs = 1_000;
 
 interface Parts {
   mounter: Mounter;
@@ -70,6 +73,7 @@ interface Parts {
 export class NodeSide {
   readonly kinds: ActorKind[];
   readonly #nodeId: string;
+  readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #propagation: Propagation;
   readonly #parts: (engine: Engine) => Parts;
@@ -77,11 +81,13 @@ export class NodeSide {
   /** What was believed in is compared with the kernel. */
   #tellCompared: () => void = () => {};
   #stopWatching: () => void = () => {};
+  #isRefusing = false;
 
   constructor(options: NodeSideOptions) {
     const { runtime, dataDir, clock, logger, claims, baseDirOf } = options;
     const { nodeId, calls = {}, retry, stats } = runtime;
     this.#nodeId = nodeId;
+    this.#clock = clock;
     const bootId = presentBootId();
     const compared = new Promise<void>((resolve) => {
       this.#tellCompared = resolve;
@@ -178,11 +184,29 @@ export class NodeSide {
     });
   }
 
-  /** Once all is restored. Resolves when what was believed in has been compared with the kernel, and calls may begin. */
+  /**
+   * Once all is restored. Resolves when what was believed in has been compared with the kernel, and calls may begin; where
+   * the store or the kernel don't let that be, after a while, and it goes on.
+   */
   async start(): Promise<void> {
+    const begun = new AbortController();
+    void this.#begin().finally(() => begun.abort());
+    await pause(this.#clock, startLimitMs, begun.signal);
+  }
+
+  async #begin(): Promise<void> {
     const { watch, allocations, expansions, stats } = this.#attachedParts;
     await watch.start();
-    await allocations.recover();
+    while (!this.#isRefusing) {
+      try {
+        await allocations.recover();
+        break;
+      } catch (error) {
+        this.#logger.warn({}, `allocs can't be recovered yet: ${messageOf(error)}`);
+        await pause(this.#clock, retryMs);
+      }
+    }
+    if (this.#isRefusing) return;
     this.#tellCompared();
     expansions.start();
     stats.start();
@@ -212,6 +236,7 @@ export class NodeSide {
   /** Nothing is taken any more. */
   refuse(reason?: StagecraftError): void {
     const { mounter, allocations, watch, expansions, stats } = this.#attachedParts;
+    this.#isRefusing = true;
     this.#stopWatching();
     watch.stop();
     expansions.stop();
