@@ -42,13 +42,18 @@ function changeIn(event: Exclude<MountEvent, { kind: 'condition' }>): string {
     }
     case 'lost': {
       const how = event.is === 'dead' ? 'does not answer any more' : 'is not there any more';
-      const next = event.isMended ? 'it is mounted again' : 'it stays so until it is asked for again';
+      const next = event.isMended ? 'it is mounted again' : 'it stays so until that is asked for: mount retry';
       return `its mount for alloc ${event.allocId} ${how}: ${next}`;
     }
+    case 'left-behind':
+      return `unstaged; left behind, remove it by hand: ${event.leftBehind}`;
     case 'expanded':
       return 'expanded on this node';
   }
 }
+
+/** Told by an event of its own. */
+const claimLost = 'CLAIM_LOST';
 
 /** Undefined for what is a step on a way only. */
 export function describeAllocEvent(event: AllocEvent): string | undefined {
@@ -58,7 +63,9 @@ export function describeAllocEvent(event: AllocEvent): string | undefined {
     case 'preparing':
       return undefined;
     case 'releasing':
-      return failure && `${alloc}: not prepared: ${failure.message}`;
+      return failure && failure.code !== claimLost ? `${alloc}: not prepared: ${failure.message}` : undefined;
+    case 'claim-lost':
+      return `${alloc}: it has lost its claim, and is unmounted: ${failure?.message ?? 'for no reason given'}`;
     case 'recovering':
       return `${alloc}: recovering, until its volumes are known to be mounted`;
     case 'failed':
