@@ -1,6 +1,6 @@
 /** Tables and details of allocs and mounts, for people. */
 import { allocTrouble } from '../agent/describe-mounts.js';
-import type { AllocReport, MountReport, PreparedMount, StatsReport } from '../agent/mount-api.js';
+import type { AllocReport, MountReport, PreparedMount, StatsReport, StrayReport } from '../agent/mount-api.js';
 import { factsTable, table } from './print.js';
 import { sizeText } from './print-volumes.js';
 
@@ -78,6 +78,14 @@ export const mountTable = (mounts: MountReport[]): string =>
           usersOf(mount),
           troubleOf(mount),
         ]),
+      );
+
+export const strayTable = (strays: StrayReport[]): string =>
+  strays.length === 0
+    ? 'there are no strays'
+    : table(
+        ['FILE SYSTEM', 'SOURCE', 'PATH'],
+        strays.map(({ path, source, fsType }) => [fsType, source, path]),
       );
 
 export function statsDetails({ volume, at, usage, condition }: StatsReport): string {

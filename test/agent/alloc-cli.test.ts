@@ -230,6 +230,19 @@ describe('A5 allocs and mounts on the command line', function () {
     expect((await cli('mount', 'list')).stdout).to.equal('no volume is mounted on this node\n');
   });
 
+  it('M6 mounts that nobody knows of, and one of them unmounted', async () => {
+    const stray = { path: '/d/csi/1/staging/2', source: '0:39 /', fsType: 'tmpfs' };
+    answers['GET /v1/strays'] = [stray];
+    answers['POST /v1/strays/clean'] = {};
+    expect((await cli('mount', 'strays')).stdout).to.equal(
+      'FILE SYSTEM  SOURCE  PATH\ntmpfs        0:39 /  /d/csi/1/staging/2\n',
+    );
+    expect((await cli('mount', 'clean', stray.path)).stdout).to.equal('/d/csi/1/staging/2 is unmounted\n');
+    expect(posted().map(({ body }) => body)).to.deep.equal([{ path: stray.path }]);
+    answers['GET /v1/strays'] = [];
+    expect((await cli('mount', 'strays')).stdout).to.equal('there are no strays\n');
+  });
+
   it('misuse is told in one line, and is never asked of the agent', async () => {
     for (const [args, told] of [
       [['alloc', 'prepare', 'web'], /^error: give at least one --volume, or --file\n$/],
