@@ -4,21 +4,24 @@
  */
 import { addressParts, nodeOwnedPrefix } from '../machines/addresses.js';
 import { defaultBackoff } from '../machines/backoff.js';
+import type { VolumeKey } from '../machines/volume-types.js';
 import { PluginAccess } from './calls/plugin-access.js';
 import { PluginCalls } from './calls/plugin-calls.js';
 import { noSecrets } from './calls/secrets.js';
+import type { VolumeLocks } from './calls/volume-locks.js';
 import { csiNode } from './csi/node.js';
 import type { Clock } from './engine/clock.js';
 import type { ActorKind } from './engine/effects.js';
 import type { Engine } from './engine/engine.js';
 import type { Logger } from './engine/logger.js';
-import type { StagecraftError } from './errors.js';
+import { messageOf, type StagecraftError } from './errors.js';
 import { bootId as presentBootId } from './host/boot-id.js';
 import type { DataDir } from './host/data-dir.js';
 import { allocKind } from './mounts/alloc-kind.js';
 import { AllocWorker } from './mounts/alloc-work.js';
 import { Allocations } from './mounts/allocations.js';
 import type { ClaimClient } from './mounts/claim-client.js';
+import { Expansions } from './mounts/expansions.js';
 import { hostTool } from './mounts/host-tool.js';
 import { mountKind } from './mounts/mount-kind.js';
 import { MountTables } from './mounts/mount-tables.js';
@@ -39,6 +42,10 @@ export interface NodeSideOptions {
   clock: Clock;
   logger: Logger;
   claims: ClaimClient;
+  /** Of the calls about volumes in this process. */
+  locks: VolumeLocks;
+  /** Calls back with a volume that has grown; the answer ends that. */
+  onExpanded(callback: (key: VolumeKey) => void): () => void;
   /** Made by the time it is asked. */
   plugins(): PluginRegistry;
   /** Where a plugin sees what is its own on this host, if elsewhere. */
@@ -56,6 +63,7 @@ interface Parts {
   mounter: Mounter;
   allocations: Allocations;
   watch: MountWatch;
+  expansions: Expansions;
   stats: Stats;
 }
 
@@ -96,7 +104,13 @@ export class NodeSide {
     this.kinds = [
       mountKind({
         ...{ nodeId, node, claims, paths, tables, baseDirOf, bootId, timeoutMs },
-        calls: new PluginCalls({ access, secrets, clock, retry: { ...defaultBackoff, ...retry } }),
+        calls: new PluginCalls({
+          access,
+          secrets,
+          clock,
+          retry: { ...defaultBackoff, ...retry },
+          locks: options.locks,
+        }),
         places: hostPlaces({ root: paths.root, readTable: () => tables.table(), tool }),
         compared: () => compared,
         shared: () => this.#propagation.ensureShared(),
@@ -120,6 +134,7 @@ export class NodeSide {
       });
       return {
         stats: volumeStats,
+        expansions: new Expansions({ nodeId, engine, claims, onExpanded: options.onExpanded, clock, logger }),
         mounter: new Mounter({
           node: nodeId,
           engine,
@@ -165,10 +180,11 @@ export class NodeSide {
 
   /** Once all is restored. Resolves when what was believed in has been compared with the kernel, and calls may begin. */
   async start(): Promise<void> {
-    const { watch, allocations, stats } = this.#attachedParts;
+    const { watch, allocations, expansions, stats } = this.#attachedParts;
     await watch.start();
     await allocations.recover();
     this.#tellCompared();
+    expansions.start();
     stats.start();
   }
 
@@ -179,17 +195,26 @@ export class NodeSide {
     await allocations.releaseAll(releaseLimitMs);
   }
 
+  /** Whoever sees our directory elsewhere, as a container does, has to find it as it will be. */
+  async share(): Promise<void> {
+    await this.#propagation.ensureShared().catch((error: unknown) => {
+      // Whoever asks for a mount is told.
+      this.#logger.warn({}, `mounts can't be made here: ${messageOf(error)}`);
+    });
+  }
+
   /** What was made for all mounts goes where none is left, so that the data directory can be removed. */
-  async stop(): Promise<void> {
+  async unshare(): Promise<void> {
     const left = await this.#propagation.undoShared();
     if (left) this.#logger.debug({ path: left.path }, `the directory of mounts stays a mount: ${left.why}`);
   }
 
   /** Nothing is taken any more. */
   refuse(reason?: StagecraftError): void {
-    const { mounter, allocations, watch, stats } = this.#attachedParts;
+    const { mounter, allocations, watch, expansions, stats } = this.#attachedParts;
     this.#stopWatching();
     watch.stop();
+    expansions.stop();
     stats.stop();
     for (const part of [mounter, allocations]) part.close(reason);
   }

@@ -68,6 +68,8 @@ export function describeAllocEvent(event: AllocEvent): string | undefined {
       return `${alloc}: it has lost its claim, and is unmounted: ${failure?.message ?? 'for no reason given'}`;
     case 'recovering':
       return `${alloc}: recovering, until its volumes are known to be mounted`;
+    case 'claim-lost':
+      return `${alloc}: ${failure?.message ?? 'its claim is lost'}`;
     case 'failed':
       return `${alloc}: failed; nothing of it is left here`;
     default:

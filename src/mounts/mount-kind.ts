@@ -18,9 +18,10 @@ import type {
 } from '../../machines/mount-calls.js';
 import type { KernelMount, MountInput } from '../../machines/mount-types.js';
 import { nameOf } from '../../machines/volume-requests.js';
-import type { CallBounds } from '../calls/call-bounds.js';
+import { type CallBounds, givenUpAfterMs } from '../calls/call-bounds.js';
 import type { Admitted } from '../calls/plugin-access.js';
 import type { PluginCalls, Work } from '../calls/plugin-calls.js';
+import { nodeCallsOf } from '../calls/volume-locks.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
 import { StagecraftError } from '../errors.js';
 import type { MountEntry } from '../host/mount-table.js';
@@ -53,9 +54,6 @@ export interface MountKindOptions {
 
 export const mountsTopic = (node: string): string => `mounts/${encodeURIComponent(node)}`;
 
-/** Beyond the deadline of the call itself, which says more. */
-const slackMs = 5_000;
-
 export function mountKind(options: MountKindOptions): ActorKind {
   const { node, calls, claims, paths, places, tables, bootId, timeoutMs } = options;
   const told = (plugin: string, { path }: Place): string => paths.toPlugin(plugin, path, options.baseDirOf(plugin));
@@ -66,7 +64,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
     work: (input: TInput) => Work<TAnswer>,
     negates?: string[],
   ): Effect => ({
-    sentDeadlineMs: timeoutMs + slackMs,
+    sentDeadlineMs: givenUpAfterMs(timeoutMs),
     ...(negates && { negates }),
     run: (run: EffectCall<TInput>) => {
       const { prepare, ...rest } = work(run.input);
@@ -74,7 +72,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
         await options.compared();
         await prepare?.();
       };
-      return calls.run(run, { ...rest, prepare: prepared, volumes: [run.input.csiId] });
+      return calls.run(run, { ...rest, prepare: prepared, volumes: [nodeCallsOf(run.input.csiId)] });
     },
   });
   /** Undoes something at a place, and looks whether it is undone: what the plugin says is no proof. */

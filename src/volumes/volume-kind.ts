@@ -13,8 +13,10 @@ import type {
   VolumeCall,
 } from '../../machines/volume-calls.js';
 import type { CreateAnswer, VolumeInput, VolumeSpec } from '../../machines/volume-types.js';
+import { givenUpAfterMs } from '../calls/call-bounds.js';
 import type { PluginSight } from '../calls/plugin-access.js';
 import type { PluginCalls, Work } from '../calls/plugin-calls.js';
+import { nodeCallsOf } from '../calls/volume-locks.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
 import { StagecraftError } from '../errors.js';
 import type { ControllerPort } from './controller-port.js';
@@ -29,9 +31,6 @@ export interface VolumeKindOptions {
   /** Told that the plugin refuses a call until something else is done, and says where its volumes are; default: nobody is. */
   hindered?(plugin: string): void;
 }
-
-/** Beyond the deadline of the call itself, which says more. */
-const slackMs = 5_000;
 
 const needs = (sight: PluginSight, capability: string, what: string): string | undefined =>
   sight.capabilities?.has(capability) ? undefined : `the plugin does not offer ${capability}: ${what}`;
@@ -75,11 +74,12 @@ export function volumeKind({ controller, calls, timeoutMs, hindered }: VolumeKin
     work: (input: TInput, address: string) => Work<TAnswer>,
     negates?: string[],
   ): Effect => ({
-    sentDeadlineMs: timeoutMs + slackMs,
+    sentDeadlineMs: givenUpAfterMs(timeoutMs),
     ...(negates && { negates }),
     run: (run: EffectCall<TInput>) => {
       const { csiId } = run.input as { csiId?: string };
-      return calls.run(run, { ...work(run.input, run.address), ...(csiId !== undefined && { volumes: [csiId] }) });
+      const { volumes = [], ...rest } = work(run.input, run.address);
+      return calls.run(run, { ...rest, volumes: csiId === undefined ? volumes : [csiId, ...volumes] });
     },
   });
   /** What is in the way of a call, unknown to whoever asked for it, the plugin may list. */
@@ -143,6 +143,8 @@ export function volumeKind({ controller, calls, timeoutMs, hindered }: VolumeKin
         ['controllerPublish'],
       ),
       controllerExpand: effect<ExpandCall, ExpandAnswer>((input) => ({
+        // Not while a node is at it, and no node while it is expanded.
+        volumes: [nodeCallsOf(input.csiId)],
         refusal: (sight) => needs(sight, 'EXPAND_VOLUME', 'it makes no volume larger'),
         hindrance: (sight) => inUse(sight, input.nodeIds),
         call: (client, bounds, sight) => {
