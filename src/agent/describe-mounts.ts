@@ -65,11 +65,9 @@ export function describeAllocEvent(event: AllocEvent): string | undefined {
     case 'releasing':
       return failure && failure.code !== claimLost ? `${alloc}: not prepared: ${failure.message}` : undefined;
     case 'claim-lost':
-      return `${alloc}: it has lost its claim, and is unmounted: ${failure?.message ?? 'for no reason given'}`;
+      return `${alloc}: ${failure?.message ?? 'its claim is lost'}`;
     case 'recovering':
       return `${alloc}: recovering, until its volumes are known to be mounted`;
-    case 'claim-lost':
-      return `${alloc}: ${failure?.message ?? 'its claim is lost'}`;
     case 'failed':
       return `${alloc}: failed; nothing of it is left here`;
     default:

@@ -201,10 +201,7 @@ describe('A1 what the agent says', () => {
       [{ kind: 'recovering' }, 'recovering, until its volumes are known to be mounted'],
       [{ kind: 'releasing' }, undefined],
       [{ kind: 'releasing', failure }, 'not prepared: too late'],
-      [
-        { kind: 'claim-lost', failure: { ...failure, code: 'CLAIM_LOST' } },
-        'it has lost its claim, and is unmounted: too late',
-      ],
+      [{ kind: 'claim-lost', failure: { ...failure, code: 'CLAIM_LOST' } }, 'too late'],
       [{ kind: 'releasing', failure: { ...failure, code: 'CLAIM_LOST' } }, undefined],
       [{ kind: 'failed', failure }, 'failed; nothing of it is left here'],
       [{ kind: 'released' }, 'released'],
