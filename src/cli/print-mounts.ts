@@ -38,6 +38,7 @@ export function allocDetails({ allocId, state, error, waits, volumes, mounts = [
   const facts: [string, string][] = [
     ['alloc', allocId],
     ['state', error ? `${state}: ${error.message}` : state],
+    ...Object.entries(waits).map(([name, reason]): [string, string] => ['waits for', `${name}: ${reason}`]),
   ];
   const rows = volumes.map(({ name, volume, taskPath, readOnly, accessMode, attachmentMode }) => [
     name,
@@ -45,11 +46,8 @@ export function allocDetails({ allocId, state, error, waits, volumes, mounts = [
     taskPath,
     [accessOf({ readOnly }), accessMode, attachmentMode].join(', '),
     mounts.find((mount) => mount.name === name)?.hostPath ?? '-',
-    waits[name] ?? '',
   ]);
-  return [factsTable(facts), table(['NAME', 'VOLUME', 'TASK PATH', 'ACCESS', 'HOST PATH', 'WAITS FOR'], rows)].join(
-    '\n\n',
-  );
+  return [factsTable(facts), table(['NAME', 'VOLUME', 'TASK PATH', 'ACCESS', 'HOST PATH'], rows)].join('\n\n');
 }
 
 const usersOf = ({ users }: MountReport): string =>

@@ -24,7 +24,7 @@ const block = { accessMode: 'single-node-writer', attachmentMode: 'block-device'
 const files = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
 
 describe('A5 allocs and mounts on the command line', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let directory: string;
   let server: Server;
   /** By `METHOD path?query`; what is not there is not found. */
@@ -172,8 +172,9 @@ describe('A5 allocs and mounts on the command line', function () {
       );
     const old = (await cli('alloc', 'status', 'old')).stdout;
     expect(old)
-      .to.match(/^state {2}releasing: too late$/m)
-      .and.to.match(/^disk .* - +busy$/m);
+      .to.match(/^state +releasing: too late$/m)
+      .and.to.match(/^waits for +disk: busy$/m)
+      .and.to.match(/^disk .* -$/m);
     expect((await cli('alloc', 'status', 'nix')).stderr).to.equal('there is none: see stagecraft alloc list\n');
     answers['GET /v1/allocs'] = [];
     expect((await cli('alloc', 'list')).stdout).to.equal(
