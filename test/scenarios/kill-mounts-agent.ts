@@ -17,6 +17,8 @@ import { interceptedStore } from '../engine/intercepted-store.js';
 export interface MatrixAgentOptions {
   dataDir: string;
   socketPath: string;
+  /** Of its calls. */
+  timeoutMs: number;
 }
 
 /** What an agent does: a commit by its actor and event, a call by its RPC and volume; the how manieth of those. */
@@ -156,7 +158,7 @@ const watchedClient = (client: CsiClient): CsiClient =>
     },
   });
 
-const { dataDir, socketPath }: MatrixAgentOptions = JSON.parse(process.argv[2] ?? '');
+const { dataDir, socketPath, timeoutMs }: MatrixAgentOptions = JSON.parse(process.argv[2] ?? '');
 const builtIn = csiDispensers();
 const connect = (): CsiClient => watchedClient(new CsiClient({ socketPath }));
 const runtime = await createRuntime({
@@ -167,7 +169,7 @@ const runtime = await createRuntime({
     'csi-node': { ...builtIn['csi-node'], connect },
     'csi-controller': { ...builtIn['csi-controller'], connect },
   },
-  calls: { timeoutMs: 500, nodeTimeoutMs: 500 },
+  calls: { timeoutMs, nodeTimeoutMs: timeoutMs },
   retry: { initialMs: 5, maxMs: 50 },
   fingerprint: { intervalMs: 100 },
 });

@@ -35,6 +35,11 @@ const root = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 const limitMs = 25_000;
 const lookEveryMs = 2;
 
+/** Where nothing is to go wrong, a call has time. */
+const longTimeoutMs = 20_000;
+/** What undoes a call that nobody hears of any more waits for as long as that may go on. */
+const shortTimeoutMs = 500;
+
 const file = { attachmentMode: 'file-system' } as const;
 
 /** By their ids. */
@@ -81,6 +86,7 @@ export class MatrixScene {
   readonly #waiting = new Map<number, Waiting>();
   #reader: Reader | undefined;
   #isEnding = false;
+  #timeoutMs = longTimeoutMs;
 
   private constructor(folder: string, driver: FaultDriver, ids: VolumeId[]) {
     this.folder = folder;
@@ -108,6 +114,15 @@ export class MatrixScene {
       await scene.end();
       throw error;
     }
+  }
+
+  /** From here on things go wrong, and the agent is not to wait for them for long. */
+  async beImpatient(): Promise<void> {
+    this.#timeoutMs = shortTimeoutMs;
+    const before = this.#ready;
+    this.#agent.kill('SIGKILL');
+    await eventually('the agent is started anew', () => this.#ready !== before, limitMs);
+    await this.keep();
   }
 
   /** Of all mounts. */
@@ -217,7 +232,11 @@ export class MatrixScene {
   }
 
   #start(): [ChildProcess, Promise<unknown>] {
-    const options: MatrixAgentOptions = { dataDir: join(this.folder, 'data'), socketPath: this.driver.socketPath };
+    const options: MatrixAgentOptions = {
+      dataDir: join(this.folder, 'data'),
+      socketPath: this.driver.socketPath,
+      timeoutMs: this.#timeoutMs,
+    };
     const agent = fork(agentPath, [JSON.stringify(options)], { execArgv: ['--import=tsx'] });
     const ready = new Promise<void>((resolve, reject) => {
       agent.on('message', (message: MatrixAnswer | 'ready') => {

@@ -37,15 +37,15 @@ function ofPair(phase: Phase, ids: VolumeId[], dealer: Dealer): void {
     let stage: Stage | undefined;
 
     before(async () => {
-      stage = await Stage.start(ids);
-      const steps = await stage.recorded(phase);
+      stage = await Stage.start(phase, ids);
+      const { steps } = stage;
       const cells = isWhole ? cellsOf(phase, steps) : dealer.deal(phase, steps);
       for (const cell of cells.filter((one) => isWanted(titleOf(one))))
         suite.addTest(
           new Test(titleOf(cell), async () => {
             if (!stage || stage.cells >= cellsPerScene) {
               await stage?.end();
-              stage = await Stage.start(ids);
+              stage = await Stage.start(phase, ids);
             }
             const present = stage;
             stage = undefined; // one in which something went wrong is not gone on with
@@ -68,6 +68,7 @@ function ofPair(phase: Phase, ids: VolumeId[], dealer: Dealer): void {
 
 class Stage {
   cells = 0;
+  readonly steps: MatrixStep[] = [];
   readonly #scene: MatrixScene;
   readonly #empty: Sight;
   #full: Sight | undefined;
@@ -85,15 +86,17 @@ class Stage {
     this.#empty = this.#sight();
   }
 
-  static async start(ids: VolumeId[]): Promise<Stage> {
+  /** @param phase of which the steps are recorded, as they are where nothing goes wrong */
+  static async start(phase: Phase, ids: VolumeId[]): Promise<Stage> {
     const scene = await MatrixScene.start(ids);
     const stage = new Stage(scene);
     try {
-      const used = await scene.prepare();
+      const used = await stage.#recorded(phase === 'release' ? [] : stage.steps, () => scene.prepare());
       stage.#full = stage.#sight();
       await stage.#use(used);
-      await scene.release();
+      await stage.#recorded(phase === 'release' ? stage.steps : [], () => scene.release());
       await stage.#checkReleased();
+      await scene.beImpatient();
       return stage;
     } catch (error) {
       await scene.end();
@@ -101,15 +104,11 @@ class Stage {
     }
   }
 
-  /** What is done where nothing goes wrong. */
-  async recorded(phase: Phase): Promise<MatrixStep[]> {
-    const scene = this.#scene;
-    if (phase === 'release') await scene.prepare();
-    await scene.arm(null);
-    await (phase === 'release' ? scene.release() : scene.prepare());
-    const steps = await scene.steps();
-    if (phase !== 'release') await scene.release();
-    return steps;
+  async #recorded<T>(steps: MatrixStep[], work: () => Promise<T>): Promise<T> {
+    await this.#scene.arm(null);
+    const done = await work();
+    steps.push(...(await this.#scene.steps()));
+    return done;
   }
 
   async play(cell: Cell): Promise<void> {
