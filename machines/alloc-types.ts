@@ -48,6 +48,8 @@ export interface AllocContext extends AllocWish {
   allocId: string;
   /** Once it is prepared; null: not yet. */
   mounts: AllocMount[] | null;
+  /** By the name of a volume: the generation of its claim. */
+  generations: Record<string, number>;
   /** By the name of a volume: what it waits for. */
   waits: Record<string, string>;
   /** Why it is undone. */
@@ -62,6 +64,7 @@ export type AllocEvent = (
   | { type: 'alloc.abort'; failure: Failure }
   /** The runtime has started again. `isNewBoot`: no mount and no workload of before is there any more. */
   | { type: 'alloc.recover'; isNewBoot: boolean }
+  | { type: 'alloc.claimed'; name: string; generation: number }
   /** What a volume waits for; null: nothing any more. */
   | { type: 'alloc.waits'; name: string; reason: string | null }
 ) &
@@ -71,7 +74,8 @@ export type AllocState = 'preparing' | 'prepared' | 'recovering' | 'releasing' |
 
 /** Broadcast. */
 export interface AllocChanged {
-  type: AllocState;
+  /** Its state, or: its node was taken for lost meanwhile, and its claim was given to others. */
+  type: AllocState | 'claim-lost';
   node: string;
   allocId: string;
   /** Why it failed, or is released though it was to be prepared. */

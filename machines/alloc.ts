@@ -9,7 +9,6 @@ import type {
   AllocEvent,
   AllocInput,
   AllocMount,
-  AllocState,
   AllocVolume,
   AllocWish,
 } from './alloc-types.js';
@@ -21,9 +20,15 @@ import { isSameData } from './same-data.js';
 export interface AllocWork {
   allocId: string;
   volumes: AllocVolume[];
+  /** By the name of a volume: the generation of its claim, as far as that is known. */
+  generations: Record<string, number>;
 }
 
-const workOf = ({ context: { allocId, volumes } }: { context: AllocContext }): AllocWork => ({ allocId, volumes });
+const workOf = ({ context: { allocId, volumes, generations } }: { context: AllocContext }): AllocWork => ({
+  allocId,
+  volumes,
+  generations,
+});
 
 const answerIn = (outcome: CallOutcome<AllocMount[]>): AllocMount[] =>
   outcome.status === 'done' ? outcome.answer : [];
@@ -31,7 +36,7 @@ const answerIn = (outcome: CallOutcome<AllocMount[]>): AllocMount[] =>
 const failureOf = (outcome: CallOutcome<unknown>): CallFailure | null =>
   outcome.status === 'done' ? null : outcome.failure;
 
-const nothing = { volumes: [], untilMs: null, bootId: '', mounts: null, waits: {}, failure: null };
+const nothing = { volumes: [], untilMs: null, bootId: '', generations: {}, mounts: null, waits: {}, failure: null };
 
 const conflictIn = ({ allocId }: AllocContext): Failure => ({
   code: 'CLAIM_CONFLICT',
@@ -60,8 +65,8 @@ export const allocMachine = setup({
   actors: {
     /** All of its volumes are claimed, published and mounted, or why that can't be. */
     prepareAlloc: unbound<CallOutcome<AllocMount[]>, AllocWork>(),
-    /** The same, of one that was prepared: as long as it takes. */
-    recoverAlloc: unbound<AllocMount[], AllocWork>(),
+    /** The same, of one that was prepared: as long as it takes, unless its claim is lost. */
+    recoverAlloc: unbound<CallOutcome<AllocMount[]>, AllocWork>(),
     /** All of them are unmounted, and their slots free: as long as it takes. */
     releaseAlloc: unbound<void, AllocWork>(),
   },
@@ -87,9 +92,12 @@ export const allocMachine = setup({
       const { [name]: _, ...others } = context.waits;
       return { waits: reason === null ? others : { ...others, [name]: reason } };
     }),
+    keepGeneration: assign(({ context }, { name, generation }: { name: string; generation: number }) => ({
+      generations: { ...context.generations, [name]: generation },
+    })),
     forgetWaits: assign({ waits: {} }),
     forget: assign(nothing),
-    tell: emit(({ context: { node, allocId, failure } }, type: AllocState) => ({
+    tell: emit(({ context: { node, allocId, failure } }, type: AllocChanged['type']) => ({
       type,
       node,
       allocId,
@@ -107,6 +115,7 @@ export const allocMachine = setup({
   initial: 'released',
   on: {
     'alloc.waits': { actions: { type: 'keepWait', params: ({ event }) => event } },
+    'alloc.claimed': { actions: { type: 'keepGeneration', params: ({ event }) => event } },
     'alloc.prepare': {
       guard: { type: 'isOther', params: ({ event }) => event.volumes },
       actions: { type: 'answer', params: ({ context }) => ({ error: conflictIn(context) }) },
@@ -123,6 +132,7 @@ export const allocMachine = setup({
         'alloc.prepare': { target: 'preparing', actions: { type: 'take', params: ({ event }) => event } },
         'alloc.release': {},
         'alloc.waits': {},
+        'alloc.claimed': {},
       },
     },
     preparing: {
@@ -191,7 +201,20 @@ export const allocMachine = setup({
             id: 'recoverAlloc',
             src: 'recoverAlloc',
             input: workOf,
-            onDone: { target: '#alloc.prepared', actions: { type: 'keepMounts', params: ({ event }) => event.output } },
+            onDone: [
+              {
+                guard: { type: 'isDone', params: ({ event }) => event.output },
+                target: '#alloc.prepared',
+                actions: { type: 'keepMounts', params: ({ event }) => answerIn(event.output) },
+              },
+              {
+                target: '#alloc.releasing',
+                actions: [
+                  { type: 'keepFailure', params: ({ event }) => failureOf(event.output) },
+                  { type: 'tell', params: 'claim-lost' },
+                ],
+              },
+            ],
             onError: 'backing-off',
           },
           on: {

@@ -65,9 +65,14 @@ const nextNumber = (draft: MountDraft): number => {
 };
 
 /** To be mounted, from the beginning. */
-export const wanted = (draft: MountDraft, allocId: string, readOnly: boolean, sinceMs: number): MountUser => ({
+export const wanted = (
+  draft: MountDraft,
+  { allocId, readOnly, isClaimed }: Pick<MountUser, 'allocId' | 'readOnly' | 'isClaimed'>,
+  sinceMs: number,
+): MountUser => ({
   allocId,
   readOnly,
+  isClaimed,
   state: 'wanted',
   number: nextNumber(draft),
   sinceMs,
@@ -82,7 +87,7 @@ export const leavingUser = ({ tries: _, failure: __, again: ___, ...user }: Moun
 
 export const use = (
   context: MountContext,
-  { volume, capability, allocId, readOnly }: MountUse,
+  { volume, capability, allocId, readOnly, isClaimed }: MountUse,
   { at }: Stamped,
 ): MountChange =>
   draftedMount(context, (draft) => {
@@ -92,11 +97,14 @@ export const use = (
     const { tries: _, undoing: __, ...staging } = draft.staging;
     draft.staging = staging;
     const present = draft.users.find((one) => one.allocId === allocId);
-    if (present?.state === 'leaving') putUser(draft, allocId, { ...present, again: { readOnly } });
-    else if (present?.state === 'wanted') putUser(draft, allocId, due(present));
-    else if (present?.state !== 'published') {
+    // Whoever has a slot has it for both.
+    const asked = { allocId, readOnly, isClaimed: isClaimed || present?.isClaimed === true };
+    if (present?.state === 'leaving') putUser(draft, allocId, { ...present, again: { readOnly, isClaimed } });
+    else if (present?.state === 'wanted') putUser(draft, allocId, { ...due(present), ...asked });
+    else if (present?.state === 'published') putUser(draft, allocId, { ...present, ...asked });
+    else {
       const doubt = present?.inDoubt ? { inDoubt: true } : {};
-      putUser(draft, allocId, { ...wanted(draft, allocId, readOnly, at), ...doubt });
+      putUser(draft, allocId, { ...wanted(draft, asked, at), ...doubt });
     }
   });
 
@@ -124,20 +132,18 @@ export const leave = (context: MountContext, allocId: string, { at }: Stamped): 
  * as its slot is given up when its alloc has let go.
  */
 export function letGo(draft: MountDraft, user: MountUser, at: number): void {
-  const { allocId, readOnly, sinceMs, again } = user;
+  const { allocId, readOnly, isClaimed, number, sinceMs, again } = user;
   const { inDoubt: _, found: __, tries: ___, ...rest } = user;
   const isLast = draft.users.every(
     (one) => one.allocId === allocId || one.state === 'failed' || one.state === 'detached',
   );
-  if (again) putUser(draft, allocId, wanted(draft, allocId, again.readOnly, at));
+  if (again) putUser(draft, allocId, wanted(draft, { allocId, ...again }, at));
   else if (user.failure) putUser(draft, allocId, { ...rest, state: 'failed' });
   else
     putUser(
       draft,
       allocId,
-      isLast && isStagingOwed(draft)
-        ? { allocId, readOnly, state: 'detached', number: user.number, sinceMs }
-        : undefined,
+      isLast && isStagingOwed(draft) ? { allocId, readOnly, isClaimed, state: 'detached', number, sinceMs } : undefined,
     );
   settleStaging(draft);
 }
@@ -167,21 +173,22 @@ export const chooseWork = (context: MountContext, { at }: Stamped): Partial<Moun
 /** What the kernel does not show any more. Nothing is said of what is under way, nor of what was mounted since. */
 export const observedMounts = (
   context: MountContext,
-  { users, staging, isMended }: { users: MountSight[]; staging: MountSight[]; isMended: boolean },
+  { users, staging }: { users: MountSight[]; staging: number[] },
   { at }: Stamped,
 ): MountChange =>
   draftedMount(context, (draft) => {
     const { state, number, found: _, ...rest } = draft.staging;
-    const isUnstaged = state === 'staged' && staging.some((sight) => sight.number === number);
+    const isUnstaged = state === 'staged' && staging.includes(number);
     if (isUnstaged) draft.staging = { ...rest, number, state: 'doubtful' };
     for (const sight of users) {
       const user = draft.users.find((one) => one.number === sight.number);
       if (user?.state !== 'published') continue;
-      draft.tells.push({ type: 'lost', allocId: user.allocId, is: sight.is, isMended });
+      const { allocId, readOnly, isClaimed } = user;
+      draft.tells.push({ type: 'lost', allocId, is: sight.is, isMended: sight.isMended });
       const { found: __, ...gone } = user;
-      if (!isMended) putUser(draft, user.allocId, { ...gone, state: 'lost' });
-      else if (sight.is === 'missing') putUser(draft, user.allocId, wanted(draft, user.allocId, user.readOnly, at));
-      else putUser(draft, user.allocId, { ...leavingUser(user, at), again: { readOnly: user.readOnly } });
+      if (!sight.isMended) putUser(draft, allocId, { ...gone, state: 'lost' });
+      else if (sight.is === 'missing') putUser(draft, allocId, wanted(draft, user, at));
+      else putUser(draft, allocId, { ...leavingUser(user, at), again: { readOnly, isClaimed } });
     }
   });
 
@@ -191,7 +198,7 @@ export const retryMount = (context: MountContext, { at }: Stamped): MountChange 
     const { tries: _, undoing: __, ...staging } = draft.staging;
     draft.staging = staging;
     draft.users = draft.users.map((user) => {
-      if (user.state === 'failed' || user.state === 'lost') return wanted(draft, user.allocId, user.readOnly, at);
+      if (user.state === 'failed' || user.state === 'lost') return wanted(draft, user, at);
       return due(user);
     });
     if (draft.expansion) draft.expansion = { capacity: draft.expansion.capacity };

@@ -9,15 +9,7 @@ import {
   type StageAnswer,
   userAt,
 } from './mount-calls.js';
-import {
-  draftedMount,
-  leavingUser,
-  letGo,
-  type MountChange,
-  type MountDraft,
-  putUser,
-  settleStaging,
-} from './mount-changes.js';
+import { draftedMount, leavingUser, letGo, type MountChange, type MountDraft, putUser } from './mount-changes.js';
 import type { MountContext, MountUser, MountWork } from './mount-types.js';
 import type { FailedAttempt } from './volume-outcomes.js';
 
@@ -26,7 +18,6 @@ export const staged = (context: MountContext, { isStaged, found, bootId }: Stage
     draft.number += 1;
     draft.bootId = bootId;
     draft.staging = { state: isStaged ? 'staged' : 'without', number: draft.number, ...(found && { found }) };
-    settleStaging(draft);
   });
 
 export const targetMounted = (
@@ -57,10 +48,10 @@ export const targetUnmounted = (
     letGo(draft, user, at);
   });
 
-export const unstaged = (context: MountContext): MountChange =>
+export const unstaged = (context: MountContext, { leftBehind }: NodeUnpublishAnswer): MountChange =>
   draftedMount(context, (draft) => {
+    if (leftBehind !== undefined) draft.tells.push({ type: 'left-behind', leftBehind });
     draft.staging = { state: 'none', number: draft.staging.number };
-    settleStaging(draft);
   });
 
 export const nodeExpanded = (context: MountContext, { capacityBytes }: NodeExpandAnswer): MountChange =>
@@ -145,7 +136,6 @@ function fail(draft: MountDraft, work: MountWork, { failure, at, ...attempt }: F
     draft.staging = { ...draft.staging, tries };
     for (const user of draft.users) if (user.state === 'wanted') failUser(draft, user, { failure, at });
   }
-  settleStaging(draft);
 }
 
 function failUser(draft: MountDraft, user: MountUser, { failure, at }: { failure: CallFailure; at: number }): void {

@@ -35,6 +35,8 @@ export type MountUserState = 'wanted' | 'published' | 'lost' | 'leaving' | 'deta
 export interface MountUser {
   allocId: string;
   readOnly: boolean;
+  /** It has a slot of the volume for this: whoever else is here without one keeps the volume from being given up. */
+  isClaimed: boolean;
   state: MountUserState;
   /** Of this mount of its target: one that is mounted once more has another. */
   number: number;
@@ -45,7 +47,7 @@ export interface MountUser {
   /** What its target has shown once it was mounted. */
   found?: KernelMount;
   /** Asked for again while it leaves: mounted anew after that. */
-  again?: { readOnly: boolean };
+  again?: Pick<MountUse, 'readOnly' | 'isClaimed'>;
   tries?: Tries;
   /** Why it is `failed`, or will be once it is undone. */
   failure?: CallFailure;
@@ -120,6 +122,8 @@ export interface MountSight {
   number: number;
   /** `dead`: it is there, but its file system does not answer any more. */
   is: 'missing' | 'dead';
+  /** It is mounted again. */
+  isMended: boolean;
 }
 
 export interface MountUse {
@@ -127,6 +131,7 @@ export interface MountUse {
   capability: Capability;
   allocId: string;
   readOnly: boolean;
+  isClaimed: boolean;
 }
 
 /** What requests ask for; each is answered. */
@@ -134,8 +139,8 @@ export type MountRequest =
   | ({ type: 'mount.use' } & MountUse)
   | { type: 'mount.leave'; allocId: string }
   | { type: 'mount.expand'; capacity: CapacityRange }
-  /** What the kernel shows, compared with what was believed then. `isMended`: what is missing is mounted again. */
-  | { type: 'mount.observed'; users: MountSight[]; staging: MountSight[]; isMended: boolean }
+  /** What the kernel shows, compared with what was believed then. `staging`: the numbers of stagings that are not there. */
+  | { type: 'mount.observed'; users: MountSight[]; staging: number[] }
   | { type: 'mount.condition'; condition: VolumeCondition | null }
   | { type: 'mount.retry' };
 
@@ -167,6 +172,8 @@ export type MountChanged = { node: string; key: VolumeKey } & (
   | { type: 'failed'; in: MountWorkKind; allocId?: string; failure: Failure }
   /** Its mount is not there any more, or is dead; `isMended`: it is mounted again. */
   | { type: 'lost'; allocId: string; is: MountSight['is']; isMended: boolean }
+  /** What was found at the staging path once it was unstaged, and is not ours to remove. */
+  | { type: 'left-behind'; leftBehind: string }
   | { type: 'condition'; condition: VolumeCondition | null }
   | { type: 'expanded'; capacityBytes?: Bytes }
 );

@@ -86,7 +86,7 @@ export const mountMachine = setup({
     nodeStage: unbound<CallOutcome<StageAnswer>, StageCall>(),
     nodePublish: unbound<CallOutcome<NodePublishAnswer>, NodePublishCall>(),
     nodeUnpublish: unbound<CallOutcome<NodeUnpublishAnswer>, TargetCall>(),
-    nodeUnstage: unbound<CallOutcome<null>, MountCall>(),
+    nodeUnstage: unbound<CallOutcome<NodeUnpublishAnswer>, MountCall>(),
     /** Done once the controller side knows, too. */
     nodeExpand: unbound<CallOutcome<NodeExpandAnswer>, NodeExpandCall>(),
   },

@@ -4,17 +4,21 @@
  */
 import { clusterOwnedPrefixes, isClusterOwned } from '../machines/addresses.js';
 import { defaultBackoff } from '../machines/backoff.js';
+import type { VolumeKey } from '../machines/volume-types.js';
 import { PluginAccess } from './calls/plugin-access.js';
 import { PluginCalls } from './calls/plugin-calls.js';
 import { noSecrets } from './calls/secrets.js';
+import type { VolumeLocks } from './calls/volume-locks.js';
 import { csiController } from './csi/controller.js';
 import { csiSnapshots } from './csi/snapshots.js';
+import { pause } from './engine/clock.js';
 import { ElectedEngine } from './engine/elected-engine.js';
 import { Engine, type EngineOptions } from './engine/engine.js';
 import type { Inbox } from './engine/inbox.js';
+import type { Cursor } from './engine/store.js';
 import { StoredViews } from './engine/stored-views.js';
 import type { Topics } from './engine/topics.js';
-import { StagecraftError } from './errors.js';
+import { messageOf, StagecraftError } from './errors.js';
 import { type Leadership, leadershipOf, tellElected } from './leadership.js';
 import { nodePluginsPort, pluginPort } from './plugin-port.js';
 import type { PluginRegistry } from './registry/plugin-registry.js';
@@ -33,7 +37,8 @@ import { snapshotKinds } from './volumes/snapshot-kinds.js';
 import { groupSnapshotManager, type SnapshotManager, snapshotManager } from './volumes/snapshot-manager.js';
 import type { GroupSnapshotSpec, SnapshotSpec } from './volumes/snapshot-spec.js';
 import type { GroupSnapshot, Snapshot } from './volumes/snapshot-view.js';
-import { volumeKind } from './volumes/volume-kind.js';
+import { volumeEventOf } from './volumes/volume-events.js';
+import { volumeKind, volumesTopic } from './volumes/volume-kind.js';
 import { VolumeManager } from './volumes/volume-manager.js';
 
 export interface ControllerSideOptions {
@@ -48,9 +53,12 @@ export interface ControllerSideOptions {
   /** Tells of the commits of the actors of this node. */
   watched: Pick<Engine, 'observe' | 'epoch'>;
   plugins: PluginRegistry;
+  /** Of the calls about volumes in this process. */
+  locks: VolumeLocks;
 }
 
 const defaultReconcileMs = 300_000;
+const followRetryMs = 1_000;
 /** One shard has them all. */
 const leaseName = 'volumes/0';
 
@@ -61,11 +69,13 @@ export class ControllerSide {
   readonly groupSnapshots: SnapshotManager<GroupSnapshotSpec, GroupSnapshot>;
   readonly leadership: Leadership;
   readonly engine: ElectedEngine;
+  readonly #options: ControllerSideOptions;
   readonly #reconciler: Reconciler;
   readonly #reports: NodeReports;
   readonly #ownNode: OwnNode;
 
   constructor(options: ControllerSideOptions) {
+    this.#options = options;
     const { runtime, plugins } = options;
     const { clock, random, logger } = options.engine;
     const { timeoutMs = 120_000, maxInFlightPerPlugin: maxInFlight = 64 } = runtime.calls ?? {};
@@ -78,6 +88,7 @@ export class ControllerSide {
       secrets,
       clock,
       retry: { ...defaultBackoff, ...runtime.retry },
+      locks: options.locks,
     });
     const kinds = [
       volumeKind({ controller, calls, timeoutMs, hindered: (plugin) => this.#reconciler.lookSoon(plugin) }),
@@ -147,6 +158,28 @@ export class ControllerSide {
         isKnownPlugin: (plugin) => port.isKnown(plugin) || isKnownPlugin(plugin),
       }),
     });
+  }
+
+  /** Calls back with a volume that has grown, whoever leads; the answer ends that. */
+  onExpanded(callback: (key: VolumeKey) => void): () => void {
+    const { topics, engine } = this.#options;
+    const end = new AbortController();
+    void (async () => {
+      let from: Cursor | 'now' = 'now';
+      while (!end.signal.aborted) {
+        try {
+          for await (const row of topics.follow(volumesTopic, from, end.signal)) {
+            from = row.cursor;
+            const event = volumeEventOf(row);
+            if (event.kind === 'expanded' && event.nodeExpansionRequired) callback(event.key);
+          }
+        } catch (error) {
+          engine.logger.debug({}, `events of volumes can't be read now: ${messageOf(error)}`);
+          await pause(engine.clock, followRetryMs, end.signal);
+        }
+      }
+    })();
+    return () => end.abort();
   }
 
   /** Resolves when it leads, all brought back, or stands by. */

@@ -2,14 +2,21 @@
 
 export type {
   AccessMode,
+  AllocMount,
+  AllocState,
+  AttachmentMode,
+  Bytes,
   Capability,
   Claim,
   Fingerprint,
+  MountState,
   NodeInfo,
   PluginBasics,
   PluginInfo,
+  SecretRef,
   TaskChanged,
   TaskSpec,
+  VolumeKey,
 } from '../machines/index.js';
 export type { ActorControl, ActorStatus, Journal } from './actor-records.js';
 export type { SecretsProvider } from './calls/secrets.js';
@@ -31,6 +38,15 @@ export type { Store } from './engine/store.js';
 export type { FollowOptions } from './engine/topics.js';
 export { type ErrorDetails, StagecraftError } from './errors.js';
 export type { Leadership, LeadershipEvent } from './leadership.js';
+export type { AllocStatus } from './mounts/allocations.js';
+export type { ClaimClient, ClaimWait, KnownVolume, PublishedVolume, SlotRequest } from './mounts/claim-client.js';
+export type { AllocEvent, MountEvent } from './mounts/mount-events.js';
+export type { AllocVolumeRequest, MountRequest, MountUsage } from './mounts/mount-spec.js';
+export type { MountStatus, MountUserStatus } from './mounts/mount-view.js';
+export type { OnPluginLoss } from './mounts/mount-watch.js';
+export type { MountInfo } from './mounts/mounter.js';
+export type { VolumeUsage } from './mounts/node-port.js';
+export type { VolumeStats } from './mounts/volume-stats.js';
 export type { Dependents } from './registry/dependents.js';
 export type { Dispenser, FingerprintRequest } from './registry/dispenser.js';
 export type { FingerprintTimes } from './registry/fingerprint-loop.js';
@@ -41,8 +57,10 @@ export type { Page } from './requests/actor-pages.js';
 export type { AwaitOptions } from './requests/await-options.js';
 export type { VolumeKeyInput } from './requests/fields.js';
 export {
+  type Allocations,
   createRuntime,
   type GroupSnapshots,
+  type Mounts,
   type Nodes,
   type Plugins,
   type Runtime,
@@ -51,7 +69,7 @@ export {
   type Tasks,
   type Volumes,
 } from './runtime.js';
-export type { LogOptions, Retention, RuntimeOptions } from './runtime-options.js';
+export type { CallOptions, LogOptions, Retention, RuntimeOptions } from './runtime-options.js';
 export type { TaskOptions } from './tasks/spec.js';
 export type { LogPart } from './tasks/task-logs.js';
 export type { TaskState, TaskStatus, TaskUpdate } from './tasks/task-supervisor.js';

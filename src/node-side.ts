@@ -4,21 +4,24 @@
  */
 import { addressParts, nodeOwnedPrefix } from '../machines/addresses.js';
 import { defaultBackoff } from '../machines/backoff.js';
+import type { VolumeKey } from '../machines/volume-types.js';
 import { PluginAccess } from './calls/plugin-access.js';
 import { PluginCalls } from './calls/plugin-calls.js';
 import { noSecrets } from './calls/secrets.js';
+import type { VolumeLocks } from './calls/volume-locks.js';
 import { csiNode } from './csi/node.js';
-import type { Clock } from './engine/clock.js';
+import { type Clock, pause } from './engine/clock.js';
 import type { ActorKind } from './engine/effects.js';
 import type { Engine } from './engine/engine.js';
 import type { Logger } from './engine/logger.js';
-import type { StagecraftError } from './errors.js';
+import { messageOf, type StagecraftError } from './errors.js';
 import { bootId as presentBootId } from './host/boot-id.js';
 import type { DataDir } from './host/data-dir.js';
 import { allocKind } from './mounts/alloc-kind.js';
 import { AllocWorker } from './mounts/alloc-work.js';
 import { Allocations } from './mounts/allocations.js';
 import type { ClaimClient } from './mounts/claim-client.js';
+import { Expansions } from './mounts/expansions.js';
 import { hostTool } from './mounts/host-tool.js';
 import { mountKind } from './mounts/mount-kind.js';
 import { MountTables } from './mounts/mount-tables.js';
@@ -27,6 +30,7 @@ import { Mounter } from './mounts/mounter.js';
 import { mountPaths } from './mounts/paths.js';
 import { hostPlaces } from './mounts/places.js';
 import { hostPropagation, type Propagation } from './mounts/propagation.js';
+import { Strays } from './mounts/strays.js';
 import { Stats } from './mounts/volume-stats.js';
 import { nodeSidePort } from './plugin-port.js';
 import type { PluginRegistry } from './registry/plugin-registry.js';
@@ -38,6 +42,10 @@ export interface NodeSideOptions {
   clock: Clock;
   logger: Logger;
   claims: ClaimClient;
+  /** Of the calls about volumes in this process. */
+  locks: VolumeLocks;
+  /** Calls back with a volume that has grown; the answer ends that. */
+  onExpanded(callback: (key: VolumeKey) => void): () => void;
   /** Made by the time it is asked. */
   plugins(): PluginRegistry;
   /** Where a plugin sees what is its own on this host, if elsewhere. */
@@ -50,17 +58,22 @@ const defaultTimeoutMs = 120_000;
 const defaultStatsMs = 60_000;
 /** How long a drain waits for allocs to be released. */
 const releaseLimitMs = 60_000;
+/** How long a start waits for the kernel and the store. */
+const startLimitMs = 10_000;
+const retryMs = 1_000;
 
 interface Parts {
   mounter: Mounter;
   allocations: Allocations;
   watch: MountWatch;
+  expansions: Expansions;
   stats: Stats;
 }
 
 export class NodeSide {
   readonly kinds: ActorKind[];
   readonly #nodeId: string;
+  readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #propagation: Propagation;
   readonly #parts: (engine: Engine) => Parts;
@@ -68,11 +81,13 @@ export class NodeSide {
   /** What was believed in is compared with the kernel. */
   #tellCompared: () => void = () => {};
   #stopWatching: () => void = () => {};
+  #isRefusing = false;
 
   constructor(options: NodeSideOptions) {
     const { runtime, dataDir, clock, logger, claims, baseDirOf } = options;
     const { nodeId, calls = {}, retry, stats } = runtime;
     this.#nodeId = nodeId;
+    this.#clock = clock;
     const bootId = presentBootId();
     const compared = new Promise<void>((resolve) => {
       this.#tellCompared = resolve;
@@ -95,7 +110,13 @@ export class NodeSide {
     this.kinds = [
       mountKind({
         ...{ nodeId, node, claims, paths, tables, baseDirOf, bootId, timeoutMs },
-        calls: new PluginCalls({ access, secrets, clock, retry: { ...defaultBackoff, ...retry } }),
+        calls: new PluginCalls({
+          access,
+          secrets,
+          clock,
+          retry: { ...defaultBackoff, ...retry },
+          locks: options.locks,
+        }),
         places: hostPlaces({ root: paths.root, readTable: () => tables.table(), tool }),
         compared: () => compared,
         shared: () => this.#propagation.ensureShared(),
@@ -104,6 +125,7 @@ export class NodeSide {
     ];
     this.#parts = (engine) => {
       const intervalMs = stats?.intervalMs ?? defaultStatsMs;
+      const strays = new Strays({ nodeId, engine, paths, tables, tool, logger });
       const volumeStats = new Stats({
         nodeId,
         engine,
@@ -118,6 +140,7 @@ export class NodeSide {
       });
       return {
         stats: volumeStats,
+        expansions: new Expansions({ nodeId, engine, claims, onExpanded: options.onExpanded, clock, logger }),
         mounter: new Mounter({
           node: nodeId,
           engine,
@@ -127,11 +150,12 @@ export class NodeSide {
           paths,
           tables,
           access,
+          strays,
           stats: volumeStats,
         }),
         allocations: new Allocations({ node: nodeId, engine, clock, bootId }),
         watch: new MountWatch({
-          ...{ nodeId, engine, paths, tables, bootId, clock, logger },
+          ...{ nodeId, engine, paths, tables, strays, bootId, clock, logger },
           isDead: async (path) => (await tool.isAlive(path)) === 'dead',
           onPluginLoss: runtime.onPluginLoss ?? 'remount',
         }),
@@ -160,12 +184,31 @@ export class NodeSide {
     });
   }
 
-  /** Once all is restored. Resolves when what was believed in has been compared with the kernel, and calls may begin. */
+  /**
+   * Once all is restored. Resolves when what was believed in has been compared with the kernel, and calls may begin; where
+   * the store or the kernel don't let that be, after a while, and it goes on.
+   */
   async start(): Promise<void> {
-    const { watch, allocations, stats } = this.#attachedParts;
+    const begun = new AbortController();
+    void this.#begin().finally(() => begun.abort());
+    await pause(this.#clock, startLimitMs, begun.signal);
+  }
+
+  async #begin(): Promise<void> {
+    const { watch, allocations, expansions, stats } = this.#attachedParts;
     await watch.start();
-    await allocations.recover();
+    while (!this.#isRefusing) {
+      try {
+        await allocations.recover();
+        break;
+      } catch (error) {
+        this.#logger.warn({}, `allocs can't be recovered yet: ${messageOf(error)}`);
+        await pause(this.#clock, retryMs);
+      }
+    }
+    if (this.#isRefusing) return;
     this.#tellCompared();
+    expansions.start();
     stats.start();
   }
 
@@ -176,17 +219,27 @@ export class NodeSide {
     await allocations.releaseAll(releaseLimitMs);
   }
 
+  /** Whoever sees our directory elsewhere, as a container does, has to find it as it will be. */
+  async share(): Promise<void> {
+    await this.#propagation.ensureShared().catch((error: unknown) => {
+      // Whoever asks for a mount is told.
+      this.#logger.warn({}, `mounts can't be made here: ${messageOf(error)}`);
+    });
+  }
+
   /** What was made for all mounts goes where none is left, so that the data directory can be removed. */
-  async stop(): Promise<void> {
+  async unshare(): Promise<void> {
     const left = await this.#propagation.undoShared();
     if (left) this.#logger.debug({ path: left.path }, `the directory of mounts stays a mount: ${left.why}`);
   }
 
   /** Nothing is taken any more. */
   refuse(reason?: StagecraftError): void {
-    const { mounter, allocations, watch, stats } = this.#attachedParts;
+    const { mounter, allocations, watch, expansions, stats } = this.#attachedParts;
+    this.#isRefusing = true;
     this.#stopWatching();
     watch.stop();
+    expansions.stop();
     stats.stop();
     for (const part of [mounter, allocations]) part.close(reason);
   }

@@ -109,8 +109,9 @@ export function checkOptions(options: RuntimeOptions): void {
   if (dependents !== undefined && typeof dependents !== 'function') {
     throw invalid(`dependents must be a function, it is ${typeof dependents}`);
   }
-  const { calls = {}, retry = {}, fencing = {}, reconcile = {}, volumeNamePrefix } = options;
-  for (const [group, values] of Object.entries({ fingerprint, retention, logs, calls, retry, fencing, reconcile })) {
+  const { calls = {}, retry = {}, fencing = {}, reconcile = {}, stats = {}, volumeNamePrefix } = options;
+  const groups = { fingerprint, retention, logs, calls, retry, fencing, reconcile, stats };
+  for (const [group, values] of Object.entries(groups)) {
     if (!isObject(values)) throw invalid(`${group} must be an object, it is ${values}`);
   }
   for (const [name, value] of Object.entries(fingerprint)) {
@@ -125,6 +126,7 @@ export function checkOptions(options: RuntimeOptions): void {
     }
   }
   checkVolumeOptions(options);
+  checkMountOptions(options);
   checkNamePrefix(volumeNamePrefix);
 }
 
@@ -138,12 +140,14 @@ function checkNamePrefix(prefix: unknown): void {
 }
 
 /** What volumes are worked on with. */
-function checkVolumeOptions(options: Pick<RuntimeOptions, 'calls' | 'retry' | 'fencing' | 'reconcile'>): void {
-  const { calls = {}, retry = {}, fencing = {}, reconcile = {} } = options;
+function checkVolumeOptions(
+  options: Pick<RuntimeOptions, 'calls' | 'retry' | 'fencing' | 'reconcile' | 'stats'>,
+): void {
+  const { calls = {}, retry = {}, fencing = {}, reconcile = {}, stats = {} } = options;
   const { maxInFlightPerPlugin, ...callTimes } = calls;
   if (maxInFlightPerPlugin !== undefined && !(Number.isSafeInteger(maxInFlightPerPlugin) && maxInFlightPerPlugin > 0))
     throw invalid(`calls.maxInFlightPerPlugin must be a positive whole number, it is ${maxInFlightPerPlugin}`);
-  for (const [group, times] of Object.entries({ calls: callTimes, retry, fencing, reconcile })) {
+  for (const [group, times] of Object.entries({ calls: callTimes, retry, fencing, reconcile, stats })) {
     for (const [name, value] of Object.entries(times)) {
       if (value === undefined || (Number.isFinite(value) && value > 0)) continue;
       throw invalid(`${group}.${name} must be a positive number of milliseconds, it is ${value}`);
@@ -151,6 +155,28 @@ function checkVolumeOptions(options: Pick<RuntimeOptions, 'calls' | 'retry' | 'f
   }
   const { initialMs, maxMs } = { ...defaultBackoff, ...retry };
   if (initialMs > maxMs) throw invalid(`retry.initialMs is ${initialMs}, above retry.maxMs, which is ${maxMs}`);
+}
+
+const lossAnswers: readonly unknown[] = ['remount', 'report'] satisfies OnPluginLoss[];
+const claimMethods = Object.keys({
+  look: true,
+  claim: true,
+  holds: true,
+  publish: true,
+  release: true,
+  unstaged: true,
+  expanded: true,
+} satisfies Record<keyof ClaimClient, true>);
+
+/** What mounts are worked on with. */
+function checkMountOptions({ onPluginLoss, claims }: Pick<RuntimeOptions, 'onPluginLoss' | 'claims'>): void {
+  if (onPluginLoss !== undefined && !lossAnswers.includes(onPluginLoss))
+    throw invalid(`onPluginLoss must be 'remount' or 'report', it is ${JSON.stringify(onPluginLoss)}`);
+  if (claims === undefined) return;
+  if (!isObject(claims)) throw invalid(`claims must be an object with the methods of a ClaimClient, it is ${claims}`);
+  const missing = claimMethods.filter((method) => typeof Reflect.get(claims, method) !== 'function');
+  if (missing.length > 0)
+    throw invalid(`claims must have the methods of a ClaimClient, it lacks ${missing.join(', ')}`);
 }
 
 function checkNodeId(nodeId: string): void {

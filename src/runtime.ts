@@ -6,6 +6,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { isClusterOwned, nodeOf, registryAddress } from '../machines/addresses.js';
 import { type ActorControl, actorControl, type Journal, journalOf } from './actor-records.js';
+import { VolumeLocks } from './calls/volume-locks.js';
 import { ControllerSide } from './controller-side.js';
 import { csiDispensers } from './csi/dispenser.js';
 import { systemClock } from './engine/clock.js';
@@ -51,7 +52,10 @@ export type Snapshots = Omit<ControllerSide['snapshots'], 'close' | 'interrupt'>
 /** `runtime.groupSnapshots`. */
 export type GroupSnapshots = Omit<ControllerSide['groupSnapshots'], 'close' | 'interrupt'>;
 /** `runtime.mounts`. */
-export type Mounts = Omit<Mounter, 'close' | 'check' | 'publishing' | 'bring' | 'take' | 'standing' | 'needing'>;
+export type Mounts = Omit<
+  Mounter,
+  'close' | 'check' | 'publishing' | 'bring' | 'take' | 'standing' | 'needing' | 'refuseUnclaimed'
+>;
 /** `runtime.allocations`. */
 export type Allocations = Omit<AllocationManager, 'close' | 'refuse' | 'recover' | 'releaseAll'>;
 /** `runtime.nodes`. */
@@ -146,8 +150,10 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     holder: `the runtime of ${dataDir.path} on ${hostname()}, pid ${process.pid}`,
     ttlMs: leaseTtlMs,
   };
+  const locks = new VolumeLocks();
   const nodeSide: NodeSide = new NodeSide({
-    ...{ runtime: options, dataDir, clock, logger },
+    ...{ runtime: options, dataDir, clock, logger, locks },
+    onExpanded: (callback) => controllerSide.onExpanded(callback),
     claims: options.claims ?? localClaims(() => controllerSide.volumes),
     plugins: () => plugins,
     baseDirOf: (plugin) => tasks.list().find(({ id }) => id === plugin)?.spec.stagePublishBaseDir,
@@ -164,6 +170,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
         paths,
         logs,
         clock,
+        prepareHost: ({ stagePublishBaseDir }) => (stagePublishBaseDir === undefined ? undefined : nodeSide.share()),
         probe: (info, signal) => clients.look(info, signal),
         gone: (instance, signal) => plugins.gone(instance, signal),
         watchHealth: (instances, options, tell) => health.watch(instances, options, tell),
@@ -196,6 +203,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     node: engine,
     watched: engine,
     plugins,
+    locks,
   });
   const root = new Root(engine, registryAddress(nodeId), clock);
 
@@ -260,7 +268,8 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
             .catch(withoutStore)
             .finally(() => engine.stop());
         } finally {
-          await nodeSide.stop().catch(tell);
+          // A plugin that runs on may see the directory of mounts as it is now.
+          if (drained === 'released') await nodeSide.unshare().catch(tell);
           clients.end();
           dataDir.unlock();
         }

@@ -16,6 +16,7 @@ import { serveApi } from './api.js';
 import type { AgentConfig } from './config.js';
 import { whenGone } from './data-dir-gone.js';
 import { describePluginEvent, describeStatus, describeTask, isLastWord, taskTeller } from './describe.js';
+import { describeAlloc, describeAllocEvent, mountTeller } from './describe-mounts.js';
 import { describeLeader, describeNodeEvent, describeVolumeEvent } from './describe-volumes.js';
 import { pendingVolumes } from './pending-volumes.js';
 import { secretsOf } from './secrets.js';
@@ -48,12 +49,12 @@ export const agentSocketPath = (dataDir: string): string => join(socketRootOf(da
  */
 export async function startAgent(config: AgentConfig, print: Print): Promise<Agent> {
   const { nodeId, dataDir, retention, logs, fingerprint, log } = config;
-  const { calls, retry, fencing, reconcile, volumeNamePrefix } = config;
+  const { calls, retry, fencing, reconcile, stats, onPluginLoss, volumeNamePrefix } = config;
   const logger = pino({ level: log.level }, pino.destination(2));
   const { kind: storeKind, words, ...store } = storeOf(config);
   const runtime = await createRuntime({
     ...{ nodeId, dataDir, retention, logs, fingerprint, logger, ...store },
-    ...{ calls, retry, fencing, reconcile, volumeNamePrefix, ...secretsOf(config) },
+    ...{ calls, retry, fencing, reconcile, stats, onPluginLoss, volumeNamePrefix, ...secretsOf(config) },
   });
   const socketPath = agentSocketPath(runtime.dataDir);
   const version = packageVersion();
@@ -106,6 +107,7 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
       print(`  ${describeStatus(runtime.plugins.status(type, name))}`);
     for (const task of runtime.tasks.list().filter(({ state }) => state !== 'stopped'))
       print(`  ${describeTask(task, found.has(task.pid))}`);
+    await tellAllocs(runtime, print);
     const tellPlugins = (event: PluginEvent): void => {
       if (!isLastWord(event)) print(describePluginEvent(event));
     };
@@ -114,6 +116,8 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
     void tell(() => runtime.volumes.updates(), leaderTeller(runtime, describeVolumeEvent, print), print);
     void tell(() => runtime.nodes.updates(), leaderTeller(runtime, describeNodeEvent, print), print);
     void tell(() => runtime.leadership.updates(), leadershipTeller(runtime, print), print);
+    void tell(() => runtime.mounts.updates(), teller(mountTeller(), print), print);
+    void tell(() => runtime.allocations.updates(), teller(describeAllocEvent, print), print);
     const describe = taskTeller();
     void tell(
       () => runtime.tasks.updates(),
@@ -138,13 +142,20 @@ async function foundPids({ dataDir, tasks }: Runtime): Promise<Set<number | unde
   return new Set((await Promise.all(searches)).flat().map(({ identity }) => identity.pid));
 }
 
-/** Of an agent that leads, where others see the same events. */
-const leaderTeller =
-  <T>({ leadership }: Runtime, describe: (event: T) => string | undefined, print: Print) =>
+/** Prints what there is a line for. */
+const teller =
+  <T>(describe: (event: T) => string | undefined, print: Print) =>
   (event: T): void => {
-    const line = leadership.isOurs ? describe(event) : undefined;
+    const line = describe(event);
     if (line !== undefined) print(line);
   };
+
+/** Of an agent that leads, where others see the same events. */
+const leaderTeller = <T>(
+  { leadership }: Runtime,
+  describe: (event: T) => string | undefined,
+  print: Print,
+): ((event: T) => void) => teller((event) => (leadership.isOurs ? describe(event) : undefined), print);
 
 /** One that leads as it comes up has nothing new to say. */
 function leadershipTeller(runtime: Runtime, print: Print): (event: LeadershipEvent) => void {
@@ -156,6 +167,16 @@ function leadershipTeller(runtime: Runtime, print: Print): (event: LeadershipEve
     print(describeLeader(event, isOurs));
     if (isOurs) void tellPending(runtime, print);
   };
+}
+
+/** More than these are counted only. */
+const mostAllocs = 20;
+
+async function tellAllocs({ allocations }: Runtime, print: Print): Promise<void> {
+  const allocs = await allocations.list();
+  for (const alloc of allocs.slice(0, mostAllocs)) print(`  ${describeAlloc(alloc)}`);
+  const more = allocs.length - mostAllocs;
+  if (more > 0) print(`  and ${more} more allocs: see stagecraft alloc list`);
 }
 
 async function tellPending(runtime: Runtime, print: Print): Promise<void> {

@@ -1,7 +1,7 @@
 /**
  * The agent's HTTP API, on its unix socket. JSON in and out; errors are `{code, message, address?}`, what a plugin answered
  * with `{rpc, grpcCode, answerClass, final}` too. Of tasks: task-api.ts; of volumes: volume-api.ts; of their snapshots:
- * snapshot-api.ts; of nodes: node-api.ts
+ * snapshot-api.ts; of nodes: node-api.ts; of allocs and mounts: mount-api.ts
  */
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
@@ -11,6 +11,7 @@ import { bindPrivately } from '../host/bind-privately.js';
 import { checkSocketPath } from '../host/socket-path.js';
 import type { PluginStatus } from '../registry/plugin-statuses.js';
 import type { ActorStatus, Runtime, StoreStatus } from '../runtime.js';
+import { serveMounts } from './mount-api.js';
 import { serveNodes } from './node-api.js';
 import { timeoutIn } from './requests.js';
 import { serveSnapshots } from './snapshot-api.js';
@@ -59,6 +60,8 @@ const statusOf: Record<string, number> = {
   VOLUME_NOT_FOUND: 404,
   SNAPSHOT_NOT_FOUND: 404,
   NODE_NOT_FOUND: 404,
+  ALLOC_NOT_FOUND: 404,
+  MOUNT_NOT_FOUND: 404,
   ACTOR_QUARANTINED: 409,
   PLUGIN_IN_USE: 409,
   PLUGIN_LACKS: 409,
@@ -81,6 +84,9 @@ const statusOf: Record<string, number> = {
   NOT_LEADER: 409,
   CSI_ERROR: 502,
   SNAPSHOT_UNPROVEN: 502,
+  MOUNT_MISSING: 502,
+  MOUNT_NOT_AS_ASKED: 502,
+  MOUNT_STAYS: 502,
   PLUGIN_UNAVAILABLE: 503,
   SECRETS_UNAVAILABLE: 503,
   RUNTIME_CLOSED: 503,
@@ -158,6 +164,7 @@ export async function serveApi({
   serveVolumes(server, runtime);
   serveSnapshots(server, runtime);
   serveNodes(server, runtime);
+  serveMounts(server, runtime);
   server.post('/v1/drain', async (_, reply) => {
     await drain();
     return reply.code(204).send();

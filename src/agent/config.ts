@@ -79,7 +79,9 @@ const configSchema = z.strictObject({
   retention: z.strictObject({ journalEntries: count.optional(), topicEvents: count.optional() }).prefault({}),
   logs: z.strictObject({ maxBytes: count.optional() }).prefault({}),
   fingerprint: z.strictObject({ intervalMs: ms.default(30_000), timeoutMs: ms.default(30_000) }).prefault({}),
-  calls: z.strictObject({ timeoutMs: ms.optional(), maxInFlightPerPlugin: count.optional() }).prefault({}),
+  calls: z
+    .strictObject({ timeoutMs: ms.optional(), nodeTimeoutMs: ms.optional(), maxInFlightPerPlugin: count.optional() })
+    .prefault({}),
   retry: z
     .strictObject({ initialMs: ms.default(100), maxMs: ms.default(300_000) })
     .refine(({ initialMs, maxMs }) => initialMs <= maxMs, {
@@ -89,6 +91,8 @@ const configSchema = z.strictObject({
     .prefault({}),
   fencing: z.strictObject({ afterMs: ms.optional() }).prefault({}),
   reconcile: z.strictObject({ intervalMs: ms.optional() }).prefault({}),
+  stats: z.strictObject({ intervalMs: ms.optional() }).prefault({}),
+  onPluginLoss: z.enum(['remount', 'report']).default('remount'),
   secrets: secretsSchema.optional(),
   volumeNamePrefix: z
     .string()

@@ -12,18 +12,20 @@ import { messageOf, StagecraftError } from '../errors.js';
 import type { CallBounds } from './call-bounds.js';
 import type { Admitted, PluginAccess } from './plugin-access.js';
 import { resolveSecrets, type SecretsProvider } from './secrets.js';
-import { lockKey, VolumeLocks } from './volume-locks.js';
+import { lockKey, type VolumeLocks } from './volume-locks.js';
 
 export interface PluginCallsOptions {
   access: PluginAccess;
   secrets: SecretsProvider;
   clock: Clock;
   retry: BackoffPolicy;
+  /** Those that others in this process share. */
+  locks: VolumeLocks;
 }
 
 /** What is to be done once a call may be made. */
 export interface Work<TAnswer> {
-  /** The plugin's ids of the volumes that it is about: nothing else is asked about them meanwhile. */
+  /** The plugin's ids of the volumes that it is about, or `nodeCallsOf` them: nothing else is asked about them meanwhile. */
   volumes?: readonly string[];
   /** Why the plugin can't do this at all, by what it offers; undefined where it can. */
   refusal?(sight: Admitted['sight']): string | undefined;
@@ -46,10 +48,11 @@ const forcedWaitMs = 10_000;
 
 export class PluginCalls {
   readonly #options: PluginCallsOptions;
-  readonly #locks = new VolumeLocks();
+  readonly #locks: VolumeLocks;
 
   constructor(options: PluginCallsOptions) {
     this.#options = options;
+    this.#locks = options.locks;
   }
 
   /** Never rejects but with what aborted it. */

@@ -13,6 +13,9 @@ interface Waiting {
 /** What a volume is known by here: a plugin's registered name has no control characters. */
 export const lockKey = (plugin: string, csiId: string): string => `${plugin}\n${csiId}`;
 
+/** The calls about a volume to the node side of its plugin here: beside those to the controller side, as one may take long. */
+export const nodeCallsOf = (csiId: string): string => `${csiId}\nnode`;
+
 export class VolumeLocks {
   readonly #held = new Set<string>();
   /** In the order in which they came. */

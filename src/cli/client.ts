@@ -63,10 +63,12 @@ const refusal = (code: string, message: string): AgentError => {
       message.replace(/: [^:]*$/, ': see stagecraft plugin list, and task list for what did not start'),
     );
   const isGroup = code === 'SNAPSHOT_NOT_FOUND' && /^(there is no )?group /.test(message);
-  const subject = isGroup ? 'group-snapshot' : /^(TASK|VOLUME|SNAPSHOT|NODE)_NOT_FOUND$/.exec(code)?.[1]?.toLowerCase();
+  const subject = isGroup
+    ? 'group-snapshot'
+    : /^(TASK|VOLUME|SNAPSHOT|NODE|ALLOC|MOUNT)_NOT_FOUND$/.exec(code)?.[1]?.toLowerCase();
   return new AgentError(
     code,
-    subject ? message.replace(/: list them[^:]*$/, `: see stagecraft ${subject} list`) : message,
+    subject ? message.replace(/: list (them|what)[^:]*$/, `: see stagecraft ${subject} list`) : message,
   );
 };
 

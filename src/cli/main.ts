@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * The command line: what runs here itself, and exit codes. What is asked of a running agent: plugins.ts, tasks.ts,
- * volumes.ts, snapshots.ts, nodes.ts, actors.ts.
+ * volumes.ts, snapshots.ts, allocs.ts, mounts.ts, nodes.ts, actors.ts.
  * 0 done, 1 failed, 2 usage, 3 no agent or driver reached, 130 not waited for any more.
  */
 import { resolve } from 'node:path';
@@ -12,9 +12,11 @@ import { startDriver } from '../driver/driver.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { packageVersion } from '../host/version.js';
 import { addActorCommands } from './actors.js';
+import { addAllocCommands } from './allocs.js';
 import { collect, countIn, sizeIn } from './arguments.js';
 import { AgentError, askAgent } from './client.js';
 import { addDriverCheck } from './driver-check.js';
+import { addMountCommands } from './mounts.js';
 import { addNodeCommands } from './nodes.js';
 import { addPluginCommands } from './plugins.js';
 import { oneLine } from './print.js';
@@ -65,7 +67,7 @@ async function runDriver({ endpoint, dataDir, capacity, peerNode, ...options }: 
 
 async function drain(options: ReachOptions): Promise<void> {
   await askAgent(socketOf(options), 'POST', '/v1/drain');
-  print('drained: the plugin processes are stopped, and the agent has ended');
+  print('drained: allocs are released, the plugin processes are stopped, and the agent has ended');
 }
 
 /** Whether what is told is for a program. */
@@ -107,9 +109,13 @@ function makeProgram(): Command {
   addTaskCommands(program);
   addVolumeCommands(program);
   addSnapshotCommands(program);
+  addAllocCommands(program);
+  addMountCommands(program);
   addNodeCommands(program);
   addActorCommands(program);
-  reach(program.command('drain').description('stop the plugin processes in order, then the agent')).action(drain);
+  reach(
+    program.command('drain').description('release all allocs, stop the plugin processes in order, then the agent'),
+  ).action(drain);
   return program;
 }
 

@@ -15,6 +15,7 @@ const units: [name: string, bytes: number][] = [
 /** As an option takes it, in the largest unit that has no fraction. */
 export function sizeText(bytes: number | string | undefined): string {
   if (bytes === undefined) return '-';
+  if (BigInt(bytes) === 0n) return '0';
   const [unit, size] = units.find(([, factor]) => BigInt(bytes) % BigInt(factor) === 0n) ?? ['', 1];
   return `${BigInt(bytes) / BigInt(size)}${unit}`;
 }

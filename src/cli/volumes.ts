@@ -21,7 +21,7 @@ import {
 } from './requests.js';
 import { askAndWait, type Waited } from './waiting.js';
 
-const accessModes = [
+export const accessModes = [
   'single-node-writer',
   'single-node-reader-only',
   'single-node-single-writer',

@@ -1,5 +1,6 @@
 /** How the command line waits for what it asked for: it says what that waits for, and takes a Ctrl-C for the end of waiting only. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { allocTrouble } from '../agent/describe-mounts.js';
 import { AgentError, askAgent } from './client.js';
 import { oneLine } from './print.js';
 import { type LookOptions, socketOf, soon } from './reach.js';
@@ -22,6 +23,8 @@ interface Seen {
   state: string;
   deleting?: boolean;
   error?: { message: string };
+  /** Of an alloc: what its volumes wait for. */
+  waits?: Record<string, string>;
   publications?: Record<string, { state: string; message?: string }>;
 }
 
@@ -71,11 +74,17 @@ async function tellOf(socketPath: string, waited: Waited, over: AbortSignal): Pr
 /** Undefined where it can't be seen. */
 async function stateOf(socketPath: string, { path, nodeId = '' }: Waited): Promise<string | undefined> {
   try {
-    const { state, deleting, error, publications } = (await askAgent(socketPath, 'GET', path, soon)) as Seen;
+    const {
+      state,
+      deleting,
+      error,
+      waits = {},
+      publications,
+    } = (await askAgent(socketPath, 'GET', path, soon)) as Seen;
     const place = publications?.[nodeId];
     const next = deleting && state !== 'pending-delete' ? ', to be deleted after that' : '';
     const now = place ? `${place.state} on node ${nodeId}` : `${state}${next}`;
-    const why = place?.message ?? error?.message;
+    const why = place?.message ?? allocTrouble({ waits, ...(error && { error }) });
     return oneLine(why === undefined ? now : `${now}: ${why}`);
   } catch {
     return undefined;

@@ -20,7 +20,7 @@ export interface AllocWorkOptions {
   node: string;
   claims: ClaimClient;
   /** Made by the time it is asked. */
-  mounter(): Pick<Mounter, 'check' | 'publishing' | 'bring' | 'take' | 'standing'>;
+  mounter(): Pick<Mounter, 'check' | 'publishing' | 'bring' | 'take' | 'standing' | 'refuseUnclaimed'>;
   clock: Clock;
   /** Resolves once what was believed in has been compared with the kernel. */
   compared(): Promise<void>;
@@ -33,6 +33,8 @@ type Preparing = (volume: AllocVolume, signal: AbortSignal) => Promise<AllocMoun
 /** How long it is gone on with. */
 interface Patience {
   signal: AbortSignal;
+  /** Told why it does not get on; null: it does. */
+  tell(reason: string | null): void;
   /** Whether what was thrown may not be thrown another time. */
   mayGoWell(error: unknown): boolean;
 }
@@ -52,16 +54,23 @@ export class AllocWorker {
   /** Fails with what is wrong with the first volume that can't be had; all others are given up then. */
   async prepare(run: Run): Promise<CallOutcome<AllocMount[]>> {
     try {
-      const one: Preparing = (volume, signal) => this.#prepareOne(run, volume, { signal, mayGoWell: isRetryable });
+      const one: Preparing = (volume, signal) =>
+        this.#prepareOne(run, volume, { signal, tell: teller(run, volume), mayGoWell: isRetryable });
       return { status: 'done', answer: await this.#alone(run, () => this.#all(run, one)) };
     } catch (error) {
       return { status: 'failed', failure: failureOf(error) };
     }
   }
 
-  /** As long as it takes: whatever is in the way. */
-  recover(run: Run): Promise<AllocMount[]> {
-    return this.#alone(run, () => this.#all(run, (volume, signal) => this.#recoverOne(run, volume, signal)));
+  /** As long as it takes, whatever is in the way; fails only where it has lost its claim. */
+  async recover(run: Run): Promise<CallOutcome<AllocMount[]>> {
+    const one: Preparing = (volume, signal) => this.#recoverOne(run, volume, signal);
+    try {
+      return { status: 'done', answer: await this.#alone(run, () => this.#all(run, one)) };
+    } catch (error) {
+      if (!isClaimLost(error)) throw error;
+      return { status: 'failed', failure: failureOf(error) };
+    }
   }
 
   /** As long as it takes. */
@@ -114,62 +123,93 @@ export class AllocWorker {
     const { claims, node } = this.#options;
     const mounter = this.#options.mounter();
     const { allocId } = run.input;
-    const { signal } = patience;
+    const { signal, tell } = patience;
     const { name, volume: key, mode, readOnly, taskPath, ...usage } = wanted;
     const asked: KnownMount = { key, allocId, readOnly, usage };
     const { accessMode, attachmentMode } = usage;
-    const step = <T>(work: () => Promise<T>): Promise<T> => this.#insistent(run, name, patience, work);
+    const step = <T>(work: () => Promise<T>): Promise<T> => this.#insistent(patience, work);
     const checked = await step(() => mounter.check(asked, signal));
-    await step(() => claims.claim(key, { allocId, nodeId: node, mode, accessMode, attachmentMode }, { signal }));
+    const asking = { allocId, nodeId: node, mode, accessMode, attachmentMode };
+    const { generation } = await step(() => claims.claim(key, asking, { signal }));
+    if (run.input.generations[name] !== generation) run.send({ type: 'alloc.claimed', name, generation });
     const published = await step(() => claims.publish(key, mounter.publishing(asked), { signal }));
-    const mount = await step(() => mounter.bring(checked, published, signal));
+    const mount = await step(() => mounter.bring({ ...checked, isClaimed: true }, published, { signal, tell }));
     return { ...mount, name, taskPath };
   }
 
-  /** What is mounted still needs nobody but its plugin; else it is prepared once more. */
+  /**
+   * While it was away its node may have been taken for lost: what it has claimed may be somebody else's by now. What is
+   * mounted still needs nobody but its plugin; else it is prepared once more.
+   */
   async #recoverOne(run: Run, wanted: AllocVolume, signal: AbortSignal): Promise<AllocMount> {
     const mounter = this.#options.mounter();
     const { name, volume: key, taskPath } = wanted;
-    const tell = (reason: string | null): void => run.send({ type: 'alloc.waits', name, reason });
-    const standing = await mounter.standing({ key, allocId: run.input.allocId }, { signal, tell });
+    const { allocId, generations } = run.input;
+    const tell = teller(run, wanted);
+    const patience: Patience = { signal, tell, mayGoWell: (error) => !isClaimLost(error) };
+    const generation = generations[name];
+    const holds = async (): Promise<boolean> =>
+      generation === undefined || this.#options.claims.holds(key, { allocId, generation }, { signal });
+    if (!(await this.#insistent(patience, holds))) throw claimLost(wanted, allocId);
+    const standing = await mounter.standing({ key, allocId }, { signal, tell });
     if (standing) return { ...standing, name, taskPath };
-    return this.#prepareOne(run, wanted, { signal, mayGoWell: () => true });
+    return this.#prepareOne(run, wanted, patience);
   }
 
   /** The workload has stopped: the slot is free once the node has let go, and said so. */
-  async #releaseOne(run: Run, { name, volume: key }: AllocVolume, allocId: string): Promise<void> {
+  async #releaseOne(run: Run, volume: AllocVolume, allocId: string): Promise<void> {
+    const { volume: key } = volume;
     const { claims, node } = this.#options;
     const mounter = this.#options.mounter();
     const { signal } = run;
-    const patience: Patience = { signal, mayGoWell: () => true };
-    const step = <T>(work: () => Promise<T>): Promise<T> => this.#insistent(run, name, patience, work);
+    const tell = teller(run, volume);
+    const patience: Patience = { signal, tell, mayGoWell: () => true };
+    const step = <T>(work: () => Promise<T>): Promise<T> => this.#insistent(patience, work);
     const [{ generation }] = await Promise.all([
       step(() => claims.release(key, { allocId }, { signal })),
-      step(() => mounter.take({ key, allocId }, signal)),
+      step(() => mounter.take({ key, allocId }, { signal, tell })),
     ]);
     if (generation === undefined) return;
+    await step(async () => mounter.refuseUnclaimed(key));
     await step(() => claims.unstaged(key, { nodeId: node, allocId, generation }, { signal }));
   }
 
   /** Does it again and again, with pauses that grow, where it may go well; tells meanwhile why it does not. */
-  async #insistent<T>(run: Run, name: string, { signal, mayGoWell }: Patience, work: () => Promise<T>): Promise<T> {
-    let told: string | undefined;
+  async #insistent<T>({ signal, tell, mayGoWell }: Patience, work: () => Promise<T>): Promise<T> {
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       signal.throwIfAborted();
       try {
         const done = await work();
-        if (told !== undefined) run.send({ type: 'alloc.waits', name, reason: null });
+        tell(null);
         return done;
       } catch (error) {
         if (signal.aborted || !mayGoWell(error)) throw error;
-        const reason = messageOf(error);
-        if (told !== reason) run.send({ type: 'alloc.waits', name, reason });
-        told = reason;
+        tell(messageOf(error));
       }
       await pause(this.#options.clock, pauseMs, signal);
     }
   }
 }
+
+/** Tells the alloc what one of its volumes waits for, whenever that changes. */
+function teller(run: Run, { name }: AllocVolume): (reason: string | null) => void {
+  let told: string | null = null;
+  return (reason) => {
+    if (reason !== told) run.send({ type: 'alloc.waits', name, reason });
+    told = reason;
+  };
+}
+
+const claimLostCode = 'CLAIM_LOST';
+
+const isClaimLost = (error: unknown): boolean => error instanceof StagecraftError && error.code === claimLostCode;
+
+const claimLost = ({ volume }: AllocVolume, allocId: string): StagecraftError => {
+  const why = 'while this node was taken for lost, and may be in use elsewhere: it is unmounted here';
+  return new StagecraftError(claimLostCode, `${nameOf(volume)}: the claim of alloc ${allocId} was given up ${why}`, {
+    final: true,
+  });
+};
 
 /** Which of its volumes it is. */
 function named({ name, volume }: AllocVolume, error: unknown): unknown {

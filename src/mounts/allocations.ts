@@ -3,9 +3,11 @@
  * mailbox of the alloc concerned (machines/alloc.ts).
  */
 import type { StateValue } from 'xstate';
-import { allocAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
+import { allocAddress, mountAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
 import type { AllocContext, AllocMount, AllocState } from '../../machines/alloc-types.js';
 import type { Failure } from '../../machines/host.js';
+import type { MountContext } from '../../machines/mount-types.js';
+import type { VolumeKey } from '../../machines/volume-types.js';
 import type { Clock } from '../engine/clock.js';
 import { asData } from '../engine/data.js';
 import type { ActorView, Engine } from '../engine/engine.js';
@@ -16,6 +18,8 @@ import { type AwaitOptions, awaitSchema, checkedOptions, timeLeft } from '../req
 import { allocsTopic } from './alloc-kind.js';
 import { type AllocEvent, allocEventOf } from './mount-events.js';
 import { type AllocVolumeRequest, allocIdOf, knownVolumes } from './mount-spec.js';
+import { mountTrouble } from './mount-view.js';
+import { unlessOutOfService } from './out-of-service.js';
 
 /** One alloc, and what it has. */
 export interface AllocStatus {
@@ -50,10 +54,10 @@ export class Allocations {
       engine,
       clock,
       prefix: nodeOwnedPrefix('alloc', node),
-      describe: ({ state, context }) => {
-        const { waits, failure } = contextOf(context);
-        const why = [...Object.entries(waits).map(([name, reason]) => `${name}: ${reason}`), failure?.message ?? ''];
-        return [stateOf(state), ...why.filter((text) => text !== '')].join('; ');
+      describe: (view) => {
+        const { failure } = contextOf(view.context);
+        const waits = Object.entries(this.#waitsOf(view)).map(([name, reason]) => `${name}: ${reason}`);
+        return [stateOf(view.state), ...waits, ...(failure ? [failure.message] : [])].join('; ');
       },
     });
   }
@@ -65,7 +69,8 @@ export class Allocations {
    * @param options `timeoutMs`, `signal`: until then it has to be done, else it is undone; it outlives this process
    * @returns where they are, in the order of the requests
    * @throws StagecraftError INVALID_ARGUMENT with every fault: nothing was asked of anybody; CLAIM_CONFLICT: the alloc has
-   *   others; what keeps a volume from it; TIMEOUT, ABORTED: what was begun is undone
+   *   others; what keeps a volume from it; TIMEOUT, ABORTED: what was begun is undone; of one that was prepared before, and
+   *   is being recovered, nothing is
    */
   async prepare(
     allocId: string,
@@ -83,6 +88,7 @@ export class Allocations {
     const untilMs = limitMs === undefined ? null : clock.now() + limitMs;
     const address = this.#addressOf(id);
     await engine.ask(address, { type: 'alloc.prepare', volumes, untilMs, bootId });
+    if (this.#isLost(address)) await engine.ask(address, { type: 'alloc.recover', isNewBoot: false });
     const reached = ({ state, context }: ActorView): AllocMount[] | undefined => {
       const { mounts, failure, waits } = contextOf(context);
       if (stateOf(state) === 'prepared') return asData(mounts ?? []);
@@ -95,8 +101,12 @@ export class Allocations {
       if (still.length > 0) throw failedWith(address, failure, `; it is being undone still (${still.join('; ')})`);
       return undefined;
     };
+    const awaited = { address, name: `alloc ${id}`, goal: 'prepared', reached, signal };
+    // Whoever waits no more for what was prepared before takes nothing from it.
+    if (this.#isIn(address, 'recovering'))
+      return this.#waits.until({ ...awaited, timeoutMs: left(), standing: 'it is being recovered still' });
     try {
-      return await this.#waits.until({ address, name: `alloc ${id}`, goal: 'prepared', reached, signal });
+      return await this.#waits.until(awaited);
     } catch (error) {
       if (!signal?.aborted || this.#closed) throw error;
       const failure: Failure = { code: 'ABORTED', message: 'it was given up: what was begun is undone', final: false };
@@ -121,7 +131,7 @@ export class Allocations {
   /** All allocs of this node. */
   async list(): Promise<AllocStatus[]> {
     this.#refuseIfClosed();
-    return this.#all().map(([, view]) => statusOf(view));
+    return this.#all().map(([, view]) => this.#statusOf(view));
   }
 
   /** @throws StagecraftError ALLOC_NOT_FOUND */
@@ -129,7 +139,7 @@ export class Allocations {
     this.#refuseIfClosed();
     const id = allocIdOf(allocId);
     const view = this.#options.engine.peek(this.#addressOf(id));
-    if (view) return statusOf(view);
+    if (view) return this.#statusOf(view);
     throw new StagecraftError('ALLOC_NOT_FOUND', `there is no alloc '${id}' on this node: list them, or prepare it`);
   }
 
@@ -143,11 +153,15 @@ export class Allocations {
     return engine.follow(allocsTopic(node), cursorOf(from), signal).reading(allocEventOf);
   }
 
-  /** The runtime has started: what was prepared is looked after until it is so again. */
+  /**
+   * The runtime has started: what was prepared is looked after until it is so again.
+   * @throws StagecraftError STORE_UNAVAILABLE: not all were told
+   */
   async recover(): Promise<void> {
     const { engine, bootId } = this.#options;
-    for (const [address, { context }] of this.#all())
-      await engine.ask(address, { type: 'alloc.recover', isNewBoot: contextOf(context).bootId !== bootId });
+    const tell = (address: string, isNewBoot: boolean): Promise<unknown> =>
+      engine.ask(address, { type: 'alloc.recover', isNewBoot }).catch(unlessOutOfService);
+    await Promise.all(this.#all().map(([address, { context }]) => tell(address, contextOf(context).bootId !== bootId)));
   }
 
   /**
@@ -201,6 +215,53 @@ export class Allocations {
     });
   }
 
+  #isIn(address: string, state: AllocState): boolean {
+    const view = this.#options.engine.peek(address);
+    return view !== undefined && stateOf(view.state) === state;
+  }
+
+  /** It is prepared, and a mount of it is known not to be there. */
+  #isLost(address: string): boolean {
+    const { engine, node } = this.#options;
+    const view = engine.peek(address);
+    if (!view || !this.#isIn(address, 'prepared')) return false;
+    const { allocId, volumes } = contextOf(view.context);
+    return volumes.some(({ volume: { namespace, id } }) => {
+      const mount = engine.peek(mountAddress(node, namespace, id))?.context as MountContext | undefined;
+      return !mount?.users.some((user) => user.allocId === allocId && user.state === 'published');
+    });
+  }
+
+  #statusOf(view: ActorView): AllocStatus {
+    const { allocId, volumes, mounts, failure } = contextOf(view.context);
+    return asData({
+      allocId,
+      state: stateOf(view.state),
+      volumes,
+      ...(mounts && { mounts }),
+      waits: this.#waitsOf(view),
+      ...(failure && { error: failure }),
+    });
+  }
+
+  /** What it waits for itself; else what keeps a volume of it from being mounted, or unmounted. */
+  #waitsOf({ state, context }: ActorView): Record<string, string> {
+    const { volumes, waits } = contextOf(context);
+    if (['prepared', 'failed', 'released'].includes(stateOf(state))) return waits;
+    const isBootAwaited = typeof state === 'object' && 'recovering' in state && state.recovering === 'waiting';
+    const reasons = volumes.flatMap(({ name, volume }): [string, string][] => {
+      const reason = isBootAwaited ? newBoot : (waits[name] ?? this.#mountTrouble(volume));
+      return reason === undefined ? [] : [[name, reason]];
+    });
+    return Object.fromEntries(reasons);
+  }
+
+  #mountTrouble({ namespace, id }: VolumeKey): string | undefined {
+    const { engine, node } = this.#options;
+    const mount = engine.peek(mountAddress(node, namespace, id));
+    return mount && mountTrouble(mount.context as MountContext)?.message;
+  }
+
   #all(): [address: string, view: ActorView][] {
     return [...this.#options.engine.views(nodeOwnedPrefix('alloc', this.#options.node))];
   }
@@ -221,17 +282,8 @@ const contextOf = (context: object): AllocContext => context as AllocContext;
 const stateOf = (value: StateValue): AllocState =>
   (typeof value === 'string' ? value : Object.keys(value)[0]) as AllocState;
 
-function statusOf({ state, context }: ActorView): AllocStatus {
-  const { allocId, volumes, mounts, waits, failure } = contextOf(context);
-  return asData({
-    allocId,
-    state: stateOf(state),
-    volumes,
-    ...(mounts && { mounts }),
-    waits,
-    ...(failure && { error: failure }),
-  });
-}
+/** Nobody knows whether its workload is to run again. */
+const newBoot = 'the host was started anew: prepare the alloc again, or release it';
 
 const failedWith = (address: string, { code, message, ...details }: Failure, still = ''): StagecraftError =>
   new StagecraftError(code, `${message}${still}`, { ...details, address });

@@ -21,6 +21,7 @@ import { nameOf } from '../../machines/volume-requests.js';
 import { type CallBounds, givenUpAfterMs } from '../calls/call-bounds.js';
 import type { Admitted } from '../calls/plugin-access.js';
 import type { PluginCalls, Work } from '../calls/plugin-calls.js';
+import { nodeCallsOf } from '../calls/volume-locks.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
 import { StagecraftError } from '../errors.js';
 import type { MountEntry } from '../host/mount-table.js';
@@ -71,7 +72,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
         await options.compared();
         await prepare?.();
       };
-      return calls.run(run, { ...rest, prepare: prepared, volumes: [run.input.csiId] });
+      return calls.run(run, { ...rest, prepare: prepared, volumes: [nodeCallsOf(run.input.csiId)] });
     },
   });
   /** Undoes something at a place, and looks whether it is undone: what the plugin says is no proof. */
@@ -87,6 +88,10 @@ export function mountKind(options: MountKindOptions): ActorKind {
     if (!seen) return;
     if (refusal) throw refusal;
     throw stillMounted(what, place, seen);
+  };
+  const removed = async (place: Place): Promise<NodeUnpublishAnswer> => {
+    const left = await places.remove(place);
+    return left ? { leftBehind: `${left.path}: ${left.why}` } : {};
   };
   /** What was made for a call that is refused for good goes again, unless something is there. */
   const tidied = async (place: Place, call: Promise<void>): Promise<void> => {
@@ -161,24 +166,22 @@ export function mountKind(options: MountKindOptions): ActorKind {
           return {
             call: async (client, bounds) => {
               await undone('published', target, () => node.unpublish(client, { csiId, targetPath }, bounds));
-              const left = await places.remove(target);
-              return left ? { leftBehind: `${left.path}: ${left.why}` } : {};
+              return removed(target);
             },
           };
         },
         ['nodePublish'],
       ),
-      nodeUnstage: effect<MountCall, null>(
+      nodeUnstage: effect<MountCall, NodeUnpublishAnswer>(
         (input) => {
           const staging = stagingOf(input);
           const stagingPath = told(input.plugin, staging);
           const { csiId } = input;
           return {
-            without: offered('STAGE_UNSTAGE_VOLUME', null),
+            without: offered('STAGE_UNSTAGE_VOLUME', {}),
             call: async (client, bounds) => {
               await undone('staged', staging, () => node.unstage(client, { csiId, stagingPath }, bounds));
-              await places.remove(staging);
-              return null;
+              return removed(staging);
             },
           };
         },

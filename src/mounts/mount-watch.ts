@@ -9,9 +9,11 @@ import { type Clock, pause } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf } from '../errors.js';
-import { isWithin, type MountEntry, type MountTable } from '../host/mount-table.js';
+import type { MountEntry, MountTable } from '../host/mount-table.js';
 import type { MountTables } from './mount-tables.js';
+import { unlessOutOfService } from './out-of-service.js';
 import type { MountPaths } from './paths.js';
+import type { Strays } from './strays.js';
 
 /** What is done about a mount that is not there any more: it is mounted again, or only told of. */
 export type OnPluginLoss = 'remount' | 'report';
@@ -21,6 +23,7 @@ export interface MountWatchOptions {
   engine: Pick<Engine, 'views' | 'ask'>;
   paths: MountPaths;
   tables: MountTables;
+  strays: Pick<Strays, 'tell'>;
   /** Whether a mount that is there answers. */
   isDead(path: string): Promise<boolean>;
   bootId: string;
@@ -29,22 +32,12 @@ export interface MountWatchOptions {
   logger: Logger;
 }
 
-/** A mount below the directory of mounts that nobody here knows of. */
-export interface Stray {
-  path: string;
-  /** `major:minor`, and the path within that. */
-  source: string;
-  fsType: string;
-}
-
 const intervalMs = 30_000;
 const retryMs = 1_000;
 
 export class MountWatch {
   readonly #options: MountWatchOptions;
   readonly #stop = new AbortController();
-  /** Those that were told of. */
-  readonly #strays = new Set<string>();
   #compared: Promise<void> | undefined;
 
   constructor(options: MountWatchOptions) {
@@ -62,7 +55,7 @@ export class MountWatch {
   }
 
   /** Compares the mounts of a plugin that is back, or all. */
-  async look(plugin?: string): Promise<void> {
+  async look(plugin?: string, isFirst = false): Promise<void> {
     const { engine, nodeId, tables } = this.#options;
     // What is committed before the table is read must be in it.
     const views = [...engine.views(nodeOwnedPrefix('mount', nodeId))];
@@ -70,14 +63,11 @@ export class MountWatch {
     for (const [address, { context }] of views) {
       const mount = context as MountContext;
       if (!mount.volume || (plugin !== undefined && mount.volume.plugin !== plugin)) continue;
-      const seen = await this.#seen(mount, table, plugin !== undefined);
-      if (seen.users.length + seen.staging.length > 0) await engine.ask(address, { type: 'mount.observed', ...seen });
+      const seen = await this.#seen(mount, table, { isFirst, mayBeDead: plugin !== undefined });
+      if (seen.users.length + seen.staging.length > 0)
+        await engine.ask(address, { type: 'mount.observed', ...seen }).catch(unlessOutOfService);
     }
-    if (plugin === undefined)
-      this.#tellStrays(
-        views.map(([, { context }]) => context as MountContext),
-        table,
-      );
+    if (plugin === undefined) this.#options.strays.tell(table);
   }
 
   /** Compares the mounts of a plugin that is back, once the first time is over. */
@@ -85,24 +75,15 @@ export class MountWatch {
     if (this.#compared && !this.#stop.signal.aborted) void this.#compared.then(() => this.#lookAgain(plugin));
   }
 
-  /** What is mounted where only our own should be, and is none of ours, as far as is known. */
-  async strays(): Promise<Stray[]> {
-    const { engine, nodeId, tables } = this.#options;
-    const mounts = [...engine.views(nodeOwnedPrefix('mount', nodeId))].map(
-      ([, { context }]) => context as MountContext,
-    );
-    return this.#straysIn(mounts, await tables.table());
-  }
-
   async #first(): Promise<void> {
     const { clock, logger } = this.#options;
     const { signal } = this.#stop;
     for (;;) {
       try {
-        await this.look();
+        await this.look(undefined, true);
         break;
       } catch (error) {
-        if (signal.aborted) throw error;
+        if (signal.aborted) return;
         logger.warn({}, `mounts can't be compared with the kernel's table yet: ${messageOf(error)}`);
         await pause(clock, retryMs, signal);
       }
@@ -128,56 +109,27 @@ export class MountWatch {
   async #seen(
     { key, volume, users, staging, bootId: mountedIn }: MountContext,
     table: MountTable,
-    mayBeDead: boolean,
-  ): Promise<{ users: MountSight[]; staging: MountSight[]; isMended: boolean }> {
+    { isFirst, mayBeDead }: { isFirst: boolean; mayBeDead: boolean },
+  ): Promise<{ users: MountSight[]; staging: number[] }> {
     const { paths, bootId, onPluginLoss } = this.#options;
     const plugin = volume?.plugin ?? '';
     // What was mounted in another boot is gone with it, and so are those who had it.
     const isNewBoot = mountedIn !== null && mountedIn !== bootId;
     const sights: MountSight[] = [];
-    for (const { state, number, allocId } of users) {
+    for (const { state, number, allocId, isClaimed } of users) {
       if (state !== 'published') continue;
       const { path } = paths.target(plugin, key, allocId);
       const entry = table.at(path).at(-1);
-      if (!entry) sights.push({ number, is: 'missing' });
-      else if (mayBeDead && isOfProcess(entry) && (await this.#options.isDead(path)))
-        sights.push({ number, is: 'dead' });
+      const isDead = entry && mayBeDead && isOfProcess(entry) && (await this.#options.isDead(path));
+      if (entry && !isDead) continue;
+      // Its claim may be lost since: at a start its alloc asks about that first, then for the mount.
+      const isMended = onPluginLoss === 'remount' && !isNewBoot && !(isFirst && isClaimed);
+      sights.push({ number, is: isDead ? 'dead' : 'missing', isMended });
     }
     const isUnstaged =
       staging.state === 'staged' &&
       (isNewBoot || (staging.found !== undefined && table.at(paths.staging(plugin, key).path).length === 0));
-    return {
-      users: sights,
-      staging: isUnstaged ? [{ number: staging.number, is: 'missing' }] : [],
-      isMended: onPluginLoss === 'remount' && !isNewBoot,
-    };
-  }
-
-  #straysIn(mounts: MountContext[], { entries }: MountTable): Stray[] {
-    const { paths } = this.#options;
-    const known = new Set<string>();
-    for (const { key, volume, users, staging } of mounts) {
-      if (!volume) continue;
-      if (staging.state !== 'none' || users.length > 0) known.add(paths.staging(volume.plugin, key).path);
-      for (const { allocId } of users) known.add(paths.target(volume.plugin, key, allocId).path);
-    }
-    // A plugin may mount something of its own below what is staged.
-    const isKnown = ({ path }: MountEntry): boolean =>
-      known.has(path) || [...known].some((place) => isWithin(path, place));
-    return entries
-      .filter((entry) => entry.path !== paths.root && isWithin(entry.path, paths.root) && !isKnown(entry))
-      .map(({ path, device, root, fsType }) => ({ path, source: `${device} ${root}`, fsType }));
-  }
-
-  /** Each once. */
-  #tellStrays(mounts: MountContext[], table: MountTable): void {
-    const strays = this.#straysIn(mounts, table);
-    for (const { path, source, fsType } of strays) {
-      if (!this.#strays.has(path))
-        this.#options.logger.warn({ path }, `${source} (${fsType}) is mounted at ${path}, and nobody here knows of it`);
-    }
-    this.#strays.clear();
-    for (const { path } of strays) this.#strays.add(path);
+    return { users: sights, staging: isUnstaged ? [staging.number] : [] };
   }
 }
 

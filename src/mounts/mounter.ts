@@ -31,6 +31,7 @@ import { allocIdOf, capabilityFor, type KnownMount, knownMount, type MountReques
 import type { MountTables } from './mount-tables.js';
 import { type MountStatus, mountStateOf, mountStatusOf, mountTrouble } from './mount-view.js';
 import type { MountPaths } from './paths.js';
+import type { Stray, Strays } from './strays.js';
 import type { Stats, VolumeStats } from './volume-stats.js';
 
 /** Where a volume is. */
@@ -55,6 +56,13 @@ export interface CheckedMount extends KnownMount {
   capability: Capability;
 }
 
+/** For work that takes as long as it takes. */
+export interface Following {
+  signal: AbortSignal;
+  /** Told why it does not get on; null: it does. */
+  tell?(reason: string | null): void;
+}
+
 export interface MounterOptions {
   node: string;
   engine: Engine;
@@ -64,6 +72,7 @@ export interface MounterOptions {
   paths: MountPaths;
   tables: MountTables;
   stats: Stats;
+  strays: Strays;
   access: PluginAccess;
 }
 
@@ -103,7 +112,7 @@ export class Mounter {
     return this.#within({ timeoutMs, signal }, asked, async (given) => {
       const mount = await this.check(asked, given);
       const published = await this.#options.claims.publish(mount.key, this.publishing(mount), { signal: given });
-      return this.bring(mount, published, given);
+      return this.bring({ ...mount, isClaimed: false }, published, { signal: given });
     });
   }
 
@@ -118,7 +127,7 @@ export class Mounter {
     const { volume, allocId } = request;
     const { timeoutMs, signal } = checkedOptions(awaitSchema, options);
     const asked = { key: keyOf(volume), allocId: allocIdOf(allocId) };
-    await this.#within({ timeoutMs, signal }, asked, (given) => this.take(asked, given));
+    await this.#within({ timeoutMs, signal }, asked, (given) => this.take(asked, { signal: given }));
   }
 
   /** Whether the alloc has the volume in this way, and the kernel shows it. @throws StagecraftError INVALID_ARGUMENT */
@@ -161,6 +170,21 @@ export class Mounter {
     await this.#ask(known, { type: 'mount.retry' });
   }
 
+  /** What is mounted where only our own should be, and nobody here knows of: a driver that died may have been late. */
+  async strays(): Promise<Stray[]> {
+    this.#refuseIfClosed();
+    return this.#options.strays.list();
+  }
+
+  /**
+   * Unmounts one of the strays; what it was mounted on stays.
+   * @throws StagecraftError INVALID_ARGUMENT: it is none; MOUNT_STAYS: it is in use
+   */
+  async cleanStray(path: string): Promise<void> {
+    this.#refuseIfClosed();
+    await this.#options.strays.clean(path);
+  }
+
   /**
    * Follows what happens to mounts here, in one order, none left out, from now or from after an event's id.
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
@@ -185,7 +209,10 @@ export class Mounter {
     const context = this.#contextAt(key);
     if (context) {
       const volume = { ...nobodys, uid: known.uid, csiId: context.volume?.csiId ?? '' };
-      const refusal = mountRefusalOf(context, { type: 'mount.use', volume, capability, allocId, readOnly });
+      const refusal = mountRefusalOf(context, {
+        ...{ type: 'mount.use', volume, capability, allocId, readOnly },
+        isClaimed: false,
+      });
       if (refusal) throw new StagecraftError(refusal.code, refusal.message, { address: addressOf(node, key) });
     }
     await resolveSecrets(secrets, known.secrets, { clock, signal });
@@ -201,12 +228,18 @@ export class Mounter {
   }
 
   /** Mounts what is published. @throws StagecraftError as `mount` */
-  async bring(mount: CheckedMount, published: PublishedVolume, signal: AbortSignal): Promise<MountInfo> {
-    const { key, allocId, capability, readOnly } = mount;
-    await this.#ask(key, { type: 'mount.use', volume: mountedVolume(published), capability, allocId, readOnly });
+  async bring(
+    mount: CheckedMount & { isClaimed: boolean },
+    published: PublishedVolume,
+    { signal, tell }: Following,
+  ): Promise<MountInfo> {
+    const { key, allocId, capability, readOnly, isClaimed } = mount;
+    const volume = mountedVolume(published);
+    await this.#ask(key, { type: 'mount.use', volume, capability, allocId, readOnly, isClaimed });
     if (published.expansion) await this.#ask(key, { type: 'mount.expand', capacity: published.expansion });
     const reached = ({ context }: ActorView): true | undefined => {
       const user = userOf(contextOf(context), allocId);
+      tell?.(mountTrouble(contextOf(context))?.message ?? null);
       if (user?.state === 'published') return true;
       if (user?.state === 'failed' && user.failure) throw failedWith(this.#options.node, key, user.failure);
       if (user && (user.state === 'wanted' || user.again || user.failure)) return undefined;
@@ -218,23 +251,15 @@ export class Mounter {
     return this.#infoOf({ key, allocId, plugin: published.plugin, capability, readOnly });
   }
 
-  /**
-   * What an alloc has mounted, once its plugin is back; undefined where it is not mounted.
-   * @param tell told that it waits for the plugin, and why
-   */
+  /** What an alloc has mounted, once its plugin is back; undefined where it is not mounted. */
   async standing(
     { key, allocId }: Pick<KnownMount, 'key' | 'allocId'>,
-    { signal, tell }: { signal: AbortSignal; tell(reason: string | null): void },
+    { signal, tell }: Following,
   ): Promise<MountInfo | undefined> {
     const { volume } = this.#contextAt(key) ?? {};
     if (!volume) return undefined;
-    let hasWaited = false;
-    const waits = (reason: string): void => {
-      hasWaited = true;
-      tell(reason);
-    };
-    (await this.#options.access.enter(volume.plugin, { signal, waits })).leave();
-    if (hasWaited) tell(null);
+    (await this.#options.access.enter(volume.plugin, { signal, waits: (reason) => tell?.(reason) })).leave();
+    tell?.(null);
     const context = this.#contextAt(key);
     const user = context && userOf(context, allocId);
     if (!context?.capability || user?.state !== 'published') return undefined;
@@ -247,12 +272,27 @@ export class Mounter {
     });
   }
 
+  /**
+   * Why the slot of an alloc can't be given up, though it has let go: who has mounted the volume without one would lose it.
+   * @throws StagecraftError VOLUME_IN_USE naming those
+   */
+  refuseUnclaimed(key: VolumeKey): void {
+    const users = this.#contextAt(key)?.users.filter(({ isClaimed, state }) => !isClaimed && state !== 'failed') ?? [];
+    if (users.length === 0) return;
+    const names = users.map(({ allocId }) => allocId).join(', ');
+    const why = `is mounted without a claim for ${names}, and would be taken from there: unmount that first`;
+    throw new StagecraftError('VOLUME_IN_USE', `${nameOf(key)} ${why}`, {
+      address: addressOf(this.#options.node, key),
+    });
+  }
+
   /** Unmounts for an alloc. Resolves when nothing of it is here any more. @throws StagecraftError ABORTED */
-  async take({ key, allocId }: Pick<KnownMount, 'key' | 'allocId'>, signal: AbortSignal): Promise<void> {
+  async take({ key, allocId }: Pick<KnownMount, 'key' | 'allocId'>, { signal, tell }: Following): Promise<void> {
     if (!this.#contextAt(key)) return;
     await this.#ask(key, { type: 'mount.leave', allocId });
     const reached = ({ context }: ActorView): true | undefined => {
       const user = userOf(contextOf(context), allocId);
+      tell?.(mountTrouble(contextOf(context))?.message ?? null);
       if (user?.again)
         throw new StagecraftError('ABORTED', `${nameOf(key)} is to be mounted for alloc ${allocId} again`, {
           address: addressOf(this.#options.node, key),

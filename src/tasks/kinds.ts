@@ -26,6 +26,8 @@ export interface TaskKindOptions {
   logs: TaskLogs;
   clock: Clock;
   probe: ProbePlugin;
+  /** What has to be so on this host before its process is spawned. */
+  prepareHost(spec: TaskSpec): Promise<void> | undefined;
   /** Resolves when an instance that was deregistered has shut down. */
   gone(instance: PluginKey, signal: AbortSignal): Promise<void>;
   /** Tells how the instances are, taken together, whenever that changes. */
@@ -41,7 +43,7 @@ export const tasksTopic = (node: string): string => `tasks/${encodeURIComponent(
 /** Beyond the health timeout: for a last probe and the end of the log. */
 const readySlackMs = 10_000;
 
-export function taskKind({ paths, logs, clock, probe, gone, watchHealth }: TaskKindOptions): ActorKind {
+export function taskKind({ paths, logs, clock, prepareHost, probe, gone, watchHealth }: TaskKindOptions): ActorKind {
   const children: Children = new Map();
   return {
     machine: taskMachine,
@@ -56,6 +58,7 @@ export function taskKind({ paths, logs, clock, probe, gone, watchHealth }: TaskK
         }: EffectCall<{ spec: TaskSpec; run: TaskRun; previous: ProcessIdentity | null }>) {
           await endProcesses(paths, clock, { id: spec.id, known: previous, except: run, signal });
           await logs.bound(spec.id);
+          await prepareHost(spec);
           if (spec.socket !== undefined) return { ...run, process: null, socketPath: spec.socket };
           return spawnRun(paths, children, { spec, run, signal });
         },

@@ -16,6 +16,7 @@ import type { CreateAnswer, VolumeInput, VolumeSpec } from '../../machines/volum
 import { givenUpAfterMs } from '../calls/call-bounds.js';
 import type { PluginSight } from '../calls/plugin-access.js';
 import type { PluginCalls, Work } from '../calls/plugin-calls.js';
+import { nodeCallsOf } from '../calls/volume-locks.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
 import { StagecraftError } from '../errors.js';
 import type { ControllerPort } from './controller-port.js';
@@ -77,7 +78,8 @@ export function volumeKind({ controller, calls, timeoutMs, hindered }: VolumeKin
     ...(negates && { negates }),
     run: (run: EffectCall<TInput>) => {
       const { csiId } = run.input as { csiId?: string };
-      return calls.run(run, { ...work(run.input, run.address), ...(csiId !== undefined && { volumes: [csiId] }) });
+      const { volumes = [], ...rest } = work(run.input, run.address);
+      return calls.run(run, { ...rest, volumes: csiId === undefined ? volumes : [csiId, ...volumes] });
     },
   });
   /** What is in the way of a call, unknown to whoever asked for it, the plugin may list. */
@@ -141,6 +143,8 @@ export function volumeKind({ controller, calls, timeoutMs, hindered }: VolumeKin
         ['controllerPublish'],
       ),
       controllerExpand: effect<ExpandCall, ExpandAnswer>((input) => ({
+        // Not while a node is at it, and no node while it is expanded.
+        volumes: [nodeCallsOf(input.csiId)],
         refusal: (sight) => needs(sight, 'EXPAND_VOLUME', 'it makes no volume larger'),
         hindrance: (sight) => inUse(sight, input.nodeIds),
         call: (client, bounds, sight) => {

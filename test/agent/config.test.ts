@@ -53,7 +53,23 @@ volumeNamePrefix: west-1`;
     });
   });
 
+  it('A3 M6 M15 what is said of mounts is taken, and what is left out has its default', () => {
+    expect(parseConfig('', 'agent.yaml')).to.deep.include({ onPluginLoss: 'remount', stats: {} });
+    const text = `
+calls: { nodeTimeoutMs: 90000 }
+onPluginLoss: report
+stats: { intervalMs: 5000 }`;
+    expect(parseConfig(text, 'agent.yaml')).to.deep.include({
+      calls: { nodeTimeoutMs: 90_000 },
+      onPluginLoss: 'report',
+      stats: { intervalMs: 5_000 },
+    });
+  });
+
   for (const [text, fault] of [
+    ['onPluginLoss: ask', 'agent.yaml:1: onPluginLoss: must be'],
+    ['stats: { intervalMs: 0 }', 'stats.intervalMs: must be above 0'],
+    ['calls: { nodeTimeoutMs: -1 }', 'calls.nodeTimeoutMs: must be above 0'],
     ['secrets: {}', 'agent.yaml:1: secrets: must have a directory, environment, or both'],
     ['secrets: { environment: 1 }', 'secrets.environment: must be true, false, or what the names'],
     ['secrets: { directory: "" }', 'secrets.directory'],
@@ -178,7 +194,7 @@ volumeNamePrefix: west-1`;
 
   it('A3 an unknown key is refused with its file and line, and with what is allowed there', () => {
     expect(faultsOf('nodeId: n1\nstroe: lmdb\n')).to.deep.equal([
-      'agent.yaml:2: stroe: unknown key; allowed here: nodeId, dataDir, store, retention, logs, fingerprint, calls, retry, fencing, reconcile, secrets, volumeNamePrefix, tasks, log',
+      'agent.yaml:2: stroe: unknown key; allowed here: nodeId, dataDir, store, retention, logs, fingerprint, calls, retry, fencing, reconcile, stats, onPluginLoss, secrets, volumeNamePrefix, tasks, log',
     ]);
   });
 

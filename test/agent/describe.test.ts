@@ -1,9 +1,18 @@
 /** What the agent says of plugins and tasks, one line each. */
 import { expect } from 'chai';
 import { describePluginEvent, describeTask, isLastWord, taskTeller } from '../../src/agent/describe.js';
+import { describeAlloc, describeAllocEvent, mountTeller } from '../../src/agent/describe-mounts.js';
 import { describeNodeEvent, describeVolumeEvent } from '../../src/agent/describe-volumes.js';
 import { linesOf } from '../../src/cli/print.js';
-import type { NodeUpdate, PluginEvent, TaskChanged, TaskStatus, VolumeEvent } from '../../src/index.js';
+import type {
+  AllocEvent,
+  MountEvent,
+  NodeUpdate,
+  PluginEvent,
+  TaskChanged,
+  TaskStatus,
+  VolumeEvent,
+} from '../../src/index.js';
 import { completeTask } from '../../src/tasks/spec.js';
 
 const info = { type: 'csi-node', name: 'ebs', allocId: 'ebs-1', connection: { socketPath: '/s' } };
@@ -134,5 +143,71 @@ describe('A1 what the agent says', () => {
 
   it('A5 what a driver writes keeps its lines, and steers no terminal', () => {
     expect(linesOf('a\tb\r\n\u001b[31mred\u0007\n')).to.equal('a\tb\n[31mred\n');
+  });
+
+  it('A1 M14 M15 what becomes of mounts is told: what is left behind, what was lost, a condition that changes', () => {
+    const tell = mountTeller();
+    const line = (rest: object): string | undefined =>
+      tell({ id: '1', at: 0, node: 'a', key: { namespace: 'team', id: 'data' }, ...rest } as MountEvent);
+    const failure = { code: 'CSI_ERROR', message: 'busy', final: false };
+    const condition = (abnormal: boolean, message: string): object => ({
+      kind: 'condition',
+      condition: { abnormal, message },
+    });
+    const lines: [object, string | undefined][] = [
+      [{ kind: 'mounted', allocId: 'web', readOnly: false, durationMs: 5 }, 'mounted for alloc web (5 ms)'],
+      [{ kind: 'mounted', allocId: 'web', readOnly: true, durationMs: 5 }, 'mounted for alloc web, read-only (5 ms)'],
+      [{ kind: 'unmounted', allocId: 'web', durationMs: 5 }, 'unmounted for alloc web (5 ms)'],
+      [
+        { kind: 'unmounted', allocId: 'web', durationMs: 5, leftBehind: '/d/x: it is not empty' },
+        'unmounted for alloc web (5 ms); left behind, remove it by hand: /d/x: it is not empty',
+      ],
+      [{ kind: 'failed', in: 'publish', allocId: 'web', failure }, 'not mounted for alloc web yet: busy'],
+      [{ kind: 'failed', in: 'unpublish', allocId: 'web', failure }, 'not unmounted for alloc web yet: busy'],
+      [{ kind: 'failed', in: 'stage', failure: { ...failure, final: true } }, 'not staged: busy'],
+      [{ kind: 'failed', in: 'unstage', failure }, 'not unstaged yet: busy'],
+      [{ kind: 'failed', in: 'expand', failure }, 'not expanded on this node yet: busy'],
+      [
+        { kind: 'lost', allocId: 'web', is: 'missing', isMended: true },
+        'its mount for alloc web is not there any more: it is mounted again',
+      ],
+      [
+        { kind: 'lost', allocId: 'web', is: 'dead', isMended: false },
+        'its mount for alloc web does not answer any more: it stays so until it is asked for again',
+      ],
+      [condition(false, 'fine'), undefined],
+      [condition(true, 'a bad block'), 'its condition here is abnormal: a bad block'],
+      [condition(false, 'fine'), 'its condition here is not abnormal any more: fine'],
+      [condition(true, 'slow'), 'its condition here is abnormal: slow'],
+      [
+        { kind: 'condition', condition: null },
+        'its condition here is not abnormal any more: its plugin says nothing of it any more',
+      ],
+      [{ kind: 'condition', condition: null }, undefined],
+      [{ kind: 'expanded', capacityBytes: 5 }, 'expanded on this node'],
+    ];
+    for (const [event, told] of lines) expect(line(event)).to.equal(told && `00:00:00 volume team/data: ${told}`);
+  });
+
+  it('A1 H1 H3 what becomes of an alloc is told, steps on the way are not', () => {
+    const failure = { code: 'TIMEOUT', message: 'too late', final: false };
+    const lines: [object, string | undefined][] = [
+      [{ kind: 'preparing' }, undefined],
+      [{ kind: 'prepared' }, 'prepared'],
+      [{ kind: 'recovering' }, 'recovering, until its volumes are known to be mounted'],
+      [{ kind: 'releasing' }, undefined],
+      [{ kind: 'releasing', failure }, 'not prepared: too late'],
+      [{ kind: 'failed', failure }, 'failed; nothing of it is left here'],
+      [{ kind: 'released' }, 'released'],
+    ];
+    for (const [rest, line] of lines)
+      expect(describeAllocEvent({ id: '1', at: 0, node: 'a', allocId: 'web', ...rest } as AllocEvent)).to.equal(
+        line && `00:00:00 alloc web: ${line}`,
+      );
+    const web = { allocId: 'web', volumes: [], waits: {} };
+    expect(describeAlloc({ ...web, state: 'prepared' })).to.equal('alloc web: prepared');
+    expect(describeAlloc({ ...web, state: 'releasing', waits: { d: 'busy' }, error: failure })).to.equal(
+      'alloc web: releasing: too late; d: busy',
+    );
   });
 });

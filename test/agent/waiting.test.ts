@@ -13,6 +13,7 @@ describe('A5 a command that waits', function () {
   this.timeout(30_000);
   let directory: string;
   let server: Server;
+  let waitedPath: string;
   let volume: object;
   /** Answers the request that is waited for. */
   let asked: Promise<ServerResponse>;
@@ -20,10 +21,11 @@ describe('A5 a command that waits', function () {
 
   beforeEach(async () => {
     directory = mkdtempSync(join(tmpdir(), 'stagecraft-waiting-'));
+    waitedPath = '/v1/volumes/team/data';
     asked = new Promise((resolve) => {
       server = createServer((request, response) => {
         if (request.method === 'POST') resolve(response);
-        else response.end(JSON.stringify(request.url === '/v1/volumes/team/data' ? volume : {}));
+        else response.end(JSON.stringify(request.url === waitedPath ? volume : {}));
       }).listen(join(directory, 'agent.sock'));
     });
     await once(server, 'listening');
@@ -36,8 +38,12 @@ describe('A5 a command that waits', function () {
   });
 
   function start(...args: string[]): { process: ChildProcess; line(): Promise<string>; ended: Promise<unknown[]> } {
-    const socket = ['--socket', join(directory, 'agent.sock'), '--namespace', 'team'];
-    const process = spawn(global.process.execPath, [mainPath, 'volume', ...args, ...socket], {
+    return run('volume', ...args, '--namespace', 'team');
+  }
+
+  function run(...args: string[]): ReturnType<typeof start> {
+    const socket = ['--socket', join(directory, 'agent.sock')];
+    const process = spawn(global.process.execPath, [mainPath, ...args, ...socket], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     child = process;
@@ -75,6 +81,18 @@ describe('A5 a command that waits', function () {
     await asked;
     process.kill('SIGINT');
     expect(JSON.parse(await line())).to.include({ code: 'INTERRUPTED' });
+    expect(await ended).to.deep.equal([130, null]);
+  });
+
+  it('A5 H1 H2 an alloc: what its volumes wait for, and why it is undone; Ctrl-C leaves it as it is', async () => {
+    waitedPath = '/v1/allocs/web';
+    volume = { state: 'releasing', waits: { data: 'busy', log: 'no plugin' }, error: { message: 'too late' } };
+    const { process, line, ended } = run('alloc', 'release', 'web');
+    await asked;
+    const how = 'releasing: too late; data: busy; log: no plugin';
+    expect(await line()).to.equal(`waiting: ${how}`);
+    process.kill('SIGINT');
+    expect(await line()).to.equal(`not waited for any more; the request for alloc web stands: it is ${how}`);
     expect(await ended).to.deep.equal([130, null]);
   });
 });

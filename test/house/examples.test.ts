@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { startDriver } from '../../src/driver/driver.js';
 import { RedisProcess } from '../redis/servers.js';
-import { pluginPids } from '../scenarios/agent-process.js';
+import { pluginPids, unmountAll } from '../scenarios/agent-process.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -31,6 +31,7 @@ describe('docs/library.md', () => {
   });
   afterEach(() => {
     for (const pid of pluginPids({ dataDir: join(directory, 'data') })) process.kill(pid, 'SIGKILL');
+    unmountAll({ directory });
     rmSync(place, { recursive: true });
     rmSync(directory, { recursive: true });
   });
@@ -53,9 +54,16 @@ describe('docs/library.md', () => {
       'publication',
       'publication',
       'deleted',
+      'hello true',
+      "[ 'bytes', 'inodes' ]",
+      'task my-driver was not stopped: it is in use by the nightly backup, volume default/site (mounted for alloc build-1, web-1); release that first, or stop it with force',
+      'mounted build-1',
+      'mounted web-1',
+      'unmounted build-1',
+      'unmounted web-1',
       'unpublishing',
       'run-2 1',
-      'PLUGIN_IN_USE task my-driver was not stopped: it is in use by volume default/data; release that first, or stop it with force',
+      'PLUGIN_IN_USE task my-driver was not stopped: it is in use by the nightly backup; release that first, or stop it with force',
       '0',
       '',
     ]);

@@ -27,14 +27,14 @@ const volume: MountedVolume = {
   secrets: {},
 };
 const use = (allocId: string, more: object = {}) =>
-  ({ type: 'mount.use', volume, capability: many, allocId, readOnly: false, ...more }) as const;
+  ({ type: 'mount.use', volume, capability: many, allocId, readOnly: false, isClaimed: true, ...more }) as const;
 const leave = (allocId: string) => ({ type: 'mount.leave', allocId }) as const;
 
 const found = { device: '8:1', root: '/data' };
 const staged: CallOutcome<StageAnswer> = { status: 'done', answer: { isStaged: true, found, bootId: 'b1' } };
 const published: CallOutcome<NodePublishAnswer> = { status: 'done', answer: { found, bootId: 'b1' } };
 const unpublished: CallOutcome<NodeUnpublishAnswer> = { status: 'done', answer: {} };
-const unstaged: CallOutcome<null> = { status: 'done', answer: null };
+const unstaged = unpublished;
 const failed = (failure: Partial<CallFailure>): CallOutcome<never> => ({
   status: 'failed',
   failure: { code: 'CSI_ERROR', message: 'lost', final: false, ...failure },
@@ -59,7 +59,7 @@ class Scene {
         nodeStage: call<StageAnswer, StageCall>('stage'),
         nodePublish: call<NodePublishAnswer, NodePublishCall>('publish'),
         nodeUnpublish: call<NodeUnpublishAnswer, TargetCall>('unpublish'),
-        nodeUnstage: call<null, MountCall>('unstage'),
+        nodeUnstage: call<NodeUnpublishAnswer, MountCall>('unstage'),
       },
     });
     const logic = stamped(machine, () => ({ at: this.clock.now(), random: 0.5 }));
@@ -78,7 +78,7 @@ class Scene {
   }
 
   /** The call that is in flight is answered. */
-  async answer<T>(outcome: CallOutcome<T>): Promise<void> {
+  async answer(outcome: CallOutcome<unknown>): Promise<void> {
     const resolve = this.#open.shift();
     if (!resolve) throw new Error('no call is in flight');
     // The test gives each call an answer of its own type.
@@ -308,8 +308,8 @@ describe('the mount machine', () => {
   it('M6 a mount that is missing is mounted again; with its staging gone, that comes first', async () => {
     const scene = await Scene.mounted();
     const { number } = scene.context.users[0] ?? { number: 0 };
-    const staging = [{ number: scene.context.staging.number, is: 'missing' as const }];
-    scene.actor.send({ type: 'mount.observed', users: [{ number, is: 'missing' }], staging, isMended: true });
+    const staging = [scene.context.staging.number];
+    scene.actor.send({ type: 'mount.observed', users: [{ number, is: 'missing', isMended: true }], staging });
     expect(scene.calls.at(-1)).to.equal('stage');
     await scene.answer(staged);
     await scene.answer(published);
@@ -319,14 +319,14 @@ describe('the mount machine', () => {
 
   it('M6 what was seen of a mount before it was made anew changes nothing', async () => {
     const scene = await Scene.mounted();
-    scene.actor.send({ type: 'mount.observed', users: [{ number: 0, is: 'missing' }], staging: [], isMended: true });
+    scene.actor.send({ type: 'mount.observed', users: [{ number: 0, is: 'missing', isMended: true }], staging: [] });
     expect([scene.states(), scene.state]).to.deep.equal([['a published'], 'published']);
   });
 
   it('M6 a mount that is only reported as lost stays so until it is asked for, and its staging with it', async () => {
     const scene = await Scene.mounted();
     const { number } = scene.context.users[0] ?? { number: 0 };
-    scene.actor.send({ type: 'mount.observed', users: [{ number, is: 'missing' }], staging: [], isMended: false });
+    scene.actor.send({ type: 'mount.observed', users: [{ number, is: 'missing', isMended: false }], staging: [] });
     expect([scene.states(), scene.state, scene.calls]).to.deep.equal([['a lost'], 'staged', ['stage', 'publish a']]);
     scene.actor.send(use('a'));
     await scene.answer(published);
@@ -336,7 +336,7 @@ describe('the mount machine', () => {
   it('M6 a mount whose file system is dead is unmounted, then mounted again', async () => {
     const scene = await Scene.mounted();
     const { number } = scene.context.users[0] ?? { number: 0 };
-    scene.actor.send({ type: 'mount.observed', users: [{ number, is: 'dead' }], staging: [], isMended: true });
+    scene.actor.send({ type: 'mount.observed', users: [{ number, is: 'dead', isMended: true }], staging: [] });
     expect(scene.calls.at(-1)).to.equal('unpublish a');
     await scene.answer(unpublished);
     await scene.answer(published);

@@ -35,6 +35,15 @@ describe('createRuntime', () => {
       ['endless delays', { retry: { maxMs: Number.POSITIVE_INFINITY } }, 'retry.maxMs must be a positive number'],
       ['delays that shrink', { retry: { initialMs: 500_000 } }, 'retry.initialMs is 500000, above retry.maxMs'],
       ['fences at once', { fencing: { afterMs: -1 } }, 'fencing.afterMs must be a positive number'],
+      ['stats without pause', { stats: { intervalMs: 0 } }, 'stats.intervalMs must be a positive number'],
+      ['a number as stats', { stats: 5 }, 'stats must be an object, it is 5'],
+      ['another answer to lost mounts', { onPluginLoss: 'ask' }, `onPluginLoss must be 'remount' or 'report'`],
+      ['the URL of claims', { claims: 'http://hunter3' }, 'claims must be an object with the methods of a ClaimClient'],
+      [
+        'half a claim client',
+        { claims: { look: () => {}, claim: () => {}, release: () => {}, expanded: 5 } },
+        'it lacks holds, publish, unstaged, expanded',
+      ],
       ['null for fencing', { fencing: null }, 'fencing must be an object'],
       [
         'secrets themselves',

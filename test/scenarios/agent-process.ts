@@ -1,6 +1,6 @@
 /** A real agent as a child process, driven and watched the way an operator would: its output, its API, its signals. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import type { PluginReport } from '../../src/agent/api.js';
 import { askAgent } from '../../src/cli/client.js';
+import { parseMountInfo } from '../../src/host/mount-table.js';
 
 export const mainPath = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 
@@ -153,9 +154,34 @@ export function pluginPids({ dataDir }: Pick<Place, 'dataDir'>): number[] {
     });
 }
 
+/** What is mounted in this place, from the outermost on. */
+export const mountsIn = ({ directory }: Pick<Place, 'directory'>): string[] =>
+  parseMountInfo(readFileSync('/proc/self/mountinfo', 'utf8'))
+    .map(({ path }) => path)
+    .filter((path) => path.startsWith(`${realpathSync(directory)}/`));
+
+/** The loop devices of images in this place. */
+function loopDevicesIn({ directory }: Pick<Place, 'directory'>): string[] {
+  return readdirSync('/sys/block').flatMap((device) => {
+    try {
+      const image = readFileSync(`/sys/block/${device}/loop/backing_file`, 'utf8');
+      return image.startsWith(`${realpathSync(directory)}/`) ? [`/dev/${device}`] : [];
+    } catch {
+      return []; // it is none, or free
+    }
+  });
+}
+
+/** Takes away what a failed test may have left mounted in this place. */
+export function unmountAll(place: Pick<Place, 'directory'>): void {
+  for (const path of mountsIn(place).reverse()) execFileSync('umount', ['--lazy', '--no-canonicalize', path]);
+  for (const device of loopDevicesIn(place)) execFileSync('losetup', ['--detach', device]);
+}
+
 /** Ends what a failed test may have left, and removes the place. */
 export function removePlace(place: Place, agent?: AgentProcess): void {
   agent?.child.kill('SIGKILL');
   for (const pid of pluginPids(place)) process.kill(pid, 'SIGKILL');
+  unmountAll(place);
   rmSync(place.directory, { recursive: true, force: true });
 }

@@ -3,6 +3,7 @@
 import { PluginAccess, type PluginPort } from '../../src/calls/plugin-access.js';
 import { PluginCalls } from '../../src/calls/plugin-calls.js';
 import type { SecretsProvider } from '../../src/calls/secrets.js';
+import { VolumeLocks } from '../../src/calls/volume-locks.js';
 import { csiController } from '../../src/csi/controller.js';
 import { csiSnapshots } from '../../src/csi/snapshots.js';
 import { Engine } from '../../src/engine/engine.js';
@@ -79,7 +80,13 @@ export class VolumesLife implements Caller {
     const random = seededRandom(mixed(seed, 'life', number));
     const access = new PluginAccess(options.plugins(this), { clock, maxInFlight: traits.maxInFlight });
     const controller = csiController({ timeoutMs: callTimeoutMs });
-    const calls = new PluginCalls({ access, secrets, clock, retry: { initialMs: 100, maxMs: 4_000 } });
+    const calls = new PluginCalls({
+      access,
+      secrets,
+      clock,
+      retry: { initialMs: 100, maxMs: 4_000 },
+      locks: new VolumeLocks(),
+    });
     this.engine = new Engine({
       store: this.#mortal(options),
       clock,

@@ -1,0 +1,91 @@
+/** What becomes of allocs and mounts of this node, in words for a person: one line each. */
+import type { AllocStatus } from '../mounts/allocations.js';
+import type { AllocEvent, MountEvent } from '../mounts/mount-events.js';
+import { timeOf } from './describe.js';
+
+/** Describes what happens to mounts, in its order. That a condition is normal is news only where it was not. */
+export function mountTeller(): (event: MountEvent) => string | undefined {
+  const unwell = new Set<string>();
+  return (event) => {
+    const { namespace, id } = event.key;
+    const name = `${namespace}/${id}`;
+    const told = `${timeOf(event.at)} volume ${name}: `;
+    if (event.kind !== 'condition') return `${told}${changeIn(event)}`;
+    const wasUnwell = unwell.delete(name);
+    const { abnormal = false, message = 'its plugin says nothing of it any more' } = event.condition ?? {};
+    if (abnormal) unwell.add(name);
+    else if (!wasUnwell) return undefined;
+    return `${told}its condition here is ${abnormal ? 'abnormal' : 'not abnormal any more'}: ${message}`;
+  };
+}
+
+const failedIn = {
+  stage: 'not staged',
+  publish: 'not mounted',
+  unpublish: 'not unmounted',
+  unstage: 'not unstaged',
+  expand: 'not expanded on this node',
+};
+
+function changeIn(event: Exclude<MountEvent, { kind: 'condition' }>): string {
+  switch (event.kind) {
+    case 'mounted':
+      return `mounted for alloc ${event.allocId}${event.readOnly ? ', read-only' : ''} (${event.durationMs} ms)`;
+    case 'unmounted': {
+      const left = event.leftBehind === undefined ? '' : `; left behind, remove it by hand: ${event.leftBehind}`;
+      return `unmounted for alloc ${event.allocId} (${event.durationMs} ms)${left}`;
+    }
+    case 'failed': {
+      const { allocId, failure } = event;
+      const whose = allocId === undefined ? '' : ` for alloc ${allocId}`;
+      return `${failedIn[event.in]}${whose}${failure.final ? '' : ' yet'}: ${failure.message}`;
+    }
+    case 'lost': {
+      const how = event.is === 'dead' ? 'does not answer any more' : 'is not there any more';
+      const next = event.isMended ? 'it is mounted again' : 'it stays so until it is asked for again';
+      return `its mount for alloc ${event.allocId} ${how}: ${next}`;
+    }
+    case 'left-behind':
+      return `unstaged; left behind, remove it by hand: ${event.leftBehind}`;
+    case 'expanded':
+      return 'expanded on this node';
+  }
+}
+
+/** Undefined for what is a step on a way only. */
+export function describeAllocEvent(event: AllocEvent): string | undefined {
+  const { kind, failure } = event;
+  const alloc = `${timeOf(event.at)} alloc ${event.allocId}`;
+  switch (kind) {
+    case 'preparing':
+      return undefined;
+    case 'releasing':
+      return failure && `${alloc}: not prepared: ${failure.message}`;
+    case 'recovering':
+      return `${alloc}: recovering, until its volumes are known to be mounted`;
+    case 'claim-lost':
+      return `${alloc}: ${failure?.message ?? 'its claim is lost'}`;
+    case 'failed':
+      return `${alloc}: failed; nothing of it is left here`;
+    default:
+      return `${alloc}: ${kind}`;
+  }
+}
+
+/** The one-line summary of an alloc. */
+export function describeAlloc(alloc: AllocStatus): string {
+  const why = allocTrouble(alloc);
+  return `alloc ${alloc.allocId}: ${alloc.state}${why === undefined ? '' : `: ${why}`}`;
+}
+
+/** Why it failed or is undone, and what it waits for; undefined: nothing. */
+export function allocTrouble({
+  waits,
+  error,
+}: {
+  waits: Record<string, string>;
+  error?: { message: string };
+}): string | undefined {
+  const reasons = Object.entries(waits).map(([name, reason]) => `${name}: ${reason}`);
+  return [...(error ? [error.message] : []), ...reasons].join('; ') || undefined;
+}

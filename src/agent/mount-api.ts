@@ -1,0 +1,69 @@
+/**
+ * The part of the agent's API that is about allocs and the mounts of this node. Requests are answered when what they ask for
+ * is done. Whoever goes before that takes nothing back, as with volumes: an alloc that is being prepared goes on, until it is
+ * released, or its own time is over.
+ */
+import type { FastifyInstance } from 'fastify';
+import type { AllocMount } from '../../machines/alloc-types.js';
+import type { AllocStatus } from '../mounts/allocations.js';
+import type { AllocVolumeRequest } from '../mounts/mount-spec.js';
+import type { MountStatus } from '../mounts/mount-view.js';
+import type { VolumeUsage } from '../mounts/node-port.js';
+import type { VolumeStats } from '../mounts/volume-stats.js';
+import type { AwaitOptions } from '../requests/await-options.js';
+import type { Runtime } from '../runtime.js';
+
+/** What `GET /v1/allocs` tells of each alloc. */
+export type AllocReport = AllocStatus;
+
+/** What `POST /v1/allocs/ID/prepare` answers of each volume. */
+export type PreparedMount = AllocMount;
+
+/** What `GET /v1/mounts` tells of each volume. */
+export type MountReport = MountStatus;
+
+type Bytes = number | string;
+
+/** What `GET /v1/mounts/ID/stats` tells. Sizes above 2⁵³−1 are texts. */
+export interface StatsReport extends Omit<VolumeStats, 'usage'> {
+  usage: (Omit<VolumeUsage, 'total' | 'used' | 'available'> & { total: Bytes; used: Bytes; available: Bytes })[];
+}
+
+interface OfAlloc {
+  Params: { allocId: string };
+  Body: Pick<AwaitOptions, 'timeoutMs'>;
+}
+
+interface OfMount {
+  Params: { volume: string };
+  Querystring: { namespace?: string };
+}
+
+export function serveMounts(server: FastifyInstance, { allocations, mounts }: Runtime): void {
+  // What a request says is checked by the runtime, whose types say what it may be.
+  server.get('/v1/allocs', (): Promise<AllocReport[]> => allocations.list());
+  server.get<OfAlloc>('/v1/allocs/:allocId', ({ params }): Promise<AllocReport> => allocations.status(params.allocId));
+  server.post<OfAlloc & { Body: { volumes: AllocVolumeRequest[] } }>(
+    '/v1/allocs/:allocId/prepare',
+    ({ params, body: { volumes, timeoutMs } }): Promise<PreparedMount[]> =>
+      allocations.prepare(params.allocId, volumes, { timeoutMs }),
+  );
+  server.post<OfAlloc>('/v1/allocs/:allocId/release', async ({ params, body: { timeoutMs } }, reply) => {
+    await allocations.release(params.allocId, { timeoutMs });
+    return reply.code(204).send();
+  });
+  server.get('/v1/mounts', (): Promise<MountReport[]> => mounts.list());
+  server.get<OfMount>(
+    '/v1/mounts/:volume/stats',
+    ({ params, query }): Promise<VolumeStats> => mounts.stats(keyOf(params, query)),
+  );
+  server.post<OfMount>('/v1/mounts/:volume/retry', async ({ params, query }, reply) => {
+    await mounts.retry(keyOf(params, query));
+    return reply.code(204).send();
+  });
+}
+
+const keyOf = ({ volume }: OfMount['Params'], { namespace = 'default' }: OfMount['Querystring']) => ({
+  namespace,
+  id: volume,
+});

@@ -1,0 +1,119 @@
+/** `stagecraft alloc`: has the volumes of an alloc mounted on this node, all together, and takes them away. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { AllocReport, PreparedMount } from '../agent/mount-api.js';
+import type { VolumeReport } from '../agent/volume-api.js';
+import { secondsIn } from './arguments.js';
+import { allocDetails, allocTable, preparedTable } from './print-mounts.js';
+import { type LookOptions, look, lookAt, print, printJson, socketOf, tell } from './reach.js';
+import { type Awaited, awaited, type InNamespace, inNamespace, misuse, pathBelow } from './requests.js';
+import { specIn } from './spec-file.js';
+import { accessModes } from './volumes.js';
+import { askAndWait, type Waited } from './waiting.js';
+
+/** As it is given: `ID:PATH`, or `ID:PATH:ro`. */
+interface GivenVolume {
+  id: string;
+  taskPath: string;
+  isReadOnly: boolean;
+}
+
+interface PrepareOptions extends LookOptions, InNamespace, Awaited {
+  volume: GivenVolume[];
+  accessMode?: string;
+  file?: string;
+}
+
+export function addAllocCommands(program: Command): void {
+  const alloc = program.command('alloc').description('have volumes mounted for an alloc, and taken away');
+  lookAt(alloc.command('list').description('the allocs of this node, and what they wait for')).action(listAllocs);
+  lookAt(
+    alloc.command('status <alloc>').description('all that is known of one alloc, and where its volumes are'),
+  ).action(showAlloc);
+  lookAt(
+    inNamespace(
+      alloc.command('prepare <alloc>').description('have all its volumes mounted here, or none; wait until it is so'),
+      'volumes',
+    ),
+  )
+    .option('--volume <id:path[:ro]>', 'a volume, and where the alloc has it; any number of times', volumeIn, [])
+    .addOption(
+      new Option('--access-mode <mode>', 'of all of them (default: of each, the first that it was made for)').choices(
+        accessModes,
+      ),
+    )
+    .option('--file <file>', 'a list in YAML or JSON instead, which can say all that volumes may be asked for')
+    .option('--timeout <seconds>', 'how long it may take: what is not prepared by then is undone', secondsIn)
+    .action(prepareAlloc);
+  lookAt(
+    awaited(alloc.command('release <alloc>').description('take its volumes away, once its workload has stopped')),
+  ).action(releaseAlloc);
+}
+
+function volumeIn(text: string, before: GivenVolume[]): GivenVolume[] {
+  const [, id, taskPath, readOnly] = /^(.+?):(\/.*?)(:ro)?$/s.exec(text) ?? [];
+  if (id === undefined || taskPath === undefined)
+    throw new InvalidArgumentError('Give ID:PATH, or ID:PATH:ro for reading only, e.g. data:/var/lib/data.');
+  return [...before, { id, taskPath, isReadOnly: readOnly !== undefined }];
+}
+
+const allocOf = (allocId: string): Waited => ({
+  path: `/v1/allocs/${encodeURIComponent(allocId)}`,
+  name: `alloc ${allocId}`,
+});
+
+async function listAllocs(options: LookOptions): Promise<void> {
+  const allocs = await look<AllocReport[]>(socketOf(options), '/v1/allocs');
+  if (options.json) printJson(allocs);
+  else print(allocTable(allocs));
+}
+
+async function showAlloc(allocId: string, options: LookOptions): Promise<void> {
+  const alloc = await look<AllocReport>(socketOf(options), allocOf(allocId).path);
+  if (options.json) printJson(alloc);
+  else print(allocDetails(alloc));
+}
+
+async function prepareAlloc(allocId: string, options: PrepareOptions): Promise<void> {
+  const { file, timeout } = options;
+  if (file !== undefined && (options.volume.length > 0 || options.accessMode !== undefined))
+    throw misuse('--file has the whole list: leave out --volume and --access-mode');
+  if (file === undefined && options.volume.length === 0) throw misuse('give at least one --volume, or --file');
+  const waited = allocOf(allocId);
+  const list = file === undefined ? undefined : specIn(file);
+  const volumes = list?.body ?? (await volumesOf(options));
+  const body = { volumes, ...(timeout !== undefined && { timeoutMs: timeout }) };
+  const mounts = (await askAndWait({ path: `${waited.path}/prepare`, body }, waited, options).catch(
+    (error: unknown) => {
+      throw list ? list.placed(error) : error;
+    },
+  )) as PreparedMount[];
+  if (options.json) printJson(mounts);
+  else print(preparedTable(mounts));
+}
+
+/** How each is used: as it was made for first, or was asked for. */
+function volumesOf({ namespace, accessMode, ...options }: PrepareOptions): Promise<object[]> {
+  const socketPath = socketOf(options);
+  return Promise.all(
+    options.volume.map(async ({ id, taskPath, isReadOnly }) => {
+      const { capabilities } = await look<VolumeReport>(socketPath, pathBelow('/v1/volumes', id, { namespace }));
+      const [first] = capabilities;
+      return {
+        name: id,
+        volume: { namespace, id },
+        mode: isReadOnly ? 'read' : 'write',
+        taskPath,
+        accessMode: accessMode ?? first?.accessMode,
+        attachmentMode: first?.attachmentMode,
+      };
+    }),
+  );
+}
+
+async function releaseAlloc(allocId: string, options: LookOptions & Awaited): Promise<void> {
+  const waited = allocOf(allocId);
+  const { timeout } = options;
+  const body = timeout === undefined ? {} : { timeoutMs: timeout };
+  await askAndWait({ path: `${waited.path}/release`, body }, waited, options);
+  tell(options, `alloc ${allocId} is released: it has no volumes here`);
+}

@@ -1,0 +1,94 @@
+/** Tables and details of allocs and mounts, for people. */
+import { allocTrouble } from '../agent/describe-mounts.js';
+import type { AllocReport, MountReport, PreparedMount, StatsReport } from '../agent/mount-api.js';
+import { factsTable, table } from './print.js';
+import { sizeText } from './print-volumes.js';
+
+const accessOf = ({ readOnly }: { readOnly: boolean }): string => (readOnly ? 'read-only' : 'read-write');
+
+const keyText = ({ namespace, id }: { namespace: string; id: string }): string => `${namespace}/${id}`;
+
+/** The host path last: it is long. */
+export const preparedTable = (mounts: PreparedMount[]): string =>
+  table(
+    ['NAME', 'VOLUME', 'TASK PATH', 'ACCESS', 'HOST PATH'],
+    mounts.map(({ name, volume, taskPath, readOnly, isDevice, hostPath }) => [
+      name,
+      keyText(volume),
+      taskPath,
+      `${accessOf({ readOnly })}${isDevice ? ', device' : ''}`,
+      hostPath,
+    ]),
+  );
+
+export const allocTable = (allocs: AllocReport[]): string =>
+  allocs.length === 0
+    ? 'there are no allocs: prepare one with stagecraft alloc prepare'
+    : table(
+        ['ALLOC', 'STATE', 'VOLUMES', 'TROUBLE'],
+        allocs.map((alloc) => [
+          alloc.allocId,
+          alloc.state,
+          alloc.volumes.map(({ volume }) => keyText(volume)).join(', '),
+          allocTrouble(alloc) ?? '',
+        ]),
+      );
+
+export function allocDetails({ allocId, state, error, waits, volumes, mounts = [] }: AllocReport): string {
+  const facts: [string, string][] = [
+    ['alloc', allocId],
+    ['state', error ? `${state}: ${error.message}` : state],
+  ];
+  const rows = volumes.map(({ name, volume, taskPath, readOnly, accessMode, attachmentMode }) => [
+    name,
+    keyText(volume),
+    taskPath,
+    [accessOf({ readOnly }), accessMode, attachmentMode].join(', '),
+    mounts.find((mount) => mount.name === name)?.hostPath ?? '-',
+    waits[name] ?? '',
+  ]);
+  return [factsTable(facts), table(['NAME', 'VOLUME', 'TASK PATH', 'ACCESS', 'HOST PATH', 'WAITS FOR'], rows)].join(
+    '\n\n',
+  );
+}
+
+const usersOf = ({ users }: MountReport): string =>
+  users
+    .map(({ allocId, state, readOnly }) => {
+      const how = [...(state === 'published' ? [] : [state]), ...(readOnly ? ['read-only'] : [])];
+      return how.length > 0 ? `${allocId} (${how.join(', ')})` : allocId;
+    })
+    .join(', ') || '-';
+
+const troubleOf = ({ error, users, condition }: MountReport): string =>
+  error?.message ??
+  users.find(({ message }) => message !== undefined)?.message ??
+  (condition?.abnormal ? condition.message : '');
+
+export const mountTable = (mounts: MountReport[]): string =>
+  mounts.length === 0
+    ? 'no volume is mounted on this node'
+    : table(
+        ['NAMESPACE', 'ID', 'PLUGIN', 'STATE', 'ALLOCS', 'TROUBLE'],
+        mounts.map((mount) => [
+          mount.volume.namespace,
+          mount.volume.id,
+          mount.plugin,
+          mount.state,
+          usersOf(mount),
+          troubleOf(mount),
+        ]),
+      );
+
+export function statsDetails({ volume, at, usage, condition }: StatsReport): string {
+  const facts: [string, string][] = [
+    ['volume', keyText(volume)],
+    ['at', new Date(at).toISOString()],
+    ...usage.map(({ unit, total, used, available }): [string, string] => {
+      const text = (count: number | string): string => (unit === 'bytes' ? sizeText(count) : String(count));
+      return [unit, `${text(used)} of ${text(total)} used, ${text(available)} available`];
+    }),
+    ['condition', condition ? `${condition.abnormal ? 'abnormal' : 'normal'}: ${condition.message}` : 'not told'],
+  ];
+  return factsTable(facts);
+}

@@ -1,0 +1,63 @@
+/**
+ * The node's part of expansions: a volume that has grown, while it is mounted here or while this runtime was away, has its
+ * file system grown too. Whether that is due, whoever has the volumes knows; that it is done, the mount tells them.
+ */
+import { mountAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
+import type { MountContext } from '../../machines/mount-types.js';
+import type { VolumeKey } from '../../machines/volume-types.js';
+import { type Clock, pause } from '../engine/clock.js';
+import type { Engine } from '../engine/engine.js';
+import type { Logger } from '../engine/logger.js';
+import { messageOf } from '../errors.js';
+import type { ClaimClient } from './claim-client.js';
+
+export interface ExpansionsOptions {
+  nodeId: string;
+  engine: Pick<Engine, 'views' | 'peek' | 'ask'>;
+  claims: Pick<ClaimClient, 'look'>;
+  /** Calls back with a volume that has grown; the answer ends that. */
+  onExpanded(callback: (key: VolumeKey) => void): () => void;
+  clock: Clock;
+  logger: Logger;
+}
+
+const retryMs = 10_000;
+
+export class Expansions {
+  readonly #options: ExpansionsOptions;
+  readonly #stop = new AbortController();
+  #hearNoMore: () => void = () => {};
+
+  constructor(options: ExpansionsOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { engine, nodeId, onExpanded } = this.#options;
+    this.#hearNoMore = onExpanded((key) => void this.#look(key));
+    for (const [, { context }] of engine.views(nodeOwnedPrefix('mount', nodeId)))
+      void this.#look((context as MountContext).key);
+  }
+
+  stop(): void {
+    this.#hearNoMore();
+    this.#stop.abort(new Error('the runtime was closed'));
+  }
+
+  /** As often as it takes, while the volume is here. */
+  async #look(key: VolumeKey): Promise<void> {
+    const { engine, nodeId, claims, clock, logger } = this.#options;
+    const { signal } = this.#stop;
+    const address = mountAddress(nodeId, key.namespace, key.id);
+    while (!signal.aborted && engine.peek(address)) {
+      try {
+        const { expansion } = await claims.look(key, { nodeId }, { signal });
+        if (expansion) await engine.ask(address, { type: 'mount.expand', capacity: expansion });
+        return;
+      } catch (error) {
+        logger.debug({ address }, `whether it is to be expanded can't be known now: ${messageOf(error)}`);
+        await pause(clock, retryMs, signal);
+      }
+    }
+  }
+}

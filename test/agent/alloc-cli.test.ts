@@ -1,0 +1,248 @@
+/** Allocs and mounts on the command line: what it asks and says, against a server that stands for an agent. */
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { AllocReport, MountReport, PreparedMount, StatsReport } from '../../src/agent/mount-api.js';
+import { mainPath } from '../scenarios/agent-process.js';
+
+interface Said {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+interface Asked {
+  key: string;
+  body: unknown;
+}
+
+const block = { accessMode: 'single-node-writer', attachmentMode: 'block-device' } as const;
+const files = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
+
+describe('A5 allocs and mounts on the command line', function () {
+  this.timeout(30_000);
+  let directory: string;
+  let server: Server;
+  /** By `METHOD path?query`; what is not there is not found. */
+  let answers: Record<string, object | undefined>;
+  let asked: Asked[];
+
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'stagecraft-alloc-cli-'));
+    answers = { 'GET /v1/agent': {} };
+    asked = [];
+    server = createServer((request, response) => {
+      const key = `${request.method} ${request.url}`;
+      let text = '';
+      request.on('data', (part) => {
+        text += part;
+      });
+      request.on('end', () => {
+        asked.push({ key, body: text === '' ? undefined : JSON.parse(text) });
+        const answer = answers[key];
+        if (!answer || 'code' in answer) response.statusCode = answer ? 400 : 404;
+        response.end(JSON.stringify(answer ?? { code: 'ALLOC_NOT_FOUND', message: 'there is none: list them' }));
+      });
+    }).listen(join(directory, 'agent.sock'));
+    await once(server, 'listening');
+  });
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+    rmSync(directory, { recursive: true });
+  });
+
+  const cli = (...args: string[]): Promise<Said> =>
+    new Promise((resolve) => {
+      const socket = ['--socket', join(directory, 'agent.sock')];
+      const child = execFile(process.execPath, [mainPath, ...args, ...socket], (_, stdout, stderr) =>
+        resolve({ code: child.exitCode, stdout, stderr }),
+      );
+    });
+  const posted = (): Asked[] => asked.filter(({ key }) => key.startsWith('POST '));
+
+  const mounts: PreparedMount[] = [
+    {
+      name: 'data',
+      volume: { namespace: 'team', id: 'data' },
+      hostPath: '/d/csi/1/per-alloc/2/3',
+      taskPath: '/var/a:b',
+      readOnly: false,
+      isDevice: false,
+      propagation: 'shared',
+    },
+    {
+      name: 'disk',
+      volume: { namespace: 'team', id: 'disk' },
+      hostPath: '/d/csi/1/per-alloc/2/4',
+      taskPath: '/dev/xvdb',
+      readOnly: true,
+      isDevice: true,
+    },
+  ];
+
+  it('H1 H5 M16 prepare: each volume as it was made for first, read-only where that is asked for; the paths are a table', async () => {
+    answers['GET /v1/volumes/team/data'] = { capabilities: [files, block] };
+    answers['GET /v1/volumes/team/disk'] = { capabilities: [block] };
+    answers['POST /v1/allocs/a%2Fb/prepare'] = mounts;
+    const volumes = ['--volume', 'data:/var/a:b', '--volume', 'disk:/dev/xvdb:ro', '--namespace', 'team'];
+    expect(await cli('alloc', 'prepare', 'a/b', ...volumes, '--timeout', '1.5')).to.deep.equal({
+      code: 0,
+      stdout: [
+        'NAME  VOLUME     TASK PATH  ACCESS             HOST PATH',
+        'data  team/data  /var/a:b   read-write         /d/csi/1/per-alloc/2/3',
+        'disk  team/disk  /dev/xvdb  read-only, device  /d/csi/1/per-alloc/2/4',
+        '',
+      ].join('\n'),
+      stderr: '',
+    });
+    const [data, disk] = [
+      { name: 'data', volume: { namespace: 'team', id: 'data' }, taskPath: '/var/a:b', mode: 'write', ...files },
+      { name: 'disk', volume: { namespace: 'team', id: 'disk' }, taskPath: '/dev/xvdb', mode: 'read', ...block },
+    ];
+    expect(posted().map(({ body }) => body)).to.deep.equal([{ volumes: [data, disk], timeoutMs: 1_500 }]);
+    asked = [];
+    const shared = ['--access-mode', 'single-node-multi-writer'];
+    const { stdout } = await cli('alloc', 'prepare', 'a/b', ...volumes, ...shared, '--json');
+    expect(JSON.parse(stdout)).to.deep.equal(mounts);
+    const [, accessMode] = shared;
+    expect(posted().map(({ body }) => body)).to.deep.equal([
+      {
+        volumes: [
+          { ...data, accessMode },
+          { ...disk, accessMode },
+        ],
+      },
+    ]);
+  });
+
+  it('H1 prepare by a file: its list as it stands there; what is wrong with it has its line', async () => {
+    const file = join(directory, 'volumes.yaml');
+    writeFileSync(file, '- name: d\n  volume: { id: data }\n  taskPath: rel\n');
+    answers['POST /v1/allocs/web/prepare'] = mounts;
+    expect((await cli('alloc', 'prepare', 'web', '--file', file)).code).to.equal(0);
+    const volumes = [{ name: 'd', volume: { id: 'data' }, taskPath: 'rel' }];
+    expect(posted().map(({ body }) => body)).to.deep.equal([{ volumes }]);
+    const message = "the volumes of the alloc can't be taken:\n  [0].taskPath: must be absolute";
+    answers['POST /v1/allocs/web/prepare'] = { code: 'INVALID_ARGUMENT', message };
+    const { code, stderr } = await cli('alloc', 'prepare', 'web', '--file', file);
+    expect([code, stderr]).to.deep.equal([
+      1,
+      `the volumes of the alloc can't be taken:\n  ${file}:3: [0].taskPath: must be absolute\n`,
+    ]);
+  });
+
+  it('H2 release: with its time', async () => {
+    answers['POST /v1/allocs/web/release'] = {};
+    expect((await cli('alloc', 'release', 'web')).stdout).to.equal('alloc web is released: it has no volumes here\n');
+    await cli('alloc', 'release', 'web', '--timeout', '2');
+    expect(posted().map(({ body }) => body)).to.deep.equal([{}, { timeoutMs: 2_000 }]);
+  });
+
+  it('H1 H3 the allocs, and one of them: where its volumes are, and what they wait for', async () => {
+    const volumes: AllocReport['volumes'] = mounts.map(({ name, volume, taskPath, readOnly }) => ({
+      ...{ name, volume, taskPath, readOnly, mode: 'write' },
+      ...block,
+    }));
+    const prepared: AllocReport = { allocId: 'web', state: 'prepared', volumes, mounts, waits: {} };
+    const waiting: AllocReport = { allocId: 'db', state: 'recovering', volumes, waits: { disk: 'no plugin' } };
+    const error = { code: 'TIMEOUT', message: 'too late', final: false };
+    const undone: AllocReport = { allocId: 'old', state: 'releasing', volumes, waits: { disk: 'busy' }, error };
+    answers['GET /v1/allocs'] = [prepared, waiting, undone];
+    expect((await cli('alloc', 'list')).stdout).to.equal(
+      [
+        'ALLOC  STATE       VOLUMES               TROUBLE',
+        'web    prepared    team/data, team/disk',
+        'db     recovering  team/data, team/disk  disk: no plugin',
+        'old    releasing   team/data, team/disk  too late; disk: busy',
+        '',
+      ].join('\n'),
+    );
+    answers['GET /v1/allocs/web'] = prepared;
+    answers['GET /v1/allocs/old'] = undone;
+    const details = (await cli('alloc', 'status', 'web')).stdout;
+    expect(details)
+      .to.match(/^state {2}prepared$/m)
+      .and.to.match(
+        /^data +team\/data +\/var\/a:b +read-write, single-node-writer, block-device +\/d\/csi\/1\/per-alloc\/2\/3$/m,
+      );
+    const old = (await cli('alloc', 'status', 'old')).stdout;
+    expect(old)
+      .to.match(/^state {2}releasing: too late$/m)
+      .and.to.match(/^disk .* - +busy$/m);
+    expect((await cli('alloc', 'status', 'nix')).stderr).to.equal('there is none: see stagecraft alloc list\n');
+    answers['GET /v1/allocs'] = [];
+    expect((await cli('alloc', 'list')).stdout).to.equal(
+      'there are no allocs: prepare one with stagecraft alloc prepare\n',
+    );
+  });
+
+  it('M3 M15 the mounts, what their plugin says of them, and another try', async () => {
+    const mount = { state: 'published', plugin: 'disk', csiId: 'vol-1' } as const;
+    const user = { allocId: 'web', state: 'published', readOnly: false, hostPath: '/p' } as const;
+    const [one, two] = [
+      { namespace: 'team', id: 'data' },
+      { namespace: 'team', id: 'disk' },
+    ] as const;
+    const condition = { abnormal: true, message: 'a bad block' };
+    const list: MountReport[] = [
+      { volume: one, ...mount, users: [user, { ...user, allocId: 'log', readOnly: true }], condition },
+      { volume: two, ...mount, state: 'staging', users: [{ ...user, state: 'wanted', message: 'no room' }] },
+    ];
+    answers['GET /v1/mounts'] = list;
+    expect((await cli('mount', 'list')).stdout).to.equal(
+      [
+        'NAMESPACE  ID    PLUGIN  STATE      ALLOCS                TROUBLE',
+        'team       data  disk    published  web, log (read-only)  a bad block',
+        'team       disk  disk    staging    web (wanted)          no room',
+        '',
+      ].join('\n'),
+    );
+    const stats: StatsReport = {
+      volume: one,
+      at: 0,
+      usage: [
+        { unit: 'bytes', total: '18446744073709551616', used: 4_096, available: 0 },
+        { unit: 'inodes', total: 10, used: 4, available: 6 },
+      ],
+      condition,
+    };
+    answers['GET /v1/mounts/a%2Fb/stats?namespace=team'] = stats;
+    expect((await cli('mount', 'stats', 'a/b', '--namespace', 'team')).stdout).to.equal(
+      [
+        'volume     team/data',
+        'at         1970-01-01T00:00:00.000Z',
+        'bytes      4Ki of 16384Pi used, 0 available',
+        'inodes     4 of 10 used, 6 available',
+        'condition  abnormal: a bad block',
+        '',
+      ].join('\n'),
+    );
+    answers['POST /v1/mounts/data/retry?namespace=default'] = {};
+    expect((await cli('mount', 'retry', 'data')).stdout).to.equal(
+      'volume default/data: what failed here is tried again\n',
+    );
+    answers['GET /v1/mounts'] = [];
+    expect((await cli('mount', 'list')).stdout).to.equal('no volume is mounted on this node\n');
+  });
+
+  it('misuse is told in one line, and is never asked of the agent', async () => {
+    for (const [args, told] of [
+      [['alloc', 'prepare', 'web'], /^error: give at least one --volume, or --file\n$/],
+      [['alloc', 'prepare', 'web', '--volume', 'data'], /^error: [^\n]+Give ID:PATH, or ID:PATH:ro[^\n]+\n$/],
+      [['alloc', 'prepare', 'web', '--volume', ':/x'], /^error: [^\n]+Give ID:PATH[^\n]+\n$/],
+      [['alloc', 'prepare', 'web', '--file', 'f', '--volume', 'a:/b'], /^error: --file has the whole list[^\n]+\n$/],
+      [['alloc', 'prepare', 'web', '--file', 'none.yaml'], /^error: can't take the spec in none\.yaml: [^\n]+\n$/],
+      [['alloc', 'prepare', 'web', '--volume', 'a:/b', '--access-mode', 'x'], /^error: [^\n]+Allowed choices are/],
+    ] as const) {
+      const { code, stderr } = await cli(...args);
+      expect(code, args.join(' ')).to.equal(2);
+      expect(stderr).to.match(told);
+    }
+    expect(asked).to.deep.equal([]);
+  });
+});

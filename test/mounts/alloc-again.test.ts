@@ -1,0 +1,66 @@
+/** An alloc that is asked for again: as it is being recovered, and where what it has is lost. */
+import { execFileSync } from 'node:child_process';
+import { expect } from 'chai';
+import { refusalOf } from '../refusal.js';
+import { MountHouse, many, plugin } from './mount-house.js';
+
+describe('an alloc that is asked for again', () => {
+  let house: MountHouse;
+  afterEach(() => house.end());
+
+  /** Its mounts are held against the kernel, as its plugin is back. */
+  const pluginIsBack = (): Promise<void> =>
+    house.runtime.plugins.register({
+      type: 'csi-node',
+      name: plugin,
+      allocId: 'disk-2',
+      connection: { socketPath: `${house.folder}/csi.sock` },
+    });
+
+  it('H1 H3 while it is being recovered: who waits has a time and a signal of its own; nothing is undone', async () => {
+    house = await MountHouse.start({ attach: true });
+    await house.make('data', many);
+    const volumes = [house.wanted('data', many)];
+    const { allocations } = house.runtime;
+    await allocations.prepare('web', volumes);
+    await house.runtime.close();
+    await house.driver.stop();
+    await house.open();
+    await house.allocIs('web', ({ state, waits }) => state === 'recovering' && waits.data !== undefined);
+    const before = house.mounted();
+    const late = await refusalOf(house.runtime.allocations.prepare('web', volumes, { timeoutMs: 30 }));
+    expect(late.code).to.equal('TIMEOUT');
+    expect(late.message).to.include('recovering').and.to.include("plugin 'disk'");
+    const gone = new AbortController();
+    const given = refusalOf(house.runtime.allocations.prepare('web', volumes, { signal: gone.signal }));
+    setImmediate(() => gone.abort());
+    expect((await given).code).to.equal('ABORTED');
+    expect((await house.runtime.allocations.status('web')).state).to.equal('recovering');
+    expect(house.mounted()).to.deep.equal(before);
+  });
+
+  it('M6 H1 what it has is lost, and only told of: asked for again, it is mounted again at the same path', async () => {
+    house = await MountHouse.start({ onPluginLoss: 'report' });
+    await house.make('data', many);
+    const volumes = [house.wanted('data', many)];
+    const prepared = await house.runtime.allocations.prepare('web', volumes);
+    const path = prepared[0]?.hostPath ?? '';
+    execFileSync('umount', [path]);
+    await pluginIsBack();
+    expect(await house.told('lost')).to.deep.include({ allocId: 'web', is: 'missing', isMended: false });
+    expect((await house.runtime.mounts.list())[0]?.users[0]?.state).to.equal('lost');
+    expect(house.mounted().some((mount) => mount.path === path)).to.equal(false);
+    expect(await house.runtime.allocations.prepare('web', volumes)).to.deep.equal(prepared);
+    expect(house.mounted().some((mount) => mount.path === path)).to.equal(true);
+    expect(house.violations()).to.deep.equal([]);
+  });
+
+  it('M6 H1 what is mounted still is answered at once, also while its plugin is away', async () => {
+    house = await MountHouse.start();
+    await house.make('data', many);
+    const volumes = [house.wanted('data', many)];
+    const prepared = await house.runtime.allocations.prepare('web', volumes);
+    await house.driver.stop();
+    expect(await house.runtime.allocations.prepare('web', volumes, { timeoutMs: 1_000 })).to.deep.equal(prepared);
+  });
+});
