@@ -67,6 +67,7 @@ export class Stage {
     this.cells += 1;
     await this.#plays[cell.phase](cell);
     expect(this.#scene.driver?.violations().map(({ text }) => text) ?? []).to.deep.equal([]);
+    this.#scene.reader.look();
     expect(this.#scene.reader.faults, 'what the keeper met').to.deep.equal([]);
   }
 
@@ -77,8 +78,8 @@ export class Stage {
   async #playPrepare(cell: Cell): Promise<void> {
     const scene = this.#scene;
     await this.#strike(cell, () => scene.prepare());
-    await scene.keep();
     const used = await scene.prepare();
+    await scene.keep();
     await this.#checkPrepared();
     await this.#use(used);
     await scene.release();
@@ -88,8 +89,8 @@ export class Stage {
   async #playAbandon(cell: Cell): Promise<void> {
     const scene = this.#scene;
     await this.#strike(cell, () => scene.prepare());
-    await scene.keep();
     await scene.release();
+    await scene.keep();
     await this.#checkReleased();
     await this.#use(await scene.prepare());
     await this.#checkPrepared();
@@ -101,8 +102,8 @@ export class Stage {
     const scene = this.#scene;
     await this.#use(await scene.prepare());
     await this.#strike(cell, () => scene.release());
-    await scene.keep();
     await scene.release();
+    await scene.keep();
     await this.#checkReleased();
     await this.#use(await scene.prepare());
     await this.#checkPrepared();
