@@ -8,13 +8,14 @@ import { rpcs } from '../../src/csi/generated/plain.js';
 import type { Step } from '../../src/testing/index.js';
 import type { MatrixMoment, MatrixStep } from './kill-mounts-agent.js';
 import type { Cell, Phase } from './kill-mounts-cells.js';
-import { mountPathsBelow, readFrom, treeBelow, type Used, writeTo } from './kill-mounts-host.js';
+import { countDevicesBelow, mountPathsBelow, readFrom, treeBelow, type Used, writeTo } from './kill-mounts-host.js';
 import { comer, type DrivenBy, keeper, MatrixScene, type VolumeId } from './kill-mounts-scene.js';
 
 /** What the host shows where nothing is under way. */
 interface Sight {
   mounts: string[];
   tree: string[];
+  devices: number;
 }
 
 export class Stage {
@@ -203,8 +204,8 @@ export class Stage {
   }
 
   #sight(): Sight {
-    const { csiDir } = this.#scene;
-    return { mounts: mountPathsBelow(csiDir), tree: treeBelow(csiDir) };
+    const { csiDir, folder } = this.#scene;
+    return { mounts: mountPathsBelow(csiDir), tree: treeBelow(csiDir), devices: countDevicesBelow(folder) };
   }
 }
 
