@@ -10,7 +10,7 @@ import type {
   MountUser,
   VolumeCondition,
 } from './mount-types.js';
-import { isNotHere, mayBeMounted } from './mount-work.js';
+import { isNotHere, isStagingOwed, mayBeMounted, nextMountWork } from './mount-work.js';
 import { isSameData } from './same-data.js';
 
 export type MountTold = MountChanged extends infer One
@@ -137,23 +137,16 @@ export function letGo(draft: MountDraft, user: MountUser, at: number): void {
   const isLast = draft.users.every(
     (one) => one.allocId === allocId || one.state === 'failed' || one.state === 'detached',
   );
-  const isOwed = isStagingOwed(draft);
   if (again) putUser(draft, allocId, wanted(draft, { allocId, ...again }, at));
   else if (user.failure) putUser(draft, allocId, { ...rest, state: 'failed' });
   else
     putUser(
       draft,
       allocId,
-      isLast && isOwed ? { allocId, readOnly, isClaimed, state: 'detached', number, sinceMs } : undefined,
+      isLast && isStagingOwed(draft) ? { allocId, readOnly, isClaimed, state: 'detached', number, sinceMs } : undefined,
     );
   settleStaging(draft);
 }
-
-/** Whether it is staged, or may be by now. */
-const isStagingOwed = ({ staging, work, awaiting }: MountContext): boolean =>
-  staging.state === 'staged' ||
-  staging.state === 'doubtful' ||
-  (work?.kind === 'stage' && work.isCalling && awaiting === null);
 
 /** Nothing holds what is not here; and who waits only for the staging to go waits no more where somebody else uses it. */
 export function settleStaging(draft: MountDraft): void {
@@ -167,6 +160,15 @@ export function settleStaging(draft: MountDraft): void {
   draft.condition = null;
   if (isNotHere(draft)) draft.volume = null;
 }
+
+/** What it is at is over, or was never begun: the next piece of work, as it is from here. */
+export const chooseWork = (context: MountContext, { at }: Stamped): Partial<MountContext> =>
+  draftedMount(context, (draft) => {
+    draft.work = null;
+    draft.awaiting = null;
+    settleStaging(draft);
+    draft.work = nextMountWork(draft, at);
+  }).context;
 
 /** What the kernel does not show any more. Nothing is said of what is under way, nor of what was mounted since. */
 export const observedMounts = (

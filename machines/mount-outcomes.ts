@@ -9,15 +9,7 @@ import {
   type StageAnswer,
   userAt,
 } from './mount-calls.js';
-import {
-  draftedMount,
-  leavingUser,
-  letGo,
-  type MountChange,
-  type MountDraft,
-  putUser,
-  settleStaging,
-} from './mount-changes.js';
+import { draftedMount, leavingUser, letGo, type MountChange, type MountDraft, putUser } from './mount-changes.js';
 import type { MountContext, MountUser, MountWork } from './mount-types.js';
 import type { FailedAttempt } from './volume-outcomes.js';
 
@@ -26,7 +18,6 @@ export const staged = (context: MountContext, { isStaged, found, bootId }: Stage
     draft.number += 1;
     draft.bootId = bootId;
     draft.staging = { state: isStaged ? 'staged' : 'without', number: draft.number, ...(found && { found }) };
-    over(draft);
   });
 
 export const targetMounted = (
@@ -61,7 +52,6 @@ export const unstaged = (context: MountContext, { leftBehind }: NodeUnpublishAns
   draftedMount(context, (draft) => {
     if (leftBehind !== undefined) draft.tells.push({ type: 'left-behind', leftBehind });
     draft.staging = { state: 'none', number: draft.staging.number };
-    over(draft);
   });
 
 export const nodeExpanded = (context: MountContext, { capacityBytes }: NodeExpandAnswer): MountChange =>
@@ -117,10 +107,8 @@ function again(
     failure,
   };
   if (count === 1) tellFailed(draft, work, failure);
-  if (work.kind === 'stage') {
-    draft.staging = { ...draft.staging, tries };
-    over(draft);
-  } else if (work.kind === 'unstage') draft.staging = { ...draft.staging, undoing: tries };
+  if (work.kind === 'stage') draft.staging = { ...draft.staging, tries };
+  else if (work.kind === 'unstage') draft.staging = { ...draft.staging, undoing: tries };
   else if (work.kind === 'expand') draft.expansion = draft.expansion && { ...draft.expansion, tries };
   else {
     const user = userAt(draft);
@@ -148,13 +136,6 @@ function fail(draft: MountDraft, work: MountWork, { failure, at, ...attempt }: F
     draft.staging = { ...draft.staging, tries };
     for (const user of draft.users) if (user.state === 'wanted') failUser(draft, user, { failure, at });
   }
-  over(draft);
-}
-
-/** Its call has ended: what counts is what is known now. */
-function over(draft: MountDraft): void {
-  draft.work = null;
-  settleStaging(draft);
 }
 
 function failUser(draft: MountDraft, user: MountUser, { failure, at }: { failure: CallFailure; at: number }): void {

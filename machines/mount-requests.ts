@@ -2,7 +2,7 @@
 import type { Capability } from './csi-types.js';
 import type { AnswerParams, Failure } from './host.js';
 import type { MountContext, MountRequest, MountUse, MountUser } from './mount-types.js';
-import { hasOneTarget } from './mount-work.js';
+import { hasOneTarget, isStagingOwed } from './mount-work.js';
 import { isSameData } from './same-data.js';
 import { nameOf } from './volume-requests.js';
 
@@ -27,11 +27,11 @@ const describeUse = ({ attachmentMode, accessMode, fsType, mountFlags = [] }: Ca
 const isUsing = ({ state }: MountUser): boolean => state !== 'failed' && state !== 'detached';
 
 function useRefusal(context: MountContext, { volume, capability, allocId, readOnly }: MountUse): Failure | undefined {
-  const { volume: present, capability: used, users, staging } = context;
+  const { volume: present, capability: used, users } = context;
   const using = users.filter(isUsing);
   const others = using.filter((one) => one.allocId !== allocId);
   const holders = using.map(describeUser).join(', ') || 'what has to be unstaged still';
-  const isHere = using.length > 0 || staging.state === 'staged' || staging.state === 'doubtful';
+  const isHere = using.length > 0 || isStagingOwed(context);
   if (isHere && present && (present.uid !== volume.uid || present.csiId !== volume.csiId)) {
     const why = `another volume of that name, ${present.csiId}, is mounted still, for ${holders}: unmount that first`;
     return conflict(context, why);

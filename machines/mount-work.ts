@@ -25,6 +25,10 @@ const needsStaging = ({ state }: MountUser): boolean => state === 'wanted' || st
 const hasNoTarget = (user: MountUser): boolean =>
   user.state === 'detached' || (user.state === 'failed' && !mayBeMounted(user));
 
+/** Whether the volume is staged, or may be; also by a call that is under way. */
+export const isStagingOwed = ({ staging: { state }, work, awaiting }: MountContext): boolean =>
+  state === 'staged' || state === 'doubtful' || (work?.kind === 'stage' && work.isCalling && !awaiting);
+
 /** All that is to be done, each with the moment from which on: what comes first in the list goes before what comes later. */
 function* pieces(context: MountContext, nowMs: number): Generator<Piece> {
   const { users, staging, capability, expansion } = context;
@@ -50,8 +54,7 @@ function* pieces(context: MountContext, nowMs: number): Generator<Piece> {
     if (expansion && !expansion.failure && isThere) yield piece('expand', expansion.tries);
     return;
   }
-  const isOwed = staging.state === 'staged' || staging.state === 'doubtful';
-  if (isOwed && users.every(hasNoTarget)) yield piece('unstage', staging.undoing);
+  if (isStagingOwed(context) && users.every(hasNoTarget)) yield piece('unstage', staging.undoing);
 }
 
 /** The piece that is due first, so that one that fails again and again keeps no other waiting; null where there is none. */

@@ -22,6 +22,7 @@ import {
   targetCallOf,
 } from './mount-calls.js';
 import {
+  chooseWork,
   conditionSeen,
   expandMount,
   leave,
@@ -109,7 +110,7 @@ export const mountMachine = setup({
     ...hostActions,
     change: takeOver,
     /** The next piece of work, as it is from here. */
-    choose: assign(({ context, event }) => ({ work: nextMountWork(context, stampOf(event).at), awaiting: null })),
+    choose: assign(({ context, event }) => chooseWork(context, stampOf(event))),
     /** With the stamp of what led to it: it is due now what was due then. */
     settle: raise(({ event }) => ({ type: 'settle' as const, ...stampOf(event) })),
   },

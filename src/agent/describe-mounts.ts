@@ -45,6 +45,8 @@ function changeIn(event: Exclude<MountEvent, { kind: 'condition' }>): string {
       const next = event.isMended ? 'it is mounted again' : 'it stays so until it is asked for again';
       return `its mount for alloc ${event.allocId} ${how}: ${next}`;
     }
+    case 'left-behind':
+      return `unstaged; left behind, remove it by hand: ${event.leftBehind}`;
     case 'expanded':
       return 'expanded on this node';
   }
@@ -61,6 +63,8 @@ export function describeAllocEvent(event: AllocEvent): string | undefined {
       return failure && `${alloc}: not prepared: ${failure.message}`;
     case 'recovering':
       return `${alloc}: recovering, until its volumes are known to be mounted`;
+    case 'claim-lost':
+      return `${alloc}: ${failure?.message ?? 'its claim is lost'}`;
     case 'failed':
       return `${alloc}: failed; nothing of it is left here`;
     default:

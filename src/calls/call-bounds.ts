@@ -8,3 +8,9 @@ export interface CallBounds {
   /** The same, where a signal is made only for those who look at it. */
   onAbort?: Hearable['onAbort'];
 }
+
+const mostSlackMs = 5_000;
+
+/** When an effect that makes such a call is given up: after the deadline of the call itself, which says more. */
+export const givenUpAfterMs = (timeoutMs: number, calls = 1): number =>
+  calls * timeoutMs + Math.min(timeoutMs, mostSlackMs);

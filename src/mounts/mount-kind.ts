@@ -18,7 +18,7 @@ import type {
 } from '../../machines/mount-calls.js';
 import type { KernelMount, MountInput } from '../../machines/mount-types.js';
 import { nameOf } from '../../machines/volume-requests.js';
-import type { CallBounds } from '../calls/call-bounds.js';
+import { type CallBounds, givenUpAfterMs } from '../calls/call-bounds.js';
 import type { Admitted } from '../calls/plugin-access.js';
 import type { PluginCalls, Work } from '../calls/plugin-calls.js';
 import { nodeCallsOf } from '../calls/volume-locks.js';
@@ -54,9 +54,6 @@ export interface MountKindOptions {
 
 export const mountsTopic = (node: string): string => `mounts/${encodeURIComponent(node)}`;
 
-/** Beyond the deadline of the call itself, which says more. */
-const slackMs = 5_000;
-
 export function mountKind(options: MountKindOptions): ActorKind {
   const { node, calls, claims, paths, places, tables, bootId, timeoutMs } = options;
   const told = (plugin: string, { path }: Place): string => paths.toPlugin(plugin, path, options.baseDirOf(plugin));
@@ -67,7 +64,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
     work: (input: TInput) => Work<TAnswer>,
     negates?: string[],
   ): Effect => ({
-    sentDeadlineMs: timeoutMs + slackMs,
+    sentDeadlineMs: givenUpAfterMs(timeoutMs),
     ...(negates && { negates }),
     run: (run: EffectCall<TInput>) => {
       const { prepare, ...rest } = work(run.input);

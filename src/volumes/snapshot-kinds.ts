@@ -9,7 +9,7 @@ import type {
   RemoveSnapshotCall,
   SnapshotKey,
 } from '../../machines/volume-snapshot-types.js';
-import type { CallBounds } from '../calls/call-bounds.js';
+import { type CallBounds, givenUpAfterMs } from '../calls/call-bounds.js';
 import type { Admitted } from '../calls/plugin-access.js';
 import type { PluginCall, PluginCalls, Work } from '../calls/plugin-calls.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
@@ -25,9 +25,6 @@ export interface SnapshotKindOptions {
   /** For one call, in milliseconds. */
   timeoutMs: number;
 }
-
-/** Beyond the deadlines of the calls themselves, which say more. */
-const slackMs = 5_000;
 
 type Sight = Admitted['sight'];
 
@@ -127,7 +124,7 @@ function kindOf({ calls, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'>, wa
     work: (input: TInput) => Work<TAnswer>,
     negates?: string[],
   ): Effect => ({
-    sentDeadlineMs: mostCalls * timeoutMs + slackMs,
+    sentDeadlineMs: givenUpAfterMs(timeoutMs, mostCalls),
     ...(negates && { negates }),
     run: (run: EffectCall<TInput>) => calls.run(run, { refusal: ways.refusal, ...work(run.input) }),
   });

@@ -13,6 +13,7 @@ import type {
   VolumeCall,
 } from '../../machines/volume-calls.js';
 import type { CreateAnswer, VolumeInput, VolumeSpec } from '../../machines/volume-types.js';
+import { givenUpAfterMs } from '../calls/call-bounds.js';
 import type { PluginSight } from '../calls/plugin-access.js';
 import type { PluginCalls, Work } from '../calls/plugin-calls.js';
 import { nodeCallsOf } from '../calls/volume-locks.js';
@@ -30,9 +31,6 @@ export interface VolumeKindOptions {
   /** Told that the plugin refuses a call until something else is done, and says where its volumes are; default: nobody is. */
   hindered?(plugin: string): void;
 }
-
-/** Beyond the deadline of the call itself, which says more. */
-const slackMs = 5_000;
 
 const needs = (sight: PluginSight, capability: string, what: string): string | undefined =>
   sight.capabilities?.has(capability) ? undefined : `the plugin does not offer ${capability}: ${what}`;
@@ -76,7 +74,7 @@ export function volumeKind({ controller, calls, timeoutMs, hindered }: VolumeKin
     work: (input: TInput, address: string) => Work<TAnswer>,
     negates?: string[],
   ): Effect => ({
-    sentDeadlineMs: timeoutMs + slackMs,
+    sentDeadlineMs: givenUpAfterMs(timeoutMs),
     ...(negates && { negates }),
     run: (run: EffectCall<TInput>) => {
       const { csiId } = run.input as { csiId?: string };

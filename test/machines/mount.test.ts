@@ -12,6 +12,7 @@ import type {
   StageCall,
   TargetCall,
 } from '../../machines/mount-calls.js';
+import { mountRefusalOf } from '../../machines/mount-requests.js';
 import type { MountChanged, MountedVolume } from '../../machines/mount-types.js';
 import { stamped } from './stamped.js';
 
@@ -77,7 +78,7 @@ class Scene {
   }
 
   /** The call that is in flight is answered. */
-  async answer<T>(outcome: CallOutcome<T>): Promise<void> {
+  async answer(outcome: CallOutcome<unknown>): Promise<void> {
     const resolve = this.#open.shift();
     if (!resolve) throw new Error('no call is in flight');
     // The test gives each call an answer of its own type.
@@ -190,25 +191,6 @@ describe('the mount machine', () => {
     expect([scene.state, scene.states()]).to.deep.equal(['unstaged', []]);
   });
 
-  it('M7 left while its stage is in flight: nobody has let go before that is undone', async () => {
-    const scene = new Scene();
-    scene.actor.send(use('a'));
-    scene.actor.send(leave('a'));
-    expect([scene.calls, scene.states()]).to.deep.equal([['stage'], ['a detached']]);
-    await scene.answer(staged);
-    expect([scene.calls.at(-1), scene.states()]).to.deep.equal(['unstage', ['a detached']]);
-    await scene.answer(unstaged);
-    expect([scene.state, scene.states()]).to.deep.equal(['unstaged', []]);
-  });
-
-  it('M7 left while its stage is in flight, which is then refused for good: nothing is owed', async () => {
-    const scene = new Scene();
-    scene.actor.send(use('a'));
-    scene.actor.send(leave('a'));
-    await scene.answer(failed({ final: true }));
-    expect([scene.calls, scene.state, scene.states()]).to.deep.equal([['stage'], 'unstaged', []]);
-  });
-
   it('M7 refused for good after an attempt of unknown outcome: it is still owed', async () => {
     const scene = new Scene();
     scene.actor.send(use('a'));
@@ -238,6 +220,50 @@ describe('the mount machine', () => {
     expect(scene.calls.at(-1)).to.equal('unpublish a');
     await scene.answer(unpublished);
     expect([scene.calls.at(-1), scene.states()]).to.deep.equal(['publish b', ['b wanted']]);
+  });
+
+  it('M7 the last leaves while the volume is being staged: that is waited for, then undone, and only then let go', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a'));
+    scene.actor.send(leave('a'));
+    expect([scene.states(), scene.state]).to.deep.equal([['a detached'], 'staging']);
+    await scene.answer(staged);
+    expect([scene.states(), scene.calls]).to.deep.equal([['a detached'], ['stage', 'unstage']]);
+    await scene.answer(unstaged);
+    expect([scene.states(), scene.state, scene.context.volume]).to.deep.equal([[], 'unstaged', null]);
+  });
+
+  for (const [outcome, answer] of [
+    ['refused for good', failed({ final: true })],
+    ['not made', { status: 'not-begun', failure: { code: 'PLUGIN_UNAVAILABLE', message: 'gone', final: false } }],
+    ['not needed', { status: 'done', answer: { isStaged: false, bootId: 'b1' } }],
+  ] as const) {
+    it(`M7 the last leaves while the volume is being staged, which is ${outcome}: let go, nothing is undone`, async () => {
+      const scene = new Scene();
+      scene.actor.send(use('a'));
+      scene.actor.send(leave('a'));
+      await scene.answer(answer);
+      expect([scene.states(), scene.state, scene.context.volume]).to.deep.equal([[], 'unstaged', null]);
+      expect(scene.calls).to.deep.equal(['stage']);
+    });
+  }
+
+  it('M5 used again by another while it is being staged for one that has left: staged once, published for that', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a'));
+    scene.actor.send(leave('a'));
+    scene.actor.send(use('b'));
+    await scene.answer(staged);
+    await scene.answer(published);
+    expect([scene.states(), scene.calls]).to.deep.equal([['b published'], ['stage', 'publish b']]);
+  });
+
+  it('M4 used otherwise while it is being staged for one that has left: refused', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a'));
+    scene.actor.send(leave('a'));
+    expect(mountRefusalOf(scene.context, use('b', { capability: single }))?.message).to.contain('has to be unstaged');
+    expect(mountRefusalOf(scene.context, use('b'))).to.equal(undefined);
   });
 
   it('M2 left while its publish is in flight: that is waited for, then undone', async () => {
