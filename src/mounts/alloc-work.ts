@@ -165,8 +165,10 @@ export class AllocWorker {
     const tell = teller(run, volume);
     const patience: Patience = { signal, tell, mayGoWell: () => true };
     const step = <T>(work: () => Promise<T>): Promise<T> => this.#insistent(patience, work);
+    const known = run.input.generations[volume.name];
+    const own = { allocId, nodeId: node, ...(known !== undefined && { generation: known }) };
     const [{ generation }] = await Promise.all([
-      step(() => claims.release(key, { allocId }, { signal })),
+      step(() => claims.release(key, own, { signal })),
       step(() => mounter.take({ key, allocId }, { signal, tell })),
     ]);
     if (generation === undefined) return;
