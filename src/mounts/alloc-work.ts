@@ -54,8 +54,11 @@ export class AllocWorker {
   /** Fails with what is wrong with the first volume that can't be had; all others are given up then. */
   async prepare(run: Run): Promise<CallOutcome<AllocMount[]>> {
     try {
-      const one: Preparing = (volume, signal) =>
-        this.#prepareOne(run, volume, { signal, tell: teller(run, volume), mayGoWell: isRetryable });
+      const one: Preparing = async (volume, signal) => {
+        const patience: Patience = { signal, tell: teller(run, volume), mayGoWell: isRetryable };
+        await this.#mustHold(run, volume, patience);
+        return this.#prepareOne(run, volume, patience);
+      };
       return { status: 'done', answer: await this.#alone(run, () => this.#all(run, one)) };
     } catch (error) {
       return { status: 'failed', failure: failureOf(error) };
@@ -137,6 +140,17 @@ export class AllocWorker {
     return { ...mount, name, taskPath };
   }
 
+  /** What it has claimed before, in a run that was killed, is its own still. @throws StagecraftError CLAIM_LOST */
+  async #mustHold({ input: { allocId, generations } }: Run, wanted: AllocVolume, patience: Patience): Promise<void> {
+    const { claims } = this.#options;
+    const { name, volume: key } = wanted;
+    const { signal } = patience;
+    const generation = generations[name];
+    if (generation === undefined) return;
+    const isHeld = await this.#insistent(patience, () => claims.holds(key, { allocId, generation }, { signal }));
+    if (!isHeld) throw claimLost(wanted, allocId);
+  }
+
   /**
    * While it was away its node may have been taken for lost: what it has claimed may be somebody else's by now. What is
    * mounted still needs nobody but its plugin; else it is prepared once more.
@@ -144,13 +158,10 @@ export class AllocWorker {
   async #recoverOne(run: Run, wanted: AllocVolume, signal: AbortSignal): Promise<AllocMount> {
     const mounter = this.#options.mounter();
     const { name, volume: key, taskPath } = wanted;
-    const { allocId, generations } = run.input;
+    const { allocId } = run.input;
     const tell = teller(run, wanted);
     const patience: Patience = { signal, tell, mayGoWell: (error) => !isClaimLost(error) };
-    const generation = generations[name];
-    const holds = async (): Promise<boolean> =>
-      generation === undefined || this.#options.claims.holds(key, { allocId, generation }, { signal });
-    if (!(await this.#insistent(patience, holds))) throw claimLost(wanted, allocId);
+    await this.#mustHold(run, wanted, patience);
     const standing = await mounter.standing({ key, allocId }, { signal, tell });
     if (standing) return { ...standing, name, taskPath };
     return this.#prepareOne(run, wanted, patience);
