@@ -20,7 +20,7 @@ export interface AllocWorkOptions {
   node: string;
   claims: ClaimClient;
   /** Made by the time it is asked. */
-  mounter(): Pick<Mounter, 'check' | 'publishing' | 'bring' | 'take' | 'standing' | 'refuseUnclaimed'>;
+  mounter(): Pick<Mounter, 'check' | 'publishing' | 'bring' | 'take' | 'standing' | 'refuseUnclaimed' | 'confirm'>;
   clock: Clock;
   /** Resolves once what was believed in has been compared with the kernel. */
   compared(): Promise<void>;
@@ -151,6 +151,7 @@ export class AllocWorker {
     const holds = async (): Promise<boolean> =>
       generation === undefined || this.#options.claims.holds(key, { allocId, generation }, { signal });
     if (!(await this.#insistent(patience, holds))) throw claimLost(wanted, allocId);
+    await this.#insistent(patience, () => mounter.confirm({ key, allocId }));
     const standing = await mounter.standing({ key, allocId }, { signal, tell });
     if (standing) return { ...standing, name, taskPath };
     return this.#prepareOne(run, wanted, patience);

@@ -3,7 +3,7 @@
  * before it, and what the kernel's mount table has to show after it. How a call is made: calls/plugin-calls.ts
  */
 import { addressParts, nodeOf } from '../../machines/addresses.js';
-import type { Capability } from '../../machines/csi-types.js';
+import type { CallOutcome, Capability } from '../../machines/csi-types.js';
 import { mountMachine } from '../../machines/mount.js';
 import type {
   MountCall,
@@ -20,7 +20,7 @@ import type { KernelMount, MountInput } from '../../machines/mount-types.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import { type CallBounds, givenUpAfterMs } from '../calls/call-bounds.js';
 import type { Admitted } from '../calls/plugin-access.js';
-import type { PluginCalls, Work } from '../calls/plugin-calls.js';
+import { anew, type PluginCalls, type Work } from '../calls/plugin-calls.js';
 import { nodeCallsOf } from '../calls/volume-locks.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
 import { StagecraftError } from '../errors.js';
@@ -60,6 +60,18 @@ export function mountKind(options: MountKindOptions): ActorKind {
   const stagingOf = ({ plugin, key }: MountCall): Place => paths.staging(plugin, key);
   const targetOf = ({ plugin, key, allocId }: TargetCall): Place => paths.target(plugin, key, allocId);
   const seenAt = async ({ path }: Place): Promise<MountEntry | undefined> => (await tables.table()).at(path).at(-1);
+  let isCompared = false;
+  void options.compared().then(() => {
+    isCompared = true;
+  });
+  /** What was believed in may not be so any more: then something else is to be done. */
+  const wait = async (run: EffectCall<MountCall>): Promise<CallOutcome<never>> => {
+    // What an earlier run has begun, its machine has to know first.
+    if (run.recovered || run.attempt > 1) return anew('failed', 'it may have been made by a run before a restart');
+    run.send({ type: 'call.awaits', reason: 'what is mounted here is compared with what was before' });
+    await options.compared();
+    return anew('not-begun', 'what is mounted here is known');
+  };
   const effect = <TInput extends MountCall, TAnswer>(
     work: (input: TInput) => Work<TAnswer>,
     negates?: string[],
@@ -67,12 +79,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
     sentDeadlineMs: givenUpAfterMs(timeoutMs),
     ...(negates && { negates }),
     run: (run: EffectCall<TInput>) => {
-      const { prepare, ...rest } = work(run.input);
-      const prepared = async (): Promise<void> => {
-        await options.compared();
-        await prepare?.();
-      };
-      return calls.run(run, { ...rest, prepare: prepared, volumes: [nodeCallsOf(run.input.csiId)] });
+      return isCompared ? calls.run(run, { ...work(run.input), volumes: [nodeCallsOf(run.input.csiId)] }) : wait(run);
     },
   });
   /** Undoes something at a place, and looks whether it is undone: what the plugin says is no proof. */
