@@ -2,6 +2,7 @@
  * The node side, put together: mounts and allocs of this host, on the node's own engine. The controller side is reached
  * through claims only. What is done when: docs/architecture.md
  */
+import { existsSync } from 'node:fs';
 import { addressParts, nodeOwnedPrefix } from '../machines/addresses.js';
 import { defaultBackoff } from '../machines/backoff.js';
 import type { VolumeKey } from '../machines/volume-types.js';
@@ -76,6 +77,7 @@ export class NodeSide {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #propagation: Propagation;
+  readonly #root: string;
   readonly #parts: (engine: Engine) => Parts;
   #attached: Parts | undefined;
   /** What was believed in is compared with the kernel. */
@@ -101,6 +103,7 @@ export class NodeSide {
     const timeoutMs = calls.nodeTimeoutMs ?? Math.max(calls.timeoutMs ?? defaultTimeoutMs, leastNodeTimeoutMs);
     const node = csiNode({ timeoutMs });
     this.#logger = logger;
+    this.#root = paths.root;
     this.#propagation = hostPropagation({ root: paths.root, readTable: () => tables.table(), tool });
     const worker = new AllocWorker({
       ...{ node: nodeId, claims, clock },
@@ -229,6 +232,8 @@ export class NodeSide {
 
   /** What was made for all mounts goes where none is left, so that the data directory can be removed. */
   async unshare(): Promise<void> {
+    // Where nothing was ever mounted there is nothing to look for.
+    if (!existsSync(this.#root)) return;
     const left = await this.#propagation.undoShared();
     if (left) this.#logger.debug({ path: left.path }, `the directory of mounts stays a mount: ${left.why}`);
   }

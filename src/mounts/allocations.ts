@@ -7,7 +7,6 @@ import { allocAddress, mountAddress, nodeOwnedPrefix } from '../../machines/addr
 import type { AllocContext, AllocMount, AllocState } from '../../machines/alloc-types.js';
 import type { Failure } from '../../machines/host.js';
 import type { MountContext } from '../../machines/mount-types.js';
-import type { VolumeKey } from '../../machines/volume-types.js';
 import type { Clock } from '../engine/clock.js';
 import { asData } from '../engine/data.js';
 import type { ActorView, Engine } from '../engine/engine.js';
@@ -18,7 +17,6 @@ import { type AwaitOptions, awaitSchema, checkedOptions, timeLeft } from '../req
 import { allocsTopic } from './alloc-kind.js';
 import { type AllocEvent, allocEventOf } from './mount-events.js';
 import { type AllocVolumeRequest, allocIdOf, knownVolumes } from './mount-spec.js';
-import { mountTrouble } from './mount-view.js';
 import { unlessOutOfService } from './out-of-service.js';
 
 /** One alloc, and what it has. */
@@ -56,7 +54,7 @@ export class Allocations {
       prefix: nodeOwnedPrefix('alloc', node),
       describe: (view) => {
         const { failure } = contextOf(view.context);
-        const waits = Object.entries(this.#waitsOf(view)).map(([name, reason]) => `${name}: ${reason}`);
+        const waits = Object.entries(waitsOf(view)).map(([name, reason]) => `${name}: ${reason}`);
         return [stateOf(view.state), ...waits, ...(failure ? [failure.message] : [])].join('; ');
       },
     });
@@ -239,27 +237,9 @@ export class Allocations {
       state: stateOf(view.state),
       volumes,
       ...(mounts && { mounts }),
-      waits: this.#waitsOf(view),
+      waits: waitsOf(view),
       ...(failure && { error: failure }),
     });
-  }
-
-  /** What it waits for itself; else what keeps a volume of it from being mounted, or unmounted. */
-  #waitsOf({ state, context }: ActorView): Record<string, string> {
-    const { volumes, waits } = contextOf(context);
-    if (['prepared', 'failed', 'released'].includes(stateOf(state))) return waits;
-    const isBootAwaited = typeof state === 'object' && 'recovering' in state && state.recovering === 'waiting';
-    const reasons = volumes.flatMap(({ name, volume }): [string, string][] => {
-      const reason = isBootAwaited ? newBoot : (waits[name] ?? this.#mountTrouble(volume));
-      return reason === undefined ? [] : [[name, reason]];
-    });
-    return Object.fromEntries(reasons);
-  }
-
-  #mountTrouble({ namespace, id }: VolumeKey): string | undefined {
-    const { engine, node } = this.#options;
-    const mount = engine.peek(mountAddress(node, namespace, id));
-    return mount && mountTrouble(mount.context as MountContext)?.message;
   }
 
   #all(): [address: string, view: ActorView][] {
@@ -281,6 +261,13 @@ const contextOf = (context: object): AllocContext => context as AllocContext;
 /** The name of a state without what is inside it. */
 const stateOf = (value: StateValue): AllocState =>
   (typeof value === 'string' ? value : Object.keys(value)[0]) as AllocState;
+
+/** Of one that awaits that somebody asks for it: just that, of each volume. */
+function waitsOf({ state, context }: ActorView): Record<string, string> {
+  const { volumes, waits } = contextOf(context);
+  const isAsleep = typeof state === 'object' && 'recovering' in state && state.recovering === 'waiting';
+  return isAsleep ? Object.fromEntries(volumes.map(({ name }) => [name, newBoot])) : waits;
+}
 
 /** Nobody knows whether its workload is to run again. */
 const newBoot = 'the host was started anew: prepare the alloc again, or release it';
