@@ -2,6 +2,7 @@
  * The node side, put together: mounts and allocs of this host, on the node's own engine. The controller side is reached
  * through claims only. What is done when: docs/architecture.md
  */
+import { existsSync } from 'node:fs';
 import { addressParts, nodeOwnedPrefix } from '../machines/addresses.js';
 import { defaultBackoff } from '../machines/backoff.js';
 import type { VolumeKey } from '../machines/volume-types.js';
@@ -10,7 +11,7 @@ import { PluginCalls } from './calls/plugin-calls.js';
 import { noSecrets } from './calls/secrets.js';
 import type { VolumeLocks } from './calls/volume-locks.js';
 import { csiNode } from './csi/node.js';
-import type { Clock } from './engine/clock.js';
+import { type Clock, pause } from './engine/clock.js';
 import type { ActorKind } from './engine/effects.js';
 import type { Engine } from './engine/engine.js';
 import type { Logger } from './engine/logger.js';
@@ -58,6 +59,9 @@ const defaultTimeoutMs = 120_000;
 const defaultStatsMs = 60_000;
 /** How long a drain waits for allocs to be released. */
 const releaseLimitMs = 60_000;
+/** How long a start waits for the kernel and the store. */
+const startLimitMs = 10_000;
+const retryMs = 1_000;
 
 interface Parts {
   mounter: Mounter;
@@ -70,18 +74,22 @@ interface Parts {
 export class NodeSide {
   readonly kinds: ActorKind[];
   readonly #nodeId: string;
+  readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #propagation: Propagation;
+  readonly #root: string;
   readonly #parts: (engine: Engine) => Parts;
   #attached: Parts | undefined;
   /** What was believed in is compared with the kernel. */
   #tellCompared: () => void = () => {};
   #stopWatching: () => void = () => {};
+  #isRefusing = false;
 
   constructor(options: NodeSideOptions) {
     const { runtime, dataDir, clock, logger, claims, baseDirOf } = options;
     const { nodeId, calls = {}, retry, stats } = runtime;
     this.#nodeId = nodeId;
+    this.#clock = clock;
     const bootId = presentBootId();
     const compared = new Promise<void>((resolve) => {
       this.#tellCompared = resolve;
@@ -95,6 +103,7 @@ export class NodeSide {
     const timeoutMs = calls.nodeTimeoutMs ?? Math.max(calls.timeoutMs ?? defaultTimeoutMs, leastNodeTimeoutMs);
     const node = csiNode({ timeoutMs });
     this.#logger = logger;
+    this.#root = paths.root;
     this.#propagation = hostPropagation({ root: paths.root, readTable: () => tables.table(), tool });
     const worker = new AllocWorker({
       ...{ node: nodeId, claims, clock },
@@ -178,11 +187,29 @@ export class NodeSide {
     });
   }
 
-  /** Once all is restored. Resolves when what was believed in has been compared with the kernel, and calls may begin. */
+  /**
+   * Once all is restored. Resolves when what was believed in has been compared with the kernel, and calls may begin; where
+   * the store or the kernel don't let that be, after a while, and it goes on.
+   */
   async start(): Promise<void> {
+    const begun = new AbortController();
+    void this.#begin().finally(() => begun.abort());
+    await pause(this.#clock, startLimitMs, begun.signal);
+  }
+
+  async #begin(): Promise<void> {
     const { watch, allocations, expansions, stats } = this.#attachedParts;
     await watch.start();
-    await allocations.recover();
+    while (!this.#isRefusing) {
+      try {
+        await allocations.recover();
+        break;
+      } catch (error) {
+        this.#logger.warn({}, `allocs can't be recovered yet: ${messageOf(error)}`);
+        await pause(this.#clock, retryMs);
+      }
+    }
+    if (this.#isRefusing) return;
     this.#tellCompared();
     expansions.start();
     stats.start();
@@ -205,6 +232,8 @@ export class NodeSide {
 
   /** What was made for all mounts goes where none is left, so that the data directory can be removed. */
   async unshare(): Promise<void> {
+    // Where nothing was ever mounted there is nothing to look for.
+    if (!existsSync(this.#root)) return;
     const left = await this.#propagation.undoShared();
     if (left) this.#logger.debug({ path: left.path }, `the directory of mounts stays a mount: ${left.why}`);
   }
@@ -212,6 +241,7 @@ export class NodeSide {
   /** Nothing is taken any more. */
   refuse(reason?: StagecraftError): void {
     const { mounter, allocations, watch, expansions, stats } = this.#attachedParts;
+    this.#isRefusing = true;
     this.#stopWatching();
     watch.stop();
     expansions.stop();

@@ -88,7 +88,8 @@ export const isSourceWithin = (one: MountSource, other: MountSource): boolean =>
 
 export class MountTable {
   readonly entries: readonly MountEntry[];
-  readonly #children = new Map<number | undefined, MountEntry[]>();
+  /** By the mount that they are on, and by path: those that are seen first at theirs. */
+  readonly #children = new Map<number | undefined, Map<string, MountEntry>>();
 
   constructor(entries: readonly MountEntry[]) {
     this.entries = entries;
@@ -96,8 +97,8 @@ export class MountTable {
     for (const entry of entries) {
       const parentId = ids.has(entry.parentId) && entry.parentId !== entry.id ? entry.parentId : undefined;
       const siblings = this.#children.get(parentId);
-      if (siblings) siblings.push(entry);
-      else this.#children.set(parentId, [entry]);
+      if (!siblings) this.#children.set(parentId, new Map([[entry.path, entry]]));
+      else if (!siblings.has(entry.path)) siblings.set(entry.path, entry);
     }
   }
 
@@ -127,18 +128,24 @@ export class MountTable {
   /** Through which mounts the path is reached: each is on the one before. */
   #wayTo(path: string): MountEntry[] {
     const way: MountEntry[] = [];
+    const directories = directoriesOn(path);
     for (;;) {
-      const next = this.#children
-        .get(way.at(-1)?.id)
-        ?.filter((entry) => isWithin(path, entry.path))
-        .reduce((shortest: MountEntry | undefined, entry) => {
-          // The shorter one hides what was mounted below it before.
-          return shortest && shortest.path.length <= entry.path.length ? shortest : entry;
-        }, undefined);
+      const children = this.#children.get(way.at(-1)?.id);
+      // The shorter one hides what was mounted below it before.
+      const at = children && directories.find((directory) => children.has(directory));
+      const next = at === undefined ? undefined : children?.get(at);
       if (!next) return way;
       way.push(next);
     }
   }
+}
+
+/** From the root to the path itself. */
+function directoriesOn(path: string): string[] {
+  const directories = ['/'];
+  for (let at = path.indexOf('/', 1); at > 0; at = path.indexOf('/', at + 1)) directories.push(path.slice(0, at));
+  if (path !== '/') directories.push(path);
+  return directories;
 }
 
 export const isWithin = (path: string, directory: string): boolean =>

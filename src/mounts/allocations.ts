@@ -17,6 +17,8 @@ import { type AwaitOptions, awaitSchema, checkedOptions, timeLeft } from '../req
 import { allocsTopic } from './alloc-kind.js';
 import { type AllocEvent, allocEventOf } from './mount-events.js';
 import { type AllocVolumeRequest, allocIdOf, knownVolumes } from './mount-spec.js';
+import { mountTrouble } from './mount-view.js';
+import { unlessOutOfService } from './out-of-service.js';
 
 /** One alloc, and what it has. */
 export interface AllocStatus {
@@ -150,11 +152,15 @@ export class Allocations {
     return engine.follow(allocsTopic(node), cursorOf(from), signal).reading(allocEventOf);
   }
 
-  /** The runtime has started: what was prepared is looked after until it is so again. */
+  /**
+   * The runtime has started: what was prepared is looked after until it is so again.
+   * @throws StagecraftError STORE_UNAVAILABLE: not all were told
+   */
   async recover(): Promise<void> {
     const { engine, bootId } = this.#options;
-    for (const [address, { context }] of this.#all())
-      await engine.ask(address, { type: 'alloc.recover', isNewBoot: contextOf(context).bootId !== bootId });
+    const tell = (address: string, isNewBoot: boolean): Promise<unknown> =>
+      engine.ask(address, { type: 'alloc.recover', isNewBoot }).catch(unlessOutOfService);
+    await Promise.all(this.#all().map(([address, { context }]) => tell(address, contextOf(context).bootId !== bootId)));
   }
 
   /**

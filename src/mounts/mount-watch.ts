@@ -11,6 +11,7 @@ import type { Logger } from '../engine/logger.js';
 import { messageOf } from '../errors.js';
 import type { MountEntry, MountTable } from '../host/mount-table.js';
 import type { MountTables } from './mount-tables.js';
+import { unlessOutOfService } from './out-of-service.js';
 import type { MountPaths } from './paths.js';
 import type { Strays } from './strays.js';
 
@@ -63,7 +64,8 @@ export class MountWatch {
       const mount = context as MountContext;
       if (!mount.volume || (plugin !== undefined && mount.volume.plugin !== plugin)) continue;
       const seen = await this.#seen(mount, table, { isFirst, mayBeDead: plugin !== undefined });
-      if (seen.users.length + seen.staging.length > 0) await engine.ask(address, { type: 'mount.observed', ...seen });
+      if (seen.users.length + seen.staging.length > 0)
+        await engine.ask(address, { type: 'mount.observed', ...seen }).catch(unlessOutOfService);
     }
     if (plugin === undefined) this.#options.strays.tell(table);
   }
@@ -81,7 +83,7 @@ export class MountWatch {
         await this.look(undefined, true);
         break;
       } catch (error) {
-        if (signal.aborted) throw error;
+        if (signal.aborted) return;
         logger.warn({}, `mounts can't be compared with the kernel's table yet: ${messageOf(error)}`);
         await pause(clock, retryMs, signal);
       }

@@ -12,6 +12,7 @@ import { reportCsi } from './csi.js';
 import { reportDeath } from './death.js';
 import { reportDriver } from './driver.js';
 import { byTurns, report } from './measure.js';
+import { reportMounts } from './mounts.js';
 import { reportPlugins } from './plugins.js';
 import { withRedis } from './redis-commits.js';
 import { starts } from './start.js';
@@ -42,6 +43,7 @@ const benches: Record<string, () => Promise<void>> = {
   csi: reportCsi,
   driver: reportDriver,
   death: reportDeath,
+  mounts: reportMounts,
   plugins: reportPlugins,
   volumes: reportVolumes,
   'volumes-csi': reportVolumesCsi,

@@ -131,6 +131,17 @@ describe('mount info', () => {
       });
     }
 
+    it('M6 of a table that is longer than what one read takes nothing is missing', async () => {
+      const long = join(...Array.from({ length: 17 }, () => 'x'.repeat(200)));
+      const targets = Array.from({ length: 12 }, (_, at) => join(folder, `to-${at}`, long));
+      for (const target of targets) bind(join(folder, 'from', long), target);
+      const table = await readMountTable();
+      for (const target of targets) expect(table.at(target).map(({ path }) => path)).to.deep.equal([target]);
+      for (const target of mounted.splice(0)) execFileSync('umount', ['--no-canonicalize', target]);
+      const now = await readMountTable();
+      for (const target of targets) expect(now.at(target)).to.deep.equal([]);
+    });
+
     it('M6 a mount whose source was removed is found, and says so', async () => {
       const [source, target] = [join(folder, 'from here'), join(folder, 'to')];
       bind(source, target);

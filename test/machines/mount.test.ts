@@ -233,16 +233,17 @@ describe('the mount machine', () => {
     expect([scene.states(), scene.state, scene.context.volume]).to.deep.equal([[], 'unstaged', null]);
   });
 
-  for (const [outcome, answer] of [
+  const unused: [how: string, outcome: CallOutcome<StageAnswer>][] = [
     ['refused for good', failed({ final: true })],
     ['not made', { status: 'not-begun', failure: { code: 'PLUGIN_UNAVAILABLE', message: 'gone', final: false } }],
     ['not needed', { status: 'done', answer: { isStaged: false, bootId: 'b1' } }],
-  ] as const) {
-    it(`M7 the last leaves while the volume is being staged, which is ${outcome}: let go, nothing is undone`, async () => {
+  ];
+  for (const [how, outcome] of unused) {
+    it(`M7 the last leaves while the volume is being staged, which is ${how}: let go, nothing is undone`, async () => {
       const scene = new Scene();
       scene.actor.send(use('a'));
       scene.actor.send(leave('a'));
-      await scene.answer(answer);
+      await scene.answer(outcome);
       expect([scene.states(), scene.state, scene.context.volume]).to.deep.equal([[], 'unstaged', null]);
       expect(scene.calls).to.deep.equal(['stage']);
     });

@@ -17,6 +17,9 @@ export function stamped<
     getInitialSnapshot: (scope, input) => logic.getInitialSnapshot(scope, input),
     getPersistedSnapshot: (snapshot, options) => logic.getPersistedSnapshot(snapshot, options),
     start: (snapshot, scope) => logic.start?.(snapshot, scope),
+    ...(logic.restoreSnapshot && {
+      restoreSnapshot: (kept, scope) => logic.restoreSnapshot?.(kept, scope) as TSnapshot,
+    }),
   };
 }
 

@@ -1,4 +1,5 @@
 /** A runtime on real time with tasks of real processes; all of them are ended at the end, whatever has become of the test. */
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,6 +71,8 @@ export class TaskHouse {
   async dispose(): Promise<void> {
     await this.#runtime?.close().catch(() => {}); // a test may have had its drain fail
     for (const { group } of findProcesses(`${this.dataDir}#hostpath`)) signalGroup(group, 'SIGKILL');
+    // A plugin that sees the directory of mounts elsewhere has it as it is.
+    spawnSync('umount', ['--no-canonicalize', join(this.dataDir, 'csi')]);
     rmSync(this.dataDir, { recursive: true });
   }
 }

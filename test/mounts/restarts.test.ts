@@ -1,0 +1,105 @@
+/** What a runtime finds of mounts and allocs when it comes back: after a fence, another boot, beside a dead mount. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Store } from '../../src/engine/store.js';
+import { bootId } from '../../src/host/boot-id.js';
+import { memoryStore } from '../../src/stores/memory.js';
+import { type DeadMount, deadMount } from './dead-fuse.js';
+import { MountHouse, many, node, single } from './mount-house.js';
+
+/** The same store, as if all that is in it were of another boot of this host. */
+function ofAnotherBoot(store: Store): Store {
+  const aged = <T extends { text: string }>(record: T): T => ({
+    ...record,
+    text: record.text.replaceAll(bootId(), '00000000-another-boot'),
+  });
+  return new Proxy(store, {
+    get(target, key: keyof Store) {
+      if (key === 'load')
+        return async (address: string) => {
+          const record = await target.load(address);
+          return record && 'text' in record ? aged(record) : record;
+        };
+      if (key === 'list')
+        return async (...range: Parameters<Store['list']>) => {
+          const page = await target.list(...range);
+          return { ...page, rows: page.rows.map(aged) };
+        };
+      const value = target[key];
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+describe('mounts after a restart', () => {
+  let house: MountHouse;
+  let dead: DeadMount | undefined;
+  afterEach(async () => {
+    dead?.end();
+    dead = undefined;
+    await house.end();
+  });
+
+  it('N3 H3 a node that was taken for lost meanwhile: what it had is unmounted, its alloc told, never mounted again', async () => {
+    house = await MountHouse.start({ attach: true });
+    await house.make('data', single);
+    await house.make('kept', single);
+    await house.runtime.allocations.prepare('web', [house.wanted('data', single)]);
+    await house.runtime.allocations.prepare('other', [house.wanted('kept', single)]);
+    // As an agent that leads, and hears nothing of this node.
+    await house.runtime.nodes.fence(node, 'its power is cut');
+    while (!(await house.runtime.nodes.status(node)).fence?.isDone) await new Promise(setImmediate);
+    const before = house.driver.calls().length;
+    await house.reopen();
+    await house.allocIs('web', ({ state }) => state === 'failed');
+    await house.allocIs('other', ({ state }) => state === 'failed');
+    const { error } = await house.runtime.allocations.status('web');
+    expect([error?.code, house.mounted()]).to.deep.equal(['CLAIM_LOST', []]);
+    const rpcs = house.driver
+      .calls()
+      .slice(before)
+      .map(({ rpc }) => rpc);
+    expect(rpcs.filter((rpc) => /^Node(Stage|Publish)Volume/.test(rpc))).to.deep.equal([]);
+  });
+
+  it('H3 after another boot an alloc waits until it is asked for again; then its volume is mounted, with what is in it', async () => {
+    const store = memoryStore();
+    house = await MountHouse.start({ store });
+    await house.make('data', many);
+    const volumes = [house.wanted('data', many)];
+    const [mount] = await house.runtime.allocations.prepare('web', volumes);
+    writeFileSync(join(mount?.hostPath ?? '', 'file'), 'kept');
+    await house.runtime.close();
+    for (const { path } of house.mounted().reverse()) execFileSync('umount', [path]);
+    await house.open({ store: ofAnotherBoot(store) });
+    await house.healthy();
+    const { state } = await house.runtime.allocations.status('web');
+    expect([state, house.mounted()]).to.deep.equal(['recovering', []]);
+    expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish']);
+    const [again] = await house.runtime.allocations.prepare('web', volumes);
+    expect(readFileSync(join(again?.hostPath ?? '', 'file'), 'utf8')).to.equal('kept');
+    await house.runtime.allocations.release('web');
+    expect([house.mounted(), house.leftovers()]).to.deep.equal([[], []]);
+  });
+
+  it('M6 beside a mount that never answers a runtime starts, prepares and releases others, and ends', async () => {
+    house = await MountHouse.start();
+    await house.make('data', many);
+    await house.make('other', many);
+    const [mount] = await house.runtime.allocations.prepare('web', [house.wanted('data', many)]);
+    const { hostPath } = mount ?? { hostPath: '' };
+    // What serves it is gone silent: as one of FUSE that hangs in its own storage.
+    dead = deadMount(hostPath);
+    await house.reopen();
+    await house.healthy();
+    await house.allocIs('web', ({ state }) => state === 'prepared');
+    for (let round = 0; round < 5; round += 1) {
+      await house.runtime.allocations.prepare('second', [house.wanted('other', many)]);
+      await house.runtime.allocations.release('second');
+    }
+    expect((await house.runtime.mounts.list()).map(({ state }) => state)).to.deep.equal(['published']);
+    expect(await house.runtime.mounts.has({ volume: { id: 'data' }, allocId: 'web', usage: many })).to.equal(true);
+  });
+});
