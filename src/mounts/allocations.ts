@@ -17,7 +17,6 @@ import { type AwaitOptions, awaitSchema, checkedOptions, timeLeft } from '../req
 import { allocsTopic } from './alloc-kind.js';
 import { type AllocEvent, allocEventOf } from './mount-events.js';
 import { type AllocVolumeRequest, allocIdOf, knownVolumes } from './mount-spec.js';
-import { mountTrouble } from './mount-view.js';
 import { unlessOutOfService } from './out-of-service.js';
 
 /** One alloc, and what it has. */
