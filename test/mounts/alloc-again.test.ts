@@ -77,6 +77,21 @@ describe('an alloc that is asked for again', () => {
     expect((await allocations.status('web')).state).to.equal('failed');
   });
 
+  it('H1 a runtime that ends says nothing of that in what its allocs wait for', async () => {
+    house = await MountHouse.start();
+    await house.make('data', many);
+    house.driver.script('NodeStageVolume', { code: 'ABORTED', text: 'busy' }, { times: 'always' });
+    const given = refusalOf(house.runtime.allocations.prepare('web', [house.wanted('data', many)]));
+    await house.allocIs('web', ({ waits }) => waits.data?.includes('busy') === true);
+    await house.reopen();
+    expect((await given).code).to.equal('RUNTIME_CLOSED');
+    const reasons: string[] = [];
+    for await (const { event } of house.runtime.journal.entries('alloc/node-a/web'))
+      if (event?.type === 'alloc.waits') reasons.push(String(event.reason));
+    expect(reasons.some((reason) => reason.includes('busy'))).to.equal(true);
+    expect(reasons.filter((reason) => reason.includes('closed'))).to.deep.equal([]);
+  });
+
   it('M6 H1 what is mounted still is answered at once, also while its plugin is away', async () => {
     house = await MountHouse.start();
     await house.make('data', many);
