@@ -185,7 +185,8 @@ export class AllocWorker {
         return done;
       } catch (error) {
         if (signal.aborted || !mayGoWell(error)) throw error;
-        tell(messageOf(error));
+        // What it waited for so far is what the next runtime begins with.
+        if (!isClosing(error)) tell(messageOf(error));
       }
       await pause(this.#options.clock, pauseMs, signal);
     }
@@ -200,6 +201,8 @@ function teller(run: Run, { name }: AllocVolume): (reason: string | null) => voi
     told = reason;
   };
 }
+
+const isClosing = (error: unknown): boolean => error instanceof StagecraftError && error.code === 'RUNTIME_CLOSED';
 
 const claimLostCode = 'CLAIM_LOST';
 
