@@ -24,7 +24,7 @@ import { anew, type PluginCalls, type Work } from '../calls/plugin-calls.js';
 import { nodeCallsOf } from '../calls/volume-locks.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
 import { StagecraftError } from '../errors.js';
-import type { MountEntry } from '../host/mount-table.js';
+import type { MountEntry, MountTable } from '../host/mount-table.js';
 import type { ClaimClient } from './claim-client.js';
 import { isWritableDevice } from './device-access.js';
 import type { MountTables } from './mount-tables.js';
@@ -82,8 +82,11 @@ export function mountKind(options: MountKindOptions): ActorKind {
       return isCompared ? calls.run(run, { ...work(run.input), volumes: [nodeCallsOf(run.input.csiId)] }) : wait(run);
     },
   });
-  /** Undoes something at a place, and looks whether it is undone: what the plugin says is no proof. */
-  const undone = async (what: string, place: Place, call: () => Promise<void>): Promise<void> => {
+  /**
+   * Undoes something at a place, and looks whether it is undone: what the plugin says is no proof.
+   * @returns the table that shows it
+   */
+  const undone = async (what: string, place: Place, call: () => Promise<void>): Promise<MountTable> => {
     const refusal = await call().then(
       () => undefined,
       (error: unknown) => {
@@ -91,13 +94,14 @@ export function mountKind(options: MountKindOptions): ActorKind {
         throw error;
       },
     );
-    const seen = await seenAt(place);
-    if (!seen) return;
+    const table = await tables.table();
+    const seen = table.at(place.path).at(-1);
+    if (!seen) return table;
     if (refusal) throw refusal;
     throw stillMounted(what, place, seen);
   };
-  const removed = async (place: Place): Promise<NodeUnpublishAnswer> => {
-    const left = await places.remove(place);
+  const removed = async (place: Place, table: MountTable): Promise<NodeUnpublishAnswer> => {
+    const left = await places.remove(place, table);
     return left ? { leftBehind: `${left.path}: ${left.why}` } : {};
   };
   /** What was made for a call that is refused for good goes again, unless something is there. */
@@ -140,15 +144,18 @@ export function mountKind(options: MountKindOptions): ActorKind {
       nodePublish: effect<NodePublishCall, NodePublishAnswer>((input) => {
         const target = targetOf(input);
         const targetPath = told(input.plugin, target);
+        let isTaken = false;
         return {
           refusal: (sight) => modeRefusal(sight, input.capability),
           prepare: async () => {
             await options.shared();
-            await places.makeParent(target);
+            const table = await tables.table();
+            isTaken = table.at(target.path).length > 0;
+            await places.makeParent(target, table);
           },
           call: async (client, bounds) => {
             const { csiId, capability, volumeContext, publishContext, readOnly, isStaged } = input;
-            if (!input.isRepeat) await cleared(client, bounds);
+            if (isTaken && !input.isRepeat) await cleared(client, bounds);
             const request = { csiId, targetPath, capability, volumeContext, publishContext, readOnly };
             const staged = isStaged ? { stagingPath: told(input.plugin, stagingOf(input)) } : {};
             await tidied(target, node.publish(client, { ...request, ...staged }, bounds));
@@ -160,7 +167,6 @@ export function mountKind(options: MountKindOptions): ActorKind {
         };
         /** A mount that nobody here knows of, as an attempt of before may have made it late, would be taken for the new one. */
         async function cleared(client: unknown, bounds: CallBounds): Promise<void> {
-          if (!(await seenAt(target))) return;
           const { csiId } = input;
           await undone('published', target, () => node.unpublish(client, { csiId, targetPath }, bounds));
         }
@@ -172,8 +178,8 @@ export function mountKind(options: MountKindOptions): ActorKind {
           const { csiId } = input;
           return {
             call: async (client, bounds) => {
-              await undone('published', target, () => node.unpublish(client, { csiId, targetPath }, bounds));
-              return removed(target);
+              const unpublish = (): Promise<void> => node.unpublish(client, { csiId, targetPath }, bounds);
+              return removed(target, await undone('published', target, unpublish));
             },
           };
         },
@@ -187,8 +193,8 @@ export function mountKind(options: MountKindOptions): ActorKind {
           return {
             without: offered('STAGE_UNSTAGE_VOLUME', {}),
             call: async (client, bounds) => {
-              await undone('staged', staging, () => node.unstage(client, { csiId, stagingPath }, bounds));
-              return removed(staging);
+              const unstage = (): Promise<void> => node.unstage(client, { csiId, stagingPath }, bounds);
+              return removed(staging, await undone('staged', staging, unstage));
             },
           };
         },

@@ -337,7 +337,7 @@ export class Mounter {
   }: Omit<CheckedMount, 'known' | 'usage'> & { plugin: string }): Promise<MountInfo> {
     const { paths, tables } = this.#options;
     const { path } = paths.target(plugin, key, allocId);
-    const propagation = (await tables.table()).at(path).at(-1)?.propagation;
+    const propagation = (await tables.known(path))?.propagation;
     return {
       volume: key,
       hostPath: path,
