@@ -20,7 +20,7 @@ export interface AllocWorkOptions {
   node: string;
   claims: ClaimClient;
   /** Made by the time it is asked. */
-  mounter(): Pick<Mounter, 'check' | 'publishing' | 'bring' | 'take' | 'standing' | 'refuseUnclaimed'>;
+  mounter(): Pick<Mounter, 'check' | 'publishing' | 'bring' | 'take' | 'standing' | 'refuseUnclaimed' | 'confirm'>;
   clock: Clock;
   /** Resolves once what was believed in has been compared with the kernel. */
   compared(): Promise<void>;
@@ -162,6 +162,7 @@ export class AllocWorker {
     const tell = teller(run, wanted);
     const patience: Patience = { signal, tell, mayGoWell: (error) => !isClaimLost(error) };
     await this.#mustHold(run, wanted, patience);
+    await this.#insistent(patience, () => mounter.confirm({ key, allocId }));
     const standing = await mounter.standing({ key, allocId }, { signal, tell });
     if (standing) return { ...standing, name, taskPath };
     return this.#prepareOne(run, wanted, patience);
@@ -197,7 +198,8 @@ export class AllocWorker {
         return done;
       } catch (error) {
         if (signal.aborted || !mayGoWell(error)) throw error;
-        tell(messageOf(error));
+        // What it waited for so far is what the next runtime begins with.
+        if (!isClosing(error)) tell(messageOf(error));
       }
       await pause(this.#options.clock, pauseMs, signal);
     }
@@ -212,6 +214,8 @@ function teller(run: Run, { name }: AllocVolume): (reason: string | null) => voi
     told = reason;
   };
 }
+
+const isClosing = (error: unknown): boolean => error instanceof StagecraftError && error.code === 'RUNTIME_CLOSED';
 
 const claimLostCode = 'CLAIM_LOST';
 

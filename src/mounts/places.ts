@@ -3,7 +3,17 @@
  * place after it was unmounted. Nothing on or below a mount is touched by this process: it makes, removes and lists
  * names in directories of its own, which the kernel does without asking what is mounted there. Where: paths.ts
  */
-import { chmodSync, lstatSync, mkdirSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmdirSync,
+  unlinkSync,
+} from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { messageOf, StagecraftError } from '../errors.js';
 import { isWithin, type MountTable } from '../host/mount-table.js';
@@ -26,14 +36,18 @@ export interface Places {
    * over a directory of ours; DATA_DIR_UNUSABLE
    */
   makeStaging(place: Place): Promise<void>;
-  /** Makes all around a target; the target is for the plugin to make. Otherwise as `makeStaging`. */
-  makeParent(place: Place): Promise<void>;
+  /**
+   * Makes all around a target; the target is for the plugin to make. Otherwise as `makeStaging`.
+   * @param table read for this by the caller; default: it is read here
+   */
+  makeParent(place: Place, table?: MountTable): Promise<void>;
   /**
    * Removes what an unmounted place has left: an empty directory or an empty plain file, and what was made around it.
    * Never anything else, and never what is in it. Safe to repeat, also where nothing is there.
+   * @param table read by the caller since it was unmounted; default: it is read here
    * @returns what was in the way, absent: nothing is left
    */
-  remove(place: Place): Promise<LeftBehind | undefined>;
+  remove(place: Place, table?: MountTable): Promise<LeftBehind | undefined>;
 }
 
 export interface PlacesOptions {
@@ -75,12 +89,12 @@ export function hostPlaces({ root, readTable, tool }: PlacesOptions): Places {
       if (table.at(place.path).length === 0) makeUnlessThere(place.path);
     },
 
-    async makeParent(place) {
-      makeAround(await readTable(), place);
+    async makeParent(place, table) {
+      makeAround(table ?? (await readTable()), place);
     },
 
-    async remove(place) {
-      const table = await readTable();
+    async remove(place, given) {
+      const table = given ?? (await readTable());
       const over = mountOver(table, place);
       if (over !== undefined) return { path: over, why: 'something is mounted there' };
       const mounted = table.entries.find((entry) => isWithin(entry.path, place.path));
@@ -103,9 +117,22 @@ function makeDirectory(path: string, mode: number): void {
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
   }
-  const found = lstatSync(path);
-  if (!found.isDirectory()) throw noDirectory(path);
-  if ((found.mode & 0o777) !== mode) chmodSync(path, mode);
+  const directory = openDirectory(path);
+  try {
+    if ((fstatSync(directory).mode & 0o777) !== mode) fchmodSync(directory, mode);
+  } finally {
+    closeSync(directory);
+  }
+}
+
+/** A plugin may put a link into its place at any time: what is opened is what is looked at, and changed. */
+function openDirectory(path: string): number {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  } catch (error) {
+    const code = codeOf(error);
+    throw code === 'ENOTDIR' || code === 'ELOOP' ? noDirectory(path) : error;
+  }
 }
 
 /** By now something may be mounted there after all: only its name is looked at, in the directory that it is in. */
