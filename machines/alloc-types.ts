@@ -65,6 +65,8 @@ export type AllocEvent = (
   /** The runtime has started again. `isNewBoot`: no mount and no workload of before is there any more. */
   | { type: 'alloc.recover'; isNewBoot: boolean }
   | { type: 'alloc.claimed'; name: string; generation: number }
+  /** The claim of this generation is not its own any more. */
+  | { type: 'alloc.lost'; name: string; generation: number; failure: CallFailure }
   /** What a volume waits for; null: nothing any more. */
   | { type: 'alloc.waits'; name: string; reason: string | null }
 ) &

@@ -75,6 +75,8 @@ export const allocMachine = setup({
     isSame: ({ context }, volumes: AllocVolume[]) => isSameData(context.volumes, volumes),
     isDone: (_, outcome: CallOutcome<unknown>) => outcome.status === 'done',
     isNewBoot: (_, isNewBoot: boolean) => isNewBoot,
+    isItsClaim: ({ context }, { name, generation }: { name: string; generation: number }) =>
+      context.generations[name] === generation,
     isLimited: ({ context }) => context.untilMs !== null,
     hasFailed: ({ context }) => context.failure !== null,
   },
@@ -199,6 +201,14 @@ export const allocMachine = setup({
           },
           { target: 'recovering.working' },
         ],
+        'alloc.lost': {
+          guard: { type: 'isItsClaim', params: ({ event }) => event },
+          target: 'releasing',
+          actions: [
+            { type: 'keepFailure', params: ({ event }) => event.failure },
+            { type: 'tell', params: 'claim-lost' },
+          ],
+        },
       },
     },
     recovering: {

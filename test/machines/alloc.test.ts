@@ -125,6 +125,25 @@ describe('the alloc machine', () => {
     expect([state(), told.slice(-2)]).to.deep.equal(['releasing', ['claim-lost', 'releasing']]);
   });
 
+  it('N3 told that it has lost its claim, it is released, and says why; of a claim that it has no more, that says nothing', async () => {
+    const { actor, runs, told, state, turn } = scene();
+    const lost = { type: 'alloc.lost', name: 'data', generation: 7 } as const;
+    const failure = { code: 'CLAIM_LOST', message: 'no', final: true };
+    actor.send(prepare);
+    actor.send({ type: 'alloc.claimed', name: 'data', generation: 8 });
+    runs.prepare.last.resolve(had);
+    await turn();
+    actor.send({ ...lost, failure });
+    expect(state()).to.equal('prepared');
+    actor.send({ ...lost, generation: 8, failure });
+    expect([state(), told.slice(-2)]).to.deep.equal(['releasing', ['claim-lost', 'releasing']]);
+    actor.send({ ...lost, generation: 8, failure });
+    runs.release.last.resolve();
+    await turn();
+    expect([state(), runs.release.all.length]).to.deep.equal(['failed', 1]);
+    expect(actor.getSnapshot().context.failure?.code).to.equal('CLAIM_LOST');
+  });
+
   it('N3 H1 after a restart amid its preparing that is begun anew, with what it has claimed by then; told once', async () => {
     const { actor, runs, told, state } = scene();
     actor.send(prepare);
