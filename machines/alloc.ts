@@ -50,7 +50,8 @@ const leavingIn = ({ allocId }: AllocContext): Failure => ({
   final: false,
 });
 
-const lateIn = ({ allocId, waits }: AllocContext): Failure => {
+/** Why it is undone where its time is over. */
+export const lateIn = ({ allocId, waits }: Pick<AllocContext, 'allocId' | 'waits'>): Failure => {
   const why = Object.entries(waits).map(([name, reason]) => `${name}: ${reason}`);
   const still = why.length > 0 ? ` (${why.join('; ')})` : '';
   return {
