@@ -54,6 +54,8 @@ export interface AllocContext extends AllocWish {
   waits: Record<string, string>;
   /** Why it is undone. */
   failure: CallFailure | null;
+  /** It was released while it was undone: nobody asks for why any more. */
+  isDropped: boolean;
 }
 
 export type AllocRequest = ({ type: 'alloc.prepare' } & AllocWish) | { type: 'alloc.release' };

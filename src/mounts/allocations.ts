@@ -173,12 +173,13 @@ export class Allocations {
   async #prepared(id: string, { left, signal, leave }: Caller): Promise<AllocMount[]> {
     const { engine } = this.#options;
     const address = this.#addressOf(id);
-    let isDecided = false;
+    const seen: { isDecided: boolean; failure: Failure | null } = { isDecided: false, failure: null };
     const reached = (view: ActorView): AllocMount[] | undefined => {
+      seen.failure = contextOf(view.context).failure;
       try {
         return preparedIn(address, view);
       } catch (error) {
-        isDecided = true;
+        seen.isDecided = true;
         throw error;
       }
     };
@@ -188,15 +189,17 @@ export class Allocations {
     } catch (error) {
       const areOthers = leave();
       const view = engine.peek(address);
+      // It was released as it was undone, and is gone.
+      if (!view && seen.failure && !this.#closed) throw failedWith(address, seen.failure);
       // Whoever waits no more for what was prepared before takes nothing from it.
-      if (isDecided || areOthers || this.#closed || !view || this.#isIn(address, 'recovering')) throw error;
+      if (seen.isDecided || areOthers || this.#closed || !view || this.#isIn(address, 'recovering')) throw error;
       const failure = signal?.aborted ? givenUp : lateIn({ allocId: id, waits: waitsOf(view) });
       await engine.ask(address, { type: 'alloc.abort', failure });
       try {
         // It may have been prepared meanwhile: nobody has it without knowing.
         return await this.#waits.until({ ...awaited, goal: 'undone', timeoutMs: undoingMs });
       } catch (error) {
-        if (isDecided || this.#closed) throw error;
+        if (seen.isDecided || this.#closed) throw error;
         throw failedWith(address, failure, '; it is being undone still');
       }
     }

@@ -127,6 +127,20 @@ describe('an alloc that is asked for again', () => {
     });
   }
 
+  it('H1 released while it is undone: who waits hears why it failed', async () => {
+    house = await MountHouse.start();
+    await house.make('data', many);
+    house.driver.script('NodePublishVolume', { code: 'INVALID_ARGUMENT', text: 'no' });
+    house.driver.script('NodeUnstageVolume', { hang: 'before' });
+    const prepared = refusalOf(house.runtime.allocations.prepare('web', [house.wanted('data', many)]));
+    const { number } = await house.driver.waitForCall('NodeUnstageVolume');
+    const released = house.runtime.allocations.release('web');
+    setImmediate(() => house.driver.release(number));
+    await released;
+    expect((await prepared).code).to.equal('CSI_ERROR');
+    expect(await house.runtime.allocations.list()).to.deep.equal([]);
+  });
+
   it('M6 H1 what it has is lost, and only told of: asked for again, it is mounted again at the same path', async () => {
     house = await MountHouse.start({ onPluginLoss: 'report' });
     await house.make('data', many);

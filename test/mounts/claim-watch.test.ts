@@ -17,7 +17,7 @@ function alloc(allocId: string, state: string, generations: Record<string, numbe
   });
   const context: AllocContext = {
     ...{ node: 'n', allocId, volumes: ['data', 'log'].map(volume), untilMs: null, bootId: 'b', mounts: null },
-    ...{ generations, waits: {}, failure: null },
+    ...{ generations, waits: {}, failure: null, isDropped: false },
   };
   return [allocAddress('n', allocId), { state, context, seq: 1 }];
 }
