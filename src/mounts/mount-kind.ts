@@ -56,7 +56,14 @@ export const mountsTopic = (node: string): string => `mounts/${encodeURIComponen
 
 export function mountKind(options: MountKindOptions): ActorKind {
   const { node, calls, claims, paths, places, tables, bootId, timeoutMs } = options;
-  const told = (plugin: string, { path }: Place): string => paths.toPlugin(plugin, path, options.baseDirOf(plugin));
+  /** Made out before the call, where a path that drivers don't take means that none was made; the call has the same. */
+  const told = (plugin: string, { path }: Place): (() => string) => {
+    let found: string | undefined;
+    return () => {
+      found ??= paths.toPlugin(plugin, path, options.baseDirOf(plugin));
+      return found;
+    };
+  };
   const stagingOf = ({ plugin, key }: MountCall): Place => paths.staging(plugin, key);
   const targetOf = ({ plugin, key, allocId }: TargetCall): Place => paths.target(plugin, key, allocId);
   const seenAt = async ({ path }: Place): Promise<MountEntry | undefined> => (await tables.table()).at(path).at(-1);
@@ -113,17 +120,18 @@ export function mountKind(options: MountKindOptions): ActorKind {
     effects: {
       nodeStage: effect<StageCall, StageAnswer>((input) => {
         const staging = stagingOf(input);
+        const stagingPath = told(input.plugin, staging);
         return {
           refusal: (sight) => modeRefusal(sight, input.capability),
           without: offered('STAGE_UNSTAGE_VOLUME', { isStaged: false, bootId }),
           prepare: async () => {
+            stagingPath();
             await options.shared();
             await places.makeStaging(staging);
           },
           call: async (client, bounds) => {
             const { csiId, capability, volumeContext, publishContext } = input;
-            const stagingPath = told(input.plugin, staging);
-            const request = { csiId, stagingPath, capability, volumeContext, publishContext };
+            const request = { csiId, stagingPath: stagingPath(), capability, volumeContext, publishContext };
             await tidied(staging, node.stage(client, request, bounds));
             const found = await seenAt(staging);
             return { isStaged: true, bootId, ...(found && { found: kernelMount(found) }) };
@@ -133,18 +141,23 @@ export function mountKind(options: MountKindOptions): ActorKind {
       nodePublish: effect<NodePublishCall, NodePublishAnswer>((input) => {
         const target = targetOf(input);
         const targetPath = told(input.plugin, target);
+        const stagingPath = told(input.plugin, stagingOf(input));
+        const pathsOf = () => ({
+          targetPath: targetPath(),
+          ...(input.isStaged && { stagingPath: stagingPath() }),
+        });
         return {
           refusal: (sight) => modeRefusal(sight, input.capability),
           prepare: async () => {
+            pathsOf();
             await options.shared();
             await places.makeParent(target);
           },
           call: async (client, bounds) => {
-            const { csiId, capability, volumeContext, publishContext, readOnly, isStaged } = input;
+            const { csiId, capability, volumeContext, publishContext, readOnly } = input;
             if (!input.isRepeat) await cleared(client, bounds);
-            const request = { csiId, targetPath, capability, volumeContext, publishContext, readOnly };
-            const staged = isStaged ? { stagingPath: told(input.plugin, stagingOf(input)) } : {};
-            await tidied(target, node.publish(client, { ...request, ...staged }, bounds));
+            const request = { csiId, ...pathsOf(), capability, volumeContext, publishContext, readOnly };
+            await tidied(target, node.publish(client, request, bounds));
             const found = await seenAt(target);
             if (!found) throw notMounted(target);
             if (readOnly && (await isWritable(found, capability))) throw notReadOnly(input, target);
@@ -155,7 +168,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
         async function cleared(client: unknown, bounds: CallBounds): Promise<void> {
           if (!(await seenAt(target))) return;
           const { csiId } = input;
-          await undone('published', target, () => node.unpublish(client, { csiId, targetPath }, bounds));
+          await undone('published', target, () => node.unpublish(client, { csiId, targetPath: targetPath() }, bounds));
         }
       }),
       nodeUnpublish: effect<TargetCall, NodeUnpublishAnswer>(
@@ -164,8 +177,10 @@ export function mountKind(options: MountKindOptions): ActorKind {
           const targetPath = told(input.plugin, target);
           const { csiId } = input;
           return {
+            prepare: async () => void targetPath(),
             call: async (client, bounds) => {
-              await undone('published', target, () => node.unpublish(client, { csiId, targetPath }, bounds));
+              const request = { csiId, targetPath: targetPath() };
+              await undone('published', target, () => node.unpublish(client, request, bounds));
               return removed(target);
             },
           };
@@ -179,27 +194,33 @@ export function mountKind(options: MountKindOptions): ActorKind {
           const { csiId } = input;
           return {
             without: offered('STAGE_UNSTAGE_VOLUME', {}),
+            prepare: async () => void stagingPath(),
             call: async (client, bounds) => {
-              await undone('staged', staging, () => node.unstage(client, { csiId, stagingPath }, bounds));
+              const request = { csiId, stagingPath: stagingPath() };
+              await undone('staged', staging, () => node.unstage(client, request, bounds));
               return removed(staging);
             },
           };
         },
         ['nodeStage', 'nodePublish'],
       ),
-      nodeExpand: effect<NodeExpandCall, NodeExpandAnswer>((input) => ({
-        call: async (client, bounds, { capabilities }) => {
-          const { plugin, key, uid, csiId, capability, capacity, isStaged, allocId } = input;
-          const staging = told(plugin, stagingOf(input));
-          const volumePath = allocId === undefined ? staging : told(plugin, targetOf({ ...input, allocId }));
-          const place = { csiId, volumePath, ...(isStaged && { stagingPath: staging }) };
-          const expanded = capabilities.has('EXPAND_VOLUME')
-            ? await node.expand(client, { ...place, capacity, capability }, bounds)
-            : {};
-          await claims.expanded(key, { nodeId: options.nodeId, uid, capacity, ...expanded }, { signal: bounds.signal });
-          return expanded;
-        },
-      })),
+      nodeExpand: effect<NodeExpandCall, NodeExpandAnswer>((input) => {
+        const { plugin, key, uid, csiId, capability, capacity, isStaged, allocId } = input;
+        const stagingPath = told(plugin, stagingOf(input));
+        const volumePath = allocId === undefined ? stagingPath : told(plugin, targetOf({ ...input, allocId }));
+        const pathsOf = () => ({ volumePath: volumePath(), ...(isStaged && { stagingPath: stagingPath() }) });
+        return {
+          prepare: async () => void pathsOf(),
+          call: async (client, bounds, { capabilities }) => {
+            const expanded = capabilities.has('EXPAND_VOLUME')
+              ? await node.expand(client, { csiId, ...pathsOf(), capacity, capability }, bounds)
+              : {};
+            const { signal } = bounds;
+            await claims.expanded(key, { nodeId: options.nodeId, uid, capacity, ...expanded }, { signal });
+            return expanded;
+          },
+        };
+      }),
     },
   };
 }
