@@ -88,7 +88,7 @@ function doubt(draft: MountDraft, work: MountWork, failure: CallFailure, isAnew:
   const isUnsure =
     work.kind === 'unstage' ||
     (work.kind === 'stage' && isInDoubt) ||
-    (work.kind === 'publish' && failure.answerClass === 'repair' && draft.staging.state === 'staged');
+    (work.kind === 'publish' && failure.answerClass === 'repair' && draft.staging.state !== 'none');
   if (isUnsure) draft.staging = { ...draft.staging, state: 'doubtful' };
   if (work.kind !== 'publish' || !(isInDoubt || isMadeWrongly(failure))) return;
   const user = userAt(draft);

@@ -100,6 +100,16 @@ export function mountKind(options: MountKindOptions): ActorKind {
     const left = await places.remove(place);
     return left ? { leftBehind: `${left.path}: ${left.why}` } : {};
   };
+  /** The answer of a plugin that does not stage. One that was there before it may have: what is staged is for that to undo. */
+  const unlessStaging =
+    <T>(place: Place, otherwise: () => T | Promise<T>) =>
+    ({ capabilities }: Admitted['sight']): Promise<T> | undefined => {
+      if (capabilities.has('STAGE_UNSTAGE_VOLUME')) return undefined;
+      return seenAt(place).then((seen) => {
+        if (seen) throw notToUnstage(place, seen);
+        return otherwise();
+      });
+    };
   /** What was made for a call that is refused for good goes again, unless something is there. */
   const tidied = async (place: Place, call: Promise<void>): Promise<void> => {
     try {
@@ -123,7 +133,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
         const stagingPath = told(input.plugin, staging);
         return {
           refusal: (sight) => modeRefusal(sight, input.capability),
-          without: offered('STAGE_UNSTAGE_VOLUME', { isStaged: false, bootId }),
+          without: unlessStaging(staging, () => ({ isStaged: false, bootId })),
           prepare: async () => {
             stagingPath();
             await options.shared();
@@ -193,7 +203,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
           const stagingPath = told(input.plugin, staging);
           const { csiId } = input;
           return {
-            without: offered('STAGE_UNSTAGE_VOLUME', {}),
+            without: unlessStaging(staging, () => removed(staging)),
             prepare: async () => void stagingPath(),
             call: async (client, bounds) => {
               const request = { csiId, stagingPath: stagingPath() };
@@ -225,12 +235,6 @@ export function mountKind(options: MountKindOptions): ActorKind {
   };
 }
 
-/** The answer where the plugin does not offer what is asked for. */
-const offered =
-  <T>(capability: string, otherwise: T) =>
-  ({ capabilities }: Admitted['sight']): T | undefined =>
-    capabilities.has(capability) ? undefined : otherwise;
-
 const newerModes: ReadonlySet<string> = new Set(['single-node-single-writer', 'single-node-multi-writer']);
 
 /** The modes that came later are known only to plugins that say so. */
@@ -255,6 +259,12 @@ const stillMounted = (what: string, { path }: Place, { device, root, fsType }: M
   new StagecraftError(
     'MOUNT_STAYS',
     `the plugin says that the volume is not ${what} any more, but ${root} of ${device} (${fsType}) is mounted at ${path} still: it is asked again`,
+  );
+
+const notToUnstage = ({ path }: Place, { device, root, fsType }: MountEntry): StagecraftError =>
+  new StagecraftError(
+    'MOUNT_STAYS',
+    `the plugin does not offer to stage and unstage volumes, but ${root} of ${device} (${fsType}) is mounted at the staging path ${path}: the plugin that staged it has to be back, or somebody has to unmount it`,
   );
 
 const notReadOnly = ({ key }: MountCall, { path }: Place): StagecraftError =>

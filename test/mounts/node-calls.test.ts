@@ -1,10 +1,10 @@
 /** The calls of a mount, each by itself: over a plugin and a kernel's table that are what the test says. */
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { CallOutcome } from '../../machines/csi-types.js';
-import type { MountCall, TargetCall } from '../../machines/mount-calls.js';
+import type { MountCall, StageAnswer, TargetCall } from '../../machines/mount-calls.js';
 import { PluginAccess, type PluginPort } from '../../src/calls/plugin-access.js';
 import { PluginCalls } from '../../src/calls/plugin-calls.js';
 import { noSecrets } from '../../src/calls/secrets.js';
@@ -42,6 +42,7 @@ describe('the calls of a mount', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   const paths = () => mountPaths({ dataDir: folder, socketRoot: folder });
+  const staging = (): string => paths().staging('disk', key).path;
 
   const readTable = async (): Promise<MountTable> =>
     new MountTable(
@@ -132,4 +133,27 @@ describe('the calls of a mount', () => {
       expect(called).to.deep.equal([]);
     });
   }
+
+  it('M2 H2 what is staged, as the kernel shows, is not given up by a plugin that does not offer to unstage', async () => {
+    [offered, mounted] = [[], [staging()]];
+    const outcome = await outcomeOf('nodeUnstage', call);
+    expect(outcome.status).to.equal('not-begun');
+    expect(outcome).to.have.nested.property('failure.code', 'MOUNT_STAYS');
+    expect(outcome).to.have.nested.property('failure.final', false);
+    expect(called).to.deep.equal([]);
+
+    mounted = [];
+    expect(await outcomeOf('nodeUnstage', call)).to.deep.equal({ status: 'done', answer: {} });
+    expect(called).to.deep.equal([]);
+  });
+
+  it('M2 H2 nor is it forgotten where the volume is to be staged by such a plugin', async () => {
+    [offered, mounted] = [[], [staging()]];
+    expect(await outcomeOf('nodeStage', making)).to.have.nested.property('failure.code', 'MOUNT_STAYS');
+
+    mounted = [];
+    const answer: StageAnswer = { isStaged: false, bootId: 'b1' };
+    expect(await outcomeOf('nodeStage', making)).to.deep.equal({ status: 'done', answer });
+    expect([called, existsSync(staging())]).to.deep.equal([[], false]);
+  });
 });
