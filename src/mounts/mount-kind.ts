@@ -46,8 +46,8 @@ export interface MountKindOptions {
   bootId: string;
   /** For one call, in milliseconds. */
   timeoutMs: number;
-  /** Resolves once what was believed in has been compared with the kernel. */
-  compared(): Promise<void>;
+  /** Resolves once what was believed in has been compared with the kernel; undefined where it is. */
+  compared(): Promise<void> | undefined;
   /** Resolves once mounts that are made here are seen by whoever is to see them. @throws StagecraftError HOST_UNFIT */
   shared(): Promise<void>;
 }
@@ -67,16 +67,12 @@ export function mountKind(options: MountKindOptions): ActorKind {
   const stagingOf = ({ plugin, key }: MountCall): Place => paths.staging(plugin, key);
   const targetOf = ({ plugin, key, allocId }: TargetCall): Place => paths.target(plugin, key, allocId);
   const seenAt = async ({ path }: Place): Promise<MountEntry | undefined> => (await tables.table()).at(path).at(-1);
-  let isCompared = false;
-  void options.compared().then(() => {
-    isCompared = true;
-  });
   /** What was believed in may not be so any more: then something else is to be done. */
-  const wait = async (run: EffectCall<MountCall>): Promise<CallOutcome<never>> => {
+  const wait = async (run: EffectCall<MountCall>, compared: Promise<void>): Promise<CallOutcome<never>> => {
     // What an earlier run has begun, its machine has to know first.
     if (run.recovered || run.attempt > 1) return anew('failed', 'it may have been made by a run before a restart');
     run.send({ type: 'call.awaits', reason: 'what is mounted here is compared with what was before' });
-    await options.compared();
+    await compared;
     return anew('not-begun', 'what is mounted here is known');
   };
   const effect = <TInput extends MountCall, TAnswer>(
@@ -85,8 +81,11 @@ export function mountKind(options: MountKindOptions): ActorKind {
   ): Effect => ({
     sentDeadlineMs: givenUpAfterMs(timeoutMs),
     ...(negates && { negates }),
-    run: (run: EffectCall<TInput>) =>
-      isCompared ? calls.run(run, { ...work(run.input), volumes: [nodeCallsOf(run.input.csiId)] }) : wait(run),
+    run: (run: EffectCall<TInput>) => {
+      const compared = options.compared();
+      if (compared) return wait(run, compared);
+      return calls.run(run, { ...work(run.input), volumes: [nodeCallsOf(run.input.csiId)] });
+    },
   });
   /**
    * Undoes something at a place, and looks whether it is undone: what the plugin says is no proof.

@@ -100,7 +100,7 @@ describe('the calls of a mount', () => {
       baseDirOf: () => baseDir,
       bootId: 'b1',
       timeoutMs: 1_000,
-      compared: async () => {},
+      compared: () => undefined,
       shared: async () => {},
     });
     const run: EffectCall = {
