@@ -46,6 +46,7 @@ export type { MountStatus, MountUserStatus } from './mounts/mount-view.js';
 export type { OnPluginLoss } from './mounts/mount-watch.js';
 export type { MountInfo } from './mounts/mounter.js';
 export type { VolumeUsage } from './mounts/node-port.js';
+export type { Stray } from './mounts/strays.js';
 export type { VolumeStats } from './mounts/volume-stats.js';
 export type { Dependents } from './registry/dependents.js';
 export type { Dispenser, FingerprintRequest } from './registry/dispenser.js';

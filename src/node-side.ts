@@ -155,6 +155,7 @@ export class NodeSide {
           access,
           strays,
           stats: volumeStats,
+          baseDirOf,
         }),
         allocations: new Allocations({ node: nodeId, engine, clock, bootId }),
         watch: new MountWatch({

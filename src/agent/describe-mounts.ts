@@ -42,15 +42,20 @@ function changeIn(event: Exclude<MountEvent, { kind: 'condition' }>): string {
     }
     case 'lost': {
       const how = event.is === 'dead' ? 'does not answer any more' : 'is not there any more';
-      const next = event.isMended ? 'it is mounted again' : 'it stays so until it is asked for again';
+      const next = event.isMended ? 'it is mounted again' : 'it stays so until that is asked for: mount retry';
       return `its mount for alloc ${event.allocId} ${how}: ${next}`;
     }
+    case 'staging-lost':
+      return `it is not staged any more: ${event.isMended ? 'it is staged again' : 'it stays so until it is mounted again'}`;
     case 'left-behind':
       return `unstaged; left behind, remove it by hand: ${event.leftBehind}`;
     case 'expanded':
       return 'expanded on this node';
   }
 }
+
+/** Told by an event of its own. */
+const claimLost = 'CLAIM_LOST';
 
 /** Undefined for what is a step on a way only. */
 export function describeAllocEvent(event: AllocEvent): string | undefined {
@@ -60,11 +65,11 @@ export function describeAllocEvent(event: AllocEvent): string | undefined {
     case 'preparing':
       return undefined;
     case 'releasing':
-      return failure && `${alloc}: not prepared: ${failure.message}`;
-    case 'recovering':
-      return `${alloc}: recovering, until its volumes are known to be mounted`;
+      return failure && failure.code !== claimLost ? `${alloc}: not prepared: ${failure.message}` : undefined;
     case 'claim-lost':
       return `${alloc}: ${failure?.message ?? 'its claim is lost'}`;
+    case 'recovering':
+      return `${alloc}: recovering, until its volumes are known to be mounted`;
     case 'failed':
       return `${alloc}: failed; nothing of it is left here`;
     default:

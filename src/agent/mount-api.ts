@@ -9,9 +9,11 @@ import type { AllocStatus } from '../mounts/allocations.js';
 import type { AllocVolumeRequest } from '../mounts/mount-spec.js';
 import type { MountStatus } from '../mounts/mount-view.js';
 import type { VolumeUsage } from '../mounts/node-port.js';
+import type { Stray } from '../mounts/strays.js';
 import type { VolumeStats } from '../mounts/volume-stats.js';
 import type { AwaitOptions } from '../requests/await-options.js';
 import type { Runtime } from '../runtime.js';
+import { textIn } from './requests.js';
 
 /** What `GET /v1/allocs` tells of each alloc. */
 export type AllocReport = AllocStatus;
@@ -21,6 +23,9 @@ export type PreparedMount = AllocMount;
 
 /** What `GET /v1/mounts` tells of each volume. */
 export type MountReport = MountStatus;
+
+/** What `GET /v1/strays` tells of each mount that nobody here knows of. */
+export type StrayReport = Stray;
 
 type Bytes = number | string;
 
@@ -59,6 +64,16 @@ export function serveMounts(server: FastifyInstance, { allocations, mounts }: Ru
   );
   server.post<OfMount>('/v1/mounts/:volume/retry', async ({ params, query }, reply) => {
     await mounts.retry(keyOf(params, query));
+    return reply.code(204).send();
+  });
+  serveStrays(server, mounts);
+}
+
+/** In a place of its own: volumes may have any name. */
+function serveStrays(server: FastifyInstance, mounts: Runtime['mounts']): void {
+  server.get('/v1/strays', (): Promise<StrayReport[]> => mounts.strays());
+  server.post('/v1/strays/clean', async ({ body }, reply) => {
+    await mounts.cleanStray(textIn(body, 'path'));
     return reply.code(204).send();
   });
 }

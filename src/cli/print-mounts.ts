@@ -1,6 +1,6 @@
 /** Tables and details of allocs and mounts, for people. */
 import { allocTrouble } from '../agent/describe-mounts.js';
-import type { AllocReport, MountReport, PreparedMount, StatsReport } from '../agent/mount-api.js';
+import type { AllocReport, MountReport, PreparedMount, StatsReport, StrayReport } from '../agent/mount-api.js';
 import { factsTable, table } from './print.js';
 import { sizeText } from './print-volumes.js';
 
@@ -38,6 +38,7 @@ export function allocDetails({ allocId, state, error, waits, volumes, mounts = [
   const facts: [string, string][] = [
     ['alloc', allocId],
     ['state', error ? `${state}: ${error.message}` : state],
+    ...Object.entries(waits).map(([name, reason]): [string, string] => ['waits for', `${name}: ${reason}`]),
   ];
   const rows = volumes.map(({ name, volume, taskPath, readOnly, accessMode, attachmentMode }) => [
     name,
@@ -45,11 +46,8 @@ export function allocDetails({ allocId, state, error, waits, volumes, mounts = [
     taskPath,
     [accessOf({ readOnly }), accessMode, attachmentMode].join(', '),
     mounts.find((mount) => mount.name === name)?.hostPath ?? '-',
-    waits[name] ?? '',
   ]);
-  return [factsTable(facts), table(['NAME', 'VOLUME', 'TASK PATH', 'ACCESS', 'HOST PATH', 'WAITS FOR'], rows)].join(
-    '\n\n',
-  );
+  return [factsTable(facts), table(['NAME', 'VOLUME', 'TASK PATH', 'ACCESS', 'HOST PATH'], rows)].join('\n\n');
 }
 
 const usersOf = ({ users }: MountReport): string =>
@@ -78,6 +76,14 @@ export const mountTable = (mounts: MountReport[]): string =>
           usersOf(mount),
           troubleOf(mount),
         ]),
+      );
+
+export const strayTable = (strays: StrayReport[]): string =>
+  strays.length === 0
+    ? 'there are no strays'
+    : table(
+        ['FILE SYSTEM', 'SOURCE', 'PATH'],
+        strays.map(({ path, source, fsType }) => [fsType, source, path]),
       );
 
 export function statsDetails({ volume, at, usage, condition }: StatsReport): string {

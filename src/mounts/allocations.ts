@@ -7,7 +7,6 @@ import { allocAddress, mountAddress, nodeOwnedPrefix } from '../../machines/addr
 import type { AllocContext, AllocMount, AllocState } from '../../machines/alloc-types.js';
 import type { Failure } from '../../machines/host.js';
 import type { MountContext } from '../../machines/mount-types.js';
-import type { VolumeKey } from '../../machines/volume-types.js';
 import type { Clock } from '../engine/clock.js';
 import { asData } from '../engine/data.js';
 import type { ActorView, Engine } from '../engine/engine.js';
@@ -18,7 +17,6 @@ import { type AwaitOptions, awaitSchema, checkedOptions, timeLeft } from '../req
 import { allocsTopic } from './alloc-kind.js';
 import { type AllocEvent, allocEventOf } from './mount-events.js';
 import { type AllocVolumeRequest, allocIdOf, knownVolumes } from './mount-spec.js';
-import { mountTrouble } from './mount-view.js';
 import { unlessOutOfService } from './out-of-service.js';
 
 /** One alloc, and what it has. */
@@ -56,7 +54,7 @@ export class Allocations {
       prefix: nodeOwnedPrefix('alloc', node),
       describe: (view) => {
         const { failure } = contextOf(view.context);
-        const waits = Object.entries(this.#waitsOf(view)).map(([name, reason]) => `${name}: ${reason}`);
+        const waits = Object.entries(waitsOf(view)).map(([name, reason]) => `${name}: ${reason}`);
         return [stateOf(view.state), ...waits, ...(failure ? [failure.message] : [])].join('; ');
       },
     });
@@ -69,8 +67,8 @@ export class Allocations {
    * @param options `timeoutMs`, `signal`: until then it has to be done, else it is undone; it outlives this process
    * @returns where they are, in the order of the requests
    * @throws StagecraftError INVALID_ARGUMENT with every fault: nothing was asked of anybody; CLAIM_CONFLICT: the alloc has
-   *   others; what keeps a volume from it; TIMEOUT, ABORTED: what was begun is undone; of one that was prepared before, and
-   *   is being recovered, nothing is
+   *   others; what keeps a volume from it; TIMEOUT, ABORTED: what was begun is undone, but what was prepared before and is
+   *   being recovered, or what others have asked for with more time: the message says that it goes on
    */
   async prepare(
     allocId: string,
@@ -102,13 +100,13 @@ export class Allocations {
       return undefined;
     };
     const awaited = { address, name: `alloc ${id}`, goal: 'prepared', reached, signal };
-    // Whoever waits no more for what was prepared before takes nothing from it.
-    if (this.#isIn(address, 'recovering'))
-      return this.#waits.until({ ...awaited, timeoutMs: left(), standing: 'it is being recovered still' });
     try {
-      return await this.#waits.until(awaited);
+      return await this.#waits.until({ ...awaited, timeoutMs: left(), standing: 'it goes on' });
     } catch (error) {
-      if (!signal?.aborted || this.#closed) throw error;
+      if (this.#closed) throw error;
+      if (isTimeout(error) && this.#endsBy(address, untilMs)) return await this.#waits.until(awaited);
+      // Whoever waits no more for what was prepared before takes nothing from it.
+      if (!signal?.aborted || this.#isIn(address, 'recovering')) throw error;
       const failure: Failure = { code: 'ABORTED', message: 'it was given up: what was begun is undone', final: false };
       await engine.ask(address, { type: 'alloc.abort', failure });
       // It may have been prepared meanwhile: nobody has it without knowing.
@@ -215,6 +213,14 @@ export class Allocations {
     });
   }
 
+  /** Whether it is undone at that moment: others may have asked for it with more time, and what is recovered has none. */
+  #endsBy(address: string, untilMs: number | null): boolean {
+    const view = this.#options.engine.peek(address);
+    if (!view) return false;
+    const isOwn = this.#isIn(address, 'preparing') && contextOf(view.context).untilMs === untilMs;
+    return isOwn || this.#isIn(address, 'releasing') || this.#isIn(address, 'failed');
+  }
+
   #isIn(address: string, state: AllocState): boolean {
     const view = this.#options.engine.peek(address);
     return view !== undefined && stateOf(view.state) === state;
@@ -239,27 +245,9 @@ export class Allocations {
       state: stateOf(view.state),
       volumes,
       ...(mounts && { mounts }),
-      waits: this.#waitsOf(view),
+      waits: waitsOf(view),
       ...(failure && { error: failure }),
     });
-  }
-
-  /** What it waits for itself; else what keeps a volume of it from being mounted, or unmounted. */
-  #waitsOf({ state, context }: ActorView): Record<string, string> {
-    const { volumes, waits } = contextOf(context);
-    if (['prepared', 'failed', 'released'].includes(stateOf(state))) return waits;
-    const isBootAwaited = typeof state === 'object' && 'recovering' in state && state.recovering === 'waiting';
-    const reasons = volumes.flatMap(({ name, volume }): [string, string][] => {
-      const reason = isBootAwaited ? newBoot : (waits[name] ?? this.#mountTrouble(volume));
-      return reason === undefined ? [] : [[name, reason]];
-    });
-    return Object.fromEntries(reasons);
-  }
-
-  #mountTrouble({ namespace, id }: VolumeKey): string | undefined {
-    const { engine, node } = this.#options;
-    const mount = engine.peek(mountAddress(node, namespace, id));
-    return mount && mountTrouble(mount.context as MountContext)?.message;
   }
 
   #all(): [address: string, view: ActorView][] {
@@ -282,8 +270,17 @@ const contextOf = (context: object): AllocContext => context as AllocContext;
 const stateOf = (value: StateValue): AllocState =>
   (typeof value === 'string' ? value : Object.keys(value)[0]) as AllocState;
 
+/** Of one that awaits that somebody asks for it: just that, of each volume. */
+function waitsOf({ state, context }: ActorView): Record<string, string> {
+  const { volumes, waits } = contextOf(context);
+  const isAsleep = typeof state === 'object' && 'recovering' in state && state.recovering === 'waiting';
+  return isAsleep ? Object.fromEntries(volumes.map(({ name }) => [name, newBoot])) : waits;
+}
+
 /** Nobody knows whether its workload is to run again. */
 const newBoot = 'the host was started anew: prepare the alloc again, or release it';
+
+const isTimeout = (error: unknown): boolean => error instanceof StagecraftError && error.code === 'TIMEOUT';
 
 const failedWith = (address: string, { code, message, ...details }: Failure, still = ''): StagecraftError =>
   new StagecraftError(code, `${message}${still}`, { ...details, address });

@@ -11,6 +11,7 @@ import type {
   MountedVolume,
   MountUser,
 } from '../../machines/mount-types.js';
+import { isStagingOwed, mayBeMounted } from '../../machines/mount-work.js';
 import { isReadOnly } from '../../machines/volume-claims.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
@@ -74,6 +75,8 @@ export interface MounterOptions {
   stats: Stats;
   strays: Strays;
   access: PluginAccess;
+  /** Where a plugin sees what is its own on this host, if elsewhere. */
+  baseDirOf(plugin: string): string | undefined;
 }
 
 export class Mounter {
@@ -200,12 +203,12 @@ export class Mounter {
    * @throws StagecraftError what is known to be wrong with it
    */
   async check(asked: KnownMount, signal: AbortSignal): Promise<CheckedMount> {
-    const { claims, secrets, clock, paths, node } = this.#options;
+    const { claims, secrets, clock, paths, baseDirOf, node } = this.#options;
     const { key, allocId, readOnly, usage } = asked;
     const known = await claims.look(key, { nodeId: node }, { signal });
     const capability = capabilityFor(key, known, usage);
     for (const { path } of [paths.staging(known.plugin, key), paths.target(known.plugin, key, allocId)])
-      paths.toPlugin(known.plugin, path);
+      paths.toPlugin(known.plugin, path, baseDirOf(known.plugin));
     const context = this.#contextAt(key);
     if (context) {
       const volume = { ...nobodys, uid: known.uid, csiId: context.volume?.csiId ?? '' };
@@ -272,6 +275,11 @@ export class Mounter {
     });
   }
 
+  /** The claim of an alloc is held still: what is to be mounted for it is mounted. */
+  async confirm({ key, allocId }: Pick<KnownMount, 'key' | 'allocId'>): Promise<void> {
+    if (this.#contextAt(key)) await this.#ask(key, { type: 'mount.confirm', allocId });
+  }
+
   /**
    * Why the slot of an alloc can't be given up, though it has let go: who has mounted the volume without one would lose it.
    * @throws StagecraftError VOLUME_IN_USE naming those
@@ -306,9 +314,11 @@ export class Mounter {
   needing(plugin: string): string[] {
     const { engine, node } = this.#options;
     return [...engine.views(nodeOwnedPrefix('mount', node))].flatMap(([, view]) => {
-      const { volume, key, users } = contextOf(view.context);
-      if (volume?.plugin !== plugin) return [];
-      const allocs = users.filter(({ state }) => state !== 'failed').map(({ allocId }) => allocId);
+      const context = contextOf(view.context);
+      const { volume, key, users } = context;
+      const using = users.filter((user) => user.state !== 'failed' || mayBeMounted(user));
+      if (volume?.plugin !== plugin || (using.length === 0 && !isStagingOwed(context))) return [];
+      const allocs = using.map(({ allocId }) => allocId);
       return [`${nameOf(key)}${allocs.length > 0 ? ` (mounted for alloc ${allocs.join(', ')})` : ' (to be unstaged)'}`];
     });
   }

@@ -3,7 +3,17 @@
  * place after it was unmounted. Nothing on or below a mount is touched by this process: it makes, removes and lists
  * names in directories of its own, which the kernel does without asking what is mounted there. Where: paths.ts
  */
-import { chmodSync, lstatSync, mkdirSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmdirSync,
+  unlinkSync,
+} from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { messageOf, StagecraftError } from '../errors.js';
 import { isWithin, type MountTable } from '../host/mount-table.js';
@@ -107,9 +117,22 @@ function makeDirectory(path: string, mode: number): void {
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
   }
-  const found = lstatSync(path);
-  if (!found.isDirectory()) throw noDirectory(path);
-  if ((found.mode & 0o777) !== mode) chmodSync(path, mode);
+  const directory = openDirectory(path);
+  try {
+    if ((fstatSync(directory).mode & 0o777) !== mode) fchmodSync(directory, mode);
+  } finally {
+    closeSync(directory);
+  }
+}
+
+/** A plugin may put a link into its place at any time: what is opened is what is looked at, and changed. */
+function openDirectory(path: string): number {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  } catch (error) {
+    const code = codeOf(error);
+    throw code === 'ENOTDIR' || code === 'ELOOP' ? noDirectory(path) : error;
+  }
 }
 
 /** By now something may be mounted there after all: only its name is looked at, in the directory that it is in. */

@@ -24,7 +24,7 @@ const block = { accessMode: 'single-node-writer', attachmentMode: 'block-device'
 const files = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
 
 describe('A5 allocs and mounts on the command line', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let directory: string;
   let server: Server;
   /** By `METHOD path?query`; what is not there is not found. */
@@ -172,8 +172,9 @@ describe('A5 allocs and mounts on the command line', function () {
       );
     const old = (await cli('alloc', 'status', 'old')).stdout;
     expect(old)
-      .to.match(/^state {2}releasing: too late$/m)
-      .and.to.match(/^disk .* - +busy$/m);
+      .to.match(/^state +releasing: too late$/m)
+      .and.to.match(/^waits for +disk: busy$/m)
+      .and.to.match(/^disk .* -$/m);
     expect((await cli('alloc', 'status', 'nix')).stderr).to.equal('there is none: see stagecraft alloc list\n');
     answers['GET /v1/allocs'] = [];
     expect((await cli('alloc', 'list')).stdout).to.equal(
@@ -228,6 +229,19 @@ describe('A5 allocs and mounts on the command line', function () {
     );
     answers['GET /v1/mounts'] = [];
     expect((await cli('mount', 'list')).stdout).to.equal('no volume is mounted on this node\n');
+  });
+
+  it('M6 mounts that nobody knows of, and one of them unmounted', async () => {
+    const stray = { path: '/d/csi/1/staging/2', source: '0:39 /', fsType: 'tmpfs' };
+    answers['GET /v1/strays'] = [stray];
+    answers['POST /v1/strays/clean'] = {};
+    expect((await cli('mount', 'strays')).stdout).to.equal(
+      'FILE SYSTEM  SOURCE  PATH\ntmpfs        0:39 /  /d/csi/1/staging/2\n',
+    );
+    expect((await cli('mount', 'clean', stray.path)).stdout).to.equal('/d/csi/1/staging/2 is unmounted\n');
+    expect(posted().map(({ body }) => body)).to.deep.equal([{ path: stray.path }]);
+    answers['GET /v1/strays'] = [];
+    expect((await cli('mount', 'strays')).stdout).to.equal('there are no strays\n');
   });
 
   it('misuse is told in one line, and is never asked of the agent', async () => {

@@ -173,7 +173,7 @@ describe('A1 what the agent says', () => {
       ],
       [
         { kind: 'lost', allocId: 'web', is: 'dead', isMended: false },
-        'its mount for alloc web does not answer any more: it stays so until it is asked for again',
+        'its mount for alloc web does not answer any more: it stays so until that is asked for: mount retry',
       ],
       [condition(false, 'fine'), undefined],
       [condition(true, 'a bad block'), 'its condition here is abnormal: a bad block'],
@@ -185,6 +185,10 @@ describe('A1 what the agent says', () => {
       ],
       [{ kind: 'condition', condition: null }, undefined],
       [{ kind: 'expanded', capacityBytes: 5 }, 'expanded on this node'],
+      [
+        { kind: 'left-behind', leftBehind: '/d/x: it is not empty' },
+        'unstaged; left behind, remove it by hand: /d/x: it is not empty',
+      ],
     ];
     for (const [event, told] of lines) expect(line(event)).to.equal(told && `00:00:00 volume team/data: ${told}`);
   });
@@ -197,6 +201,8 @@ describe('A1 what the agent says', () => {
       [{ kind: 'recovering' }, 'recovering, until its volumes are known to be mounted'],
       [{ kind: 'releasing' }, undefined],
       [{ kind: 'releasing', failure }, 'not prepared: too late'],
+      [{ kind: 'claim-lost', failure: { ...failure, code: 'CLAIM_LOST' } }, 'too late'],
+      [{ kind: 'releasing', failure: { ...failure, code: 'CLAIM_LOST' } }, undefined],
       [{ kind: 'failed', failure }, 'failed; nothing of it is left here'],
       [{ kind: 'released' }, 'released'],
     ];

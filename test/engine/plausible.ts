@@ -1,8 +1,11 @@
 /** What each machine of the house may be told, made up: plausible, so that it goes everywhere, and drawn by chance. */
 import type { AnyStateMachine } from 'xstate';
-import type { Awaiting, CallFailure, CallOutcome } from '../../machines/csi-types.js';
+import type { AllocEvent } from '../../machines/alloc-types.js';
+import type { Awaiting, CallFailure, CallOutcome, Capability } from '../../machines/csi-types.js';
 import {
+  allocMachine,
   groupSnapshotMachine,
+  mountMachine,
   nodeMachine,
   pluginMachine,
   pluginsMachine,
@@ -11,6 +14,7 @@ import {
   volumeMachine,
   volumeSnapshotMachine,
 } from '../../machines/index.js';
+import type { MountEvent } from '../../machines/mount-types.js';
 import type { NodeEvent } from '../../machines/node.js';
 import type { Fingerprint, PluginEvent, PluginInfo } from '../../machines/plugin.js';
 import type { PluginsEvent } from '../../machines/plugins.js';
@@ -216,6 +220,58 @@ const snapshotOutputs = {
 };
 const nothing = outcome(() => null);
 
+const mountAlloc = (die: Die) => die.of('a', 'b', 'c');
+const mountUse: Capability = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' };
+const mountCondition = (die: Die) => ({ condition: die.of(null, { abnormal: true, message: 'a disk is failing' }) });
+
+const mountEvents: Drafts<MountEvent> = {
+  'mount.use': (die) => ({
+    volume: {
+      ...{ uid: die.of('u1', 'u1', 'u2'), plugin: 'disk', csiId: 'vol-1' },
+      ...{ volumeContext: {}, publishContext: {}, secrets: {} },
+    },
+    capability: die.of(mountUse, mountUse, { ...mountUse, accessMode: 'single-node-writer' }),
+    ...{ allocId: mountAlloc(die), readOnly: die.below(5) === 0, isClaimed: die.below(2) > 0 },
+  }),
+  'mount.leave': (die) => ({ allocId: mountAlloc(die) }),
+  'mount.expand': (die) => ({ capacity: capacity(die) }),
+  'mount.observed': (die) => ({
+    users: [{ number: die.below(9), is: die.of('missing', 'dead'), isMended: die.below(2) > 0 }],
+    staging: die.of([], [{ number: die.below(9), isMended: die.below(2) > 0 }]),
+    isStart: die.below(3) === 0,
+  }),
+  'mount.confirm': (die) => ({ allocId: mountAlloc(die) }),
+  'mount.condition': mountCondition,
+  'mount.retry': () => ({}),
+  'call.awaits': awaiting,
+  settle: () => ({}),
+};
+
+const kernelMount = (die: Die) => ({ found: { device: die.of('8:1', '8:2'), root: '/' }, bootId: 'b' });
+
+const allocVolumes = (die: Die) => [
+  {
+    ...{ name: 'data', volume: { namespace: 'default', id: die.of('data', 'data', 'other') } },
+    ...{ mode: 'write' as const, readOnly: false, taskPath: '/data', ...mountUse },
+  },
+];
+
+const allocEvents: Drafts<AllocEvent> = {
+  'alloc.prepare': (die) => ({ volumes: allocVolumes(die), untilMs: die.of(null, 1_050_000), bootId: 'b' }),
+  'alloc.release': () => ({}),
+  'alloc.abort': (die) => ({ failure: failure(die) }),
+  'alloc.recover': (die) => ({ isNewBoot: die.below(2) > 0 }),
+  'alloc.claimed': (die) => ({ name: 'data', generation: die.below(9) }),
+  'alloc.waits': (die) => ({ name: 'data', reason: die.of(null, 'its plugin is away') }),
+};
+
+const allocMounts = outcome(() => [
+  {
+    ...{ name: 'data', volume: { namespace: 'default', id: 'data' }, hostPath: '/h', taskPath: '/data' },
+    ...{ readOnly: false, isDevice: false },
+  },
+]);
+
 /** Every machine that the house has. */
 export const plausible: Plausible[] = [
   { machine: pluginMachine, input: (die) => ({ info: infoOf(die) }), events: pluginEvents, outputs: {} },
@@ -247,6 +303,24 @@ export const plausible: Plausible[] = [
       controllerExpand: outcome((die) => ({ capacityBytes: '2', nodeExpansionRequired: die.below(2) > 0 })),
       ...{ deleteVolume: nothing, controllerUnpublish: nothing, controllerModify: nothing },
     },
+  },
+  {
+    machine: mountMachine,
+    input: () => ({ node: 'n', namespace: 'default', id: 'data' }),
+    events: mountEvents,
+    outputs: {
+      nodeStage: outcome((die) => ({ isStaged: die.below(4) > 0, ...kernelMount(die) })),
+      nodePublish: outcome(kernelMount),
+      nodeUnpublish: outcome((die) => die.of({}, { leftBehind: '/h: it is not empty' })),
+      nodeUnstage: outcome((die) => die.of({}, { leftBehind: '/s: it is not empty' })),
+      nodeExpand: outcome((die) => die.of({}, { capacityBytes: 2 })),
+    },
+  },
+  {
+    machine: allocMachine,
+    input: () => ({ node: 'n', allocId: 'web' }),
+    events: allocEvents,
+    outputs: { prepareAlloc: allocMounts, recoverAlloc: allocMounts },
   },
   ...[volumeSnapshotMachine, groupSnapshotMachine].map((machine) => ({
     machine,

@@ -1,7 +1,7 @@
 /** Allocs and mounts as an operator sees them: the tour of README.md as it stands there, real processes, SIGKILL, real mounts. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { AllocReport, MountReport } from '../../src/agent/mount-api.js';
@@ -137,6 +137,26 @@ describe('mounts of an agent', function () {
       [[], {}],
     ]);
     expect(leftovers()).to.deep.equal([]);
+  });
+
+  it('A5 M6 what somebody else has mounted among the mounts is shown, and unmounted when that is asked for', async () => {
+    expect(cli('volume', 'create', 'data', '--plugin', 'hostpath', '--size', '1Mi').status).to.equal(0);
+    const prepared: AllocReport['mounts'] = JSON.parse(
+      cli('alloc', 'prepare', 'web', '--volume', 'data:/data', '--json').stdout,
+    );
+    const stray = `${dirname(prepared?.[0]?.hostPath ?? '')}/stray`;
+    mkdirSync(stray);
+    expect(spawnSync('mount', ['-t', 'tmpfs', 'stray', stray]).status).to.equal(0);
+    writeFileSync(join(stray, 'kept'), '');
+    expect(cli('mount', 'strays').stdout).to.match(new RegExp(`^tmpfs +\\d+:\\d+ / +${stray}$`, 'm'));
+    expect(cli('mount', 'clean', prepared?.[0]?.hostPath ?? '').stderr).to.include('is no mount that nobody knows of');
+    expect(cli('mount', 'clean', stray).stdout).to.equal(`${stray} is unmounted\n`);
+    expect(cli('mount', 'strays').stdout).to.equal('there are no strays\n');
+    expect(cli('alloc', 'release', 'web').status).to.equal(0);
+    expect(leftovers().filter((path) => path.endsWith('/stray'))).to.have.length(1);
+    await agent.line(
+      / volume default\/data: unmounted for alloc web \(\d+ ms\); left behind, remove it by hand: .*not empty/,
+    );
   });
 
   it('A5 H6 a drain releases allocs first, then stops the plugins they use; nothing is left', async () => {

@@ -2,8 +2,5 @@
 import { faultMatrix } from './kill-mounts-suite.js';
 
 describe('M7 M8 H1 H2 whoever is killed while an alloc is prepared: released afterwards, nothing of it is left', () => {
-  faultMatrix('abandon', [
-    ['shared', 'block'],
-    ['files', 'more'],
-  ]);
+  faultMatrix('abandon');
 });

@@ -16,7 +16,10 @@ import { interceptedStore } from '../engine/intercepted-store.js';
 
 export interface MatrixAgentOptions {
   dataDir: string;
-  socketPath: string;
+  /** Where the driver of its volumes listens, or the command of the task that is that. */
+  driver: { socketPath: string } | { command: string[] };
+  /** Of its calls. */
+  timeoutMs: number;
 }
 
 /** What an agent does: a commit by its actor and event, a call by its RPC and volume; the how manieth of those. */
@@ -47,7 +50,10 @@ export interface Belief {
 }
 
 export type MatrixAsk =
-  | { op: 'arm'; moment: MatrixMoment | null; driverPid: number }
+  /** `driverPid`: of one that is no task. */
+  | { op: 'arm'; moment: MatrixMoment | null; driverPid?: number }
+  /** The driver can be asked. */
+  | { op: 'await-driver' }
   | { op: 'steps' }
   | { op: 'prepare'; allocId: string; volumes: AllocVolumeRequest[] }
   | { op: 'release'; allocId: string }
@@ -55,16 +61,19 @@ export type MatrixAsk =
   | { op: 'delete'; id: string }
   | { op: 'look' };
 
-/** To `arm`, `create`, `release` and `delete` there is nothing to say but that it is done. */
+/** To most there is nothing to say but that it is done. */
 export interface MatrixAnswer {
   number: number;
   failed?: { code: string; message: string };
   steps?: MatrixStep[];
+  /** Whether somebody was killed. */
+  isMet?: boolean;
   mounts?: AllocMount[];
   belief?: Belief;
 }
 
 const plugin = 'disk';
+const types = ['csi-node', 'csi-controller'];
 /** Of whose commits it tells. */
 const watchedAddresses = /^(alloc|mount|volume|node)\//;
 /** Calls that are asked for by mounts and volumes, by the names of the client's methods. */
@@ -81,11 +90,15 @@ const watchedCalls = new Set([
 class Steps {
   taken: MatrixStep[] = [];
   #moment: MatrixMoment | null = null;
-  #driverPid = 0;
+  #driverPid: number | undefined;
   /** By the plugin's ids of volumes. */
   #ids = new Map<string, string>();
 
-  arm(moment: MatrixMoment | null, driverPid: number, volumes: Volume[]): void {
+  get isMet(): boolean {
+    return this.#moment === null;
+  }
+
+  arm(moment: MatrixMoment | null, driverPid: number | undefined, volumes: Volume[]): void {
     this.taken = [];
     this.#moment = moment;
     this.#driverPid = driverPid;
@@ -108,7 +121,7 @@ class Steps {
     const moment = this.#moment;
     if (!moment || moment.when !== when || !steps.some((step) => isSame(step, moment.step))) return;
     this.#moment = null;
-    if (moment.dying.includes('driver')) process.kill(this.#driverPid, 'SIGKILL');
+    if (moment.dying.includes('driver') && this.#driverPid !== undefined) process.kill(this.#driverPid, 'SIGKILL');
     if (!moment.dying.includes('agent')) return;
     process.kill(process.pid, 'SIGKILL');
     await new Promise(() => {});
@@ -156,9 +169,10 @@ const watchedClient = (client: CsiClient): CsiClient =>
     },
   });
 
-const { dataDir, socketPath }: MatrixAgentOptions = JSON.parse(process.argv[2] ?? '');
+const { dataDir, driver, timeoutMs }: MatrixAgentOptions = JSON.parse(process.argv[2] ?? '');
 const builtIn = csiDispensers();
-const connect = (): CsiClient => watchedClient(new CsiClient({ socketPath }));
+const connect: (typeof builtIn)['csi-node']['connect'] = ({ connection: { socketPath } }) =>
+  watchedClient(new CsiClient({ socketPath }));
 const runtime = await createRuntime({
   nodeId: 'n1',
   dataDir,
@@ -167,18 +181,23 @@ const runtime = await createRuntime({
     'csi-node': { ...builtIn['csi-node'], connect },
     'csi-controller': { ...builtIn['csi-controller'], connect },
   },
-  calls: { timeoutMs: 500, nodeTimeoutMs: 500 },
+  calls: { timeoutMs, nodeTimeoutMs: timeoutMs },
   retry: { initialMs: 5, maxMs: 50 },
   fingerprint: { intervalMs: 100 },
 });
 
+const pidOfTask = (): number | undefined => runtime.tasks.list().find(({ id }) => id === plugin)?.pid;
+
 async function work(ask: MatrixAsk): Promise<Omit<MatrixAnswer, 'number'>> {
   switch (ask.op) {
     case 'arm':
-      steps.arm(ask.moment, ask.driverPid, (await runtime.volumes.list()).items);
+      steps.arm(ask.moment, ask.driverPid ?? pidOfTask(), (await runtime.volumes.list()).items);
+      return {};
+    case 'await-driver':
+      await Promise.all(types.map((type) => runtime.plugins.waitFor(type, plugin)));
       return {};
     case 'steps':
-      return { steps: steps.taken };
+      return { steps: steps.taken, isMet: steps.isMet };
     case 'prepare':
       return { mounts: await runtime.allocations.prepare(ask.allocId, ask.volumes) };
     case 'release':
@@ -210,6 +229,11 @@ process.on('message', async ({ number, ask }: { number: number; ask: MatrixAsk }
 });
 process.on('disconnect', () => process.exit());
 
-for (const type of ['csi-node', 'csi-controller'])
-  await runtime.plugins.register({ type, name: plugin, allocId: 'disk-1', connection: { socketPath } });
+if ('command' in driver) {
+  const restart = { backoff: { initialMs: 1, maxMs: 2 } };
+  await runtime.tasks.start({ id: plugin, type: 'monolith', command: driver.command, restart });
+} else {
+  for (const type of types)
+    await runtime.plugins.register({ type, name: plugin, allocId: 'disk-1', connection: driver });
+}
 process.send?.('ready');

@@ -11,8 +11,13 @@ export type Phase = 'prepare' | 'abandon' | 'release';
  */
 export type When = 'before' | 'lost' | 'late' | 'after';
 
-export interface Cell {
+export interface Matrix {
   phase: Phase;
+  /** Whether calls can go wrong in what only the driver's script makes of them. */
+  isScripted: boolean;
+}
+
+export interface Cell extends Matrix {
   step: MatrixStep;
   when: When;
   dying: Mortal[];
@@ -21,39 +26,52 @@ export interface Cell {
 const everyone: Mortal[][] = [['agent'], ['driver'], ['agent', 'driver']];
 
 /** Every way in which a step can go wrong. An agent that does not die has no reason to abandon anything. */
-function waysOf(phase: Phase, { kind }: MatrixStep): Pick<Cell, 'when' | 'dying'>[] {
-  const moments: When[] = kind === 'call' ? ['before', 'lost', 'after'] : ['before', 'after'];
+function waysOf({ phase, isScripted }: Matrix, { kind }: MatrixStep): Pick<Cell, 'when' | 'dying'>[] {
+  const isCall = kind === 'call' && isScripted;
+  const moments: When[] = isCall ? ['before', 'lost', 'after'] : ['before', 'after'];
   const ways = moments.flatMap((when) => everyone.map((dying) => ({ when, dying })));
   const ofCalls: Pick<Cell, 'when' | 'dying'>[] = [
     { when: 'lost', dying: [] },
     { when: 'late', dying: ['agent'] },
   ];
-  const all = kind === 'call' ? [...ways, ...ofCalls] : ways;
+  const all = isCall ? [...ways, ...ofCalls] : ways;
   return phase === 'abandon' ? all.filter(({ dying }) => dying.includes('agent')) : all;
 }
 
-export const cellsOf = (phase: Phase, steps: readonly MatrixStep[]): Cell[] =>
-  steps.flatMap((step) => waysOf(phase, step).map((way) => ({ phase, step, ...way })));
+export const cellsOf = (matrix: Matrix, steps: readonly MatrixStep[]): Cell[] =>
+  steps.flatMap((step) => waysOf(matrix, step).map((way) => ({ ...matrix, step, ...way })));
 
 /**
- * Deals out some of all cells: one for each step, its ways in turn, so that each step is there, and each way of commits and
- * of calls. Which way meets which step is the seed's to say.
+ * Deals out some of all cells: one for each call and for every other commit, their ways in turn, so that each way is there.
+ * Which way meets which step is the seed's to say.
  */
 export class Dealer {
-  readonly #turns: Record<MatrixStep['kind'], number>;
+  /** How many of a kind were dealt. */
+  readonly #dealt: Record<MatrixStep['kind'], number>;
+  #commits: number;
 
   constructor(seed: number) {
     const random = seededRandom(seed);
-    this.#turns = { commit: Math.floor(random.next() * 60), call: Math.floor(random.next() * 60) };
+    const drawn = (): number => Math.floor(random.next() * 60);
+    this.#dealt = { commit: drawn(), call: drawn() };
+    this.#commits = drawn();
   }
 
-  deal(phase: Phase, steps: readonly MatrixStep[]): Cell[] {
-    return steps.flatMap((step) => {
-      const ways = waysOf(phase, step);
-      const way = ways[this.#turns[step.kind] % ways.length];
-      this.#turns[step.kind] += 1;
-      return way ? [{ phase, step, ...way }] : [];
-    });
+  deal(matrix: Matrix, steps: readonly MatrixStep[]): Cell[] {
+    return steps
+      .filter((step) => this.#isIn(step))
+      .flatMap((step) => {
+        const ways = waysOf(matrix, step);
+        const way = ways[this.#dealt[step.kind] % ways.length];
+        this.#dealt[step.kind] += 1;
+        return way ? [{ ...matrix, step, ...way }] : [];
+      });
+  }
+
+  #isIn({ kind }: MatrixStep): boolean {
+    if (kind === 'call') return true;
+    this.#commits += 1;
+    return this.#commits % 2 === 0;
   }
 }
 

@@ -23,16 +23,28 @@ export function treeBelow(directory: string): string[] {
   return within(directory).sort();
 }
 
+interface LoopDevice {
+  device: string;
+  file: string;
+}
+
+/** Those whose files are below a directory. */
+function loopDevicesBelow(directory: string): LoopDevice[] {
+  const columns = ['--list', '--noheadings', '--raw', '--output', 'NAME,BACK-FILE'];
+  const listed = execFileSync('losetup', columns, { encoding: 'utf8' });
+  return listed.split('\n').flatMap((line) => {
+    const [device = '', file = ''] = line.split(' ');
+    return isWithin(file, directory) ? [{ device, file }] : [];
+  });
+}
+
+/** How many devices are made of files in a directory. */
+export const countDevicesBelow = (directory: string): number => loopDevicesBelow(directory).length;
+
 /** Removes what a test has left mounted below a directory. */
 export function unmountBelow(directory: string): void {
   for (const path of mountPathsBelow(directory).reverse()) spawnSync('umount', ['--lazy', path]);
-  const listed = execFileSync('losetup', ['--list', '--noheadings', '--raw', '--output', 'NAME,BACK-FILE'], {
-    encoding: 'utf8',
-  });
-  for (const line of listed.split('\n')) {
-    const [device = '', file = ''] = line.split(' ');
-    if (file.startsWith(directory)) spawnSync('losetup', ['--detach', device]);
-  }
+  for (const { device } of loopDevicesBelow(directory)) spawnSync('losetup', ['--detach', device]);
 }
 
 /** A volume as a workload has it: a directory, or a device. */

@@ -14,6 +14,7 @@ import type { VolumeSpec } from '../../dist/src/index.js';
 import { type FaultDriver, faultDriver } from '../../dist/src/testing/index.js';
 import { StagecraftError } from '../../src/errors.js';
 import type { AllocVolumeRequest } from '../../src/mounts/mount-spec.js';
+import { mainPath, pluginPids } from './agent-process.js';
 import type {
   Belief,
   MatrixAgentOptions,
@@ -35,6 +36,13 @@ const root = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 const limitMs = 25_000;
 const lookEveryMs = 2;
 
+/** Where nothing is to go wrong, a call has time. */
+const longTimeoutMs = 20_000;
+/** What undoes a call that nobody hears of any more waits for as long as that may go on. */
+const shortTimeoutMs = 1_000;
+
+const driverCommand = [process.execPath, mainPath, 'driver', '--node-id', 'node-1', '--attach'];
+
 const file = { attachmentMode: 'file-system' } as const;
 
 /** By their ids. */
@@ -46,6 +54,9 @@ const usages = {
 } as const;
 
 export type VolumeId = keyof typeof usages;
+
+/** The driver that fails on command, or the bundled one as it is, a task of the agent's. */
+export type DrivenBy = 'script' | 'task';
 
 export const keeper = 'keeper';
 export const comer = 'comer';
@@ -72,7 +83,8 @@ interface Waiting {
 
 export class MatrixScene {
   readonly folder: string;
-  readonly driver: FaultDriver;
+  /** Null: it is a task of the agent's. */
+  readonly driver: FaultDriver | null;
   /** Those that the alloc which comes and goes has. */
   readonly ids: VolumeId[];
   #agent: ChildProcess;
@@ -81,8 +93,9 @@ export class MatrixScene {
   readonly #waiting = new Map<number, Waiting>();
   #reader: Reader | undefined;
   #isEnding = false;
+  #timeoutMs = longTimeoutMs;
 
-  private constructor(folder: string, driver: FaultDriver, ids: VolumeId[]) {
+  private constructor(folder: string, driver: FaultDriver | null, ids: VolumeId[]) {
     this.folder = folder;
     this.driver = driver;
     this.ids = ids;
@@ -90,17 +103,17 @@ export class MatrixScene {
   }
 
   /** Resolves when the keeper has its volume, and those of the other are made. */
-  static async start(ids: VolumeId[]): Promise<MatrixScene> {
+  static async start(ids: VolumeId[], drivenBy: DrivenBy): Promise<MatrixScene> {
     const folder = mkdtempSync(join(root, 'mounts-'));
     mkdirSync(join(folder, 'data'));
-    const driver = await faultDriver({
-      socketPath: join(folder, 'csi.sock'),
-      nodeId: 'node-1',
-      dataDir: join(folder, 'driver'),
-      attach: true,
-    });
+    const socketPath = join(folder, 'csi.sock');
+    const driver =
+      drivenBy === 'script'
+        ? await faultDriver({ socketPath, nodeId: 'node-1', dataDir: join(folder, 'driver'), attach: true })
+        : null;
     const scene = new MatrixScene(folder, driver, ids);
     try {
+      await scene.ask({ op: 'await-driver' });
       for (const id of new Set<VolumeId>(['shared', ...ids])) await scene.create(id);
       scene.#reader = new Reader((await scene.keep())[0]?.hostPath ?? '', 'what the keeper has written');
       return scene;
@@ -110,9 +123,22 @@ export class MatrixScene {
     }
   }
 
+  /** From here on things go wrong, and the agent is not to wait for them for long. */
+  async beImpatient(): Promise<void> {
+    this.#timeoutMs = shortTimeoutMs;
+    const before = this.#ready;
+    this.#agent.kill('SIGKILL');
+    await eventually('the agent is started anew', () => this.#ready !== before, limitMs);
+    await this.keep();
+  }
+
   /** Of all mounts. */
   get csiDir(): string {
-    return join(this.folder, 'data', 'csi');
+    return join(this.#dataDir, 'csi');
+  }
+
+  get #dataDir(): string {
+    return join(this.folder, 'data');
   }
 
   get reader(): Reader {
@@ -151,7 +177,8 @@ export class MatrixScene {
 
   /** From here on steps are counted. */
   async arm(moment: MatrixMoment | null): Promise<void> {
-    await this.ask({ op: 'arm', moment, driverPid: this.driver.pid ?? 0 });
+    const { pid } = this.driver ?? {};
+    await this.ask({ op: 'arm', moment, ...(pid !== undefined && { driverPid: pid }) });
   }
 
   /** Those since it was armed. */
@@ -159,12 +186,19 @@ export class MatrixScene {
     return (await this.ask({ op: 'steps' })).steps ?? [];
   }
 
+  /** Whether the agent, which has not died since it was armed, has killed who it was to kill. */
+  async isMet(): Promise<boolean> {
+    return (await this.ask({ op: 'steps' })).isMet === true;
+  }
+
   /**
    * Does what kills those. Resolves when they are up again.
    * @returns whether it was answered before the agent died
    */
   async through(dying: readonly Mortal[], work: () => Promise<unknown>): Promise<'answered' | 'agent died'> {
-    const revived = dying.includes('driver') ? within('the driver was killed', this.#revive(), limitMs) : undefined;
+    const { driver } = this;
+    const revived =
+      driver && dying.includes('driver') ? within('the driver was killed', this.#revive(driver), limitMs) : undefined;
     const outcome = work().then(
       () => 'answered' as const,
       (error: unknown) => {
@@ -180,7 +214,7 @@ export class MatrixScene {
   /** Resolves with the number of the call that hangs by the script then, without anybody who waits for it. */
   async killAgentDuring(rpc: string): Promise<number> {
     const hanging = (): number | undefined =>
-      this.driver.calls().findLast((call) => call.rpc === rpc && call.step?.hang !== undefined && !call.end)?.number;
+      this.driver?.calls().findLast((call) => call.rpc === rpc && call.step?.hang !== undefined && !call.end)?.number;
     await eventually(`${rpc} hangs`, () => hanging() !== undefined, limitMs);
     this.#agent.kill('SIGKILL');
     return hanging() ?? 0;
@@ -204,20 +238,25 @@ export class MatrixScene {
     this.#isEnding = true;
     this.#reader?.close();
     this.#agent.kill('SIGKILL');
-    await this.driver.stop();
+    await this.driver?.stop();
+    for (const pid of pluginPids({ dataDir: this.#dataDir })) process.kill(pid, 'SIGKILL');
     unmountBelow(this.folder);
     rmSync(this.folder, { recursive: true, force: true });
   }
 
   /** Resolves when the driver has died and was started again. */
-  async #revive(): Promise<void> {
-    const { pid } = this.driver;
-    while (this.driver.pid === pid && !this.#isEnding) await pause(lookEveryMs);
-    if (!this.#isEnding) await this.driver.start();
+  async #revive(driver: FaultDriver): Promise<void> {
+    const { pid } = driver;
+    while (driver.pid === pid && !this.#isEnding) await pause(lookEveryMs);
+    if (!this.#isEnding) await driver.start();
   }
 
   #start(): [ChildProcess, Promise<unknown>] {
-    const options: MatrixAgentOptions = { dataDir: join(this.folder, 'data'), socketPath: this.driver.socketPath };
+    const options: MatrixAgentOptions = {
+      dataDir: this.#dataDir,
+      driver: this.driver ? { socketPath: this.driver.socketPath } : { command: driverCommand },
+      timeoutMs: this.#timeoutMs,
+    };
     const agent = fork(agentPath, [JSON.stringify(options)], { execArgv: ['--import=tsx'] });
     const ready = new Promise<void>((resolve, reject) => {
       agent.on('message', (message: MatrixAnswer | 'ready') => {

@@ -1,0 +1,166 @@
+/** The alloc machine under plain XState: what is done for it ends as the test says. */
+import { expect } from 'chai';
+import { createActor, fromPromise, SimulatedClock } from 'xstate';
+import { type AllocWork, allocMachine } from '../../machines/alloc.js';
+import type { AllocChanged, AllocMount, AllocVolume } from '../../machines/alloc-types.js';
+import type { CallOutcome } from '../../machines/csi-types.js';
+import { Runs, stamped } from './stamped.js';
+
+const volumes: AllocVolume[] = [
+  {
+    ...{ name: 'data', volume: { namespace: 'default', id: 'data' }, mode: 'write', readOnly: false, taskPath: '/d' },
+    ...{ accessMode: 'single-node-writer', attachmentMode: 'file-system' },
+  },
+];
+const mounts: AllocMount[] = [
+  {
+    ...{ name: 'data', volume: { namespace: 'default', id: 'data' }, hostPath: '/h', taskPath: '/d' },
+    ...{ readOnly: false, isDevice: false },
+  },
+];
+const prepare = { type: 'alloc.prepare', volumes, untilMs: null, bootId: 'b' } as const;
+const had: CallOutcome<AllocMount[]> = { status: 'done', answer: mounts };
+const refused = (code: string): CallOutcome<AllocMount[]> => ({
+  status: 'failed',
+  failure: { code, message: 'no', final: true },
+});
+
+function scene() {
+  const clock = new SimulatedClock();
+  const runs = {
+    prepare: new Runs<AllocWork, CallOutcome<AllocMount[]>>(),
+    recover: new Runs<AllocWork, CallOutcome<AllocMount[]>>(),
+    release: new Runs<AllocWork, void>(),
+  };
+  const machine = allocMachine.provide({
+    actors: {
+      prepareAlloc: fromPromise(runs.prepare.begin),
+      recoverAlloc: fromPromise(runs.recover.begin),
+      releaseAlloc: fromPromise(runs.release.begin),
+    },
+  });
+  const told: AllocChanged['type'][] = [];
+  const actor = createActor(
+    stamped(machine, () => ({ at: clock.now(), random: 0.5 })),
+    {
+      input: { node: 'n', allocId: 'web' },
+      clock,
+    },
+  );
+  actor.on('*', ({ type }) => told.push(type));
+  actor.start();
+  const state = (): unknown => {
+    const { value } = actor.getSnapshot();
+    return typeof value === 'string' ? value : Object.keys(value)[0];
+  };
+  const turn = async (): Promise<void> => {
+    for (let n = 0; n < 6; n += 1) await Promise.resolve();
+  };
+  return { actor, clock, runs, told, state, turn };
+}
+
+describe('the alloc machine', () => {
+  it('H1 prepared, then released: each is asked for once', async () => {
+    const { actor, runs, told, state, turn } = scene();
+    actor.send(prepare);
+    actor.send(prepare);
+    runs.prepare.last.resolve(had);
+    await turn();
+    expect([state(), actor.getSnapshot().context.mounts]).to.deep.equal(['prepared', mounts]);
+    actor.send({ type: 'alloc.release' });
+    actor.send({ type: 'alloc.release' });
+    runs.release.last.resolve();
+    await turn();
+    expect([state(), runs.prepare.all.length, runs.release.all.length]).to.deep.equal(['released', 1, 1]);
+    expect(told).to.deep.equal(['preparing', 'prepared', 'releasing', 'released']);
+  });
+
+  it('H1 what can not be had is undone, then failed with why; released after that, nothing is left of it', async () => {
+    const { actor, runs, state, turn } = scene();
+    actor.send(prepare);
+    runs.prepare.last.resolve(refused('CSI_ERROR'));
+    await turn();
+    expect([state(), actor.getSnapshot().context.failure?.code]).to.deep.equal(['releasing', 'CSI_ERROR']);
+    runs.release.last.resolve();
+    await turn();
+    expect(state()).to.equal('failed');
+    actor.send({ type: 'alloc.release' });
+    expect([state(), actor.getSnapshot().context.volumes]).to.deep.equal(['released', []]);
+  });
+
+  it('H1 released while it is undone: it does not stay failed', async () => {
+    const { actor, runs, state, turn } = scene();
+    actor.send(prepare);
+    actor.send({ type: 'alloc.abort', failure: { code: 'ABORTED', message: 'no', final: false } });
+    actor.send({ type: 'alloc.release' });
+    runs.release.last.resolve();
+    await turn();
+    expect([state(), runs.prepare.last.signal.aborted]).to.deep.equal(['released', true]);
+  });
+
+  it('H4 its time is over: undone; asked for twice, it has the time of whoever waits longer', async () => {
+    const { actor, clock, runs, state } = scene();
+    actor.send({ ...prepare, untilMs: 1_000 });
+    actor.send({ ...prepare, untilMs: 5_000 });
+    clock.increment(1_000);
+    expect([state(), runs.prepare.all.length]).to.deep.equal(['preparing', 1]);
+    clock.increment(4_000);
+    expect([state(), actor.getSnapshot().context.failure?.code]).to.deep.equal(['releasing', 'TIMEOUT']);
+  });
+
+  it('H3 after a restart it is recovered; it fails only where its claim is lost, which is told', async () => {
+    const { actor, clock, runs, told, state, turn } = scene();
+    actor.send(prepare);
+    actor.send({ type: 'alloc.claimed', name: 'data', generation: 7 });
+    runs.prepare.last.resolve(had);
+    await turn();
+    actor.send({ type: 'alloc.recover', isNewBoot: false });
+    runs.recover.last.reject(new Error('thrown'));
+    await turn();
+    expect(state()).to.equal('recovering');
+    clock.increment(2_000);
+    expect(runs.recover.last.input.generations).to.deep.equal({ data: 7 });
+    runs.recover.last.resolve(refused('CLAIM_LOST'));
+    await turn();
+    expect([state(), told.slice(-2)]).to.deep.equal(['releasing', ['claim-lost', 'releasing']]);
+  });
+
+  it('N3 H1 after a restart amid its preparing that is begun anew, with what it has claimed by then; told once', async () => {
+    const { actor, runs, told, state } = scene();
+    actor.send(prepare);
+    actor.send({ type: 'alloc.claimed', name: 'data', generation: 7 });
+    actor.send({ type: 'alloc.recover', isNewBoot: false });
+    expect(runs.prepare.all.map(({ signal }) => signal.aborted)).to.deep.equal([true, false]);
+    expect([state(), runs.prepare.last.input.generations]).to.deep.equal(['preparing', { data: 7 }]);
+    expect(told).to.deep.equal(['preparing']);
+  });
+
+  it('H3 after another boot it waits until it is asked for again, and only with what it had', async () => {
+    const { actor, runs, state, turn } = scene();
+    actor.send(prepare);
+    runs.prepare.last.resolve(had);
+    await turn();
+    actor.send({ type: 'alloc.recover', isNewBoot: true });
+    expect([state(), runs.recover.all.length]).to.deep.equal(['recovering', 0]);
+    actor.send({ ...prepare, volumes: [], bootId: 'b2' });
+    expect(runs.recover.all).to.have.length(0);
+    actor.send({ ...prepare, bootId: 'b2' });
+    runs.recover.last.resolve(had);
+    await turn();
+    expect([state(), actor.getSnapshot().context.bootId]).to.deep.equal(['prepared', 'b2']);
+  });
+
+  it('H2 a release that throws is done again, after a while', async () => {
+    const { actor, clock, runs, state, turn } = scene();
+    actor.send(prepare);
+    runs.prepare.last.resolve(had);
+    await turn();
+    actor.send({ type: 'alloc.release' });
+    runs.release.last.reject(new Error('thrown'));
+    await turn();
+    clock.increment(2_000);
+    runs.release.last.resolve();
+    await turn();
+    expect([state(), runs.release.all.length]).to.deep.equal(['released', 2]);
+  });
+});
