@@ -93,8 +93,11 @@ export class NodeSide {
     this.#nodeId = nodeId;
     this.#clock = clock;
     const bootId = presentBootId();
-    const compared = new Promise<void>((resolve) => {
-      this.#tellCompared = resolve;
+    let comparing: Promise<void> | undefined = new Promise<void>((resolve) => {
+      this.#tellCompared = () => {
+        comparing = undefined;
+        resolve();
+      };
     });
     const maxInFlight = calls.maxInFlightPerPlugin ?? 64;
     const access = new PluginAccess(nodeSidePort(options.plugins), { clock, maxInFlight });
@@ -110,7 +113,7 @@ export class NodeSide {
     const worker = new AllocWorker({
       ...{ node: nodeId, claims, clock },
       mounter: () => this.mounter,
-      compared: () => compared,
+      compared: () => comparing,
     });
     this.kinds = [
       mountKind({
@@ -123,7 +126,7 @@ export class NodeSide {
           locks: options.locks,
         }),
         places: hostPlaces({ root: paths.root, readTable: () => tables.table(), tool }),
-        compared: () => compared,
+        compared: () => comparing,
         shared: () => this.#propagation.ensureShared(),
       }),
       allocKind(worker),
@@ -157,6 +160,7 @@ export class NodeSide {
           access,
           strays,
           stats: volumeStats,
+          baseDirOf,
         }),
         allocations: new Allocations({ node: nodeId, engine, clock, bootId }),
         claimWatch: new ClaimWatch({ nodeId, engine, claims, clock, logger }),

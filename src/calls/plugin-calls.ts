@@ -31,8 +31,8 @@ export interface Work<TAnswer> {
   refusal?(sight: Admitted['sight']): string | undefined;
   /** What stands in its way for now: it is tried again later. */
   hindrance?(sight: Admitted['sight']): CallFailure | undefined;
-  /** The answer where nothing has to be called. */
-  without?(sight: Admitted['sight']): TAnswer | undefined;
+  /** The answer where nothing has to be called; where it rejects, that can't be told yet, and no call was made. */
+  without?(sight: Admitted['sight']): TAnswer | undefined | Promise<TAnswer | undefined>;
   /** What has to be so on this host before the call: where it rejects, no call was made. */
   prepare?(): Promise<void>;
   call(client: unknown, bounds: CallBounds, sight: Admitted['sight']): Promise<TAnswer>;
@@ -127,7 +127,8 @@ export class PluginCalls {
       if (refusal !== undefined) return { status: 'not-begun', failure: lacking(refusal) };
       const hindrance = work.hindrance?.(sight);
       if (hindrance) return { status: 'not-begun', failure: hindrance, retry };
-      const answer = work.without?.(sight);
+      const without = work.without?.(sight);
+      const answer = without instanceof Promise ? await without : without;
       if (answer !== undefined) {
         admitted.leave();
         return { status: 'done', answer };

@@ -22,8 +22,8 @@ export interface AllocWorkOptions {
   /** Made by the time it is asked. */
   mounter(): Pick<Mounter, 'check' | 'publishing' | 'bring' | 'take' | 'standing' | 'refuseUnclaimed' | 'confirm'>;
   clock: Clock;
-  /** Resolves once what was believed in has been compared with the kernel. */
-  compared(): Promise<void>;
+  /** Resolves once what was believed in has been compared with the kernel; undefined where it is. */
+  compared(): Promise<void> | undefined;
 }
 
 type Run = EffectCall<AllocWork>;

@@ -46,8 +46,8 @@ export interface MountKindOptions {
   bootId: string;
   /** For one call, in milliseconds. */
   timeoutMs: number;
-  /** Resolves once what was believed in has been compared with the kernel. */
-  compared(): Promise<void>;
+  /** Resolves once what was believed in has been compared with the kernel; undefined where it is. */
+  compared(): Promise<void> | undefined;
   /** Resolves once mounts that are made here are seen by whoever is to see them. @throws StagecraftError HOST_UNFIT */
   shared(): Promise<void>;
 }
@@ -56,20 +56,23 @@ export const mountsTopic = (node: string): string => `mounts/${encodeURIComponen
 
 export function mountKind(options: MountKindOptions): ActorKind {
   const { node, calls, claims, paths, places, tables, bootId, timeoutMs } = options;
-  const told = (plugin: string, { path }: Place): string => paths.toPlugin(plugin, path, options.baseDirOf(plugin));
+  /** Made out before the call, where a path that drivers don't take means that none was made; the call has the same. */
+  const told = (plugin: string, { path }: Place): (() => string) => {
+    let found: string | undefined;
+    return () => {
+      found ??= paths.toPlugin(plugin, path, options.baseDirOf(plugin));
+      return found;
+    };
+  };
   const stagingOf = ({ plugin, key }: MountCall): Place => paths.staging(plugin, key);
   const targetOf = ({ plugin, key, allocId }: TargetCall): Place => paths.target(plugin, key, allocId);
   const seenAt = async ({ path }: Place): Promise<MountEntry | undefined> => (await tables.table()).at(path).at(-1);
-  let isCompared = false;
-  void options.compared().then(() => {
-    isCompared = true;
-  });
   /** What was believed in may not be so any more: then something else is to be done. */
-  const wait = async (run: EffectCall<MountCall>): Promise<CallOutcome<never>> => {
+  const wait = async (run: EffectCall<MountCall>, compared: Promise<void>): Promise<CallOutcome<never>> => {
     // What an earlier run has begun, its machine has to know first.
     if (run.recovered || run.attempt > 1) return anew('failed', 'it may have been made by a run before a restart');
     run.send({ type: 'call.awaits', reason: 'what is mounted here is compared with what was before' });
-    await options.compared();
+    await compared;
     return anew('not-begun', 'what is mounted here is known');
   };
   const effect = <TInput extends MountCall, TAnswer>(
@@ -79,7 +82,9 @@ export function mountKind(options: MountKindOptions): ActorKind {
     sentDeadlineMs: givenUpAfterMs(timeoutMs),
     ...(negates && { negates }),
     run: (run: EffectCall<TInput>) => {
-      return isCompared ? calls.run(run, { ...work(run.input), volumes: [nodeCallsOf(run.input.csiId)] }) : wait(run);
+      const compared = options.compared();
+      if (compared) return wait(run, compared);
+      return calls.run(run, { ...work(run.input), volumes: [nodeCallsOf(run.input.csiId)] });
     },
   });
   /**
@@ -104,6 +109,16 @@ export function mountKind(options: MountKindOptions): ActorKind {
     const left = await places.remove(place, table);
     return left ? { leftBehind: `${left.path}: ${left.why}` } : {};
   };
+  /** The answer of a plugin that does not stage. One that was there before it may have: what is staged is for that to undo. */
+  const unlessStaging =
+    <T>(place: Place, otherwise: () => T | Promise<T>) =>
+    ({ capabilities }: Admitted['sight']): Promise<T> | undefined => {
+      if (capabilities.has('STAGE_UNSTAGE_VOLUME')) return undefined;
+      return seenAt(place).then((seen) => {
+        if (seen) throw notToUnstage(place, seen);
+        return otherwise();
+      });
+    };
   /** What was made for a call that is refused for good goes again, unless something is there. */
   const tidied = async (place: Place, call: Promise<void>): Promise<void> => {
     try {
@@ -124,17 +139,18 @@ export function mountKind(options: MountKindOptions): ActorKind {
     effects: {
       nodeStage: effect<StageCall, StageAnswer>((input) => {
         const staging = stagingOf(input);
+        const stagingPath = told(input.plugin, staging);
         return {
           refusal: (sight) => modeRefusal(sight, input.capability),
-          without: offered('STAGE_UNSTAGE_VOLUME', { isStaged: false, bootId }),
+          without: unlessStaging(staging, () => ({ isStaged: false, bootId })),
           prepare: async () => {
+            stagingPath();
             await options.shared();
             await places.makeStaging(staging);
           },
           call: async (client, bounds) => {
             const { csiId, capability, volumeContext, publishContext } = input;
-            const stagingPath = told(input.plugin, staging);
-            const request = { csiId, stagingPath, capability, volumeContext, publishContext };
+            const request = { csiId, stagingPath: stagingPath(), capability, volumeContext, publishContext };
             await tidied(staging, node.stage(client, request, bounds));
             const found = await seenAt(staging);
             return { isStaged: true, bootId, ...(found && { found: kernelMount(found) }) };
@@ -144,21 +160,26 @@ export function mountKind(options: MountKindOptions): ActorKind {
       nodePublish: effect<NodePublishCall, NodePublishAnswer>((input) => {
         const target = targetOf(input);
         const targetPath = told(input.plugin, target);
+        const stagingPath = told(input.plugin, stagingOf(input));
+        const pathsOf = () => ({
+          targetPath: targetPath(),
+          ...(input.isStaged && { stagingPath: stagingPath() }),
+        });
         let isTaken = false;
         return {
           refusal: (sight) => modeRefusal(sight, input.capability),
           prepare: async () => {
+            pathsOf();
             await options.shared();
             const table = await tables.table();
             isTaken = table.at(target.path).length > 0;
             await places.makeParent(target, table);
           },
           call: async (client, bounds) => {
-            const { csiId, capability, volumeContext, publishContext, readOnly, isStaged } = input;
+            const { csiId, capability, volumeContext, publishContext, readOnly } = input;
             if (isTaken && !input.isRepeat) await cleared(client, bounds);
-            const request = { csiId, targetPath, capability, volumeContext, publishContext, readOnly };
-            const staged = isStaged ? { stagingPath: told(input.plugin, stagingOf(input)) } : {};
-            await tidied(target, node.publish(client, { ...request, ...staged }, bounds));
+            const request = { csiId, ...pathsOf(), capability, volumeContext, publishContext, readOnly };
+            await tidied(target, node.publish(client, request, bounds));
             const found = await seenAt(target);
             if (!found) throw notMounted(target);
             if (readOnly && (await isWritable(found, capability))) throw notReadOnly(input, target);
@@ -168,7 +189,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
         /** A mount that nobody here knows of, as an attempt of before may have made it late, would be taken for the new one. */
         async function cleared(client: unknown, bounds: CallBounds): Promise<void> {
           const { csiId } = input;
-          await undone('published', target, () => node.unpublish(client, { csiId, targetPath }, bounds));
+          await undone('published', target, () => node.unpublish(client, { csiId, targetPath: targetPath() }, bounds));
         }
       }),
       nodeUnpublish: effect<TargetCall, NodeUnpublishAnswer>(
@@ -177,8 +198,10 @@ export function mountKind(options: MountKindOptions): ActorKind {
           const targetPath = told(input.plugin, target);
           const { csiId } = input;
           return {
+            prepare: async () => void targetPath(),
             call: async (client, bounds) => {
-              const unpublish = (): Promise<void> => node.unpublish(client, { csiId, targetPath }, bounds);
+              const request = { csiId, targetPath: targetPath() };
+              const unpublish = (): Promise<void> => node.unpublish(client, request, bounds);
               return removed(target, await undone('published', target, unpublish));
             },
           };
@@ -191,37 +214,37 @@ export function mountKind(options: MountKindOptions): ActorKind {
           const stagingPath = told(input.plugin, staging);
           const { csiId } = input;
           return {
-            without: offered('STAGE_UNSTAGE_VOLUME', {}),
+            without: unlessStaging(staging, async () => removed(staging, await tables.table())),
+            prepare: async () => void stagingPath(),
             call: async (client, bounds) => {
-              const unstage = (): Promise<void> => node.unstage(client, { csiId, stagingPath }, bounds);
+              const request = { csiId, stagingPath: stagingPath() };
+              const unstage = (): Promise<void> => node.unstage(client, request, bounds);
               return removed(staging, await undone('staged', staging, unstage));
             },
           };
         },
         ['nodeStage', 'nodePublish'],
       ),
-      nodeExpand: effect<NodeExpandCall, NodeExpandAnswer>((input) => ({
-        call: async (client, bounds, { capabilities }) => {
-          const { plugin, key, uid, csiId, capability, capacity, isStaged, allocId } = input;
-          const staging = told(plugin, stagingOf(input));
-          const volumePath = allocId === undefined ? staging : told(plugin, targetOf({ ...input, allocId }));
-          const place = { csiId, volumePath, ...(isStaged && { stagingPath: staging }) };
-          const expanded = capabilities.has('EXPAND_VOLUME')
-            ? await node.expand(client, { ...place, capacity, capability }, bounds)
-            : {};
-          await claims.expanded(key, { nodeId: options.nodeId, uid, capacity, ...expanded }, { signal: bounds.signal });
-          return expanded;
-        },
-      })),
+      nodeExpand: effect<NodeExpandCall, NodeExpandAnswer>((input) => {
+        const { plugin, key, uid, csiId, capability, capacity, isStaged, allocId } = input;
+        const stagingPath = told(plugin, stagingOf(input));
+        const volumePath = allocId === undefined ? stagingPath : told(plugin, targetOf({ ...input, allocId }));
+        const pathsOf = () => ({ volumePath: volumePath(), ...(isStaged && { stagingPath: stagingPath() }) });
+        return {
+          prepare: async () => void pathsOf(),
+          call: async (client, bounds, { capabilities }) => {
+            const expanded = capabilities.has('EXPAND_VOLUME')
+              ? await node.expand(client, { csiId, ...pathsOf(), capacity, capability }, bounds)
+              : {};
+            const { signal } = bounds;
+            await claims.expanded(key, { nodeId: options.nodeId, uid, capacity, ...expanded }, { signal });
+            return expanded;
+          },
+        };
+      }),
     },
   };
 }
-
-/** The answer where the plugin does not offer what is asked for. */
-const offered =
-  <T>(capability: string, otherwise: T) =>
-  ({ capabilities }: Admitted['sight']): T | undefined =>
-    capabilities.has(capability) ? undefined : otherwise;
 
 const newerModes: ReadonlySet<string> = new Set(['single-node-single-writer', 'single-node-multi-writer']);
 
@@ -247,6 +270,12 @@ const stillMounted = (what: string, { path }: Place, { device, root, fsType }: M
   new StagecraftError(
     'MOUNT_STAYS',
     `the plugin says that the volume is not ${what} any more, but ${root} of ${device} (${fsType}) is mounted at ${path} still: it is asked again`,
+  );
+
+const notToUnstage = ({ path }: Place, { device, root, fsType }: MountEntry): StagecraftError =>
+  new StagecraftError(
+    'MOUNT_STAYS',
+    `the plugin does not offer to stage and unstage volumes, but ${root} of ${device} (${fsType}) is mounted at the staging path ${path}: the plugin that staged it has to be back, or somebody has to unmount it`,
   );
 
 const notReadOnly = ({ key }: MountCall, { path }: Place): StagecraftError =>

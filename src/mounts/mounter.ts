@@ -75,6 +75,8 @@ export interface MounterOptions {
   stats: Stats;
   strays: Strays;
   access: PluginAccess;
+  /** Where a plugin sees what is its own on this host, if elsewhere. */
+  baseDirOf(plugin: string): string | undefined;
 }
 
 export class Mounter {
@@ -201,12 +203,12 @@ export class Mounter {
    * @throws StagecraftError what is known to be wrong with it
    */
   async check(asked: KnownMount, signal: AbortSignal): Promise<CheckedMount> {
-    const { claims, secrets, clock, paths, node } = this.#options;
+    const { claims, secrets, clock, paths, baseDirOf, node } = this.#options;
     const { key, allocId, readOnly, usage } = asked;
     const known = await claims.look(key, { nodeId: node }, { signal });
     const capability = capabilityFor(key, known, usage);
     for (const { path } of [paths.staging(known.plugin, key), paths.target(known.plugin, key, allocId)])
-      paths.toPlugin(known.plugin, path);
+      paths.toPlugin(known.plugin, path, baseDirOf(known.plugin));
     const context = this.#contextAt(key);
     if (context) {
       const volume = { ...nobodys, uid: known.uid, csiId: context.volume?.csiId ?? '' };

@@ -277,6 +277,19 @@ describe('the mount machine', () => {
     expect(scene.calls.slice(-2)).to.deep.equal(['unpublish a', 'unpublish a']);
   });
 
+  it('M2 a plugin that has come to stage since: staged before it is published for another', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a'));
+    await scene.answer({ status: 'done', answer: { isStaged: false, bootId: 'b1' } });
+    await scene.answer(published);
+    scene.actor.send(use('b'));
+    await scene.answer(failed({ answerClass: 'repair' }));
+    expect(scene.calls.slice(2)).to.deep.equal(['publish b', 'stage']);
+    await scene.answer(staged);
+    scene.clock.increment(1_000);
+    expect(scene.calls.slice(4)).to.deep.equal(['publish b']);
+  });
+
   it('M2 a plugin that does not stage: published, and let go of with the unpublish', async () => {
     const scene = new Scene();
     scene.actor.send(use('a'));

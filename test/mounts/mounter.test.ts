@@ -253,6 +253,20 @@ describe('mounts', () => {
     });
   }
 
+  it('M1 paths too long where a task has its plugin see them are refused before any call', async () => {
+    house = await MountHouse.start();
+    const socket = `${house.folder}/csi.sock`;
+    const stagePublishBaseDir = `/${'x'.repeat(110)}`;
+    await house.runtime.tasks.start({ id: 'far', type: 'monolith', socket, stagePublishBaseDir });
+    for (const type of ['csi-node', 'csi-controller']) await house.runtime.plugins.waitFor(type, 'far');
+    const capacity = { requiredBytes: mib };
+    await house.runtime.volumes.create({ id: 'data', plugin: 'far', capacity, capabilities: [many] });
+    const error = await refusalOf(house.runtime.allocations.prepare('web', [house.wanted('data', many)]));
+    expect([error.code, error.message]).to.match(/INVALID_ARGUMENT.*stagePublishBaseDir/);
+    await house.runtime.allocations.release('web');
+    expect(house.nodeCalls()).to.deep.equal([]);
+  });
+
   it('a task is not stopped, nor its plugin deregistered unseen, while volumes of it are mounted', async () => {
     await house.make('data', many);
     await house.runtime.mounts.mount({ volume: { id: 'data' }, allocId: 'a', usage: many });
