@@ -311,7 +311,8 @@ export class Mounter {
     const reached = ({ context }: ActorView): true | undefined => {
       const user = userOf(contextOf(context), allocId);
       tell?.(mountTrouble(contextOf(context))?.message ?? null);
-      if (user?.again)
+      // Asked for again as it leaves, or since it has left.
+      if (user?.again || user?.state === 'wanted' || user?.state === 'published')
         throw new StagecraftError('ABORTED', `${nameOf(key)} is to be mounted for alloc ${allocId} again`, {
           address: addressOf(this.#options.node, key),
         });

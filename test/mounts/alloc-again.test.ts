@@ -1,6 +1,7 @@
 /** An alloc that is asked for again: as it is being recovered, and where what it has is lost. */
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
+import type { ClaimClient } from '../../src/mounts/claim-client.js';
 import { refusalOf } from '../refusal.js';
 import { MountHouse, many, plugin, single } from './mount-house.js';
 
@@ -139,6 +140,38 @@ describe('an alloc that is asked for again', () => {
     await released;
     expect((await prepared).code).to.equal('CSI_ERROR');
     expect(await house.runtime.allocations.list()).to.deep.equal([]);
+  });
+
+  it('H2 mounted one by one for an alloc that is being released, once its target is gone: the release ends all the same', async () => {
+    house = await MountHouse.start();
+    await house.make('data', many);
+    const { uid = '', csiId = '' } = (await house.runtime.volumes.get({ id: 'data' })) ?? {};
+    const known = { uid, plugin, capabilities: [many], secrets: {} };
+    const published = { ...known, csiId, volumeContext: {}, publishContext: {} };
+    const claims: ClaimClient = {
+      look: async () => known,
+      claim: async () => ({ generation: 1 }),
+      holds: async () => true,
+      publish: async () => published,
+      release: async () => ({}),
+      unstaged: async () => {},
+      expanded: async () => {},
+    };
+    await house.reopen({ claims });
+    await house.runtime.plugins.waitFor('csi-node', plugin);
+    await house.runtime.allocations.prepare('web', [house.wanted('data', many)]);
+    house.driver.script('NodeUnstageVolume', { hang: 'before' });
+    const released = house.runtime.allocations.release('web');
+    const { number } = await house.driver.waitForCall('NodeUnstageVolume');
+    const mounted = Promise.allSettled([
+      house.runtime.mounts.mount({ volume: { id: 'data' }, allocId: 'web', usage: many }),
+    ]);
+    const users = async () => (await house.runtime.mounts.list()).flatMap((mount) => mount.users);
+    while ((await users()).some(({ state }) => state !== 'wanted')) await new Promise(setImmediate);
+    house.driver.release(number);
+    await released;
+    await mounted;
+    expect([house.mounted(), await house.runtime.mounts.list()]).to.deep.equal([[], []]);
   });
 
   it('M6 H1 what it has is lost, and only told of: asked for again, it is mounted again at the same path', async () => {
