@@ -8,7 +8,7 @@ import type { VolumeKey } from '../../machines/volume-types.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
-import { messageOf } from '../errors.js';
+import { messageOf, StagecraftError } from '../errors.js';
 import type { ClaimClient } from './claim-client.js';
 
 export interface ExpansionsOptions {
@@ -55,6 +55,8 @@ export class Expansions {
         if (expansion) await engine.ask(address, { type: 'mount.expand', capacity: expansion });
         return;
       } catch (error) {
+        // Nothing of it will ever grow.
+        if (error instanceof StagecraftError && error.code === 'VOLUME_NOT_FOUND') return;
         logger.debug({ address }, `whether it is to be expanded can't be known now: ${messageOf(error)}`);
         await pause(clock, retryMs, signal);
       }
