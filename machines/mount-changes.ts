@@ -1,6 +1,7 @@
 /** What requests and sights of the kernel make of a mount: its next context, and what is told of that. Pure. Which requests are refused: mount-requests.ts */
 import type { CapacityRange } from './csi-types.js';
 import type { Stamped } from './host.js';
+import { mountRefusalOf } from './mount-requests.js';
 import type {
   MountChanged,
   MountContext,
@@ -8,9 +9,10 @@ import type {
   MountSight,
   MountUse,
   MountUser,
+  StagingSight,
   VolumeCondition,
 } from './mount-types.js';
-import { isNotHere, isStagingOwed, mayBeMounted, nextMountWork } from './mount-work.js';
+import { isBeingStaged, isNotHere, isStagingOwed, mayBeMounted, nextMountWork } from './mount-work.js';
 import { isSameData } from './same-data.js';
 
 export type MountTold = MountChanged extends infer One
@@ -64,15 +66,19 @@ const nextNumber = (draft: MountDraft): number => {
   return draft.number;
 };
 
+type Wanted = Pick<MountUser, 'allocId' | 'readOnly' | 'isClaimed' | 'capability' | 'isUnconfirmed'>;
+
 /** To be mounted, from the beginning. */
 export const wanted = (
   draft: MountDraft,
-  { allocId, readOnly, isClaimed }: Pick<MountUser, 'allocId' | 'readOnly' | 'isClaimed'>,
+  { allocId, readOnly, isClaimed, capability, isUnconfirmed }: Wanted,
   sinceMs: number,
 ): MountUser => ({
   allocId,
   readOnly,
   isClaimed,
+  capability,
+  ...(isUnconfirmed && { isUnconfirmed }),
   state: 'wanted',
   number: nextNumber(draft),
   sinceMs,
@@ -91,22 +97,29 @@ export const use = (
   { at }: Stamped,
 ): MountChange =>
   draftedMount(context, (draft) => {
-    // What is staged is published, and undone, with what it was staged with.
-    if (draft.staging.state !== 'staged') draft.volume = volume;
+    // What is staged, or just being staged, is published with what it is staged with.
+    if (draft.staging.state !== 'staged' && !isBeingStaged(draft)) draft.volume = volume;
     draft.capability = capability;
     const { tries: _, undoing: __, ...staging } = draft.staging;
     draft.staging = staging;
     const present = draft.users.find((one) => one.allocId === allocId);
     // Whoever has a slot has it for both.
-    const asked = { allocId, readOnly, isClaimed: isClaimed || present?.isClaimed === true };
-    if (present?.state === 'leaving') putUser(draft, allocId, { ...present, again: { readOnly, isClaimed } });
-    else if (present?.state === 'wanted') putUser(draft, allocId, { ...due(present), ...asked });
-    else if (present?.state === 'published') putUser(draft, allocId, { ...present, ...asked });
-    else {
-      const doubt = present?.inDoubt ? { inDoubt: true } : {};
-      putUser(draft, allocId, { ...wanted(draft, asked, at), ...doubt });
-    }
+    const asked = { allocId, readOnly, capability, isClaimed: isClaimed || present?.isClaimed === true };
+    const { isUnconfirmed: ___, ...known } = present ?? wanted(draft, asked, at);
+    if (known.state === 'leaving') putUser(draft, allocId, { ...known, again: { readOnly, isClaimed, capability } });
+    else if (known.state === 'wanted') putUser(draft, allocId, { ...due(known), ...asked });
+    else if (known.state === 'published') putUser(draft, allocId, { ...known, ...asked });
+    else putUser(draft, allocId, { ...wanted(draft, asked, at), ...(known.inDoubt && { inDoubt: true }) });
   });
+
+/** Its claim is held still: what was asked for is done. */
+export const confirm = (context: MountContext, allocId: string): MountChange => ({
+  context: {
+    users: context.users.map(({ isUnconfirmed, ...user }) =>
+      isUnconfirmed && user.allocId !== allocId ? { ...user, isUnconfirmed } : user,
+    ),
+  },
+});
 
 /** It is tried now. */
 const due = ({ tries, ...user }: MountUser): MountUser => ({
@@ -132,18 +145,20 @@ export const leave = (context: MountContext, allocId: string, { at }: Stamped): 
  * as its slot is given up when its alloc has let go.
  */
 export function letGo(draft: MountDraft, user: MountUser, at: number): void {
-  const { allocId, readOnly, isClaimed, number, sinceMs, again } = user;
+  const { allocId, readOnly, isClaimed, capability, number, sinceMs, again, isUnconfirmed } = user;
   const { inDoubt: _, found: __, tries: ___, ...rest } = user;
   const isLast = draft.users.every(
     (one) => one.allocId === allocId || one.state === 'failed' || one.state === 'detached',
   );
-  if (again) putUser(draft, allocId, wanted(draft, { allocId, ...again }, at));
+  if (again) putUser(draft, allocId, wanted(draft, { allocId, ...again, ...(isUnconfirmed && { isUnconfirmed }) }, at));
   else if (user.failure) putUser(draft, allocId, { ...rest, state: 'failed' });
   else
     putUser(
       draft,
       allocId,
-      isLast && isStagingOwed(draft) ? { allocId, readOnly, isClaimed, state: 'detached', number, sinceMs } : undefined,
+      isLast && isStagingOwed(draft)
+        ? { allocId, readOnly, isClaimed, capability, state: 'detached', number, sinceMs }
+        : undefined,
     );
   settleStaging(draft);
 }
@@ -155,10 +170,11 @@ export function settleStaging(draft: MountDraft): void {
   if (isUsed || isStagingOwed(draft)) return;
   draft.users = draft.users.filter((one) => one.state !== 'detached');
   draft.staging = { state: 'none', number: draft.staging.number };
-  draft.capability = null;
   draft.expansion = null;
   draft.condition = null;
-  if (isNotHere(draft)) draft.volume = null;
+  if (!isNotHere(draft)) return;
+  draft.volume = null;
+  draft.capability = null;
 }
 
 /** What it is at is over, or was never begun: the next piece of work, as it is from here. */
@@ -173,40 +189,69 @@ export const chooseWork = (context: MountContext, { at }: Stamped): Partial<Moun
 /** What the kernel does not show any more. Nothing is said of what is under way, nor of what was mounted since. */
 export const observedMounts = (
   context: MountContext,
-  { users, staging }: { users: MountSight[]; staging: number[] },
+  { users, staging, isStart }: { users: MountSight[]; staging: StagingSight[]; isStart: boolean },
   { at }: Stamped,
 ): MountChange =>
   draftedMount(context, (draft) => {
     const { state, number, found: _, ...rest } = draft.staging;
-    const isUnstaged = state === 'staged' && staging.includes(number);
-    if (isUnstaged) draft.staging = { ...rest, number, state: 'doubtful' };
+    const lost = state === 'staged' ? staging.find((sight) => sight.number === number) : undefined;
+    if (lost) {
+      const { isMended } = lost;
+      draft.staging = { ...rest, number, state: 'doubtful', ...(!isMended && { isLost: true }) };
+      draft.tells.push({ type: 'staging-lost', isMended });
+    }
+    if (isStart) draft.users = draft.users.map(unconfirmed);
     for (const sight of users) {
       const user = draft.users.find((one) => one.number === sight.number);
       if (user?.state !== 'published') continue;
-      const { allocId, readOnly, isClaimed } = user;
+      const { allocId, readOnly, isClaimed, capability } = user;
       draft.tells.push({ type: 'lost', allocId, is: sight.is, isMended: sight.isMended });
       const { found: __, ...gone } = user;
       if (!sight.isMended) putUser(draft, allocId, { ...gone, state: 'lost' });
       else if (sight.is === 'missing') putUser(draft, allocId, wanted(draft, user, at));
-      else putUser(draft, allocId, { ...leavingUser(user, at), again: { readOnly, isClaimed } });
+      else putUser(draft, allocId, { ...leavingUser(user, at), again: { readOnly, isClaimed, capability } });
     }
   });
+
+/** Whoever has let go, or failed, is to be mounted no more. */
+const unconfirmed = (user: MountUser): MountUser =>
+  user.isClaimed && (user.again || user.state === 'wanted' || user.state === 'published')
+    ? { ...user, isUnconfirmed: true }
+    : user;
 
 /** What has failed is tried again, and what waits for its time is tried now. */
 export const retryMount = (context: MountContext, { at }: Stamped): MountChange =>
   draftedMount(context, (draft) => {
     const { tries: _, undoing: __, ...staging } = draft.staging;
     draft.staging = staging;
-    draft.users = draft.users.map((user) => {
-      if (user.state === 'failed' || user.state === 'lost') return wanted(draft, user, at);
-      return due(user);
-    });
+    for (const user of draft.users) {
+      if (user.state === 'wanted' || user.state === 'leaving') putUser(draft, user.allocId, due(user));
+      else if ((user.state === 'failed' || user.state === 'lost') && mayReturn(draft, user)) {
+        draft.capability = user.capability;
+        putUser(draft, user.allocId, wanted(draft, user, at));
+      }
+    }
     if (draft.expansion) draft.expansion = { capacity: draft.expansion.capacity };
   });
 
-export const expandMount = (context: MountContext, capacity: CapacityRange): MountChange => {
-  const isSame = context.expansion && !context.expansion.failure && isSameData(context.expansion.capacity, capacity);
-  return { context: context.volume && !isSame ? { expansion: { capacity } } : {} };
+/** Whether it would be taken if it were asked for now: others may use the volume otherwise by now. */
+const mayReturn = (draft: MountDraft, { allocId, capability, readOnly, isClaimed }: MountUser): boolean =>
+  draft.volume !== null &&
+  mountRefusalOf(draft, {
+    ...{ type: 'mount.use', volume: draft.volume, capability },
+    allocId,
+    readOnly,
+    isClaimed,
+  }) === undefined;
+
+export const expandMount = (
+  { volume, expansion, work, awaiting }: MountContext,
+  capacity: CapacityRange,
+): MountChange => {
+  const asked = expansion?.next ?? expansion?.capacity;
+  if (!volume || (asked && !expansion?.failure && isSameData(asked, capacity))) return { context: {} };
+  const isCalled = expansion && work?.kind === 'expand' && work.isCalling && !awaiting;
+  return { context: { expansion: isCalled ? { ...expansion, next: capacity } : { capacity } } };
 };
 
 export const conditionSeen = (context: MountContext, condition: VolumeCondition | null): MountChange =>

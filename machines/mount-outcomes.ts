@@ -10,7 +10,7 @@ import {
   userAt,
 } from './mount-calls.js';
 import { draftedMount, leavingUser, letGo, type MountChange, type MountDraft, putUser } from './mount-changes.js';
-import type { MountContext, MountUser, MountWork } from './mount-types.js';
+import type { MountContext, MountUser, MountWork, NodeExpansion } from './mount-types.js';
 import type { FailedAttempt } from './volume-outcomes.js';
 
 export const staged = (context: MountContext, { isStaged, found, bootId }: StageAnswer): MountChange =>
@@ -56,7 +56,7 @@ export const unstaged = (context: MountContext, { leftBehind }: NodeUnpublishAns
 
 export const nodeExpanded = (context: MountContext, { capacityBytes }: NodeExpandAnswer): MountChange =>
   draftedMount(context, (draft) => {
-    draft.expansion = null;
+    draft.expansion = nextExpansion(draft);
     draft.tells.push({ type: 'expanded', ...(capacityBytes !== undefined && { capacityBytes }) });
   });
 
@@ -74,7 +74,7 @@ export const mountFailed = (context: MountContext, attempt: FailedAttempt): Moun
     if (isMade) doubt(draft, work, failure, attempt.isAnew === true);
     if (attempt.isAnew) return;
     const count = (triesOf(draft, work)?.count ?? 0) + 1;
-    if (failure.final && work.kind !== 'unpublish' && work.kind !== 'unstage') fail(draft, work, attempt);
+    if (failure.final && work.kind !== 'unpublish' && work.kind !== 'unstage') fail(draft, work, { ...attempt, count });
     else again(draft, work, { ...attempt, count });
   });
 
@@ -109,7 +109,8 @@ function again(
   if (count === 1) tellFailed(draft, work, failure);
   if (work.kind === 'stage') draft.staging = { ...draft.staging, tries };
   else if (work.kind === 'unstage') draft.staging = { ...draft.staging, undoing: tries };
-  else if (work.kind === 'expand') draft.expansion = draft.expansion && { ...draft.expansion, tries };
+  else if (work.kind === 'expand')
+    draft.expansion = nextExpansion(draft) ?? (draft.expansion && { ...draft.expansion, tries });
   else {
     const user = userAt(draft);
     const isAsked = (user.state === 'leaving') === (work.kind === 'unpublish');
@@ -119,17 +120,20 @@ function again(
 }
 
 /** It stays so until it is asked for again; what it may have left is undone. */
-function fail(draft: MountDraft, work: MountWork, { failure, at, ...attempt }: FailedAttempt): void {
-  tellFailed(draft, work, failure);
+function fail(draft: MountDraft, work: MountWork, attempt: FailedAttempt & { count: number }): void {
+  const { failure, at, random, count } = attempt;
+  // For who is mounted it is tried again and again.
+  const isNews = work.kind !== 'stage' || count === 1 || draft.users.some(({ state }) => state === 'wanted');
+  if (isNews) tellFailed(draft, work, failure);
   if (work.kind === 'expand') {
-    draft.expansion = draft.expansion && { capacity: draft.expansion.capacity, failure };
+    draft.expansion = nextExpansion(draft) ?? (draft.expansion && { capacity: draft.expansion.capacity, failure });
   } else if (work.kind === 'publish') {
     failUser(draft, userAt(draft), { failure, at });
   } else {
     // Those who are mounted stay so, and for them it is tried again.
     const tries: Tries = {
-      count: 1,
-      notBeforeMs: at + jittered(defaultBackoff, (draft.staging.tries?.count ?? 0) + 1, attempt.random),
+      count,
+      notBeforeMs: at + jittered(defaultBackoff, count, random),
       sinceMs: at,
       failure,
     };
@@ -137,6 +141,10 @@ function fail(draft: MountDraft, work: MountWork, { failure, at, ...attempt }: F
     for (const user of draft.users) if (user.state === 'wanted') failUser(draft, user, { failure, at });
   }
 }
+
+/** What was asked for while its call was under way takes its place. */
+const nextExpansion = ({ expansion }: MountDraft): NodeExpansion | null =>
+  expansion?.next ? { capacity: expansion.next } : null;
 
 function failUser(draft: MountDraft, user: MountUser, { failure, at }: { failure: CallFailure; at: number }): void {
   const { tries: _, ...rest } = user;

@@ -45,7 +45,9 @@ function useRefusal(context: MountContext, { volume, capability, allocId, readOn
     const why = `${describeUser(own)} has it ${own.readOnly ? 'read-only' : 'for writing'} already: unmount it first`;
     return conflict(context, why);
   }
-  const [holder] = hasOneTarget(capability.accessMode) ? others.filter(({ state }) => state !== 'leaving') : [];
+  const [holder] = hasOneTarget(capability.accessMode)
+    ? others.filter((one) => one.state !== 'leaving' || one.again)
+    : [];
   if (holder)
     return conflict(
       context,

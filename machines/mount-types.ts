@@ -37,6 +37,10 @@ export interface MountUser {
   readOnly: boolean;
   /** It has a slot of the volume for this: whoever else is here without one keeps the volume from being given up. */
   isClaimed: boolean;
+  /** How it was asked for. */
+  capability: Capability;
+  /** While the runtime was away its claim may have been given to others: nothing is made for it before that is known. */
+  isUnconfirmed?: true;
   state: MountUserState;
   /** Of this mount of its target: one that is mounted once more has another. */
   number: number;
@@ -47,7 +51,7 @@ export interface MountUser {
   /** What its target has shown once it was mounted. */
   found?: KernelMount;
   /** Asked for again while it leaves: mounted anew after that. */
-  again?: Pick<MountUse, 'readOnly' | 'isClaimed'>;
+  again?: Pick<MountUse, 'readOnly' | 'isClaimed' | 'capability'>;
   tries?: Tries;
   /** Why it is `failed`, or will be once it is undone. */
   failure?: CallFailure;
@@ -65,6 +69,8 @@ export interface Staging {
   number: number;
   /** What the staging path has shown then; absent: nothing, as with plugins that stage elsewhere. */
   found?: KernelMount;
+  /** It is not there any more, and is staged again only for who is to be mounted. */
+  isLost?: true;
   tries?: Tries;
   /** At unstaging it. */
   undoing?: Tries;
@@ -72,6 +78,8 @@ export interface Staging {
 
 export interface NodeExpansion {
   capacity: CapacityRange;
+  /** Asked for while a call was under way: due after that. */
+  next?: CapacityRange;
   tries?: Tries;
   failure?: CallFailure;
 }
@@ -126,6 +134,9 @@ export interface MountSight {
   isMended: boolean;
 }
 
+/** A staging that is believed in, and not there. */
+export type StagingSight = Omit<MountSight, 'is'>;
+
 export interface MountUse {
   volume: MountedVolume;
   capability: Capability;
@@ -139,8 +150,13 @@ export type MountRequest =
   | ({ type: 'mount.use' } & MountUse)
   | { type: 'mount.leave'; allocId: string }
   | { type: 'mount.expand'; capacity: CapacityRange }
-  /** What the kernel shows, compared with what was believed then. `staging`: the numbers of stagings that are not there. */
-  | { type: 'mount.observed'; users: MountSight[]; staging: number[] }
+  /**
+   * What the kernel shows, compared with what was believed then. `isStart`: the runtime was away, and claims may have been
+   * lost meanwhile.
+   */
+  | { type: 'mount.observed'; users: MountSight[]; staging: StagingSight[]; isStart: boolean }
+  /** The claim of an alloc is held still. */
+  | { type: 'mount.confirm'; allocId: string }
   | { type: 'mount.condition'; condition: VolumeCondition | null }
   | { type: 'mount.retry' };
 
@@ -172,6 +188,8 @@ export type MountChanged = { node: string; key: VolumeKey } & (
   | { type: 'failed'; in: MountWorkKind; allocId?: string; failure: Failure }
   /** Its mount is not there any more, or is dead; `isMended`: it is mounted again. */
   | { type: 'lost'; allocId: string; is: MountSight['is']; isMended: boolean }
+  /** It is not staged any more; `isMended`: it is staged again. */
+  | { type: 'staging-lost'; isMended: boolean }
   /** What was found at the staging path once it was unstaged, and is not ours to remove. */
   | { type: 'left-behind'; leftBehind: string }
   | { type: 'condition'; condition: VolumeCondition | null }

@@ -1,7 +1,7 @@
 /** What is to be done next for a volume on its node: the one place that puts its pieces of work in order. Pure. */
 import { dueAtMs } from './backoff.js';
 import type { AccessMode, Tries } from './csi-types.js';
-import type { MountContext, MountUser, MountWork, MountWorkKind } from './mount-types.js';
+import type { MountContext, MountUser, MountWork, MountWorkKind, Staging } from './mount-types.js';
 
 type Piece = Omit<MountWork, 'isCalling'>;
 
@@ -19,15 +19,22 @@ export const mayBeMounted = ({ state, inDoubt }: MountUser): boolean =>
   state === 'published' || state === 'leaving' || inDoubt === true;
 
 /** Whether it needs the volume staged. */
-const needsStaging = ({ state }: MountUser): boolean => state === 'wanted' || state === 'published';
+const needsStaging = ({ state, isUnconfirmed }: MountUser, { isLost }: Staging): boolean =>
+  !isUnconfirmed && (state === 'wanted' || (state === 'published' && !isLost));
 
 /** The order is never reversed: the volume is unstaged only when every target is known to be unmounted. */
 const hasNoTarget = (user: MountUser): boolean =>
   user.state === 'detached' || (user.state === 'failed' && !mayBeMounted(user));
 
-/** Whether the volume is staged, or may be; also by a call that is under way. */
-export const isStagingOwed = ({ staging: { state }, work, awaiting }: MountContext): boolean =>
-  state === 'staged' || state === 'doubtful' || (work?.kind === 'stage' && work.isCalling && !awaiting);
+/** Whether a call that stages it is under way. */
+export const isBeingStaged = ({ work, awaiting }: MountContext): boolean =>
+  work?.kind === 'stage' && work.isCalling && !awaiting;
+
+/** Whether the volume is staged, or may be. */
+export const isStagingOwed = (context: MountContext): boolean => {
+  const { state } = context.staging;
+  return state === 'staged' || state === 'doubtful' || isBeingStaged(context);
+};
 
 /** All that is to be done, each with the moment from which on: what comes first in the list goes before what comes later. */
 function* pieces(context: MountContext, nowMs: number): Generator<Piece> {
@@ -39,14 +46,14 @@ function* pieces(context: MountContext, nowMs: number): Generator<Piece> {
   });
   for (const user of users) if (user.state === 'leaving') yield piece('unpublish', user.tries, user.allocId);
   const isStagedForSure = staging.state === 'staged' || staging.state === 'without';
-  if (users.some(needsStaging)) {
+  if (users.some((user) => needsStaging(user, staging))) {
     if (!isStagedForSure) {
       yield piece('stage', staging.tries);
       return;
     }
     const isAlone = capability !== null && hasOneTarget(capability.accessMode);
     for (const user of users) {
-      if (user.state !== 'wanted') continue;
+      if (user.state !== 'wanted' || user.isUnconfirmed) continue;
       if (isAlone && users.some((other) => other !== user && mayBeMounted(other))) continue;
       yield piece('publish', user.tries, user.allocId);
     }

@@ -24,6 +24,7 @@ import {
 import {
   chooseWork,
   conditionSeen,
+  confirm,
   expandMount,
   leave,
   type MountChange,
@@ -127,6 +128,7 @@ export const mountMachine = setup({
     'mount.leave': changed((context, event) => leave(context, event.allocId, stampOf(event))),
     'mount.expand': changed((context, event) => expandMount(context, event.capacity)),
     'mount.observed': changed((context, event) => observedMounts(context, event, stampOf(event))),
+    'mount.confirm': changed((context, event) => confirm(context, event.allocId)),
     'mount.condition': changed((context, event) => conditionSeen(context, event.condition)),
     'mount.retry': changed((context, event) => retryMount(context, stampOf(event))),
     'call.awaits': changed(mountAwaits),

@@ -54,7 +54,7 @@ export type GroupSnapshots = Omit<ControllerSide['groupSnapshots'], 'close' | 'i
 /** `runtime.mounts`. */
 export type Mounts = Omit<
   Mounter,
-  'close' | 'check' | 'publishing' | 'bring' | 'take' | 'standing' | 'needing' | 'refuseUnclaimed'
+  'close' | 'check' | 'publishing' | 'bring' | 'take' | 'standing' | 'needing' | 'refuseUnclaimed' | 'confirm'
 >;
 /** `runtime.allocations`. */
 export type Allocations = Omit<AllocationManager, 'close' | 'refuse' | 'recover' | 'releaseAll'>;

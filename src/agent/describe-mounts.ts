@@ -45,6 +45,8 @@ function changeIn(event: Exclude<MountEvent, { kind: 'condition' }>): string {
       const next = event.isMended ? 'it is mounted again' : 'it stays so until that is asked for: mount retry';
       return `its mount for alloc ${event.allocId} ${how}: ${next}`;
     }
+    case 'staging-lost':
+      return `it is not staged any more: ${event.isMended ? 'it is staged again' : 'it stays so until it is mounted again'}`;
     case 'left-behind':
       return `unstaged; left behind, remove it by hand: ${event.leftBehind}`;
     case 'expanded':

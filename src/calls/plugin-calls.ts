@@ -207,7 +207,7 @@ const awaits = (
 });
 
 /** Asked for again at once, also by machines that count it as an attempt. */
-const anew = (status: 'failed' | 'not-begun', message: string): CallOutcome<never> => ({
+export const anew = (status: 'failed' | 'not-begun', message: string): CallOutcome<never> => ({
   status,
   failure: { code: 'CALL_ANEW', message, final: false },
   retry: { initialMs: 0, maxMs: 0 },

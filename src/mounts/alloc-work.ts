@@ -20,7 +20,7 @@ export interface AllocWorkOptions {
   node: string;
   claims: ClaimClient;
   /** Made by the time it is asked. */
-  mounter(): Pick<Mounter, 'check' | 'publishing' | 'bring' | 'take' | 'standing' | 'refuseUnclaimed'>;
+  mounter(): Pick<Mounter, 'check' | 'publishing' | 'bring' | 'take' | 'standing' | 'refuseUnclaimed' | 'confirm'>;
   clock: Clock;
   /** Resolves once what was believed in has been compared with the kernel. */
   compared(): Promise<void>;
@@ -151,6 +151,7 @@ export class AllocWorker {
     const holds = async (): Promise<boolean> =>
       generation === undefined || this.#options.claims.holds(key, { allocId, generation }, { signal });
     if (!(await this.#insistent(patience, holds))) throw claimLost(wanted, allocId);
+    await this.#insistent(patience, () => mounter.confirm({ key, allocId }));
     const standing = await mounter.standing({ key, allocId }, { signal, tell });
     if (standing) return { ...standing, name, taskPath };
     return this.#prepareOne(run, wanted, patience);
@@ -184,7 +185,8 @@ export class AllocWorker {
         return done;
       } catch (error) {
         if (signal.aborted || !mayGoWell(error)) throw error;
-        tell(messageOf(error));
+        // What it waited for so far is what the next runtime begins with.
+        if (!isClosing(error)) tell(messageOf(error));
       }
       await pause(this.#options.clock, pauseMs, signal);
     }
@@ -199,6 +201,8 @@ function teller(run: Run, { name }: AllocVolume): (reason: string | null) => voi
     told = reason;
   };
 }
+
+const isClosing = (error: unknown): boolean => error instanceof StagecraftError && error.code === 'RUNTIME_CLOSED';
 
 const claimLostCode = 'CLAIM_LOST';
 

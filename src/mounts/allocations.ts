@@ -67,8 +67,8 @@ export class Allocations {
    * @param options `timeoutMs`, `signal`: until then it has to be done, else it is undone; it outlives this process
    * @returns where they are, in the order of the requests
    * @throws StagecraftError INVALID_ARGUMENT with every fault: nothing was asked of anybody; CLAIM_CONFLICT: the alloc has
-   *   others; what keeps a volume from it; TIMEOUT, ABORTED: what was begun is undone; of one that was prepared before, and
-   *   is being recovered, nothing is
+   *   others; what keeps a volume from it; TIMEOUT, ABORTED: what was begun is undone, but what was prepared before and is
+   *   being recovered, or what others have asked for with more time: the message says that it goes on
    */
   async prepare(
     allocId: string,
@@ -100,13 +100,13 @@ export class Allocations {
       return undefined;
     };
     const awaited = { address, name: `alloc ${id}`, goal: 'prepared', reached, signal };
-    // Whoever waits no more for what was prepared before takes nothing from it.
-    if (this.#isIn(address, 'recovering'))
-      return this.#waits.until({ ...awaited, timeoutMs: left(), standing: 'it is being recovered still' });
     try {
-      return await this.#waits.until(awaited);
+      return await this.#waits.until({ ...awaited, timeoutMs: left(), standing: 'it goes on' });
     } catch (error) {
-      if (!signal?.aborted || this.#closed) throw error;
+      if (this.#closed) throw error;
+      if (isTimeout(error) && this.#endsBy(address, untilMs)) return await this.#waits.until(awaited);
+      // Whoever waits no more for what was prepared before takes nothing from it.
+      if (!signal?.aborted || this.#isIn(address, 'recovering')) throw error;
       const failure: Failure = { code: 'ABORTED', message: 'it was given up: what was begun is undone', final: false };
       await engine.ask(address, { type: 'alloc.abort', failure });
       // It may have been prepared meanwhile: nobody has it without knowing.
@@ -213,6 +213,14 @@ export class Allocations {
     });
   }
 
+  /** Whether it is undone at that moment: others may have asked for it with more time, and what is recovered has none. */
+  #endsBy(address: string, untilMs: number | null): boolean {
+    const view = this.#options.engine.peek(address);
+    if (!view) return false;
+    const isOwn = this.#isIn(address, 'preparing') && contextOf(view.context).untilMs === untilMs;
+    return isOwn || this.#isIn(address, 'releasing') || this.#isIn(address, 'failed');
+  }
+
   #isIn(address: string, state: AllocState): boolean {
     const view = this.#options.engine.peek(address);
     return view !== undefined && stateOf(view.state) === state;
@@ -271,6 +279,8 @@ function waitsOf({ state, context }: ActorView): Record<string, string> {
 
 /** Nobody knows whether its workload is to run again. */
 const newBoot = 'the host was started anew: prepare the alloc again, or release it';
+
+const isTimeout = (error: unknown): boolean => error instanceof StagecraftError && error.code === 'TIMEOUT';
 
 const failedWith = (address: string, { code, message, ...details }: Failure, still = ''): StagecraftError =>
   new StagecraftError(code, `${message}${still}`, { ...details, address });

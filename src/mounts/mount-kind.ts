@@ -3,7 +3,7 @@
  * before it, and what the kernel's mount table has to show after it. How a call is made: calls/plugin-calls.ts
  */
 import { addressParts, nodeOf } from '../../machines/addresses.js';
-import type { Capability } from '../../machines/csi-types.js';
+import type { CallOutcome, Capability } from '../../machines/csi-types.js';
 import { mountMachine } from '../../machines/mount.js';
 import type {
   MountCall,
@@ -20,11 +20,11 @@ import type { KernelMount, MountInput } from '../../machines/mount-types.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import { type CallBounds, givenUpAfterMs } from '../calls/call-bounds.js';
 import type { Admitted } from '../calls/plugin-access.js';
-import type { PluginCalls, Work } from '../calls/plugin-calls.js';
+import { anew, type PluginCalls, type Work } from '../calls/plugin-calls.js';
 import { nodeCallsOf } from '../calls/volume-locks.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
 import { StagecraftError } from '../errors.js';
-import type { MountEntry } from '../host/mount-table.js';
+import type { MountEntry, MountTable } from '../host/mount-table.js';
 import type { ClaimClient } from './claim-client.js';
 import { isWritableDevice } from './device-access.js';
 import type { MountTables } from './mount-tables.js';
@@ -67,6 +67,18 @@ export function mountKind(options: MountKindOptions): ActorKind {
   const stagingOf = ({ plugin, key }: MountCall): Place => paths.staging(plugin, key);
   const targetOf = ({ plugin, key, allocId }: TargetCall): Place => paths.target(plugin, key, allocId);
   const seenAt = async ({ path }: Place): Promise<MountEntry | undefined> => (await tables.table()).at(path).at(-1);
+  let isCompared = false;
+  void options.compared().then(() => {
+    isCompared = true;
+  });
+  /** What was believed in may not be so any more: then something else is to be done. */
+  const wait = async (run: EffectCall<MountCall>): Promise<CallOutcome<never>> => {
+    // What an earlier run has begun, its machine has to know first.
+    if (run.recovered || run.attempt > 1) return anew('failed', 'it may have been made by a run before a restart');
+    run.send({ type: 'call.awaits', reason: 'what is mounted here is compared with what was before' });
+    await options.compared();
+    return anew('not-begun', 'what is mounted here is known');
+  };
   const effect = <TInput extends MountCall, TAnswer>(
     work: (input: TInput) => Work<TAnswer>,
     negates?: string[],
@@ -74,16 +86,14 @@ export function mountKind(options: MountKindOptions): ActorKind {
     sentDeadlineMs: givenUpAfterMs(timeoutMs),
     ...(negates && { negates }),
     run: (run: EffectCall<TInput>) => {
-      const { prepare, ...rest } = work(run.input);
-      const prepared = async (): Promise<void> => {
-        await options.compared();
-        await prepare?.();
-      };
-      return calls.run(run, { ...rest, prepare: prepared, volumes: [nodeCallsOf(run.input.csiId)] });
+      return isCompared ? calls.run(run, { ...work(run.input), volumes: [nodeCallsOf(run.input.csiId)] }) : wait(run);
     },
   });
-  /** Undoes something at a place, and looks whether it is undone: what the plugin says is no proof. */
-  const undone = async (what: string, place: Place, call: () => Promise<void>): Promise<void> => {
+  /**
+   * Undoes something at a place, and looks whether it is undone: what the plugin says is no proof.
+   * @returns the table that shows it
+   */
+  const undone = async (what: string, place: Place, call: () => Promise<void>): Promise<MountTable> => {
     const refusal = await call().then(
       () => undefined,
       (error: unknown) => {
@@ -91,23 +101,25 @@ export function mountKind(options: MountKindOptions): ActorKind {
         throw error;
       },
     );
-    const seen = await seenAt(place);
-    if (!seen) return;
+    const table = await tables.table();
+    const seen = table.at(place.path).at(-1);
+    if (!seen) return table;
     if (refusal) throw refusal;
     throw stillMounted(what, place, seen);
   };
-  const removed = async (place: Place): Promise<NodeUnpublishAnswer> => {
-    const left = await places.remove(place);
+  const removed = async (place: Place, table: MountTable): Promise<NodeUnpublishAnswer> => {
+    const left = await places.remove(place, table);
     return left ? { leftBehind: `${left.path}: ${left.why}` } : {};
   };
   /** The answer of a plugin that does not stage. One that was there before it may have: what is staged is for that to undo. */
   const unlessStaging =
-    <T>(place: Place, otherwise: () => T | Promise<T>) =>
+    <T>(place: Place, otherwise: (table: MountTable) => T | Promise<T>) =>
     ({ capabilities }: Admitted['sight']): Promise<T> | undefined => {
       if (capabilities.has('STAGE_UNSTAGE_VOLUME')) return undefined;
-      return seenAt(place).then((seen) => {
+      return tables.table().then((table) => {
+        const seen = table.at(place.path).at(-1);
         if (seen) throw notToUnstage(place, seen);
-        return otherwise();
+        return otherwise(table);
       });
     };
   /** What was made for a call that is refused for good goes again, unless something is there. */
@@ -156,16 +168,19 @@ export function mountKind(options: MountKindOptions): ActorKind {
           targetPath: targetPath(),
           ...(input.isStaged && { stagingPath: stagingPath() }),
         });
+        let isTaken = false;
         return {
           refusal: (sight) => modeRefusal(sight, input.capability),
           prepare: async () => {
             pathsOf();
             await options.shared();
-            await places.makeParent(target);
+            const table = await tables.table();
+            isTaken = table.at(target.path).length > 0;
+            await places.makeParent(target, table);
           },
           call: async (client, bounds) => {
             const { csiId, capability, volumeContext, publishContext, readOnly } = input;
-            if (!input.isRepeat) await cleared(client, bounds);
+            if (isTaken && !input.isRepeat) await cleared(client, bounds);
             const request = { csiId, ...pathsOf(), capability, volumeContext, publishContext, readOnly };
             await tidied(target, node.publish(client, request, bounds));
             const found = await seenAt(target);
@@ -176,7 +191,6 @@ export function mountKind(options: MountKindOptions): ActorKind {
         };
         /** A mount that nobody here knows of, as an attempt of before may have made it late, would be taken for the new one. */
         async function cleared(client: unknown, bounds: CallBounds): Promise<void> {
-          if (!(await seenAt(target))) return;
           const { csiId } = input;
           await undone('published', target, () => node.unpublish(client, { csiId, targetPath: targetPath() }, bounds));
         }
@@ -190,8 +204,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
             prepare: async () => void targetPath(),
             call: async (client, bounds) => {
               const request = { csiId, targetPath: targetPath() };
-              await undone('published', target, () => node.unpublish(client, request, bounds));
-              return removed(target);
+              return removed(target, await undone('published', target, () => node.unpublish(client, request, bounds)));
             },
           };
         },
@@ -203,12 +216,11 @@ export function mountKind(options: MountKindOptions): ActorKind {
           const stagingPath = told(input.plugin, staging);
           const { csiId } = input;
           return {
-            without: unlessStaging(staging, () => removed(staging)),
+            without: unlessStaging(staging, (table) => removed(staging, table)),
             prepare: async () => void stagingPath(),
             call: async (client, bounds) => {
               const request = { csiId, stagingPath: stagingPath() };
-              await undone('staged', staging, () => node.unstage(client, request, bounds));
-              return removed(staging);
+              return removed(staging, await undone('staged', staging, () => node.unstage(client, request, bounds)));
             },
           };
         },

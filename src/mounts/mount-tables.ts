@@ -1,11 +1,12 @@
 /** The kernel's mount table for many who ask at once: one reading serves all who asked before it began. */
 import { readMountTable } from '../host/mount-info.js';
-import type { MountTable } from '../host/mount-table.js';
+import type { MountEntry, MountTable } from '../host/mount-table.js';
 
 export class MountTables {
   readonly #read: () => Promise<MountTable>;
   #present: Promise<unknown> | undefined;
   #next: Promise<MountTable> | undefined;
+  #last: MountTable | undefined;
 
   /** @param read default: the mounts of this process */
   constructor(read: () => Promise<MountTable> = () => readMountTable()) {
@@ -18,12 +19,18 @@ export class MountTables {
     return this.#next;
   }
 
+  /** What is mounted at a path, as it was last seen there: for what does not change while it is mounted. */
+  async known(path: string): Promise<MountEntry | undefined> {
+    return this.#last?.at(path).at(-1) ?? (await this.table()).at(path).at(-1);
+  }
+
   async #after(present: Promise<unknown> | undefined): Promise<MountTable> {
     // Who asks in this very turn is served, too.
     await Promise.allSettled([present]);
     const reading = this.#read();
     this.#present = reading;
     this.#next = undefined;
-    return reading;
+    this.#last = await reading;
+    return this.#last;
   }
 }

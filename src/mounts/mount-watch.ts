@@ -4,7 +4,7 @@
  * kernel's table is read: nothing that is mounted is touched. What is to be done then: machines/mount-changes.ts
  */
 import { nodeOwnedPrefix } from '../../machines/addresses.js';
-import type { MountContext, MountSight } from '../../machines/mount-types.js';
+import type { MountContext, MountSight, StagingSight } from '../../machines/mount-types.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
@@ -63,9 +63,9 @@ export class MountWatch {
     for (const [address, { context }] of views) {
       const mount = context as MountContext;
       if (!mount.volume || (plugin !== undefined && mount.volume.plugin !== plugin)) continue;
-      const seen = await this.#seen(mount, table, { isFirst, mayBeDead: plugin !== undefined });
-      if (seen.users.length + seen.staging.length > 0)
-        await engine.ask(address, { type: 'mount.observed', ...seen }).catch(unlessOutOfService);
+      const seen = await this.#seen(mount, table, plugin !== undefined);
+      if (isFirst || seen.users.length + seen.staging.length > 0)
+        await engine.ask(address, { type: 'mount.observed', ...seen, isStart: isFirst }).catch(unlessOutOfService);
     }
     if (plugin === undefined) this.#options.strays.tell(table);
   }
@@ -109,27 +109,26 @@ export class MountWatch {
   async #seen(
     { key, volume, users, staging, bootId: mountedIn }: MountContext,
     table: MountTable,
-    { isFirst, mayBeDead }: { isFirst: boolean; mayBeDead: boolean },
-  ): Promise<{ users: MountSight[]; staging: number[] }> {
+    mayBeDead: boolean,
+  ): Promise<{ users: MountSight[]; staging: StagingSight[] }> {
     const { paths, bootId, onPluginLoss } = this.#options;
     const plugin = volume?.plugin ?? '';
     // What was mounted in another boot is gone with it, and so are those who had it.
     const isNewBoot = mountedIn !== null && mountedIn !== bootId;
     const sights: MountSight[] = [];
-    for (const { state, number, allocId, isClaimed } of users) {
+    const isMended = onPluginLoss === 'remount' && !isNewBoot;
+    for (const { state, number, allocId } of users) {
       if (state !== 'published') continue;
       const { path } = paths.target(plugin, key, allocId);
       const entry = table.at(path).at(-1);
       const isDead = entry && mayBeDead && isOfProcess(entry) && (await this.#options.isDead(path));
       if (entry && !isDead) continue;
-      // Its claim may be lost since: at a start its alloc asks about that first, then for the mount.
-      const isMended = onPluginLoss === 'remount' && !isNewBoot && !(isFirst && isClaimed);
       sights.push({ number, is: isDead ? 'dead' : 'missing', isMended });
     }
     const isUnstaged =
       staging.state === 'staged' &&
       (isNewBoot || (staging.found !== undefined && table.at(paths.staging(plugin, key).path).length === 0));
-    return { users: sights, staging: isUnstaged ? [staging.number] : [] };
+    return { users: sights, staging: isUnstaged ? [{ number: staging.number, isMended }] : [] };
   }
 }
 

@@ -11,6 +11,7 @@ import type {
   MountedVolume,
   MountUser,
 } from '../../machines/mount-types.js';
+import { isStagingOwed, mayBeMounted } from '../../machines/mount-work.js';
 import { isReadOnly } from '../../machines/volume-claims.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
@@ -274,6 +275,11 @@ export class Mounter {
     });
   }
 
+  /** The claim of an alloc is held still: what is to be mounted for it is mounted. */
+  async confirm({ key, allocId }: Pick<KnownMount, 'key' | 'allocId'>): Promise<void> {
+    if (this.#contextAt(key)) await this.#ask(key, { type: 'mount.confirm', allocId });
+  }
+
   /**
    * Why the slot of an alloc can't be given up, though it has let go: who has mounted the volume without one would lose it.
    * @throws StagecraftError VOLUME_IN_USE naming those
@@ -308,9 +314,11 @@ export class Mounter {
   needing(plugin: string): string[] {
     const { engine, node } = this.#options;
     return [...engine.views(nodeOwnedPrefix('mount', node))].flatMap(([, view]) => {
-      const { volume, key, users } = contextOf(view.context);
-      if (volume?.plugin !== plugin) return [];
-      const allocs = users.filter(({ state }) => state !== 'failed').map(({ allocId }) => allocId);
+      const context = contextOf(view.context);
+      const { volume, key, users } = context;
+      const using = users.filter((user) => user.state !== 'failed' || mayBeMounted(user));
+      if (volume?.plugin !== plugin || (using.length === 0 && !isStagingOwed(context))) return [];
+      const allocs = using.map(({ allocId }) => allocId);
       return [`${nameOf(key)}${allocs.length > 0 ? ` (mounted for alloc ${allocs.join(', ')})` : ' (to be unstaged)'}`];
     });
   }
@@ -331,7 +339,7 @@ export class Mounter {
   }: Omit<CheckedMount, 'known' | 'usage'> & { plugin: string }): Promise<MountInfo> {
     const { paths, tables } = this.#options;
     const { path } = paths.target(plugin, key, allocId);
-    const propagation = (await tables.table()).at(path).at(-1)?.propagation;
+    const propagation = (await tables.known(path))?.propagation;
     return {
       volume: key,
       hostPath: path,

@@ -36,14 +36,18 @@ export interface Places {
    * over a directory of ours; DATA_DIR_UNUSABLE
    */
   makeStaging(place: Place): Promise<void>;
-  /** Makes all around a target; the target is for the plugin to make. Otherwise as `makeStaging`. */
-  makeParent(place: Place): Promise<void>;
+  /**
+   * Makes all around a target; the target is for the plugin to make. Otherwise as `makeStaging`.
+   * @param table read for this by the caller; default: it is read here
+   */
+  makeParent(place: Place, table?: MountTable): Promise<void>;
   /**
    * Removes what an unmounted place has left: an empty directory or an empty plain file, and what was made around it.
    * Never anything else, and never what is in it. Safe to repeat, also where nothing is there.
+   * @param table read by the caller since it was unmounted; default: it is read here
    * @returns what was in the way, absent: nothing is left
    */
-  remove(place: Place): Promise<LeftBehind | undefined>;
+  remove(place: Place, table?: MountTable): Promise<LeftBehind | undefined>;
 }
 
 export interface PlacesOptions {
@@ -85,12 +89,12 @@ export function hostPlaces({ root, readTable, tool }: PlacesOptions): Places {
       if (table.at(place.path).length === 0) makeUnlessThere(place.path);
     },
 
-    async makeParent(place) {
-      makeAround(await readTable(), place);
+    async makeParent(place, table) {
+      makeAround(table ?? (await readTable()), place);
     },
 
-    async remove(place) {
-      const table = await readTable();
+    async remove(place, given) {
+      const table = given ?? (await readTable());
       const over = mountOver(table, place);
       if (over !== undefined) return { path: over, why: 'something is mounted there' };
       const mounted = table.entries.find((entry) => isWithin(entry.path, place.path));

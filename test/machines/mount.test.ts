@@ -1,104 +1,9 @@
-/** The mount machine under plain XState: its calls end as the test says. */
+/** The mount machine: one volume on a node, its users, and the calls that they need. At its edges: mount-edges.test.ts */
 import { expect } from 'chai';
-import { createActor, fromPromise, SimulatedClock } from 'xstate';
-import type { CallFailure, CallOutcome } from '../../machines/csi-types.js';
-import { mountMachine } from '../../machines/mount.js';
-import type {
-  MountCall,
-  NodePublishAnswer,
-  NodePublishCall,
-  NodeUnpublishAnswer,
-  StageAnswer,
-  StageCall,
-  TargetCall,
-} from '../../machines/mount-calls.js';
+import type { CallOutcome } from '../../machines/csi-types.js';
+import type { StageAnswer } from '../../machines/mount-calls.js';
 import { mountRefusalOf } from '../../machines/mount-requests.js';
-import type { MountChanged, MountedVolume } from '../../machines/mount-types.js';
-import { stamped } from './stamped.js';
-
-const many = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
-const single = { accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
-const volume: MountedVolume = {
-  uid: 'u1',
-  plugin: 'disk',
-  csiId: 'vol-1',
-  volumeContext: {},
-  publishContext: {},
-  secrets: {},
-};
-const use = (allocId: string, more: object = {}) =>
-  ({ type: 'mount.use', volume, capability: many, allocId, readOnly: false, isClaimed: true, ...more }) as const;
-const leave = (allocId: string) => ({ type: 'mount.leave', allocId }) as const;
-
-const found = { device: '8:1', root: '/data' };
-const staged: CallOutcome<StageAnswer> = { status: 'done', answer: { isStaged: true, found, bootId: 'b1' } };
-const published: CallOutcome<NodePublishAnswer> = { status: 'done', answer: { found, bootId: 'b1' } };
-const unpublished: CallOutcome<NodeUnpublishAnswer> = { status: 'done', answer: {} };
-const unstaged = unpublished;
-const failed = (failure: Partial<CallFailure>): CallOutcome<never> => ({
-  status: 'failed',
-  failure: { code: 'CSI_ERROR', message: 'lost', final: false, ...failure },
-});
-
-class Scene {
-  readonly calls: string[] = [];
-  readonly told: MountChanged[] = [];
-  readonly clock = new SimulatedClock();
-  readonly #open: ((outcome: CallOutcome<never>) => void)[] = [];
-  readonly actor;
-
-  constructor() {
-    const call = <TAnswer, TInput extends object>(name: string) =>
-      fromPromise<CallOutcome<TAnswer>, TInput>(({ input }) => {
-        const { allocId } = input as { allocId?: string };
-        this.calls.push(allocId === undefined ? name : `${name} ${allocId}`);
-        return new Promise((resolve) => this.#open.push(resolve));
-      });
-    const machine = mountMachine.provide({
-      actors: {
-        nodeStage: call<StageAnswer, StageCall>('stage'),
-        nodePublish: call<NodePublishAnswer, NodePublishCall>('publish'),
-        nodeUnpublish: call<NodeUnpublishAnswer, TargetCall>('unpublish'),
-        nodeUnstage: call<NodeUnpublishAnswer, MountCall>('unstage'),
-      },
-    });
-    const logic = stamped(machine, () => ({ at: this.clock.now(), random: 0.5 }));
-    this.actor = createActor(logic, { input: { node: 'n1', namespace: 'default', id: 'data' }, clock: this.clock });
-    this.actor.on('*', (event) => this.told.push(event));
-    this.actor.start();
-  }
-
-  get context() {
-    return this.actor.getSnapshot().context;
-  }
-
-  get state(): string {
-    const { value } = this.actor.getSnapshot();
-    return typeof value === 'string' ? value : (Object.keys(value)[0] ?? '');
-  }
-
-  /** The call that is in flight is answered. */
-  async answer(outcome: CallOutcome<unknown>): Promise<void> {
-    const resolve = this.#open.shift();
-    if (!resolve) throw new Error('no call is in flight');
-    // The test gives each call an answer of its own type.
-    resolve(outcome as CallOutcome<never>);
-    for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
-  }
-
-  /** Mounted for one alloc. */
-  static async mounted(allocId = 'a', more: object = {}): Promise<Scene> {
-    const scene = new Scene();
-    scene.actor.send(use(allocId, more));
-    await scene.answer(staged);
-    await scene.answer(published);
-    return scene;
-  }
-
-  states(): string[] {
-    return this.context.users.map(({ allocId, state }) => `${allocId} ${state}`);
-  }
-}
+import { failed, leave, many, published, Scene, single, staged, unpublished, unstaged, use } from './mount-scene.js';
 
 describe('the mount machine', () => {
   it('M2 M3 a use is kept before anything is called; then it is staged, then published', async () => {
@@ -308,25 +213,40 @@ describe('the mount machine', () => {
   it('M6 a mount that is missing is mounted again; with its staging gone, that comes first', async () => {
     const scene = await Scene.mounted();
     const { number } = scene.context.users[0] ?? { number: 0 };
-    const staging = [scene.context.staging.number];
-    scene.actor.send({ type: 'mount.observed', users: [{ number, is: 'missing', isMended: true }], staging });
+    const staging = [{ number: scene.context.staging.number, isMended: true }];
+    scene.actor.send({
+      type: 'mount.observed',
+      users: [{ number, is: 'missing', isMended: true }],
+      staging,
+      isStart: false,
+    });
     expect(scene.calls.at(-1)).to.equal('stage');
     await scene.answer(staged);
     await scene.answer(published);
     expect([scene.states(), scene.calls.slice(2)]).to.deep.equal([['a published'], ['stage', 'publish a']]);
-    expect(scene.told.map(({ type }) => type)).to.deep.equal(['mounted', 'lost', 'mounted']);
+    expect(scene.told.map(({ type }) => type)).to.deep.equal(['mounted', 'staging-lost', 'lost', 'mounted']);
   });
 
   it('M6 what was seen of a mount before it was made anew changes nothing', async () => {
     const scene = await Scene.mounted();
-    scene.actor.send({ type: 'mount.observed', users: [{ number: 0, is: 'missing', isMended: true }], staging: [] });
+    scene.actor.send({
+      type: 'mount.observed',
+      users: [{ number: 0, is: 'missing', isMended: true }],
+      staging: [],
+      isStart: false,
+    });
     expect([scene.states(), scene.state]).to.deep.equal([['a published'], 'published']);
   });
 
   it('M6 a mount that is only reported as lost stays so until it is asked for, and its staging with it', async () => {
     const scene = await Scene.mounted();
     const { number } = scene.context.users[0] ?? { number: 0 };
-    scene.actor.send({ type: 'mount.observed', users: [{ number, is: 'missing', isMended: false }], staging: [] });
+    scene.actor.send({
+      type: 'mount.observed',
+      users: [{ number, is: 'missing', isMended: false }],
+      staging: [],
+      isStart: false,
+    });
     expect([scene.states(), scene.state, scene.calls]).to.deep.equal([['a lost'], 'staged', ['stage', 'publish a']]);
     scene.actor.send(use('a'));
     await scene.answer(published);
@@ -336,7 +256,12 @@ describe('the mount machine', () => {
   it('M6 a mount whose file system is dead is unmounted, then mounted again', async () => {
     const scene = await Scene.mounted();
     const { number } = scene.context.users[0] ?? { number: 0 };
-    scene.actor.send({ type: 'mount.observed', users: [{ number, is: 'dead', isMended: true }], staging: [] });
+    scene.actor.send({
+      type: 'mount.observed',
+      users: [{ number, is: 'dead', isMended: true }],
+      staging: [],
+      isStart: false,
+    });
     expect(scene.calls.at(-1)).to.equal('unpublish a');
     await scene.answer(unpublished);
     await scene.answer(published);

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
-import { MountHouse, many, plugin } from './mount-house.js';
+import { MountHouse, many, plugin, single } from './mount-house.js';
 
 describe('an alloc that is asked for again', () => {
   let house: MountHouse;
@@ -53,6 +53,43 @@ describe('an alloc that is asked for again', () => {
     expect(await house.runtime.allocations.prepare('web', volumes)).to.deep.equal(prepared);
     expect(house.mounted().some((mount) => mount.path === path)).to.equal(true);
     expect(house.violations()).to.deep.equal([]);
+  });
+
+  it('H1 asked for twice, it has the longer time; each of those who wait has its own', async () => {
+    house = await MountHouse.start();
+    await house.make('data', single);
+    const volumes = [house.wanted('data', single)];
+    const { allocations } = house.runtime;
+    await allocations.prepare('holder', volumes);
+    const longest = refusalOf(allocations.prepare('web', volumes));
+    await house.allocIs('web', ({ state }) => state === 'preparing');
+    const late = await refusalOf(allocations.prepare('web', volumes, { timeoutMs: 30 }));
+    expect(late.code).to.equal('TIMEOUT');
+    expect(late.message).to.include('it goes on: it is preparing');
+    expect((await allocations.status('web')).state).to.equal('preparing');
+    await allocations.release('web');
+    expect((await longest).code).to.equal('ABORTED');
+    // The first is the shorter one, too.
+    const short = refusalOf(allocations.prepare('web', volumes, { timeoutMs: 30 }));
+    const long = refusalOf(allocations.prepare('web', volumes, { timeoutMs: 300 }));
+    expect((await short).message).to.include('it goes on');
+    expect((await long).message).to.include('what was begun is undone');
+    expect((await allocations.status('web')).state).to.equal('failed');
+  });
+
+  it('H1 a runtime that ends says nothing of that in what its allocs wait for', async () => {
+    house = await MountHouse.start();
+    await house.make('data', many);
+    house.driver.script('NodeStageVolume', { code: 'ABORTED', text: 'busy' }, { times: 'always' });
+    const given = refusalOf(house.runtime.allocations.prepare('web', [house.wanted('data', many)]));
+    await house.allocIs('web', ({ waits }) => waits.data?.includes('busy') === true);
+    await house.reopen();
+    expect((await given).code).to.equal('RUNTIME_CLOSED');
+    const reasons: string[] = [];
+    for await (const { event } of house.runtime.journal.entries('alloc/node-a/web'))
+      if (event?.type === 'alloc.waits') reasons.push(String(event.reason));
+    expect(reasons.some((reason) => reason.includes('busy'))).to.equal(true);
+    expect(reasons.filter((reason) => reason.includes('closed'))).to.deep.equal([]);
   });
 
   it('M6 H1 what is mounted still is answered at once, also while its plugin is away', async () => {

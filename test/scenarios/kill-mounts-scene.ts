@@ -39,7 +39,7 @@ const lookEveryMs = 2;
 /** Where nothing is to go wrong, a call has time. */
 const longTimeoutMs = 20_000;
 /** What undoes a call that nobody hears of any more waits for as long as that may go on. */
-const shortTimeoutMs = 500;
+const shortTimeoutMs = 1_000;
 
 const driverCommand = [process.execPath, mainPath, 'driver', '--node-id', 'node-1', '--attach'];
 

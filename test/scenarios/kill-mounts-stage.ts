@@ -10,6 +10,7 @@ import type { MatrixMoment, MatrixStep } from './kill-mounts-agent.js';
 import type { Cell, Phase } from './kill-mounts-cells.js';
 import { countDevicesBelow, mountPathsBelow, readFrom, treeBelow, type Used, writeTo } from './kill-mounts-host.js';
 import { comer, type DrivenBy, keeper, MatrixScene, type VolumeId } from './kill-mounts-scene.js';
+import { eventually } from './redis-scene.js';
 
 /** What the host shows where nothing is under way. */
 interface Sight {
@@ -78,7 +79,7 @@ export class Stage {
 
   async #playPrepare(cell: Cell): Promise<void> {
     const scene = this.#scene;
-    await this.#strike(cell, () => scene.prepare());
+    await this.#end(await this.#strike(cell, () => scene.prepare()));
     const used = await scene.prepare();
     await scene.keep();
     await this.#checkPrepared();
@@ -89,8 +90,11 @@ export class Stage {
 
   async #playAbandon(cell: Cell): Promise<void> {
     const scene = this.#scene;
-    await this.#strike(cell, () => scene.prepare());
-    await scene.release();
+    const late = await this.#strike(cell, () => scene.prepare());
+    const released = scene.release();
+    // What may still be done late is undone after it: not before nobody can wait for it any more.
+    if (late !== undefined) await Promise.all([released, this.#leaves().then(() => this.#end(late))]);
+    await released;
     await scene.keep();
     await this.#checkReleased();
     await this.#use(await scene.prepare());
@@ -102,7 +106,7 @@ export class Stage {
   async #playRelease(cell: Cell): Promise<void> {
     const scene = this.#scene;
     await this.#use(await scene.prepare());
-    await this.#strike(cell, () => scene.release());
+    await this.#end(await this.#strike(cell, () => scene.release()));
     await scene.release();
     await scene.keep();
     await this.#checkReleased();
@@ -118,8 +122,8 @@ export class Stage {
     }
   }
 
-  /** Has it happen, and shows that it did. */
-  async #strike(cell: Cell, work: () => Promise<unknown>): Promise<void> {
+  /** Has it happen, and shows that it did. Resolves with the number of a call that goes on without anybody who waits for it. */
+  async #strike(cell: Cell, work: () => Promise<unknown>): Promise<number | undefined> {
     const scene = this.#scene;
     const { moment, step } = plotOf(cell);
     if (step) await this.#script(cell, step);
@@ -128,13 +132,28 @@ export class Stage {
       scene.through(cell.dying, work),
       cell.when === 'late' ? scene.killAgentDuring(cell.step.what) : undefined,
     ]);
-    if (late !== undefined) {
-      scene.driver?.release(late);
-      await scene.driver?.waitForEnd(late);
-    }
     expect(outcome, 'the cell was met').to.equal(cell.dying.includes('agent') ? 'agent died' : 'answered');
     if (outcome === 'answered') expect(await scene.isMet(), 'the moment was met').to.equal(true);
     expect(scene.driver?.stepsLeft ?? 0, 'the call was met').to.equal(0);
+    return late;
+  }
+
+  /** A call that goes on late does its work, and ends. */
+  async #end(late: number | undefined): Promise<void> {
+    if (late === undefined) return;
+    this.#scene.driver?.release(late);
+    await this.#scene.driver?.waitForEnd(late);
+  }
+
+  /** Resolves when the alloc that is released wants nothing any more. */
+  async #leaves(): Promise<void> {
+    await eventually('it is on its way out', async () => {
+      const { allocs, mounts } = await this.#scene.look();
+      const isWanted = mounts.some(({ users }) =>
+        users.some(({ allocId, state }) => allocId === comer && (state === 'wanted' || state === 'published')),
+      );
+      return !isWanted && allocs.every(({ allocId, state }) => allocId !== comer || state === 'releasing');
+    });
   }
 
   async #script({ step: { of, what, nth } }: Cell, step: Step): Promise<void> {

@@ -1,0 +1,176 @@
+/** The mount machine where things come together: calls in flight, volumes made anew, what others have meanwhile. */
+import { expect } from 'chai';
+import {
+  failed,
+  leave,
+  many,
+  published,
+  Scene,
+  single,
+  staged,
+  unpublished,
+  unstaged,
+  use,
+  volume,
+} from './mount-scene.js';
+
+describe('the mount machine, at its edges', () => {
+  it('M7 retried after a stage that was refused for good: it is staged again', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a'));
+    await scene.answer(failed({ final: true, message: 'no such volume' }));
+    scene.actor.send({ type: 'mount.retry' });
+    expect([scene.actor.getSnapshot().status, scene.calls]).to.deep.equal(['active', ['stage', 'stage']]);
+  });
+
+  it('V10 a stage that is refused for good again and again while one is mounted: the pauses grow', async () => {
+    const scene = await Scene.mounted();
+    const staging = [{ number: scene.context.staging.number, isMended: true }];
+    scene.actor.send({ type: 'mount.observed', users: [], staging, isStart: false });
+    for (let at = 0; at < 20; at += 1) {
+      await scene.answer(failed({ final: true }));
+      const calls = scene.calls.length;
+      for (let ms = 0; scene.calls.length === calls && ms < 1e7; ms += 10) scene.clock.increment(10);
+    }
+    expect(scene.clock.now()).to.be.greaterThan(60_000);
+  });
+
+  it('M4 another capability while a stage that nobody wants any more is in flight: not published as what was staged', async () => {
+    const scene = new Scene();
+    const xfs = { ...many, fsType: 'xfs' };
+    scene.actor.send(use('a', { capability: { ...many, fsType: 'ext4' } }));
+    scene.actor.send(leave('a'));
+    scene.actor.send(use('b', { capability: xfs }));
+    await scene.answer(staged);
+    expect([scene.context.capability?.fsType, scene.calls]).to.deep.equal(['ext4', ['stage', 'unstage']]);
+  });
+
+  it('M12 another volume of that name while a stage that nobody wants any more is in flight: not published from that', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a'));
+    scene.actor.send(leave('a'));
+    scene.actor.send(use('b', { volume: { ...volume, uid: 'u2', csiId: 'vol-2' } }));
+    await scene.answer(staged);
+    expect([scene.context.volume?.csiId, scene.calls]).to.deep.equal(['vol-1', ['stage', 'unstage']]);
+  });
+
+  it('M4 with one target, one that waits beside a mount that is made anew is refused, or mounted', async () => {
+    const scene = await Scene.mounted('a', { capability: single });
+    const { number } = scene.context.users[0] ?? { number: 0 };
+    scene.actor.send({
+      type: 'mount.observed',
+      users: [{ number, is: 'dead', isMended: true }],
+      staging: [],
+      isStart: false,
+    });
+    scene.actor.send(use('b', { capability: single }));
+    await scene.answer(unpublished);
+    await scene.answer(published);
+    expect(scene.states()).to.deep.equal(['a published']);
+  });
+
+  it('V9 grown once more while it is being expanded: expanded to that, too', async () => {
+    const scene = await Scene.mounted();
+    scene.actor.send({ type: 'mount.expand', capacity: { requiredBytes: 1 } });
+    expect(scene.calls.at(-1)).to.equal('expand a');
+    scene.actor.send({ type: 'mount.expand', capacity: { requiredBytes: 2 } });
+    await scene.answer({ status: 'done', answer: {} });
+    expect([scene.calls.filter((one) => one === 'expand a').length, scene.state]).to.deep.equal([2, 'expanding']);
+  });
+
+  it('M4 with one target, a retry does not bring back one that has failed beside another that has it', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a', { capability: single }));
+    await scene.answer(failed({ final: true }));
+    scene.actor.send(use('b', { capability: single }));
+    await scene.answer(staged);
+    await scene.answer(published);
+    scene.actor.send({ type: 'mount.retry' });
+    expect(scene.states()).to.deep.equal(['a failed', 'b published']);
+    scene.actor.send(leave('b'));
+    await scene.answer(unpublished);
+    expect(scene.calls.at(-1)).to.equal('unstage');
+  });
+
+  it('M13 published anew while it is being staged: what is staged is published as it was staged', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a'));
+    scene.actor.send(use('b', { volume: { ...volume, publishContext: { device: 'sdb' } } }));
+    await scene.answer(staged);
+    expect([scene.context.volume?.publishContext, scene.calls.at(-1)]).to.deep.equal([{}, 'publish a']);
+  });
+
+  it('M2 a plugin that has come to stage since: staged before it is published for another', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a'));
+    await scene.answer({ status: 'done', answer: { isStaged: false, bootId: 'b1' } });
+    await scene.answer(published);
+    scene.actor.send(use('b'));
+    await scene.answer(failed({ answerClass: 'repair' }));
+    scene.clock.increment(1_000);
+    expect(scene.calls.slice(3)).to.include('stage');
+  });
+
+  it('M6 what is only to be reported is not staged again by itself', async () => {
+    const scene = await Scene.mounted();
+    const { number } = scene.context.users[0] ?? { number: 0 };
+    const staging = [{ number: scene.context.staging.number, isMended: false }];
+    scene.actor.send(use('b'));
+    await scene.answer(published);
+    const users = [{ number, is: 'missing' as const, isMended: false }];
+    scene.actor.send({ type: 'mount.observed', users, staging, isStart: false });
+    expect(scene.calls).to.deep.equal(['stage', 'publish a', 'publish b']);
+    expect(scene.told.slice(-2).map(({ type }) => type)).to.deep.equal(['staging-lost', 'lost']);
+    scene.actor.send(use('a'));
+    expect(scene.calls.at(-1)).to.equal('stage');
+  });
+
+  for (const [situation, begun] of [
+    ['wanted', async (scene: Scene) => scene.answer(failed({}))],
+    [
+      'published, and missing',
+      async (scene: Scene) => {
+        await scene.answer(staged);
+        await scene.answer(published);
+      },
+    ],
+  ] as const) {
+    it(`N3 ${situation} as the runtime was away: nothing is made for it before its claim is confirmed`, async () => {
+      const scene = new Scene();
+      scene.actor.send(use('a'));
+      await begun(scene);
+      const { number } = scene.context.users[0] ?? { number: 0 };
+      const calls = scene.calls.length;
+      const users = [{ number, is: 'missing' as const, isMended: true }];
+      const staging = [{ number: scene.context.staging.number, isMended: true }];
+      scene.actor.send({ type: 'mount.observed', users, staging, isStart: true });
+      scene.clock.increment(1_000_000);
+      expect([scene.states(), scene.calls.length]).to.deep.equal([['a wanted'], calls]);
+      scene.actor.send({ type: 'mount.confirm', allocId: 'a' });
+      expect(scene.calls.at(-1)).to.equal('stage');
+      await scene.answer(staged);
+      await scene.answer(published);
+      expect(scene.states()).to.deep.equal(['a published']);
+    });
+  }
+
+  it('N3 its claim is lost: what may be staged is unstaged, and nothing else is asked', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a'));
+    await scene.answer(failed({}));
+    scene.actor.send({ type: 'mount.observed', users: [], staging: [], isStart: true });
+    scene.actor.send(leave('a'));
+    expect(scene.calls).to.deep.equal(['stage', 'unstage']);
+    await scene.answer(unstaged);
+    expect(scene.states()).to.deep.equal([]);
+  });
+
+  it('M3 who has no claim is mounted again at a start without being asked about', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a', { isClaimed: false }));
+    await scene.answer(failed({}));
+    scene.actor.send({ type: 'mount.observed', users: [], staging: [], isStart: true });
+    scene.clock.increment(1_000);
+    expect(scene.calls).to.deep.equal(['stage', 'stage']);
+  });
+});
