@@ -115,20 +115,30 @@ export class MountWatch {
     const plugin = volume?.plugin ?? '';
     // What was mounted in another boot is gone with it, and so are those who had it.
     const isNewBoot = mountedIn !== null && mountedIn !== bootId;
-    const sights: MountSight[] = [];
     const isMended = onPluginLoss === 'remount' && !isNewBoot;
+    const isDeadAt = async (path: string): Promise<boolean> => {
+      const entry = table.at(path).at(-1);
+      return entry !== undefined && isOfProcess(entry) && (await this.#options.isDead(path));
+    };
+    const stagings: StagingSight[] = [];
+    if (staging.state === 'staged') {
+      const { number, found } = staging;
+      const { path } = paths.staging(plugin, key);
+      const isMissing = isNewBoot || (found !== undefined && table.at(path).length === 0);
+      const isDead = !isMissing && mayBeDead && (await isDeadAt(path));
+      if (isMissing || isDead) stagings.push({ number, isMended, ...(isDead && { isDead }) });
+    }
+    // What is bound from something dead is dead itself.
+    const isAllDead = stagings.some(({ isDead }) => isDead);
+    const sights: MountSight[] = [];
     for (const { state, number, allocId } of users) {
       if (state !== 'published') continue;
       const { path } = paths.target(plugin, key, allocId);
-      const entry = table.at(path).at(-1);
-      const isDead = entry && mayBeDead && isOfProcess(entry) && (await this.#options.isDead(path));
-      if (entry && !isDead) continue;
-      sights.push({ number, is: isDead ? 'dead' : 'missing', isMended });
+      const isThere = table.at(path).length > 0;
+      const isDead = isThere && mayBeDead && (isAllDead || (await isDeadAt(path)));
+      if (!isThere || isDead) sights.push({ number, is: isDead ? 'dead' : 'missing', isMended });
     }
-    const isUnstaged =
-      staging.state === 'staged' &&
-      (isNewBoot || (staging.found !== undefined && table.at(paths.staging(plugin, key).path).length === 0));
-    return { users: sights, staging: isUnstaged ? [{ number: staging.number, isMended }] : [] };
+    return { users: sights, staging: stagings };
   }
 }
 

@@ -1,0 +1,107 @@
+/** The comparison with the kernel, by itself: its table and which mounts are dead are what the test says. */
+import { expect } from 'chai';
+import { noMount } from '../../machines/mount-changes.js';
+import type { MountContext, MountEvent, MountUser } from '../../machines/mount-types.js';
+import { silentLogger } from '../../src/engine/logger.js';
+import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';
+import { MountTables } from '../../src/mounts/mount-tables.js';
+import { MountWatch, type OnPluginLoss } from '../../src/mounts/mount-watch.js';
+import { mountPaths } from '../../src/mounts/paths.js';
+import { simulatedClock } from '../../src/testing/simulated-clock.js';
+
+const paths = mountPaths({ dataDir: '/d', socketRoot: '/d' });
+const keyOf = (id: string) => ({ namespace: 'default', id });
+const staging = (id = 'data'): string => paths.staging('disk', keyOf(id)).path;
+const target = (allocId: string, id = 'data'): string => paths.target('disk', keyOf(id), allocId).path;
+
+const capability = { accessMode: 'single-node-multi-writer', attachmentMode: 'file-system' } as const;
+const found = { device: '0:50', root: '/' };
+
+/** A volume that is staged, and published for these. */
+function mounted(id: string, ...allocIds: string[]): MountContext {
+  const users = allocIds.map(
+    (allocId, at): MountUser => ({
+      ...{ allocId, readOnly: false, isClaimed: true, sinceMs: 0, found, capability },
+      state: 'published',
+      number: 2 + at,
+    }),
+  );
+  return {
+    ...noMount({ node: 'n1', ...keyOf(id) }),
+    volume: { uid: id, plugin: 'disk', csiId: id, volumeContext: {}, publishContext: {}, secrets: {} },
+    staging: { state: 'staged', number: 1, found },
+    users,
+    bootId: 'b1',
+  };
+}
+
+class Scene {
+  /** What is mounted where; without words of its own a file system that a process serves. */
+  lines: string[] = [];
+  mounts: MountContext[] = [];
+  onPluginLoss: OnPluginLoss = 'remount';
+  readonly asked: MountEvent[] = [];
+  isDead = async (_path: string): Promise<boolean> => false;
+
+  /** @param what its device, root, type */
+  mount(path: string, what = '0:50 /', fsType = 'fuse.s3'): void {
+    const [device, root] = what.split(' ');
+    this.lines.push(`${this.lines.length + 2} 1 ${device} ${root} ${path} rw - ${fsType} s3 rw`);
+  }
+
+  watch(): MountWatch {
+    const { mounts, asked } = this;
+    return new MountWatch({
+      nodeId: 'n1',
+      engine: {
+        *views() {
+          for (const [at, context] of mounts.entries())
+            yield [`mount/n1/default/${at}`, { state: 'published', context, seq: 1 }];
+        },
+        ask: async (_, event) => {
+          asked.push(event as MountEvent);
+        },
+      },
+      paths,
+      tables: new MountTables(
+        async () => new MountTable(parseMountInfo(['1 0 8:1 / / rw - ext4 a rw', ...this.lines].join('\n'))),
+      ),
+      strays: { tell: () => {} },
+      isDead: (path) => this.isDead(path),
+      bootId: 'b1',
+      onPluginLoss: this.onPluginLoss,
+      clock: simulatedClock(),
+      logger: silentLogger,
+    });
+  }
+}
+
+describe('the comparison of mounts with the kernel', () => {
+  let scene: Scene;
+  beforeEach(() => {
+    scene = new Scene();
+  });
+
+  it('M6 a staging path that is dead: so are the targets that are bound from it, and it is to be unstaged first', async () => {
+    scene.mounts = [mounted('data', 'a', 'b')];
+    for (const path of [staging(), target('a'), target('b')]) scene.mount(path);
+    scene.isDead = async (path) => path === staging();
+    await scene.watch().look('disk');
+    const users = [2, 3].map((number) => ({ number, is: 'dead', isMended: true }));
+    const stagingSight = { number: 1, isMended: true, isDead: true };
+    expect(scene.asked).to.deep.equal([{ type: 'mount.observed', users, staging: [stagingSight], isStart: false }]);
+  });
+
+  it('M6 one that answers, and what no process serves, is as it was', async () => {
+    scene.mounts = [mounted('data', 'a'), mounted('kernel', 'a')];
+    for (const path of [staging(), target('a')]) scene.mount(path);
+    for (const path of [staging('kernel'), target('a', 'kernel')]) scene.mount(path, '0:50 /', 'ext4');
+    const probed: string[] = [];
+    scene.isDead = async (path) => {
+      probed.push(path);
+      return false;
+    };
+    await scene.watch().look('disk');
+    expect([scene.asked, probed]).to.deep.equal([[], [staging(), target('a')]]);
+  });
+});
