@@ -134,6 +134,7 @@ export class NodeSide {
         engine,
         node,
         access,
+        locks: options.locks,
         paths,
         baseDirOf,
         clock,
