@@ -13,6 +13,7 @@ import type { MountEntry, MountTable } from '../host/mount-table.js';
 import type { MountTables } from './mount-tables.js';
 import { unlessOutOfService } from './out-of-service.js';
 import type { MountPaths } from './paths.js';
+import { sideBySide } from './side-by-side.js';
 import type { Strays } from './strays.js';
 
 /** What is done about a mount that is not there any more: it is mounted again, or only told of. */
@@ -34,11 +35,15 @@ export interface MountWatchOptions {
 
 const intervalMs = 30_000;
 const retryMs = 1_000;
+/** Mounts that are looked at together, and targets of each: one that does not answer takes its time. */
+const atOnce = 4;
 
 export class MountWatch {
   readonly #options: MountWatchOptions;
   readonly #stop = new AbortController();
   #compared: Promise<void> | undefined;
+  /** By plugin, or undefined for all; whether there is to be another one after it. */
+  readonly #underWay = new Map<string | undefined, boolean>();
 
   constructor(options: MountWatchOptions) {
     this.#options = options;
@@ -60,13 +65,13 @@ export class MountWatch {
     // What is committed before the table is read must be in it.
     const views = [...engine.views(nodeOwnedPrefix('mount', nodeId))];
     const table = await tables.table();
-    for (const [address, { context }] of views) {
+    await sideBySide(views, atOnce, async ([address, { context }]) => {
       const mount = context as MountContext;
-      if (!mount.volume || (plugin !== undefined && mount.volume.plugin !== plugin)) continue;
+      if (!mount.volume || (plugin !== undefined && mount.volume.plugin !== plugin)) return;
       const seen = await this.#seen(mount, table, plugin !== undefined);
       if (isFirst || seen.users.length + seen.staging.length > 0)
         await engine.ask(address, { type: 'mount.observed', ...seen, isStart: isFirst }).catch(unlessOutOfService);
-    }
+    });
     if (plugin === undefined) this.#options.strays.tell(table);
   }
 
@@ -99,11 +104,19 @@ export class MountWatch {
     }
   }
 
-  /** What fails is done again in its turn. */
+  /** What fails is done again in its turn. All who ask during a look have one more after it. */
   async #lookAgain(plugin?: string): Promise<void> {
-    await this.look(plugin).catch((error: unknown) => {
-      this.#options.logger.debug({}, `mounts can't be compared with the kernel's table now: ${messageOf(error)}`);
-    });
+    if (this.#underWay.has(plugin)) {
+      this.#underWay.set(plugin, true);
+      return;
+    }
+    do {
+      this.#underWay.set(plugin, false);
+      await this.look(plugin).catch((error: unknown) => {
+        this.#options.logger.debug({}, `mounts can't be compared with the kernel's table now: ${messageOf(error)}`);
+      });
+    } while (this.#underWay.get(plugin) && !this.#stop.signal.aborted);
+    this.#underWay.delete(plugin);
   }
 
   async #seen(
@@ -131,13 +144,13 @@ export class MountWatch {
     // What is bound from something dead is dead itself.
     const isAllDead = stagings.some(({ isDead }) => isDead);
     const sights: MountSight[] = [];
-    for (const { state, number, allocId } of users) {
-      if (state !== 'published') continue;
+    await sideBySide(users, atOnce, async ({ state, number, allocId }) => {
+      if (state !== 'published') return;
       const { path } = paths.target(plugin, key, allocId);
       const isThere = table.at(path).length > 0;
       const isDead = isThere && mayBeDead && (isAllDead || (await isDeadAt(path)));
       if (!isThere || isDead) sights.push({ number, is: isDead ? 'dead' : 'missing', isMended });
-    }
+    });
     return { users: sights, staging: stagings };
   }
 }

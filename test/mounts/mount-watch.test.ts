@@ -1,4 +1,5 @@
 /** The comparison with the kernel, by itself: its table and which mounts are dead are what the test says. */
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { noMount } from '../../machines/mount-changes.js';
 import type { MountContext, MountEvent, MountUser } from '../../machines/mount-types.js';
@@ -103,5 +104,50 @@ describe('the comparison of mounts with the kernel', () => {
     };
     await scene.watch().look('disk');
     expect([scene.asked, probed]).to.deep.equal([[], [staging(), target('a')]]);
+  });
+
+  it('M6 mounts that do not answer are tried beside each other, only so many at once', async () => {
+    const ids = Array.from({ length: 20 }, (_, at) => `v${at}`);
+    scene.mounts = ids.map((id) => ({ ...mounted(id, 'a'), staging: { state: 'without' as const, number: 1 } }));
+    for (const id of ids) scene.mount(target('a', id));
+    const open: (() => void)[] = [];
+    let most = 0;
+    scene.isDead = () =>
+      new Promise((resolve) => {
+        open.push(() => resolve(false));
+        most = Math.max(most, open.length);
+      });
+    const looked = scene.watch().look('disk');
+    for (let left = ids.length; left > 0; left -= 1) {
+      while (open.length === 0) await turn();
+      await turn();
+      open.shift()?.();
+    }
+    await looked;
+    expect(most).to.be.within(2, 8);
+  });
+
+  it('M6 looks that are asked for during one are one, after it', async () => {
+    scene.mounts = [mounted('data', 'a')];
+    for (const path of [staging(), target('a')]) scene.mount(path);
+    const open: (() => void)[] = [];
+    let probes = 0;
+    scene.isDead = () => {
+      probes += 1;
+      return new Promise((resolve) => open.push(() => resolve(false)));
+    };
+    const watch = scene.watch();
+    await watch.start();
+    for (let times = 0; times < 3; times += 1) watch.lookSoon('disk');
+    while (open.length === 0) await turn();
+    for (let times = 0; times < 3; times += 1) watch.lookSoon('disk');
+    // A look tries staging and target: two of them, in all four probes.
+    for (let left = 4; left > 0; left -= 1) {
+      while (open.length === 0) await turn();
+      open.shift()?.();
+    }
+    for (let turns = 0; turns < 20; turns += 1) await turn();
+    watch.stop();
+    expect(probes).to.equal(4);
   });
 });
