@@ -5,11 +5,13 @@
  */
 import { nodeOwnedPrefix } from '../../machines/addresses.js';
 import type { MountContext, MountSight, StagingSight } from '../../machines/mount-types.js';
+import { nameOf } from '../../machines/volume-requests.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf } from '../errors.js';
-import type { MountEntry, MountTable } from '../host/mount-table.js';
+import type { MountTable } from '../host/mount-table.js';
+import { coveredBy, isOfProcess, strangerAt } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
 import { unlessOutOfService } from './out-of-service.js';
 import type { MountPaths } from './paths.js';
@@ -42,6 +44,8 @@ export class MountWatch {
   readonly #options: MountWatchOptions;
   readonly #stop = new AbortController();
   #compared: Promise<void> | undefined;
+  /** Targets that were told of, as something else is seen there. */
+  #covered = new Set<string>();
   /** By plugin, or undefined for all; whether there is to be another one after it. */
   readonly #underWay = new Map<string | undefined, boolean>();
 
@@ -72,7 +76,30 @@ export class MountWatch {
       if (isFirst || seen.users.length + seen.staging.length > 0)
         await engine.ask(address, { type: 'mount.observed', ...seen, isStart: isFirst }).catch(unlessOutOfService);
     });
-    if (plugin === undefined) this.#options.strays.tell(table);
+    if (plugin !== undefined) return;
+    this.#options.strays.tell(table);
+    this.#tellCovered(
+      views.map(([, { context }]) => context as MountContext),
+      table,
+    );
+  }
+
+  /** Logs each once. What is not ours is left alone, and what it covers is there still, or is mounted again once that is gone. */
+  #tellCovered(mounts: MountContext[], table: MountTable): void {
+    const { paths, logger } = this.#options;
+    const covered = new Set<string>();
+    for (const { key, volume, users } of mounts) {
+      if (!volume) continue;
+      for (const { state, allocId, found } of users) {
+        if (state !== 'published') continue;
+        const { path } = paths.target(volume.plugin, key, allocId);
+        const stranger = strangerAt(table, path, found);
+        if (!stranger) continue;
+        covered.add(path);
+        if (!this.#covered.has(path)) logger.warn({ path }, `${nameOf(key)} is ${coveredBy(stranger)}`);
+      }
+    }
+    this.#covered = covered;
   }
 
   /** Compares the mounts of a plugin that is back, once the first time is over. */
@@ -154,6 +181,3 @@ export class MountWatch {
     return { users: sights, staging: stagings };
   }
 }
-
-/** Of a file system that a process serves: it stays in the table when that is gone. */
-const isOfProcess = ({ fsType }: MountEntry): boolean => fsType.startsWith('fuse');

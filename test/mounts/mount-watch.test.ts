@@ -42,12 +42,13 @@ class Scene {
   mounts: MountContext[] = [];
   onPluginLoss: OnPluginLoss = 'remount';
   readonly asked: MountEvent[] = [];
+  readonly warned: string[] = [];
   isDead = async (_path: string): Promise<boolean> => false;
 
-  /** @param what its device, root, type */
-  mount(path: string, what = '0:50 /', fsType = 'fuse.s3'): void {
+  /** @param what its device and root; @param parentId the mount that it is on */
+  mount(path: string, what = '0:50 /', fsType = 'fuse.s3', parentId = 1): void {
     const [device, root] = what.split(' ');
-    this.lines.push(`${this.lines.length + 2} 1 ${device} ${root} ${path} rw - ${fsType} s3 rw`);
+    this.lines.push(`${this.lines.length + 2} ${parentId} ${device} ${root} ${path} rw - ${fsType} s3 rw`);
   }
 
   watch(): MountWatch {
@@ -72,7 +73,7 @@ class Scene {
       bootId: 'b1',
       onPluginLoss: this.onPluginLoss,
       clock: simulatedClock(),
-      logger: silentLogger,
+      logger: { ...silentLogger, warn: (_, message) => void this.warned.push(message) },
     });
   }
 }
@@ -149,5 +150,35 @@ describe('the comparison of mounts with the kernel', () => {
     for (let turns = 0; turns < 20; turns += 1) await turn();
     watch.stop();
     expect(probes).to.equal(4);
+  });
+
+  it('M6 M12 something else over a target, or in its place, is warned of once, and again when it is there again', async () => {
+    scene.mounts = [mounted('data', 'a'), mounted('other', 'a')];
+    for (const id of ['data', 'other'])
+      for (const path of [staging(id), target('a', id)]) scene.mount(path, '0:50 /', 'ext4');
+    const watch = scene.watch();
+    await watch.look();
+    expect(scene.warned).to.deep.equal([]);
+
+    // The second line of those above is its target.
+    scene.mount(target('a'), '0:61 /', 'tmpfs', 3);
+    for (let times = 0; times < 2; times += 1) await watch.look();
+    const warning = `volume default/data is covered by / of 0:61 (tmpfs), which is none of ours: unmount that at ${target('a')}`;
+    expect(scene.warned).to.deep.equal([warning]);
+    expect(scene.asked).to.deep.equal([]);
+
+    const tmpfs = scene.lines.pop() ?? '';
+    await watch.look();
+    scene.lines.push(tmpfs);
+    await watch.look();
+    expect(scene.warned).to.deep.equal([warning, warning]);
+  });
+
+  it('M6 a mount that its plugin has made anew by itself is taken for ours: what a process serves has another device then', async () => {
+    scene.mounts = [mounted('data', 'a')];
+    scene.mount(staging(), '0:70 /');
+    scene.mount(target('a'), '0:70 /');
+    await scene.watch().look();
+    expect([scene.warned, scene.asked]).to.deep.equal([[], []]);
   });
 });
