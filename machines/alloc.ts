@@ -129,14 +129,19 @@ export const allocMachine = setup({
     released: {
       tags: 'absent',
       on: {
-        'alloc.prepare': { target: 'preparing', actions: { type: 'take', params: ({ event }) => event } },
+        'alloc.prepare': {
+          target: 'preparing',
+          actions: [
+            { type: 'take', params: ({ event }) => event },
+            { type: 'tell', params: 'preparing' },
+          ],
+        },
         'alloc.release': {},
         'alloc.waits': {},
         'alloc.claimed': {},
       },
     },
     preparing: {
-      entry: { type: 'tell', params: 'preparing' },
       invoke: {
         id: 'prepareAlloc',
         src: 'prepareAlloc',
@@ -160,10 +165,14 @@ export const allocMachine = setup({
           target: '.choosing',
           actions: { type: 'keepLimit', params: ({ event }) => event.untilMs },
         },
-        'alloc.recover': {
-          guard: { type: 'isNewBoot', params: ({ event }) => event.isNewBoot },
-          target: 'recovering.waiting',
-        },
+        'alloc.recover': [
+          {
+            guard: { type: 'isNewBoot', params: ({ event }) => event.isNewBoot },
+            target: 'recovering.waiting',
+          },
+          // Begun anew, as it has claimed something meanwhile.
+          { target: 'preparing', reenter: true },
+        ],
         'alloc.abort': { target: 'releasing', actions: { type: 'keepFailure', params: ({ event }) => event.failure } },
       },
       initial: 'choosing',
@@ -265,7 +274,13 @@ export const allocMachine = setup({
     failed: {
       entry: { type: 'tell', params: 'failed' },
       on: {
-        'alloc.prepare': { target: 'preparing', actions: { type: 'take', params: ({ event }) => event } },
+        'alloc.prepare': {
+          target: 'preparing',
+          actions: [
+            { type: 'take', params: ({ event }) => event },
+            { type: 'tell', params: 'preparing' },
+          ],
+        },
         'alloc.release': { target: 'released', actions: ['forget', { type: 'tell', params: 'released' }] },
       },
     },

@@ -194,11 +194,18 @@ function withdrawClaims(draft: Draft, isMeant: (request: ClaimRequest) => boolea
     draft.tells.push({ type: 'claim', state: 'withdrawn', allocId, nodeId, ...why });
 }
 
-/** Its workload has stopped, or it waits no longer. */
-export const release = (context: VolumeContext, allocId: string): Change =>
+/** Its workload has stopped, or it waits no longer. What it has elsewhere, or since, is not touched where that is said. */
+export const release = (
+  context: VolumeContext,
+  { allocId, nodeId, generation }: Pick<Claim, 'allocId'> & Partial<Pick<Claim, 'nodeId' | 'generation'>>,
+): Change =>
   drafted(context, (draft) => {
-    withdrawClaims(draft, (one) => one.allocId === allocId);
-    const held = draft.claims.find((one) => one.allocId === allocId);
+    const isMeant = (one: ClaimRequest): boolean =>
+      one.allocId === allocId && (nodeId === undefined || one.nodeId === nodeId);
+    withdrawClaims(draft, isMeant);
+    const held = draft.claims.find(
+      (one) => isMeant(one) && (generation === undefined || one.generation === generation),
+    );
     if (held?.state === 'taken') {
       const publication = draft.publications[held.nodeId];
       const isHandedOut = publication?.state === 'published' || publication?.drifted;

@@ -256,7 +256,8 @@ export type VolumeRequest =
   | { type: 'volume.unclaim'; allocId: string }
   /** Claims for a node that wait are given up: it can't use the volume. */
   | { type: 'volume.withdraw'; nodeId: string; reason: string }
-  | { type: 'volume.release'; allocId: string }
+  /** With a node, a generation: only what the alloc has, or waits for, there, and that very claim. */
+  | { type: 'volume.release'; allocId: string; nodeId?: string; generation?: number }
   | ({ type: 'volume.unstaged' } & Unstaged)
   | { type: 'volume.fence'; nodeId: string; reason: string }
   | { type: 'volume.expand'; capacity: CapacityRange }

@@ -41,11 +41,16 @@ export function localClaims(volumes: () => Volumes): ClaimClient {
       const use = useOf(await volumes().look(key), nodeId, { capability: { accessMode, attachmentMode }, readOnly });
       return publishedOf(await volumes().publishTo(key, nodeId, { ...use, signal }), nodeId);
     },
-    async release(key, { allocId }, { signal }) {
+    async release(key, { allocId, ...only }, { signal }) {
       refuse(signal);
-      await unlessGone(volumes().release(key, allocId));
+      await unlessGone(volumes().release(key, allocId, only));
       const context = await unlessGone(volumes().look(key));
-      const own = context?.claims.find((one) => one.allocId === allocId);
+      const own = context?.claims.find(
+        (one) =>
+          one.allocId === allocId &&
+          one.nodeId === only.nodeId &&
+          (only.generation === undefined || one.generation === only.generation),
+      );
       return own ? { generation: own.generation } : {};
     },
     async unstaged(key, claim, { signal }) {

@@ -91,8 +91,11 @@ export class NodeSide {
     this.#nodeId = nodeId;
     this.#clock = clock;
     const bootId = presentBootId();
-    const compared = new Promise<void>((resolve) => {
-      this.#tellCompared = resolve;
+    let comparing: Promise<void> | undefined = new Promise<void>((resolve) => {
+      this.#tellCompared = () => {
+        comparing = undefined;
+        resolve();
+      };
     });
     const maxInFlight = calls.maxInFlightPerPlugin ?? 64;
     const access = new PluginAccess(nodeSidePort(options.plugins), { clock, maxInFlight });
@@ -108,7 +111,7 @@ export class NodeSide {
     const worker = new AllocWorker({
       ...{ node: nodeId, claims, clock },
       mounter: () => this.mounter,
-      compared: () => compared,
+      compared: () => comparing,
     });
     this.kinds = [
       mountKind({
@@ -121,7 +124,7 @@ export class NodeSide {
           locks: options.locks,
         }),
         places: hostPlaces({ root: paths.root, readTable: () => tables.table(), tool }),
-        compared: () => compared,
+        compared: () => comparing,
         shared: () => this.#propagation.ensureShared(),
       }),
       allocKind(worker),

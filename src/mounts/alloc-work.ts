@@ -22,8 +22,8 @@ export interface AllocWorkOptions {
   /** Made by the time it is asked. */
   mounter(): Pick<Mounter, 'check' | 'publishing' | 'bring' | 'take' | 'standing' | 'refuseUnclaimed' | 'confirm'>;
   clock: Clock;
-  /** Resolves once what was believed in has been compared with the kernel. */
-  compared(): Promise<void>;
+  /** Resolves once what was believed in has been compared with the kernel; undefined where it is. */
+  compared(): Promise<void> | undefined;
 }
 
 type Run = EffectCall<AllocWork>;
@@ -54,8 +54,11 @@ export class AllocWorker {
   /** Fails with what is wrong with the first volume that can't be had; all others are given up then. */
   async prepare(run: Run): Promise<CallOutcome<AllocMount[]>> {
     try {
-      const one: Preparing = (volume, signal) =>
-        this.#prepareOne(run, volume, { signal, tell: teller(run, volume), mayGoWell: isRetryable });
+      const one: Preparing = async (volume, signal) => {
+        const patience: Patience = { signal, tell: teller(run, volume), mayGoWell: isRetryable };
+        await this.#mustHold(run, volume, patience);
+        return this.#prepareOne(run, volume, patience);
+      };
       return { status: 'done', answer: await this.#alone(run, () => this.#all(run, one)) };
     } catch (error) {
       return { status: 'failed', failure: failureOf(error) };
@@ -137,6 +140,17 @@ export class AllocWorker {
     return { ...mount, name, taskPath };
   }
 
+  /** What it has claimed before, in a run that was killed, is its own still. @throws StagecraftError CLAIM_LOST */
+  async #mustHold({ input: { allocId, generations } }: Run, wanted: AllocVolume, patience: Patience): Promise<void> {
+    const { claims } = this.#options;
+    const { name, volume: key } = wanted;
+    const { signal } = patience;
+    const generation = generations[name];
+    if (generation === undefined) return;
+    const isHeld = await this.#insistent(patience, () => claims.holds(key, { allocId, generation }, { signal }));
+    if (!isHeld) throw claimLost(wanted, allocId);
+  }
+
   /**
    * While it was away its node may have been taken for lost: what it has claimed may be somebody else's by now. What is
    * mounted still needs nobody but its plugin; else it is prepared once more.
@@ -144,13 +158,10 @@ export class AllocWorker {
   async #recoverOne(run: Run, wanted: AllocVolume, signal: AbortSignal): Promise<AllocMount> {
     const mounter = this.#options.mounter();
     const { name, volume: key, taskPath } = wanted;
-    const { allocId, generations } = run.input;
+    const { allocId } = run.input;
     const tell = teller(run, wanted);
     const patience: Patience = { signal, tell, mayGoWell: (error) => !isClaimLost(error) };
-    const generation = generations[name];
-    const holds = async (): Promise<boolean> =>
-      generation === undefined || this.#options.claims.holds(key, { allocId, generation }, { signal });
-    if (!(await this.#insistent(patience, holds))) throw claimLost(wanted, allocId);
+    await this.#mustHold(run, wanted, patience);
     await this.#insistent(patience, () => mounter.confirm({ key, allocId }));
     const standing = await mounter.standing({ key, allocId }, { signal, tell });
     if (standing) return { ...standing, name, taskPath };
@@ -166,8 +177,10 @@ export class AllocWorker {
     const tell = teller(run, volume);
     const patience: Patience = { signal, tell, mayGoWell: () => true };
     const step = <T>(work: () => Promise<T>): Promise<T> => this.#insistent(patience, work);
+    const known = run.input.generations[volume.name];
+    const own = { allocId, nodeId: node, ...(known !== undefined && { generation: known }) };
     const [{ generation }] = await Promise.all([
-      step(() => claims.release(key, { allocId }, { signal })),
+      step(() => claims.release(key, own, { signal })),
       step(() => mounter.take({ key, allocId }, { signal, tell })),
     ]);
     if (generation === undefined) return;

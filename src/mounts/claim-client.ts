@@ -61,10 +61,15 @@ export interface ClaimClient {
     wait: ClaimWait,
   ): Promise<PublishedVolume>;
   /**
-   * The workload of the alloc has stopped: its slot is kept until the node has let go.
+   * The workload of the alloc has stopped: its slot is kept until the node has let go. Only what it has on this node is
+   * meant, and only the claim of this generation, where that is known: what it has elsewhere, or since, is not touched.
    * @returns the generation of its claim, to be reported then; absent: it has none
    */
-  release(key: VolumeKey, request: { allocId: string }, wait: ClaimWait): Promise<{ generation?: number }>;
+  release(
+    key: VolumeKey,
+    request: { allocId: string; nodeId: string; generation?: number },
+    wait: ClaimWait,
+  ): Promise<{ generation?: number }>;
   /**
    * The node has let go of what this claim has used, and nothing else is meant. Resolves when the slot is free; at once
    * where the claim or the volume is gone.

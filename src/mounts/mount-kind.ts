@@ -46,8 +46,8 @@ export interface MountKindOptions {
   bootId: string;
   /** For one call, in milliseconds. */
   timeoutMs: number;
-  /** Resolves once what was believed in has been compared with the kernel. */
-  compared(): Promise<void>;
+  /** Resolves once what was believed in has been compared with the kernel; undefined where it is. */
+  compared(): Promise<void> | undefined;
   /** Resolves once mounts that are made here are seen by whoever is to see them. @throws StagecraftError HOST_UNFIT */
   shared(): Promise<void>;
 }
@@ -67,16 +67,12 @@ export function mountKind(options: MountKindOptions): ActorKind {
   const stagingOf = ({ plugin, key }: MountCall): Place => paths.staging(plugin, key);
   const targetOf = ({ plugin, key, allocId }: TargetCall): Place => paths.target(plugin, key, allocId);
   const seenAt = async ({ path }: Place): Promise<MountEntry | undefined> => (await tables.table()).at(path).at(-1);
-  let isCompared = false;
-  void options.compared().then(() => {
-    isCompared = true;
-  });
   /** What was believed in may not be so any more: then something else is to be done. */
-  const wait = async (run: EffectCall<MountCall>): Promise<CallOutcome<never>> => {
+  const wait = async (run: EffectCall<MountCall>, compared: Promise<void>): Promise<CallOutcome<never>> => {
     // What an earlier run has begun, its machine has to know first.
     if (run.recovered || run.attempt > 1) return anew('failed', 'it may have been made by a run before a restart');
     run.send({ type: 'call.awaits', reason: 'what is mounted here is compared with what was before' });
-    await options.compared();
+    await compared;
     return anew('not-begun', 'what is mounted here is known');
   };
   const effect = <TInput extends MountCall, TAnswer>(
@@ -86,7 +82,9 @@ export function mountKind(options: MountKindOptions): ActorKind {
     sentDeadlineMs: givenUpAfterMs(timeoutMs),
     ...(negates && { negates }),
     run: (run: EffectCall<TInput>) => {
-      return isCompared ? calls.run(run, { ...work(run.input), volumes: [nodeCallsOf(run.input.csiId)] }) : wait(run);
+      const compared = options.compared();
+      if (compared) return wait(run, compared);
+      return calls.run(run, { ...work(run.input), volumes: [nodeCallsOf(run.input.csiId)] });
     },
   });
   /**
@@ -113,13 +111,12 @@ export function mountKind(options: MountKindOptions): ActorKind {
   };
   /** The answer of a plugin that does not stage. One that was there before it may have: what is staged is for that to undo. */
   const unlessStaging =
-    <T>(place: Place, otherwise: (table: MountTable) => T | Promise<T>) =>
+    <T>(place: Place, otherwise: () => T | Promise<T>) =>
     ({ capabilities }: Admitted['sight']): Promise<T> | undefined => {
       if (capabilities.has('STAGE_UNSTAGE_VOLUME')) return undefined;
-      return tables.table().then((table) => {
-        const seen = table.at(place.path).at(-1);
+      return seenAt(place).then((seen) => {
         if (seen) throw notToUnstage(place, seen);
-        return otherwise(table);
+        return otherwise();
       });
     };
   /** What was made for a call that is refused for good goes again, unless something is there. */
@@ -204,7 +201,8 @@ export function mountKind(options: MountKindOptions): ActorKind {
             prepare: async () => void targetPath(),
             call: async (client, bounds) => {
               const request = { csiId, targetPath: targetPath() };
-              return removed(target, await undone('published', target, () => node.unpublish(client, request, bounds)));
+              const unpublish = (): Promise<void> => node.unpublish(client, request, bounds);
+              return removed(target, await undone('published', target, unpublish));
             },
           };
         },
@@ -216,11 +214,12 @@ export function mountKind(options: MountKindOptions): ActorKind {
           const stagingPath = told(input.plugin, staging);
           const { csiId } = input;
           return {
-            without: unlessStaging(staging, (table) => removed(staging, table)),
+            without: unlessStaging(staging, async () => removed(staging, await tables.table())),
             prepare: async () => void stagingPath(),
             call: async (client, bounds) => {
               const request = { csiId, stagingPath: stagingPath() };
-              return removed(staging, await undone('staged', staging, () => node.unstage(client, request, bounds)));
+              const unstage = (): Promise<void> => node.unstage(client, request, bounds);
+              return removed(staging, await undone('staged', staging, unstage));
             },
           };
         },

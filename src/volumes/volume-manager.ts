@@ -11,7 +11,7 @@ import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { StagecraftError } from '../errors.js';
 import type { Page } from '../requests/actor-pages.js';
 import type { AwaitOptions } from '../requests/await-options.js';
-import { checked, keyOf, textSchema, type VolumeKeyInput } from '../requests/fields.js';
+import { checked, keyOf, nodeIdSchema, textSchema, type VolumeKeyInput } from '../requests/fields.js';
 import type { Capacity, CapacityRequest } from './capacity.js';
 import type { Expanded, ExpandRequest } from './expansion.js';
 import type { Reconciled, Reconciler } from './reconciler.js';
@@ -36,6 +36,17 @@ export interface VolumeManagerOptions extends VolumeMakingPorts, VolumePlacesPor
   clock: Clock;
   capacity(plugin: string, request: CapacityRequest, options: AwaitOptions): Promise<Capacity>;
 }
+
+/** Which claim of an alloc is meant; default: whichever it has. */
+export interface ReleaseOptions {
+  nodeId?: string | undefined;
+  generation?: number | undefined;
+}
+
+const releaseSchema: z.ZodType<ReleaseOptions> = z.strictObject({
+  nodeId: nodeIdSchema.optional(),
+  generation: z.int().nonnegative().optional(),
+});
 
 export class VolumeManager {
   readonly #options: VolumeManagerOptions;
@@ -153,11 +164,18 @@ export class VolumeManager {
   /**
    * The workload of an alloc has stopped, or it waits no longer. Its claim keeps its slot until the node has let go of
    * the volume. Nothing where it has none. Resolves once that is committed.
+   * @param only of this node, and of this generation: what the alloc has elsewhere, or since, stays as it is
    * @throws StagecraftError VOLUME_NOT_FOUND, INVALID_ARGUMENT
    */
-  async release(key: VolumeKeyInput, allocId: string): Promise<void> {
+  async release(key: VolumeKeyInput, allocId: string, only: ReleaseOptions = {}): Promise<void> {
     const known = checked(textSchema, allocId, 'the alloc id');
-    await this.#desk.tell(key, { type: 'volume.release', allocId: known });
+    const { nodeId, generation } = checked(releaseSchema, only, 'the options');
+    await this.#desk.tell(key, {
+      type: 'volume.release',
+      allocId: known,
+      ...(nodeId !== undefined && { nodeId }),
+      ...(generation !== undefined && { generation }),
+    });
   }
 
   /** What failed is tried again, and what waits for its time is tried now. @throws StagecraftError VOLUME_NOT_FOUND */

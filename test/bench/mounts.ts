@@ -77,7 +77,7 @@ async function reportRestart(): Promise<void> {
 }
 
 async function reportDead(): Promise<void> {
-  const { alive, dead } = await taken({ task: 'dead', turns: 4, perTurn: 50 });
+  const { alive, dead } = await taken({ task: 'dead', turns: 10, perTurn: 30 });
   console.log('\none alloc, prepared and released, while another driver is stopped; LMDB, by turns: median, 99 of 100');
   line('both drivers answer', `${middle(alive).toFixed(1)} ms, ${p99(alive).toFixed(1)} ms`);
   line('the other does not', `${middle(dead).toFixed(1)} ms, ${p99(dead).toFixed(1)} ms`);

@@ -125,6 +125,16 @@ describe('the alloc machine', () => {
     expect([state(), told.slice(-2)]).to.deep.equal(['releasing', ['claim-lost', 'releasing']]);
   });
 
+  it('N3 H1 after a restart amid its preparing that is begun anew, with what it has claimed by then; told once', async () => {
+    const { actor, runs, told, state } = scene();
+    actor.send(prepare);
+    actor.send({ type: 'alloc.claimed', name: 'data', generation: 7 });
+    actor.send({ type: 'alloc.recover', isNewBoot: false });
+    expect(runs.prepare.all.map(({ signal }) => signal.aborted)).to.deep.equal([true, false]);
+    expect([state(), runs.prepare.last.input.generations]).to.deep.equal(['preparing', { data: 7 }]);
+    expect(told).to.deep.equal(['preparing']);
+  });
+
   it('H3 after another boot it waits until it is asked for again, and only with what it had', async () => {
     const { actor, runs, state, turn } = scene();
     actor.send(prepare);

@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Store } from '../../src/engine/store.js';
 import { bootId } from '../../src/host/boot-id.js';
+import type { ClaimClient } from '../../src/mounts/claim-client.js';
 import { memoryStore } from '../../src/stores/memory.js';
+import { refusalOf } from '../refusal.js';
 import { type DeadMount, deadMount } from './dead-fuse.js';
-import { MountHouse, many, node, single } from './mount-house.js';
+import { MountHouse, many, node, plugin, single } from './mount-house.js';
 
 /** The same store, as if all that is in it were of another boot of this host. */
 function ofAnotherBoot(store: Store): Store {
@@ -62,6 +64,49 @@ describe('mounts after a restart', () => {
       .slice(before)
       .map(({ rpc }) => rpc);
     expect(rpcs.filter((rpc) => /^Node(Stage|Publish)Volume/.test(rpc))).to.deep.equal([]);
+  });
+
+  it('N3 H2 an alloc whose claim was lost here takes nothing from the claim that it has on another node', async () => {
+    house = await MountHouse.start({ attach: true });
+    await house.make('data', single);
+    await house.runtime.allocations.prepare('web', [house.wanted('data', single)]);
+    const topology = { 'topology.hostpath.csi.stagecraft/node': node };
+    await house.runtime.nodes.report({ id: 'node-b', plugins: [{ name: plugin, nodeId: 'node-b', topology }] });
+    await house.runtime.nodes.fence(node, 'its power is cut');
+    const claims = async () => (await house.runtime.volumes.get({ id: 'data' }))?.claims;
+    while ((await claims())?.length) await new Promise(setImmediate);
+    const elsewhere = { allocId: 'web', nodeId: 'node-b', mode: 'write', ...single } as const;
+    const claim = await house.runtime.volumes.claim({ id: 'data' }, elsewhere);
+    await house.reopen();
+    await house.healthy();
+    await house.allocIs('web', ({ state }) => state === 'failed');
+    expect(house.mounted()).to.deep.equal([]);
+    expect(await claims()).to.deep.equal([claim]);
+  });
+
+  it('N3 H1 killed while it is prepared, its claim lost meanwhile: it takes no other one, and is undone', async () => {
+    house = await MountHouse.start({ attach: true });
+    await house.make('data', many);
+    house.driver.script('NodeStageVolume', { code: 'ABORTED', text: 'busy' }, { times: 'always' });
+    const cut = refusalOf(house.runtime.allocations.prepare('web', [house.wanted('data', many)]));
+    await house.driver.waitForCall('NodeStageVolume');
+    await house.runtime.close();
+    await cut;
+    const asked: string[] = [];
+    const never = (name: string) => () => {
+      asked.push(name);
+      return new Promise<never>(() => {});
+    };
+    const others = { look: never('look'), claim: never('claim'), publish: never('publish') };
+    const claims: ClaimClient = {
+      ...{ ...others, unstaged: never('unstaged'), expanded: never('expanded') },
+      holds: async () => false,
+      release: async () => ({}),
+    };
+    await house.open({ claims });
+    const { error } = await house.allocIs('web', ({ state }) => state === 'failed');
+    expect([error?.code, house.mounted()]).to.deep.equal(['CLAIM_LOST', []]);
+    expect(asked.filter((name) => name !== 'look')).to.deep.equal([]);
   });
 
   it('H3 after another boot an alloc waits until it is asked for again; then its volume is mounted, with what is in it', async () => {

@@ -40,7 +40,7 @@ describe('claims of a node, another agent leads', () => {
     const requests = [
       other.claim(key, w1, wait),
       publish(second),
-      other.release(key, { allocId: 'w1' }, wait),
+      other.release(key, { allocId: 'w1', nodeId: w1.nodeId }, wait),
       other.unstaged(key, { nodeId: 'a', allocId: 'w1', generation: 1 }, wait),
       other.expanded(key, { nodeId: 'a', uid, capacity: {} }, wait),
     ];
@@ -62,7 +62,7 @@ describe('claims of a node, another agent leads', () => {
   it('H2 H4 it takes over while a slot is waited for: told so where it was asked, and the same again waits on there', async () => {
     await claimsOf(first).claim(key, w1, wait);
     await publish(first);
-    const { generation = 0 } = await claimsOf(first).release(key, { allocId: 'w1' }, wait);
+    const { generation = 0 } = await claimsOf(first).release(key, { allocId: 'w1', nodeId: w1.nodeId }, wait);
     const own = { nodeId: 'a', allocId: 'w1', generation };
     const answer = lab.hold('ControllerUnpublishVolume');
     const waiting = refusalOf(claimsOf(first).unstaged(key, own, wait));
@@ -78,6 +78,6 @@ describe('claims of a node, another agent leads', () => {
     await lab.clock.advance(leaseTtlMs);
     const refusal = await waiting;
     expect([refusal.code, isRetryable(refusal)]).to.deep.equal(['NOT_LEADER', true]);
-    expect(await claimsOf(second).release(key, { allocId: 'w1' }, wait)).to.deep.equal({});
+    expect(await claimsOf(second).release(key, { allocId: 'w1', nodeId: w1.nodeId }, wait)).to.deep.equal({});
   });
 });

@@ -46,7 +46,7 @@ describe('claims of a node in the same process', () => {
       return generation;
     },
     async (generation) => {
-      expect(await claims().release(key, { allocId: 'w1' }, wait)).to.deep.equal({ generation });
+      expect(await claims().release(key, { allocId: 'w1', nodeId: 'a' }, wait)).to.deep.equal({ generation });
       return generation;
     },
     async (generation) => {
@@ -81,7 +81,7 @@ describe('claims of a node in the same process', () => {
     always(house.plugin, 'DeleteVolume', { code: 'PERMISSION_DENIED' });
     await house.volumes.delete(key, { force: true });
     expect(await refusalOf(claims().look(key, { nodeId: 'a' }, wait))).to.include({ code: 'VOLUME_NOT_FOUND' });
-    expect(await claims().release(key, { allocId: 'w1' }, wait)).to.deep.equal({});
+    expect(await claims().release(key, { allocId: 'w1', nodeId: 'a' }, wait)).to.deep.equal({});
   });
 
   for (const [killedAfter] of steps.entries()) {
@@ -118,7 +118,7 @@ describe('claims of a node in the same process', () => {
     expect([refusal.code, isRetryable(refusal)]).to.deep.equal(['CLAIM_CONFLICT', true]);
     expect(refusal.message).to.include('alloc w1 on node a');
     expect((await house.volumes.get(key))?.waiting).to.deep.equal([]);
-    await claims().release(key, { allocId: 'w1' }, wait);
+    await claims().release(key, { allocId: 'w1', nodeId: 'a' }, wait);
     expect(await claims().claim(key, { ...w1, allocId: 'w2', nodeId: 'b' }, wait)).to.deep.equal({ generation: 2 });
   });
 
@@ -139,7 +139,7 @@ describe('claims of a node in the same process', () => {
     await house.volumes.setAvailability(key, 'pause');
     expect(await claims().claim(key, w1, wait)).to.deep.equal({ generation: 1 });
     await publish();
-    await claims().release(key, { allocId: 'w1' }, wait);
+    await claims().release(key, { allocId: 'w1', nodeId: 'a' }, wait);
     await claims().unstaged(key, { nodeId: 'a', allocId: 'w1', generation: 1 }, wait);
     const refusal = await refusalOf(claims().claim(key, { ...w1, allocId: 'w2' }, wait));
     expect([refusal.code, isRetryable(refusal)]).to.deep.equal(['VOLUME_UNAVAILABLE', false]);
@@ -228,16 +228,40 @@ describe('claims of a node in the same process', () => {
     };
     const unstaged = (allocId: string, generation: number, signal = wait.signal) =>
       claims().unstaged(key, { nodeId: 'a', allocId, generation }, { signal });
-    const release = (allocId: string) => claims().release(key, { allocId }, wait);
+    const release = (allocId: string) => claims().release(key, { allocId, nodeId: 'a' }, wait);
 
     it('H2 without a claim, or of no volume at all: nothing, and no error; twice is once', async () => {
       expect(await release('w1')).to.deep.equal({});
-      expect(await claims().release({ namespace: 'default', id: 'none' }, { allocId: 'w1' }, wait)).to.deep.equal({});
+      expect(
+        await claims().release({ namespace: 'default', id: 'none' }, { allocId: 'w1', nodeId: 'a' }, wait),
+      ).to.deep.equal({});
       await published('w1');
       expect(await release('w1')).to.deep.equal({ generation: 1 });
       expect(await release('w1')).to.deep.equal({ generation: 1 });
       await unstaged('w1', 1);
       expect(await release('w1')).to.deep.equal({});
+    });
+
+    it('H2 N3 only what the alloc has on this node, and of this generation: another claim of it is not touched', async () => {
+      await claims().claim(key, { ...w1, nodeId: 'b' }, wait);
+      for (const only of [{ nodeId: 'a' }, { nodeId: 'a', generation: 1 }, { nodeId: 'b', generation: 2 }]) {
+        expect(await claims().release(key, { allocId: 'w1', ...only }, wait)).to.deep.equal({});
+        expect(await held()).to.deep.equal(['w1 taken']);
+      }
+      await claims().release(key, { allocId: 'w1', nodeId: 'b', generation: 1 }, wait);
+      expect(await held()).to.deep.equal([]);
+    });
+
+    it('C4 N3 a place in the queue for another node is not touched either', async () => {
+      await claims().claim(key, w1, wait);
+      const waiting = house.volumes.claim(key, { ...w1, allocId: 'w2', nodeId: 'b', wait: true });
+      await house.rest();
+      await claims().release(key, { allocId: 'w2', nodeId: 'a' }, wait);
+      const queue = async () => ((await house.volumes.get(key))?.waiting ?? []).map(({ allocId }) => allocId);
+      expect(await queue()).to.deep.equal(['w2']);
+      const withdrawn = refusalOf(waiting);
+      await claims().release(key, { allocId: 'w2', nodeId: 'b' }, wait);
+      expect([await queue(), (await withdrawn).code]).to.deep.equal([[], 'ABORTED']);
     });
 
     it('H2 after a prepare that came no further than its claim: free at once', async () => {
@@ -387,7 +411,7 @@ describe('claims of a node in the same process', () => {
       claims().claim(key, w1, gone),
       claims().holds(key, own, gone),
       claims().publish(key, use, gone),
-      claims().release(key, { allocId: 'w1' }, gone),
+      claims().release(key, { allocId: 'w1', nodeId: 'a' }, gone),
       claims().unstaged(key, own, gone),
       claims().expanded(key, { nodeId: 'a', uid: '', capacity: {} }, gone),
     ];
