@@ -109,8 +109,21 @@ export const use = (
     if (known.state === 'leaving') putUser(draft, allocId, { ...known, again: { readOnly, isClaimed, capability } });
     else if (known.state === 'wanted') putUser(draft, allocId, { ...due(known), ...asked });
     else if (known.state === 'published') putUser(draft, allocId, { ...known, ...asked });
+    else if (isBoundFromDead(draft, known)) putUser(draft, allocId, remounted(known, asked, at));
     else putUser(draft, allocId, { ...wanted(draft, asked, at), ...(known.inDoubt && { inDoubt: true }) });
   });
+
+/** To be unmounted, then mounted again. */
+const remounted = (user: MountUser, { readOnly, isClaimed, capability }: Again, at: number): MountUser => ({
+  ...leavingUser(user, at),
+  again: { readOnly, isClaimed, capability },
+});
+
+type Again = NonNullable<MountUser['again']>;
+
+/** Whether its target may be mounted from a staging that is dead: it is to be unmounted before that is unstaged. */
+const isBoundFromDead = ({ staging }: MountDraft, { state, inDoubt }: MountUser): boolean =>
+  staging.isDead === true && (state === 'lost' || (state === 'wanted' && inDoubt === true));
 
 /** Its claim is held still: what was asked for is done. */
 export const confirm = (context: MountContext, allocId: string): MountChange => ({
@@ -196,21 +209,25 @@ export const observedMounts = (
     const { state, number, found: _, ...rest } = draft.staging;
     const lost = state === 'staged' ? staging.find((sight) => sight.number === number) : undefined;
     if (lost) {
-      const { isMended } = lost;
-      draft.staging = { ...rest, number, state: 'doubtful', ...(!isMended && { isLost: true }) };
+      const { isDead, isMended } = lost;
+      const how = { ...(!isMended && { isLost: true as const }), ...(isDead && { isDead: true as const }) };
+      draft.staging = { ...rest, number, state: 'doubtful', ...how };
       draft.tells.push({ type: 'staging-lost', isMended });
     }
     if (isStart) draft.users = draft.users.map(unconfirmed);
     for (const sight of users) {
       const user = draft.users.find((one) => one.number === sight.number);
       if (user?.state !== 'published') continue;
-      const { allocId, readOnly, isClaimed, capability } = user;
+      const { allocId } = user;
       draft.tells.push({ type: 'lost', allocId, is: sight.is, isMended: sight.isMended });
       const { found: __, ...gone } = user;
       if (!sight.isMended) putUser(draft, allocId, { ...gone, state: 'lost' });
       else if (sight.is === 'missing') putUser(draft, allocId, wanted(draft, user, at));
-      else putUser(draft, allocId, { ...leavingUser(user, at), again: { readOnly, isClaimed, capability } });
+      else putUser(draft, allocId, remounted(user, user, at));
     }
+    for (const user of draft.users)
+      if (user.state === 'wanted' && isBoundFromDead(draft, user))
+        putUser(draft, user.allocId, remounted(user, user, at));
   });
 
 /** Whoever has let go, or failed, is to be mounted no more. */
@@ -228,7 +245,8 @@ export const retryMount = (context: MountContext, { at }: Stamped): MountChange 
       if (user.state === 'wanted' || user.state === 'leaving') putUser(draft, user.allocId, due(user));
       else if ((user.state === 'failed' || user.state === 'lost') && mayReturn(draft, user)) {
         draft.capability = user.capability;
-        putUser(draft, user.allocId, wanted(draft, user, at));
+        const isBound = isBoundFromDead(draft, user);
+        putUser(draft, user.allocId, isBound ? remounted(user, user, at) : wanted(draft, user, at));
       }
     }
     if (draft.expansion) draft.expansion = { capacity: draft.expansion.capacity };

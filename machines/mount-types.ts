@@ -71,6 +71,8 @@ export interface Staging {
   found?: KernelMount;
   /** It is not there any more, and is staged again only for who is to be mounted. */
   isLost?: true;
+  /** It is there still, but dead: it is unstaged before it is staged again, once nothing is bound from it. */
+  isDead?: true;
   tries?: Tries;
   /** At unstaging it. */
   undoing?: Tries;
@@ -135,7 +137,10 @@ export interface MountSight {
 }
 
 /** A staging that is believed in, and not there. */
-export type StagingSight = Omit<MountSight, 'is'>;
+export interface StagingSight extends Omit<MountSight, 'is'> {
+  /** It is there, but its file system does not answer any more. */
+  isDead?: boolean;
+}
 
 export interface MountUse {
   volume: MountedVolume;

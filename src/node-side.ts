@@ -139,6 +139,7 @@ export class NodeSide {
         engine,
         node,
         access,
+        locks: options.locks,
         paths,
         baseDirOf,
         clock,

@@ -11,6 +11,8 @@ import type {
 } from '../../machines/mount-types.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
 import { asData } from '../engine/data.js';
+import type { MountTable } from '../host/mount-table.js';
+import { coveredBy, strangerAt } from './mount-seen.js';
 import type { MountPaths } from './paths.js';
 
 /** An alloc that uses a volume here. */
@@ -20,7 +22,7 @@ export interface MountUserStatus {
   readOnly: boolean;
   /** Its target. */
   hostPath: string;
-  /** Why it is as it is, where that is of interest: the last failure. */
+  /** Why it is as it is, where that is of interest: the last failure, or what else is mounted at its target. */
   message?: string;
 }
 
@@ -45,8 +47,16 @@ export interface MountStatus {
 export const mountStateOf = (value: StateValue): MountState =>
   (typeof value === 'string' ? value : Object.keys(value)[0]) as MountState;
 
-/** Whoever gets it may change it. Undefined where nothing of the volume is here. */
-export function mountStatusOf(value: StateValue, context: MountContext, paths: MountPaths): MountStatus | undefined {
+/**
+ * Whoever gets it may change it. Undefined where nothing of the volume is here.
+ * @param table of the kernel; absent: it can't be read now
+ */
+export function mountStatusOf(
+  value: StateValue,
+  context: MountContext,
+  paths: MountPaths,
+  table: MountTable | undefined,
+): MountStatus | undefined {
   const { key, volume, capability, staging, users, condition } = context;
   if (!volume) return undefined;
   const { plugin, csiId } = volume;
@@ -58,7 +68,11 @@ export function mountStatusOf(value: StateValue, context: MountContext, paths: M
     csiId,
     ...(capability && { capability }),
     ...(staging.state === 'staged' && { stagingPath: paths.staging(plugin, key).path }),
-    users: users.map((user) => ({ ...userStatusOf(user), hostPath: paths.target(plugin, key, user.allocId).path })),
+    users: users.map((user) => {
+      const { path } = paths.target(plugin, key, user.allocId);
+      const stranger = user.state === 'published' && table ? strangerAt(table, path, user.found) : undefined;
+      return { ...userStatusOf(user), ...(stranger && { message: coveredBy(stranger) }), hostPath: path };
+    }),
     ...(condition && { condition }),
     ...(error && { error }),
   });

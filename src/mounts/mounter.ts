@@ -28,6 +28,7 @@ import { keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import type { ClaimClient, KnownVolume, PublishedVolume } from './claim-client.js';
 import { type MountEvent, mountEventOf } from './mount-events.js';
 import { mountsTopic } from './mount-kind.js';
+import { strangerAt } from './mount-seen.js';
 import { allocIdOf, capabilityFor, type KnownMount, knownMount, type MountRequest } from './mount-spec.js';
 import type { MountTables } from './mount-tables.js';
 import { type MountStatus, mountStateOf, mountStatusOf, mountTrouble } from './mount-view.js';
@@ -143,15 +144,17 @@ export class Mounter {
     const { accessMode, attachmentMode } = context.capability ?? {};
     if (accessMode !== usage.accessMode || attachmentMode !== usage.attachmentMode) return false;
     const { path } = this.#options.paths.target(context.volume.plugin, key, allocId);
-    return (await this.#options.tables.table()).at(path).length > 0;
+    const table = await this.#options.tables.table();
+    return table.at(path).length > 0 && !strangerAt(table, path, user.found);
   }
 
   /** All that is here of volumes, or is to go. */
   async list(): Promise<MountStatus[]> {
     this.#refuseIfClosed();
-    const { engine, node, paths } = this.#options;
+    const { engine, node, paths, tables } = this.#options;
+    const table = await tables.table().catch(() => undefined);
     return [...engine.views(nodeOwnedPrefix('mount', node))].flatMap(
-      ([, { state, context }]) => mountStatusOf(state, contextOf(context), paths) ?? [],
+      ([, { state, context }]) => mountStatusOf(state, contextOf(context), paths, table) ?? [],
     );
   }
 

@@ -1,19 +1,23 @@
 /**
  * How full a mounted volume is, and how well, as its plugin says: asked for on demand, and at intervals where the plugin
- * tells of conditions, so that one that becomes abnormal is broadcast. One call for a volume at a time.
+ * tells of conditions, so that one that becomes abnormal is broadcast. One call for a volume at a time, be it for stats or
+ * to change something.
  */
 import { mountAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
 import type { MountContext } from '../../machines/mount-types.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
+import { onAbort } from '../abort.js';
 import type { PluginAccess } from '../calls/plugin-access.js';
 import { failureOf } from '../calls/plugin-calls.js';
+import { lockKey, nodeCallsOf, type VolumeLocks } from '../calls/volume-locks.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { NodePort, NodeStats } from './node-port.js';
 import type { MountPaths } from './paths.js';
+import { sideBySide } from './side-by-side.js';
 
 /** Sizes are bytes, or numbers of inodes; above 2⁵³−1 in decimal. */
 export interface VolumeStats extends NodeStats {
@@ -27,6 +31,8 @@ export interface StatsOptions {
   engine: Pick<Engine, 'peek' | 'ask' | 'views'>;
   node: Pick<NodePort, 'stats'>;
   access: PluginAccess;
+  /** Those that others in this process share. */
+  locks: VolumeLocks;
   paths: MountPaths;
   /** Where a plugin sees what is its own on this host, if elsewhere. */
   baseDirOf(plugin: string): string | undefined;
@@ -38,8 +44,10 @@ export interface StatsOptions {
   timeoutMs: number;
 }
 
-/** How long a look waits for its plugin. */
-const pluginWaitMs = 10_000;
+/** How long a look waits for its turn, and for its plugin. */
+const waitMs = 10_000;
+/** Volumes of one plugin that are looked at together. */
+const atOnce = 4;
 
 export class Stats {
   readonly #options: StatsOptions;
@@ -71,19 +79,31 @@ export class Stats {
   }
 
   async #ask(address: string, key: VolumeKey): Promise<VolumeStats> {
+    const { locks } = this.#options;
+    const lock = this.#lockOf(address, key);
+    await this.#within(waitMs, `${nameOf(key)} has had no turn`, (signal) => locks.wait([lock], signal));
+    try {
+      // It may be another one by now.
+      if (this.#lockOf(address, key) !== lock) return await this.#ask(address, key);
+      return await this.#asked(address, key);
+    } finally {
+      locks.leave([lock]);
+    }
+  }
+
+  /** In its turn. */
+  async #asked(address: string, key: VolumeKey): Promise<VolumeStats> {
     const { access, engine, node, clock, timeoutMs } = this.#options;
     const { plugin, ...place } = this.#placeOf(address, key);
-    const { signal } = this.#stop;
-    const admitted = await access.enter(plugin, { signal, waitMs: pluginWaitMs, waits: () => {} });
-    const limit = new AbortController();
-    const late = new StagecraftError('TIMEOUT', `plugin '${plugin}' gave no stats within ${timeoutMs} ms`);
-    const cancel = clock.after(timeoutMs, () => limit.abort(late));
+    const admitted = await access.enter(plugin, { signal: this.#stop.signal, waitMs, waits: () => {} });
     try {
       const { capabilities } = admitted.sight;
       if (!capabilities.has('GET_VOLUME_STATS') && !capabilities.has('VOLUME_CONDITION'))
         throw new StagecraftError('PLUGIN_LACKS', `plugin '${plugin}' offers no GET_VOLUME_STATS: it gives none`);
       const at = clock.now();
-      const seen = await node.stats(await admitted.client(), place, { signal: limit.signal });
+      const client = await admitted.client();
+      const late = `plugin '${plugin}' gave no stats`;
+      const seen = await this.#within(timeoutMs, late, (signal) => node.stats(client, place, { signal }));
       admitted.leave({ grpcCode: 'OK' });
       const { condition = null } = seen;
       await engine.ask(address, { type: 'mount.condition', condition });
@@ -92,9 +112,30 @@ export class Stats {
       admitted.leave(failureOf(error));
       throw error;
     } finally {
-      cancel();
       admitted.leave();
     }
+  }
+
+  /** For so long, and no longer than the runtime runs. */
+  async #within<T>(ms: number, late: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { signal } = this.#stop;
+    const limit = new AbortController();
+    const cancel = this.#options.clock.after(ms, () =>
+      limit.abort(new StagecraftError('TIMEOUT', `${late} within ${ms} ms`)),
+    );
+    const hearNoMore = onAbort(signal, () => limit.abort(signal.reason));
+    if (signal.aborted) limit.abort(signal.reason);
+    try {
+      return await work(limit.signal);
+    } finally {
+      cancel();
+      hearNoMore();
+    }
+  }
+
+  #lockOf(address: string, key: VolumeKey): string {
+    const { plugin, csiId } = this.#placeOf(address, key);
+    return lockKey(plugin, nodeCallsOf(csiId));
   }
 
   /** @throws StagecraftError MOUNT_NOT_FOUND */
@@ -126,17 +167,25 @@ export class Stats {
     }
   }
 
-  /** Only those that are mounted, of plugins that can be asked now and tell of conditions. */
+  /** Only those that are mounted, of plugins that can be asked now and tell of conditions: each plugin for itself. */
   async #look(): Promise<void> {
-    const { engine, nodeId, access, logger } = this.#options;
-    for (const [address, { context }] of [...engine.views(nodeOwnedPrefix('mount', nodeId))]) {
+    const { engine, nodeId, access } = this.#options;
+    const due = new Map<string, VolumeKey[]>();
+    for (const [, { context }] of engine.views(nodeOwnedPrefix('mount', nodeId))) {
       const { key, volume, users } = context as MountContext;
       if (!volume || !users.some(({ state }) => state === 'published')) continue;
-      if (access.obstacle(volume.plugin) !== undefined || !access.offers(volume.plugin, 'VOLUME_CONDITION')) continue;
-      await this.of(key).catch((error: unknown) => {
-        logger.debug({ address }, `its condition can't be had now: ${messageOf(error)}`);
-      });
-      if (this.#stop.signal.aborted) return;
+      const { plugin } = volume;
+      if (access.obstacle(plugin) !== undefined || !access.offers(plugin, 'VOLUME_CONDITION')) continue;
+      due.set(plugin, [...(due.get(plugin) ?? []), key]);
     }
+    await Promise.all([...due.values()].map((keys) => sideBySide(keys, atOnce, (key) => this.#lookAt(key))));
+  }
+
+  async #lookAt(key: VolumeKey): Promise<void> {
+    if (this.#stop.signal.aborted) return;
+    await this.of(key).catch((error: unknown) => {
+      const address = mountAddress(this.#options.nodeId, key.namespace, key.id);
+      this.#options.logger.debug({ address }, `its condition can't be had now: ${messageOf(error)}`);
+    });
   }
 }

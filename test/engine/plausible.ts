@@ -237,7 +237,7 @@ const mountEvents: Drafts<MountEvent> = {
   'mount.expand': (die) => ({ capacity: capacity(die) }),
   'mount.observed': (die) => ({
     users: [{ number: die.below(9), is: die.of('missing', 'dead'), isMended: die.below(2) > 0 }],
-    staging: die.of([], [{ number: die.below(9), isMended: die.below(2) > 0 }]),
+    staging: die.of([], [{ number: die.below(9), isMended: die.below(2) > 0, isDead: die.below(3) === 0 }]),
     isStart: die.below(3) === 0,
   }),
   'mount.confirm': (die) => ({ allocId: mountAlloc(die) }),

@@ -268,6 +268,45 @@ describe('the mount machine', () => {
     expect(scene.states()).to.deep.equal(['a published']);
   });
 
+  it('M2 M6 a staging path that is dead: all that is bound from it is unpublished, it is unstaged, and all is made anew', async () => {
+    const scene = await Scene.mounted();
+    scene.actor.send(use('b'));
+    await scene.answer(published);
+    const users = [...scene.context.users].map(({ number }) => ({ number, is: 'dead' as const, isMended: true }));
+    const sight = { number: scene.context.staging.number, isMended: true, isDead: true } as const;
+    scene.actor.send({ type: 'mount.observed', users, staging: [sight], isStart: false });
+    await scene.answer(failed({}));
+    await scene.answer(unpublished);
+    // Nothing else goes on while one of them is mounted still.
+    expect(scene.calls.slice(3)).to.deep.equal(['unpublish a', 'unpublish b']);
+    scene.clock.increment(1_000);
+    await scene.answer(unpublished);
+    await scene.answer(failed({}));
+    scene.clock.increment(1_000);
+    for (const outcome of [unstaged, staged, published, published]) await scene.answer(outcome);
+    expect(scene.calls.slice(5)).to.deep.equal([
+      ...['unpublish a', 'unstage', 'unstage', 'stage', 'publish a', 'publish b'],
+    ]);
+    expect([scene.states(), scene.state, scene.context.staging.state]).to.deep.equal([
+      ['a published', 'b published'],
+      'published',
+      'staged',
+    ]);
+  });
+
+  it('M2 M6 a staging path that is dead, only reported: who asks again has the target unpublished before it is unstaged', async () => {
+    const scene = await Scene.mounted();
+    const { staging, users } = scene.context;
+    const seen = users.map(({ number }) => ({ number, is: 'dead' as const, isMended: false }));
+    const sight = { number: staging.number, isMended: false, isDead: true } as const;
+    scene.actor.send({ type: 'mount.observed', users: seen, staging: [sight], isStart: false });
+    expect([scene.states(), scene.calls.slice(2)]).to.deep.equal([['a lost'], []]);
+    scene.actor.send(use('a'));
+    for (const outcome of [unpublished, unstaged, staged, published]) await scene.answer(outcome);
+    expect(scene.calls.slice(2)).to.deep.equal(['unpublish a', 'unstage', 'stage', 'publish a']);
+    expect(scene.states()).to.deep.equal(['a published']);
+  });
+
   it('H2 an unmount that fails, be it for good, is tried again', async () => {
     const scene = await Scene.mounted();
     scene.actor.send(leave('a'));

@@ -122,6 +122,22 @@ describe('mounts', () => {
     expect(house.mounted()).to.have.length(2);
   });
 
+  it('M6 M12 something else over a target is told, and left alone; the volume is there again once that is gone', async () => {
+    await house.make('data', many);
+    const request = { volume: { id: 'data' }, allocId: 'a', usage: many };
+    const { hostPath } = await house.runtime.mounts.mount(request);
+    const messages = async () =>
+      (await house.runtime.mounts.list()).flatMap(({ users }) => users.map(({ message }) => message));
+    expect([await house.runtime.mounts.has(request), await messages()]).to.deep.equal([true, [undefined]]);
+    const calls = house.nodeCalls();
+    execFileSync('mount', ['-t', 'tmpfs', 'none', hostPath]);
+    expect(await house.runtime.mounts.has(request)).to.equal(false);
+    expect((await messages())[0]).to.match(/^covered by \/ of \d+:\d+ \(tmpfs\)/);
+    execFileSync('umount', [hostPath]);
+    expect([await house.runtime.mounts.has(request), await messages()]).to.deep.equal([true, [undefined]]);
+    expect(house.nodeCalls()).to.deep.equal(calls);
+  });
+
   it('M9 what was put into a target beside the mount stays, and is told of', async () => {
     await house.make('data', many);
     const request = { volume: { id: 'data' }, allocId: 'a', usage: many };

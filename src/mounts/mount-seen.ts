@@ -1,0 +1,23 @@
+/** What the kernel shows at a path, held against what was mounted there. Looks at its table only. */
+import type { KernelMount } from '../../machines/mount-types.js';
+import { isRemoved, type MountEntry, type MountTable } from '../host/mount-table.js';
+
+/** Of a file system that a process serves: it stays in the table when that is gone. */
+export const isOfProcess = ({ fsType }: MountEntry): boolean => fsType.startsWith('fuse');
+
+/**
+ * What is seen at the path in place of what was mounted there: on top of that, or since that is gone.
+ * @param found what was mounted there; absent: whatever is there is taken for it
+ */
+export function strangerAt(table: MountTable, path: string, found: KernelMount | undefined): MountEntry | undefined {
+  const seen = table.at(path).at(-1);
+  return seen && found && !isSame(seen, found) ? seen : undefined;
+}
+
+/** Drivers whose processes serve their mounts may make them anew by themselves: each of those has another device. */
+const isSame = (seen: MountEntry, found: KernelMount): boolean =>
+  isRemoved(seen, found) || (seen.root === found.root && (seen.device === found.device || isOfProcess(seen)));
+
+/** In words for people. */
+export const coveredBy = ({ device, root, fsType, path }: MountEntry): string =>
+  `covered by ${root} of ${device} (${fsType}), which is none of ours: unmount that at ${path}`;

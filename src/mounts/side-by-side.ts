@@ -1,0 +1,16 @@
+/** Does the same with each of many: only so many at once, begun in their order. Rejects with the first that does; no other is begun then. */
+export async function sideBySide<T extends object>(
+  all: Iterable<T>,
+  most: number,
+  work: (one: T) => Promise<void>,
+): Promise<void> {
+  const left = [...all];
+  const go = async (): Promise<void> => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) await work(next);
+  };
+  try {
+    await Promise.all(Array.from({ length: Math.min(most, left.length) }, go));
+  } finally {
+    left.length = 0;
+  }
+}

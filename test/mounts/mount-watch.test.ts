@@ -1,0 +1,184 @@
+/** The comparison with the kernel, by itself: its table and which mounts are dead are what the test says. */
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect } from 'chai';
+import { noMount } from '../../machines/mount-changes.js';
+import type { MountContext, MountEvent, MountUser } from '../../machines/mount-types.js';
+import { silentLogger } from '../../src/engine/logger.js';
+import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';
+import { MountTables } from '../../src/mounts/mount-tables.js';
+import { MountWatch, type OnPluginLoss } from '../../src/mounts/mount-watch.js';
+import { mountPaths } from '../../src/mounts/paths.js';
+import { simulatedClock } from '../../src/testing/simulated-clock.js';
+
+const paths = mountPaths({ dataDir: '/d', socketRoot: '/d' });
+const keyOf = (id: string) => ({ namespace: 'default', id });
+const staging = (id = 'data'): string => paths.staging('disk', keyOf(id)).path;
+const target = (allocId: string, id = 'data'): string => paths.target('disk', keyOf(id), allocId).path;
+
+const capability = { accessMode: 'single-node-multi-writer', attachmentMode: 'file-system' } as const;
+const found = { device: '0:50', root: '/' };
+
+/** A volume that is staged, and published for these. */
+function mounted(id: string, ...allocIds: string[]): MountContext {
+  const users = allocIds.map(
+    (allocId, at): MountUser => ({
+      ...{ allocId, readOnly: false, isClaimed: true, sinceMs: 0, found, capability },
+      state: 'published',
+      number: 2 + at,
+    }),
+  );
+  return {
+    ...noMount({ node: 'n1', ...keyOf(id) }),
+    volume: { uid: id, plugin: 'disk', csiId: id, volumeContext: {}, publishContext: {}, secrets: {} },
+    staging: { state: 'staged', number: 1, found },
+    users,
+    bootId: 'b1',
+  };
+}
+
+class Scene {
+  /** What is mounted where; without words of its own a file system that a process serves. */
+  lines: string[] = [];
+  mounts: MountContext[] = [];
+  onPluginLoss: OnPluginLoss = 'remount';
+  readonly asked: MountEvent[] = [];
+  readonly warned: string[] = [];
+  isDead = async (_path: string): Promise<boolean> => false;
+
+  /** @param what its device and root; @param parentId the mount that it is on */
+  mount(path: string, what = '0:50 /', fsType = 'fuse.s3', parentId = 1): void {
+    const [device, root] = what.split(' ');
+    this.lines.push(`${this.lines.length + 2} ${parentId} ${device} ${root} ${path} rw - ${fsType} s3 rw`);
+  }
+
+  watch(): MountWatch {
+    const { mounts, asked } = this;
+    return new MountWatch({
+      nodeId: 'n1',
+      engine: {
+        *views() {
+          for (const [at, context] of mounts.entries())
+            yield [`mount/n1/default/${at}`, { state: 'published', context, seq: 1 }];
+        },
+        ask: async (_, event) => {
+          asked.push(event as MountEvent);
+        },
+      },
+      paths,
+      tables: new MountTables(
+        async () => new MountTable(parseMountInfo(['1 0 8:1 / / rw - ext4 a rw', ...this.lines].join('\n'))),
+      ),
+      strays: { tell: () => {} },
+      isDead: (path) => this.isDead(path),
+      bootId: 'b1',
+      onPluginLoss: this.onPluginLoss,
+      clock: simulatedClock(),
+      logger: { ...silentLogger, warn: (_, message) => void this.warned.push(message) },
+    });
+  }
+}
+
+describe('the comparison of mounts with the kernel', () => {
+  let scene: Scene;
+  beforeEach(() => {
+    scene = new Scene();
+  });
+
+  it('M6 a staging path that is dead: so are the targets that are bound from it, and it is to be unstaged first', async () => {
+    scene.mounts = [mounted('data', 'a', 'b')];
+    for (const path of [staging(), target('a'), target('b')]) scene.mount(path);
+    scene.isDead = async (path) => path === staging();
+    await scene.watch().look('disk');
+    const users = [2, 3].map((number) => ({ number, is: 'dead', isMended: true }));
+    const stagingSight = { number: 1, isMended: true, isDead: true };
+    expect(scene.asked).to.deep.equal([{ type: 'mount.observed', users, staging: [stagingSight], isStart: false }]);
+  });
+
+  it('M6 one that answers, and what no process serves, is as it was', async () => {
+    scene.mounts = [mounted('data', 'a'), mounted('kernel', 'a')];
+    for (const path of [staging(), target('a')]) scene.mount(path);
+    for (const path of [staging('kernel'), target('a', 'kernel')]) scene.mount(path, '0:50 /', 'ext4');
+    const probed: string[] = [];
+    scene.isDead = async (path) => {
+      probed.push(path);
+      return false;
+    };
+    await scene.watch().look('disk');
+    expect([scene.asked, probed]).to.deep.equal([[], [staging(), target('a')]]);
+  });
+
+  it('M6 mounts that do not answer are tried beside each other, only so many at once', async () => {
+    const ids = Array.from({ length: 20 }, (_, at) => `v${at}`);
+    scene.mounts = ids.map((id) => ({ ...mounted(id, 'a'), staging: { state: 'without' as const, number: 1 } }));
+    for (const id of ids) scene.mount(target('a', id));
+    const open: (() => void)[] = [];
+    let most = 0;
+    scene.isDead = () =>
+      new Promise((resolve) => {
+        open.push(() => resolve(false));
+        most = Math.max(most, open.length);
+      });
+    const looked = scene.watch().look('disk');
+    for (let left = ids.length; left > 0; left -= 1) {
+      while (open.length === 0) await turn();
+      await turn();
+      open.shift()?.();
+    }
+    await looked;
+    expect(most).to.be.within(2, 8);
+  });
+
+  it('M6 looks that are asked for during one are one, after it', async () => {
+    scene.mounts = [mounted('data', 'a')];
+    for (const path of [staging(), target('a')]) scene.mount(path);
+    const open: (() => void)[] = [];
+    let probes = 0;
+    scene.isDead = () => {
+      probes += 1;
+      return new Promise((resolve) => open.push(() => resolve(false)));
+    };
+    const watch = scene.watch();
+    await watch.start();
+    for (let times = 0; times < 3; times += 1) watch.lookSoon('disk');
+    while (open.length === 0) await turn();
+    for (let times = 0; times < 3; times += 1) watch.lookSoon('disk');
+    // A look tries staging and target: two of them, in all four probes.
+    for (let left = 4; left > 0; left -= 1) {
+      while (open.length === 0) await turn();
+      open.shift()?.();
+    }
+    for (let turns = 0; turns < 20; turns += 1) await turn();
+    watch.stop();
+    expect(probes).to.equal(4);
+  });
+
+  it('M6 M12 something else over a target, or in its place, is warned of once, and again when it is there again', async () => {
+    scene.mounts = [mounted('data', 'a'), mounted('other', 'a')];
+    for (const id of ['data', 'other'])
+      for (const path of [staging(id), target('a', id)]) scene.mount(path, '0:50 /', 'ext4');
+    const watch = scene.watch();
+    await watch.look();
+    expect(scene.warned).to.deep.equal([]);
+
+    // The second line of those above is its target.
+    scene.mount(target('a'), '0:61 /', 'tmpfs', 3);
+    for (let times = 0; times < 2; times += 1) await watch.look();
+    const warning = `volume default/data is covered by / of 0:61 (tmpfs), which is none of ours: unmount that at ${target('a')}`;
+    expect(scene.warned).to.deep.equal([warning]);
+    expect(scene.asked).to.deep.equal([]);
+
+    const tmpfs = scene.lines.pop() ?? '';
+    await watch.look();
+    scene.lines.push(tmpfs);
+    await watch.look();
+    expect(scene.warned).to.deep.equal([warning, warning]);
+  });
+
+  it('M6 a mount that its plugin has made anew by itself is taken for ours: what a process serves has another device then', async () => {
+    scene.mounts = [mounted('data', 'a')];
+    scene.mount(staging(), '0:70 /');
+    scene.mount(target('a'), '0:70 /');
+    await scene.watch().look();
+    expect([scene.warned, scene.asked]).to.deep.equal([[], []]);
+  });
+});
