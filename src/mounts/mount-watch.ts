@@ -77,7 +77,7 @@ export class MountWatch {
         await engine.ask(address, { type: 'mount.observed', ...seen, isStart: isFirst }).catch(unlessOutOfService);
     });
     if (plugin !== undefined) return;
-    this.#options.strays.tell(table);
+    await this.#options.strays.tell();
     this.#tellCovered(
       views.map(([, { context }]) => context as MountContext),
       table,

@@ -20,7 +20,7 @@ export interface StraysOptions {
   nodeId: string;
   engine: Pick<Engine, 'views'>;
   paths: MountPaths;
-  tables: MountTables;
+  tables: Pick<MountTables, 'table'>;
   tool: Pick<HostTool, 'run'>;
   logger: Logger;
 }
@@ -35,7 +35,10 @@ export class Strays {
   }
 
   async list(): Promise<Stray[]> {
-    return this.#in(await this.#options.tables.table());
+    // What has gone since the table was read was known, and what has come since is.
+    const before = this.#known();
+    const table = await this.#options.tables.table();
+    return this.#in(table, new Set([...before, ...this.#known()]));
   }
 
   /**
@@ -54,8 +57,8 @@ export class Strays {
   }
 
   /** Logs each once. */
-  tell(table: MountTable): void {
-    const strays = this.#in(table);
+  async tell(): Promise<void> {
+    const strays = await this.list();
     for (const { path, source, fsType } of strays) {
       if (this.#told.has(path)) continue;
       this.#options.logger.warn({ path }, `${source} (${fsType}) is mounted at ${path}, and nobody here knows of it`);
@@ -63,9 +66,8 @@ export class Strays {
     this.#told = new Set(strays.map(({ path }) => path));
   }
 
-  #in({ entries }: MountTable): Stray[] {
+  #in({ entries }: MountTable, known: ReadonlySet<string>): Stray[] {
     const { root } = this.#options.paths;
-    const known = this.#known();
     // A plugin may mount something of its own below what is staged.
     const isKnown = (path: string): boolean => {
       for (let at = path; at.length > root.length; at = at.slice(0, at.lastIndexOf('/')))

@@ -68,7 +68,7 @@ class Scene {
       tables: new MountTables(
         async () => new MountTable(parseMountInfo(['1 0 8:1 / / rw - ext4 a rw', ...this.lines].join('\n'))),
       ),
-      strays: { tell: () => {} },
+      strays: { tell: async () => {} },
       isDead: (path) => this.isDead(path),
       bootId: 'b1',
       onPluginLoss: this.onPluginLoss,
