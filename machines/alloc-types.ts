@@ -54,6 +54,8 @@ export interface AllocContext extends AllocWish {
   waits: Record<string, string>;
   /** Why it is undone. */
   failure: CallFailure | null;
+  /** It was released while it was undone: nobody asks for why any more. */
+  isDropped: boolean;
 }
 
 export type AllocRequest = ({ type: 'alloc.prepare' } & AllocWish) | { type: 'alloc.release' };
@@ -65,6 +67,8 @@ export type AllocEvent = (
   /** The runtime has started again. `isNewBoot`: no mount and no workload of before is there any more. */
   | { type: 'alloc.recover'; isNewBoot: boolean }
   | { type: 'alloc.claimed'; name: string; generation: number }
+  /** The claim of this generation is not its own any more. */
+  | { type: 'alloc.lost'; name: string; generation: number; failure: CallFailure }
   /** What a volume waits for; null: nothing any more. */
   | { type: 'alloc.waits'; name: string; reason: string | null }
 ) &

@@ -36,7 +36,10 @@ const answerIn = (outcome: CallOutcome<AllocMount[]>): AllocMount[] =>
 const failureOf = (outcome: CallOutcome<unknown>): CallFailure | null =>
   outcome.status === 'done' ? null : outcome.failure;
 
-const nothing = { volumes: [], untilMs: null, bootId: '', generations: {}, mounts: null, waits: {}, failure: null };
+const nothing = {
+  ...{ volumes: [], untilMs: null, bootId: '', generations: {}, mounts: null },
+  ...{ waits: {}, failure: null, isDropped: false },
+};
 
 const conflictIn = ({ allocId }: AllocContext): Failure => ({
   code: 'CLAIM_CONFLICT',
@@ -50,7 +53,8 @@ const leavingIn = ({ allocId }: AllocContext): Failure => ({
   final: false,
 });
 
-const lateIn = ({ allocId, waits }: AllocContext): Failure => {
+/** Why it is undone where its time is over. */
+export const lateIn = ({ allocId, waits }: Pick<AllocContext, 'allocId' | 'waits'>): Failure => {
   const why = Object.entries(waits).map(([name, reason]) => `${name}: ${reason}`);
   const still = why.length > 0 ? ` (${why.join('; ')})` : '';
   return {
@@ -75,12 +79,19 @@ export const allocMachine = setup({
     isSame: ({ context }, volumes: AllocVolume[]) => isSameData(context.volumes, volumes),
     isDone: (_, outcome: CallOutcome<unknown>) => outcome.status === 'done',
     isNewBoot: (_, isNewBoot: boolean) => isNewBoot,
+    isItsClaim: ({ context }, { name, generation }: { name: string; generation: number }) =>
+      context.generations[name] === generation,
     isLimited: ({ context }) => context.untilMs !== null,
-    hasFailed: ({ context }) => context.failure !== null,
+    wasPrepared: ({ context }, volumes: AllocVolume[]) =>
+      context.mounts !== null && isSameData(context.volumes, volumes),
+    hasFailed: ({ context }) => context.failure !== null && !context.isDropped,
   },
   actions: {
     ...hostActions,
     take: assign((_, { volumes, untilMs, bootId }: AllocWish) => ({ ...nothing, volumes, untilMs, bootId })),
+    /** What it has claimed it has still. */
+    takeAgain: assign((_, { untilMs, bootId }: AllocWish) => ({ untilMs, bootId })),
+    drop: assign({ isDropped: true }),
     keepBoot: assign((_, bootId: string) => ({ bootId })),
     /** Asked for twice, it has the time of whoever waits longer. */
     keepLimit: assign(({ context }, untilMs: number | null) => ({
@@ -116,6 +127,8 @@ export const allocMachine = setup({
   on: {
     'alloc.waits': { actions: { type: 'keepWait', params: ({ event }) => event } },
     'alloc.claimed': { actions: { type: 'keepGeneration', params: ({ event }) => event } },
+    // What another run has waited for.
+    'alloc.recover': { actions: 'forgetWaits' },
     'alloc.prepare': {
       guard: { type: 'isOther', params: ({ event }) => event.volumes },
       actions: { type: 'answer', params: ({ context }) => ({ error: conflictIn(context) }) },
@@ -171,7 +184,7 @@ export const allocMachine = setup({
             target: 'recovering.waiting',
           },
           // Begun anew, as it has claimed something meanwhile.
-          { target: 'preparing', reenter: true },
+          { target: 'preparing', reenter: true, actions: 'forgetWaits' },
         ],
         'alloc.abort': { target: 'releasing', actions: { type: 'keepFailure', params: ({ event }) => event.failure } },
       },
@@ -199,6 +212,14 @@ export const allocMachine = setup({
           },
           { target: 'recovering.working' },
         ],
+        'alloc.lost': {
+          guard: { type: 'isItsClaim', params: ({ event }) => event },
+          target: 'releasing',
+          actions: [
+            { type: 'keepFailure', params: ({ event }) => event.failure },
+            { type: 'tell', params: 'claim-lost' },
+          ],
+        },
       },
     },
     recovering: {
@@ -226,25 +247,35 @@ export const allocMachine = setup({
             ],
             onError: 'backing-off',
           },
-          on: {
-            'alloc.recover': {
-              guard: { type: 'isNewBoot', params: ({ event }) => event.isNewBoot },
-              target: 'waiting',
-            },
-          },
         },
-        'backing-off': { after: { backoff: 'working' } },
+        'backing-off': { entry: 'forgetWaits', after: { backoff: 'working' } },
         /** The host was started anew, and its workloads are gone: whoever wants it asks for it again. */
         waiting: {
           entry: 'forgetWaits',
           on: {
-            'alloc.prepare': {
-              guard: { type: 'isSame', params: ({ event }) => event.volumes },
-              target: 'working',
-              actions: { type: 'keepBoot', params: ({ event }) => event.bootId },
-            },
+            'alloc.prepare': [
+              {
+                guard: { type: 'wasPrepared', params: ({ event }) => event.volumes },
+                target: 'working',
+                actions: { type: 'keepBoot', params: ({ event }) => event.bootId },
+              },
+              {
+                guard: { type: 'isSame', params: ({ event }) => event.volumes },
+                target: '#alloc.preparing',
+                actions: [
+                  { type: 'takeAgain', params: ({ event }) => event },
+                  { type: 'tell', params: 'preparing' },
+                ],
+              },
+            ],
           },
         },
+      },
+      on: {
+        'alloc.recover': [
+          { guard: { type: 'isNewBoot', params: ({ event }) => event.isNewBoot }, target: '.waiting' },
+          { actions: 'forgetWaits' },
+        ],
       },
     },
     releasing: {
@@ -263,11 +294,11 @@ export const allocMachine = setup({
             onError: 'backing-off',
           },
         },
-        'backing-off': { after: { backoff: 'working' } },
+        'backing-off': { entry: 'forgetWaits', after: { backoff: 'working' } },
       },
       on: {
         'alloc.prepare': { actions: { type: 'answer', params: ({ context }) => ({ error: leavingIn(context) }) } },
-        'alloc.release': { actions: { type: 'keepFailure', params: null } },
+        'alloc.release': { actions: 'drop' },
       },
     },
     /** Nothing of it is left; why is kept until it is released, or prepared again. */

@@ -22,6 +22,7 @@ import { allocKind } from './mounts/alloc-kind.js';
 import { AllocWorker } from './mounts/alloc-work.js';
 import { Allocations } from './mounts/allocations.js';
 import type { ClaimClient } from './mounts/claim-client.js';
+import { ClaimWatch } from './mounts/claim-watch.js';
 import { Expansions } from './mounts/expansions.js';
 import { hostTool } from './mounts/host-tool.js';
 import { mountKind } from './mounts/mount-kind.js';
@@ -67,6 +68,7 @@ interface Parts {
   mounter: Mounter;
   allocations: Allocations;
   watch: MountWatch;
+  claimWatch: ClaimWatch;
   expansions: Expansions;
   stats: Stats;
 }
@@ -162,6 +164,7 @@ export class NodeSide {
           baseDirOf,
         }),
         allocations: new Allocations({ node: nodeId, engine, clock, bootId }),
+        claimWatch: new ClaimWatch({ nodeId, engine, claims, clock, logger }),
         watch: new MountWatch({
           ...{ nodeId, engine, paths, tables, strays, bootId, clock, logger },
           isDead: async (path) => (await tool.isAlive(path)) === 'dead',
@@ -182,13 +185,16 @@ export class NodeSide {
   /** @param engine has its kinds */
   attach(engine: Engine): void {
     this.#attached = this.#parts(engine);
-    const { watch } = this.#attached;
+    const { watch, claimWatch } = this.#attached;
     const instances = `${nodeOwnedPrefix('plugin', this.#nodeId)}csi-node/`;
     // What was mounted through its process may have gone with that.
     this.#stopWatching = engine.observe(({ address, state, entry }) => {
       const isBack =
         state === 'healthy' && entry.event?.type === 'fingerprint.changed' && address.startsWith(instances);
-      if (isBack) watch.lookSoon(addressParts(address)[3] ?? '');
+      if (!isBack) return;
+      const plugin = addressParts(address)[3] ?? '';
+      // What is in use elsewhere by now is not mounted again.
+      void claimWatch.look().then(() => watch.lookSoon(plugin));
     });
   }
 
@@ -203,7 +209,7 @@ export class NodeSide {
   }
 
   async #begin(): Promise<void> {
-    const { watch, allocations, expansions, stats } = this.#attachedParts;
+    const { watch, claimWatch, allocations, expansions, stats } = this.#attachedParts;
     await watch.start();
     while (!this.#isRefusing) {
       try {
@@ -216,6 +222,7 @@ export class NodeSide {
     }
     if (this.#isRefusing) return;
     this.#tellCompared();
+    claimWatch.start();
     expansions.start();
     stats.start();
   }
@@ -245,10 +252,11 @@ export class NodeSide {
 
   /** Nothing is taken any more. */
   refuse(reason?: StagecraftError): void {
-    const { mounter, allocations, watch, expansions, stats } = this.#attachedParts;
+    const { mounter, allocations, watch, claimWatch, expansions, stats } = this.#attachedParts;
     this.#isRefusing = true;
     this.#stopWatching();
     watch.stop();
+    claimWatch.stop();
     expansions.stop();
     stats.stop();
     for (const part of [mounter, allocations]) part.close(reason);

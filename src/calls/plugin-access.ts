@@ -130,16 +130,18 @@ export class PluginAccess {
         if (!isIn) return;
         isIn = false;
         door.inFlight -= 1;
-        if (answer?.grpcCode !== undefined) this.#judge(plugin, door, answer.grpcCode);
+        // A failure of what was begun before it was seen well says nothing of how it is since.
+        const isOld = this.#sight(plugin, door).wellAtMs !== sight.wellAtMs;
+        if (answer?.grpcCode !== undefined) this.#judge(plugin, door, { grpcCode: answer.grpcCode, isOld });
         this.#open(plugin, door);
       },
     };
   }
 
-  #judge(plugin: string, door: Door, grpcCode: string): void {
+  #judge(plugin: string, door: Door, { grpcCode, isOld }: { grpcCode: string; isOld: boolean }): void {
     if (grpcCode === 'UNIMPLEMENTED') this.#plugins.lookAgain(plugin);
-    if (isTransportFailure(grpcCode)) door.failures += 1;
-    else if (!isSilence(grpcCode)) door.failures = 0;
+    if (!isTransportFailure(grpcCode)) door.failures = isSilence(grpcCode) ? door.failures : 0;
+    else if (!isOld) door.failures += 1;
     if (door.failures < failuresInARow) return;
     // Whether it is another time, moments tell; which is later, they do not: the clock may be set back.
     door.closedWellAtMs = this.#sight(plugin, door).wellAtMs;

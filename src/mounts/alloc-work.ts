@@ -221,7 +221,7 @@ const claimLostCode = 'CLAIM_LOST';
 
 const isClaimLost = (error: unknown): boolean => error instanceof StagecraftError && error.code === claimLostCode;
 
-const claimLost = ({ volume }: AllocVolume, allocId: string): StagecraftError => {
+export const claimLost = ({ volume }: AllocVolume, allocId: string): StagecraftError => {
   const why = 'while this node was taken for lost, and may be in use elsewhere: it is unmounted here';
   return new StagecraftError(claimLostCode, `${nameOf(volume)}: the claim of alloc ${allocId} was given up ${why}`, {
     final: true,

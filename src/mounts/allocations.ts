@@ -4,6 +4,7 @@
  */
 import type { StateValue } from 'xstate';
 import { allocAddress, mountAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
+import { lateIn } from '../../machines/alloc.js';
 import type { AllocContext, AllocMount, AllocState } from '../../machines/alloc-types.js';
 import type { Failure } from '../../machines/host.js';
 import type { MountContext } from '../../machines/mount-types.js';
@@ -43,6 +44,8 @@ export interface AllocationsOptions {
 export class Allocations {
   readonly #options: AllocationsOptions;
   readonly #waits: ActorWaits;
+  /** By address: how many wait for it to be prepared. */
+  readonly #callers = new Map<string, number>();
   #closed: StagecraftError | undefined;
 
   constructor(options: AllocationsOptions) {
@@ -64,11 +67,13 @@ export class Allocations {
    * Has all volumes of an alloc claimed, published and mounted here, or none: where one can't be had, or the time is over,
    * or it is given up, all are given back. The same again is the same. What may come yet is waited for: a slot that is
    * taken, whoever has the volumes, a plugin.
-   * @param options `timeoutMs`, `signal`: until then it has to be done, else it is undone; it outlives this process
+   * @param options `timeoutMs`, `signal`: until then it has to be done, else it is undone, unless somebody else in this
+   *   process has asked for the same, and waits still; the time outlives this process
    * @returns where they are, in the order of the requests
    * @throws StagecraftError INVALID_ARGUMENT with every fault: nothing was asked of anybody; CLAIM_CONFLICT: the alloc has
-   *   others; what keeps a volume from it; TIMEOUT, ABORTED: what was begun is undone, but what was prepared before and is
-   *   being recovered, or what others have asked for with more time: the message says that it goes on
+   *   others; what keeps a volume from it; TIMEOUT, ABORTED: what was begun is undone, or is being undone where that takes
+   *   longer, as while a call hangs; but what was prepared before and is being recovered, or what others here wait for
+   *   still: the message says that it goes on
    */
   async prepare(
     allocId: string,
@@ -85,32 +90,13 @@ export class Allocations {
     const limitMs = left();
     const untilMs = limitMs === undefined ? null : clock.now() + limitMs;
     const address = this.#addressOf(id);
-    await engine.ask(address, { type: 'alloc.prepare', volumes, untilMs, bootId });
-    if (this.#isLost(address)) await engine.ask(address, { type: 'alloc.recover', isNewBoot: false });
-    const reached = ({ state, context }: ActorView): AllocMount[] | undefined => {
-      const { mounts, failure, waits } = contextOf(context);
-      if (stateOf(state) === 'prepared') return asData(mounts ?? []);
-      if (stateOf(state) === 'failed' && failure) throw failedWith(address, failure);
-      if (stateOf(state) !== 'releasing') return undefined;
-      if (!failure)
-        throw new StagecraftError('ABORTED', `alloc ${id} was released before it was prepared`, { address });
-      // What can't be undone at once is undone without anybody waiting for it.
-      const still = Object.entries(waits).map(([name, reason]) => `'${name}': ${reason}`);
-      if (still.length > 0) throw failedWith(address, failure, `; it is being undone still (${still.join('; ')})`);
-      return undefined;
-    };
-    const awaited = { address, name: `alloc ${id}`, goal: 'prepared', reached, signal };
+    const leave = this.#enter(address);
     try {
-      return await this.#waits.until({ ...awaited, timeoutMs: left(), standing: 'it goes on' });
-    } catch (error) {
-      if (this.#closed) throw error;
-      if (isTimeout(error) && this.#endsBy(address, untilMs)) return await this.#waits.until(awaited);
-      // Whoever waits no more for what was prepared before takes nothing from it.
-      if (!signal?.aborted || this.#isIn(address, 'recovering')) throw error;
-      const failure: Failure = { code: 'ABORTED', message: 'it was given up: what was begun is undone', final: false };
-      await engine.ask(address, { type: 'alloc.abort', failure });
-      // It may have been prepared meanwhile: nobody has it without knowing.
-      return await this.#waits.until({ address, name: `alloc ${id}`, goal: 'undone', reached });
+      await engine.ask(address, { type: 'alloc.prepare', volumes, untilMs, bootId });
+      if (this.#isLost(address)) await engine.ask(address, { type: 'alloc.recover', isNewBoot: false });
+      return await this.#prepared(id, { left, signal, leave });
+    } finally {
+      leave();
     }
   }
 
@@ -184,6 +170,55 @@ export class Allocations {
     this.#waits.close(reason);
   }
 
+  async #prepared(id: string, { left, signal, leave }: Caller): Promise<AllocMount[]> {
+    const { engine } = this.#options;
+    const address = this.#addressOf(id);
+    const seen: { isDecided: boolean; failure: Failure | null } = { isDecided: false, failure: null };
+    const reached = (view: ActorView): AllocMount[] | undefined => {
+      seen.failure = contextOf(view.context).failure;
+      try {
+        return preparedIn(address, view);
+      } catch (error) {
+        seen.isDecided = true;
+        throw error;
+      }
+    };
+    const awaited = { address, name: `alloc ${id}`, goal: 'prepared', reached };
+    try {
+      return await this.#waits.until({ ...awaited, standing: 'it goes on', timeoutMs: left(), signal });
+    } catch (error) {
+      const areOthers = leave();
+      const view = engine.peek(address);
+      // It was released as it was undone, and is gone.
+      if (!view && seen.failure && !this.#closed) throw failedWith(address, seen.failure);
+      // Whoever waits no more for what was prepared before takes nothing from it.
+      if (seen.isDecided || areOthers || this.#closed || !view || this.#isIn(address, 'recovering')) throw error;
+      const failure = signal?.aborted ? givenUp : lateIn({ allocId: id, waits: waitsOf(view) });
+      await engine.ask(address, { type: 'alloc.abort', failure });
+      try {
+        // It may have been prepared meanwhile: nobody has it without knowing.
+        return await this.#waits.until({ ...awaited, goal: 'undone', timeoutMs: undoingMs });
+      } catch (error) {
+        if (seen.isDecided || this.#closed) throw error;
+        throw failedWith(address, failure, '; it is being undone still');
+      }
+    }
+  }
+
+  /** One more waits for it. @returns ends that, once, and says whether others still do */
+  #enter(address: string): () => boolean {
+    const count = (): number => this.#callers.get(address) ?? 0;
+    this.#callers.set(address, count() + 1);
+    let isHere = true;
+    return () => {
+      if (isHere) this.#callers.set(address, count() - 1);
+      isHere = false;
+      const areOthers = count() > 0;
+      if (!areOthers) this.#callers.delete(address);
+      return areOthers;
+    };
+  }
+
   async #release(id: string, waiting: AwaitOptions): Promise<void> {
     const { engine } = this.#options;
     const address = this.#addressOf(id);
@@ -211,14 +246,6 @@ export class Allocations {
       standing,
       ...waiting,
     });
-  }
-
-  /** Whether it is undone at that moment: others may have asked for it with more time, and what is recovered has none. */
-  #endsBy(address: string, untilMs: number | null): boolean {
-    const view = this.#options.engine.peek(address);
-    if (!view) return false;
-    const isOwn = this.#isIn(address, 'preparing') && contextOf(view.context).untilMs === untilMs;
-    return isOwn || this.#isIn(address, 'releasing') || this.#isIn(address, 'failed');
   }
 
   #isIn(address: string, state: AllocState): boolean {
@@ -263,6 +290,34 @@ export class Allocations {
   }
 }
 
+/** Somebody who waits for it to be prepared. */
+interface Caller {
+  /** How much of its time is left; undefined: it has no limit. */
+  left(): number | undefined;
+  signal: AbortSignal | undefined;
+  /** It waits no more. @returns whether others still do */
+  leave(): boolean;
+}
+
+/** How long a caller whose time is over waits for what was begun to be undone. */
+const undoingMs = 1_000;
+
+const givenUp: Failure = { code: 'ABORTED', message: 'it was given up: what was begun is undone', final: false };
+
+/** Where its volumes are; undefined: it is on its way. @throws StagecraftError why it is not to be */
+function preparedIn(address: string, { state, context }: ActorView): AllocMount[] | undefined {
+  const { allocId, mounts, failure, waits } = contextOf(context);
+  if (stateOf(state) === 'prepared') return asData(mounts ?? []);
+  if (stateOf(state) === 'failed' && failure) throw failedWith(address, failure);
+  if (stateOf(state) !== 'releasing') return undefined;
+  if (!failure)
+    throw new StagecraftError('ABORTED', `alloc ${allocId} was released before it was prepared`, { address });
+  // What can't be undone at once is undone without anybody waiting for it.
+  const still = Object.entries(waits).map(([name, reason]) => `'${name}': ${reason}`);
+  if (still.length > 0) throw failedWith(address, failure, `; it is being undone still (${still.join('; ')})`);
+  return undefined;
+}
+
 /** The engine keeps contexts as the machines made them, but does not know their types. */
 const contextOf = (context: object): AllocContext => context as AllocContext;
 
@@ -279,8 +334,6 @@ function waitsOf({ state, context }: ActorView): Record<string, string> {
 
 /** Nobody knows whether its workload is to run again. */
 const newBoot = 'the host was started anew: prepare the alloc again, or release it';
-
-const isTimeout = (error: unknown): boolean => error instanceof StagecraftError && error.code === 'TIMEOUT';
 
 const failedWith = (address: string, { code, message, ...details }: Failure, still = ''): StagecraftError =>
   new StagecraftError(code, `${message}${still}`, { ...details, address });

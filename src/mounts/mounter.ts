@@ -284,17 +284,27 @@ export class Mounter {
   }
 
   /**
-   * Why the slot of an alloc can't be given up, though it has let go: who has mounted the volume without one would lose it.
+   * Why the slot of an alloc can't be given up, though it has let go: something of the volume is here, or may be, for
+   * somebody without one, who would lose it.
    * @throws StagecraftError VOLUME_IN_USE naming those
    */
   refuseUnclaimed(key: VolumeKey): void {
-    const users = this.#contextAt(key)?.users.filter(({ isClaimed, state }) => !isClaimed && state !== 'failed') ?? [];
-    if (users.length === 0) return;
-    const names = users.map(({ allocId }) => allocId).join(', ');
-    const why = `is mounted without a claim for ${names}, and would be taken from there: unmount that first`;
-    throw new StagecraftError('VOLUME_IN_USE', `${nameOf(key)} ${why}`, {
-      address: addressOf(this.#options.node, key),
-    });
+    const context = this.#contextAt(key);
+    if (!context) return;
+    const isHere = (user: MountUser): boolean => user.state !== 'failed' || mayBeMounted(user);
+    const users = context.users.filter(isHere);
+    const unclaimed = users.filter(({ isClaimed }) => !isClaimed);
+    const names = unclaimed.map(({ allocId }) => allocId).join(', ');
+    const refuse = (why: string): never => {
+      throw new StagecraftError('VOLUME_IN_USE', `${nameOf(key)} ${why}`, {
+        address: addressOf(this.#options.node, key),
+      });
+    };
+    if (unclaimed.length > 0)
+      refuse(`is mounted without a claim for ${names}, and would be taken from there: unmount that first`);
+    // Who has a claim still gives it up in its turn.
+    if (users.length === 0 && isStagingOwed(context))
+      refuse('is staged here, or may be, for nobody who has a claim: it is unstaged first');
   }
 
   /** Unmounts for an alloc. Resolves when nothing of it is here any more. @throws StagecraftError ABORTED */

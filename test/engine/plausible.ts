@@ -262,6 +262,7 @@ const allocEvents: Drafts<AllocEvent> = {
   'alloc.abort': (die) => ({ failure: failure(die) }),
   'alloc.recover': (die) => ({ isNewBoot: die.below(2) > 0 }),
   'alloc.claimed': (die) => ({ name: 'data', generation: die.below(9) }),
+  'alloc.lost': (die) => ({ name: 'data', generation: die.below(9), failure: failure(die) }),
   'alloc.waits': (die) => ({ name: 'data', reason: die.of(null, 'its plugin is away') }),
 };
 

@@ -125,6 +125,25 @@ describe('the alloc machine', () => {
     expect([state(), told.slice(-2)]).to.deep.equal(['releasing', ['claim-lost', 'releasing']]);
   });
 
+  it('N3 told that it has lost its claim, it is released, and says why; of a claim that it has no more, that says nothing', async () => {
+    const { actor, runs, told, state, turn } = scene();
+    const lost = { type: 'alloc.lost', name: 'data', generation: 7 } as const;
+    const failure = { code: 'CLAIM_LOST', message: 'no', final: true };
+    actor.send(prepare);
+    actor.send({ type: 'alloc.claimed', name: 'data', generation: 8 });
+    runs.prepare.last.resolve(had);
+    await turn();
+    actor.send({ ...lost, failure });
+    expect(state()).to.equal('prepared');
+    actor.send({ ...lost, generation: 8, failure });
+    expect([state(), told.slice(-2)]).to.deep.equal(['releasing', ['claim-lost', 'releasing']]);
+    actor.send({ ...lost, generation: 8, failure });
+    runs.release.last.resolve();
+    await turn();
+    expect([state(), runs.release.all.length]).to.deep.equal(['failed', 1]);
+    expect(actor.getSnapshot().context.failure?.code).to.equal('CLAIM_LOST');
+  });
+
   it('N3 H1 after a restart amid its preparing that is begun anew, with what it has claimed by then; told once', async () => {
     const { actor, runs, told, state } = scene();
     actor.send(prepare);
@@ -148,6 +167,75 @@ describe('the alloc machine', () => {
     runs.recover.last.resolve(had);
     await turn();
     expect([state(), actor.getSnapshot().context.bootId]).to.deep.equal(['prepared', 'b2']);
+  });
+
+  it('H3 backing off as it is recovered, and the host is started anew: it waits until it is asked for again', async () => {
+    const { actor, clock, runs, turn } = scene();
+    actor.send(prepare);
+    runs.prepare.last.resolve(had);
+    await turn();
+    actor.send({ type: 'alloc.recover', isNewBoot: false });
+    runs.recover.last.reject(new Error('thrown'));
+    await turn();
+    actor.send({ type: 'alloc.recover', isNewBoot: true });
+    clock.increment(60_000);
+    expect([actor.getSnapshot().value, runs.recover.all.length]).to.deep.equal([{ recovering: 'waiting' }, 1]);
+  });
+
+  it('H1 H3 never prepared before another boot, then asked for again: prepared as if for the first time, in the time of who asks', () => {
+    const { actor, clock, runs, told, state } = scene();
+    actor.send(prepare);
+    actor.send({ type: 'alloc.claimed', name: 'data', generation: 7 });
+    actor.send({ type: 'alloc.recover', isNewBoot: true });
+    actor.send({ ...prepare, untilMs: 1_000, bootId: 'b2' });
+    const { context } = actor.getSnapshot();
+    expect([state(), context.bootId, runs.recover.all.length]).to.deep.equal(['preparing', 'b2', 0]);
+    expect(runs.prepare.last.input.generations).to.deep.equal({ data: 7 });
+    clock.increment(1_000);
+    expect([state(), actor.getSnapshot().context.failure?.code]).to.deep.equal(['releasing', 'TIMEOUT']);
+    expect(told).to.deep.equal(['preparing', 'recovering', 'preparing', 'releasing']);
+  });
+
+  it('H1 released while it is undone: why it failed is kept for who waits, until it is gone', async () => {
+    const { actor, runs, state, turn } = scene();
+    actor.send(prepare);
+    runs.prepare.last.resolve(refused('CSI_ERROR'));
+    await turn();
+    actor.send({ type: 'alloc.release' });
+    expect([state(), actor.getSnapshot().context.failure?.code]).to.deep.equal(['releasing', 'CSI_ERROR']);
+    runs.release.last.resolve();
+    await turn();
+    expect([state(), actor.getSnapshot().context.failure]).to.deep.equal(['released', null]);
+    actor.send(prepare);
+    runs.prepare.last.resolve(refused('CSI_ERROR'));
+    await turn();
+    runs.release.last.resolve();
+    await turn();
+    expect(state()).to.equal('failed');
+  });
+
+  it('H3 what a run before has waited for is not shown once another one begins', async () => {
+    const { actor, clock, runs, turn } = scene();
+    const waits = (reason: string) => {
+      actor.send({ type: 'alloc.waits', name: 'data', reason });
+      return () => actor.getSnapshot().context.waits;
+    };
+    actor.send(prepare);
+    const shown = waits('its plugin is away');
+    actor.send({ type: 'alloc.recover', isNewBoot: false });
+    expect(shown()).to.deep.equal({});
+    runs.prepare.last.resolve(had);
+    await turn();
+    actor.send({ type: 'alloc.recover', isNewBoot: false });
+    waits('its plugin is away');
+    runs.recover.last.reject(new Error('thrown'));
+    await turn();
+    clock.increment(2_000);
+    expect(shown()).to.deep.equal({});
+    actor.send({ type: 'alloc.release' });
+    waits('busy');
+    actor.send({ type: 'alloc.recover', isNewBoot: false });
+    expect(shown()).to.deep.equal({});
   });
 
   it('H2 a release that throws is done again, after a while', async () => {

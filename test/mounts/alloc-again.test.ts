@@ -39,6 +39,108 @@ describe('an alloc that is asked for again', () => {
     expect(house.mounted()).to.deep.equal(before);
   });
 
+  describe('prepared twice at once', () => {
+    /** It is being staged, again and again. */
+    async function twice(timeoutMs?: number) {
+      house = await MountHouse.start({ attach: true });
+      await house.make('data', many);
+      house.driver.script('NodeStageVolume', { code: 'ABORTED', text: 'busy' }, { times: 'always' });
+      const volumes = [house.wanted('data', many)];
+      const { allocations } = house.runtime;
+      const first = allocations.prepare('web', volumes, timeoutMs === undefined ? {} : { timeoutMs });
+      await house.driver.waitForCall('NodeStageVolume');
+      return { first, allocations, volumes };
+    }
+
+    it('H1 each caller has the time that it asked for; who waits longer has its volumes all the same', async () => {
+      const { first, allocations, volumes } = await twice();
+      const late = await refusalOf(allocations.prepare('web', volumes, { timeoutMs: 50 }));
+      expect(late.code).to.equal('TIMEOUT');
+      expect(late.message).to.include('it goes on');
+      expect((await allocations.status('web')).state).to.equal('preparing');
+      house.driver.clear('NodeStageVolume');
+      expect(await first).to.have.length(1);
+    });
+
+    it('H1 one gives up: the other has its volumes all the same', async () => {
+      const { first, allocations, volumes } = await twice();
+      const gone = new AbortController();
+      const second = refusalOf(allocations.prepare('web', volumes, { signal: gone.signal }));
+      setImmediate(() => gone.abort());
+      expect((await second).code).to.equal('ABORTED');
+      house.driver.clear('NodeStageVolume');
+      expect(await first).to.have.length(1);
+    });
+
+    it('H1 two of three give up, in time or by signal: the third waits on, until it is released', async () => {
+      const { first, allocations, volumes } = await twice(60_000);
+      const gone = new AbortController();
+      const second = refusalOf(allocations.prepare('web', volumes, { signal: gone.signal }));
+      const third = refusalOf(allocations.prepare('web', volumes, { timeoutMs: 200 }));
+      const dropped = refusalOf(first);
+      setImmediate(() => gone.abort());
+      expect([(await second).code, (await third).code]).to.deep.equal(['ABORTED', 'TIMEOUT']);
+      expect((await allocations.status('web')).state).to.equal('preparing');
+      await allocations.release('web');
+      expect((await dropped).code).to.equal('ABORTED');
+      expect((await house.runtime.volumes.get({ id: 'data' }))?.claims).to.deep.equal([]);
+    });
+
+    it('H1 nobody waits any more: the last to give up has it undone, also where the first had no limit', async () => {
+      house = await MountHouse.start({ attach: true });
+      await house.make('data', many);
+      house.driver.script('NodeStageVolume', { code: 'ABORTED', text: 'busy' }, { times: 'always' });
+      const volumes = [house.wanted('data', many)];
+      const gone = new AbortController();
+      const first = refusalOf(house.runtime.allocations.prepare('web', volumes, { signal: gone.signal }));
+      await house.driver.waitForCall('NodeStageVolume');
+      const second = refusalOf(house.runtime.allocations.prepare('web', volumes, { timeoutMs: 200 }));
+      setImmediate(() => gone.abort());
+      expect((await first).message).to.include('it goes on');
+      const { code, message } = await second;
+      expect([code, message.includes('undone'), message.includes('busy')], message).to.deep.equal([
+        'TIMEOUT',
+        true,
+        true,
+      ]);
+      await house.allocIs('web', ({ state }) => state === 'failed');
+      expect((await house.runtime.volumes.get({ id: 'data' }))?.claims).to.deep.equal([]);
+    });
+  });
+
+  for (const [how, options, code] of [
+    ['its time is over', () => ({ timeoutMs: 100 }), 'TIMEOUT'],
+    ['it is given up', () => ({ signal: AbortSignal.timeout(100) }), 'ABORTED'],
+  ] as const) {
+    it(`H1 ${how} while a call hangs: its caller hears so, and that it is undone once that call ends`, async () => {
+      house = await MountHouse.start({ calls: { nodeTimeoutMs: 600_000 } });
+      await house.make('data', many);
+      house.driver.script('NodeStageVolume', { hang: 'before', goOn: true });
+      const prepared = refusalOf(house.runtime.allocations.prepare('web', [house.wanted('data', many)], options()));
+      const { number } = await house.driver.waitForCall('NodeStageVolume');
+      const told = await prepared;
+      expect([told.code, told.message.includes('being undone still')], told.message).to.deep.equal([code, true]);
+      expect((await house.runtime.allocations.status('web')).state).to.equal('releasing');
+      house.driver.release(number);
+      await house.allocIs('web', ({ state }) => state === 'failed');
+      expect(house.mounted()).to.deep.equal([]);
+    });
+  }
+
+  it('H1 released while it is undone: who waits hears why it failed', async () => {
+    house = await MountHouse.start();
+    await house.make('data', many);
+    house.driver.script('NodePublishVolume', { code: 'INVALID_ARGUMENT', text: 'no' });
+    house.driver.script('NodeUnstageVolume', { hang: 'before' });
+    const prepared = refusalOf(house.runtime.allocations.prepare('web', [house.wanted('data', many)]));
+    const { number } = await house.driver.waitForCall('NodeUnstageVolume');
+    const released = house.runtime.allocations.release('web');
+    setImmediate(() => house.driver.release(number));
+    await released;
+    expect((await prepared).code).to.equal('CSI_ERROR');
+    expect(await house.runtime.allocations.list()).to.deep.equal([]);
+  });
+
   it('M6 H1 what it has is lost, and only told of: asked for again, it is mounted again at the same path', async () => {
     house = await MountHouse.start({ onPluginLoss: 'report' });
     await house.make('data', many);

@@ -63,6 +63,29 @@ describe('allocations', () => {
     expect(house.violations()).to.deep.equal([]);
   });
 
+  it('H2 H5 a slot is not given back while somebody without a claim has left the volume staged, perhaps', async () => {
+    await house.make('data', many);
+    await house.runtime.allocations.prepare('web', [house.wanted('data', many)]);
+    await house.runtime.mounts.mount({ volume: { id: 'data' }, allocId: 'b', usage: many });
+    const released = house.runtime.allocations.release('web');
+    await house.allocIs('web', ({ waits }) => waits.data?.includes('without a claim for b') === true);
+    // What b has is lost, and can't be had again; nor is it known to be gone.
+    house.driver.script('NodeStageVolume', { code: 'ABORTED', text: 'busy' });
+    house.driver.script('NodeStageVolume', { code: 'INVALID_ARGUMENT', text: 'no' });
+    house.driver.script('NodeUnstageVolume', { code: 'ABORTED', text: 'busy' }, { times: 'always' });
+    for (const { path } of house.mounted().reverse()) execFileSync('umount', [path]);
+    const connection = { socketPath: `${house.folder}/csi.sock` };
+    await house.runtime.plugins.register({ type: 'csi-node', name: plugin, allocId: 'disk-2', connection });
+    await house.driver.waitForCall('NodeUnstageVolume');
+    const unpublished = () => house.driver.calls().filter(({ rpc }) => rpc === 'ControllerUnpublishVolume').length;
+    const isStopped = () => unpublished() > 0;
+    await house.allocIs('web', ({ waits }) => isStopped() || waits.data?.includes('staged here') === true);
+    expect(unpublished()).to.equal(0);
+    house.driver.clear('NodeUnstageVolume');
+    await released;
+    expect([unpublished(), await claims('data')]).to.deep.equal([1, []]);
+  });
+
   it('H2 two allocs on one volume released at once: nothing is unpublished before both are unmounted', async () => {
     await house.make('data', many);
     for (const id of ['a', 'b']) await house.runtime.allocations.prepare(id, [house.wanted('data', many)]);

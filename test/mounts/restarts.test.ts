@@ -84,6 +84,21 @@ describe('mounts after a restart', () => {
     expect(await claims()).to.deep.equal([claim]);
   });
 
+  it('N3 H3 fenced while it runs on: as soon as its plugin is back its alloc is told, and what it had is unmounted', async () => {
+    house = await MountHouse.start({ attach: true });
+    await house.make('data', single);
+    await house.runtime.allocations.prepare('web', [house.wanted('data', single)]);
+    await house.runtime.nodes.fence(node, 'its power is cut');
+    while (!(await house.runtime.nodes.status(node)).fence?.isDone) await new Promise(setImmediate);
+    const connection = { socketPath: `${house.folder}/csi.sock` };
+    await house.runtime.plugins.register({ type: 'csi-node', name: plugin, allocId: 'disk-2', connection });
+    await house.allocIs('web', ({ state }) => state === 'failed');
+    const { error } = await house.runtime.allocations.status('web');
+    expect([error?.code, house.mounted()]).to.deep.equal(['CLAIM_LOST', []]);
+    // Calls that its replacement cuts off are made again.
+    expect([...new Set(house.nodeCalls())]).to.deep.equal(['Stage', 'Publish', 'Unpublish', 'Unstage']);
+  });
+
   it('N3 H1 killed while it is prepared, its claim lost meanwhile: it takes no other one, and is undone', async () => {
     house = await MountHouse.start({ attach: true });
     await house.make('data', many);
@@ -144,8 +159,9 @@ describe('mounts after a restart', () => {
       await house.runtime.allocations.prepare('second', [house.wanted('other', many)]);
       await house.runtime.allocations.release('second');
     }
-    expect((await house.runtime.mounts.list()).map(({ state }) => state)).to.deep.equal(['published']);
-    // It is over what was mounted there.
+    // What hides the volume is no mount of ours.
+    const [status] = await house.runtime.mounts.list();
+    expect([status?.state, status?.users[0]?.message?.includes('fuse')]).to.deep.equal(['published', true]);
     expect(await house.runtime.mounts.has({ volume: { id: 'data' }, allocId: 'web', usage: many })).to.equal(false);
   });
 });

@@ -53,6 +53,15 @@ describe('the door before a plugin', () => {
     expect(access.obstacle('disk')).to.equal(undefined);
   });
 
+  it('V9 what was begun before it was seen well, and fails after that, says nothing of how it is', async () => {
+    await called(lost, lost);
+    const begun = await access.enter('disk', { signal, waits: () => {} });
+    see(400_000);
+    begun.leave(lost);
+    expect(access.obstacle('disk')).to.equal(undefined);
+    expect(await called(lost)).to.include('did not answer');
+  });
+
   it('V9 who came first goes first, whoever comes while it is given free', async () => {
     const order: number[] = [];
     const first = await access.enter('disk', { signal, waits: () => {} });

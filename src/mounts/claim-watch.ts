@@ -1,0 +1,122 @@
+/**
+ * Asks, while the runtime runs, whether the claims of what is prepared still are this node's: one that was cut off for a
+ * while may have been taken for lost, and what it has be in use elsewhere. Asked at intervals, and when a plugin is back. An
+ * alloc that has lost a claim is told; what can't be asked now is asked the next time.
+ */
+import { nodeOwnedPrefix } from '../../machines/addresses.js';
+import type { AllocContext } from '../../machines/alloc-types.js';
+import { onAbort, unlessAborted } from '../abort.js';
+import { failureOf } from '../calls/plugin-calls.js';
+import { type Clock, pause } from '../engine/clock.js';
+import type { Engine } from '../engine/engine.js';
+import type { Logger } from '../engine/logger.js';
+import { messageOf } from '../errors.js';
+import { claimLost } from './alloc-work.js';
+import type { ClaimClient } from './claim-client.js';
+
+export interface ClaimWatchOptions {
+  nodeId: string;
+  engine: Pick<Engine, 'views' | 'ask'>;
+  claims: Pick<ClaimClient, 'holds'>;
+  clock: Clock;
+  logger: Logger;
+}
+
+/** A claim of an alloc that is prepared. */
+interface Held {
+  address: string;
+  alloc: AllocContext;
+  volume: AllocContext['volumes'][number];
+  generation: number;
+}
+
+const intervalMs = 60_000;
+/** How many are asked about at once. */
+const atOnce = 16;
+/** How long an answer is waited for. */
+const limitMs = 10_000;
+
+export class ClaimWatch {
+  readonly #options: ClaimWatchOptions;
+  readonly #stop = new AbortController();
+  #looking: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+
+  constructor(options: ClaimWatchOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    void this.#loop();
+  }
+
+  stop(): void {
+    this.#stop.abort(new Error('the runtime was closed'));
+  }
+
+  /** Asks about all. Who comes while that goes on shares the one after it. Never rejects. */
+  look(): Promise<void> {
+    if (!this.#looking) return this.#begin();
+    this.#next ??= this.#looking.then(() => {
+      this.#next = undefined;
+      return this.#begin();
+    });
+    return this.#next;
+  }
+
+  async #loop(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await pause(this.#options.clock, intervalMs, signal);
+      if (!signal.aborted) await this.look();
+    }
+  }
+
+  #begin(): Promise<void> {
+    const left = this.#all();
+    const some = async (): Promise<void> => {
+      for (let one = left.pop(); one && !this.#stop.signal.aborted; one = left.pop()) await this.#confirm(one);
+    };
+    this.#looking = Promise.all(Array.from({ length: atOnce }, some)).then(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  async #confirm({ address, alloc: { allocId }, volume, generation }: Held): Promise<void> {
+    const { claims, engine, logger } = this.#options;
+    try {
+      const isHeld = await this.#within((signal) => claims.holds(volume.volume, { allocId, generation }, { signal }));
+      if (isHeld) return;
+      const failure = failureOf(claimLost(volume, allocId));
+      await engine.ask(address, { type: 'alloc.lost', name: volume.name, generation, failure });
+    } catch (error) {
+      logger.debug({ address }, `whether its claim still is its own can't be known now: ${messageOf(error)}`);
+    }
+  }
+
+  /** Whoever has the volumes may give no answer at all. */
+  async #within<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const limit = new AbortController();
+    const cancel = this.#options.clock.after(limitMs, () => limit.abort(new Error(`no answer within ${limitMs} ms`)));
+    const hearNoMore = onAbort(this.#stop.signal, () => limit.abort(this.#stop.signal.reason));
+    try {
+      return await unlessAborted(limit.signal, () => ask(limit.signal));
+    } finally {
+      cancel();
+      hearNoMore();
+    }
+  }
+
+  #all(): Held[] {
+    const { engine, nodeId } = this.#options;
+    return [...engine.views(nodeOwnedPrefix('alloc', nodeId))].flatMap(([address, { state, context }]) => {
+      if (state !== 'prepared') return [];
+      const alloc = context as AllocContext;
+      return alloc.volumes.flatMap((volume) => {
+        const generation = alloc.generations[volume.name];
+        return generation === undefined ? [] : { address, alloc, volume, generation };
+      });
+    });
+  }
+}
