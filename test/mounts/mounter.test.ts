@@ -270,7 +270,6 @@ describe('mounts', () => {
   }
 
   it('M1 paths too long where a task has its plugin see them are refused before any call', async () => {
-    house = await MountHouse.start();
     const socket = `${house.folder}/csi.sock`;
     const stagePublishBaseDir = `/${'x'.repeat(110)}`;
     await house.runtime.tasks.start({ id: 'far', type: 'monolith', socket, stagePublishBaseDir });
