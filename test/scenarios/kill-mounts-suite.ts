@@ -22,6 +22,8 @@ const settings: Setting[] = [
   { ids: ['files', 'block'], drivenBy: 'task' },
 ];
 
+const phases: Phase[] = ['prepare', 'abandon', 'release'];
+
 const isWhole = process.env.MATRIX === 'whole';
 const isWanted = (title: string): boolean => new RegExp(process.env.CELLS ?? '').test(title);
 const seed = Number(process.env.SEED ?? 20261121);
@@ -31,9 +33,9 @@ const cellsPerStage = 40;
 /** The cells of one phase. */
 export function faultMatrix(phase: Phase): void {
   const dealer = new Dealer(seed);
-  // What is abandoned begins as what is prepared: of those one setting is enough for some cells.
-  const played = isWhole || phase !== 'abandon' ? settings : settings.slice(seed % settings.length).slice(0, 1);
-  for (const setting of played) inSetting(phase, setting, dealer);
+  // A sample has each setting in one phase.
+  const isPlayed = (at: number): boolean => isWhole || at === (seed + phases.indexOf(phase)) % settings.length;
+  for (const [at, setting] of settings.entries()) if (isPlayed(at)) inSetting(phase, setting, dealer);
 }
 
 function inSetting(phase: Phase, { ids, drivenBy }: Setting, dealer: Dealer): void {
