@@ -230,7 +230,8 @@ process.on('message', async ({ number, ask }: { number: number; ask: MatrixAsk }
 process.on('disconnect', () => process.exit());
 
 if ('command' in driver) {
-  const restart = { backoff: { initialMs: 1, maxMs: 2 } };
+  // A stage plays many cells in a minute, and each kills it.
+  const restart = { maxRestarts: 1_000, backoff: { initialMs: 1, maxMs: 2 } };
   await runtime.tasks.start({ id: plugin, type: 'monolith', command: driver.command, restart });
 } else {
   for (const type of types)
