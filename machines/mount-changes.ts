@@ -9,6 +9,7 @@ import type {
   MountSight,
   MountUse,
   MountUser,
+  Staging,
   StagingSight,
   VolumeCondition,
 } from './mount-types.js';
@@ -134,6 +135,12 @@ export const confirm = (context: MountContext, allocId: string): MountChange => 
   },
 });
 
+/** The same of unstaging. */
+const dueStaging = ({ undoing, ...staging }: Staging): Staging => ({
+  ...staging,
+  ...(undoing && { undoing: { ...undoing, notBeforeMs: 0 } }),
+});
+
 /** It is tried now. */
 const due = ({ tries, ...user }: MountUser): MountUser => ({
   ...user,
@@ -143,8 +150,10 @@ const due = ({ tries, ...user }: MountUser): MountUser => ({
 export const leave = (context: MountContext, allocId: string, { at }: Stamped): MountChange =>
   draftedMount(context, (draft) => {
     const user = draft.users.find((one) => one.allocId === allocId);
+    // Asked again, it is tried now.
+    draft.staging = dueStaging(draft.staging);
     if (!user || user.state === 'detached') return;
-    const { again: _, failure: __, ...left } = user;
+    const { again: _, failure: __, ...left } = due(user);
     const { work, awaiting } = draft;
     const isCalled = work?.kind === 'publish' && work.isCalling && work.allocId === allocId && !awaiting;
     if (user.state === 'leaving') {
@@ -214,7 +223,11 @@ export const observedMounts = (
       draft.staging = { ...rest, number, state: 'doubtful', ...how };
       draft.tells.push({ type: 'staging-lost', isMended });
     }
-    if (isStart) draft.users = draft.users.map(unconfirmed);
+    if (isStart) {
+      // What kept it from that may have been mended with the runtime.
+      draft.users = draft.users.map((user) => unconfirmed(due(user)));
+      draft.staging = dueStaging(draft.staging);
+    }
     for (const sight of users) {
       const user = draft.users.find((one) => one.number === sight.number);
       if (user?.state !== 'published') continue;

@@ -31,6 +31,8 @@ export const targetMounted = (
     // Asked to leave meanwhile, it is unmounted next.
     if (user.state !== 'wanted') return putUser(draft, user.allocId, { ...user, found });
     putUser(draft, user.allocId, { ...user, state: 'published', found });
+    // What was said of it is of the mount before.
+    draft.condition = null;
     const { allocId, readOnly, sinceMs } = user;
     draft.tells.push({ type: 'mounted', allocId, readOnly, durationMs: Math.max(0, at - sinceMs) });
   });

@@ -51,7 +51,7 @@ function useRefusal(context: MountContext, { volume, capability, allocId, readOn
   if (holder)
     return conflict(
       context,
-      `${capability.accessMode} allows one mount, and ${describeUser(holder)} has it: unmount that first`,
+      `${capability.accessMode} allows one mount, and ${describeUser(holder)} has it: release that alloc, or unmount it, first`,
     );
   return undefined;
 }

@@ -229,8 +229,9 @@ export class NodeSide {
 
   /** Takes no new work; releases all. @throws StagecraftError DRAIN_FAILED naming what was not released */
   async release(): Promise<void> {
-    const { allocations } = this.#attachedParts;
+    const { allocations, mounter } = this.#attachedParts;
     allocations.refuse();
+    await mounter.hasten();
     await allocations.releaseAll(releaseLimitMs);
   }
 

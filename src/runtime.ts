@@ -54,7 +54,16 @@ export type GroupSnapshots = Omit<ControllerSide['groupSnapshots'], 'close' | 'i
 /** `runtime.mounts`. */
 export type Mounts = Omit<
   Mounter,
-  'close' | 'check' | 'publishing' | 'bring' | 'take' | 'standing' | 'needing' | 'refuseUnclaimed' | 'confirm'
+  | 'close'
+  | 'check'
+  | 'publishing'
+  | 'bring'
+  | 'take'
+  | 'standing'
+  | 'needing'
+  | 'refuseUnclaimed'
+  | 'confirm'
+  | 'hasten'
 >;
 /** `runtime.allocations`. */
 export type Allocations = Omit<AllocationManager, 'close' | 'refuse' | 'recover' | 'releaseAll'>;
@@ -267,6 +276,9 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
             .stop(release, () => tasks.list())
             .catch(withoutStore)
             .finally(() => engine.stop());
+        } catch (error) {
+          // Why allocs were not released is why their plugins could not be stopped.
+          throw held && error instanceof StagecraftError ? both(held, error) : error;
         } finally {
           // A plugin that runs on may see the directory of mounts as it is now.
           if (drained === 'released') await nodeSide.unshare().catch(tell);
@@ -279,6 +291,12 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     },
   };
 }
+
+const both = (first: StagecraftError, then: StagecraftError): StagecraftError =>
+  new StagecraftError(then.code, `${first.message}; ${then.message}`, {
+    faults: [...(first.faults ?? [first.message]), ...(then.faults ?? [then.message])],
+    cause: then,
+  });
 
 const asFault = (error: unknown): StagecraftError =>
   error instanceof StagecraftError ? error : new StagecraftError('DRAIN_FAILED', messageOf(error), { cause: error });

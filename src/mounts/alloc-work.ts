@@ -190,16 +190,21 @@ export class AllocWorker {
 
   /** Does it again and again, with pauses that grow, where it may go well; tells meanwhile why it does not. */
   async #insistent<T>({ signal, tell, mayGoWell }: Patience, work: () => Promise<T>): Promise<T> {
+    let hasTold = false;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       signal.throwIfAborted();
       try {
         const done = await work();
-        tell(null);
+        // What goes on beside it may have told something, too.
+        if (hasTold) tell(null);
         return done;
       } catch (error) {
         if (signal.aborted || !mayGoWell(error)) throw error;
         // What it waited for so far is what the next runtime begins with.
-        if (!isClosing(error)) tell(messageOf(error));
+        if (!isClosing(error)) {
+          hasTold = true;
+          tell(messageOf(error));
+        }
       }
       await pause(this.#options.clock, pauseMs, signal);
     }

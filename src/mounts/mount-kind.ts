@@ -24,7 +24,7 @@ import { anew, type PluginCalls, type Work } from '../calls/plugin-calls.js';
 import { nodeCallsOf } from '../calls/volume-locks.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
 import { StagecraftError } from '../errors.js';
-import type { MountEntry, MountTable } from '../host/mount-table.js';
+import { isWithin, type MountEntry, type MountTable } from '../host/mount-table.js';
 import type { ClaimClient } from './claim-client.js';
 import { isWritableDevice } from './device-access.js';
 import type { MountTables } from './mount-tables.js';
@@ -94,9 +94,9 @@ export function mountKind(options: MountKindOptions): ActorKind {
   const undone = async (what: string, place: Place, call: () => Promise<void>): Promise<MountTable> => {
     const refusal = await call().then(
       () => undefined,
-      (error: unknown) => {
+      async (error: unknown) => {
         if (error instanceof StagecraftError && error.answerClass === 'already-so-if-unmounted') return error;
-        throw error;
+        throw withMountsInside(error, place, await tables.table());
       },
     );
     const table = await tables.table();
@@ -265,6 +265,18 @@ const notMounted = ({ path }: Place): StagecraftError =>
     'MOUNT_MISSING',
     `the plugin says that it has published the volume, but nothing is mounted at ${path}: does it run in a mount namespace from which its mounts can't be seen? See docs/mounts.md`,
   );
+
+/** Who has mounted something in a volume keeps it from being unmounted, and the plugin may not know why. */
+function withMountsInside(error: unknown, { path }: Place, { entries }: MountTable): unknown {
+  const inside = entries.filter((entry) => entry.path !== path && isWithin(entry.path, path));
+  if (!(error instanceof StagecraftError) || inside.length === 0) return error;
+  const { code, message, cause, ...details } = error;
+  const names = [...new Set(inside.map((entry) => entry.path))].join(', ');
+  return new StagecraftError(code, `${message}; mounted inside it: ${names}: unmount that first`, {
+    ...details,
+    cause,
+  });
+}
 
 const stillMounted = (what: string, { path }: Place, { device, root, fsType }: MountEntry): StagecraftError =>
   new StagecraftError(

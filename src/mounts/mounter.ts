@@ -4,6 +4,7 @@
  */
 import { mountAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
 import type { CallFailure, Capability } from '../../machines/csi-types.js';
+import type { Failure } from '../../machines/host.js';
 import { mountRefusalOf } from '../../machines/mount-requests.js';
 import type {
   MountRequest as MachineRequest,
@@ -153,9 +154,13 @@ export class Mounter {
     this.#refuseIfClosed();
     const { engine, node, paths, tables } = this.#options;
     const table = await tables.table().catch(() => undefined);
-    return [...engine.views(nodeOwnedPrefix('mount', node))].flatMap(
-      ([, { state, context }]) => mountStatusOf(state, contextOf(context), paths, table) ?? [],
-    );
+    return [...engine.views(nodeOwnedPrefix('mount', node))].flatMap(([, { state, context }]) => {
+      const mount = contextOf(context);
+      const status = mountStatusOf(state, mount, paths, table);
+      if (!status) return [];
+      const trouble = status.error ? undefined : this.#silence(mount);
+      return trouble ? { ...status, error: trouble } : status;
+    });
   }
 
   /**
@@ -324,6 +329,18 @@ export class Mounter {
     await this.#until(key, { goal: `unmounted for alloc ${allocId}`, reached, gone: true, signal });
   }
 
+  /** Whatever is on its way out is tried now. */
+  async hasten(): Promise<void> {
+    const { engine, node } = this.#options;
+    const leaving = [...engine.views(nodeOwnedPrefix('mount', node))].flatMap(([, { context }]) => {
+      const { key, users } = contextOf(context);
+      return users
+        .filter(({ state }) => state === 'leaving' || state === 'detached')
+        .map(({ allocId }) => this.#ask(key, { type: 'mount.leave', allocId }));
+    });
+    await Promise.allSettled(leaving);
+  }
+
   /** The volumes of a plugin that are here, or may be, each with who uses it: they need the plugin. */
   needing(plugin: string): string[] {
     const { engine, node } = this.#options;
@@ -398,6 +415,13 @@ export class Mounter {
     const context = this.#contextAt(key);
     const trouble = context && mountTrouble(context);
     return trouble ? ` (${trouble.message})` : '';
+  }
+
+  /** A call that its plugin does not answer goes on until its deadline: that the plugin is not well is known before. */
+  #silence({ volume, work }: MountContext): Failure | undefined {
+    const trouble = volume && work?.isCalling ? this.#options.access.obstacle(volume.plugin) : undefined;
+    if (trouble === undefined) return undefined;
+    return { code: 'PLUGIN_UNAVAILABLE', message: `a call is under way (${work?.kind}); ${trouble}`, final: false };
   }
 
   #until<T>(

@@ -45,8 +45,9 @@ export class Strays {
    * Unmounts one. What it was mounted on stays.
    * @throws StagecraftError INVALID_ARGUMENT: it is none; MOUNT_STAYS: the kernel refuses, as it is in use
    */
-  async clean(path: string): Promise<void> {
+  async clean(given: string): Promise<void> {
     const strays = await this.list();
+    const path = given.length > 1 ? given.replace(/\/+$/, '') : given;
     if (!strays.some((stray) => stray.path === path)) {
       const known = strays.map((stray) => stray.path).join(', ') || 'none';
       const message = `${JSON.stringify(path)} is no mount that nobody knows of: there are ${known}`;

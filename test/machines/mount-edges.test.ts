@@ -1,5 +1,6 @@
 /** The mount machine where things come together: calls in flight, volumes made anew, what others have meanwhile. */
 import { expect } from 'chai';
+import type { MountEvent } from '../../machines/mount-types.js';
 import {
   failed,
   leave,
@@ -172,5 +173,40 @@ describe('the mount machine, at its edges', () => {
     scene.actor.send({ type: 'mount.observed', users: [], staging: [], isStart: true });
     scene.clock.increment(1_000);
     expect(scene.calls).to.deep.equal(['stage', 'stage']);
+  });
+
+  const askedAgain: [string, MountEvent][] = [
+    ['asked to leave once more', leave('a')],
+    ['at a start', { type: 'mount.observed', users: [], staging: [], isStart: true }],
+  ];
+  for (const [situation, again] of askedAgain) {
+    it(`H2 ${situation}, an unmount that backs off is tried now, and so is an unstage`, async () => {
+      const scene = await Scene.mounted();
+      scene.actor.send(leave('a'));
+      for (let attempt = 0; attempt < 12; attempt += 1) {
+        await scene.answer(failed({}));
+        if (scene.state === 'unpublishing') scene.clock.increment(300_000);
+      }
+      await scene.answer(failed({}));
+      const calls = scene.calls.length;
+      scene.actor.send(again);
+      expect(scene.calls.slice(calls)).to.deep.equal(['unpublish a']);
+      await scene.answer(unpublished);
+      await scene.answer(failed({}));
+      scene.actor.send(again);
+      expect(scene.calls.at(-1)).to.equal('unstage');
+      await scene.answer(unstaged);
+      expect(scene.states()).to.deep.equal([]);
+    });
+  }
+
+  it('M15 what was said of its health before it was mounted anew is not said of it any more', async () => {
+    const scene = await Scene.mounted();
+    scene.actor.send({ type: 'mount.condition', condition: { abnormal: true, message: 'it is not mounted' } });
+    const { number } = scene.context.users[0] ?? { number: 0 };
+    const users = [{ number, is: 'missing' as const, isMended: true }];
+    scene.actor.send({ type: 'mount.observed', users, staging: [], isStart: false });
+    await scene.answer(published);
+    expect(scene.context.condition).to.equal(null);
   });
 });
