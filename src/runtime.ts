@@ -304,10 +304,12 @@ const asFault = (error: unknown): StagecraftError =>
 /** Mounted volumes need their plugin, too. */
 const withMounts =
   (given: RuntimeOptions['dependents'], nodeSide: NodeSide): NonNullable<RuntimeOptions['dependents']> =>
-  async (plugin, options) => [
-    ...(plugin.type === 'csi-node' ? nodeSide.mounter.needing(plugin.name) : []),
-    ...((await given?.(plugin, options)) ?? []),
-  ];
+  async (plugin, options) => {
+    const own = plugin.type === 'csi-node' ? nodeSide.mounter.needing(plugin.name) : [];
+    const others = given ? await given(plugin, options) : [];
+    // What is no list is for whoever asks to refuse.
+    return Array.isArray(others) ? [...own, ...others] : others;
+  };
 
 const tooLate = (): StagecraftError =>
   new StagecraftError('RUNTIME_CLOSED', 'it was closed without releasing: create it again, then close it with release');
