@@ -194,7 +194,8 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     clients,
     clock,
     logger,
-    dependents: withMounts(options.dependents, nodeSide),
+    dependents: options.dependents,
+    needing: ({ type, name }) => (type === 'csi-node' ? nodeSide.mounter.needing(name) : []),
     asked,
   });
   const health = new InstanceHealth({ node: nodeId, engine });
@@ -300,16 +301,6 @@ const both = (first: StagecraftError, then: StagecraftError): StagecraftError =>
 
 const asFault = (error: unknown): StagecraftError =>
   error instanceof StagecraftError ? error : new StagecraftError('DRAIN_FAILED', messageOf(error), { cause: error });
-
-/** Mounted volumes need their plugin, too. */
-const withMounts =
-  (given: RuntimeOptions['dependents'], nodeSide: NodeSide): NonNullable<RuntimeOptions['dependents']> =>
-  async (plugin, options) => {
-    const own = plugin.type === 'csi-node' ? nodeSide.mounter.needing(plugin.name) : [];
-    const others = given ? await given(plugin, options) : [];
-    // What is no list is for whoever asks to refuse.
-    return Array.isArray(others) ? [...own, ...others] : others;
-  };
 
 const tooLate = (): StagecraftError =>
   new StagecraftError('RUNTIME_CLOSED', 'it was closed without releasing: create it again, then close it with release');

@@ -3,6 +3,7 @@
  * back; and at intervals. What differs is told to the mount concerned, as an event in its mailbox, like all else. Only the
  * kernel's table is read: nothing that is mounted is touched. What is to be done then: machines/mount-changes.ts
  */
+import { existsSync } from 'node:fs';
 import { nodeOwnedPrefix } from '../../machines/addresses.js';
 import type { MountContext, MountSight, StagingSight } from '../../machines/mount-types.js';
 import { nameOf } from '../../machines/volume-requests.js';
@@ -65,9 +66,11 @@ export class MountWatch {
 
   /** Compares the mounts of a plugin that is back, or all. */
   async look(plugin?: string, isFirst = false): Promise<void> {
-    const { engine, nodeId, tables } = this.#options;
+    const { engine, nodeId, paths, tables } = this.#options;
     // What is committed before the table is read must be in it.
     const views = [...engine.views(nodeOwnedPrefix('mount', nodeId))];
+    // Where nothing was ever mounted there is nothing to look for.
+    if (views.length === 0 && !existsSync(paths.root)) return;
     const table = await tables.table();
     await sideBySide(views, atOnce, async ([address, { context }]) => {
       const mount = context as MountContext;

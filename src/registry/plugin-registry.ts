@@ -40,6 +40,8 @@ export interface PluginRegistryOptions {
   clock: Clock;
   logger: Logger;
   dependents?: Dependents | undefined;
+  /** What of this runtime itself depends on an instance; known at once. Default: nothing. */
+  needing?(info: PluginInfo): string[];
   /** Those who look at instances, by address. */
   asked: Waiters;
 }
@@ -56,6 +58,7 @@ export class PluginRegistry {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #dependents: Dependents | undefined;
+  readonly #needing: (info: PluginInfo) => string[];
   readonly #asked: Waiters;
   /** Aborted at the end. */
   readonly #end = new AbortController();
@@ -68,13 +71,14 @@ export class PluginRegistry {
   /** Why every call is refused. */
   #closed: StagecraftError | undefined;
 
-  constructor({ node, engine, clients, clock, logger, dependents, asked }: PluginRegistryOptions) {
+  constructor({ node, engine, clients, clock, logger, dependents, needing, asked }: PluginRegistryOptions) {
     this.#node = node;
     this.#engine = engine;
     this.#clients = clients;
     this.#clock = clock;
     this.#logger = logger;
     this.#dependents = dependents;
+    this.#needing = needing ?? (() => []);
     this.#asked = asked;
     this.#statuses = new PluginStatuses({ node, engine });
     clients.onSettled((address) => this.#wake(address));
@@ -117,7 +121,10 @@ export class PluginRegistry {
     checkKey(type, name, allocId);
     const address = pluginsAddress(this.#node, type, name);
     const info = this.#instancesAt(address).find((instance) => instance.allocId === allocId);
-    const asked = info && this.#dependents && { info, dependents: await this.#dependentsOf(info, this.#dependents) };
+    const own = info ? this.#needing(info) : [];
+    // Where nobody else has to be asked, calls are taken in the order in which they come.
+    const others = info && this.#dependents ? await this.#dependentsOf(info, this.#dependents) : [];
+    const asked = info && (this.#dependents || own.length > 0) && { info, dependents: together(own, others) };
     this.#refuseIfClosed();
     if (this.#engine.has(address)) {
       await this.#engine.ask(address, { type: 'plugins.deregister', allocId, ...asked });
@@ -254,8 +261,11 @@ export class PluginRegistry {
    */
   async dependentsOf(instances: PluginKey[]): Promise<string[]> {
     const infos = instances.flatMap(({ type, name }) => this.#instances(type, name));
-    if (!this.#dependents || infos.length === 0) return [];
-    return askDependents(this.#dependents, infos, { clock: this.#clock, signal: new AbortController().signal });
+    const own = infos.flatMap((info) => this.#needing(info));
+    if (!this.#dependents || infos.length === 0) return together(own, []) ?? [];
+    const { signal } = new AbortController();
+    const others = await askDependents(this.#dependents, infos, { clock: this.#clock, signal });
+    return together(own, others) ?? [];
   }
 
   /** Told by the fingerprint loop at the end of each round. */
@@ -321,6 +331,10 @@ export class PluginRegistry {
     if (this.#closed) throw this.#closed;
   }
 }
+
+/** Each once, in order; undefined where nothing is known. */
+const together = (own: string[], others: string[] | undefined): string[] | undefined =>
+  others === undefined && own.length === 0 ? undefined : [...new Set([...own, ...(others ?? [])])].sort();
 
 const notFound = (message: string): StagecraftError => new StagecraftError('PLUGIN_NOT_FOUND', message);
 

@@ -242,7 +242,7 @@ async function live(seed: number): Promise<void> {
 }
 
 describe('random lives of a mount', () => {
-  const seeds = Number(process.env.MOUNT_LIVES ?? 400);
+  const seeds = Number(process.env.MOUNT_LIVES ?? 200);
   it(`M2 M3 M5 M6 M7 ${seeds} of them: nothing is left behind by who has let go, nothing taken from who has not`, async () => {
     for (let seed = 1; seed <= seeds; seed += 1) await live(seed);
   }).timeout(60_000 + seeds * 20);

@@ -1,6 +1,6 @@
 /** A real agent as a child process, driven and watched the way an operator would: its output, its API, its signals. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -158,7 +158,7 @@ export function pluginPids({ dataDir }: Pick<Place, 'dataDir'>): number[] {
 export const mountsIn = ({ directory }: Pick<Place, 'directory'>): string[] =>
   parseMountInfo(readFileSync('/proc/self/mountinfo', 'utf8'))
     .map(({ path }) => path)
-    .filter((path) => path.startsWith(`${realpathSync(directory)}/`));
+    .filter((path) => existsSync(directory) && path.startsWith(`${realpathSync(directory)}/`));
 
 /** The loop devices of images in this place. */
 function loopDevicesIn({ directory }: Pick<Place, 'directory'>): string[] {
