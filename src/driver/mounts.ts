@@ -50,7 +50,7 @@ async function mountTool(run: Run, tool: string, args: string[], what: string): 
   });
   if (status === 0) return;
   if (/busy/i.test(stderr)) {
-    const advice = `it is in use: end what has files or its working directory there (lsof shows it), unmount what is mounted in it, then ask again`;
+    const advice = `it is in use: end what has files or its working directory there (fuser -vm shows it, among others of its file system), unmount what is mounted in it, then ask again`;
     throw new CsiStatus('FAILED_PRECONDITION', `${what}: ${advice} (${stderr})`);
   }
   if (/superuser|permission denied|not permitted/i.test(stderr)) {
