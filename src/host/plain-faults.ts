@@ -15,8 +15,8 @@ const counts: Record<string, string> = { string: 'characters', array: 'entries' 
 /** To be handed to `safeParse` as its `error`. */
 export function inPlainWords(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'invalid_value') {
-    const missing = issue.input === undefined ? 'is missing, it ' : '';
-    return `${missing}must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`;
+    const missing = issue.input === undefined ? '; it is missing' : '';
+    return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}${missing}`;
   }
   if (issue.code === 'too_small' && isNumber(issue.origin))
     return `must be ${issue.inclusive ? 'at least' : 'above'} ${issue.minimum}`;
