@@ -19,6 +19,7 @@ import type {
 import type { KernelMount, MountInput } from '../../machines/mount-types.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import { type CallBounds, givenUpAfterMs } from '../calls/call-bounds.js';
+import { modeRefusal } from '../calls/newer-modes.js';
 import type { Admitted } from '../calls/plugin-access.js';
 import { anew, type PluginCalls, type Work } from '../calls/plugin-calls.js';
 import { nodeCallsOf } from '../calls/volume-locks.js';
@@ -141,7 +142,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
         const staging = stagingOf(input);
         const stagingPath = told(input.plugin, staging);
         return {
-          refusal: (sight) => modeRefusal(sight, input.capability),
+          refusal: (sight) => modeRefusal(sight, [input.capability]),
           without: unlessStaging(staging, () => ({ isStaged: false, bootId })),
           prepare: async () => {
             stagingPath();
@@ -167,7 +168,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
         });
         let isTaken = false;
         return {
-          refusal: (sight) => modeRefusal(sight, input.capability),
+          refusal: (sight) => modeRefusal(sight, [input.capability]),
           prepare: async () => {
             pathsOf();
             await options.shared();
@@ -244,14 +245,6 @@ export function mountKind(options: MountKindOptions): ActorKind {
       }),
     },
   };
-}
-
-const newerModes: ReadonlySet<string> = new Set(['single-node-single-writer', 'single-node-multi-writer']);
-
-/** The modes that came later are known only to plugins that say so. */
-function modeRefusal({ capabilities }: Admitted['sight'], { accessMode }: Capability): string | undefined {
-  if (!newerModes.has(accessMode) || capabilities.has('SINGLE_NODE_MULTI_WRITER')) return undefined;
-  return `the plugin does not offer SINGLE_NODE_MULTI_WRITER: it does not know ${accessMode}`;
 }
 
 const kernelMount = ({ device, root }: MountEntry): KernelMount => ({ device, root });

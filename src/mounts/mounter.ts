@@ -153,6 +153,7 @@ export class Mounter {
   async list(): Promise<MountStatus[]> {
     this.#refuseIfClosed();
     const { engine, node, paths, tables } = this.#options;
+    // Without it all is told but what covers a mount.
     const table = await tables.table().catch(() => undefined);
     return [...engine.views(nodeOwnedPrefix('mount', node))].flatMap(([, { state, context }]) => {
       const mount = contextOf(context);

@@ -1,6 +1,6 @@
 /** The volume machine, bound to the calls that it asks for: which gate stands before each, and what it is made with. */
 import { addressParts } from '../../machines/addresses.js';
-import type { CallFailure, Capability } from '../../machines/csi-types.js';
+import type { CallFailure } from '../../machines/csi-types.js';
 import { volumeMachine } from '../../machines/volume.js';
 import type {
   CreateCall,
@@ -14,6 +14,7 @@ import type {
 } from '../../machines/volume-calls.js';
 import type { CreateAnswer, VolumeInput, VolumeSpec } from '../../machines/volume-types.js';
 import { givenUpAfterMs } from '../calls/call-bounds.js';
+import { modeRefusal } from '../calls/newer-modes.js';
 import type { PluginSight } from '../calls/plugin-access.js';
 import type { PluginCalls, Work } from '../calls/plugin-calls.js';
 import { nodeCallsOf } from '../calls/volume-locks.js';
@@ -34,14 +35,6 @@ export interface VolumeKindOptions {
 
 const needs = (sight: PluginSight, capability: string, what: string): string | undefined =>
   sight.capabilities?.has(capability) ? undefined : `the plugin does not offer ${capability}: ${what}`;
-
-/** The modes that came later are known only to plugins that say so. */
-function modeRefusal(sight: PluginSight, capabilities: (Capability | undefined)[]): string | undefined {
-  const newer = ['single-node-single-writer', 'single-node-multi-writer'];
-  const asked = capabilities.find((capability) => capability && newer.includes(capability.accessMode));
-  if (!asked || !sight.hasService) return undefined;
-  return needs(sight, 'SINGLE_NODE_MULTI_WRITER', `it does not know ${asked.accessMode}`);
-}
 
 /** What of a spec the plugin does not know: CSI has none of it in any request then. */
 function specRefusal(sight: PluginSight, { capabilities, mutableParameters }: VolumeSpec): string | undefined {
