@@ -44,7 +44,7 @@ export type { AllocEvent, MountEvent } from './mounts/mount-events.js';
 export type { AllocVolumeRequest, MountRequest, MountUsage } from './mounts/mount-spec.js';
 export type { MountStatus, MountUserStatus } from './mounts/mount-view.js';
 export type { OnPluginLoss } from './mounts/mount-watch.js';
-export type { MountInfo } from './mounts/mounter.js';
+export type { MountInfo } from './mounts/mounting.js';
 export type { VolumeUsage } from './mounts/node-port.js';
 export type { Stray } from './mounts/strays.js';
 export type { VolumeStats } from './mounts/volume-stats.js';

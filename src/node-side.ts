@@ -25,10 +25,12 @@ import type { ClaimClient } from './mounts/claim-client.js';
 import { ClaimWatch } from './mounts/claim-watch.js';
 import { Expansions } from './mounts/expansions.js';
 import { hostTool } from './mounts/host-tool.js';
+import { MountDesk } from './mounts/mount-desk.js';
 import { mountKind } from './mounts/mount-kind.js';
 import { MountTables } from './mounts/mount-tables.js';
 import { MountWatch } from './mounts/mount-watch.js';
 import { Mounter } from './mounts/mounter.js';
+import { Mounting } from './mounts/mounting.js';
 import { mountPaths } from './mounts/paths.js';
 import { hostPlaces } from './mounts/places.js';
 import { hostPropagation, type Propagation } from './mounts/propagation.js';
@@ -65,6 +67,7 @@ const startLimitMs = 10_000;
 const retryMs = 1_000;
 
 interface Parts {
+  mounting: Mounting;
   mounter: Mounter;
   allocations: Allocations;
   watch: MountWatch;
@@ -112,7 +115,7 @@ export class NodeSide {
     this.#propagation = hostPropagation({ root: paths.root, readTable: () => tables.table(), tool });
     const worker = new AllocWorker({
       ...{ node: nodeId, claims, clock },
-      mounter: () => this.mounter,
+      mounting: () => this.mounting,
       compared: () => comparing,
     });
     this.kinds = [
@@ -147,22 +150,13 @@ export class NodeSide {
         intervalMs,
         timeoutMs,
       });
+      const desk = new MountDesk({ node: nodeId, engine, clock });
+      const mounting = new Mounting({ desk, clock, claims, secrets, paths, tables, access, baseDirOf });
       return {
         stats: volumeStats,
         expansions: new Expansions({ nodeId, engine, claims, onExpanded: options.onExpanded, clock, logger }),
-        mounter: new Mounter({
-          node: nodeId,
-          engine,
-          clock,
-          claims,
-          secrets,
-          paths,
-          tables,
-          access,
-          strays,
-          stats: volumeStats,
-          baseDirOf,
-        }),
+        mounting,
+        mounter: new Mounter({ desk, mounting, engine, claims, paths, tables, access, strays, stats: volumeStats }),
         allocations: new Allocations({ node: nodeId, engine, clock, bootId }),
         claimWatch: new ClaimWatch({ nodeId, engine, claims, clock, logger }),
         watch: new MountWatch({
@@ -176,6 +170,10 @@ export class NodeSide {
 
   get mounter(): Mounter {
     return this.#attachedParts.mounter;
+  }
+
+  get mounting(): Mounting {
+    return this.#attachedParts.mounting;
   }
 
   get allocations(): Allocations {
@@ -229,9 +227,9 @@ export class NodeSide {
 
   /** Takes no new work; releases all. @throws StagecraftError DRAIN_FAILED naming what was not released */
   async release(): Promise<void> {
-    const { allocations, mounter } = this.#attachedParts;
+    const { allocations, mounting } = this.#attachedParts;
     allocations.refuse();
-    await mounter.hasten();
+    await mounting.hasten();
     await allocations.releaseAll(releaseLimitMs);
   }
 

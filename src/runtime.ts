@@ -52,19 +52,7 @@ export type Snapshots = Omit<ControllerSide['snapshots'], 'close' | 'interrupt'>
 /** `runtime.groupSnapshots`. */
 export type GroupSnapshots = Omit<ControllerSide['groupSnapshots'], 'close' | 'interrupt'>;
 /** `runtime.mounts`. */
-export type Mounts = Omit<
-  Mounter,
-  | 'close'
-  | 'check'
-  | 'publishing'
-  | 'bring'
-  | 'take'
-  | 'standing'
-  | 'needing'
-  | 'refuseUnclaimed'
-  | 'confirm'
-  | 'hasten'
->;
+export type Mounts = Omit<Mounter, 'close'>;
 /** `runtime.allocations`. */
 export type Allocations = Omit<AllocationManager, 'close' | 'refuse' | 'recover' | 'releaseAll'>;
 /** `runtime.nodes`. */
@@ -195,7 +183,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     clock,
     logger,
     dependents: options.dependents,
-    needing: ({ type, name }) => (type === 'csi-node' ? nodeSide.mounter.needing(name) : []),
+    needing: ({ type, name }) => (type === 'csi-node' ? nodeSide.mounting.needing(name) : []),
     asked,
   });
   const health = new InstanceHealth({ node: nodeId, engine });

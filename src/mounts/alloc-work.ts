@@ -14,13 +14,13 @@ import type { EffectCall } from '../engine/effects.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { type ClaimClient, isRetryable } from './claim-client.js';
 import type { KnownMount } from './mount-spec.js';
-import type { Mounter } from './mounter.js';
+import type { Mounting } from './mounting.js';
 
 export interface AllocWorkOptions {
   node: string;
   claims: ClaimClient;
   /** Made by the time it is asked. */
-  mounter(): Pick<Mounter, 'check' | 'publishing' | 'bring' | 'take' | 'standing' | 'refuseUnclaimed' | 'confirm'>;
+  mounting(): Mounting;
   clock: Clock;
   /** Resolves once what was believed in has been compared with the kernel; undefined where it is. */
   compared(): Promise<void> | undefined;
@@ -124,19 +124,19 @@ export class AllocWorker {
 
   async #prepareOne(run: Run, wanted: AllocVolume, patience: Patience): Promise<AllocMount> {
     const { claims, node } = this.#options;
-    const mounter = this.#options.mounter();
+    const mounting = this.#options.mounting();
     const { allocId } = run.input;
     const { signal, tell } = patience;
     const { name, volume: key, mode, readOnly, taskPath, ...usage } = wanted;
     const asked: KnownMount = { key, allocId, readOnly, usage };
     const { accessMode, attachmentMode } = usage;
     const step = <T>(work: () => Promise<T>): Promise<T> => this.#insistent(patience, work);
-    const checked = await step(() => mounter.check(asked, signal));
+    const checked = await step(() => mounting.check(asked, signal));
     const asking = { allocId, nodeId: node, mode, accessMode, attachmentMode };
     const { generation } = await step(() => claims.claim(key, asking, { signal }));
     if (run.input.generations[name] !== generation) run.send({ type: 'alloc.claimed', name, generation });
-    const published = await step(() => claims.publish(key, mounter.publishing(asked), { signal }));
-    const mount = await step(() => mounter.bring({ ...checked, isClaimed: true }, published, { signal, tell }));
+    const published = await step(() => claims.publish(key, mounting.publishing(asked), { signal }));
+    const mount = await step(() => mounting.bring({ ...checked, isClaimed: true }, published, { signal, tell }));
     return { ...mount, name, taskPath };
   }
 
@@ -156,14 +156,14 @@ export class AllocWorker {
    * mounted still needs nobody but its plugin; else it is prepared once more.
    */
   async #recoverOne(run: Run, wanted: AllocVolume, signal: AbortSignal): Promise<AllocMount> {
-    const mounter = this.#options.mounter();
+    const mounting = this.#options.mounting();
     const { name, volume: key, taskPath } = wanted;
     const { allocId } = run.input;
     const tell = teller(run, wanted);
     const patience: Patience = { signal, tell, mayGoWell: (error) => !isClaimLost(error) };
     await this.#mustHold(run, wanted, patience);
-    await this.#insistent(patience, () => mounter.confirm({ key, allocId }));
-    const standing = await mounter.standing({ key, allocId }, { signal, tell });
+    await this.#insistent(patience, () => mounting.confirm({ key, allocId }));
+    const standing = await mounting.standing({ key, allocId }, { signal, tell });
     if (standing) return { ...standing, name, taskPath };
     return this.#prepareOne(run, wanted, patience);
   }
@@ -172,7 +172,7 @@ export class AllocWorker {
   async #releaseOne(run: Run, volume: AllocVolume, allocId: string): Promise<void> {
     const { volume: key } = volume;
     const { claims, node } = this.#options;
-    const mounter = this.#options.mounter();
+    const mounting = this.#options.mounting();
     const { signal } = run;
     const tell = teller(run, volume);
     const patience: Patience = { signal, tell, mayGoWell: () => true };
@@ -181,10 +181,10 @@ export class AllocWorker {
     const own = { allocId, nodeId: node, ...(known !== undefined && { generation: known }) };
     const [{ generation }] = await Promise.all([
       step(() => claims.release(key, own, { signal })),
-      step(() => mounter.take({ key, allocId }, { signal, tell })),
+      step(() => mounting.take({ key, allocId }, { signal, tell })),
     ]);
     if (generation === undefined) return;
-    await step(async () => mounter.refuseUnclaimed(key));
+    await step(async () => mounting.refuseUnclaimed(key));
     await step(() => claims.unstaged(key, { nodeId: node, allocId, generation }, { signal }));
   }
 

@@ -1,0 +1,255 @@
+/**
+ * One volume for one alloc: mounted here, seen, let go of. For who asks for just that (mounter.ts), and for allocs, which do so
+ * for all of theirs (alloc-work.ts).
+ */
+import type { CallFailure, Capability } from '../../machines/csi-types.js';
+import { mountRefusalOf } from '../../machines/mount-requests.js';
+import type { MountContext, MountedVolume, MountUser } from '../../machines/mount-types.js';
+import { isStagingOwed, mayBeMounted } from '../../machines/mount-work.js';
+import { isReadOnly } from '../../machines/volume-claims.js';
+import { nameOf } from '../../machines/volume-requests.js';
+import type { VolumeKey } from '../../machines/volume-types.js';
+import type { PluginAccess } from '../calls/plugin-access.js';
+import { resolveSecrets, type SecretsProvider } from '../calls/secrets.js';
+import type { Clock } from '../engine/clock.js';
+import { StagecraftError } from '../errors.js';
+import type { ClaimClient, KnownVolume, PublishedVolume } from './claim-client.js';
+import { type MountDesk, userOf } from './mount-desk.js';
+import { capabilityFor, type KnownMount } from './mount-spec.js';
+import type { MountTables } from './mount-tables.js';
+import { mountTrouble } from './mount-view.js';
+import type { MountPaths } from './paths.js';
+
+/** Where a volume is. */
+export interface MountInfo {
+  /** Of the volume among those of its alloc. */
+  name?: string;
+  volume: VolumeKey;
+  /** On this host: a directory, or the file of a block device. */
+  hostPath: string;
+  /** Where the workload is to have it. */
+  taskPath?: string;
+  readOnly: boolean;
+  /** It is a block device: to be handed to the workload as one. */
+  isDevice: boolean;
+  /** How mounts below it spread: `shared`, `slave` or `private`, as the kernel has it. */
+  propagation?: string;
+}
+
+/** One that is looked into, and can be done as far as that shows. */
+export interface CheckedMount extends KnownMount {
+  known: KnownVolume;
+  capability: Capability;
+}
+
+/** For work that takes as long as it takes. */
+export interface Following {
+  signal: AbortSignal;
+  /** Told why it does not get on; null: it does. */
+  tell?(reason: string | null): void;
+}
+
+export interface MountingOptions {
+  desk: MountDesk;
+  clock: Clock;
+  claims: ClaimClient;
+  secrets: SecretsProvider;
+  paths: MountPaths;
+  tables: MountTables;
+  access: PluginAccess;
+  /** Where a plugin sees what is its own on this host, if elsewhere. */
+  baseDirOf(plugin: string): string | undefined;
+}
+
+type Of = Pick<KnownMount, 'key' | 'allocId'>;
+
+export class Mounting {
+  readonly #options: MountingOptions;
+  readonly #desk: MountDesk;
+
+  constructor(options: MountingOptions) {
+    this.#options = options;
+    this.#desk = options.desk;
+  }
+
+  /**
+   * Looks into a mount before anything is asked of anybody for it.
+   * @throws StagecraftError what is known to be wrong with it
+   */
+  async check(asked: KnownMount, signal: AbortSignal): Promise<CheckedMount> {
+    const { claims, secrets, clock, paths, baseDirOf } = this.#options;
+    const { key, allocId, readOnly, usage } = asked;
+    const known = await claims.look(key, { nodeId: this.#desk.node }, { signal });
+    const capability = capabilityFor(key, known, usage);
+    for (const { path } of [paths.staging(known.plugin, key), paths.target(known.plugin, key, allocId)])
+      paths.toPlugin(known.plugin, path, baseDirOf(known.plugin));
+    const context = this.#desk.contextAt(key);
+    if (context) {
+      const volume = { ...nobodys, uid: known.uid, csiId: context.volume?.csiId ?? '' };
+      const refusal = mountRefusalOf(context, {
+        ...{ type: 'mount.use', volume, capability, allocId, readOnly },
+        isClaimed: false,
+      });
+      if (refusal) throw new StagecraftError(refusal.code, refusal.message, { address: this.#desk.addressOf(key) });
+    }
+    await resolveSecrets(secrets, known.secrets, { clock, signal });
+    return { ...asked, known, capability };
+  }
+
+  /** How its controller side is to publish it. */
+  publishing({ usage, readOnly }: KnownMount): Parameters<ClaimClient['publish']>[1] {
+    const { accessMode, attachmentMode } = usage;
+    // Others may write through the same node: only a mode with one writer of many has to know who that is.
+    const isReader = isReadOnly(accessMode) || (accessMode === 'multi-node-single-writer' && readOnly);
+    return { nodeId: this.#desk.node, accessMode, attachmentMode, readOnly: isReader };
+  }
+
+  /** Mounts what is published. @throws StagecraftError as `mount` */
+  async bring(
+    mount: CheckedMount & { isClaimed: boolean },
+    published: PublishedVolume,
+    { signal, tell }: Following,
+  ): Promise<MountInfo> {
+    const { key, allocId, capability, readOnly, isClaimed } = mount;
+    const volume = mountedVolume(published);
+    await this.#desk.ask(key, { type: 'mount.use', volume, capability, allocId, readOnly, isClaimed });
+    if (published.expansion) await this.#desk.ask(key, { type: 'mount.expand', capacity: published.expansion });
+    const reached = (now: MountContext): true | undefined => {
+      const user = userOf(now, allocId);
+      tell?.(mountTrouble(now)?.message ?? null);
+      if (user?.state === 'published') return true;
+      if (user?.state === 'failed' && user.failure) throw this.#failed(key, user.failure);
+      if (user && (user.state === 'wanted' || user.again || user.failure)) return undefined;
+      throw this.#error('ABORTED', key, `was unmounted for alloc ${allocId} meanwhile`);
+    };
+    await this.#desk.until(key, { goal: `mounted for alloc ${allocId}`, reached, signal });
+    return this.#infoOf({ key, allocId, plugin: published.plugin, capability, readOnly });
+  }
+
+  /** What an alloc has mounted, once its plugin is back; undefined where it is not mounted. */
+  async standing({ key, allocId }: Of, { signal, tell }: Following): Promise<MountInfo | undefined> {
+    const { volume } = this.#desk.contextAt(key) ?? {};
+    if (!volume) return undefined;
+    (await this.#options.access.enter(volume.plugin, { signal, waits: (reason) => tell?.(reason) })).leave();
+    tell?.(null);
+    const context = this.#desk.contextAt(key);
+    const user = context && userOf(context, allocId);
+    if (!context?.capability || user?.state !== 'published') return undefined;
+    return this.#infoOf({
+      key,
+      allocId,
+      plugin: volume.plugin,
+      capability: context.capability,
+      readOnly: user.readOnly,
+    });
+  }
+
+  /** The claim of an alloc is held still: what is to be mounted for it is mounted. */
+  async confirm({ key, allocId }: Of): Promise<void> {
+    if (this.#desk.contextAt(key)) await this.#desk.ask(key, { type: 'mount.confirm', allocId });
+  }
+
+  /** Unmounts for an alloc. Resolves when nothing of it is here any more. @throws StagecraftError ABORTED */
+  async take({ key, allocId }: Of, { signal, tell }: Following): Promise<void> {
+    if (!this.#desk.contextAt(key)) return;
+    await this.#desk.ask(key, { type: 'mount.leave', allocId });
+    const reached = (now: MountContext): true | undefined => {
+      const user = userOf(now, allocId);
+      tell?.(mountTrouble(now)?.message ?? null);
+      // Asked for again as it leaves, or since it has left.
+      if (user?.again || user?.state === 'wanted' || user?.state === 'published')
+        throw this.#error('ABORTED', key, `is to be mounted for alloc ${allocId} again`);
+      return user ? undefined : true;
+    };
+    await this.#desk.until(key, { goal: `unmounted for alloc ${allocId}`, reached, gone: true, signal });
+  }
+
+  /**
+   * Why the slot of an alloc can't be given up, though it has let go: something of the volume is here, or may be, for
+   * somebody without one, who would lose it.
+   * @throws StagecraftError VOLUME_IN_USE naming those
+   */
+  refuseUnclaimed(key: VolumeKey): void {
+    const context = this.#desk.contextAt(key);
+    if (!context) return;
+    const isHere = (user: MountUser): boolean => user.state !== 'failed' || mayBeMounted(user);
+    const users = context.users.filter(isHere);
+    const unclaimed = users.filter(({ isClaimed }) => !isClaimed);
+    const names = unclaimed.map(({ allocId }) => allocId).join(', ');
+    const refuse = (why: string): never => {
+      throw this.#error('VOLUME_IN_USE', key, why);
+    };
+    if (unclaimed.length > 0)
+      refuse(`is mounted without a claim for ${names}, and would be taken from there: unmount that first`);
+    // Who has a claim still gives it up in its turn.
+    if (users.length === 0 && isStagingOwed(context))
+      refuse('is staged here, or may be, for nobody who has a claim: it is unstaged first');
+  }
+
+  /** Whatever is on its way out is tried now. */
+  async hasten(): Promise<void> {
+    const leaving = this.#desk
+      .sights()
+      .flatMap(({ context: { key, users } }) =>
+        users
+          .filter(({ state }) => state === 'leaving' || state === 'detached')
+          .map(({ allocId }) => this.#desk.ask(key, { type: 'mount.leave', allocId })),
+      );
+    await Promise.allSettled(leaving);
+  }
+
+  /** The volumes of a plugin that are here, or may be, each with who uses it: they need the plugin. */
+  needing(plugin: string): string[] {
+    return this.#desk.sights().flatMap(({ context }) => {
+      const { volume, key, users } = context;
+      const using = users.filter((user) => user.state !== 'failed' || mayBeMounted(user));
+      if (volume?.plugin !== plugin || (using.length === 0 && !isStagingOwed(context))) return [];
+      const allocs = using.map(({ allocId }) => allocId);
+      return [`${nameOf(key)}${allocs.length > 0 ? ` (mounted for alloc ${allocs.join(', ')})` : ' (to be unstaged)'}`];
+    });
+  }
+
+  #failed(key: VolumeKey, { code, message, ...details }: CallFailure): StagecraftError {
+    return new StagecraftError(code, `${nameOf(key)}: ${message}`, { ...details, address: this.#desk.addressOf(key) });
+  }
+
+  #error(code: string, key: VolumeKey, what: string): StagecraftError {
+    return new StagecraftError(code, `${nameOf(key)} ${what}`, { address: this.#desk.addressOf(key) });
+  }
+
+  async #infoOf({
+    key,
+    allocId,
+    plugin,
+    capability,
+    readOnly,
+  }: Omit<CheckedMount, 'known' | 'usage'> & { plugin: string }): Promise<MountInfo> {
+    const { paths, tables } = this.#options;
+    const { path } = paths.target(plugin, key, allocId);
+    const propagation = (await tables.known(path))?.propagation;
+    return {
+      volume: key,
+      hostPath: path,
+      readOnly,
+      isDevice: capability.attachmentMode === 'block-device',
+      ...(propagation && { propagation }),
+    };
+  }
+}
+
+/** For looking whether a request would be refused: what it is made with does not matter then. */
+const nobodys: Omit<MountedVolume, 'uid' | 'csiId'> = {
+  plugin: '',
+  volumeContext: {},
+  publishContext: {},
+  secrets: {},
+};
+
+const mountedVolume = ({
+  uid,
+  plugin,
+  csiId,
+  volumeContext,
+  publishContext,
+  secrets,
+}: PublishedVolume): MountedVolume => ({ uid, plugin, csiId, volumeContext, publishContext, secrets });
