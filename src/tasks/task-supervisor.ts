@@ -78,12 +78,18 @@ export class TaskSupervisor {
   /**
    * Starts a task and keeps it running; the same one again changes nothing, another spec under its id restarts it.
    * Resolves after the commit, not when the plugin is ready: `plugins.waitFor` waits for that.
-   * @throws StagecraftError INVALID_ARGUMENT with every fault and its path
+   * @throws StagecraftError INVALID_ARGUMENT with every fault and its path; PLUGIN_IN_USE: another `stagePublishBaseDir`
+   *   while something needs its plugin, which undoes a mount only where it was told to make it: nothing has changed
    */
   async start(options: TaskOptions): Promise<void> {
     this.#refuseIfClosed();
     const spec = completeTask(options);
-    await this.#runAnew(taskAddress(this.#node, spec.id), { type: 'task.start', spec });
+    const address = taskAddress(this.#node, spec.id);
+    const before = this.#engine.peek(address);
+    const present = before && contextOf(before).spec;
+    if (present && present.stagePublishBaseDir !== spec.stagePublishBaseDir)
+      await this.#dependentsOf(address, inUse(spec.id, address, moving));
+    await this.#runAnew(address, { type: 'task.start', spec });
   }
 
   /**
@@ -185,7 +191,7 @@ export class TaskSupervisor {
     // Not whether it can be read: one that just begins will be stopped, one out of service says so itself.
     if (!this.#engine.has(address)) throw notFound(id);
     const endsWithClose = !this.#closed;
-    const dependents = await this.#dependentsOf(id, address, force);
+    const dependents = await this.#dependentsOf(address, force ? undefined : inUse(id, address, stopping));
     await this.#engine.ask(address, { type: 'task.stop', ...(dependents.length > 0 && { dependents }) });
     await this.#ended(address, { id, endsWithClose });
   }
@@ -210,19 +216,20 @@ export class TaskSupervisor {
     return this.#waiters.until(address, () => !isHealthy() || this.#closed !== undefined || undefined);
   }
 
-  /** What needs the plugin of a task. @throws StagecraftError PLUGIN_IN_USE unless forced */
-  async #dependentsOf(id: string, address: string, force: boolean): Promise<string[]> {
+  /**
+   * What needs the plugin of a task.
+   * @param refused why nothing may need it; absent: it may, and need not be known
+   * @throws what `refused` makes
+   */
+  async #dependentsOf(address: string, refused?: Refused): Promise<string[]> {
     const view = this.#engine.peek(address);
     const instances = view ? instancesOf(contextOf(view)) : [];
-    try {
-      const dependents = await this.#dependents(instances);
-      if (dependents.length === 0 || force) return dependents;
-      throw inUse(id, address, `it is in use by ${dependents.join(', ')}`);
-    } catch (error) {
-      if (force) return [];
-      if (error instanceof StagecraftError && error.code === 'PLUGIN_IN_USE') throw error;
-      throw inUse(id, address, `it can't be known what uses it (${messageOf(error)})`, error);
-    }
+    const dependents = await this.#dependents(instances).catch((error: unknown) => {
+      if (refused) throw refused(`it can't be known what uses it (${messageOf(error)})`, error);
+      return [];
+    });
+    if (refused && dependents.length > 0) throw refused(`it is in use by ${dependents.join(', ')}`);
+    return dependents;
   }
 
   #statusOf(view: ActorView): TaskStatus | undefined {
@@ -257,15 +264,29 @@ export class TaskSupervisor {
   }
 }
 
-const inUse = (id: string, address: string, why: string, cause?: unknown): StagecraftError =>
-  new StagecraftError(
-    'PLUGIN_IN_USE',
-    `task ${id} was not stopped: ${why}; release that first, or stop it with force`,
-    {
+type Refused = (why: string, cause?: unknown) => StagecraftError;
+
+/** What is not done to a task whose plugin is in use, and what to do first. */
+interface Deed {
+  done: string;
+  advice: string;
+}
+
+const stopping: Deed = { done: 'stopped', advice: 'release that first, or stop it with force' };
+
+/** What is mounted is undone where its plugin was told to make it. */
+const moving: Deed = {
+  done: 'changed',
+  advice: 'release that first, as another stagePublishBaseDir would have it undone elsewhere',
+};
+
+const inUse =
+  (id: string, address: string, { done, advice }: Deed): Refused =>
+  (why, cause) =>
+    new StagecraftError('PLUGIN_IN_USE', `task ${id} was not ${done}: ${why}; ${advice}`, {
       address,
       ...(cause === undefined ? {} : { cause }),
-    },
-  );
+    });
 
 const startedAgain = (id: string, address: string): StagecraftError =>
   new StagecraftError('ABORTED', `task ${id} was started again before its stop was done`, { address });
