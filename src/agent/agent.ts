@@ -2,11 +2,9 @@
  * One process that runs everything of a node: the runtime, the tasks of its configuration, the HTTP API.
  * Says in plain lines what it does; structured logs go to stderr.
  */
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pino } from 'pino';
 import { messageOf, StagecraftError } from '../errors.js';
-import { socketRootOf } from '../host/data-dir.js';
 import { packageVersion } from '../host/version.js';
 import type { PluginEvent } from '../registry/plugin-events.js';
 import { createRuntime, type LeadershipEvent, type Runtime } from '../runtime.js';
@@ -20,6 +18,7 @@ import { describeAlloc, describeAllocEvent, mountTeller } from './describe-mount
 import { describeLeader, describeNodeEvent, describeVolumeEvent } from './describe-volumes.js';
 import { pendingVolumes } from './pending-volumes.js';
 import { secretsOf } from './secrets.js';
+import { agentSocketPath } from './socket-path.js';
 import { storeOf } from './store.js';
 
 export interface Agent {
@@ -39,9 +38,6 @@ export interface Agent {
 type Print = (line: string) => void;
 
 const eventRetryMs = 1_000;
-
-/** Where the agent of a data directory listens. */
-export const agentSocketPath = (dataDir: string): string => join(socketRootOf(dataDir), 'agent.sock');
 
 /**
  * @param print takes one line for a person

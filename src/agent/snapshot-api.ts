@@ -6,8 +6,6 @@ import type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from '../volumes
 import type { GroupMember, GroupSnapshot, Snapshot } from '../volumes/snapshot-view.js';
 import { flagIn, timeoutIn } from './requests.js';
 
-export { snapshotStates } from '../volumes/snapshot-spec.js';
-
 interface Sized {
   sizeBytes?: number | string;
 }

@@ -13,8 +13,6 @@ import type { ClaimOptions, PublishOptions } from '../volumes/volume-manager.js'
 import type { Volume } from '../volumes/volume-view.js';
 import { flagIn, textIn, timeoutIn, untilGone } from './requests.js';
 
-export { volumeStates } from '../volumes/volume-list.js';
-
 /** What `GET /v1/volumes/NAMESPACE/ID` tells. Sizes above 2⁵³−1 are texts. */
 export type VolumeReport = Omit<Volume, 'capacityBytes' | 'requested'> & {
   capacityBytes?: number | string;

@@ -1,7 +1,7 @@
 /** Reads what is given to options of the command line. */
 import { InvalidArgumentError } from 'commander';
-import { parseSize } from '../driver/capacity.js';
 import { messageOf } from '../errors.js';
+import { parseSize } from './size.js';
 
 export function countIn(text: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);

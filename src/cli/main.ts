@@ -1,14 +1,12 @@
 #!/usr/bin/env node
 /**
  * The command line: what runs here itself, and exit codes. What is asked of a running agent: plugins.ts, tasks.ts,
- * volumes.ts, snapshots.ts, allocs.ts, mounts.ts, nodes.ts, actors.ts.
+ * volumes.ts, snapshots.ts, allocs.ts, mounts.ts, nodes.ts, actors.ts. What only one command needs is loaded by that command.
  * 0 done, 1 failed, 2 usage, 3 no agent or driver reached, 130 not waited for any more.
  */
 import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { startAgent } from '../agent/agent.js';
 import { loadConfig } from '../agent/config.js';
-import { startDriver } from '../driver/driver.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { packageVersion } from '../host/version.js';
 import { addActorCommands } from './actors.js';
@@ -30,6 +28,7 @@ const exitCodes = { failed: 1, usage: 2, notReachable: 3, interrupted: 130 };
 
 async function runAgent({ config }: { config?: string }): Promise<void> {
   const asked = firstSignal(); // before the start, which a signal doesn't cut short: its end follows at once
+  const { startAgent } = await import('../agent/agent.js');
   const agent = await startAgent(loadConfig(config), (line) => print(oneLine(line)));
   // A failure is told by `ended`.
   asked.then(() => agent.stop()).catch(() => {});
@@ -53,6 +52,7 @@ async function runDriver({ endpoint, dataDir, capacity, peerNode, ...options }: 
   const kept = dataDir ?? process.env.STAGECRAFT_TASK_DIR;
   if (!kept) throw new CommanderError(exitCodes.usage, 'usage', 'error: give --data-dir: the volumes are kept there');
   const asked = firstSignal();
+  const { startDriver } = await import('../driver/driver.js');
   const driver = await startDriver({
     endpoint: target,
     dataDir: resolve(kept),

@@ -1,9 +1,9 @@
 /** What commands that speak to a running agent have in common: which agent, and how it is asked. */
 import { existsSync, realpathSync } from 'node:fs';
 import type { Command } from 'commander';
-import { agentSocketPath } from '../agent/agent.js';
 import type { AgentReport } from '../agent/api.js';
 import { loadConfig } from '../agent/config.js';
+import { agentSocketPath } from '../agent/socket-path.js';
 import { askAgent } from './client.js';
 import { silentStore } from './print.js';
 

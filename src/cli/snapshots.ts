@@ -1,6 +1,6 @@
 /** `stagecraft snapshot`, `stagecraft group-snapshot`: keeps what is in volumes, looks at what is kept, deletes it. */
 import { type Command, Option } from 'commander';
-import { snapshotStates } from '../agent/snapshot-api.js';
+import { snapshotStates } from '../agent/states.js';
 import { collect } from './arguments.js';
 import { type Kind, list, make, remove, show } from './kinds.js';
 import { type AnyReport, snapshotDetails, snapshotTable } from './print-snapshots.js';

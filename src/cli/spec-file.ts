@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { LineCounter, parseDocument } from 'yaml';
 import { offsetOf } from '../agent/yaml-place.js';
-import { parseSize } from '../driver/capacity.js';
 import { messageOf } from '../errors.js';
 import { AgentError } from './client.js';
 import { misuse } from './requests.js';
+import { parseSize } from './size.js';
 
 export interface SpecFile {
   /** What is left out or wrong in it, the agent says. */

@@ -1,7 +1,8 @@
 /** `stagecraft volume`: makes volumes, brings them to nodes and takes them away, and looks at them. */
 import { Argument, type Command, Option } from 'commander';
 import { describeLeftovers } from '../agent/describe-volumes.js';
-import { type Expanded, type VolumeReport, volumeStates } from '../agent/volume-api.js';
+import { volumeStates } from '../agent/states.js';
+import type { Expanded, VolumeReport } from '../agent/volume-api.js';
 import { collect, sizeIn } from './arguments.js';
 import { askAgent } from './client.js';
 import { type Kind, list, make, remove, show, waitedOf } from './kinds.js';

@@ -2,7 +2,6 @@
 import { statfs } from 'node:fs/promises';
 import type { CapacityRange } from '../csi/generated/plain.js';
 import { CsiStatus } from '../csi/server.js';
-import { StagecraftError } from '../errors.js';
 import type { Records } from './records.js';
 import { invalid } from './requests.js';
 import type { AccessType, VolumeRecord } from './state.js';
@@ -10,27 +9,6 @@ import type { AccessType, VolumeRecord } from './state.js';
 const defaultBytes = 2n ** 30n;
 /** What block devices are divided into, in bytes. */
 const sectors = 512n;
-
-const units: Readonly<Record<string, number>> = {
-  '': 1,
-  Ki: 2 ** 10,
-  Mi: 2 ** 20,
-  Gi: 2 ** 30,
-  Ti: 2 ** 40,
-  Pi: 2 ** 50,
-};
-
-/**
- * A size as people write it: a number of bytes, or of Ki, Mi, Gi, Ti or Pi, with decimals where that is a whole number of bytes.
- * @throws {StagecraftError} INVALID_ARGUMENT
- */
-export function parseSize(text: string): number {
-  const [, digits, unit = ''] = /^(\d+(?:\.\d+)?)(Ki|Mi|Gi|Ti|Pi)?$/.exec(text) ?? [];
-  const bytes = Number(digits) * (units[unit] ?? Number.NaN);
-  if (Number.isSafeInteger(bytes) && bytes > 0) return bytes;
-  const message = `${JSON.stringify(text)} must be a whole number of bytes above 0 and below 2^53, as such or in Ki, Mi, Gi, Ti or Pi, e.g. 100Gi`;
-  throw new StagecraftError('INVALID_ARGUMENT', message);
-}
 
 /** All of the file system, of others' files too: a volume takes room only as it is filled. */
 export async function fileSystemBytes(path: string): Promise<number> {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { pageShape } from '../requests/actor-pages.js';
 import { checked, keySchema, mapSchema, secretsSchema, textSchema } from '../requests/fields.js';
+import { snapshotStates } from './states.js';
 
 const common = {
   namespace: textSchema.default('default'),
@@ -29,8 +30,6 @@ export type GroupSnapshotSpec = z.input<typeof groupSnapshotSchema>;
 
 export type CheckedSnapshot = z.output<typeof snapshotSchema>;
 export type CheckedGroup = z.output<typeof groupSnapshotSchema>;
-
-export const snapshotStates = ['pending-create', 'waiting', 'ready', 'pending-delete', 'deleted', 'failed'] as const;
 
 const filterShape = {
   namespace: textSchema.optional(),

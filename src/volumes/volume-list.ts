@@ -5,20 +5,8 @@ import type { VolumeContext } from '../../machines/volume-types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import { type Page, pageOf, pageShape } from '../requests/actor-pages.js';
 import { checked, nodeIdSchema, textSchema } from '../requests/fields.js';
+import { volumeStates } from './states.js';
 import { stateOf, type Volume, volumeOf } from './volume-view.js';
-
-export const volumeStates = [
-  'pending-create',
-  'created',
-  'pending-publish',
-  'published',
-  'pending-unpublish',
-  'pending-expand',
-  'pending-modify',
-  'pending-delete',
-  'deleted',
-  'failed',
-] as const;
 
 const filterSchema = z.strictObject({
   namespace: textSchema.optional(),
