@@ -9,9 +9,12 @@ import { nameOf } from '../../machines/volume-requests.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
 import { StagecraftError } from '../errors.js';
 import {
-  capabilitySchema,
+  accessModeSchema,
+  capabilityShape,
   checked,
   definedCapability,
+  fitting,
+  isMap,
   keySchema,
   textSchema,
   type VolumeKeyInput,
@@ -53,11 +56,37 @@ export interface KnownMount {
   readOnly: boolean;
 }
 
-const usageShape = { ...capabilitySchema.shape, readOnly: z.boolean().optional() };
+const usageShape = { ...capabilityShape, readOnly: z.boolean().optional() };
 
-const usageSchema = z.strictObject(usageShape);
+type UsageParts = Partial<z.output<z.ZodObject<typeof usageShape>>> & { mode?: 'read' | 'write' };
 
-const mountSchema = z.strictObject({ volume: keySchema, allocId: textSchema, usage: usageSchema });
+/** A part of it may be of any shape, where that is wrong, too. */
+const isForReaders = (accessMode: unknown): boolean => {
+  const { data } = accessModeSchema.safeParse(accessMode);
+  return data !== undefined && isReadOnly(data);
+};
+
+/** What belongs together in a usage. */
+const consistent = <T extends z.ZodType<UsageParts>>(schema: T): T =>
+  fitting(schema)
+    .refine(({ accessMode, readOnly }) => readOnly !== false || !isForReaders(accessMode), {
+      path: ['readOnly'],
+      error: ({ input }) => `${modeIn(input)} is for reading only: leave it out, or ask for another mode`,
+      when: isMap,
+    })
+    .refine(({ accessMode, mode, readOnly }) => readOnly !== false || mode !== 'read' || isForReaders(accessMode), {
+      path: ['readOnly'],
+      message: 'a volume that is claimed for reading is mounted read-only: claim it for writing',
+      when: isMap,
+    });
+
+const modeIn = (usage: unknown): unknown => (usage as UsageParts).accessMode;
+
+const mountSchema = z.strictObject({
+  volume: keySchema,
+  allocId: textSchema,
+  usage: consistent(z.strictObject(usageShape)),
+});
 
 const maxPathBytes = 4_096;
 
@@ -68,13 +97,15 @@ const pathSchema = z
   .refine((path) => !/[\p{Cc}\p{Cs}]/u.test(path), 'must have no control characters or broken surrogate pairs')
   .refine((path) => !path.split('/').includes('..'), 'must have no .. in it');
 
-const allocVolumeSchema = z.strictObject({
-  name: textSchema,
-  volume: keySchema,
-  mode: z.enum(['read', 'write']),
-  taskPath: pathSchema,
-  ...usageShape,
-});
+const allocVolumeSchema = consistent(
+  z.strictObject({
+    name: textSchema,
+    volume: keySchema,
+    mode: z.enum(['read', 'write']),
+    taskPath: pathSchema,
+    ...usageShape,
+  }),
+);
 
 const allocVolumesSchema = z
   .array(allocVolumeSchema)
@@ -102,35 +133,19 @@ export const allocIdOf = (allocId: unknown): string => checked(textSchema, alloc
 export function knownMount(request: MountRequest): KnownMount {
   const { volume, allocId, usage } = checked(mountSchema, request, 'the mount');
   const { readOnly, ...rest } = usage;
-  const capability = checkedUsage(rest);
-  return { key: volume, allocId, usage: capability, readOnly: readOnlyOf(capability, readOnly, 'usage') };
+  const capability = definedCapability(rest);
+  return { key: volume, allocId, usage: capability, readOnly: readOnly ?? isReadOnly(capability.accessMode) };
 }
 
-/** @throws StagecraftError INVALID_ARGUMENT with every fault */
+/** @throws StagecraftError INVALID_ARGUMENT with every fault, and of which volume it is */
 export function knownVolumes(requests: readonly AllocVolumeRequest[]): AllocVolume[] {
   return checked(allocVolumesSchema, requests, 'the volumes of the alloc').map(
-    ({ name, volume, mode, taskPath, readOnly, ...usage }, at) => {
-      const capability = checkedUsage(usage);
-      const asked = readOnly ?? (mode === 'read' ? true : undefined);
-      const known = readOnlyOf(capability, asked, `[${at}]`);
-      if (mode === 'read' && !known)
-        throw refused(
-          `[${at}].readOnly: a volume that is claimed for reading is mounted read-only: claim it for writing`,
-        );
-      return { name, volume, mode, taskPath, readOnly: known, ...capability };
+    ({ name, volume, mode, taskPath, readOnly, ...usage }) => {
+      const capability = definedCapability(usage);
+      const isReader = mode === 'read' || isReadOnly(capability.accessMode);
+      return { name, volume, mode, taskPath, readOnly: readOnly ?? isReader, ...capability };
     },
   );
-}
-
-/** What belongs together is checked by the schema that volumes have, too. */
-const checkedUsage = (usage: z.output<typeof capabilitySchema>): Capability =>
-  definedCapability(checked(capabilitySchema, usage, 'the usage'));
-
-function readOnlyOf({ accessMode }: Capability, asked: boolean | undefined, where: string): boolean {
-  const isReaderOnly = isReadOnly(accessMode);
-  if (asked === false && isReaderOnly)
-    throw refused(`${where}.readOnly: ${accessMode} is for reading only: leave it out, or ask for another mode`);
-  return asked ?? isReaderOnly;
 }
 
 /**
@@ -142,9 +157,6 @@ export function capabilityFor(key: VolumeKey, { capabilities }: KnownVolume, usa
   if (made) return { ...made, ...usage };
   const modes = capabilities.map(({ attachmentMode, accessMode }) => `${attachmentMode}, ${accessMode}`).join('; ');
   const { attachmentMode, accessMode } = usage;
-  throw refused(
-    `${nameOf(key)} was not made for ${attachmentMode}, ${accessMode}, but for ${modes}: ask for one of these`,
-  );
+  const fault = `${nameOf(key)} was not made for ${attachmentMode}, ${accessMode}, but for ${modes}: ask for one of these`;
+  throw new StagecraftError('INVALID_ARGUMENT', fault, { faults: [fault] });
 }
-
-const refused = (fault: string): StagecraftError => new StagecraftError('INVALID_ARGUMENT', fault, { faults: [fault] });
