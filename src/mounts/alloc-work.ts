@@ -39,8 +39,8 @@ interface Patience {
   mayGoWell(error: unknown): boolean;
 }
 
-const firstPauseMs = 1_000;
-const longestPauseMs = 60_000;
+export const firstPauseMs = 1_000;
+export const longestPauseMs = 60_000;
 
 export class AllocWorker {
   readonly #options: AllocWorkOptions;

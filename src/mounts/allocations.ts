@@ -5,7 +5,7 @@
 import type { StateValue } from 'xstate';
 import { allocAddress, mountAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
 import { lateIn } from '../../machines/alloc.js';
-import type { AllocContext, AllocMount, AllocState } from '../../machines/alloc-types.js';
+import type { AllocContext, AllocMount, AllocState, AllocVolume } from '../../machines/alloc-types.js';
 import type { Failure } from '../../machines/host.js';
 import type { MountContext } from '../../machines/mount-types.js';
 import type { Clock } from '../engine/clock.js';
@@ -16,8 +16,10 @@ import { messageOf, StagecraftError } from '../errors.js';
 import { ActorWaits } from '../requests/actor-waits.js';
 import { type AwaitOptions, awaitSchema, checkedOptions, timeLeft } from '../requests/await-options.js';
 import { allocsTopic } from './alloc-kind.js';
+import type { ClaimClient } from './claim-client.js';
 import { type AllocEvent, allocEventOf } from './mount-events.js';
-import { type AllocVolumeRequest, allocIdOf, knownVolumes } from './mount-spec.js';
+import { type AllocVolumeRequest, allocIdOf, askedVolumes, knownVolumes } from './mount-spec.js';
+import { OpenModes } from './open-modes.js';
 import { unlessOutOfService } from './out-of-service.js';
 
 /** One alloc, and what it has. */
@@ -37,6 +39,7 @@ export interface AllocationsOptions {
   node: string;
   engine: Engine;
   clock: Clock;
+  claims: Pick<ClaimClient, 'look'>;
   /** Of this boot of the host. */
   bootId: string;
 }
@@ -44,6 +47,7 @@ export interface AllocationsOptions {
 export class Allocations {
   readonly #options: AllocationsOptions;
   readonly #waits: ActorWaits;
+  readonly #openModes: OpenModes;
   /** By address: how many wait for it to be prepared. */
   readonly #callers = new Map<string, number>();
   #closed: StagecraftError | undefined;
@@ -51,6 +55,7 @@ export class Allocations {
   constructor(options: AllocationsOptions) {
     this.#options = options;
     const { engine, clock, node } = options;
+    this.#openModes = new OpenModes(options);
     this.#waits = new ActorWaits({
       engine,
       clock,
@@ -66,7 +71,8 @@ export class Allocations {
   /**
    * Has all volumes of an alloc claimed, published and mounted here, or none: where one can't be had, or the time is over,
    * or it is given up, all are given back. The same again is the same. What may come yet is waited for: a slot that is
-   * taken, whoever has the volumes, a plugin.
+   * taken, whoever has the volumes, a plugin. Modes that are left out are those that it has already, else those that the
+   * volume was made for first.
    * @param options `timeoutMs`, `signal`: until then it has to be done, else it is undone, unless somebody else in this
    *   process has asked for the same, and waits still; the time outlives this process
    * @returns where they are, in the order of the requests
@@ -83,13 +89,17 @@ export class Allocations {
     this.#refuseIfClosed();
     const { engine, clock, bootId } = this.#options;
     const id = allocIdOf(allocId);
-    const volumes = knownVolumes(requests);
+    const asked = askedVolumes(requests);
     const { timeoutMs, signal } = checkedOptions(awaitSchema, options);
     const left = timeLeft(clock, timeoutMs);
+    const address = this.#addressOf(id);
     await this.#settled(id, { timeoutMs, signal });
+    this.#refuseIfClosed();
+    const of = { allocId: id, address, had: this.#volumesAt(address), timeoutMs: left(), signal };
+    const volumes = knownVolumes(await this.#openModes.fill(asked, of));
+    this.#refuseIfClosed();
     const limitMs = left();
     const untilMs = limitMs === undefined ? null : clock.now() + limitMs;
-    const address = this.#addressOf(id);
     const leave = this.#enter(address);
     try {
       await engine.ask(address, { type: 'alloc.prepare', volumes, untilMs, bootId });
@@ -162,6 +172,7 @@ export class Allocations {
   /** Every later call is refused; `releaseAll` is not. */
   refuse(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
     this.#closed ??= reason;
+    this.#openModes.close(this.#closed);
   }
 
   /** Ends all waiting. */
@@ -222,6 +233,8 @@ export class Allocations {
   async #release(id: string, waiting: AwaitOptions): Promise<void> {
     const { engine } = this.#options;
     const address = this.#addressOf(id);
+    const message = `alloc ${id} was released before it was prepared`;
+    this.#openModes.end(address, new StagecraftError('ABORTED', message, { address }));
     if (!engine.has(address)) return;
     await engine.ask(address, { type: 'alloc.release' });
     const reached = (view: ActorView): true | undefined => {
@@ -246,6 +259,12 @@ export class Allocations {
       standing,
       ...waiting,
     });
+  }
+
+  /** What it has, or is to have. */
+  #volumesAt(address: string): AllocVolume[] {
+    const view = this.#options.engine.peek(address);
+    return view && stateOf(view.state) !== 'failed' ? contextOf(view.context).volumes : [];
   }
 
   #isIn(address: string, state: AllocState): boolean {

@@ -10,12 +10,14 @@ import type { VolumeKey } from '../../machines/volume-types.js';
 import { StagecraftError } from '../errors.js';
 import {
   accessModeSchema,
+  attachmentModeSchema,
   capabilityShape,
   checked,
   definedCapability,
   fitting,
   isMap,
   keySchema,
+  type PartsOf,
   textSchema,
   type VolumeKeyInput,
 } from '../requests/fields.js';
@@ -37,8 +39,8 @@ export interface MountRequest {
   usage: MountUsage;
 }
 
-/** One volume of an alloc. */
-export interface AllocVolumeRequest extends MountUsage {
+/** One volume of an alloc. Of its modes, what is left out is as the volume was made first, of all that it was made for. */
+export interface AllocVolumeRequest extends Partial<MountUsage> {
   /** Of this volume among those of the alloc. */
   name: string;
   volume: VolumeKeyInput;
@@ -47,6 +49,9 @@ export interface AllocVolumeRequest extends MountUsage {
   /** Where the workload is to have it: absolute. */
   taskPath: string;
 }
+
+/** One that is checked as far as can be while modes are left out. */
+export type AskedVolume = z.output<typeof askedVolumeSchema>;
 
 /** One that is checked. */
 export interface KnownMount {
@@ -58,7 +63,7 @@ export interface KnownMount {
 
 const usageShape = { ...capabilityShape, readOnly: z.boolean().optional() };
 
-type UsageParts = Partial<z.output<z.ZodObject<typeof usageShape>>> & { mode?: 'read' | 'write' };
+type UsageParts = PartsOf<typeof usageShape> & { mode?: 'read' | 'write' };
 
 /** A part of it may be of any shape, where that is wrong, too. */
 const isForReaders = (accessMode: unknown): boolean => {
@@ -97,35 +102,48 @@ const pathSchema = z
   .refine((path) => !/[\p{Cc}\p{Cs}]/u.test(path), 'must have no control characters or broken surrogate pairs')
   .refine((path) => !path.split('/').includes('..'), 'must have no .. in it');
 
-const allocVolumeSchema = consistent(
+const volumeShape = {
+  name: textSchema,
+  volume: keySchema,
+  mode: z.enum(['read', 'write']),
+  taskPath: pathSchema,
+  ...usageShape,
+};
+
+const volumeSchema = consistent(z.strictObject(volumeShape));
+
+const askedVolumeSchema = consistent(
   z.strictObject({
-    name: textSchema,
-    volume: keySchema,
-    mode: z.enum(['read', 'write']),
-    taskPath: pathSchema,
-    ...usageShape,
+    ...volumeShape,
+    accessMode: accessModeSchema.optional(),
+    attachmentMode: attachmentModeSchema.optional(),
   }),
 );
 
-const allocVolumesSchema = z
-  .array(allocVolumeSchema)
-  .min(1, 'must name at least one')
-  .superRefine((volumes, context) => {
-    const seen = new Map<string, number>();
-    for (const [at, { name, volume, taskPath }] of volumes.entries()) {
-      const things = {
-        name: `the name '${name}'`,
-        volume: nameOf(volume),
-        taskPath: `the task path ${posix.normalize(`${taskPath}/`)}`,
-      };
-      for (const [field, thing] of Object.entries(things)) {
-        const first = seen.get(thing);
-        seen.set(thing, first ?? at);
-        if (first === undefined) continue;
-        context.addIssue({ code: 'custom', path: [at, field], message: `${thing} is that of [${first}] already` });
+const listOf = <T extends typeof volumeSchema | typeof askedVolumeSchema>(schema: T) =>
+  z
+    .array(schema)
+    .min(1, 'must name at least one')
+    .superRefine((volumes, context) => {
+      const seen = new Map<string, number>();
+      for (const [at, { name, volume, taskPath }] of volumes.entries()) {
+        const things = {
+          name: `the name '${name}'`,
+          volume: nameOf(volume),
+          taskPath: `the task path ${posix.normalize(`${taskPath}/`)}`,
+        };
+        for (const [field, thing] of Object.entries(things)) {
+          const first = seen.get(thing);
+          seen.set(thing, first ?? at);
+          if (first === undefined) continue;
+          context.addIssue({ code: 'custom', path: [at, field], message: `${thing} is that of [${first}] already` });
+        }
       }
-    }
-  });
+    });
+
+const volumesSchema = listOf(volumeSchema);
+const askedVolumesSchema = listOf(askedVolumeSchema);
+const volumesOfAlloc = 'the volumes of the alloc';
 
 export const allocIdOf = (allocId: unknown): string => checked(textSchema, allocId, 'the alloc id');
 
@@ -138,14 +156,33 @@ export function knownMount(request: MountRequest): KnownMount {
 }
 
 /** @throws StagecraftError INVALID_ARGUMENT with every fault, and of which volume it is */
-export function knownVolumes(requests: readonly AllocVolumeRequest[]): AllocVolume[] {
-  return checked(allocVolumesSchema, requests, 'the volumes of the alloc').map(
+export const askedVolumes = (requests: readonly AllocVolumeRequest[]): AskedVolume[] =>
+  checked(askedVolumesSchema, requests, volumesOfAlloc);
+
+/** @throws StagecraftError INVALID_ARGUMENT with every fault, and of which volume it is; a mode that is left out is one */
+export function knownVolumes(requests: readonly (AllocVolumeRequest | AskedVolume)[]): AllocVolume[] {
+  return checked(volumesSchema, requests, volumesOfAlloc).map(
     ({ name, volume, mode, taskPath, readOnly, ...usage }) => {
       const capability = definedCapability(usage);
       const isReader = mode === 'read' || isReadOnly(capability.accessMode);
       return { name, volume, mode, taskPath, readOnly: readOnly ?? isReader, ...capability };
     },
   );
+}
+
+type Modes = Pick<Capability, 'accessMode' | 'attachmentMode'>;
+
+export const hasModes = ({ accessMode, attachmentMode }: AskedVolume): boolean =>
+  accessMode !== undefined && attachmentMode !== undefined;
+
+/** What is left out of its modes, as in the first of these that has what is not; none of them has it: as in the first. */
+export function withModes(asked: AskedVolume, offered: readonly Modes[]): AskedVolume {
+  const whole = ({ accessMode, attachmentMode }: Modes): Modes => ({
+    accessMode: asked.accessMode ?? accessMode,
+    attachmentMode: asked.attachmentMode ?? attachmentMode,
+  });
+  const made = offered.find((one) => isOfModes(one, whole(one))) ?? offered[0];
+  return made ? { ...asked, ...whole(made) } : asked;
 }
 
 /**

@@ -114,7 +114,10 @@ export const capabilityShape = {
   mountFlags: z.array(sized(maxMapBytes)).optional(),
 };
 
-type CapabilityParts = Partial<z.output<z.ZodObject<typeof capabilityShape>>>;
+/** What schemas of that shape give, any of it absent. */
+export type PartsOf<Shape extends z.ZodRawShape> = { [Part in keyof Shape]?: z.output<Shape[Part]> | undefined };
+
+type CapabilityParts = PartsOf<typeof capabilityShape>;
 
 export const capabilitySchema = fitting(z.strictObject(capabilityShape));
 
