@@ -3,6 +3,7 @@
  * killed meanwhile. Diagram: docs/machines/alloc.md (generated).
  */
 import { assign, emit, setup } from 'xstate';
+import { differencesOf } from './alloc-differences.js';
 import type {
   AllocChanged,
   AllocContext,
@@ -41,11 +42,14 @@ const nothing = {
   ...{ waits: {}, failure: null, isDropped: false },
 };
 
-const conflictIn = ({ allocId }: AllocContext): Failure => ({
-  code: 'CLAIM_CONFLICT',
-  message: `alloc ${allocId} has other volumes, or has them otherwise: release it first, or give it what it has`,
-  final: true,
-});
+const conflictIn = ({ allocId, volumes }: AllocContext, asked: AllocVolume[]): Failure => {
+  const how = differencesOf(volumes, asked).join('; ');
+  return {
+    code: 'CLAIM_CONFLICT',
+    message: `alloc ${allocId} has other volumes, or has them otherwise (${how}): release it first, or give it what it has`,
+    final: true,
+  };
+};
 
 const leavingIn = ({ allocId }: AllocContext): Failure => ({
   code: 'ABORTED',
@@ -131,7 +135,7 @@ export const allocMachine = setup({
     'alloc.recover': { actions: 'forgetWaits' },
     'alloc.prepare': {
       guard: { type: 'isOther', params: ({ event }) => event.volumes },
-      actions: { type: 'answer', params: ({ context }) => ({ error: conflictIn(context) }) },
+      actions: { type: 'answer', params: ({ context, event }) => ({ error: conflictIn(context, event.volumes) }) },
     },
     'alloc.release': {
       target: '.releasing',

@@ -163,7 +163,11 @@ describe('allocations', () => {
     const first = await house.runtime.allocations.prepare('web', volumes);
     expect(await house.runtime.allocations.prepare('web', volumes)).to.deep.equal(first);
     const other = [house.wanted('data', many, { taskPath: '/elsewhere' })];
-    expect((await refusalOf(house.runtime.allocations.prepare('web', other))).code).to.equal('CLAIM_CONFLICT');
+    const { code, message } = await refusalOf(house.runtime.allocations.prepare('web', other));
+    expect([code, message]).to.deep.equal([
+      'CLAIM_CONFLICT',
+      "alloc web has other volumes, or has them otherwise ('data' has taskPath /data, asked for /elsewhere): release it first, or give it what it has",
+    ]);
     expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish']);
   });
 
