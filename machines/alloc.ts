@@ -57,16 +57,21 @@ const leavingIn = ({ allocId }: AllocContext): Failure => ({
   final: false,
 });
 
-/** Why it is undone where its time is over. */
-export const lateIn = ({ allocId, waits }: Pick<AllocContext, 'allocId' | 'waits'>): Failure => {
-  const why = Object.entries(waits).map(([name, reason]) => `${name}: ${reason}`);
-  const still = why.length > 0 ? ` (${why.join('; ')})` : '';
-  return {
-    code: 'TIMEOUT',
-    message: `alloc ${allocId} was not prepared in time${still}: what was begun is undone`,
-    final: false,
+type Waiting = Pick<AllocContext, 'allocId' | 'waits'>;
+
+const undoneFor =
+  (code: string, why: string) =>
+  ({ allocId, waits }: Waiting): Failure => {
+    const reasons = Object.entries(waits).map(([name, reason]) => `${name}: ${reason}`);
+    const still = reasons.length > 0 ? ` (${reasons.join('; ')})` : '';
+    return { code, message: `alloc ${allocId} ${why}${still}: what was begun is undone`, final: false };
   };
-};
+
+/** Why it is undone where its time is over. */
+export const lateIn = undoneFor('TIMEOUT', 'was not prepared in time');
+
+/** Why it is undone where whoever asked for it wants it no more. */
+export const givenUpIn = undoneFor('ABORTED', 'was given up before it was prepared');
 
 export const allocMachine = setup({
   types: {} as { context: AllocContext; events: AllocEvent; input: AllocInput; emitted: AllocChanged },

@@ -4,7 +4,7 @@
  */
 import type { StateValue } from 'xstate';
 import { allocAddress, mountAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
-import { lateIn } from '../../machines/alloc.js';
+import { givenUpIn, lateIn } from '../../machines/alloc.js';
 import type { AllocContext, AllocMount, AllocState, AllocVolume } from '../../machines/alloc-types.js';
 import type { Failure } from '../../machines/host.js';
 import type { MountContext } from '../../machines/mount-types.js';
@@ -204,7 +204,7 @@ export class Allocations {
       if (!view && seen.failure && !this.#closed) throw failedWith(address, seen.failure);
       // Whoever waits no more for what was prepared before takes nothing from it.
       if (seen.isDecided || areOthers || this.#closed || !view || this.#isIn(address, 'recovering')) throw error;
-      const failure = signal?.aborted ? givenUp : lateIn({ allocId: id, waits: waitsOf(view) });
+      const failure = (signal?.aborted ? givenUpIn : lateIn)({ allocId: id, waits: waitsOf(view) });
       await engine.ask(address, { type: 'alloc.abort', failure });
       try {
         // It may have been prepared meanwhile: nobody has it without knowing.
@@ -320,8 +320,6 @@ interface Caller {
 
 /** How long a caller whose time is over waits for what was begun to be undone. */
 const undoingMs = 1_000;
-
-const givenUp: Failure = { code: 'ABORTED', message: 'it was given up: what was begun is undone', final: false };
 
 /** Where its volumes are; undefined: it is on its way. @throws StagecraftError why it is not to be */
 function preparedIn(address: string, { state, context }: ActorView): AllocMount[] | undefined {

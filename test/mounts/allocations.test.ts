@@ -133,6 +133,20 @@ describe('allocations', () => {
     expect(house.violations()).to.deep.equal([]);
   });
 
+  it('H1 H4 given up: what it waited for is told', async () => {
+    await house.make('data', single);
+    await house.runtime.allocations.prepare('first', [house.wanted('data', single)]);
+    const caller = new AbortController();
+    const given = { signal: caller.signal };
+    const prepared = refusalOf(house.runtime.allocations.prepare('second', [house.wanted('data', single)], given));
+    const { waits } = await house.allocIs('second', (alloc) => alloc.waits.data !== undefined);
+    caller.abort();
+    const { code, message } = await prepared;
+    expect([code, waits.data?.includes('first')]).to.deep.equal(['ABORTED', true]);
+    const how = 'what was begun is undone';
+    expect(message).to.include(`alloc second was given up before it was prepared (data: ${waits.data}): ${how}`);
+  });
+
   it('H1 H4 not prepared in time: undone, and what it waited for is told', async () => {
     await house.make('data', single);
     await house.runtime.allocations.prepare('first', [house.wanted('data', single)]);
