@@ -5,6 +5,7 @@ import { isSameData } from './same-data.js';
 import { conflictOf, describeClaim, isReadOnly, isSameClaim } from './volume-claims.js';
 import { excludes, isOfModes, mayBeThere, usualCapability, wishOf } from './volume-modes.js';
 import type {
+  Claim,
   Leftover,
   Publication,
   PublishWish,
@@ -165,6 +166,9 @@ function claimRefusal(
   return undefined;
 }
 
+/** Where it is told what keeps an alloc from letting go of it. */
+export const statusOf = ({ allocId, nodeId }: Claim): string => `stagecraft alloc status ${allocId} on node ${nodeId}`;
+
 function deleteRefusal(context: VolumeContext, { force }: RequestOf<'volume.delete'>): Failure | undefined {
   if (force) return undefined;
   const claims = context.claims.map(describeClaim);
@@ -180,7 +184,10 @@ function deleteRefusal(context: VolumeContext, { force }: RequestOf<'volume.dele
     ...(claims.length > 0 ? [`claimed by ${claims.join(', ')}`] : []),
     ...(published.length > 0 ? [`published on ${published.join(', ')}`] : []),
   ];
-  return refused('VOLUME_IN_USE', context, `it is ${parts.join(' and ')}: ${advice}, or delete it with force`);
+  // What is still on its node is not for force: why it is, that node knows.
+  const isLeaving = ways.length === 0 && context.claims.every(({ state }) => state === 'unpublishing');
+  const last = isLeaving ? `: see ${context.claims.map(statusOf).join(', ')}` : ', or delete it with force';
+  return refused('VOLUME_IN_USE', context, `it is ${parts.join(' and ')}: ${advice}${last}`);
 }
 
 function unpublishRefusal(context: VolumeContext, { nodeId }: RequestOf<'volume.unpublish'>): Failure | undefined {
