@@ -5,7 +5,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { AllocMount } from '../../machines/alloc-types.js';
-import type { AllocStatus } from '../mounts/allocations.js';
+import type { AllocStatus } from '../mounts/alloc-view.js';
 import type { AllocVolumeRequest } from '../mounts/mount-spec.js';
 import type { MountStatus } from '../mounts/mount-view.js';
 import type { VolumeUsage } from '../mounts/node-port.js';

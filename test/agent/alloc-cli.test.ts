@@ -142,7 +142,7 @@ describe('A5 allocs and mounts on the command line', function () {
 
   it('H1 H3 the allocs, and one of them: where its volumes are, and what they wait for', async () => {
     const volumes: AllocReport['volumes'] = mounts.map(({ name, volume, taskPath, readOnly }) => ({
-      ...{ name, volume, taskPath, readOnly, mode: 'write' },
+      ...{ name, volume, taskPath, readOnly, mode: 'write', state: 'mounted' },
       ...block,
     }));
     const prepared: AllocReport = { allocId: 'web', state: 'prepared', volumes, mounts, waits: {} };
@@ -165,7 +165,7 @@ describe('A5 allocs and mounts on the command line', function () {
     expect(details)
       .to.match(/^state {2}prepared$/m)
       .and.to.match(
-        /^data +team\/data +\/var\/a:b +read-write, single-node-writer, block-device +\/d\/csi\/1\/per-alloc\/2\/3$/m,
+        /^data +team\/data +mounted +\/var\/a:b +read-write, single-node-writer, block-device +\/d\/csi\/1\/per-alloc\/2\/3$/m,
       );
     const old = (await cli('alloc', 'status', 'old')).stdout;
     expect(old)

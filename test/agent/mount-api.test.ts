@@ -61,7 +61,8 @@ describe('A4 allocs and mounts through the API', () => {
     await broken;
     await house.rest();
     expect(reason).to.include('controller-1');
-    const { volumes: _, ...status } = (await ask('GET', '/v1/allocs/a%2Fb')) as AllocReport;
+    const { volumes, ...status } = (await ask('GET', '/v1/allocs/a%2Fb')) as AllocReport;
+    expect(volumes.map(({ name, state }) => [name, state])).to.deep.equal([['d', 'waiting']]);
     expect(status).to.deep.equal({ allocId: 'a/b', state: 'preparing', waits: { d: reason } });
     expect(await refusal('POST', '/v1/allocs/a%2Fb/release')).to.deep.equal([204, undefined]);
     expect(await allocs()).to.deep.equal([]);

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { fileSecrets } from '../../src/calls/secrets-providers.js';
+import type { AllocStatus } from '../../src/mounts/alloc-view.js';
 import { refusalOf } from '../refusal.js';
 import { block, MountHouse, many, mib, node, plugin, single } from './mount-house.js';
 
@@ -158,6 +159,26 @@ describe('allocations', () => {
       ['first taken'],
       ['first prepared', 'second failed'],
     ]);
+  });
+
+  it('H1 H2 the status says of each volume how it is here', async () => {
+    for (const id of ['data', 'log', 'disk']) await house.make(id, many);
+    await house.runtime.allocations.prepare('holder', [house.wanted('log', many)]);
+    const volumes = ['data', 'log'].map((id) => house.wanted(id, many));
+    const here = ({ volumes: all }: AllocStatus): string => all.map(({ name, state }) => `${name} ${state}`).join(', ');
+    await house.runtime.allocations.prepare('web', volumes);
+    expect(here(await house.runtime.allocations.status('web'))).to.equal('data mounted, log mounted');
+    house.driver.script('NodeUnstageVolume', { code: 'INTERNAL', text: 'busy' }, { times: 'always' });
+    const released = house.runtime.allocations.release('web');
+    // Another one has the volume: it stays staged.
+    await house.allocIs('web', (alloc) => here(alloc) === 'data detached, log unmounted');
+    house.driver.clear('NodeUnstageVolume');
+    await released;
+    house.driver.script('NodePublishVolume', { code: 'INTERNAL', text: 'busy' }, { times: 'always' });
+    const prepared = refusalOf(house.runtime.allocations.prepare('web', [...volumes, house.wanted('disk', many)]));
+    await house.allocIs('web', (alloc) => here(alloc) === 'data staged, log staged, disk staged');
+    await house.runtime.allocations.release('web');
+    await prepared;
   });
 
   it('H4 a slot that is taken is waited for', async () => {
