@@ -51,7 +51,9 @@ export function addAllocCommands(program: Command): void {
 function volumeIn(text: string, before: GivenVolume[]): GivenVolume[] {
   const [, id, taskPath, readOnly] = /^(.+?):(\/.*?)(:ro)?$/s.exec(text) ?? [];
   if (id === undefined || taskPath === undefined)
-    throw new InvalidArgumentError('Give ID:PATH, or ID:PATH:ro for reading only, e.g. data:/var/lib/data.');
+    throw new InvalidArgumentError(
+      'Give ID:PATH, or ID:PATH:ro for reading only: PATH has to be absolute, as in data:/var/lib/data.',
+    );
   return [...before, { id, taskPath, isReadOnly: readOnly !== undefined }];
 }
 

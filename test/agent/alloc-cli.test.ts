@@ -245,6 +245,10 @@ describe('A5 allocs and mounts on the command line', function () {
     for (const [args, told] of [
       [['alloc', 'prepare', 'web'], /^error: give at least one --volume, or --file\n$/],
       [['alloc', 'prepare', 'web', '--volume', 'data'], /^error: [^\n]+Give ID:PATH, or ID:PATH:ro[^\n]+\n$/],
+      [
+        ['alloc', 'prepare', 'web', '--volume', 'data:../x'],
+        /^error: [^\n]+Give ID:PATH[^\n]+: PATH has to be absolute[^\n]+\n$/,
+      ],
       [['alloc', 'prepare', 'web', '--volume', ':/x'], /^error: [^\n]+Give ID:PATH[^\n]+\n$/],
       [['alloc', 'prepare', 'web', '--file', 'f', '--volume', 'a:/b'], /^error: --file has the whole list[^\n]+\n$/],
       [['alloc', 'prepare', 'web', '--file', 'none.yaml'], /^error: can't take the spec in none\.yaml: [^\n]+\n$/],
