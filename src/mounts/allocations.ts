@@ -38,6 +38,8 @@ export class Allocations {
   readonly #openModes: OpenModes;
   /** By address: how many wait for it to be prepared. */
   readonly #callers = new Map<string, number>();
+  /** Why nothing new is taken. */
+  #refusal: StagecraftError | undefined;
   #closed: StagecraftError | undefined;
 
   constructor(options: AllocationsOptions) {
@@ -74,7 +76,7 @@ export class Allocations {
     requests: readonly AllocVolumeRequest[],
     options: AwaitOptions = {},
   ): Promise<AllocMount[]> {
-    this.#refuseIfClosed();
+    this.#refuseNew();
     const { engine, clock, bootId } = this.#options;
     const id = allocIdOf(allocId);
     const asked = askedVolumes(requests);
@@ -82,10 +84,10 @@ export class Allocations {
     const left = timeLeft(clock, timeoutMs);
     const address = this.#addressOf(id);
     await this.#settled(id, { timeoutMs, signal });
-    this.#refuseIfClosed();
+    this.#refuseNew();
     const of = { allocId: id, address, had: this.#volumesAt(address), timeoutMs: left(), signal };
     const volumes = knownVolumes(await this.#openModes.fill(asked, of));
-    this.#refuseIfClosed();
+    this.#refuseNew();
     const limitMs = left();
     const untilMs = limitMs === undefined ? null : clock.now() + limitMs;
     const leave = this.#enter(address);
@@ -104,7 +106,7 @@ export class Allocations {
    * @throws StagecraftError INVALID_ARGUMENT; TIMEOUT, ABORTED: the work goes on, again and again until it is done
    */
   async release(allocId: string, options: AwaitOptions = {}): Promise<void> {
-    this.#refuseIfClosed();
+    this.#refuseNew();
     const id = allocIdOf(allocId);
     const waiting = checkedOptions(awaitSchema, options);
     await this.#release(id, waiting);
@@ -130,7 +132,7 @@ export class Allocations {
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
   updates({ from = 'now', signal }: FollowOptions = {}): AsyncIterable<AllocEvent> {
-    this.#refuseIfClosed();
+    this.#refuseNew();
     const { engine, node } = this.#options;
     return engine.follow(allocsTopic(node), cursorOf(from), signal).reading(allocEventOf);
   }
@@ -159,15 +161,16 @@ export class Allocations {
     if (faults.length > 0) throw new StagecraftError('DRAIN_FAILED', faults.join('; '), { faults });
   }
 
-  /** Every later call is refused; `releaseAll` is not. */
+  /** Nothing new is taken: `releaseAll` is not refused, nor is to look at what there is. */
   refuse(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
-    this.#closed ??= reason;
-    this.#openModes.close(this.#closed);
+    this.#refusal ??= reason;
+    this.#openModes.close(this.#refusal);
   }
 
-  /** Ends all waiting. */
+  /** Ends all waiting; every later call is refused. */
   close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
     this.refuse(reason);
+    this.#closed ??= reason;
     this.#waits.close(reason);
   }
 
@@ -191,16 +194,16 @@ export class Allocations {
       const areOthers = leave();
       const view = engine.peek(address);
       // It was released as it was undone, and is gone.
-      if (!view && seen.failure && !this.#closed) throw failedWith(address, seen.failure);
+      if (!view && seen.failure && !this.#refusal) throw failedWith(address, seen.failure);
       // Whoever waits no more for what was prepared before takes nothing from it.
-      if (seen.isDecided || areOthers || this.#closed || !view || this.#isIn(address, 'recovering')) throw error;
+      if (seen.isDecided || areOthers || this.#refusal || !view || this.#isIn(address, 'recovering')) throw error;
       const failure = (signal?.aborted ? givenUpIn : lateIn)({ allocId: id, waits: waitsOf(view) });
       await engine.ask(address, { type: 'alloc.abort', failure });
       try {
         // It may have been prepared meanwhile: nobody has it without knowing.
         return await this.#waits.until({ ...awaited, goal: 'undone', timeoutMs: undoingMs });
       } catch (error) {
-        if (seen.isDecided || this.#closed) throw error;
+        if (seen.isDecided || this.#refusal) throw error;
         throw failedWith(address, failure, '; it is being undone still');
       }
     }
@@ -289,6 +292,10 @@ export class Allocations {
 
   #addressOf(id: string): string {
     return allocAddress(this.#options.node, id);
+  }
+
+  #refuseNew(): void {
+    if (this.#refusal) throw this.#refusal;
   }
 
   #refuseIfClosed(): void {

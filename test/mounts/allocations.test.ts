@@ -241,6 +241,21 @@ describe('allocations', () => {
     expect((await house.runtime.volumes.get({ id: 'data' }))?.claims).to.deep.equal([]);
   });
 
+  it('H6 while all are released, what is left can be looked at; nothing new is taken', async () => {
+    await house.make('data', many);
+    const { allocations } = house.runtime;
+    await allocations.prepare('web', [house.wanted('data', many)]);
+    house.driver.script('NodeUnpublishVolume', { code: 'INTERNAL', text: 'busy' }, { times: 'always' });
+    const closed = house.runtime.close({ release: true });
+    const { waits } = await house.allocIs('web', (alloc) => alloc.waits.data !== undefined);
+    expect([waits.data?.includes('busy'), (await allocations.status('web')).state]).to.deep.equal([true, 'releasing']);
+    const refused = await refusalOf(allocations.prepare('db', [house.wanted('data', many)]));
+    expect(refused.code).to.equal('RUNTIME_CLOSED');
+    house.driver.clear('NodeUnpublishVolume');
+    await closed;
+    expect((await refusalOf(allocations.list())).code).to.equal('RUNTIME_CLOSED');
+  });
+
   it('a missing secret is refused before any call, named', async () => {
     await house.reopen({ secrets: fileSecrets(house.folder) });
     await house.healthy();
