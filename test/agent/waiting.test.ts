@@ -123,4 +123,24 @@ describe('A5 a command that waits', function () {
     response.end();
     expect(await ended).to.deep.equal([0, null]);
   });
+
+  it('A5 M15 the stats of a volume: the plugin that has not answered yet, and what is known of why', async () => {
+    const volume = { namespace: 'team', id: 'data' };
+    const plugin = '/v1/plugins/csi-node/disk';
+    others['/v1/mounts'] = [
+      { volume: { namespace: 'default', id: 'data' }, plugin: 'other' },
+      { volume, plugin: 'disk' },
+    ];
+    others[plugin] = { healthy: true, description: 'ready' };
+    const { line, ended } = run('mount', 'stats', 'data', '--namespace', 'team');
+    const response = await asked;
+    expect(await line()).to.equal('waiting: plugin disk has not answered yet');
+    others[plugin] = { healthy: false, description: 'no answer to Probe' };
+    expect(await line()).to.equal('waiting: plugin disk has not answered yet: no answer to Probe');
+    const error = { code: 'PLUGIN_UNAVAILABLE', message: 'a call is under way (publish)' };
+    others['/v1/mounts'] = [{ volume, plugin: 'disk', error }];
+    expect(await line()).to.equal('waiting: plugin disk has not answered yet: a call is under way (publish)');
+    response.end(JSON.stringify({ volume, at: 0, usage: [] }));
+    expect(await ended).to.deep.equal([0, null]);
+  });
 });
