@@ -31,6 +31,8 @@ const workOf = ({ context: { allocId, volumes, generations } }: { context: Alloc
   generations,
 });
 
+type Lost = Extract<AllocEvent, { type: 'alloc.lost' }>;
+
 const answerIn = (outcome: CallOutcome<AllocMount[]>): AllocMount[] =>
   outcome.status === 'done' ? outcome.answer : [];
 
@@ -72,6 +74,16 @@ export const lateIn = undoneFor('TIMEOUT', 'was not prepared in time');
 
 /** Why it is undone where whoever asked for it wants it no more. */
 export const givenUpIn = undoneFor('ABORTED', 'was given up before it was prepared');
+
+/** Its claim is lost, whatever it is at: it is undone. */
+const whenLost = {
+  guard: { type: 'isItsClaim' as const, params: ({ event }: { event: Lost }) => event },
+  target: '#alloc.releasing' as const,
+  actions: [
+    { type: 'keepFailure' as const, params: ({ event }: { event: Lost }) => event.failure },
+    { type: 'tell' as const, params: 'claim-lost' as const },
+  ],
+};
 
 export const allocMachine = setup({
   types: {} as { context: AllocContext; events: AllocEvent; input: AllocInput; emitted: AllocChanged },
@@ -195,6 +207,7 @@ export const allocMachine = setup({
           // Begun anew, as it has claimed something meanwhile.
           { target: 'preparing', reenter: true, actions: 'forgetWaits' },
         ],
+        'alloc.lost': whenLost,
         'alloc.abort': { target: 'releasing', actions: { type: 'keepFailure', params: ({ event }) => event.failure } },
       },
       initial: 'choosing',
@@ -221,14 +234,7 @@ export const allocMachine = setup({
           },
           { target: 'recovering.working' },
         ],
-        'alloc.lost': {
-          guard: { type: 'isItsClaim', params: ({ event }) => event },
-          target: 'releasing',
-          actions: [
-            { type: 'keepFailure', params: ({ event }) => event.failure },
-            { type: 'tell', params: 'claim-lost' },
-          ],
-        },
+        'alloc.lost': whenLost,
       },
     },
     recovering: {
@@ -281,6 +287,7 @@ export const allocMachine = setup({
         },
       },
       on: {
+        'alloc.lost': whenLost,
         'alloc.recover': [
           { guard: { type: 'isNewBoot', params: ({ event }) => event.isNewBoot }, target: '.waiting' },
           { actions: 'forgetWaits' },

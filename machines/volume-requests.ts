@@ -50,8 +50,12 @@ export const isSameWish = (one: PublishWish, other: PublishWish): boolean =>
 
 function publishRefusal(
   context: VolumeContext,
-  { nodeId, capability = usualCapability(context, nodeId), readOnly, csiNodeId }: RequestOf<'volume.publish'>,
+  { nodeId, capability = usualCapability(context, nodeId), readOnly, csiNodeId, claim }: RequestOf<'volume.publish'>,
 ): Failure | undefined {
+  if (claim && !holds(context, claim)) {
+    const why = `alloc ${claim.allocId} has its claim no more: it is not published for that`;
+    return refused('CLAIM_LOST', context, why);
+  }
   const wish = { capability, readOnly, csiNodeId };
   const present = context.publications[nodeId];
   const asked = present && wishOf(present);
@@ -75,6 +79,12 @@ function publishRefusal(
   const names = hindering.map(([other, publication]) => describePublication(other, publication)).join(', ');
   return refused('VOLUME_IN_USE', context, `${accessMode} does not go with ${names}: unpublish it there first`);
 }
+
+/** Whether it is taken still, and this very one. */
+export const holds = (
+  { claims }: VolumeContext,
+  { allocId, generation }: Pick<Claim, 'allocId' | 'generation'>,
+): boolean => claims.some((one) => one.allocId === allocId && one.generation === generation && one.state === 'taken');
 
 /** What was handed out is for the node as it was called then: it may be another machine by now. */
 function renamed(
