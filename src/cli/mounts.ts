@@ -27,7 +27,7 @@ export function addMountCommands(program: Command): void {
 }
 
 const pathOf = (id: string, request: string, { namespace }: InNamespace): string =>
-  `/v1/mounts/${encodeURIComponent(id)}/${request}?${new URLSearchParams({ namespace })}`;
+  `/v1/mounts/${encodeURIComponent(namespace)}/${encodeURIComponent(id)}/${request}`;
 
 async function listMounts(options: LookOptions): Promise<void> {
   const mounts = await look<MountReport[]>(socketOf(options), '/v1/mounts');

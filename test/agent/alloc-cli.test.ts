@@ -209,7 +209,7 @@ describe('A5 allocs and mounts on the command line', function () {
       ],
       condition,
     };
-    answers['GET /v1/mounts/a%2Fb/stats?namespace=team'] = stats;
+    answers['GET /v1/mounts/team/a%2Fb/stats'] = stats;
     expect((await cli('mount', 'stats', 'a/b', '--namespace', 'team')).stdout).to.equal(
       [
         'volume     team/data',
@@ -220,7 +220,7 @@ describe('A5 allocs and mounts on the command line', function () {
         '',
       ].join('\n'),
     );
-    answers['POST /v1/mounts/data/retry?namespace=default'] = {};
+    answers['POST /v1/mounts/default/data/retry'] = {};
     expect((await cli('mount', 'retry', 'data')).stdout).to.equal(
       'volume default/data: what failed here is tried again\n',
     );

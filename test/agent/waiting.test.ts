@@ -10,7 +10,7 @@ import { expect } from 'chai';
 import { mainPath } from '../scenarios/agent-process.js';
 
 /** What is answered when it is told to, beside what is posted. */
-const askedPath = '/v1/mounts/data/stats?namespace=team';
+const askedPath = '/v1/mounts/team/data/stats';
 
 describe('A5 a command that waits', function () {
   this.timeout(30_000);
