@@ -110,9 +110,14 @@ export const use = (
     if (known.state === 'leaving') putUser(draft, allocId, { ...known, again: { readOnly, isClaimed, capability } });
     else if (known.state === 'wanted') putUser(draft, allocId, { ...due(known), ...asked });
     else if (known.state === 'published') putUser(draft, allocId, { ...known, ...asked });
-    else if (isBoundFromDead(draft, known)) putUser(draft, allocId, remounted(known, asked, at));
-    else putUser(draft, allocId, { ...wanted(draft, asked, at), ...(known.inDoubt && { inDoubt: true }) });
+    else putUser(draft, allocId, wantedAgain(draft, known, asked, at));
   });
+
+/** To be mounted once more. What was lost with its staging path may be bound from that still. */
+function wantedAgain(draft: MountDraft, { state, inDoubt }: MountUser, asked: Wanted, at: number): MountUser {
+  const isDoubtful = inDoubt === true || (state === 'lost' && draft.staging.isDead === true);
+  return { ...wanted(draft, asked, at), ...(isDoubtful && { inDoubt: true }) };
+}
 
 /** To be unmounted, then mounted again. */
 const remounted = (user: MountUser, { readOnly, isClaimed, capability }: Again, at: number): MountUser => ({
@@ -121,10 +126,6 @@ const remounted = (user: MountUser, { readOnly, isClaimed, capability }: Again, 
 });
 
 type Again = NonNullable<MountUser['again']>;
-
-/** Whether its target may be mounted from a staging that is dead: it is to be unmounted before that is unstaged. */
-const isBoundFromDead = ({ staging }: MountDraft, { state, inDoubt }: MountUser): boolean =>
-  staging.isDead === true && (state === 'lost' || (state === 'wanted' && inDoubt === true));
 
 /** Its claim is held still: what was asked for is done. */
 export const confirm = (context: MountContext, allocId: string): MountChange => ({
@@ -205,8 +206,24 @@ export const chooseWork = (context: MountContext, { at }: Stamped): Partial<Moun
     draft.work = null;
     draft.awaiting = null;
     settleStaging(draft);
+    leaveDead(draft, at);
     draft.work = nextMountWork(draft, at);
   }).context;
+
+/**
+ * What is dead is unstaged before it is staged again, and before that unmounted for all that may be bound from it: they come
+ * back. Where it is only reported, that is once somebody asks. Who is `published` still was not seen dead, and is left alone.
+ */
+function leaveDead(draft: MountDraft, at: number): void {
+  const { staging, users } = draft;
+  if (!staging.isDead || (staging.isLost && !users.some(isAsked))) return;
+  for (const user of users)
+    if (user.state === 'lost' || (user.state === 'wanted' && user.inDoubt))
+      putUser(draft, user.allocId, remounted(user, user, at));
+}
+
+const isAsked = ({ state, again, isUnconfirmed }: MountUser): boolean =>
+  !isUnconfirmed && (state === 'wanted' || again !== undefined);
 
 /** What the kernel does not show any more. Nothing is said of what is under way, nor of what was mounted since. */
 export const observedMounts = (
@@ -238,9 +255,6 @@ export const observedMounts = (
       else if (sight.is === 'missing') putUser(draft, allocId, wanted(draft, user, at));
       else putUser(draft, allocId, remounted(user, user, at));
     }
-    for (const user of draft.users)
-      if (user.state === 'wanted' && isBoundFromDead(draft, user))
-        putUser(draft, user.allocId, remounted(user, user, at));
   });
 
 /** Whoever has let go, or failed, is to be mounted no more. */
@@ -258,8 +272,7 @@ export const retryMount = (context: MountContext, { at }: Stamped): MountChange 
       if (user.state === 'wanted' || user.state === 'leaving') putUser(draft, user.allocId, due(user));
       else if ((user.state === 'failed' || user.state === 'lost') && mayReturn(draft, user)) {
         draft.capability = user.capability;
-        const isBound = isBoundFromDead(draft, user);
-        putUser(draft, user.allocId, isBound ? remounted(user, user, at) : wanted(draft, user, at));
+        putUser(draft, user.allocId, wantedAgain(draft, user, user, at));
       }
     }
     if (draft.expansion) draft.expansion = { capacity: draft.expansion.capacity };

@@ -30,6 +30,8 @@ export const targetMounted = (
     draft.bootId = bootId;
     // Asked to leave meanwhile, it is unmounted next.
     if (user.state !== 'wanted') return putUser(draft, user.allocId, { ...user, found });
+    // Seen dead meanwhile is what it is bound from.
+    if (draft.staging.isDead) return putUser(draft, user.allocId, { ...user, inDoubt: true });
     putUser(draft, user.allocId, { ...user, state: 'published', found });
     // What was said of it is of the mount before.
     draft.condition = null;

@@ -46,11 +46,9 @@ function* pieces(context: MountContext, nowMs: number): Generator<Piece> {
   });
   for (const user of users) if (user.state === 'leaving') yield piece('unpublish', user.tries, user.allocId);
   if (staging.isDead) {
-    if (users.some(({ state }) => state === 'leaving')) return;
-    if (users.every((user) => user.state !== 'lost' && !mayBeMounted(user))) {
-      yield piece('unstage', staging.undoing);
-      return;
-    }
+    // Nothing is made over it.
+    if (users.every((user) => user.state !== 'lost' && !mayBeMounted(user))) yield piece('unstage', staging.undoing);
+    return;
   }
   const isStagedForSure = staging.state === 'staged' || staging.state === 'without';
   if (users.some((user) => needsStaging(user, staging))) {

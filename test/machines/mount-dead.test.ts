@@ -1,0 +1,163 @@
+/** The mount machine over a staging path that is dead: nothing is staged over that, and nobody is left bound from it. */
+import { expect } from 'chai';
+import { failed, leave, published, Scene, staged, unpublished, unstaged, use } from './mount-scene.js';
+
+/** The staging path is seen dead, and with it the targets of these allocs; else of all that are published. */
+function seenDead(scene: Scene, { isMended, allocIds, isStart = false }: Seen): void {
+  const { users, staging } = scene.context;
+  const dead = users.filter(({ allocId, state }) => allocIds?.includes(allocId) ?? state === 'published');
+  scene.actor.send({
+    type: 'mount.observed',
+    users: dead.map(({ number }) => ({ number, is: 'dead', isMended })),
+    staging: [{ number: staging.number, isMended, isDead: true }],
+    isStart,
+  });
+}
+
+interface Seen {
+  isMended: boolean;
+  allocIds?: string[];
+  isStart?: boolean;
+}
+
+/** What is called since, each answered as it should be, until nothing is. */
+async function calledSince(scene: Scene, before: number): Promise<string[]> {
+  const answers = { stage: staged, publish: published, unpublish: unpublished, unstage: unstaged };
+  for (let at = before; at < scene.calls.length; at += 1) {
+    const [kind = ''] = scene.calls[at]?.split(' ') ?? [];
+    await scene.answer(answers[kind as keyof typeof answers]);
+    scene.clock.increment(1_000_000);
+  }
+  return scene.calls.slice(before);
+}
+
+const bothAnew = ['unpublish a', 'unpublish b', 'unstage', 'stage', 'publish a', 'publish b'];
+
+async function mountedForBoth(): Promise<Scene> {
+  const scene = await Scene.mounted('a');
+  scene.actor.send(use('b'));
+  await scene.answer(published);
+  return scene;
+}
+
+describe('the mount machine over a dead staging path', () => {
+  for (const [situation, outcome] of [
+    ['fails then', failed({ message: 'transport endpoint is not connected' })],
+    ['is done then', published],
+  ] as const) {
+    it(`M2 M5 seen as another is being published from it, which ${situation}: all is unpublished and unstaged before it is staged`, async () => {
+      const scene = await Scene.mounted('a');
+      scene.actor.send(use('b'));
+      expect(scene.calls.at(-1)).to.equal('publish b');
+      seenDead(scene, { isMended: true, allocIds: ['a'] });
+      const before = scene.calls.length;
+      await scene.answer(outcome);
+      expect(scene.states()).to.deep.equal(['a leaving', 'b leaving']);
+      expect(await calledSince(scene, before)).to.deep.equal(bothAnew);
+      expect(scene.states()).to.deep.equal(['a published', 'b published']);
+      expect(scene.told.filter(({ type }) => type === 'mounted')).to.have.length(3);
+    });
+  }
+
+  it('M2 M5 seen as a publish from it waits for its plugin: that is not made, all is made anew', async () => {
+    const scene = await Scene.mounted('a');
+    scene.actor.send(use('b'));
+    scene.actor.send({ type: 'call.awaits', reason: 'the plugin is away' });
+    const before = scene.calls.length;
+    seenDead(scene, { isMended: true });
+    // What waited is given up.
+    await scene.answer({ status: 'not-begun', failure: { code: 'ABORTED', message: 'given up', final: false } });
+    expect(await calledSince(scene, before)).to.deep.equal(bothAnew.filter((one) => one !== 'unpublish b'));
+  });
+
+  it('M2 M6 a target that may be mounted from it is unpublished, too, before it is unstaged', async () => {
+    const scene = await Scene.mounted('a');
+    scene.actor.send(use('b'));
+    await scene.answer(failed({ message: 'the connection is lost' }));
+    const before = scene.calls.length;
+    seenDead(scene, { isMended: true });
+    expect(await calledSince(scene, before)).to.deep.equal(bothAnew);
+    expect(scene.states()).to.deep.equal(['a published', 'b published']);
+  });
+
+  const askedAgain = [
+    ['one of those', (scene: Scene) => scene.actor.send(use('a')), bothAnew],
+    ['another alloc', (scene: Scene) => scene.actor.send(use('c')), [...bothAnew, 'publish c']],
+    ['a retry', (scene: Scene) => scene.actor.send({ type: 'mount.retry' }), bothAnew],
+  ] as const;
+  for (const [who, ask, calls] of askedAgain) {
+    it(`M2 M6 only reported, then asked for again by ${who}: all is unpublished and unstaged first, and made anew`, async () => {
+      const scene = await mountedForBoth();
+      seenDead(scene, { isMended: false });
+      const before = scene.calls.length;
+      scene.clock.increment(1_000_000);
+      expect([scene.states(), scene.calls.length]).to.deep.equal([['a lost', 'b lost'], before]);
+      ask(scene);
+      expect(await calledSince(scene, before)).to.deep.equal(calls);
+      expect(new Set(scene.context.users.map(({ state }) => state))).to.deep.equal(new Set(['published']));
+    });
+  }
+
+  it('M2 M6 only reported, and released by all: it is unstaged', async () => {
+    const scene = await mountedForBoth();
+    seenDead(scene, { isMended: false });
+    const before = scene.calls.length;
+    for (const allocId of ['a', 'b']) scene.actor.send(leave(allocId));
+    expect(await calledSince(scene, before)).to.deep.equal(['unpublish a', 'unpublish b', 'unstage']);
+    expect([scene.states(), scene.state]).to.deep.equal([[], 'unstaged']);
+  });
+
+  it('M6 N3 only reported, and asked for by one whose claim is not confirmed yet: nothing is done before that is', async () => {
+    const scene = await Scene.mounted('a');
+    scene.actor.send(use('b'));
+    await scene.answer({ status: 'not-begun', failure: { code: 'PLUGIN_UNAVAILABLE', message: 'gone', final: false } });
+    const before = scene.calls.length;
+    seenDead(scene, { isMended: false, isStart: true });
+    scene.clock.increment(1_000_000);
+    expect([scene.states(), scene.calls.length]).to.deep.equal([['a lost', 'b wanted'], before]);
+    scene.actor.send({ type: 'mount.confirm', allocId: 'b' });
+    expect(await calledSince(scene, before)).to.deep.equal(['unpublish a', 'unstage', 'stage', 'publish b']);
+    scene.actor.send({ type: 'mount.confirm', allocId: 'a' });
+    expect(scene.calls.at(-1)).to.equal('publish a');
+  });
+
+  it('M6 N3 who is unmounted to be mounted again is not mounted before its claim is confirmed', async () => {
+    const scene = await Scene.mounted('a');
+    const before = scene.calls.length;
+    seenDead(scene, { isMended: true, isStart: true });
+    expect(await calledSince(scene, before)).to.deep.equal(['unpublish a', 'unstage']);
+    scene.actor.send({ type: 'mount.confirm', allocId: 'a' });
+    expect(scene.calls.at(-1)).to.equal('stage');
+  });
+
+  it('M3 M6 a target that answers is not taken away: who wants the volume waits until that has left', async () => {
+    const scene = await mountedForBoth();
+    const before = scene.calls.length;
+    seenDead(scene, { isMended: true, allocIds: ['a'] });
+    scene.actor.send(use('c'));
+    scene.actor.send({ type: 'mount.retry' });
+    expect(await calledSince(scene, before)).to.deep.equal(['unpublish a']);
+    expect(scene.states()).to.deep.equal(['a wanted', 'b published', 'c wanted']);
+    scene.actor.send(leave('b'));
+    const calls = await calledSince(scene, before + 1);
+    expect(calls.slice(0, 3)).to.deep.equal(['unpublish b', 'unstage', 'stage']);
+    expect(scene.states()).to.deep.equal(['a published', 'c published']);
+  });
+
+  it('M3 M6 a target that answered, and is seen dead later: all is made anew', async () => {
+    const scene = await mountedForBoth();
+    const before = scene.calls.length;
+    seenDead(scene, { isMended: true, allocIds: ['a'] });
+    await calledSince(scene, before);
+    const users = scene.context.users.filter(({ allocId }) => allocId === 'b');
+    scene.actor.send({
+      type: 'mount.observed',
+      users: users.map(({ number }) => ({ number, is: 'dead', isMended: true })),
+      staging: [],
+      isStart: false,
+    });
+    await calledSince(scene, before + 1);
+    expect(scene.calls.slice(before)).to.have.members(bothAnew);
+    expect(scene.states()).to.deep.equal(['a published', 'b published']);
+  });
+});
