@@ -136,23 +136,23 @@ export const confirm = (context: MountContext, allocId: string): MountChange => 
   },
 });
 
-/** The same of unstaging. */
-const dueStaging = ({ undoing, ...staging }: Staging): Staging => ({
-  ...staging,
-  ...(undoing && { undoing: { ...undoing, notBeforeMs: 0 } }),
+/** It is tried now. */
+const due = <T extends MountUser | Staging>(it: T): T => ({
+  ...it,
+  ...(it.tries && { tries: { ...it.tries, notBeforeMs: 0 } }),
 });
 
-/** It is tried now. */
-const due = ({ tries, ...user }: MountUser): MountUser => ({
-  ...user,
-  ...(tries && { tries: { ...tries, notBeforeMs: 0 } }),
+/** It is unstaged now, where that was tried before. */
+const dueUndoing = (staging: Staging): Staging => ({
+  ...staging,
+  ...(staging.undoing && { undoing: { ...staging.undoing, notBeforeMs: 0 } }),
 });
 
 export const leave = (context: MountContext, allocId: string, { at }: Stamped): MountChange =>
   draftedMount(context, (draft) => {
     const user = draft.users.find((one) => one.allocId === allocId);
     // Asked again, it is tried now.
-    draft.staging = dueStaging(draft.staging);
+    draft.staging = dueUndoing(draft.staging);
     if (!user || user.state === 'detached') return;
     const { again: _, failure: __, ...left } = due(user);
     const { work, awaiting } = draft;
@@ -243,7 +243,7 @@ export const observedMounts = (
     if (isStart) {
       // What kept it from that may have been mended with the runtime.
       draft.users = draft.users.map((user) => unconfirmed(due(user)));
-      draft.staging = dueStaging(draft.staging);
+      draft.staging = dueUndoing(due(draft.staging));
     }
     for (const sight of users) {
       const user = draft.users.find((one) => one.number === sight.number);

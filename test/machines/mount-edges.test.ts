@@ -155,6 +155,21 @@ describe('the mount machine, at its edges', () => {
     });
   }
 
+  it('N3 beside one that is confirmed, the other is not published', async () => {
+    const scene = new Scene();
+    for (const allocId of ['a', 'b']) scene.actor.send(use(allocId));
+    await scene.answer(failed({}));
+    scene.actor.send({ type: 'mount.observed', users: [], staging: [], isStart: true });
+    scene.clock.increment(1_000_000);
+    scene.actor.send({ type: 'mount.confirm', allocId: 'a' });
+    for (const outcome of [staged, published]) await scene.answer(outcome);
+    scene.clock.increment(1_000_000);
+    expect([scene.states(), scene.calls]).to.deep.equal([
+      ['a published', 'b wanted'],
+      ['stage', 'stage', 'publish a'],
+    ]);
+  });
+
   it('N3 its claim is lost: what may be staged is unstaged, and nothing else is asked', async () => {
     const scene = new Scene();
     scene.actor.send(use('a'));
@@ -199,6 +214,18 @@ describe('the mount machine, at its edges', () => {
       expect(scene.states()).to.deep.equal([]);
     });
   }
+
+  it('M3 at a start, a stage that backs off is tried now', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a', { isClaimed: false }));
+    for (let attempt = 0; attempt < 12; attempt += 1) {
+      await scene.answer(failed({}));
+      if (attempt < 11) scene.clock.increment(300_000);
+    }
+    const calls = scene.calls.length;
+    scene.actor.send({ type: 'mount.observed', users: [], staging: [], isStart: true });
+    expect(scene.calls.slice(calls)).to.deep.equal(['stage']);
+  });
 
   it('M15 what was said of its health before it was mounted anew is not said of it any more', async () => {
     const scene = await Scene.mounted();
