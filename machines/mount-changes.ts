@@ -233,8 +233,9 @@ export const observedMounts = (
 ): MountChange =>
   draftedMount(context, (draft) => {
     const { state, number, found: _, ...rest } = draft.staging;
-    const lost = state === 'staged' ? staging.find((sight) => sight.number === number) : undefined;
-    if (lost) {
+    const lost = staging.find((sight) => sight.number === number);
+    // What may be staged may be dead, too; that it is known of already is no news.
+    if (lost && (state === 'staged' || (state === 'doubtful' && lost.isDead && !rest.isDead))) {
       const { isDead, isMended } = lost;
       const how = { ...(!isMended && { isLost: true as const }), ...(isDead && { isDead: true as const }) };
       draft.staging = { ...rest, number, state: 'doubtful', ...how };

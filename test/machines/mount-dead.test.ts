@@ -160,4 +160,15 @@ describe('the mount machine over a dead staging path', () => {
     expect(scene.calls.slice(before)).to.have.members(bothAnew);
     expect(scene.states()).to.deep.equal(['a published', 'b published']);
   });
+
+  it('M6 M7 a stage whose answer was lost as its driver died: it is unstaged before it is staged again, and told once', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a'));
+    await scene.answer(failed({ message: 'the connection is lost' }));
+    const before = scene.calls.length;
+    for (let look = 0; look < 2; look += 1) seenDead(scene, { isMended: true });
+    expect(scene.told.filter(({ type }) => type === 'staging-lost')).to.have.length(1);
+    expect(await calledSince(scene, before)).to.deep.equal(['unstage', 'stage', 'publish a']);
+    expect(scene.states()).to.deep.equal(['a published']);
+  });
 });
