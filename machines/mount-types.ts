@@ -163,7 +163,9 @@ export type MountRequest =
   /** The claim of an alloc is held still. */
   | { type: 'mount.confirm'; allocId: string }
   | { type: 'mount.condition'; condition: VolumeCondition | null }
-  | { type: 'mount.retry' };
+  | { type: 'mount.retry' }
+  /** What waits to be undone is undone now; who comes back after that comes back. */
+  | { type: 'mount.hasten' };
 
 export type MountEvent = (
   | MountRequest

@@ -26,6 +26,7 @@ import {
   conditionSeen,
   confirm,
   expandMount,
+  hasten,
   leave,
   type MountChange,
   noMount,
@@ -131,6 +132,7 @@ export const mountMachine = setup({
     'mount.confirm': changed((context, event) => confirm(context, event.allocId)),
     'mount.condition': changed((context, event) => conditionSeen(context, event.condition)),
     'mount.retry': changed((context, event) => retryMount(context, stampOf(event))),
+    'mount.hasten': changed(hasten),
     'call.awaits': changed(mountAwaits),
   },
   states: {

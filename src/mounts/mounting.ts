@@ -191,16 +191,12 @@ export class Mounting {
       refuse('is staged here, or may be, for nobody who has a claim: it is unstaged first');
   }
 
-  /** Whatever is on its way out is tried now. */
+  /** Whatever waits to be undone is undone now. */
   async hasten(): Promise<void> {
-    const leaving = this.#desk
+    const waiting = this.#desk
       .sights()
-      .flatMap(({ context: { key, users } }) =>
-        users
-          .filter(({ state }) => state === 'leaving' || state === 'detached')
-          .map(({ allocId }) => this.#desk.ask(key, { type: 'mount.leave', allocId })),
-      );
-    await Promise.allSettled(leaving);
+      .filter(({ context: { users, staging } }) => staging.undoing || users.some(({ state }) => state === 'leaving'));
+    await Promise.allSettled(waiting.map(({ context: { key } }) => this.#desk.ask(key, { type: 'mount.hasten' })));
   }
 
   /** The volumes of a plugin that are here, or may be, each with who uses it: they need the plugin. */

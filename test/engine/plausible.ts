@@ -243,6 +243,7 @@ const mountEvents: Drafts<MountEvent> = {
   'mount.confirm': (die) => ({ allocId: mountAlloc(die) }),
   'mount.condition': mountCondition,
   'mount.retry': () => ({}),
+  'mount.hasten': () => ({}),
   'call.awaits': awaiting,
   settle: () => ({}),
 };

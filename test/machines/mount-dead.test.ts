@@ -171,4 +171,14 @@ describe('the mount machine over a dead staging path', () => {
     expect(await calledSince(scene, before)).to.deep.equal(['unstage', 'stage', 'publish a']);
     expect(scene.states()).to.deep.equal(['a published']);
   });
+
+  it('M6 H6 hastened while it is made anew: it is mounted again all the same', async () => {
+    const scene = await Scene.mounted('a', { isClaimed: false });
+    const before = scene.calls.length;
+    seenDead(scene, { isMended: true });
+    await scene.answer(failed({}));
+    scene.actor.send({ type: 'mount.hasten' });
+    expect(await calledSince(scene, before + 1)).to.deep.equal(['unpublish a', 'unstage', 'stage', 'publish a']);
+    expect(scene.states()).to.deep.equal(['a published']);
+  });
 });

@@ -193,6 +193,7 @@ describe('the mount machine, at its edges', () => {
   const askedAgain: [string, MountEvent][] = [
     ['asked to leave once more', leave('a')],
     ['at a start', { type: 'mount.observed', users: [], staging: [], isStart: true }],
+    ['hastened', { type: 'mount.hasten' }],
   ];
   for (const [situation, again] of askedAgain) {
     it(`H2 ${situation}, an unmount that backs off is tried now, and so is an unstage`, async () => {
@@ -225,6 +226,37 @@ describe('the mount machine, at its edges', () => {
     const calls = scene.calls.length;
     scene.actor.send({ type: 'mount.observed', users: [], staging: [], isStart: true });
     expect(scene.calls.slice(calls)).to.deep.equal(['stage']);
+  });
+
+  it('H6 hastened: who was lost or has failed stays so, what is to be made waits for its time', async () => {
+    const scene = await Scene.mounted();
+    const { number } = scene.context.users[0] ?? { number: 0 };
+    const users = [{ number, is: 'missing' as const, isMended: false }];
+    scene.actor.send({ type: 'mount.observed', users, staging: [], isStart: false });
+    for (const [allocId, final] of [
+      ['b', true],
+      ['c', false],
+    ] as const) {
+      scene.actor.send(use(allocId));
+      await scene.answer(failed({ final }));
+    }
+    const calls = scene.calls.length;
+    scene.actor.send({ type: 'mount.hasten' });
+    expect([scene.states(), scene.calls.length]).to.deep.equal([['a lost', 'b failed', 'c wanted'], calls]);
+    scene.clock.increment(1_000);
+    expect(scene.calls.at(-1)).to.equal('publish c');
+  });
+
+  it('H6 hastened, what is staged for nobody any more is unstaged now', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a'));
+    await scene.answer(failed({}));
+    scene.clock.increment(1_000);
+    await scene.answer(failed({ final: true }));
+    await scene.answer(failed({}));
+    expect([scene.states(), scene.calls.slice(2)]).to.deep.equal([['a failed'], ['unstage']]);
+    scene.actor.send({ type: 'mount.hasten' });
+    expect(scene.calls.slice(2)).to.deep.equal(['unstage', 'unstage']);
   });
 
   it('M15 what was said of its health before it was mounted anew is not said of it any more', async () => {

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { fileSecrets } from '../../src/calls/secrets-providers.js';
 import type { AllocStatus } from '../../src/mounts/alloc-view.js';
 import { refusalOf } from '../refusal.js';
+import { until } from '../until.js';
 import { block, MountHouse, many, mib, node, plugin, single } from './mount-house.js';
 
 describe('allocations', () => {
@@ -254,6 +255,42 @@ describe('allocations', () => {
     house.driver.clear('NodeUnpublishVolume');
     await closed;
     expect((await refusalOf(allocations.list())).code).to.equal('RUNTIME_CLOSED');
+  });
+
+  it('H6 with release, what waits to be undone is tried at once; who has asked for it again since is mounted again', async () => {
+    const hour = 3_600_000;
+    await house.reopen({ retry: { initialMs: hour, maxMs: hour } });
+    await house.healthy();
+    for (const id of ['data', 'other']) await house.make(id, many);
+    await house.runtime.allocations.prepare('web', [house.wanted('data', many)]);
+    const asked = { volume: { id: 'other' }, allocId: 'b', usage: many };
+    await house.runtime.mounts.mount(asked);
+    house.driver.script('NodeUnpublishVolume', { code: 'INTERNAL', text: 'busy' }, { times: 2 });
+    const released = house.runtime.allocations.release('web');
+    const unmounted = refusalOf(house.runtime.mounts.unmount(asked));
+    const failures = () => house.events.filter(({ kind }) => kind === 'failed').length;
+    await until(
+      () => failures() === 2,
+      () => `${failures()} have failed`,
+    );
+    const mounted = Promise.allSettled([house.runtime.mounts.mount(asked)]);
+    expect((await unmounted).message).to.include('is to be mounted for alloc b again');
+    await house.runtime.close({ release: true });
+    await Promise.all([released, mounted]);
+    await house.open();
+    await house.healthy();
+    let isBack = false;
+    const look = async (): Promise<void> => {
+      isBack = await house.runtime.mounts.has(asked);
+    };
+    await until(
+      () => {
+        void look();
+        return isBack;
+      },
+      () => 'b has it no more',
+    );
+    expect((await house.runtime.volumes.get({ id: 'data' }))?.claims).to.deep.equal([]);
   });
 
   it('a missing secret is refused before any call, named', async () => {
