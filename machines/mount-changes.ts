@@ -229,8 +229,7 @@ function leaveDead(draft: MountDraft, at: number): void {
       putUser(draft, user.allocId, remounted(user, user, at));
 }
 
-const isAsked = ({ state, again, isUnconfirmed }: MountUser): boolean =>
-  !isUnconfirmed && (state === 'wanted' || again !== undefined);
+const isAsked = ({ state, isUnconfirmed }: MountUser): boolean => state === 'wanted' && !isUnconfirmed;
 
 /** What the kernel does not show any more. Nothing is said of what is under way, nor of what was mounted since. */
 export const observedMounts = (
