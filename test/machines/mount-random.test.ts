@@ -1,13 +1,14 @@
 /**
  * Random lives of a mount, under plain XState, over a model of a driver and its kernel: uses come and go, answers are lost,
- * the host is killed at any moment. A use that has let go has left nothing behind, and what is used is there. Each seed
- * tells its story when it fails.
+ * the host is killed at any moment, and so is what serves the staging path. A use that has let go has left nothing behind,
+ * what is used is there, and nothing is made over what is dead. Each seed tells its story when it fails.
  */
 import { expect } from 'chai';
 import { createActor, fromPromise, SimulatedClock, type Snapshot } from 'xstate';
 import type { CallOutcome } from '../../machines/csi-types.js';
 import { mountMachine } from '../../machines/mount.js';
 import type { NodePublishAnswer, NodeUnpublishAnswer, StageAnswer } from '../../machines/mount-calls.js';
+import type { MountSight, StagingSight } from '../../machines/mount-types.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { stamped } from './stamped.js';
 
@@ -37,15 +38,37 @@ const effects: Record<string, string> = {
   unstage: 'nodeUnstage',
 };
 
+interface OpenCall {
+  call: string;
+  allocId: string;
+  /** A publish that may have been done before. */
+  isRepeat: boolean;
+}
+
+/** `own`: a process of its own serves it, so that it outlives its staging path. */
+type Target = 'living' | 'dead' | 'own';
+
+interface Sight {
+  users: MountSight[];
+  staging: StagingSight[];
+}
+
 /** One life: what is asked, what happens in truth, what is believed. */
 class Life {
   readonly story: string[] = [];
   readonly #chance: () => number;
   readonly #clock = new SimulatedClock();
   /** In truth. */
-  #isStaged = false;
-  readonly #targets = new Set<string>();
-  #open: { call: string; allocId: string; answer: (outcome: Answer) => void } | undefined;
+  #staging: 'none' | 'living' | 'dead' = 'none';
+  readonly #targets = new Map<string, Target>();
+  /** That the staging path is dead was told, and believed. */
+  #isTold = false;
+  /** Seen, and not told yet. */
+  #sight: Sight | undefined;
+  /** Who had it a moment ago, and of these, who could use it. */
+  #published: string[] = [];
+  #served: string[] = [];
+  #open: (OpenCall & { answer: (outcome: Answer) => void }) | undefined;
   #actor;
   #crash: unknown;
   readonly #stages: boolean;
@@ -62,11 +85,12 @@ class Life {
       fromPromise<CallOutcome<never>, object>(
         ({ input }) =>
           new Promise((resolve) => {
-            const { allocId = '' } = input as { allocId?: string };
-            if (this.#open) throw new Error(`${name} is asked while ${this.#open.call} is in flight`);
+            const { allocId = '', isRepeat = false } = input as { allocId?: string; isRepeat?: boolean };
+            if (this.#open) this.#fault(`${name} is asked while ${this.#open.call} is in flight`);
+            if (this.#isTold && (name === 'stage' || name === 'publish')) this.#fault(`${name} over what is dead`);
             // The model gives each call an answer of its own type.
             const answer = (outcome: Answer): void => resolve(outcome as CallOutcome<never>);
-            this.#open = { call: name, allocId, answer };
+            this.#open = { call: name, allocId, isRepeat, answer };
           }),
       );
     const machine = mountMachine.provide({
@@ -89,6 +113,11 @@ class Life {
     return actor;
   }
 
+  /** Told at the end of the step: a throw in a call would be taken for its failure. */
+  #fault(what: string): void {
+    this.#crash ??= new Error(what);
+  }
+
   get context() {
     return this.#actor.getSnapshot().context;
   }
@@ -96,11 +125,16 @@ class Life {
   async step(isQuiet: boolean): Promise<void> {
     const dice = this.#chance();
     const allocId = allocs[Math.floor(this.#chance() * allocs.length)] ?? 'a';
-    if (isQuiet || dice < 0.45) await this.#answer(isQuiet);
-    else if (dice < 0.6) this.#use(allocId);
-    else if (dice < 0.8) this.#leave(allocId);
-    else if (dice < 0.88) await this.#kill();
-    else if (dice < 0.94) this.#vanish(allocId);
+    if (isQuiet || dice < 0.4) await this.#answer(isQuiet);
+    else if (dice < 0.55) this.#use(allocId);
+    else if (dice < 0.67) this.#leave(allocId);
+    else if (dice < 0.73) await this.#kill();
+    else if (dice < 0.77) this.#vanish(allocId);
+    else if (dice < 0.83) this.#die();
+    else if (dice < 0.88) this.#sight = this.#look(this.#chance() < 0.7);
+    else if (dice < 0.95) this.#tell(this.#sight ?? this.#look(this.#chance() < 0.7));
+    else if (dice < 0.97) this.#ask('mount.retry');
+    else if (dice < 0.98) this.#ask('mount.hasten');
     else this.#pass(1_000);
     if (isQuiet) this.#pass(600_000);
     for (let turn = 0; turn < 6; turn += 1) await Promise.resolve();
@@ -130,6 +164,39 @@ class Life {
     this.story.push(`vanished ${allocId}`);
     const sight = { number: user.number, is: 'missing' as const, isMended: this.#chance() < 0.7 };
     this.#actor.send({ type: 'mount.observed', users: [sight], staging: [], isStart: false });
+  }
+
+  #ask(type: 'mount.retry' | 'mount.hasten'): void {
+    this.story.push(type);
+    this.#actor.send({ type });
+  }
+
+  /** What serves the staging path ends, and with it what is bound from there. */
+  #die(): void {
+    if (this.#staging !== 'living') return;
+    this.story.push('the staging path is dead');
+    this.#staging = 'dead';
+    for (const [allocId, target] of this.#targets) if (target === 'living') this.#targets.set(allocId, 'dead');
+  }
+
+  /** As the comparison does it. */
+  #look(isMended: boolean): Sight {
+    const { users, staging } = this.context;
+    const isThere = staging.state === 'staged' || staging.state === 'doubtful';
+    return {
+      users: users.flatMap(({ allocId, state, number }) =>
+        state === 'published' && this.#targets.get(allocId) === 'dead' ? [{ number, is: 'dead', isMended }] : [],
+      ),
+      staging: isThere && this.#staging === 'dead' ? [{ number: staging.number, isMended, isDead: true }] : [],
+    };
+  }
+
+  #tell(sight: Sight): void {
+    this.story.push(`told ${JSON.stringify(sight)}`);
+    this.#sight = undefined;
+    this.#actor.send({ type: 'mount.observed', ...sight, isStart: false });
+    const { isDead } = this.context.staging;
+    if (isDead && this.#staging === 'dead') this.#isTold = true;
   }
 
   /** The host is killed, and started again on what was committed; the call in flight may have been done. */
@@ -174,34 +241,38 @@ class Life {
     this.#told(open, 'done', this.#work(open));
   }
 
-  #told(
-    open: { call: string; allocId: string; answer: (outcome: Answer) => void },
-    how: string,
-    outcome: Answer,
-  ): void {
+  #told(open: OpenCall & { answer: (outcome: Answer) => void }, how: string, outcome: Answer): void {
     this.story.push(`  ${open.call} ${open.allocId}: ${how}`);
     open.answer(outcome);
   }
 
   /** As a good driver does it. */
-  #work({ call, allocId }: { call: string; allocId: string }): Answer {
+  #work({ call, allocId, isRepeat }: OpenCall): Answer {
     if (call === 'stage') {
       if (!this.#stages) return done({ isStaged: false, bootId } satisfies StageAnswer);
-      this.#isStaged = true;
+      if (this.#staging === 'dead') return failed(false);
+      this.#staging = 'living';
       return done({ isStaged: true, found, bootId } satisfies StageAnswer);
     }
-    if (call === 'publish') {
-      if (this.#stages && !this.#isStaged) return failed(false, 'repair');
-      this.#targets.add(allocId);
-      return done({ found, bootId } satisfies NodePublishAnswer);
-    }
+    if (call === 'publish') return this.#publish(allocId, isRepeat);
     if (call === 'unpublish') {
       this.#targets.delete(allocId);
       return done({} satisfies NodeUnpublishAnswer);
     }
-    if (this.#targets.size > 0) throw new Error(`unstaged under ${[...this.#targets].join(', ')}`);
-    this.#isStaged = false;
+    if (this.#targets.size > 0) this.#fault(`unstaged under ${[...this.#targets.keys()].join(', ')}`);
+    this.#staging = 'none';
+    this.#isTold = false;
     return done({});
+  }
+
+  /** Some bind from what is dead, some don't. One that may have been made before is taken as it is. */
+  #publish(allocId: string, isRepeat: boolean): Answer {
+    if (this.#stages && this.#staging === 'none') return failed(false, 'repair');
+    const dice = this.#chance();
+    if (this.#staging === 'dead' && dice < 0.5) return failed(false);
+    const made = this.#stages && dice > 0.8 ? 'own' : this.#staging === 'dead' ? 'dead' : 'living';
+    if (!isRepeat || !this.#targets.has(allocId)) this.#targets.set(allocId, made);
+    return done({ found, bootId } satisfies NodePublishAnswer);
   }
 
   /** What must be so at every moment. */
@@ -209,7 +280,7 @@ class Life {
     if (this.#crash !== undefined) throw this.#crash;
     const { users } = this.context;
     const states = new Map(users.map(({ allocId, state }) => [allocId, state]));
-    for (const allocId of this.#targets) {
+    for (const allocId of this.#targets.keys()) {
       const state = states.get(allocId);
       if (state === undefined || state === 'failed' || state === 'detached')
         throw new Error(`${allocId} is ${state ?? 'let go'}, and its target is mounted`);
@@ -217,7 +288,37 @@ class Life {
     for (const [allocId, state] of states)
       if (state === 'published' && !this.#targets.has(allocId)) throw new Error(`${allocId} is not mounted`);
     const isHeld = users.some(({ state }) => state !== 'failed') || this.context.staging.state !== 'none';
-    if (this.#isStaged && !isHeld && !this.#open) throw new Error('nobody has it, and it is staged');
+    if (this.#staging !== 'none' && !isHeld && !this.#open) throw new Error('nobody has it, and it is staged');
+    for (const { allocId, state, again } of users) {
+      const isServed = this.#isServed(allocId);
+      if (again && isServed && this.#served.includes(allocId))
+        throw new Error(`it is taken from ${allocId}, who has it`);
+      const isNew = state === 'published' && !this.#published.includes(allocId);
+      if (isNew && this.#isTold && !isServed) throw new Error(`${allocId} is given what is known to be dead`);
+    }
+    this.#published = users.filter(({ state }) => state === 'published').map(({ allocId }) => allocId);
+    this.#served = this.#published.filter((allocId) => this.#isServed(allocId));
+  }
+
+  #isServed(allocId: string): boolean {
+    const target = this.#targets.get(allocId);
+    return target === 'living' || target === 'own';
+  }
+
+  /** Nothing goes wrong any more: whoever wants it has it, but for who waits for one that has it over a dead staging path. */
+  async rest(): Promise<void> {
+    this.story.push('nothing goes wrong any more');
+    for (const { allocId } of this.context.users) this.#actor.send({ type: 'mount.confirm', allocId });
+    for (let turn = 0; turn < 60; turn += 1) {
+      this.#tell(this.#look(true));
+      await this.step(true);
+    }
+    const { users } = this.context;
+    const isKept = this.#staging === 'dead' && users.some(({ state }) => state === 'published');
+    for (const { allocId, state } of users) {
+      const isLeft = state === 'published' ? !this.#isServed(allocId) : state !== 'failed' && state !== 'lost';
+      if (isLeft && !(isKept && state === 'wanted')) throw new Error(`${allocId} is ${state} for ever`);
+    }
   }
 
   /** Everybody has left, everything is answered: nothing is there. */
@@ -225,7 +326,7 @@ class Life {
     for (const allocId of allocs) this.#leave(allocId);
     for (let turn = 0; turn < 60; turn += 1) await this.step(true);
     expect(this.context.users).to.deep.equal([]);
-    expect([this.#isStaged, [...this.#targets]]).to.deep.equal([false, []]);
+    expect([this.#staging, [...this.#targets]]).to.deep.equal(['none', []]);
     expect(this.context.volume).to.equal(null);
     this.#actor.stop();
   }
@@ -235,6 +336,7 @@ async function live(seed: number): Promise<void> {
   const life = new Life(seed);
   try {
     for (let step = 0; step < 60; step += 1) await life.step(false);
+    await life.rest();
     await life.end();
   } catch (error) {
     throw new Error(`seed ${seed}: ${String(error)}\n${life.story.join('\n')}`);
