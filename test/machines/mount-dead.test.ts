@@ -121,14 +121,25 @@ describe('the mount machine over a dead staging path', () => {
     expect(scene.calls.at(-1)).to.equal('publish a');
   });
 
-  it('M6 N3 who is unmounted to be mounted again is not mounted before its claim is confirmed', async () => {
-    const scene = await Scene.mounted('a');
-    const before = scene.calls.length;
-    seenDead(scene, { isMended: true, isStart: true });
-    expect(await calledSince(scene, before)).to.deep.equal(['unpublish a', 'unstage']);
-    scene.actor.send({ type: 'mount.confirm', allocId: 'a' });
-    expect(scene.calls.at(-1)).to.equal('stage');
-  });
+  for (const [when, see] of [
+    ['at a start', (scene: Scene) => seenDead(scene, { isMended: true, isStart: true })],
+    [
+      'before a start',
+      (scene: Scene) => {
+        seenDead(scene, { isMended: true });
+        scene.actor.send({ type: 'mount.observed', users: [], staging: [], isStart: true });
+      },
+    ],
+  ] as const) {
+    it(`M6 N3 seen ${when}: who is unmounted to be mounted again is not mounted before its claim is confirmed`, async () => {
+      const scene = await Scene.mounted('a');
+      const before = scene.calls.length;
+      see(scene);
+      expect(await calledSince(scene, before)).to.deep.equal(['unpublish a', 'unstage']);
+      scene.actor.send({ type: 'mount.confirm', allocId: 'a' });
+      expect(scene.calls.at(-1)).to.equal('stage');
+    });
+  }
 
   it('M3 M6 a target that answers is not taken away: who wants the volume waits until that has left', async () => {
     const scene = await mountedForBoth();
