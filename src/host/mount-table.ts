@@ -129,9 +129,9 @@ export class MountTable {
   /**
    * What a bind mount of the path would show.
    * @param path without symlinks
+   * @param holder of which mount; default: the one that is seen there
    */
-  sourceOf(path: string): MountSource {
-    const holder = this.holderOf(path);
+  sourceOf(path: string, holder: MountEntry = this.holderOf(path)): MountSource {
     const within = path.slice(holder.path === '/' ? 0 : holder.path.length);
     const root = `${holder.root === '/' ? '' : holder.root}${within === '/' ? '' : within}`;
     return { device: holder.device, root: root === '' ? '/' : root };
