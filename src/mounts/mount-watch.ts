@@ -6,7 +6,7 @@
  */
 import { existsSync } from 'node:fs';
 import { nodeOwnedPrefix } from '../../machines/addresses.js';
-import type { KernelMount, MountContext, MountRequest, MountSight, StagingSight } from '../../machines/mount-types.js';
+import type { KernelMount, MountContext, MountRequest, MountSight } from '../../machines/mount-types.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
@@ -42,13 +42,10 @@ const retryMs = 1_000;
 /** Mounts that are looked at together, and targets of each: one that does not answer takes its time. */
 const atOnce = 4;
 
-/** What a look could not find out, or tell: the others are looked at all the same. */
-interface Failed {
-  volume: string;
-  error: unknown;
-}
-
 type Seen = Pick<Extract<MountRequest, { type: 'mount.observed' }>, 'users' | 'staging'>;
+type Fail = (error: unknown) => void;
+/** By address. */
+type Mounts = ReadonlyMap<string, MountContext>;
 
 export class MountWatch {
   readonly #options: MountWatchOptions;
@@ -61,8 +58,8 @@ export class MountWatch {
   #isStarted = false;
   /** Places that were told of, as something else is seen there. */
   #covered = new Set<string>();
-  /** By plugin, or undefined for all; whether there is to be another one after it. */
-  readonly #underWay = new Map<string | undefined, boolean>();
+  /** Looks by what they are for; whether there is to be another one after it. */
+  readonly #underWay = new Map<string, boolean>();
 
   constructor(options: MountWatchOptions) {
     this.#options = options;
@@ -80,40 +77,60 @@ export class MountWatch {
   }
 
   /**
-   * Compares the mounts of a plugin that is back, or all.
-   * @param isFirst calls wait for it: whether mounts answer is not asked
-   * @throws Error where something could not be compared; all else was
+   * Compares the mounts of a plugin that is back, or all, and finds out which of them are dead.
+   * @throws Error where something could not be found out, or told; all else was
    */
-  async look(plugin?: string, isFirst = false): Promise<void> {
-    const { engine, paths, tables } = this.#options;
+  async look(plugin?: string): Promise<void> {
+    const looks = await Promise.allSettled([this.#compare(plugin), this.#findDead(plugin)]);
+    for (const look of looks) if (look.status === 'rejected') throw look.reason;
+  }
+
+  /** What the kernel's table tells. */
+  async #compare(plugin?: string, isFirst = false): Promise<void> {
     // What is committed before the table is read must be in it.
     const before = this.#mounts();
     // Where nothing was ever mounted there is nothing to look for.
-    if (before.size === 0 && !existsSync(paths.root)) return;
-    const table = await tables.table();
+    if (before.size === 0 && !existsSync(this.#options.paths.root)) return;
+    const table = await this.#options.tables.table();
     const after = this.#mounts();
-    const failed: Failed[] = [];
-    await sideBySide(before, atOnce, async ([address, mount]) => {
-      if (!mount.volume || (plugin !== undefined && mount.volume.plugin !== plugin)) return;
-      const fail = (error: unknown): void => void failed.push({ volume: nameOf(mount.key), error });
-      const seen = await this.#seen(mount, table, isFirst ? undefined : fail);
-      if (isFirst || seen.users.length + seen.staging.length > 0)
-        await engine
-          .ask(address, { type: 'mount.observed', ...seen, isStart: isFirst })
-          .catch(unlessOutOfService)
-          .catch(fail);
-    });
-    if (plugin === undefined) {
-      await this.#options.strays.tell();
-      this.#tellCovered(before, after, table);
-    }
-    const [first, ...more] = failed;
-    if (!first) return;
-    const others = more.length > 0 ? `; and ${more.length} more` : '';
-    throw new Error(`${first.volume}: ${messageOf(first.error)}${others}`, { cause: first.error });
+    await this.#tellEach(before, plugin, (mount) => this.#missing(mount, table), isFirst);
+    if (plugin !== undefined) return;
+    await this.#options.strays.tell();
+    this.#tellCovered(before, after, table);
   }
 
-  #mounts(): Map<string, MountContext> {
+  /** Takes its time where some do not answer. */
+  async #findDead(plugin?: string): Promise<void> {
+    const mounts = this.#mounts();
+    if (mounts.size === 0) return;
+    const table = await this.#options.tables.table();
+    await this.#tellEach(mounts, plugin, (mount, fail) => this.#dead(mount, table, fail));
+  }
+
+  /** Tells each what is seen of it. @throws Error what is known of one that could not be looked at, or told; the others were */
+  async #tellEach(
+    mounts: Mounts,
+    plugin: string | undefined,
+    seenOf: (mount: MountContext, fail: Fail) => Seen | Promise<Seen>,
+    isStart = false,
+  ): Promise<void> {
+    const failed: Error[] = [];
+    await sideBySide(mounts, atOnce, async ([address, mount]) => {
+      if (!mount.volume || (plugin !== undefined && mount.volume.plugin !== plugin)) return;
+      const fail = (cause: unknown): void =>
+        void failed.push(new Error(`${nameOf(mount.key)}: ${messageOf(cause)}`, { cause }));
+      const seen = await seenOf(mount, fail);
+      if (!isStart && seen.users.length + seen.staging.length === 0) return;
+      const told = this.#options.engine.ask(address, { type: 'mount.observed', ...seen, isStart });
+      await told.catch(unlessOutOfService).catch(fail);
+    });
+    const [first, ...more] = failed;
+    if (!first) return;
+    if (more.length > 0) first.message += `; and ${more.length} more`;
+    throw first;
+  }
+
+  #mounts(): Mounts {
     const { engine, nodeId } = this.#options;
     const views = engine.views(nodeOwnedPrefix('mount', nodeId));
     return new Map([...views].map(([address, { context }]) => [address, context as MountContext]));
@@ -123,7 +140,7 @@ export class MountWatch {
    * Logs each once. What is not ours is left alone, and what it covers is there still, or is mounted again once that is gone.
    * @param after as it was once the table was read: what was mounted anew meanwhile may be what that shows
    */
-  #tellCovered(before: Map<string, MountContext>, after: Map<string, MountContext>, table: MountTable): void {
+  #tellCovered(before: Mounts, after: Mounts, table: MountTable): void {
     const covered = new Set<string>();
     for (const [address, mount] of before) {
       const still = new Map(this.#shown(after.get(address)).map(({ path, number }) => [path, number]));
@@ -155,7 +172,7 @@ export class MountWatch {
   /** Compares the mounts of a plugin that is back, once the first time is over. */
   lookSoon(plugin: string): void {
     void this.#compared.then(() => {
-      if (!this.#stop.signal.aborted) void this.#lookAgain(plugin);
+      if (!this.#stop.signal.aborted) void this.#again(`plugin ${plugin}`, () => this.look(plugin));
     });
   }
 
@@ -164,7 +181,7 @@ export class MountWatch {
     const { signal } = this.#stop;
     for (;;) {
       try {
-        await this.look(undefined, true);
+        await this.#compare(undefined, true);
         break;
       } catch (error) {
         if (signal.aborted) break;
@@ -180,63 +197,77 @@ export class MountWatch {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       await pause(this.#options.clock, intervalMs, signal);
-      if (!signal.aborted) await this.#lookAgain();
+      if (signal.aborted) return;
+      void this.#again('dead', () => this.#findDead());
+      await this.#again('all', () => this.#compare());
     }
   }
 
   /** What fails is done again in its turn. All who ask during a look have one more after it. */
-  async #lookAgain(plugin?: string): Promise<void> {
-    if (this.#underWay.has(plugin)) {
-      this.#underWay.set(plugin, true);
+  async #again(what: string, look: () => Promise<void>): Promise<void> {
+    if (this.#underWay.has(what)) {
+      this.#underWay.set(what, true);
       return;
     }
     do {
-      this.#underWay.set(plugin, false);
-      await this.look(plugin).catch((error: unknown) => {
+      this.#underWay.set(what, false);
+      await look().catch((error: unknown) => {
         this.#options.logger.warn({}, `mounts can't be compared with the kernel's table now: ${messageOf(error)}`);
       });
-    } while (this.#underWay.get(plugin) && !this.#stop.signal.aborted);
-    this.#underWay.delete(plugin);
+    } while (this.#underWay.get(what) && !this.#stop.signal.aborted);
+    this.#underWay.delete(what);
   }
 
-  /** @param fail told what could not be asked; absent: whether mounts answer is not asked */
-  async #seen(
-    { key, volume, users, staging, bootId: mountedIn }: MountContext,
-    table: MountTable,
-    fail: ((error: unknown) => void) | undefined,
-  ): Promise<Seen> {
-    const { paths, bootId, onPluginLoss } = this.#options;
-    const plugin = volume?.plugin ?? '';
-    // What was mounted in another boot is gone with it, and so are those who had it.
-    const isNewBoot = mountedIn !== null && mountedIn !== bootId;
-    const isMended = onPluginLoss === 'remount' && !isNewBoot;
+  #missing({ key, volume, users, staging, bootId }: MountContext, table: MountTable): Seen {
+    const { paths } = this.#options;
+    const { plugin = '' } = volume ?? {};
+    const isMended = this.#isMended(bootId);
+    const isGone =
+      staging.state === 'staged' &&
+      (this.#isOfOtherBoot(bootId) || (staging.found !== undefined && !table.has(paths.staging(plugin, key).path)));
+    return {
+      users: users
+        .filter(({ state, allocId }) => state === 'published' && !table.has(paths.target(plugin, key, allocId).path))
+        .map(({ number }) => ({ number, is: 'missing', isMended })),
+      staging: isGone ? [{ number: staging.number, isMended }] : [],
+    };
+  }
+
+  async #dead({ key, volume, users, staging, bootId }: MountContext, table: MountTable, fail: Fail): Promise<Seen> {
+    const { paths } = this.#options;
+    const { plugin = '' } = volume ?? {};
+    const isMended = this.#isMended(bootId);
     const isDeadAt = async (path: string, found: KernelMount | undefined): Promise<boolean> => {
       const entry = table.at(path).at(-1);
-      if (!fail || !entry || !isOfProcess(entry) || strangerAt(table, path, found)) return false;
+      if (!entry || !isOfProcess(entry) || strangerAt(table, path, found)) return false;
       return this.#options.isDead(path).catch((error: unknown) => {
         fail(error);
         return false;
       });
     };
-    const stagings: StagingSight[] = [];
-    const { path: stagingPath } = paths.staging(plugin, key);
     const isStaged = staging.state === 'staged';
-    const isMissing = isStaged && (isNewBoot || (staging.found !== undefined && !table.has(stagingPath)));
     // A stage whose answer was lost may have left something that died with its driver.
-    const mayBeDead = isStaged ? !isMissing : staging.state === 'doubtful' && !staging.isDead;
+    const mayBeDead = isStaged || (staging.state === 'doubtful' && !staging.isDead);
+    const { path: stagingPath } = paths.staging(plugin, key);
     const isDead = mayBeDead && (await isDeadAt(stagingPath, isStaged ? staging.found : undefined));
-    if (isMissing || isDead) stagings.push({ number: staging.number, isMended, ...(isDead && { isDead }) });
     // What is bound from something dead is dead itself.
     const deadDevice = isDead ? table.at(stagingPath).at(-1)?.device : undefined;
     const sights: MountSight[] = [];
     await sideBySide(users, atOnce, async ({ state, number, allocId, found }) => {
       if (state !== 'published') return;
       const { path } = paths.target(plugin, key, allocId);
-      const isThere = table.has(path);
       const isBound = deadDevice !== undefined && table.at(path).at(-1)?.device === deadDevice;
-      if (!isThere) sights.push({ number, is: 'missing', isMended });
-      else if (isBound || (await isDeadAt(path, found))) sights.push({ number, is: 'dead', isMended });
+      if (isBound || (await isDeadAt(path, found))) sights.push({ number, is: 'dead', isMended });
     });
-    return { users: sights, staging: stagings };
+    return { users: sights, staging: isDead ? [{ number: staging.number, isMended, isDead }] : [] };
+  }
+
+  /** What was mounted in another boot is gone with it, and so are those who had it. */
+  #isOfOtherBoot(mountedIn: string | null): boolean {
+    return mountedIn !== null && mountedIn !== this.#options.bootId;
+  }
+
+  #isMended(mountedIn: string | null): boolean {
+    return this.#options.onPluginLoss === 'remount' && !this.#isOfOtherBoot(mountedIn);
   }
 }

@@ -234,6 +234,22 @@ describe('the comparison of mounts with the kernel', () => {
     expect(most).to.be.within(2, 8);
   });
 
+  it('M6 mounts that do not answer keep nobody from finding that another one is missing, at the next look too', async () => {
+    const ids = Array.from({ length: 12 }, (_, at) => `v${at}`);
+    scene.mounts = [...ids.map((id) => mounted(id, 'a')), mounted('data', 'a')];
+    for (const id of [...ids, 'data']) for (const path of [staging(id), target('a', id)]) scene.mount(path);
+    scene.isDead = () => new Promise(() => {});
+    const watch = scene.watch();
+    await watch.start();
+    await scene.next();
+    scene.asked.length = 0;
+    scene.lines = scene.lines.filter((line) => !line.includes(target('a')));
+    await scene.next();
+    watch.stop();
+    const users = [{ number: 2, is: 'missing', isMended: true }];
+    expect(scene.asked).to.deep.equal([{ type: 'mount.observed', users, staging: [], isStart: false }]);
+  });
+
   it('M6 looks that are asked for during one are one, after it', async () => {
     scene.mounts = [mounted('data', 'a')];
     for (const path of [staging(), target('a')]) scene.mount(path);
