@@ -21,6 +21,16 @@ const isSame = (seen: MountEntry, found: KernelMount): boolean =>
   (found.fsType === undefined || seen.fsType === found.fsType) &&
   (isRemoved(seen, found) || (seen.root === found.root && (seen.device === found.device || isOfProcess(seen))));
 
+/** Where something is to be seen, and what. */
+export interface Shown {
+  path: string;
+  /** Absent: whatever is there. */
+  found?: KernelMount;
+}
+
+export const isShown = (table: MountTable, { path, found }: Shown): boolean =>
+  table.has(path) && !strangerAt(table, path, found);
+
 /** In words for people. */
 export const coveredBy = ({ device, root, fsType, path }: MountEntry): string =>
   `covered by ${root} of ${device} (${fsType}), which is none of ours: unmount that at ${path}`;

@@ -13,7 +13,7 @@ import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf } from '../errors.js';
 import type { MountTable } from '../host/mount-table.js';
-import { coveredBy, isOfProcess, strangerAt } from './mount-seen.js';
+import { coveredBy, isOfProcess, type Shown, strangerAt } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
 import { unlessOutOfService } from './out-of-service.js';
 import type { MountPaths } from './paths.js';
@@ -156,7 +156,7 @@ export class MountWatch {
   }
 
   /** Where the kernel is to show it, and what. */
-  #shown(mount: MountContext | undefined): { path: string; number: number; found?: KernelMount }[] {
+  #shown(mount: MountContext | undefined): (Shown & { number: number })[] {
     if (!mount?.volume) return [];
     const { paths } = this.#options;
     const { key, volume, staging, users } = mount;
