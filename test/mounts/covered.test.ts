@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect } from 'chai';
 import type { CsiHandlers } from '../../src/csi/server.js';
+import { refusalOf } from '../refusal.js';
 import { until } from '../until.js';
 import { MountHouse, many, single } from './mount-house.js';
 
@@ -57,6 +58,11 @@ describe('mounts that somebody else covers or takes away', () => {
       const path = mount?.hostPath ?? '';
       const calls = house.nodeCalls();
       cover(over(path));
+      const { mounts } = house.runtime;
+      expect((await mounts.list())[0]?.users[0]?.message)
+        .to.match(/^covered by/)
+        .and.contain(over(path));
+      expect(await mounts.has({ volume: { id: 'data' }, allocId: 'web', usage: single })).to.equal(false);
       const released = house.runtime.allocations.release('web');
       expect(await trouble()).to.contain(`unmount that at ${over(path)}`);
       expect([isMounted(path), house.nodeCalls()]).to.deep.equal([true, calls]);
@@ -80,6 +86,26 @@ describe('mounts that somebody else covers or takes away', () => {
     const shown = [first, hostPath].map((path) => house.mounted().find((one) => one.path === path)?.root);
     expect(shown[1]).to.equal(shown[0]).and.to.be.a('string');
     expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish', 'Stage', 'Publish']);
+  });
+
+  it('M2 M11 its driver binds the empty directory all the same: that is undone, and the volume staged again before its next use', async () => {
+    let isUnmounting = true;
+    const unmountFirst: CsiHandlers['NodePublishVolume'] = ({ stagingTargetPath, targetPath }) => {
+      if (isUnmounting) execFileSync('umount', ['--lazy', stagingTargetPath]);
+      isUnmounting = false;
+      return bound(stagingTargetPath, targetPath);
+    };
+    house = await MountHouse.start({ handlers: { ...handlers, NodePublishVolume: unmountFirst } });
+    await house.make('data', many);
+    const request = { volume: { id: 'data' }, allocId: 'a', usage: many };
+    const refusal = await refusalOf(house.runtime.mounts.mount(request));
+    expect(refusal.code).to.equal('MOUNT_NOT_AS_ASKED');
+    const { hostPath } = await house.runtime.mounts.mount(request);
+    const root = house.mounted().find(({ path }) => path === hostPath)?.root;
+    expect(root).to.be.a('string').and.not.contain('/staging/');
+    const calls = house.nodeCalls();
+    expect(calls.slice(0, 3)).to.deep.equal(['Stage', 'Publish', 'Unpublish']);
+    expect(calls.slice(-2)).to.deep.equal(['Stage', 'Publish']);
   });
 
   it('M2 M12 something is mounted over a staging path: nobody gets that as the volume', async () => {
