@@ -3,6 +3,7 @@
  * killed meanwhile. Diagram: docs/machines/alloc.md (generated).
  */
 import { assign, emit, setup } from 'xstate';
+import { differencesOf } from './alloc-differences.js';
 import type {
   AllocChanged,
   AllocContext,
@@ -30,6 +31,8 @@ const workOf = ({ context: { allocId, volumes, generations } }: { context: Alloc
   generations,
 });
 
+type Lost = Extract<AllocEvent, { type: 'alloc.lost' }>;
+
 const answerIn = (outcome: CallOutcome<AllocMount[]>): AllocMount[] =>
   outcome.status === 'done' ? outcome.answer : [];
 
@@ -41,11 +44,14 @@ const nothing = {
   ...{ waits: {}, failure: null, isDropped: false },
 };
 
-const conflictIn = ({ allocId }: AllocContext): Failure => ({
-  code: 'CLAIM_CONFLICT',
-  message: `alloc ${allocId} has other volumes, or has them otherwise: release it first, or give it what it has`,
-  final: true,
-});
+const conflictIn = ({ allocId, volumes }: AllocContext, asked: AllocVolume[]): Failure => {
+  const how = differencesOf(volumes, asked).join('; ');
+  return {
+    code: 'CLAIM_CONFLICT',
+    message: `alloc ${allocId} has other volumes, or has them otherwise (${how}): release it first, or give it what it has`,
+    final: true,
+  };
+};
 
 const leavingIn = ({ allocId }: AllocContext): Failure => ({
   code: 'ABORTED',
@@ -53,15 +59,30 @@ const leavingIn = ({ allocId }: AllocContext): Failure => ({
   final: false,
 });
 
-/** Why it is undone where its time is over. */
-export const lateIn = ({ allocId, waits }: Pick<AllocContext, 'allocId' | 'waits'>): Failure => {
-  const why = Object.entries(waits).map(([name, reason]) => `${name}: ${reason}`);
-  const still = why.length > 0 ? ` (${why.join('; ')})` : '';
-  return {
-    code: 'TIMEOUT',
-    message: `alloc ${allocId} was not prepared in time${still}: what was begun is undone`,
-    final: false,
+type Waiting = Pick<AllocContext, 'allocId' | 'waits'>;
+
+const undoneFor =
+  (code: string, why: string) =>
+  ({ allocId, waits }: Waiting): Failure => {
+    const reasons = Object.entries(waits).map(([name, reason]) => `${name}: ${reason}`);
+    const still = reasons.length > 0 ? ` (${reasons.join('; ')})` : '';
+    return { code, message: `alloc ${allocId} ${why}${still}: what was begun is undone`, final: false };
   };
+
+/** Why it is undone where its time is over. */
+export const lateIn = undoneFor('TIMEOUT', 'was not prepared in time');
+
+/** Why it is undone where whoever asked for it wants it no more. */
+export const givenUpIn = undoneFor('ABORTED', 'was given up before it was prepared');
+
+/** Its claim is lost, whatever it is at: it is undone. */
+const whenLost = {
+  guard: { type: 'isItsClaim' as const, params: ({ event }: { event: Lost }) => event },
+  target: '#alloc.releasing' as const,
+  actions: [
+    { type: 'keepFailure' as const, params: ({ event }: { event: Lost }) => event.failure },
+    { type: 'tell' as const, params: 'claim-lost' as const },
+  ],
 };
 
 export const allocMachine = setup({
@@ -131,7 +152,7 @@ export const allocMachine = setup({
     'alloc.recover': { actions: 'forgetWaits' },
     'alloc.prepare': {
       guard: { type: 'isOther', params: ({ event }) => event.volumes },
-      actions: { type: 'answer', params: ({ context }) => ({ error: conflictIn(context) }) },
+      actions: { type: 'answer', params: ({ context, event }) => ({ error: conflictIn(context, event.volumes) }) },
     },
     'alloc.release': {
       target: '.releasing',
@@ -186,6 +207,7 @@ export const allocMachine = setup({
           // Begun anew, as it has claimed something meanwhile.
           { target: 'preparing', reenter: true, actions: 'forgetWaits' },
         ],
+        'alloc.lost': whenLost,
         'alloc.abort': { target: 'releasing', actions: { type: 'keepFailure', params: ({ event }) => event.failure } },
       },
       initial: 'choosing',
@@ -212,14 +234,7 @@ export const allocMachine = setup({
           },
           { target: 'recovering.working' },
         ],
-        'alloc.lost': {
-          guard: { type: 'isItsClaim', params: ({ event }) => event },
-          target: 'releasing',
-          actions: [
-            { type: 'keepFailure', params: ({ event }) => event.failure },
-            { type: 'tell', params: 'claim-lost' },
-          ],
-        },
+        'alloc.lost': whenLost,
       },
     },
     recovering: {
@@ -272,6 +287,7 @@ export const allocMachine = setup({
         },
       },
       on: {
+        'alloc.lost': whenLost,
         'alloc.recover': [
           { guard: { type: 'isNewBoot', params: ({ event }) => event.isNewBoot }, target: '.waiting' },
           { actions: 'forgetWaits' },

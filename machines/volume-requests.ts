@@ -5,6 +5,7 @@ import { isSameData } from './same-data.js';
 import { conflictOf, describeClaim, isReadOnly, isSameClaim } from './volume-claims.js';
 import { excludes, isOfModes, mayBeThere, usualCapability, wishOf } from './volume-modes.js';
 import type {
+  Claim,
   Leftover,
   Publication,
   PublishWish,
@@ -49,8 +50,12 @@ export const isSameWish = (one: PublishWish, other: PublishWish): boolean =>
 
 function publishRefusal(
   context: VolumeContext,
-  { nodeId, capability = usualCapability(context, nodeId), readOnly, csiNodeId }: RequestOf<'volume.publish'>,
+  { nodeId, capability = usualCapability(context, nodeId), readOnly, csiNodeId, claim }: RequestOf<'volume.publish'>,
 ): Failure | undefined {
+  if (claim && !holds(context, claim)) {
+    const why = `alloc ${claim.allocId} has its claim no more: it is not published for that`;
+    return refused('CLAIM_LOST', context, why);
+  }
   const wish = { capability, readOnly, csiNodeId };
   const present = context.publications[nodeId];
   const asked = present && wishOf(present);
@@ -74,6 +79,12 @@ function publishRefusal(
   const names = hindering.map(([other, publication]) => describePublication(other, publication)).join(', ');
   return refused('VOLUME_IN_USE', context, `${accessMode} does not go with ${names}: unpublish it there first`);
 }
+
+/** Whether it is taken still, and this very one. */
+export const holds = (
+  { claims }: VolumeContext,
+  { allocId, generation }: Pick<Claim, 'allocId' | 'generation'>,
+): boolean => claims.some((one) => one.allocId === allocId && one.generation === generation && one.state === 'taken');
 
 /** What was handed out is for the node as it was called then: it may be another machine by now. */
 function renamed(
@@ -165,6 +176,9 @@ function claimRefusal(
   return undefined;
 }
 
+/** Where it is told what keeps an alloc from letting go of it. */
+export const statusOf = ({ allocId, nodeId }: Claim): string => `stagecraft alloc status ${allocId} on node ${nodeId}`;
+
 function deleteRefusal(context: VolumeContext, { force }: RequestOf<'volume.delete'>): Failure | undefined {
   if (force) return undefined;
   const claims = context.claims.map(describeClaim);
@@ -180,7 +194,10 @@ function deleteRefusal(context: VolumeContext, { force }: RequestOf<'volume.dele
     ...(claims.length > 0 ? [`claimed by ${claims.join(', ')}`] : []),
     ...(published.length > 0 ? [`published on ${published.join(', ')}`] : []),
   ];
-  return refused('VOLUME_IN_USE', context, `it is ${parts.join(' and ')}: ${advice}, or delete it with force`);
+  // What is still on its node is not for force: why it is, that node knows.
+  const isLeaving = ways.length === 0 && context.claims.every(({ state }) => state === 'unpublishing');
+  const last = isLeaving ? `: see ${context.claims.map(statusOf).join(', ')}` : ', or delete it with force';
+  return refused('VOLUME_IN_USE', context, `it is ${parts.join(' and ')}: ${advice}${last}`);
 }
 
 function unpublishRefusal(context: VolumeContext, { nodeId }: RequestOf<'volume.unpublish'>): Failure | undefined {

@@ -56,6 +56,8 @@ export interface PublishWish {
 export interface PublishRequest extends Omit<PublishWish, 'capability'> {
   nodeId: string;
   capability?: Capability;
+  /** For whom: not without that very claim. */
+  claim?: Pick<Claim, 'allocId' | 'generation'>;
 }
 
 /** A volume on a node, as the controller side knows it. */

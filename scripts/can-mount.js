@@ -11,6 +11,6 @@ rmSync(directory, { recursive: true });
 if (mount.status !== 0) {
   const [why] = (mount.stderr || mount.error?.message || 'mount failed').trim().split('\n');
   console.error(`npm test runs where bind mounts can be made, which is not so here (${why}).`);
-  console.error('Run it as root, or run the part that needs none: npm run test:unit');
+  console.error('Run it as root; npm run test:unit leaves out most of what mounts, but not all: see README.md');
   process.exit(1);
 }

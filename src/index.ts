@@ -38,7 +38,7 @@ export type { Store } from './engine/store.js';
 export type { FollowOptions } from './engine/topics.js';
 export { type ErrorDetails, StagecraftError } from './errors.js';
 export type { Leadership, LeadershipEvent } from './leadership.js';
-export type { AllocStatus } from './mounts/allocations.js';
+export type { AllocStatus, AllocVolumeState, AllocVolumeStatus } from './mounts/alloc-view.js';
 export type { ClaimClient, ClaimWait, KnownVolume, PublishedVolume, SlotRequest } from './mounts/claim-client.js';
 export type { AllocEvent, MountEvent } from './mounts/mount-events.js';
 export type { AllocVolumeRequest, MountRequest, MountUsage } from './mounts/mount-spec.js';

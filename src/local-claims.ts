@@ -5,7 +5,7 @@
 import { isReadOnly } from '../machines/volume-claims.js';
 import { isOfModes, wishOf } from '../machines/volume-modes.js';
 import { nodeExpansionOf } from '../machines/volume-node-expansion.js';
-import { nameOf } from '../machines/volume-requests.js';
+import { holds, nameOf } from '../machines/volume-requests.js';
 import type { PublishWish, VolumeContext } from '../machines/volume-types.js';
 import { refuseAborted } from './abort.js';
 import { asData } from './engine/data.js';
@@ -34,12 +34,12 @@ export function localClaims(volumes: () => Volumes): ClaimClient {
     async holds(key, request, { signal }) {
       refuse(signal);
       const context = await unlessGone(volumes().look(key));
-      return context !== undefined && claimOf(context, request)?.state === 'taken';
+      return context !== undefined && holds(context, request);
     },
-    async publish(key, { nodeId, accessMode, attachmentMode, readOnly }, { signal }) {
+    async publish(key, { nodeId, accessMode, attachmentMode, readOnly, claim }, { signal }) {
       refuse(signal);
       const use = useOf(await volumes().look(key), nodeId, { capability: { accessMode, attachmentMode }, readOnly });
-      return publishedOf(await volumes().publishTo(key, nodeId, { ...use, signal }), nodeId);
+      return publishedOf(await volumes().publishTo(key, nodeId, { ...use, signal, ...(claim && { claim }) }), nodeId);
     },
     async release(key, { allocId, ...only }, { signal }) {
       refuse(signal);
@@ -79,9 +79,6 @@ async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
     throw error;
   }
 }
-
-const claimOf = ({ claims }: VolumeContext, { allocId, generation }: { allocId: string; generation: number }) =>
-  claims.find((one) => one.allocId === allocId && one.generation === generation);
 
 /** What nobody can ever have is no conflict that passes. @throws StagecraftError INVALID_ARGUMENT */
 function refuseUseless(context: VolumeContext, { mode, accessMode, attachmentMode }: SlotRequest): void {

@@ -158,7 +158,7 @@ export class NodeSide {
         expansions: new Expansions({ nodeId, engine, claims, onExpanded: options.onExpanded, clock, logger }),
         mounting,
         mounter: new Mounter({ desk, mounting, engine, claims, paths, tables, access, strays, stats: volumeStats }),
-        allocations: new Allocations({ node: nodeId, engine, clock, bootId }),
+        allocations: new Allocations({ node: nodeId, engine, clock, claims, bootId }),
         claimWatch: new ClaimWatch({ nodeId, engine, claims, clock, logger }),
         watch: new MountWatch({
           ...{ nodeId, engine, paths, tables, strays, bootId, clock, logger },

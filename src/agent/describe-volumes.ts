@@ -1,6 +1,6 @@
 /** What becomes of volumes, and who works on them, in words for a person: one line each. */
-import { describeLeftover } from '../../machines/volume-requests.js';
-import type { Leftover, Seen } from '../../machines/volume-types.js';
+import { describeLeftover, statusOf } from '../../machines/volume-requests.js';
+import type { Claim, Leftover, Seen } from '../../machines/volume-types.js';
 import type { LeadershipEvent } from '../runtime.js';
 import type { NodeUpdate } from '../volumes/node-events.js';
 import type { VolumeEvent } from '../volumes/volume-events.js';
@@ -9,6 +9,13 @@ import { timeOf } from './describe.js';
 
 /** What may be left of a deleted volume, each with what its plugin knows it by. */
 export const describeLeftovers = (leftovers: Leftover[]): string[] => leftovers.map(describeLeftover);
+
+/** Claims whose allocs are being released, and whose node has not let go of the volume yet; undefined: none. */
+export const describeLeaving = (claims: Claim[]): string | undefined =>
+  claims
+    .filter(({ state }) => state === 'unpublishing')
+    .map((claim) => `alloc ${claim.allocId} is being released: see ${statusOf(claim)}`)
+    .join('; ') || undefined;
 
 /** Undefined for what is a step on a way only. */
 export function describeVolumeEvent(event: VolumeEvent): string | undefined {

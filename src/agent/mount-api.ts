@@ -5,7 +5,8 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { AllocMount } from '../../machines/alloc-types.js';
-import type { AllocStatus } from '../mounts/allocations.js';
+import type { VolumeKey } from '../../machines/volume-types.js';
+import type { AllocStatus } from '../mounts/alloc-view.js';
 import type { AllocVolumeRequest } from '../mounts/mount-spec.js';
 import type { MountStatus } from '../mounts/mount-view.js';
 import type { VolumeUsage } from '../mounts/node-port.js';
@@ -29,7 +30,7 @@ export type StrayReport = Stray;
 
 type Bytes = number | string;
 
-/** What `GET /v1/mounts/ID/stats` tells. Sizes above 2⁵³−1 are texts. */
+/** What `GET /v1/mounts/NAMESPACE/ID/stats` tells. Sizes above 2⁵³−1 are texts. */
 export interface StatsReport extends Omit<VolumeStats, 'usage'> {
   usage: (Omit<VolumeUsage, 'total' | 'used' | 'available'> & { total: Bytes; used: Bytes; available: Bytes })[];
 }
@@ -40,8 +41,7 @@ interface OfAlloc {
 }
 
 interface OfMount {
-  Params: { volume: string };
-  Querystring: { namespace?: string };
+  Params: VolumeKey;
 }
 
 export function serveMounts(server: FastifyInstance, { allocations, mounts }: Runtime): void {
@@ -58,12 +58,9 @@ export function serveMounts(server: FastifyInstance, { allocations, mounts }: Ru
     return reply.code(204).send();
   });
   server.get('/v1/mounts', (): Promise<MountReport[]> => mounts.list());
-  server.get<OfMount>(
-    '/v1/mounts/:volume/stats',
-    ({ params, query }): Promise<VolumeStats> => mounts.stats(keyOf(params, query)),
-  );
-  server.post<OfMount>('/v1/mounts/:volume/retry', async ({ params, query }, reply) => {
-    await mounts.retry(keyOf(params, query));
+  server.get<OfMount>('/v1/mounts/:namespace/:id/stats', ({ params }): Promise<VolumeStats> => mounts.stats(params));
+  server.post<OfMount>('/v1/mounts/:namespace/:id/retry', async ({ params }, reply) => {
+    await mounts.retry(params);
     return reply.code(204).send();
   });
   serveStrays(server, mounts);
@@ -77,8 +74,3 @@ function serveStrays(server: FastifyInstance, mounts: Runtime['mounts']): void {
     return reply.code(204).send();
   });
 }
-
-const keyOf = ({ volume }: OfMount['Params'], { namespace = 'default' }: OfMount['Querystring']) => ({
-  namespace,
-  id: volume,
-});

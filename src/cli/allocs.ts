@@ -1,11 +1,10 @@
 /** `stagecraft alloc`: has the volumes of an alloc mounted on this node, all together, and takes them away. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AllocReport, PreparedMount } from '../agent/mount-api.js';
-import type { VolumeReport } from '../agent/volume-api.js';
 import { secondsIn } from './arguments.js';
 import { allocDetails, allocTable, preparedTable } from './print-mounts.js';
 import { type LookOptions, look, lookAt, print, printJson, socketOf, tell } from './reach.js';
-import { type Awaited, awaited, type InNamespace, inNamespace, misuse, pathBelow } from './requests.js';
+import { type Awaited, awaited, type InNamespace, inNamespace, misuse } from './requests.js';
 import { specIn } from './spec-file.js';
 import { accessModes } from './volumes.js';
 import { askAndWait, type Waited } from './waiting.js';
@@ -52,7 +51,9 @@ export function addAllocCommands(program: Command): void {
 function volumeIn(text: string, before: GivenVolume[]): GivenVolume[] {
   const [, id, taskPath, readOnly] = /^(.+?):(\/.*?)(:ro)?$/s.exec(text) ?? [];
   if (id === undefined || taskPath === undefined)
-    throw new InvalidArgumentError('Give ID:PATH, or ID:PATH:ro for reading only, e.g. data:/var/lib/data.');
+    throw new InvalidArgumentError(
+      'Give ID:PATH, or ID:PATH:ro for reading only: PATH has to be absolute, as in data:/var/lib/data.',
+    );
   return [...before, { id, taskPath, isReadOnly: readOnly !== undefined }];
 }
 
@@ -80,7 +81,7 @@ async function prepareAlloc(allocId: string, options: PrepareOptions): Promise<v
   if (file === undefined && options.volume.length === 0) throw misuse('give at least one --volume, or --file');
   const waited = allocOf(allocId);
   const list = file === undefined ? undefined : specIn(file);
-  const volumes = list?.body ?? (await volumesOf(options));
+  const volumes = list?.body ?? volumesOf(options);
   const body = { volumes, ...(timeout !== undefined && { timeoutMs: timeout }) };
   const mounts = (await askAndWait({ path: `${waited.path}/prepare`, body }, waited, options).catch(
     (error: unknown) => {
@@ -91,24 +92,15 @@ async function prepareAlloc(allocId: string, options: PrepareOptions): Promise<v
   else print(preparedTable(mounts));
 }
 
-/** How each is used: as it was made for first, or was asked for. */
-function volumesOf({ namespace, accessMode, ...options }: PrepareOptions): Promise<object[]> {
-  const socketPath = socketOf(options);
-  return Promise.all(
-    options.volume.map(async ({ id, taskPath, isReadOnly }) => {
-      const { capabilities } = await look<VolumeReport>(socketPath, pathBelow('/v1/volumes', id, { namespace }));
-      const [first] = capabilities;
-      return {
-        name: id,
-        volume: { namespace, id },
-        mode: isReadOnly ? 'read' : 'write',
-        taskPath,
-        accessMode: accessMode ?? first?.accessMode,
-        attachmentMode: first?.attachmentMode,
-      };
-    }),
-  );
-}
+/** What is left out of how they are used, the agent knows. */
+const volumesOf = ({ namespace, accessMode, volume }: PrepareOptions): object[] =>
+  volume.map(({ id, taskPath, isReadOnly }) => ({
+    name: id,
+    volume: { namespace, id },
+    mode: isReadOnly ? 'read' : 'write',
+    taskPath,
+    ...(accessMode !== undefined && { accessMode }),
+  }));
 
 async function releaseAlloc(allocId: string, options: LookOptions & Awaited): Promise<void> {
   const waited = allocOf(allocId);

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * The command line: what runs here itself, and exit codes. What is asked of a running agent: plugins.ts, tasks.ts,
- * volumes.ts, snapshots.ts, allocs.ts, mounts.ts, nodes.ts, actors.ts. What only one command needs is loaded by that command.
+ * volumes.ts, snapshots.ts, allocs.ts, mounts.ts, nodes.ts, actors.ts, drain.ts. What only one command needs is loaded by that command.
  * 0 done, 1 failed, 2 usage, 3 no agent or driver reached, 130 not waited for any more.
  */
 import { resolve } from 'node:path';
@@ -12,13 +12,14 @@ import { packageVersion } from '../host/version.js';
 import { addActorCommands } from './actors.js';
 import { addAllocCommands } from './allocs.js';
 import { collect, countIn, sizeIn } from './arguments.js';
-import { AgentError, askAgent } from './client.js';
+import { AgentError } from './client.js';
+import { addDrain } from './drain.js';
 import { addDriverCheck } from './driver-check.js';
 import { addMountCommands } from './mounts.js';
 import { addNodeCommands } from './nodes.js';
 import { addPluginCommands } from './plugins.js';
 import { oneLine } from './print.js';
-import { print, type ReachOptions, reach, socketOf } from './reach.js';
+import { print } from './reach.js';
 import { firstSignal } from './signals.js';
 import { addSnapshotCommands } from './snapshots.js';
 import { addTaskCommands } from './tasks.js';
@@ -65,11 +66,6 @@ async function runDriver({ endpoint, dataDir, capacity, peerNode, ...options }: 
   await driver.stop();
 }
 
-async function drain(options: ReachOptions): Promise<void> {
-  await askAgent(socketOf(options), 'POST', '/v1/drain');
-  print('drained: allocs are released, the plugin processes are stopped, and the agent has ended');
-}
-
 /** Whether what is told is for a program. */
 const isForPrograms = process.argv.includes('--json');
 
@@ -113,9 +109,7 @@ function makeProgram(): Command {
   addMountCommands(program);
   addNodeCommands(program);
   addActorCommands(program);
-  reach(
-    program.command('drain').description('release all allocs, stop the plugin processes in order, then the agent'),
-  ).action(drain);
+  addDrain(program);
   return program;
 }
 

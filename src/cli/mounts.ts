@@ -1,10 +1,13 @@
 /** `stagecraft mount`: what is mounted on this node. */
 import type { Command } from 'commander';
+import type { PluginReport } from '../agent/api.js';
 import type { MountReport, StatsReport, StrayReport } from '../agent/mount-api.js';
 import { askAgent } from './client.js';
+import { oneLine } from './print.js';
 import { mountTable, statsDetails, strayTable } from './print-mounts.js';
-import { type LookOptions, look, lookAt, print, printJson, socketOf, tell } from './reach.js';
+import { type LookOptions, look, lookAt, print, printJson, socketOf, soon, tell } from './reach.js';
 import { type InNamespace, inNamespace, nameOf } from './requests.js';
+import { tellingOf } from './waiting.js';
 
 export function addMountCommands(program: Command): void {
   const mount = program.command('mount').description('look at what is mounted on this node');
@@ -24,7 +27,7 @@ export function addMountCommands(program: Command): void {
 }
 
 const pathOf = (id: string, request: string, { namespace }: InNamespace): string =>
-  `/v1/mounts/${encodeURIComponent(id)}/${request}?${new URLSearchParams({ namespace })}`;
+  `/v1/mounts/${encodeURIComponent(namespace)}/${encodeURIComponent(id)}/${request}`;
 
 async function listMounts(options: LookOptions): Promise<void> {
   const mounts = await look<MountReport[]>(socketOf(options), '/v1/mounts');
@@ -34,9 +37,22 @@ async function listMounts(options: LookOptions): Promise<void> {
 
 /** It has no short limit, as what is known already has: the plugin is asked. */
 async function showStats(id: string, options: LookOptions & InNamespace): Promise<void> {
-  const stats = (await askAgent(socketOf(options), 'GET', pathOf(id, 'stats', options))) as StatsReport;
+  const socketPath = socketOf(options);
+  const asked = askAgent(socketPath, 'GET', pathOf(id, 'stats', options)) as Promise<StatsReport>;
+  const stats = await tellingOf(asked, () => silenceOf(socketPath, id, options), options);
   if (options.json) printJson(stats);
   else print(statsDetails(stats));
+}
+
+/** Whose answer is waited for, and what may keep it. */
+async function silenceOf(socketPath: string, id: string, { namespace }: InNamespace): Promise<string | undefined> {
+  const mounts = (await askAgent(socketPath, 'GET', '/v1/mounts', soon)) as MountReport[];
+  const mount = mounts.find(({ volume }) => volume.id === id && volume.namespace === namespace);
+  if (!mount) return undefined;
+  const path = `/v1/plugins/csi-node/${encodeURIComponent(mount.plugin)}`;
+  const { healthy, description } = (await askAgent(socketPath, 'GET', path, soon)) as PluginReport;
+  const why = mount.error?.message ?? (healthy ? undefined : description);
+  return oneLine(`plugin ${mount.plugin} has not answered yet${why === undefined ? '' : `: ${why}`}`);
 }
 
 async function retryMount(id: string, options: LookOptions & InNamespace): Promise<void> {

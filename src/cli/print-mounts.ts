@@ -40,14 +40,15 @@ export function allocDetails({ allocId, state, error, waits, volumes, mounts = [
     ['state', error ? `${state}: ${error.message}` : state],
     ...Object.entries(waits).map(([name, reason]): [string, string] => ['waits for', `${name}: ${reason}`]),
   ];
-  const rows = volumes.map(({ name, volume, taskPath, readOnly, accessMode, attachmentMode }) => [
+  const rows = volumes.map(({ name, volume, state: now, taskPath, readOnly, accessMode, attachmentMode }) => [
     name,
     keyText(volume),
+    now,
     taskPath,
     [accessOf({ readOnly }), accessMode, attachmentMode].join(', '),
     mounts.find((mount) => mount.name === name)?.hostPath ?? '-',
   ]);
-  return [factsTable(facts), table(['NAME', 'VOLUME', 'TASK PATH', 'ACCESS', 'HOST PATH'], rows)].join('\n\n');
+  return [factsTable(facts), table(['NAME', 'VOLUME', 'STATE', 'TASK PATH', 'ACCESS', 'HOST PATH'], rows)].join('\n\n');
 }
 
 const usersOf = ({ users }: MountReport): string =>

@@ -1,5 +1,5 @@
 /** Tables and details of volumes and nodes, for people. */
-import { describeLeftovers } from '../agent/describe-volumes.js';
+import { describeLeaving, describeLeftovers } from '../agent/describe-volumes.js';
 import type { NodeReport } from '../agent/node-api.js';
 import type { VolumeReport } from '../agent/volume-api.js';
 import { factsTable, table } from './print.js';
@@ -25,13 +25,14 @@ const placesOf = ({ publications }: VolumeReport): string =>
     .map(([nodeId, { state }]) => (state === 'published' ? nodeId : `${nodeId} (${state})`))
     .join(', ') || '-';
 
-const troubleOf = ({ error, missing, condition, leftovers, expansion, modification }: VolumeReport): string =>
+const troubleOf = ({ error, missing, condition, leftovers, expansion, modification, claims }: VolumeReport): string =>
   error?.message ??
   (expansion?.failed && `its expansion failed: ${expansion.message}`) ??
   (modification?.failed && `its change failed: ${modification.message}`) ??
   (missing ? 'its plugin does not list it' : undefined) ??
   (condition?.abnormal ? condition.message : undefined) ??
   (leftovers && describeLeftovers(leftovers).join('; ')) ??
+  describeLeaving(claims) ??
   '';
 
 export const volumeTable = (volumes: VolumeReport[]): string =>
@@ -79,7 +80,7 @@ export function volumeDetails(volume: VolumeReport): string {
     on,
     csiNodeId,
     `${capability.accessMode}${readOnly ? ', read-only' : ''}`,
-    message ?? '',
+    message ?? describeLeaving(claims.filter((claim) => claim.nodeId === nodeId)) ?? '',
   ]);
   const users = [
     ...claims.map(({ allocId, nodeId, mode, state: how }) => [allocId, nodeId, mode, how]),

@@ -10,6 +10,9 @@ import { firstSignal } from './signals.js';
 const firstMs = 3_000;
 const everyMs = 1_000;
 
+/** What it waits for now, in words; undefined where it can't be seen. */
+export type Look = () => Promise<string | undefined>;
+
 /** What is looked at meanwhile. */
 export interface Waited {
   path: string;
@@ -42,7 +45,7 @@ export async function askAndWait(
   const over = new AbortController();
   const asked = askAgent(socketPath, 'POST', path, { body, signal: over.signal });
   const isInterrupted = firstSignal().then(() => true);
-  if (!options.json) void tellOf(socketPath, waited, over.signal);
+  if (!options.json) void tellOf(() => stateOf(socketPath, waited), over.signal);
   try {
     if ((await Promise.race([asked, isInterrupted])) !== true) return await asked;
     const now = await stateOf(socketPath, waited);
@@ -54,13 +57,24 @@ export async function askAndWait(
   }
 }
 
+/** Waits for an answer, and says meanwhile what that waits for. */
+export async function tellingOf<T>(asked: Promise<T>, now: Look, { json }: LookOptions): Promise<T> {
+  const over = new AbortController();
+  if (!json) void tellOf(now, over.signal);
+  try {
+    return await asked;
+  } finally {
+    over.abort();
+  }
+}
+
 /** A line on stderr whenever what it waits for is another thing than before. */
-async function tellOf(socketPath: string, waited: Waited, over: AbortSignal): Promise<void> {
+async function tellOf(look: Look, over: AbortSignal): Promise<void> {
   let told: string | undefined;
   try {
     for (let ms = firstMs; ; ms = everyMs) {
       await pause(ms, undefined, { signal: over, ref: false });
-      const now = await stateOf(socketPath, waited);
+      const now = await look().catch(() => undefined);
       over.throwIfAborted();
       if (now === undefined || now === told) continue;
       told = now;

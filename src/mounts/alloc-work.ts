@@ -39,8 +39,8 @@ interface Patience {
   mayGoWell(error: unknown): boolean;
 }
 
-const firstPauseMs = 1_000;
-const longestPauseMs = 60_000;
+export const firstPauseMs = 1_000;
+export const longestPauseMs = 60_000;
 
 export class AllocWorker {
   readonly #options: AllocWorkOptions;
@@ -88,8 +88,8 @@ export class AllocWorker {
   #alone<T>(run: Run, work: () => Promise<T>): Promise<T> {
     const before = this.#underWay.get(run.address);
     const begun = (async () => {
-      await Promise.allSettled([before]);
-      await this.#options.compared();
+      await this.#telling(run, Promise.allSettled([before]), 'what was begun for it before has not ended yet');
+      await this.#telling(run, this.#options.compared(), 'what is mounted here is compared with what was before');
       run.signal.throwIfAborted();
       return work();
     })();
@@ -99,6 +99,18 @@ export class AllocWorker {
     };
     begun.then(end, end);
     return begun;
+  }
+
+  /** Says what it waits for, where that takes its time. */
+  async #telling(run: Run, done: Promise<unknown> | undefined, reason: string): Promise<void> {
+    if (!done) return;
+    const tellers = run.input.volumes.map((volume) => teller(run, volume));
+    const cancel = this.#options.clock.after(firstPauseMs, () => {
+      for (const tell of tellers) tell(reason);
+    });
+    await done;
+    cancel();
+    for (const tell of tellers) tell(null);
   }
 
   async #all(run: Run, one: Preparing): Promise<AllocMount[]> {
@@ -123,21 +135,30 @@ export class AllocWorker {
   }
 
   async #prepareOne(run: Run, wanted: AllocVolume, patience: Patience): Promise<AllocMount> {
-    const { claims, node } = this.#options;
+    const { claims } = this.#options;
     const mounting = this.#options.mounting();
     const { allocId } = run.input;
     const { signal, tell } = patience;
-    const { name, volume: key, mode, readOnly, taskPath, ...usage } = wanted;
+    const { name, volume: key, mode: _, readOnly, taskPath, ...usage } = wanted;
     const asked: KnownMount = { key, allocId, readOnly, usage };
-    const { accessMode, attachmentMode } = usage;
     const step = <T>(work: () => Promise<T>): Promise<T> => this.#insistent(patience, work);
     const checked = await step(() => mounting.check(asked, signal));
-    const asking = { allocId, nodeId: node, mode, accessMode, attachmentMode };
-    const { generation } = await step(() => claims.claim(key, asking, { signal }));
-    if (run.input.generations[name] !== generation) run.send({ type: 'alloc.claimed', name, generation });
-    const published = await step(() => claims.publish(key, mounting.publishing(asked), { signal }));
+    const generation = run.input.generations[name] ?? (await this.#claim(run, wanted, patience));
+    const publishing = { ...mounting.publishing(asked), claim: { allocId, generation } };
+    const published = await step(() => claims.publish(key, publishing, { signal }));
     const mount = await step(() => mounting.bring({ ...checked, isClaimed: true }, published, { signal, tell }));
     return { ...mount, name, taskPath };
+  }
+
+  /** @returns the generation of its claim */
+  async #claim(run: Run, wanted: AllocVolume, patience: Patience): Promise<number> {
+    const { claims, node } = this.#options;
+    const { name, volume: key, mode, accessMode, attachmentMode } = wanted;
+    const asking = { allocId: run.input.allocId, nodeId: node, mode, accessMode, attachmentMode };
+    const { signal } = patience;
+    const { generation } = await this.#insistent(patience, () => claims.claim(key, asking, { signal }));
+    run.send({ type: 'alloc.claimed', name, generation });
+    return generation;
   }
 
   /** What it has claimed before, in a run that was killed, is its own still. @throws StagecraftError CLAIM_LOST */
@@ -161,9 +182,11 @@ export class AllocWorker {
     const { allocId } = run.input;
     const tell = teller(run, wanted);
     const patience: Patience = { signal, tell, mayGoWell: (error) => !isClaimLost(error) };
+    // Before its claim is asked for: that may be lost while its plugin is away, for however long.
+    await mounting.reachable(key, { signal, tell });
     await this.#mustHold(run, wanted, patience);
     await this.#insistent(patience, () => mounting.confirm({ key, allocId }));
-    const standing = await mounting.standing({ key, allocId }, { signal, tell });
+    const standing = await mounting.standing({ key, allocId });
     if (standing) return { ...standing, name, taskPath };
     return this.#prepareOne(run, wanted, patience);
   }

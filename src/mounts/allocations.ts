@@ -2,12 +2,12 @@
  * `runtime.allocations`: the volumes of an alloc, all together. Reads what is committed; every change goes through the
  * mailbox of the alloc concerned (machines/alloc.ts).
  */
-import type { StateValue } from 'xstate';
 import { allocAddress, mountAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
-import { lateIn } from '../../machines/alloc.js';
-import type { AllocContext, AllocMount, AllocState } from '../../machines/alloc-types.js';
+import { givenUpIn, lateIn } from '../../machines/alloc.js';
+import type { AllocMount, AllocState, AllocVolume } from '../../machines/alloc-types.js';
 import type { Failure } from '../../machines/host.js';
 import type { MountContext } from '../../machines/mount-types.js';
+import type { VolumeKey } from '../../machines/volume-types.js';
 import type { Clock } from '../engine/clock.js';
 import { asData } from '../engine/data.js';
 import type { ActorView, Engine } from '../engine/engine.js';
@@ -16,27 +16,18 @@ import { messageOf, StagecraftError } from '../errors.js';
 import { ActorWaits } from '../requests/actor-waits.js';
 import { type AwaitOptions, awaitSchema, checkedOptions, timeLeft } from '../requests/await-options.js';
 import { allocsTopic } from './alloc-kind.js';
+import { type AllocStatus, allocContextOf, allocStateOf, allocStatusOf, waitsOf } from './alloc-view.js';
+import type { ClaimClient } from './claim-client.js';
 import { type AllocEvent, allocEventOf } from './mount-events.js';
-import { type AllocVolumeRequest, allocIdOf, knownVolumes } from './mount-spec.js';
+import { type AllocVolumeRequest, allocIdOf, askedVolumes, knownVolumes } from './mount-spec.js';
+import { OpenModes } from './open-modes.js';
 import { unlessOutOfService } from './out-of-service.js';
-
-/** One alloc, and what it has. */
-export interface AllocStatus {
-  allocId: string;
-  state: AllocState;
-  volumes: AllocContext['volumes'];
-  /** Where they are, once it is prepared. */
-  mounts?: AllocMount[];
-  /** By the name of a volume: what it waits for. */
-  waits: Record<string, string>;
-  /** Why it failed, or is undone. */
-  error?: Failure;
-}
 
 export interface AllocationsOptions {
   node: string;
   engine: Engine;
   clock: Clock;
+  claims: Pick<ClaimClient, 'look'>;
   /** Of this boot of the host. */
   bootId: string;
 }
@@ -44,21 +35,25 @@ export interface AllocationsOptions {
 export class Allocations {
   readonly #options: AllocationsOptions;
   readonly #waits: ActorWaits;
+  readonly #openModes: OpenModes;
   /** By address: how many wait for it to be prepared. */
   readonly #callers = new Map<string, number>();
+  /** Why nothing new is taken. */
+  #refusal: StagecraftError | undefined;
   #closed: StagecraftError | undefined;
 
   constructor(options: AllocationsOptions) {
     this.#options = options;
     const { engine, clock, node } = options;
+    this.#openModes = new OpenModes(options);
     this.#waits = new ActorWaits({
       engine,
       clock,
       prefix: nodeOwnedPrefix('alloc', node),
       describe: (view) => {
-        const { failure } = contextOf(view.context);
+        const { failure } = allocContextOf(view.context);
         const waits = Object.entries(waitsOf(view)).map(([name, reason]) => `${name}: ${reason}`);
-        return [stateOf(view.state), ...waits, ...(failure ? [failure.message] : [])].join('; ');
+        return [allocStateOf(view.state), ...waits, ...(failure ? [failure.message] : [])].join('; ');
       },
     });
   }
@@ -66,7 +61,8 @@ export class Allocations {
   /**
    * Has all volumes of an alloc claimed, published and mounted here, or none: where one can't be had, or the time is over,
    * or it is given up, all are given back. The same again is the same. What may come yet is waited for: a slot that is
-   * taken, whoever has the volumes, a plugin.
+   * taken, whoever has the volumes, a plugin. Modes that are left out are those that it has already, else those that the
+   * volume was made for first.
    * @param options `timeoutMs`, `signal`: until then it has to be done, else it is undone, unless somebody else in this
    *   process has asked for the same, and waits still; the time outlives this process
    * @returns where they are, in the order of the requests
@@ -80,16 +76,20 @@ export class Allocations {
     requests: readonly AllocVolumeRequest[],
     options: AwaitOptions = {},
   ): Promise<AllocMount[]> {
-    this.#refuseIfClosed();
+    this.#refuseNew();
     const { engine, clock, bootId } = this.#options;
     const id = allocIdOf(allocId);
-    const volumes = knownVolumes(requests);
+    const asked = askedVolumes(requests);
     const { timeoutMs, signal } = checkedOptions(awaitSchema, options);
     const left = timeLeft(clock, timeoutMs);
+    const address = this.#addressOf(id);
     await this.#settled(id, { timeoutMs, signal });
+    this.#refuseNew();
+    const of = { allocId: id, address, had: this.#volumesAt(address), timeoutMs: left(), signal };
+    const volumes = knownVolumes(await this.#openModes.fill(asked, of));
+    this.#refuseNew();
     const limitMs = left();
     const untilMs = limitMs === undefined ? null : clock.now() + limitMs;
-    const address = this.#addressOf(id);
     const leave = this.#enter(address);
     try {
       await engine.ask(address, { type: 'alloc.prepare', volumes, untilMs, bootId });
@@ -106,7 +106,7 @@ export class Allocations {
    * @throws StagecraftError INVALID_ARGUMENT; TIMEOUT, ABORTED: the work goes on, again and again until it is done
    */
   async release(allocId: string, options: AwaitOptions = {}): Promise<void> {
-    this.#refuseIfClosed();
+    this.#refuseNew();
     const id = allocIdOf(allocId);
     const waiting = checkedOptions(awaitSchema, options);
     await this.#release(id, waiting);
@@ -132,7 +132,7 @@ export class Allocations {
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
   updates({ from = 'now', signal }: FollowOptions = {}): AsyncIterable<AllocEvent> {
-    this.#refuseIfClosed();
+    this.#refuseNew();
     const { engine, node } = this.#options;
     return engine.follow(allocsTopic(node), cursorOf(from), signal).reading(allocEventOf);
   }
@@ -145,7 +145,9 @@ export class Allocations {
     const { engine, bootId } = this.#options;
     const tell = (address: string, isNewBoot: boolean): Promise<unknown> =>
       engine.ask(address, { type: 'alloc.recover', isNewBoot }).catch(unlessOutOfService);
-    await Promise.all(this.#all().map(([address, { context }]) => tell(address, contextOf(context).bootId !== bootId)));
+    await Promise.all(
+      this.#all().map(([address, { context }]) => tell(address, allocContextOf(context).bootId !== bootId)),
+    );
   }
 
   /**
@@ -153,20 +155,22 @@ export class Allocations {
    * @throws StagecraftError DRAIN_FAILED naming those that were not released in that time
    */
   async releaseAll(timeoutMs: number): Promise<void> {
-    const ids = this.#all().map(([, { context }]) => contextOf(context).allocId);
+    const ids = this.#all().map(([, { context }]) => allocContextOf(context).allocId);
     const outcomes = await Promise.allSettled(ids.map((id) => this.#release(id, { timeoutMs })));
     const faults = outcomes.flatMap((one) => (one.status === 'rejected' ? [messageOf(one.reason)] : []));
     if (faults.length > 0) throw new StagecraftError('DRAIN_FAILED', faults.join('; '), { faults });
   }
 
-  /** Every later call is refused; `releaseAll` is not. */
+  /** Nothing new is taken: `releaseAll` is not refused, nor is to look at what there is. */
   refuse(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
-    this.#closed ??= reason;
+    this.#refusal ??= reason;
+    this.#openModes.close(this.#refusal);
   }
 
-  /** Ends all waiting. */
+  /** Ends all waiting; every later call is refused. */
   close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
     this.refuse(reason);
+    this.#closed ??= reason;
     this.#waits.close(reason);
   }
 
@@ -175,7 +179,7 @@ export class Allocations {
     const address = this.#addressOf(id);
     const seen: { isDecided: boolean; failure: Failure | null } = { isDecided: false, failure: null };
     const reached = (view: ActorView): AllocMount[] | undefined => {
-      seen.failure = contextOf(view.context).failure;
+      seen.failure = allocContextOf(view.context).failure;
       try {
         return preparedIn(address, view);
       } catch (error) {
@@ -190,16 +194,16 @@ export class Allocations {
       const areOthers = leave();
       const view = engine.peek(address);
       // It was released as it was undone, and is gone.
-      if (!view && seen.failure && !this.#closed) throw failedWith(address, seen.failure);
+      if (!view && seen.failure && !this.#refusal) throw failedWith(address, seen.failure);
       // Whoever waits no more for what was prepared before takes nothing from it.
-      if (seen.isDecided || areOthers || this.#closed || !view || this.#isIn(address, 'recovering')) throw error;
-      const failure = signal?.aborted ? givenUp : lateIn({ allocId: id, waits: waitsOf(view) });
+      if (seen.isDecided || areOthers || this.#refusal || !view || this.#isIn(address, 'recovering')) throw error;
+      const failure = (signal?.aborted ? givenUpIn : lateIn)({ allocId: id, waits: waitsOf(view) });
       await engine.ask(address, { type: 'alloc.abort', failure });
       try {
         // It may have been prepared meanwhile: nobody has it without knowing.
         return await this.#waits.until({ ...awaited, goal: 'undone', timeoutMs: undoingMs });
       } catch (error) {
-        if (seen.isDecided || this.#closed) throw error;
+        if (seen.isDecided || this.#refusal) throw error;
         throw failedWith(address, failure, '; it is being undone still');
       }
     }
@@ -222,10 +226,12 @@ export class Allocations {
   async #release(id: string, waiting: AwaitOptions): Promise<void> {
     const { engine } = this.#options;
     const address = this.#addressOf(id);
+    const message = `alloc ${id} was released before it was prepared`;
+    this.#openModes.end(address, new StagecraftError('ABORTED', message, { address }));
     if (!engine.has(address)) return;
     await engine.ask(address, { type: 'alloc.release' });
     const reached = (view: ActorView): true | undefined => {
-      if (stateOf(view.state) === 'releasing') return undefined;
+      if (allocStateOf(view.state) === 'releasing') return undefined;
       throw new StagecraftError('ABORTED', `alloc ${id} was prepared again before it was released`, { address });
     };
     await this.#waits.until({ address, name: `alloc ${id}`, goal: 'released', reached, gone: true, ...waiting });
@@ -235,7 +241,8 @@ export class Allocations {
   async #settled(id: string, waiting: AwaitOptions): Promise<void> {
     const address = this.#addressOf(id);
     if (!this.#options.engine.has(address)) return;
-    const reached = ({ state }: ActorView): true | undefined => (stateOf(state) === 'releasing' ? undefined : true);
+    const reached = ({ state }: ActorView): true | undefined =>
+      allocStateOf(state) === 'releasing' ? undefined : true;
     const standing = 'nothing was asked for';
     await this.#waits.until({
       address,
@@ -248,33 +255,35 @@ export class Allocations {
     });
   }
 
+  /** What it has, or is to have. */
+  #volumesAt(address: string): AllocVolume[] {
+    const view = this.#options.engine.peek(address);
+    return view && allocStateOf(view.state) !== 'failed' ? allocContextOf(view.context).volumes : [];
+  }
+
   #isIn(address: string, state: AllocState): boolean {
     const view = this.#options.engine.peek(address);
-    return view !== undefined && stateOf(view.state) === state;
+    return view !== undefined && allocStateOf(view.state) === state;
   }
 
   /** It is prepared, and a mount of it is known not to be there. */
   #isLost(address: string): boolean {
-    const { engine, node } = this.#options;
-    const view = engine.peek(address);
+    const view = this.#options.engine.peek(address);
     if (!view || !this.#isIn(address, 'prepared')) return false;
-    const { allocId, volumes } = contextOf(view.context);
-    return volumes.some(({ volume: { namespace, id } }) => {
-      const mount = engine.peek(mountAddress(node, namespace, id))?.context as MountContext | undefined;
-      return !mount?.users.some((user) => user.allocId === allocId && user.state === 'published');
-    });
+    const { allocId, volumes } = allocContextOf(view.context);
+    const isThere = (mount: MountContext | undefined): boolean =>
+      mount?.users.some((user) => user.allocId === allocId && user.state === 'published') ?? false;
+    return volumes.some(({ volume }) => !isThere(this.#mountAt(volume)));
   }
 
   #statusOf(view: ActorView): AllocStatus {
-    const { allocId, volumes, mounts, failure } = contextOf(view.context);
-    return asData({
-      allocId,
-      state: stateOf(view.state),
-      volumes,
-      ...(mounts && { mounts }),
-      waits: waitsOf(view),
-      ...(failure && { error: failure }),
-    });
+    return allocStatusOf(view, (key) => this.#mountAt(key));
+  }
+
+  #mountAt({ namespace, id }: VolumeKey): MountContext | undefined {
+    const { engine, node } = this.#options;
+    // The engine keeps contexts as the machines made them, but does not know their types.
+    return engine.peek(mountAddress(node, namespace, id))?.context as MountContext | undefined;
   }
 
   #all(): [address: string, view: ActorView][] {
@@ -283,6 +292,10 @@ export class Allocations {
 
   #addressOf(id: string): string {
     return allocAddress(this.#options.node, id);
+  }
+
+  #refuseNew(): void {
+    if (this.#refusal) throw this.#refusal;
   }
 
   #refuseIfClosed(): void {
@@ -302,14 +315,12 @@ interface Caller {
 /** How long a caller whose time is over waits for what was begun to be undone. */
 const undoingMs = 1_000;
 
-const givenUp: Failure = { code: 'ABORTED', message: 'it was given up: what was begun is undone', final: false };
-
 /** Where its volumes are; undefined: it is on its way. @throws StagecraftError why it is not to be */
 function preparedIn(address: string, { state, context }: ActorView): AllocMount[] | undefined {
-  const { allocId, mounts, failure, waits } = contextOf(context);
-  if (stateOf(state) === 'prepared') return asData(mounts ?? []);
-  if (stateOf(state) === 'failed' && failure) throw failedWith(address, failure);
-  if (stateOf(state) !== 'releasing') return undefined;
+  const { allocId, mounts, failure, waits } = allocContextOf(context);
+  if (allocStateOf(state) === 'prepared') return asData(mounts ?? []);
+  if (allocStateOf(state) === 'failed' && failure) throw failedWith(address, failure);
+  if (allocStateOf(state) !== 'releasing') return undefined;
   if (!failure)
     throw new StagecraftError('ABORTED', `alloc ${allocId} was released before it was prepared`, { address });
   // What can't be undone at once is undone without anybody waiting for it.
@@ -317,23 +328,6 @@ function preparedIn(address: string, { state, context }: ActorView): AllocMount[
   if (still.length > 0) throw failedWith(address, failure, `; it is being undone still (${still.join('; ')})`);
   return undefined;
 }
-
-/** The engine keeps contexts as the machines made them, but does not know their types. */
-const contextOf = (context: object): AllocContext => context as AllocContext;
-
-/** The name of a state without what is inside it. */
-const stateOf = (value: StateValue): AllocState =>
-  (typeof value === 'string' ? value : Object.keys(value)[0]) as AllocState;
-
-/** Of one that awaits that somebody asks for it: just that, of each volume. */
-function waitsOf({ state, context }: ActorView): Record<string, string> {
-  const { volumes, waits } = contextOf(context);
-  const isAsleep = typeof state === 'object' && 'recovering' in state && state.recovering === 'waiting';
-  return isAsleep ? Object.fromEntries(volumes.map(({ name }) => [name, newBoot])) : waits;
-}
-
-/** Nobody knows whether its workload is to run again. */
-const newBoot = 'the host was started anew: prepare the alloc again, or release it';
 
 const failedWith = (address: string, { code, message, ...details }: Failure, still = ''): StagecraftError =>
   new StagecraftError(code, `${message}${still}`, { ...details, address });

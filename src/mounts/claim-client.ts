@@ -53,11 +53,16 @@ export interface ClaimClient {
    * Has it published to the node: resolves when the controller side has done its part.
    * @param request `readOnly`: reading is enough. Where it is published to the node for writing already, that is taken as it
    *   is: that nobody writes there who is not to, is for the node
-   * @throws StagecraftError VOLUME_IN_USE naming what is in the way; as `runtime.volumes.publish`
+   *   `claim`: the one that it is for; without that it is not published
+   * @throws StagecraftError VOLUME_IN_USE naming what is in the way; CLAIM_LOST; as `runtime.volumes.publish`
    */
   publish(
     key: VolumeKey,
-    request: Pick<Capability, 'accessMode' | 'attachmentMode'> & { nodeId: string; readOnly: boolean },
+    request: Pick<Capability, 'accessMode' | 'attachmentMode'> & {
+      nodeId: string;
+      readOnly: boolean;
+      claim?: { allocId: string; generation: number };
+    },
     wait: ClaimWait,
   ): Promise<PublishedVolume>;
   /**

@@ -1,16 +1,17 @@
 /**
- * Asks, while the runtime runs, whether the claims of what is prepared still are this node's: one that was cut off for a
+ * Asks, while the runtime runs, whether the claims of what is prepared, or is to be, still are this node's: one that was cut off for a
  * while may have been taken for lost, and what it has be in use elsewhere. Asked at intervals, and when a plugin is back. An
  * alloc that has lost a claim is told; what can't be asked now is asked the next time.
  */
 import { nodeOwnedPrefix } from '../../machines/addresses.js';
-import type { AllocContext } from '../../machines/alloc-types.js';
+import type { AllocContext, AllocState } from '../../machines/alloc-types.js';
 import { onAbort, unlessAborted } from '../abort.js';
 import { failureOf } from '../calls/plugin-calls.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf } from '../errors.js';
+import { allocStateOf } from './alloc-view.js';
 import { claimLost } from './alloc-work.js';
 import type { ClaimClient } from './claim-client.js';
 
@@ -22,13 +23,16 @@ export interface ClaimWatchOptions {
   logger: Logger;
 }
 
-/** A claim of an alloc that is prepared. */
+/** A claim that an alloc believes in. */
 interface Held {
   address: string;
   alloc: AllocContext;
   volume: AllocContext['volumes'][number];
   generation: number;
 }
+
+/** In which states it is used, or is to be. */
+const holding: ReadonlySet<AllocState> = new Set(['preparing', 'prepared', 'recovering']);
 
 const intervalMs = 60_000;
 /** How many are asked about at once. */
@@ -74,8 +78,12 @@ export class ClaimWatch {
 
   #begin(): Promise<void> {
     const left = this.#all();
+    const silent = (): void => {
+      // Who gives no answer to one gives none to the others.
+      left.length = 0;
+    };
     const some = async (): Promise<void> => {
-      for (let one = left.pop(); one && !this.#stop.signal.aborted; one = left.pop()) await this.#confirm(one);
+      for (let one = left.pop(); one && !this.#stop.signal.aborted; one = left.pop()) await this.#confirm(one, silent);
     };
     this.#looking = Promise.all(Array.from({ length: atOnce }, some)).then(() => {
       this.#looking = undefined;
@@ -83,10 +91,12 @@ export class ClaimWatch {
     return this.#looking;
   }
 
-  async #confirm({ address, alloc: { allocId }, volume, generation }: Held): Promise<void> {
+  async #confirm({ address, alloc: { allocId }, volume, generation }: Held, silent: () => void): Promise<void> {
     const { claims, engine, logger } = this.#options;
+    const holds = (signal: AbortSignal): Promise<boolean> =>
+      claims.holds(volume.volume, { allocId, generation }, { signal });
     try {
-      const isHeld = await this.#within((signal) => claims.holds(volume.volume, { allocId, generation }, { signal }));
+      const isHeld = await this.#within(holds, silent);
       if (isHeld) return;
       const failure = failureOf(claimLost(volume, allocId));
       await engine.ask(address, { type: 'alloc.lost', name: volume.name, generation, failure });
@@ -96,9 +106,12 @@ export class ClaimWatch {
   }
 
   /** Whoever has the volumes may give no answer at all. */
-  async #within<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #within<T>(ask: (signal: AbortSignal) => Promise<T>, silent: () => void): Promise<T> {
     const limit = new AbortController();
-    const cancel = this.#options.clock.after(limitMs, () => limit.abort(new Error(`no answer within ${limitMs} ms`)));
+    const cancel = this.#options.clock.after(limitMs, () => {
+      silent();
+      limit.abort(new Error(`no answer within ${limitMs} ms`));
+    });
     const hearNoMore = onAbort(this.#stop.signal, () => limit.abort(this.#stop.signal.reason));
     try {
       return await unlessAborted(limit.signal, () => ask(limit.signal));
@@ -111,7 +124,7 @@ export class ClaimWatch {
   #all(): Held[] {
     const { engine, nodeId } = this.#options;
     return [...engine.views(nodeOwnedPrefix('alloc', nodeId))].flatMap(([address, { state, context }]) => {
-      if (state !== 'prepared') return [];
+      if (!holding.has(allocStateOf(state))) return [];
       const alloc = context as AllocContext;
       return alloc.volumes.flatMap((volume) => {
         const generation = alloc.generations[volume.name];

@@ -2,19 +2,26 @@
  * The files beside hashed directories that say what those are: for people, and so that no two share one. A plugin may be
  * able to write where they are: links that it has put there are never followed.
  */
-import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { StagecraftError } from '../errors.js';
+import { closeSync, constants, fstatSync, openSync, readSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { messageOf, StagecraftError } from '../errors.js';
 import type { Subject } from './paths.js';
+import type { LeftBehind } from './places.js';
+
+/** More than any subject takes. */
+const mostBytes = 16_384;
 
 const indexOf = (path: string): string => `${path}.json`;
 const halfWritten = (path: string): string => `${path}.json.new`;
+
+/** All that is kept beside the directory at `path`. */
+export const indexFilesOf = (path: string): string[] => [halfWritten(path), indexOf(path)];
 
 /** Whether a name in a directory is that of an index file. */
 export const isIndexName = (name: string): boolean => /^[0-9a-f]{16}\.json$/.test(name);
 
 /**
  * Says whose the directory at `path` is. Safe to repeat, also after a crash at any point.
- * @throws {StagecraftError} CLAIM_CONFLICT: it is somebody else's
+ * @throws {StagecraftError} CLAIM_CONFLICT: it is somebody else's; DATA_DIR_UNUSABLE: what is in the way stays
  */
 export function writeIndex(path: string, subject: Subject): void {
   const text = `${JSON.stringify(subject)}\n`;
@@ -24,17 +31,41 @@ export function writeIndex(path: string, subject: Subject): void {
     const message = `${path} is the place of ${present.trim().slice(0, 1_000)}, as ${indexOf(path)} says: ${text.trim()} can't have it too; remove that first, or take another id`;
     throw new StagecraftError('CLAIM_CONFLICT', message);
   }
-  rmSync(halfWritten(path), { force: true });
+  const why = removeFile(halfWritten(path));
+  if (why !== undefined) throw inTheWay(halfWritten(path), why);
   // Made anew, or refused: a link is not followed then.
   writeFileSync(halfWritten(path), text, { mode: 0o600, flag: 'wx' });
   renameSync(halfWritten(path), indexOf(path));
 }
 
-export function removeIndex(path: string): void {
-  for (const file of [halfWritten(path), indexOf(path)]) rmSync(file, { force: true });
+/** @returns what stays, as it is nothing that was written here; absent: nothing is left */
+export function removeIndex(path: string): LeftBehind | undefined {
+  const left = indexFilesOf(path).map((file) => ({ path: file, why: removeFile(file) }));
+  return left.find((one): one is LeftBehind => one.why !== undefined);
 }
 
-/** What is no plain file says nothing, and is replaced: a link may lead anywhere, and who opens a pipe may wait for ever. */
+/** Removes a name only, never what a link leads to, nor a directory. @returns why it stays */
+function removeFile(path: string): string | undefined {
+  try {
+    unlinkSync(path);
+    return undefined;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT') return undefined;
+    if (code === 'EBUSY') return 'something is mounted there';
+    return code === 'EISDIR' ? isDirectory : messageOf(error);
+  }
+}
+
+const isDirectory = 'it is a directory';
+
+const inTheWay = (path: string, why: string): StagecraftError =>
+  new StagecraftError('DATA_DIR_UNUSABLE', `${path} is in the way of a file of Stagecraft (${why}): move it away`);
+
+/**
+ * A link may lead anywhere, and who opens a pipe may wait for ever: they say nothing, and are replaced. What can't be, or
+ * is nothing that was written here, is refused.
+ */
 function readIndex(path: string): string | undefined {
   let file: number;
   try {
@@ -44,7 +75,13 @@ function readIndex(path: string): string | undefined {
     throw error;
   }
   try {
-    return fstatSync(file).isFile() ? readFileSync(file, 'utf8') : undefined;
+    const found = fstatSync(file);
+    if (found.isDirectory()) throw inTheWay(indexOf(path), isDirectory);
+    if (!found.isFile()) return undefined;
+    const bytes = Buffer.alloc(mostBytes + 1);
+    const length = readSync(file, bytes, 0, bytes.length, 0);
+    if (length > mostBytes) throw inTheWay(indexOf(path), `it has more than ${mostBytes} bytes`);
+    return bytes.toString('utf8', 0, length);
   } finally {
     closeSync(file);
   }

@@ -9,10 +9,15 @@ import { nameOf } from '../../machines/volume-requests.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
 import { StagecraftError } from '../errors.js';
 import {
-  capabilitySchema,
+  accessModeSchema,
+  attachmentModeSchema,
+  capabilityShape,
   checked,
   definedCapability,
+  fitting,
+  isMap,
   keySchema,
+  type PartsOf,
   textSchema,
   type VolumeKeyInput,
 } from '../requests/fields.js';
@@ -34,8 +39,8 @@ export interface MountRequest {
   usage: MountUsage;
 }
 
-/** One volume of an alloc. */
-export interface AllocVolumeRequest extends MountUsage {
+/** One volume of an alloc. Of its modes, what is left out is as the volume was made first, of all that it was made for. */
+export interface AllocVolumeRequest extends Partial<MountUsage> {
   /** Of this volume among those of the alloc. */
   name: string;
   volume: VolumeKeyInput;
@@ -45,6 +50,9 @@ export interface AllocVolumeRequest extends MountUsage {
   taskPath: string;
 }
 
+/** One that is checked as far as can be while modes are left out. */
+export type AskedVolume = z.output<typeof askedVolumeSchema>;
+
 /** One that is checked. */
 export interface KnownMount {
   key: VolumeKey;
@@ -53,11 +61,37 @@ export interface KnownMount {
   readOnly: boolean;
 }
 
-const usageShape = { ...capabilitySchema.shape, readOnly: z.boolean().optional() };
+const usageShape = { ...capabilityShape, readOnly: z.boolean().optional() };
 
-const usageSchema = z.strictObject(usageShape);
+type UsageParts = PartsOf<typeof usageShape> & { mode?: 'read' | 'write' };
 
-const mountSchema = z.strictObject({ volume: keySchema, allocId: textSchema, usage: usageSchema });
+/** A part of it may be of any shape, where that is wrong, too. */
+const isForReaders = (accessMode: unknown): boolean => {
+  const { data } = accessModeSchema.safeParse(accessMode);
+  return data !== undefined && isReadOnly(data);
+};
+
+/** What belongs together in a usage. */
+const consistent = <T extends z.ZodType<UsageParts>>(schema: T): T =>
+  fitting(schema)
+    .refine(({ accessMode, readOnly }) => readOnly !== false || !isForReaders(accessMode), {
+      path: ['readOnly'],
+      error: ({ input }) => `${modeIn(input)} is for reading only: leave it out, or ask for another mode`,
+      when: isMap,
+    })
+    .refine(({ accessMode, mode, readOnly }) => readOnly !== false || mode !== 'read' || isForReaders(accessMode), {
+      path: ['readOnly'],
+      message: 'a volume that is claimed for reading is mounted read-only: claim it for writing',
+      when: isMap,
+    });
+
+const modeIn = (usage: unknown): unknown => (usage as UsageParts).accessMode;
+
+const mountSchema = z.strictObject({
+  volume: keySchema,
+  allocId: textSchema,
+  usage: consistent(z.strictObject(usageShape)),
+});
 
 const maxPathBytes = 4_096;
 
@@ -68,33 +102,48 @@ const pathSchema = z
   .refine((path) => !/[\p{Cc}\p{Cs}]/u.test(path), 'must have no control characters or broken surrogate pairs')
   .refine((path) => !path.split('/').includes('..'), 'must have no .. in it');
 
-const allocVolumeSchema = z.strictObject({
+const volumeShape = {
   name: textSchema,
   volume: keySchema,
   mode: z.enum(['read', 'write']),
   taskPath: pathSchema,
   ...usageShape,
-});
+};
 
-const allocVolumesSchema = z
-  .array(allocVolumeSchema)
-  .min(1, 'must name at least one')
-  .superRefine((volumes, context) => {
-    const seen = new Map<string, number>();
-    for (const [at, { name, volume, taskPath }] of volumes.entries()) {
-      const things = {
-        name: `the name '${name}'`,
-        volume: nameOf(volume),
-        taskPath: `the task path ${posix.normalize(`${taskPath}/`)}`,
-      };
-      for (const [field, thing] of Object.entries(things)) {
-        const first = seen.get(thing);
-        seen.set(thing, first ?? at);
-        if (first === undefined) continue;
-        context.addIssue({ code: 'custom', path: [at, field], message: `${thing} is that of [${first}] already` });
+const volumeSchema = consistent(z.strictObject(volumeShape));
+
+const askedVolumeSchema = consistent(
+  z.strictObject({
+    ...volumeShape,
+    accessMode: accessModeSchema.optional(),
+    attachmentMode: attachmentModeSchema.optional(),
+  }),
+);
+
+const listOf = <T extends typeof volumeSchema | typeof askedVolumeSchema>(schema: T) =>
+  z
+    .array(schema)
+    .min(1, 'must name at least one')
+    .superRefine((volumes, context) => {
+      const seen = new Map<string, number>();
+      for (const [at, { name, volume, taskPath }] of volumes.entries()) {
+        const things = {
+          name: `the name '${name}'`,
+          volume: nameOf(volume),
+          taskPath: `the task path ${posix.normalize(`${taskPath}/`)}`,
+        };
+        for (const [field, thing] of Object.entries(things)) {
+          const first = seen.get(thing);
+          seen.set(thing, first ?? at);
+          if (first === undefined) continue;
+          context.addIssue({ code: 'custom', path: [at, field], message: `${thing} is that of [${first}] already` });
+        }
       }
-    }
-  });
+    });
+
+const volumesSchema = listOf(volumeSchema);
+const askedVolumesSchema = listOf(askedVolumeSchema);
+const volumesOfAlloc = 'the volumes of the alloc';
 
 export const allocIdOf = (allocId: unknown): string => checked(textSchema, allocId, 'the alloc id');
 
@@ -102,35 +151,38 @@ export const allocIdOf = (allocId: unknown): string => checked(textSchema, alloc
 export function knownMount(request: MountRequest): KnownMount {
   const { volume, allocId, usage } = checked(mountSchema, request, 'the mount');
   const { readOnly, ...rest } = usage;
-  const capability = checkedUsage(rest);
-  return { key: volume, allocId, usage: capability, readOnly: readOnlyOf(capability, readOnly, 'usage') };
+  const capability = definedCapability(rest);
+  return { key: volume, allocId, usage: capability, readOnly: readOnly ?? isReadOnly(capability.accessMode) };
 }
 
-/** @throws StagecraftError INVALID_ARGUMENT with every fault */
-export function knownVolumes(requests: readonly AllocVolumeRequest[]): AllocVolume[] {
-  return checked(allocVolumesSchema, requests, 'the volumes of the alloc').map(
-    ({ name, volume, mode, taskPath, readOnly, ...usage }, at) => {
-      const capability = checkedUsage(usage);
-      const asked = readOnly ?? (mode === 'read' ? true : undefined);
-      const known = readOnlyOf(capability, asked, `[${at}]`);
-      if (mode === 'read' && !known)
-        throw refused(
-          `[${at}].readOnly: a volume that is claimed for reading is mounted read-only: claim it for writing`,
-        );
-      return { name, volume, mode, taskPath, readOnly: known, ...capability };
+/** @throws StagecraftError INVALID_ARGUMENT with every fault, and of which volume it is */
+export const askedVolumes = (requests: readonly AllocVolumeRequest[]): AskedVolume[] =>
+  checked(askedVolumesSchema, requests, volumesOfAlloc);
+
+/** @throws StagecraftError INVALID_ARGUMENT with every fault, and of which volume it is; a mode that is left out is one */
+export function knownVolumes(requests: readonly (AllocVolumeRequest | AskedVolume)[]): AllocVolume[] {
+  return checked(volumesSchema, requests, volumesOfAlloc).map(
+    ({ name, volume, mode, taskPath, readOnly, ...usage }) => {
+      const capability = definedCapability(usage);
+      const isReader = mode === 'read' || isReadOnly(capability.accessMode);
+      return { name, volume, mode, taskPath, readOnly: readOnly ?? isReader, ...capability };
     },
   );
 }
 
-/** What belongs together is checked by the schema that volumes have, too. */
-const checkedUsage = (usage: z.output<typeof capabilitySchema>): Capability =>
-  definedCapability(checked(capabilitySchema, usage, 'the usage'));
+type Modes = Pick<Capability, 'accessMode' | 'attachmentMode'>;
 
-function readOnlyOf({ accessMode }: Capability, asked: boolean | undefined, where: string): boolean {
-  const isReaderOnly = isReadOnly(accessMode);
-  if (asked === false && isReaderOnly)
-    throw refused(`${where}.readOnly: ${accessMode} is for reading only: leave it out, or ask for another mode`);
-  return asked ?? isReaderOnly;
+export const hasModes = ({ accessMode, attachmentMode }: AskedVolume): boolean =>
+  accessMode !== undefined && attachmentMode !== undefined;
+
+/** What is left out of its modes, as in the first of these that has what is not; none of them has it: as in the first. */
+export function withModes(asked: AskedVolume, offered: readonly Modes[]): AskedVolume {
+  const whole = ({ accessMode, attachmentMode }: Modes): Modes => ({
+    accessMode: asked.accessMode ?? accessMode,
+    attachmentMode: asked.attachmentMode ?? attachmentMode,
+  });
+  const made = offered.find((one) => isOfModes(one, whole(one))) ?? offered[0];
+  return made ? { ...asked, ...whole(made) } : asked;
 }
 
 /**
@@ -142,9 +194,6 @@ export function capabilityFor(key: VolumeKey, { capabilities }: KnownVolume, usa
   if (made) return { ...made, ...usage };
   const modes = capabilities.map(({ attachmentMode, accessMode }) => `${attachmentMode}, ${accessMode}`).join('; ');
   const { attachmentMode, accessMode } = usage;
-  throw refused(
-    `${nameOf(key)} was not made for ${attachmentMode}, ${accessMode}, but for ${modes}: ask for one of these`,
-  );
+  const fault = `${nameOf(key)} was not made for ${attachmentMode}, ${accessMode}, but for ${modes}: ask for one of these`;
+  throw new StagecraftError('INVALID_ARGUMENT', fault, { faults: [fault] });
 }
-
-const refused = (fault: string): StagecraftError => new StagecraftError('INVALID_ARGUMENT', fault, { faults: [fault] });

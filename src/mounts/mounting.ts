@@ -126,20 +126,25 @@ export class Mounting {
     return this.#infoOf({ key, allocId, plugin: published.plugin, capability, readOnly });
   }
 
-  /** What an alloc has mounted, once its plugin is back; undefined where it is not mounted. */
-  async standing({ key, allocId }: Of, { signal, tell }: Following): Promise<MountInfo | undefined> {
+  /** Resolves once the plugin of what is here of a volume takes calls. */
+  async reachable(key: VolumeKey, { signal, tell }: Following): Promise<void> {
     const { volume } = this.#desk.contextAt(key) ?? {};
-    if (!volume) return undefined;
+    if (!volume) return;
     (await this.#options.access.enter(volume.plugin, { signal, waits: (reason) => tell?.(reason) })).leave();
     tell?.(null);
+  }
+
+  /** What an alloc has mounted; undefined where it is not mounted. */
+  async standing({ key, allocId }: Of): Promise<MountInfo | undefined> {
     const context = this.#desk.contextAt(key);
     const user = context && userOf(context, allocId);
-    if (!context?.capability || user?.state !== 'published') return undefined;
+    const { volume, capability } = context ?? {};
+    if (!volume || !capability || user?.state !== 'published') return undefined;
     return this.#infoOf({
       key,
       allocId,
       plugin: volume.plugin,
-      capability: context.capability,
+      capability,
       readOnly: user.readOnly,
     });
   }

@@ -18,7 +18,7 @@ import { basename, dirname } from 'node:path';
 import { messageOf, StagecraftError } from '../errors.js';
 import { isWithin, type MountTable } from '../host/mount-table.js';
 import { type HostTool, ToolOverdue } from './host-tool.js';
-import { isIndexName, removeIndex, writeIndex } from './index-files.js';
+import { indexFilesOf, isIndexName, removeIndex, writeIndex } from './index-files.js';
 import type { ParentDirectory, Place } from './paths.js';
 
 /** What was not removed: it may be somebody's. */
@@ -33,7 +33,7 @@ export interface Places {
    * Makes the directory that a volume is staged at, for root only, and all around it. Safe to repeat; where something is
    * mounted already, the directory is left alone.
    * @throws {StagecraftError} CLAIM_CONFLICT: it is another volume's, which is named; HOST_UNFIT: something is mounted
-   * over a directory of ours; DATA_DIR_UNUSABLE
+   * over a directory or a file of ours; DATA_DIR_UNUSABLE
    */
   makeStaging(place: Place): Promise<void>;
   /**
@@ -62,17 +62,20 @@ const passableMode = 0o711;
 const privateMode = 0o700;
 
 export function hostPlaces({ root, readTable, tool }: PlacesOptions): Places {
-  /** A mount on the way from the root to the place, both not meant. */
-  const mountOver = (table: MountTable, { path }: Place): string | undefined =>
-    table.entries.find((entry) => {
+  /** A mount on the way from the root to the place, both not meant, or on a file beside that way. */
+  const mountOver = (table: MountTable, { path, parents }: Place): string | undefined => {
+    const files = new Set([path, ...parents.map((parent) => parent.path)].flatMap(indexFilesOf));
+    return table.entries.find((entry) => {
       const isBetween = isWithin(path, entry.path) && isWithin(entry.path, root);
-      return isBetween && entry.path !== path && entry.path !== root;
+      return (isBetween && entry.path !== path && entry.path !== root) || files.has(entry.path);
     })?.path;
+  };
 
   const makeAround = (table: MountTable, place: Place): void => {
     const over = mountOver(table, place);
     if (over !== undefined) {
-      throw new StagecraftError('HOST_UNFIT', `something is mounted at ${over}, a directory of Stagecraft: unmount it`);
+      const what = isWithin(place.path, over) ? 'directory' : 'file';
+      throw new StagecraftError('HOST_UNFIT', `something is mounted at ${over}, a ${what} of Stagecraft: unmount it`);
     }
     makeRoot(root);
     for (const { path, subject } of place.parents) {
@@ -101,8 +104,7 @@ export function hostPlaces({ root, readTable, tool }: PlacesOptions): Places {
       if (mounted) return { path: mounted.path, why: 'something is mounted there' };
       const why = await takeAway(place.path, tool);
       if (why !== undefined) return { path: place.path, why };
-      removeIndex(place.path);
-      return removeTemporary(place.parents);
+      return removeIndex(place.path) ?? removeTemporary(place.parents);
     },
   };
 }
@@ -175,7 +177,8 @@ function removeTemporary(parents: readonly ParentDirectory[]): LeftBehind | unde
     if (!isTemporary) continue;
     const refused = removeEmptyDirectory(path);
     if (refused) return refused.isFull && readdirSync(path).some(isIndexName) ? undefined : { path, why: refused.why };
-    removeIndex(path);
+    const left = removeIndex(path);
+    if (left) return left;
   }
   return undefined;
 }

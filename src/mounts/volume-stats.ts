@@ -7,15 +7,15 @@ import { mountAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
 import type { MountContext } from '../../machines/mount-types.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
-import { onAbort } from '../abort.js';
-import type { PluginAccess } from '../calls/plugin-access.js';
+import { onAbort, unlessAborted } from '../abort.js';
+import type { Admitted, PluginAccess } from '../calls/plugin-access.js';
 import { failureOf } from '../calls/plugin-calls.js';
 import { lockKey, nodeCallsOf, type VolumeLocks } from '../calls/volume-locks.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf, StagecraftError } from '../errors.js';
-import type { NodePort, NodeStats } from './node-port.js';
+import type { NodePort, NodeStats, VolumePlace } from './node-port.js';
 import type { MountPaths } from './paths.js';
 import { sideBySide } from './side-by-side.js';
 
@@ -40,12 +40,14 @@ export interface StatsOptions {
   logger: Logger;
   /** Between two looks at all volumes. */
   intervalMs: number;
-  /** Of one call. */
+  /** Of one call to the node side; one for stats takes no longer than `mostMs`. */
   timeoutMs: number;
 }
 
-/** How long a look waits for its turn, and for its plugin. */
+/** How long a question waits for its turn, and for its plugin. */
 const waitMs = 10_000;
+/** How long a plugin has for its answer: what changes the volume waits that long, and no longer. */
+const mostMs = 10_000;
 /** Volumes of one plugin that are looked at together. */
 const atOnce = 4;
 
@@ -54,6 +56,8 @@ export class Stats {
   readonly #stop = new AbortController();
   /** By address. */
   readonly #underWay = new Map<string, Promise<VolumeStats>>();
+  /** Plugins whose volumes are looked at now. */
+  readonly #lookedAt = new Set<string>();
 
   constructor(options: StatsOptions) {
     this.#options = options;
@@ -93,7 +97,7 @@ export class Stats {
 
   /** In its turn. */
   async #asked(address: string, key: VolumeKey): Promise<VolumeStats> {
-    const { access, engine, node, clock, timeoutMs } = this.#options;
+    const { access, engine, clock } = this.#options;
     const { plugin, ...place } = this.#placeOf(address, key);
     const admitted = await access.enter(plugin, { signal: this.#stop.signal, waitMs, waits: () => {} });
     try {
@@ -101,9 +105,7 @@ export class Stats {
       if (!capabilities.has('GET_VOLUME_STATS') && !capabilities.has('VOLUME_CONDITION'))
         throw new StagecraftError('PLUGIN_LACKS', `plugin '${plugin}' offers no GET_VOLUME_STATS: it gives none`);
       const at = clock.now();
-      const client = await admitted.client();
-      const late = `plugin '${plugin}' gave no stats`;
-      const seen = await this.#within(timeoutMs, late, (signal) => node.stats(client, place, { signal }));
+      const seen = await this.#answer(admitted, plugin, place);
       admitted.leave({ grpcCode: 'OK' });
       const { condition = null } = seen;
       await engine.ask(address, { type: 'mount.condition', condition });
@@ -114,6 +116,19 @@ export class Stats {
     } finally {
       admitted.leave();
     }
+  }
+
+  /** One that is given up lets the next call in, whether its client heeds that or not. */
+  #answer(admitted: Admitted, plugin: string, place: VolumePlace): Promise<NodeStats> {
+    const { node, timeoutMs } = this.#options;
+    const ask = async (signal: AbortSignal): Promise<NodeStats> => {
+      const client = await admitted.client();
+      signal.throwIfAborted();
+      return node.stats(client, place, { signal });
+    };
+    return this.#within(Math.min(timeoutMs, mostMs), `plugin '${plugin}' gave no stats`, (signal) =>
+      unlessAborted(signal, () => ask(signal)),
+    );
   }
 
   /** For so long, and no longer than the runtime runs. */
@@ -139,10 +154,7 @@ export class Stats {
   }
 
   /** @throws StagecraftError MOUNT_NOT_FOUND */
-  #placeOf(
-    address: string,
-    key: VolumeKey,
-  ): { plugin: string; csiId: string; volumePath: string; stagingPath?: string } {
+  #placeOf(address: string, key: VolumeKey): VolumePlace & { plugin: string } {
     const { engine, paths, baseDirOf, nodeId } = this.#options;
     const context = engine.peek(address)?.context as MountContext | undefined;
     const user = context?.users.find(({ state }) => state === 'published');
@@ -163,12 +175,12 @@ export class Stats {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       await pause(clock, intervalMs, signal);
-      if (!signal.aborted) await this.#look();
+      if (!signal.aborted) this.#look();
     }
   }
 
   /** Only those that are mounted, of plugins that can be asked now and tell of conditions: each plugin for itself. */
-  async #look(): Promise<void> {
+  #look(): void {
     const { engine, nodeId, access } = this.#options;
     const due = new Map<string, VolumeKey[]>();
     for (const [, { context }] of engine.views(nodeOwnedPrefix('mount', nodeId))) {
@@ -178,9 +190,18 @@ export class Stats {
       if (access.obstacle(plugin) !== undefined || !access.offers(plugin, 'VOLUME_CONDITION')) continue;
       due.set(plugin, [...(due.get(plugin) ?? []), key]);
     }
-    await Promise.all([...due.values()].map((keys) => sideBySide(keys, atOnce, (key) => this.#lookAt(key))));
+    for (const [plugin, keys] of due) void this.#lookAtAll(plugin, keys);
   }
 
+  /** Where the look before is not through with them yet, that goes on, and this one is left out. */
+  async #lookAtAll(plugin: string, keys: VolumeKey[]): Promise<void> {
+    if (this.#lookedAt.has(plugin)) return;
+    this.#lookedAt.add(plugin);
+    await sideBySide(keys, atOnce, (key) => this.#lookAt(key));
+    this.#lookedAt.delete(plugin);
+  }
+
+  /** Never rejects. */
   async #lookAt(key: VolumeKey): Promise<void> {
     if (this.#stop.signal.aborted) return;
     await this.of(key).catch((error: unknown) => {

@@ -121,11 +121,12 @@ export class PluginRegistry {
     checkKey(type, name, allocId);
     const address = pluginsAddress(this.#node, type, name);
     const info = this.#instancesAt(address).find((instance) => instance.allocId === allocId);
-    const own = info ? this.#needing(info) : [];
     // Where nobody else has to be asked, calls are taken in the order in which they come.
     const others = info && this.#dependents ? await this.#dependentsOf(info, this.#dependents) : [];
-    const asked = info && (this.#dependents || own.length > 0) && { info, dependents: together(own, others) };
     this.#refuseIfClosed();
+    // What is mounted while others are asked needs it, too.
+    const own = info ? this.#needing(info) : [];
+    const asked = info && (this.#dependents || own.length > 0) && { info, dependents: together(own, others) };
     if (this.#engine.has(address)) {
       await this.#engine.ask(address, { type: 'plugins.deregister', allocId, ...asked });
     } else if (!this.#clients.types.includes(type)) {
@@ -261,10 +262,12 @@ export class PluginRegistry {
    */
   async dependentsOf(instances: PluginKey[]): Promise<string[]> {
     const infos = instances.flatMap(({ type, name }) => this.#instances(type, name));
-    const own = infos.flatMap((info) => this.#needing(info));
-    if (!this.#dependents || infos.length === 0) return together(own, []) ?? [];
     const { signal } = new AbortController();
-    const others = await askDependents(this.#dependents, infos, { clock: this.#clock, signal });
+    const others =
+      this.#dependents && infos.length > 0
+        ? await askDependents(this.#dependents, infos, { clock: this.#clock, signal })
+        : [];
+    const own = infos.flatMap((info) => this.#needing(info));
     return together(own, others) ?? [];
   }
 

@@ -88,28 +88,38 @@ const bytesIn = (texts: unknown): number =>
 
 const forFileSystems = 'is for file systems: leave it out for a block device';
 
-export const capabilitySchema = z
-  .strictObject({
-    accessMode: accessModeSchema,
-    attachmentMode: attachmentModeSchema,
-    fsType: textSchema.optional(),
-    mountFlags: z.array(sized(maxMapBytes)).optional(),
-  })
-  .refine(({ mountFlags }) => bytesIn(mountFlags) <= maxMapBytes, {
-    path: ['mountFlags'],
-    message: `must have at most ${maxMapBytes} bytes together`,
-    when: isMap,
-  })
-  .refine(({ attachmentMode, fsType }) => attachmentMode !== 'block-device' || fsType === undefined, {
-    path: ['fsType'],
-    message: forFileSystems,
-    when: isMap,
-  })
-  .refine(({ attachmentMode, mountFlags }) => attachmentMode !== 'block-device' || bytesIn(mountFlags) === 0, {
-    path: ['mountFlags'],
-    message: forFileSystems,
-    when: isMap,
-  });
+/** What belongs together in a capability. Also where a part is left out. */
+export const fitting = <T extends z.ZodType<CapabilityParts>>(schema: T): T =>
+  schema
+    .refine(({ mountFlags }) => bytesIn(mountFlags) <= maxMapBytes, {
+      path: ['mountFlags'],
+      message: `must have at most ${maxMapBytes} bytes together`,
+      when: isMap,
+    })
+    .refine(({ attachmentMode, fsType }) => attachmentMode !== 'block-device' || fsType === undefined, {
+      path: ['fsType'],
+      message: forFileSystems,
+      when: isMap,
+    })
+    .refine(({ attachmentMode, mountFlags }) => attachmentMode !== 'block-device' || bytesIn(mountFlags) === 0, {
+      path: ['mountFlags'],
+      message: forFileSystems,
+      when: isMap,
+    });
+
+export const capabilityShape = {
+  accessMode: accessModeSchema,
+  attachmentMode: attachmentModeSchema,
+  fsType: textSchema.optional(),
+  mountFlags: z.array(sized(maxMapBytes)).optional(),
+};
+
+/** What schemas of that shape give, any of it absent. */
+export type PartsOf<Shape extends z.ZodRawShape> = { [Part in keyof Shape]?: z.output<Shape[Part]> | undefined };
+
+type CapabilityParts = PartsOf<typeof capabilityShape>;
+
+export const capabilitySchema = fitting(z.strictObject(capabilityShape));
 
 export const namespaceSchema = textSchema.default('default');
 export const keySchema = z.strictObject({ namespace: namespaceSchema, id: textSchema });

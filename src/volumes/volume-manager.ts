@@ -25,7 +25,7 @@ import { volumesTopic } from './volume-kind.js';
 import { listVolumes, type VolumeFilter } from './volume-list.js';
 import { VolumeMaking, type VolumeMakingPorts } from './volume-making.js';
 import { VolumePlaces, type VolumePlacesPorts } from './volume-places.js';
-import { type PublishOptions, VolumePublishing } from './volume-publishing.js';
+import { type ClaimedPublish, type PublishOptions, VolumePublishing } from './volume-publishing.js';
 import { type Volume, volumeOf } from './volume-view.js';
 
 export type { ClaimOptions } from './volume-claiming.js';
@@ -239,7 +239,7 @@ export class VolumeManager {
   }
 
   /** As `publish`. @returns the volume as it was committed when it had come there, not to be changed */
-  publishTo(key: VolumeKeyInput, nodeId: string, options: PublishOptions): Promise<VolumeContext> {
+  publishTo(key: VolumeKeyInput, nodeId: string, options: ClaimedPublish): Promise<VolumeContext> {
     return this.#publishing.publish(key, nodeId, options);
   }
 

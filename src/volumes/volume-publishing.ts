@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Capability } from '../../machines/csi-types.js';
 import { wishOf } from '../../machines/volume-modes.js';
 import { nameOf } from '../../machines/volume-requests.js';
-import type { VolumeContext } from '../../machines/volume-types.js';
+import type { PublishRequest, VolumeContext } from '../../machines/volume-types.js';
 import { StagecraftError } from '../errors.js';
 import { type AwaitOptions, awaitSchema, awaitShape, checkedOptions, timeLeft } from '../requests/await-options.js';
 import { checked, keyOf, nodeIdSchema, type VolumeKeyInput } from '../requests/fields.js';
@@ -19,6 +19,9 @@ export interface PublishOptions extends AwaitOptions {
   readOnly?: boolean;
 }
 
+/** For a claim: not without it. */
+export type ClaimedPublish = PublishOptions & Pick<PublishRequest, 'claim'>;
+
 export class VolumePublishing {
   readonly #desk: VolumeDesk;
   readonly #places: VolumePlaces;
@@ -29,7 +32,7 @@ export class VolumePublishing {
   }
 
   /** @returns the volume as it was committed when it had come there */
-  async publish(key: VolumeKeyInput, nodeId: string, options: PublishOptions): Promise<VolumeContext> {
+  async publish(key: VolumeKeyInput, nodeId: string, { claim, ...options }: ClaimedPublish): Promise<VolumeContext> {
     this.#desk.refuseIfClosed();
     const known = keyOf(key);
     checkNodeId(nodeId);
@@ -39,6 +42,7 @@ export class VolumePublishing {
     const wish = {
       readOnly,
       ...(capability !== undefined && { capability: capabilityOf(known, context, capability) }),
+      ...(claim && { claim }),
     };
     await this.#places.within(context, { nodeId, takesRoom: true }, (csiNodeId) =>
       this.#desk.ask(known, { type: 'volume.publish', nodeId, csiNodeId, ...wish }),

@@ -61,7 +61,8 @@ describe('A4 allocs and mounts through the API', () => {
     await broken;
     await house.rest();
     expect(reason).to.include('controller-1');
-    const { volumes: _, ...status } = (await ask('GET', '/v1/allocs/a%2Fb')) as AllocReport;
+    const { volumes, ...status } = (await ask('GET', '/v1/allocs/a%2Fb')) as AllocReport;
+    expect(volumes.map(({ name, state }) => [name, state])).to.deep.equal([['d', 'waiting']]);
     expect(status).to.deep.equal({ allocId: 'a/b', state: 'preparing', waits: { d: reason } });
     expect(await refusal('POST', '/v1/allocs/a%2Fb/release')).to.deep.equal([204, undefined]);
     expect(await allocs()).to.deep.equal([]);
@@ -116,10 +117,8 @@ describe('A4 allocs and mounts through the API', () => {
 
   it('A4 what is not there: 404', async () => {
     expect(await refusal('GET', '/v1/allocs/web')).to.deep.equal([404, 'ALLOC_NOT_FOUND']);
-    for (const query of ['', '?namespace=team']) {
-      expect(await refusal('GET', `/v1/mounts/data/stats${query}`)).to.deep.equal([404, 'MOUNT_NOT_FOUND']);
-      expect(await refusal('POST', `/v1/mounts/data/retry${query}`)).to.deep.equal([404, 'MOUNT_NOT_FOUND']);
-    }
+    expect(await refusal('GET', '/v1/mounts/team/data/stats')).to.deep.equal([404, 'MOUNT_NOT_FOUND']);
+    expect(await refusal('POST', '/v1/mounts/team/data/retry')).to.deep.equal([404, 'MOUNT_NOT_FOUND']);
     expect((await ask('GET', '/v1/mounts')) as MountReport[]).to.deep.equal([]);
     expect(await ask('GET', '/v1/strays')).to.deep.equal([]);
     for (const body of [{ path: '/etc' }, {}])

@@ -59,6 +59,34 @@ describe('the details of a volume', () => {
     expect(trouble({ expansion, modification })).to.equal('');
   });
 
+  it('A5 C5 its node has not let go of it for an alloc: which one, and where to look; what has failed there goes first', () => {
+    const capability = { accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
+    const claim = {
+      allocId: 'web',
+      nodeId: 'a',
+      csiNodeId: 'n-a',
+      mode: 'write',
+      generation: 1,
+      ...capability,
+    } as const;
+    const there = { csiNodeId: 'n-a', capability, readOnly: false } as const;
+    const held = (state: 'taken' | 'unpublishing', message?: string): Partial<VolumeReport> => ({
+      publications: { a: { state: 'pending-node-unpublish', ...there, ...(message !== undefined && { message }) } },
+      claims: [{ ...claim, state }],
+    });
+    const why = 'alloc web is being released: see stagecraft alloc status web on node a';
+    const rowOf = (more: Partial<VolumeReport>): string => lineOf('a   ', more) ?? '';
+    expect(rowOf(held('unpublishing'))).to.match(new RegExp(`single-node-writer +${why}$`));
+    expect(rowOf(held('unpublishing', 'busy'))).to.match(/single-node-writer +busy$/);
+    expect(rowOf(held('taken'))).to.match(/single-node-writer$/);
+    const listed = (more: Partial<VolumeReport>): string | undefined =>
+      volumeTable([{ ...volume, ...more }])
+        .split('\n')
+        .at(-1);
+    expect(listed(held('unpublishing'))).to.match(new RegExp(` ${why}$`));
+    expect(listed(held('taken'))).to.match(/ 1$/);
+  });
+
   it('A5 V2 what it was made of, and that it was there before', () => {
     const csiId = 'v-1';
     const other = { volume: { namespace: 'team', id: 'other' }, csiId };

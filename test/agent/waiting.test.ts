@@ -9,12 +9,17 @@ import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { mainPath } from '../scenarios/agent-process.js';
 
+/** What is answered when it is told to, beside what is posted. */
+const askedPath = '/v1/mounts/team/data/stats';
+
 describe('A5 a command that waits', function () {
   this.timeout(30_000);
   let directory: string;
   let server: Server;
   let waitedPath: string;
   let volume: object;
+  /** What else it may look at, by path. */
+  let others: Record<string, object>;
   /** Answers the request that is waited for. */
   let asked: Promise<ServerResponse>;
   let child: ChildProcess | undefined;
@@ -22,10 +27,15 @@ describe('A5 a command that waits', function () {
   beforeEach(async () => {
     directory = mkdtempSync(join(tmpdir(), 'stagecraft-waiting-'));
     waitedPath = '/v1/volumes/team/data';
+    others = {};
     asked = new Promise((resolve) => {
       server = createServer((request, response) => {
-        if (request.method === 'POST') resolve(response);
-        else response.end(JSON.stringify(request.url === waitedPath ? volume : {}));
+        if (request.method === 'POST' || request.url === askedPath) resolve(response);
+        else {
+          const answer = request.url === waitedPath ? volume : (others[request.url ?? ''] ?? {});
+          response.statusCode = 'code' in answer ? 503 : 200;
+          response.end(JSON.stringify(answer));
+        }
       }).listen(join(directory, 'agent.sock'));
     });
     await once(server, 'listening');
@@ -94,5 +104,43 @@ describe('A5 a command that waits', function () {
     process.kill('SIGINT');
     expect(await line()).to.equal(`not waited for any more; the request for alloc web stands: it is ${how}`);
     expect(await ended).to.deep.equal([130, null]);
+  });
+
+  it('A5 H6 a drain: the allocs that are not released yet, then the processes that are not stopped', async () => {
+    const alloc = (allocId: string, waits: object = {}): object => ({ allocId, state: 'releasing', waits });
+    others['/v1/allocs'] = [alloc('web', { data: 'busy' }), alloc('a'), alloc('b'), alloc('c'), alloc('d')];
+    const { line, ended } = run('drain');
+    const response = await asked;
+    const first = 'alloc web: releasing: data: busy; alloc a: releasing; alloc b: releasing; and 2 more';
+    expect(await line()).to.equal(`waiting: ${first}`);
+    others['/v1/allocs'] = { code: 'RUNTIME_CLOSED' };
+    others['/v1/tasks'] = [
+      { id: 'disk', state: 'stopping' },
+      { id: 'old', state: 'failed' },
+      { id: 'off', state: 'stopped' },
+    ];
+    expect(await line()).to.equal('waiting: task disk: stopping');
+    response.end();
+    expect(await ended).to.deep.equal([0, null]);
+  });
+
+  it('A5 M15 the stats of a volume: the plugin that has not answered yet, and what is known of why', async () => {
+    const volume = { namespace: 'team', id: 'data' };
+    const plugin = '/v1/plugins/csi-node/disk';
+    others['/v1/mounts'] = [
+      { volume: { namespace: 'default', id: 'data' }, plugin: 'other' },
+      { volume, plugin: 'disk' },
+    ];
+    others[plugin] = { healthy: true, description: 'ready' };
+    const { line, ended } = run('mount', 'stats', 'data', '--namespace', 'team');
+    const response = await asked;
+    expect(await line()).to.equal('waiting: plugin disk has not answered yet');
+    others[plugin] = { healthy: false, description: 'no answer to Probe' };
+    expect(await line()).to.equal('waiting: plugin disk has not answered yet: no answer to Probe');
+    const error = { code: 'PLUGIN_UNAVAILABLE', message: 'a call is under way (publish)' };
+    others['/v1/mounts'] = [{ volume, plugin: 'disk', error }];
+    expect(await line()).to.equal('waiting: plugin disk has not answered yet: a call is under way (publish)');
+    response.end(JSON.stringify({ volume, at: 0, usage: [] }));
+    expect(await ended).to.deep.equal([0, null]);
   });
 });

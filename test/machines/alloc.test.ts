@@ -144,6 +144,26 @@ describe('the alloc machine', () => {
     expect(actor.getSnapshot().context.failure?.code).to.equal('CLAIM_LOST');
   });
 
+  for (const [at, recover] of [
+    ['preparing', []],
+    ['recovering', [{ type: 'alloc.recover', isNewBoot: false }]],
+    ['recovering', [{ type: 'alloc.recover', isNewBoot: true }]],
+  ] as const) {
+    it(`N3 told so while it is ${at}${recover[0]?.isNewBoot ? ', after another boot' : ''}: given up, told, and released`, async () => {
+      const { actor, runs, told, state, turn } = scene();
+      actor.send(prepare);
+      actor.send({ type: 'alloc.claimed', name: 'data', generation: 7 });
+      if (recover.length > 0) runs.prepare.last.resolve(had);
+      await turn();
+      for (const event of recover) actor.send(event);
+      expect(state()).to.equal(at);
+      const failure = { code: 'CLAIM_LOST', message: 'no', final: true };
+      actor.send({ type: 'alloc.lost', name: 'data', generation: 7, failure });
+      expect([state(), told.slice(-2)]).to.deep.equal(['releasing', ['claim-lost', 'releasing']]);
+      expect(actor.getSnapshot().context.failure?.code).to.equal('CLAIM_LOST');
+    });
+  }
+
   it('N3 H1 after a restart amid its preparing that is begun anew, with what it has claimed by then; told once', async () => {
     const { actor, runs, told, state } = scene();
     actor.send(prepare);

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { fileSecrets } from '../../src/calls/secrets-providers.js';
+import type { AllocStatus } from '../../src/mounts/alloc-view.js';
 import { refusalOf } from '../refusal.js';
 import { block, MountHouse, many, mib, node, plugin, single } from './mount-house.js';
 
@@ -133,6 +134,20 @@ describe('allocations', () => {
     expect(house.violations()).to.deep.equal([]);
   });
 
+  it('H1 H4 given up: what it waited for is told', async () => {
+    await house.make('data', single);
+    await house.runtime.allocations.prepare('first', [house.wanted('data', single)]);
+    const caller = new AbortController();
+    const given = { signal: caller.signal };
+    const prepared = refusalOf(house.runtime.allocations.prepare('second', [house.wanted('data', single)], given));
+    const { waits } = await house.allocIs('second', (alloc) => alloc.waits.data !== undefined);
+    caller.abort();
+    const { code, message } = await prepared;
+    expect([code, waits.data?.includes('first')]).to.deep.equal(['ABORTED', true]);
+    const how = 'what was begun is undone';
+    expect(message).to.include(`alloc second was given up before it was prepared (data: ${waits.data}): ${how}`);
+  });
+
   it('H1 H4 not prepared in time: undone, and what it waited for is told', async () => {
     await house.make('data', single);
     await house.runtime.allocations.prepare('first', [house.wanted('data', single)]);
@@ -144,6 +159,26 @@ describe('allocations', () => {
       ['first taken'],
       ['first prepared', 'second failed'],
     ]);
+  });
+
+  it('H1 H2 the status says of each volume how it is here', async () => {
+    for (const id of ['data', 'log', 'disk']) await house.make(id, many);
+    await house.runtime.allocations.prepare('holder', [house.wanted('log', many)]);
+    const volumes = ['data', 'log'].map((id) => house.wanted(id, many));
+    const here = ({ volumes: all }: AllocStatus): string => all.map(({ name, state }) => `${name} ${state}`).join(', ');
+    await house.runtime.allocations.prepare('web', volumes);
+    expect(here(await house.runtime.allocations.status('web'))).to.equal('data mounted, log mounted');
+    house.driver.script('NodeUnstageVolume', { code: 'INTERNAL', text: 'busy' }, { times: 'always' });
+    const released = house.runtime.allocations.release('web');
+    // Another one has the volume: it stays staged.
+    await house.allocIs('web', (alloc) => here(alloc) === 'data detached, log unmounted');
+    house.driver.clear('NodeUnstageVolume');
+    await released;
+    house.driver.script('NodePublishVolume', { code: 'INTERNAL', text: 'busy' }, { times: 'always' });
+    const prepared = refusalOf(house.runtime.allocations.prepare('web', [...volumes, house.wanted('disk', many)]));
+    await house.allocIs('web', (alloc) => here(alloc) === 'data staged, log staged, disk staged');
+    await house.runtime.allocations.release('web');
+    await prepared;
   });
 
   it('H4 a slot that is taken is waited for', async () => {
@@ -163,7 +198,11 @@ describe('allocations', () => {
     const first = await house.runtime.allocations.prepare('web', volumes);
     expect(await house.runtime.allocations.prepare('web', volumes)).to.deep.equal(first);
     const other = [house.wanted('data', many, { taskPath: '/elsewhere' })];
-    expect((await refusalOf(house.runtime.allocations.prepare('web', other))).code).to.equal('CLAIM_CONFLICT');
+    const { code, message } = await refusalOf(house.runtime.allocations.prepare('web', other));
+    expect([code, message]).to.deep.equal([
+      'CLAIM_CONFLICT',
+      "alloc web has other volumes, or has them otherwise ('data' has taskPath /data, asked for /elsewhere): release it first, or give it what it has",
+    ]);
     expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish']);
   });
 
@@ -200,6 +239,21 @@ describe('allocations', () => {
     expect(csi).to.deep.equal([]);
     await house.open();
     expect((await house.runtime.volumes.get({ id: 'data' }))?.claims).to.deep.equal([]);
+  });
+
+  it('H6 while all are released, what is left can be looked at; nothing new is taken', async () => {
+    await house.make('data', many);
+    const { allocations } = house.runtime;
+    await allocations.prepare('web', [house.wanted('data', many)]);
+    house.driver.script('NodeUnpublishVolume', { code: 'INTERNAL', text: 'busy' }, { times: 'always' });
+    const closed = house.runtime.close({ release: true });
+    const { waits } = await house.allocIs('web', (alloc) => alloc.waits.data !== undefined);
+    expect([waits.data?.includes('busy'), (await allocations.status('web')).state]).to.deep.equal([true, 'releasing']);
+    const refused = await refusalOf(allocations.prepare('db', [house.wanted('data', many)]));
+    expect(refused.code).to.equal('RUNTIME_CLOSED');
+    house.driver.clear('NodeUnpublishVolume');
+    await closed;
+    expect((await refusalOf(allocations.list())).code).to.equal('RUNTIME_CLOSED');
   });
 
   it('a missing secret is refused before any call, named', async () => {

@@ -49,22 +49,24 @@ function scene(allocs: [string, ActorView][]) {
 }
 
 describe('the watch of claims', () => {
-  it('N3 every minute all claims of what is prepared are asked about, until it is stopped', async () => {
+  it('N3 every minute all claims of what is prepared, or is to be, are asked about, until it is stopped', async () => {
     const { clock, asked, told, watch } = scene([
       alloc('a', 'prepared', { data: 1, log: 2 }),
       alloc('b', 'preparing', { data: 3 }),
-      alloc('c', 'prepared', { log: 4 }),
+      alloc('c', 'recovering', { log: 4 }),
+      alloc('d', 'releasing', { data: 5 }),
+      alloc('e', 'failed', { data: 6 }),
     ]);
     watch.start();
     await clock.advance(minuteMs - 1);
     expect(asked).to.deep.equal([]);
     await clock.advance(1);
-    expect(asked.sort()).to.deep.equal(['a data 1', 'a log 2', 'c log 4']);
+    expect(asked.sort()).to.deep.equal(['a data 1', 'a log 2', 'b data 3', 'c log 4']);
     await clock.advance(minuteMs);
-    expect(asked).to.have.length(6);
+    expect(asked).to.have.length(8);
     watch.stop();
     await clock.advance(5 * minuteMs);
-    expect([asked.length, told, clock.pending]).to.deep.equal([6, [], 0]);
+    expect([asked.length, told, clock.pending]).to.deep.equal([8, [], 0]);
   });
 
   it('N3 an alloc whose claim is gone is told which, and why', async () => {
@@ -75,6 +77,16 @@ describe('the watch of claims', () => {
     expect([told.length, address]).to.deep.equal([1, allocAddress('n', 'a')]);
     expect(event).to.deep.include({ type: 'alloc.lost', name: 'log', generation: 2 });
     expect(event).to.have.nested.property('failure.code', 'CLAIM_LOST');
+  });
+
+  it('N3 who has the volumes never answers: after ten seconds no other alloc is asked about this time', async () => {
+    const many = Array.from({ length: 100 }, (_, at) => alloc(`a${at}`, 'prepared', { data: at }));
+    const { clock, asked, watch, answer } = scene(many);
+    answer(() => new Promise(() => {}));
+    const looked = watch.look();
+    await clock.advance(10_000);
+    await looked;
+    expect(asked).to.have.length(16);
   });
 
   it('N3 who has the volumes can not be asked, or never answers: nothing happens, and it is asked the next time', async () => {

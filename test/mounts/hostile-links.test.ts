@@ -1,7 +1,8 @@
 /** What a plugin may put into directories that it can write to: nothing outside of them is read, written or given another mode. */
-import { execFileSync, spawn } from 'node:child_process';
-import {
+import { execFile, execFileSync } from 'node:child_process';
+import fs, {
   chmodSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -10,10 +11,14 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { systemClock } from '../../src/engine/clock.js';
 import { readMountTable } from '../../src/host/mount-info.js';
@@ -29,8 +34,9 @@ describe('places in directories that a plugin can write to', () => {
     const paths = mountPaths({ dataDir: folder, socketRoot: folder });
     const places = hostPlaces({ root: paths.root, readTable: readMountTable, tool: hostTool(systemClock) });
     const staging = paths.staging('disk', { namespace: 'default', id: 'data' });
+    const target = paths.target('disk', { namespace: 'default', id: 'data' }, 'alloc');
     mkdirSync(dirname(staging.path), { recursive: true });
-    return { places, staging };
+    return { places, staging, target };
   };
 
   beforeEach(() => {
@@ -40,6 +46,8 @@ describe('places in directories that a plugin can write to', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
+  /** By this process so far. */
+  const readBytes = (): number => Number(/^rchar: (\d+)$/m.exec(asText('/proc/self/io'))?.[1]);
   const asText = (path: string): string => readFileSync(path, 'utf8');
 
   for (const name of ['json.new', 'json']) {
@@ -62,18 +70,119 @@ describe('places in directories that a plugin can write to', () => {
     expect(asText(outside)).to.equal('{"password":"s3cret"}');
   });
 
-  it('M12 a pipe in the place of an index file holds nobody up', async () => {
+  it('M12 a link that is put in the place of an index file as that is being written: it is not followed', async () => {
     const { places, staging } = prepare();
-    const pipe = `${staging.path}.json`;
-    execFileSync('mkfifo', [pipe]);
-    // Whoever would wait for it gets this to read, so that the test fails, not hangs.
-    const writer = spawn('sh', ['-c', 'echo "{}" > "$1"', 'sh', pipe], { stdio: 'ignore' });
+    const half = `${staging.path}.json.new`;
+    const { unlinkSync } = fs;
+    fs.unlinkSync = (path) => {
+      try {
+        unlinkSync(path);
+      } finally {
+        if (path === half) symlinkSync(outside, half);
+      }
+    };
+    syncBuiltinESMExports();
     try {
-      await places.makeStaging(staging);
-      expect(JSON.parse(asText(pipe))).to.deep.equal(staging.subject);
+      await places.makeStaging(staging).catch(() => {});
     } finally {
-      writer.kill('SIGKILL');
+      fs.unlinkSync = unlinkSync;
+      syncBuiltinESMExports();
     }
+    expect([lstatSync(half).isSymbolicLink(), asText(outside)]).to.deep.equal([true, 'precious']);
+    await places.makeStaging(staging);
+    expect(JSON.parse(asText(`${staging.path}.json`))).to.deep.equal(staging.subject);
+  });
+
+  it('M12 a pipe in the place of an index file holds nobody up', async () => {
+    const { target } = prepare();
+    const pipe = `${target.path}.json`;
+    mkdirSync(dirname(pipe), { recursive: true });
+    execFileSync('mkfifo', [pipe]);
+    // In a process that can be killed: one that waits for a pipe would never say so.
+    const made = [fileURLToPath(new URL('places-process.ts', import.meta.url)), folder, 'data', 'makeParent'];
+    const { stdout } = await promisify(execFile)(process.execPath, ['--import=tsx', ...made], {
+      timeout: 20_000,
+      killSignal: 'SIGKILL',
+    });
+    expect(JSON.parse(stdout)).to.deep.equal([null]);
+    expect(JSON.parse(asText(pipe))).to.deep.equal(target.subject);
+  });
+
+  for (const name of ['json', 'json.new']) {
+    it(`M9 a directory as .${name} in the place of an index file: what is unmounted goes, that stays and is told`, async () => {
+      const { places, staging, target } = prepare();
+      const alloc = dirname(target.path);
+      for (const [place, beside, gone] of [
+        [staging, staging.path, [staging.path]],
+        [target, target.path, []],
+        [target, alloc, [target.path, `${target.path}.json`, alloc]],
+      ] as const) {
+        if (place === staging) await places.makeStaging(place);
+        else await places.makeParent(place);
+        const path = `${beside}.${name}`;
+        rmSync(path, { force: true });
+        mkdirSync(path);
+        writeFileSync(join(path, 'file'), 'precious');
+        for (let times = 0; times < 2; times += 1)
+          expect(await places.remove(place)).to.deep.equal({ path, why: 'it is a directory' });
+        expect(gone.filter((one) => existsSync(one))).to.deep.equal([]);
+        expect(existsSync(name === 'json' ? `${path}.new` : `${beside}.json`)).to.equal(false);
+        expect(asText(join(path, 'file'))).to.equal('precious');
+        rmSync(path, { recursive: true });
+        expect(await places.remove(place)).to.equal(undefined);
+      }
+    });
+
+    it(`M12 a directory as .${name} in the place of an index file is refused by name, and stays`, async () => {
+      const { places, staging } = prepare();
+      const path = `${staging.path}.${name}`;
+      mkdirSync(path);
+      for (const make of [places.makeStaging, places.makeParent]) {
+        const { code, message } = await refusalOf(make(staging));
+        expect([code, message]).to.deep.equal([
+          'DATA_DIR_UNUSABLE',
+          `${path} is in the way of a file of Stagecraft (it is a directory): move it away`,
+        ]);
+      }
+      rmSync(path, { recursive: true });
+      await places.makeStaging(staging);
+    });
+
+    it(`M6 something mounted at .${name} in the place of an index file is refused by name, and told when the place goes`, async () => {
+      const { places, staging } = prepare();
+      const path = `${staging.path}.${name}`;
+      await places.makeStaging(staging);
+      if (name === 'json.new') writeFileSync(path, '');
+      execFileSync('mount', ['--bind', outside, path]);
+      try {
+        const { code, message } = await refusalOf(places.makeStaging(staging));
+        expect([code, message]).to.deep.equal([
+          'HOST_UNFIT',
+          `something is mounted at ${path}, a file of Stagecraft: unmount it`,
+        ]);
+        expect(await places.remove(staging)).to.deep.equal({ path, why: 'something is mounted there' });
+        expect(asText(outside)).to.equal('precious');
+      } finally {
+        execFileSync('umount', ['--lazy', path]);
+      }
+      expect(await places.remove(staging)).to.equal(undefined);
+    });
+  }
+
+  it('M12 a file in the place of an index file that is larger than those are is not read: it is refused, and stays', async () => {
+    const { places, staging } = prepare();
+    const path = `${staging.path}.json`;
+    writeFileSync(path, '');
+    const sizeBytes = 64 * 2 ** 20;
+    truncateSync(path, sizeBytes);
+    const before = readBytes();
+    const { code, message } = await refusalOf(places.makeStaging(staging));
+    expect([code, message]).to.deep.equal([
+      'DATA_DIR_UNUSABLE',
+      `${path} is in the way of a file of Stagecraft (it has more than 16384 bytes): move it away`,
+    ]);
+    expect(readBytes() - before).to.be.below(sizeBytes);
+    expect(statSync(path).size).to.equal(sizeBytes);
   });
 
   it('M1 a link in the place of a directory is refused by name, and what it leads to keeps its mode', async () => {

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Capability } from '../../machines/csi-types.js';
 import type { CsiHandlers } from '../../src/csi/server.js';
 import { parseMountInfo } from '../../src/host/mount-table.js';
-import type { AllocStatus } from '../../src/mounts/allocations.js';
+import type { AllocStatus } from '../../src/mounts/alloc-view.js';
 import type { MountEvent } from '../../src/mounts/mount-events.js';
 import type { AllocVolumeRequest } from '../../src/mounts/mount-spec.js';
 import { createRuntime, type Runtime } from '../../src/runtime.js';

@@ -292,6 +292,49 @@ describe('mounts', () => {
   });
 });
 
+describe('what is mounted while others are asked what needs its plugin', () => {
+  let house: MountHouse;
+  /** Of those who are asked, in order: answers. */
+  let asked: (() => void)[];
+  beforeEach(async () => {
+    asked = [];
+    house = await MountHouse.start({
+      dependents: () => new Promise((resolve) => asked.push(() => resolve(['volume of somebody else']))),
+    });
+  });
+  afterEach(() => house.end());
+
+  const mount = (): Promise<unknown> =>
+    house.runtime.mounts.mount({ volume: { id: 'data' }, allocId: 'a', usage: many });
+  const needing = ['volume default/data (mounted for alloc a)', 'volume of somebody else'];
+
+  it('I13 counts at a deregistration', async () => {
+    await house.make('data', many);
+    const updates = house.runtime.plugins.updates('csi-node')[Symbol.asyncIterator]();
+    const leaving = house.runtime.plugins.deregister('csi-node', plugin, 'disk-1');
+    await until(() => asked.length === 1);
+    await mount();
+    asked.shift()?.();
+    await leaving;
+    const { value } = await updates.next();
+    expect(value.dependents).to.deep.equal(needing);
+  });
+
+  it('I13 keeps a task from being stopped', async () => {
+    await house.runtime.tasks.start({ id: 'own', type: 'monolith', socket: `${house.folder}/csi.sock` });
+    for (const type of ['csi-node', 'csi-controller']) await house.runtime.plugins.waitFor(type, 'own');
+    const capacity = { requiredBytes: mib };
+    await house.runtime.volumes.create({ id: 'data', plugin: 'own', capacity, capabilities: [many] });
+    const refused = refusalOf(house.runtime.tasks.stop('own'));
+    await until(() => asked.length === 2);
+    await mount();
+    for (const answer of asked) answer();
+    const { code, message } = await refused;
+    expect(code).to.equal('PLUGIN_IN_USE');
+    expect(message).to.include(`it is in use by ${needing.join(', ')};`);
+  });
+});
+
 describe('mounts of volumes that are attached first', () => {
   it('M13 the publish context is handed on as it was given', async () => {
     const house = await MountHouse.start({ attach: true });

@@ -99,6 +99,24 @@ describe('mounts after a restart', () => {
     expect([...new Set(house.nodeCalls())]).to.deep.equal(['Stage', 'Publish', 'Unpublish', 'Unstage']);
   });
 
+  it('N3 H1 fenced while its volume is on its way to it: it is undone, and nothing of it is published or mounted', async () => {
+    house = await MountHouse.start({ attach: true });
+    await house.make('data', single);
+    house.driver.script('ControllerPublishVolume', { code: 'ABORTED', text: 'busy' }, { times: 'always' });
+    const prepared = refusalOf(house.runtime.allocations.prepare('web', [house.wanted('data', single)]));
+    await house.driver.waitForCall('ControllerPublishVolume');
+    await house.runtime.nodes.fence(node, 'its power is cut');
+    while (!(await house.runtime.nodes.status(node)).fence?.isDone) await new Promise(setImmediate);
+    house.driver.script('ControllerPublishVolume', {});
+    const topology = { 'topology.hostpath.csi.stagecraft/node': node };
+    await house.runtime.nodes.report({ id: node, plugins: [{ name: plugin, nodeId: node, topology }] });
+    expect(await prepared).to.include({ code: 'CLAIM_LOST' });
+    await house.allocIs('web', ({ state }) => state === 'failed');
+    expect([house.nodeCalls(), house.mounted()]).to.deep.equal([[], []]);
+    const volume = await house.runtime.volumes.get({ id: 'data' });
+    expect([volume?.claims, volume?.publications]).to.deep.equal([[], {}]);
+  });
+
   it('N3 H1 killed while it is prepared, its claim lost meanwhile: it takes no other one, and is undone', async () => {
     house = await MountHouse.start({ attach: true });
     await house.make('data', many);

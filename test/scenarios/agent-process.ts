@@ -13,6 +13,9 @@ import { parseMountInfo } from '../../src/host/mount-table.js';
 
 export const mainPath = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 
+/** What a command has said on stderr, but for what it waited for: on a machine that is busy it may say that at any time. */
+export const complaintsIn = (stderr: string): string => stderr.replaceAll(/^waiting: .*\n/gm, '');
+
 /** A place for one agent: its configuration and its data. */
 export interface Place {
   directory: string;

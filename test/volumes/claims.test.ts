@@ -287,9 +287,13 @@ describe('claims', () => {
     await claim('w1');
     await house.volumes.publish(data, 'a');
     await house.volumes.release(data, 'w1');
-    expect(await refusal(house.volumes.delete(data))).to.match(
+    const refused = await refusal(house.volumes.delete(data));
+    expect(refused).to.match(
       /^VOLUME_IN_USE .*claimed by alloc w1 on node a \(write, .*, unpublishing\): its node has to report that it let go/,
     );
+    expect(refused)
+      .to.match(/, or to be fenced, first: see stagecraft alloc status w1 on node a$/)
+      .and.not.include('force');
   });
 
   it('C5 a signal that comes too late takes no claim away', async () => {

@@ -101,6 +101,25 @@ describe('claims of a node in the same process', () => {
     });
   }
 
+  it('N3 H4 for a claim that is lost it is published no more: neither asked for then, nor while it is under way', async () => {
+    const { generation } = await claims().claim(key, w1, wait);
+    const claim = { allocId: 'w1', generation };
+    const { passed, open } = gate();
+    house.plugin.script = ({ rpc }) => (rpc === 'ControllerPublishVolume' ? { before: passed } : {});
+    const publishing = refusalOf(publish({ claim }));
+    await house.rest();
+    // As a fence of its node does.
+    await house.volumes.release(key, 'w1');
+    open();
+    expect(await publishing).to.include({ code: 'ABORTED' });
+    const before = calls('ControllerPublishVolume').length;
+    const lost = await refusalOf(publish({ claim }));
+    expect([lost.code, isRetryable(lost)]).to.deep.equal(['CLAIM_LOST', false]);
+    expect(await refusalOf(publish({ claim: { allocId: 'w2', generation } }))).to.include({ code: 'CLAIM_LOST' });
+    expect(calls('ControllerPublishVolume')).to.have.length(before);
+    expect(await house.volumes.get(key)).to.deep.include({ claims: [], publications: {} });
+  });
+
   it('H2 each step twice, at the same time: as once', async () => {
     let generation = 0;
     for (const step of steps) {

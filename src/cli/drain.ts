@@ -1,0 +1,41 @@
+/** `stagecraft drain`: takes down all that runs on a node, and says meanwhile what that waits for. */
+import type { Command } from 'commander';
+import { describeAlloc } from '../agent/describe-mounts.js';
+import type { AllocReport } from '../agent/mount-api.js';
+import type { TaskReport } from '../agent/task-api.js';
+import { askAgent } from './client.js';
+import { oneLine } from './print.js';
+import { print, type ReachOptions, reach, socketOf, soon } from './reach.js';
+import { tellingOf } from './waiting.js';
+
+export function addDrain(program: Command): void {
+  reach(
+    program.command('drain').description('release all allocs, stop the plugin processes in order, then the agent'),
+  ).action(drain);
+}
+
+async function drain(options: ReachOptions): Promise<void> {
+  const socketPath = socketOf(options);
+  await tellingOf(askAgent(socketPath, 'POST', '/v1/drain'), () => goingAt(socketPath), options);
+  print('drained: allocs are released, the plugin processes are stopped, and the agent has ended');
+}
+
+/** More than these are counted only. */
+const mostTold = 3;
+
+/** Allocs go first, then the processes. */
+async function goingAt(socketPath: string): Promise<string | undefined> {
+  // What is closed already tells nothing.
+  const listed = async <T>(path: string): Promise<T[]> => {
+    const list = askAgent(socketPath, 'GET', path, soon) as Promise<T[]>;
+    return list.catch(() => []);
+  };
+  const allocs = (await listed<AllocReport>('/v1/allocs')).map(describeAlloc);
+  const going = allocs.length > 0 ? allocs : (await listed<TaskReport>('/v1/tasks')).flatMap(describeEnd);
+  const more = going.length - mostTold;
+  const told = [...going.slice(0, mostTold), ...(more > 0 ? [`and ${more} more`] : [])];
+  return told.length > 0 ? oneLine(told.join('; ')) : undefined;
+}
+
+const describeEnd = ({ id, state }: TaskReport): string[] =>
+  state === 'stopped' || state === 'failed' ? [] : [`task ${id}: ${state}`];

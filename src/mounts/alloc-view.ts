@@ -1,0 +1,94 @@
+/** An alloc as callers see it, made of what is committed. */
+import type { StateValue } from 'xstate';
+import type { AllocContext, AllocMount, AllocState, AllocVolume } from '../../machines/alloc-types.js';
+import type { Failure } from '../../machines/host.js';
+import type { MountContext } from '../../machines/mount-types.js';
+import type { VolumeKey } from '../../machines/volume-types.js';
+import { asData } from '../engine/data.js';
+import type { ActorView } from '../engine/engine.js';
+
+/**
+ * How a volume of an alloc is on this node. `waiting`: nothing of it is here for the alloc yet. `staged`: it is to be mounted.
+ * `lost`: it was mounted, and is not any more. `leaving`: it is to be unmounted. `detached`: it is unmounted, and is to be
+ * unstaged. `unmounted`: the alloc has nothing of it here any more. `failed`: it could not be mounted.
+ */
+export type AllocVolumeState =
+  | 'waiting'
+  | 'staged'
+  | 'mounted'
+  | 'lost'
+  | 'leaving'
+  | 'detached'
+  | 'unmounted'
+  | 'failed';
+
+export interface AllocVolumeStatus extends AllocVolume {
+  state: AllocVolumeState;
+}
+
+/** One alloc, and what it has. */
+export interface AllocStatus {
+  allocId: string;
+  state: AllocState;
+  volumes: AllocVolumeStatus[];
+  /** Where they are, once it is prepared. */
+  mounts?: AllocMount[];
+  /** By the name of a volume: what it waits for. */
+  waits: Record<string, string>;
+  /** Why it failed, or is undone. */
+  error?: Failure;
+}
+
+/** The engine keeps contexts as the machines made them, but does not know their types. */
+export const allocContextOf = (context: object): AllocContext => context as AllocContext;
+
+/** The name of a state as it is told: without what is inside it. */
+export const allocStateOf = (value: StateValue): AllocState =>
+  (typeof value === 'string' ? value : Object.keys(value)[0]) as AllocState;
+
+/** Of one that awaits that somebody asks for it: just that, of each volume. */
+export function waitsOf({ state, context }: ActorView): Record<string, string> {
+  const { volumes, waits } = allocContextOf(context);
+  const isAsleep = typeof state === 'object' && 'recovering' in state && state.recovering === 'waiting';
+  return isAsleep ? Object.fromEntries(volumes.map(({ name }) => [name, newBoot])) : waits;
+}
+
+/** Nobody knows whether its workload is to run again. */
+const newBoot = 'the host was started anew: prepare the alloc again, or release it';
+
+/**
+ * Whoever gets it may change it.
+ * @param mountOf of a volume on this node; absent: nothing of it is here
+ */
+export function allocStatusOf(view: ActorView, mountOf: (key: VolumeKey) => MountContext | undefined): AllocStatus {
+  const { allocId, volumes, mounts, failure } = allocContextOf(view.context);
+  const state = allocStateOf(view.state);
+  return asData({
+    allocId,
+    state,
+    volumes: volumes.map((one) => ({ ...one, state: volumeStateOf({ allocId, state }, mountOf(one.volume)) })),
+    ...(mounts && { mounts }),
+    waits: waitsOf(view),
+    ...(failure && { error: failure }),
+  });
+}
+
+/** Of a volume that the node has for nobody of this name. */
+const absentIn: Record<AllocState, AllocVolumeState> = {
+  preparing: 'waiting',
+  prepared: 'lost',
+  recovering: 'waiting',
+  releasing: 'unmounted',
+  released: 'unmounted',
+  failed: 'unmounted',
+};
+
+function volumeStateOf(
+  { allocId, state }: Pick<AllocStatus, 'allocId' | 'state'>,
+  mount: MountContext | undefined,
+): AllocVolumeState {
+  const user = mount?.users.find((one) => one.allocId === allocId);
+  if (!user) return absentIn[state];
+  if (user.state === 'wanted') return mount?.staging.state === 'staged' ? 'staged' : 'waiting';
+  return user.state === 'published' ? 'mounted' : user.state;
+}

@@ -1,0 +1,157 @@
+/** What is done for an alloc, over mounts and a claim client that are what the test says: its claims, lost at any moment. */
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { AllocWork } from '../../machines/alloc.js';
+import type { AllocVolume } from '../../machines/alloc-types.js';
+import type { CallOutcome } from '../../machines/csi-types.js';
+import type { EffectCall } from '../../src/engine/effects.js';
+import { StagecraftError } from '../../src/errors.js';
+import { AllocWorker, type AllocWorkOptions } from '../../src/mounts/alloc-work.js';
+import type { ClaimClient } from '../../src/mounts/claim-client.js';
+import { simulatedClock } from '../../src/testing/simulated-clock.js';
+
+const data: AllocVolume = {
+  ...{ name: 'data', volume: { namespace: 'default', id: 'data' }, mode: 'write', readOnly: false, taskPath: '/data' },
+  ...{ accessMode: 'single-node-writer', attachmentMode: 'file-system' },
+};
+
+const settled = async (): Promise<void> => {
+  for (let turns = 0; turns < 30; turns += 1) await turn();
+};
+
+function scene(generations: Record<string, number>) {
+  const clock = simulatedClock();
+  const calls: string[] = [];
+  const sent: object[] = [];
+  /** The claim that the alloc has; null: it was given up, and others may have written since. */
+  const state = { held: 1 as number | null, next: 7, isPluginBack: () => {}, isStanding: true };
+  const back = new Promise<void>((resolve) => {
+    state.isPluginBack = resolve;
+  });
+  const claims: ClaimClient = {
+    look: async () => ({ uid: 'u', plugin: 'disk', capabilities: [], secrets: {} }),
+    claim: async () => {
+      state.held ??= state.next;
+      calls.push(`claim ${state.held}`);
+      return { generation: state.held };
+    },
+    holds: async (_, { generation }) => {
+      calls.push('holds');
+      return state.held === generation;
+    },
+    publish: async (_, { claim }) => {
+      calls.push('publish');
+      if (claim?.generation !== state.held) throw new StagecraftError('CLAIM_LOST', 'it has it no more');
+      return {
+        ...{ uid: 'u', plugin: 'disk', capabilities: [], secrets: {} },
+        ...{ csiId: 'c', volumeContext: {}, publishContext: {} },
+      };
+    },
+    release: async () => ({}),
+    unstaged: async () => {},
+    expanded: async () => {},
+  };
+  const info = { volume: data.volume, hostPath: '/x', readOnly: false, isDevice: false };
+  const mounting = {
+    check: async (asked: object) => ({ ...asked, known: {}, capability: {} }),
+    publishing: () => ({
+      nodeId: 'n',
+      readOnly: false,
+      accessMode: data.accessMode,
+      attachmentMode: data.attachmentMode,
+    }),
+    bring: async () => {
+      calls.push('bring');
+      return info;
+    },
+    take: async () => void calls.push('take'),
+    reachable: () => back,
+    standing: async () => (state.isStanding ? info : undefined),
+    refuseUnclaimed: () => {},
+    confirm: async () => void calls.push('confirm'),
+  };
+  const worker = new AllocWorker({
+    ...{ node: 'n', claims, clock, compared: () => undefined },
+    mounting: () => mounting as unknown as ReturnType<AllocWorkOptions['mounting']>,
+  });
+  const end = new AbortController();
+  const run = {
+    ...{ address: 'alloc/n/web', id: 'x', seq: 1, recovered: false, attempt: 1 },
+    input: { allocId: 'web', volumes: [data], generations },
+    signal: end.signal,
+    onAbort: () => () => {},
+    sent: () => {},
+    send: (event: object) => void sent.push(event),
+  } as unknown as EffectCall<AllocWork>;
+  return { clock, calls, sent, state, worker, run, end, claims };
+}
+
+const codeOf = (outcome: CallOutcome<unknown>): string =>
+  outcome.status === 'done' ? 'prepared' : outcome.failure.code;
+
+describe('claims of allocs at work', () => {
+  it('N3 its claim is lost while it waits for its plugin, as it is recovered: it is not claimed anew without a word', async () => {
+    const { calls, state, worker, run } = scene({ data: 1 });
+    state.isStanding = false;
+    const recovered = worker.recover(run);
+    await settled();
+    // Its node is fenced, another one has it, writes, and gives it back.
+    state.held = null;
+    state.isPluginBack();
+    expect([codeOf(await recovered), calls.includes('bring')]).to.deep.equal(['CLAIM_LOST', false]);
+  });
+
+  it('N3 its claim is lost between its being claimed and its being published: nothing is mounted for it', async () => {
+    const { calls, state, worker, run, claims, clock } = scene({});
+    let isReady = false;
+    const { publish } = claims;
+    claims.publish = async (...args) => {
+      if (isReady) return publish(...args);
+      throw new StagecraftError('NODE_NOT_READY', 'the node is fenced');
+    };
+    const prepared = worker.prepare(run);
+    await settled();
+    state.held = null;
+    isReady = true;
+    for (let times = 0; times < 10; times += 1) {
+      await clock.advance(1_000);
+      await settled();
+    }
+    expect(calls).to.not.include('bring');
+    expect(codeOf(await prepared)).to.equal('CLAIM_LOST');
+  });
+
+  it('H2 whoever has the volumes never answers a claim, and heeds no signal: what is to be undone waits, and says for what', async () => {
+    const { calls, sent, worker, run, end, claims, clock } = scene({});
+    claims.claim = () => new Promise(() => {});
+    void worker.prepare(run).catch(() => {});
+    await settled();
+    end.abort(new Error('its time is over'));
+    const release = { ...run, signal: new AbortController().signal } as EffectCall<AllocWork>;
+    void worker.release(release).catch(() => {});
+    for (let times = 0; times < 60; times += 1) {
+      await clock.advance(10_000);
+      await settled();
+    }
+    const reason = 'what was begun for it before has not ended yet';
+    expect([calls, sent]).to.deep.equal([[], [{ type: 'alloc.waits', name: 'data', reason }]]);
+  });
+  it('N3 nothing is confirmed of a claim that is lost', async () => {
+    const { calls, state, worker, run } = scene({ data: 1 });
+    state.held = null;
+    state.isPluginBack();
+    expect(codeOf(await worker.recover(run))).to.equal('CLAIM_LOST');
+    expect(calls).to.deep.equal(['holds']);
+  });
+
+  it('H2 N3 only the very claim that it has on this node is released', async () => {
+    const { worker, run, claims } = scene({ data: 1 });
+    const released: object[] = [];
+    claims.release = async (_, request) => {
+      released.push(request);
+      return {};
+    };
+    await worker.release(run);
+    expect(released).to.deep.equal([{ allocId: 'web', nodeId: 'n', generation: 1 }]);
+  });
+});
