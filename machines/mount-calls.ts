@@ -30,10 +30,22 @@ export interface TargetCall extends MountCall {
   allocId: string;
 }
 
+/** One that undoes something at its path. */
+export interface UndoingCall extends MountCall {
+  /** What the path has shown once it was made; absent: whatever is there is taken for that. */
+  found?: KernelMount;
+}
+
+export type UnstageCall = UndoingCall;
+
+export interface UnpublishCall extends TargetCall, UndoingCall {}
+
 export interface NodePublishCall extends MakingCall, TargetCall {
   readOnly: boolean;
   /** Whether it is published from its staging path. */
   isStaged: boolean;
+  /** What that has shown once it was staged; absent: nothing. */
+  staged?: KernelMount;
   /** An attempt before it may have taken effect. */
   isRepeat: boolean;
 }
@@ -81,7 +93,7 @@ export const userAt = ({ work, users }: MountContext): MountUser => {
   return user;
 };
 
-export const mountCallOf = (context: MountContext): MountCall => {
+const mountCallOf = (context: MountContext): MountCall => {
   const { plugin, secrets, csiId } = mustVolume(context);
   return { plugin, secrets, isForced: false, key: context.key, csiId };
 };
@@ -94,13 +106,27 @@ export const stageCallOf = (context: MountContext): StageCall => {
 export const nodePublishCallOf = (context: MountContext): NodePublishCall => {
   const { allocId, readOnly, inDoubt = false } = userAt(context);
   const isStaged = context.staging.state === 'staged';
-  return { ...stageCallOf(context), allocId, readOnly, isStaged, isRepeat: inDoubt };
+  const staged = stagedAs(context);
+  return {
+    ...stageCallOf(context),
+    ...{ allocId, readOnly, isStaged, isRepeat: inDoubt },
+    ...(staged && { staged }),
+  };
 };
 
-export const targetCallOf = (context: MountContext): TargetCall => ({
-  ...mountCallOf(context),
-  allocId: userAt(context).allocId,
-});
+/** What was found is of this staging only while that is sure: an attempt at another one may have made something else. */
+const stagedAs = ({ staging: { state, found } }: MountContext): KernelMount | undefined =>
+  state === 'staged' ? found : undefined;
+
+export const unpublishCallOf = (context: MountContext): UnpublishCall => {
+  const { allocId, found } = userAt(context);
+  return { ...mountCallOf(context), allocId, ...(found && { found }) };
+};
+
+export const unstageCallOf = (context: MountContext): UnstageCall => {
+  const found = stagedAs(context);
+  return { ...mountCallOf(context), ...(found && { found }) };
+};
 
 export const nodeExpandCallOf = (context: MountContext): NodeExpandCall => {
   const { expansion, staging, users } = context;

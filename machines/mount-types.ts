@@ -22,6 +22,8 @@ export interface KernelMount {
   device: string;
   /** Path within the file system. */
   root: string;
+  /** E.g. `ext4`. Absent in what was stored before this was kept. */
+  fsType?: string;
 }
 
 /**

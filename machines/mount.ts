@@ -6,8 +6,6 @@ import { assign, enqueueActions, raise, setup } from 'xstate';
 import type { CallOutcome } from './csi-types.js';
 import { hostActions, stampOf, unbound } from './host.js';
 import {
-  type MountCall,
-  mountCallOf,
   type NodeExpandAnswer,
   type NodeExpandCall,
   type NodePublishAnswer,
@@ -18,8 +16,10 @@ import {
   type StageAnswer,
   type StageCall,
   stageCallOf,
-  type TargetCall,
-  targetCallOf,
+  type UnpublishCall,
+  type UnstageCall,
+  unpublishCallOf,
+  unstageCallOf,
 } from './mount-calls.js';
 import {
   chooseWork,
@@ -87,8 +87,8 @@ export const mountMachine = setup({
   actors: {
     nodeStage: unbound<CallOutcome<StageAnswer>, StageCall>(),
     nodePublish: unbound<CallOutcome<NodePublishAnswer>, NodePublishCall>(),
-    nodeUnpublish: unbound<CallOutcome<NodeUnpublishAnswer>, TargetCall>(),
-    nodeUnstage: unbound<CallOutcome<NodeUnpublishAnswer>, MountCall>(),
+    nodeUnpublish: unbound<CallOutcome<NodeUnpublishAnswer>, UnpublishCall>(),
+    nodeUnstage: unbound<CallOutcome<NodeUnpublishAnswer>, UnstageCall>(),
     /** Done once the controller side knows, too. */
     nodeExpand: unbound<CallOutcome<NodeExpandAnswer>, NodeExpandCall>(),
   },
@@ -166,8 +166,8 @@ export const mountMachine = setup({
     staged: { on: { settle: 'settling' } },
     publishing: pending({ calling: calling('nodePublish', { input: nodePublishCallOf, done: targetMounted }) }),
     published: { on: { settle: 'settling' } },
-    unpublishing: pending({ calling: calling('nodeUnpublish', { input: targetCallOf, done: targetUnmounted }) }),
-    unstaging: pending({ calling: calling('nodeUnstage', { input: mountCallOf, done: unstaged }) }),
+    unpublishing: pending({ calling: calling('nodeUnpublish', { input: unpublishCallOf, done: targetUnmounted }) }),
+    unstaging: pending({ calling: calling('nodeUnstage', { input: unstageCallOf, done: unstaged }) }),
     expanding: pending({ calling: calling('nodeExpand', { input: nodeExpandCallOf, done: nodeExpanded }) }),
   },
 });

@@ -11,6 +11,7 @@ import { PluginCalls } from './calls/plugin-calls.js';
 import { noSecrets } from './calls/secrets.js';
 import type { VolumeLocks } from './calls/volume-locks.js';
 import { csiNode } from './csi/node.js';
+import type { CommitNotice } from './engine/actor-site.js';
 import { type Clock, pause } from './engine/clock.js';
 import type { ActorKind } from './engine/effects.js';
 import type { Engine } from './engine/engine.js';
@@ -184,16 +185,21 @@ export class NodeSide {
   attach(engine: Engine): void {
     this.#attached = this.#parts(engine);
     const { watch, claimWatch } = this.#attached;
-    const instances = `${nodeOwnedPrefix('plugin', this.#nodeId)}csi-node/`;
     // What was mounted through its process may have gone with that.
-    this.#stopWatching = engine.observe(({ address, state, entry }) => {
-      const isBack =
-        state === 'healthy' && entry.event?.type === 'fingerprint.changed' && address.startsWith(instances);
-      if (!isBack) return;
-      const plugin = addressParts(address)[3] ?? '';
+    this.#stopWatching = engine.observe((notice) => {
+      const plugin = this.#pluginBack(notice);
       // What is in use elsewhere by now is not mounted again.
-      void claimWatch.look().then(() => watch.lookSoon(plugin));
+      if (plugin !== undefined) void claimWatch.look().then(() => watch.lookSoon(plugin));
     });
+  }
+
+  /** Which plugin another process may be behind from here on: one of its instances is well, or has taken the place of another. */
+  #pluginBack({ address, state, entry }: CommitNotice): string | undefined {
+    const isOf = (kind: string): boolean => address.startsWith(`${nodeOwnedPrefix(kind, this.#nodeId)}csi-node/`);
+    const isBack =
+      (entry.event?.type === 'fingerprint.changed' && state === 'healthy' && isOf('plugin')) ||
+      (entry.event?.type === 'plugins.deregister' && isOf('plugins'));
+    return isBack ? addressParts(address)[3] : undefined;
   }
 
   /**

@@ -88,11 +88,13 @@ export const isSourceWithin = (one: MountSource, other: MountSource): boolean =>
 
 export class MountTable {
   readonly entries: readonly MountEntry[];
+  readonly #paths: ReadonlySet<string>;
   /** By the mount that they are on, and by path: those that are seen first at theirs. */
   readonly #children = new Map<number | undefined, Map<string, MountEntry>>();
 
   constructor(entries: readonly MountEntry[]) {
     this.entries = entries;
+    this.#paths = new Set(entries.map(({ path }) => path));
     const ids = new Set(entries.map(({ id }) => id));
     for (const entry of entries) {
       const parentId = ids.has(entry.parentId) && entry.parentId !== entry.id ? entry.parentId : undefined;
@@ -107,6 +109,16 @@ export class MountTable {
     return this.#wayTo(path).filter((entry) => entry.path === path);
   }
 
+  /** Whether something is mounted at just this path, be it that others hide it. */
+  has(path: string): boolean {
+    return this.#paths.has(path);
+  }
+
+  /** What hides all that is mounted at just this path; undefined: nothing is, or it is seen. */
+  hiderOf(path: string): MountEntry | undefined {
+    return this.has(path) && this.at(path).length === 0 ? this.holderOf(path) : undefined;
+  }
+
   /** The mount that the path is in. */
   holderOf(path: string): MountEntry {
     const holder = this.#wayTo(path).at(-1);
@@ -117,9 +129,9 @@ export class MountTable {
   /**
    * What a bind mount of the path would show.
    * @param path without symlinks
+   * @param holder of which mount; default: the one that is seen there
    */
-  sourceOf(path: string): MountSource {
-    const holder = this.holderOf(path);
+  sourceOf(path: string, holder: MountEntry = this.holderOf(path)): MountSource {
     const within = path.slice(holder.path === '/' ? 0 : holder.path.length);
     const root = `${holder.root === '/' ? '' : holder.root}${within === '/' ? '' : within}`;
     return { device: holder.device, root: root === '' ? '/' : root };

@@ -15,9 +15,10 @@ import type {
   StageAnswer,
   StageCall,
   TargetCall,
+  UnpublishCall,
+  UnstageCall,
 } from '../../machines/mount-calls.js';
 import type { KernelMount, MountInput } from '../../machines/mount-types.js';
-import { nameOf } from '../../machines/volume-requests.js';
 import { type CallBounds, givenUpAfterMs } from '../calls/call-bounds.js';
 import { modeRefusal } from '../calls/newer-modes.js';
 import type { Admitted } from '../calls/plugin-access.js';
@@ -25,9 +26,21 @@ import { anew, type PluginCalls, type Work } from '../calls/plugin-calls.js';
 import { nodeCallsOf } from '../calls/volume-locks.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
 import { StagecraftError } from '../errors.js';
-import { isWithin, type MountEntry, type MountTable } from '../host/mount-table.js';
+import { isSourceWithin, type MountEntry, type MountTable } from '../host/mount-table.js';
 import type { ClaimClient } from './claim-client.js';
 import { isWritableDevice } from './device-access.js';
+import {
+  coveredStill,
+  notMounted,
+  notReadOnly,
+  notStagedAnyMore,
+  notTheVolume,
+  notToUnstage,
+  stagingCovered,
+  stillMounted,
+  withMountsInside,
+} from './mount-faults.js';
+import { strangerAt } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
 import type { NodePort } from './node-port.js';
 import type { MountPaths, Place } from './paths.js';
@@ -102,10 +115,19 @@ export function mountKind(options: MountKindOptions): ActorKind {
     );
     const table = await tables.table();
     const seen = table.at(place.path).at(-1);
-    if (!seen) return table;
-    if (refusal) throw refusal;
-    throw stillMounted(what, place, seen);
+    if (seen) throw refusal ?? stillMounted(what, place, seen);
+    const hider = table.hiderOf(place.path);
+    if (hider) throw coveredStill(place, hider);
+    return table;
   };
+  /** What is not ours is left alone: the plugin would take that away, or see nothing of ours, and say that it is done. */
+  const uncovered = async (place: Place, found: KernelMount | undefined): Promise<void> => {
+    const stranger = strangerAt(await tables.table(), place.path, found);
+    if (stranger) throw coveredStill(place, stranger);
+  };
+  /** Whether a mount shows, not what was mounted at the place, but the directory of this host that it was mounted on. */
+  const isDirectoryOf = ({ path }: Place, entry: MountEntry, table: MountTable): boolean =>
+    isSourceWithin(entry, table.sourceOf(path, table.holderOf(paths.root)));
   const removed = async (place: Place, table: MountTable): Promise<NodeUnpublishAnswer> => {
     const left = await places.remove(place, table);
     return left ? { leftBehind: `${left.path}: ${left.why}` } : {};
@@ -115,8 +137,11 @@ export function mountKind(options: MountKindOptions): ActorKind {
     <T>(place: Place, otherwise: () => T | Promise<T>) =>
     ({ capabilities }: Admitted['sight']): Promise<T> | undefined => {
       if (capabilities.has('STAGE_UNSTAGE_VOLUME')) return undefined;
-      return seenAt(place).then((seen) => {
+      return tables.table().then((table) => {
+        const seen = table.at(place.path).at(-1);
         if (seen) throw notToUnstage(place, seen);
+        const hider = table.hiderOf(place.path);
+        if (hider) throw coveredStill(place, hider);
         return otherwise();
       });
     };
@@ -160,13 +185,16 @@ export function mountKind(options: MountKindOptions): ActorKind {
       }),
       nodePublish: effect<NodePublishCall, NodePublishAnswer>((input) => {
         const target = targetOf(input);
+        const staging = stagingOf(input);
         const targetPath = told(input.plugin, target);
-        const stagingPath = told(input.plugin, stagingOf(input));
+        const stagingPath = told(input.plugin, staging);
         const pathsOf = () => ({
           targetPath: targetPath(),
           ...(input.isStaged && { stagingPath: stagingPath() }),
         });
         let isTaken = false;
+        /** Since it was staged somebody has unmounted it. */
+        let isUnstaged = false;
         return {
           refusal: (sight) => modeRefusal(sight, [input.capability]),
           prepare: async () => {
@@ -174,15 +202,21 @@ export function mountKind(options: MountKindOptions): ActorKind {
             await options.shared();
             const table = await tables.table();
             isTaken = table.at(target.path).length > 0;
+            isUnstaged = input.staged !== undefined && !table.has(staging.path);
+            const stranger = input.staged && strangerAt(table, staging.path, input.staged);
+            if (stranger) throw stagingCovered(input, stranger);
             await places.makeParent(target, table);
           },
           call: async (client, bounds) => {
             const { csiId, capability, volumeContext, publishContext, readOnly } = input;
+            if (isUnstaged) throw notStagedAnyMore(staging);
             if (isTaken && !input.isRepeat) await cleared(client, bounds);
             const request = { csiId, ...pathsOf(), capability, volumeContext, publishContext, readOnly };
             await tidied(target, node.publish(client, request, bounds));
-            const found = await seenAt(target);
+            const table = await tables.table();
+            const found = table.at(target.path).at(-1);
             if (!found) throw notMounted(target);
+            if (input.staged && isDirectoryOf(staging, found, table)) throw notTheVolume(input, staging, target);
             if (readOnly && (await isWritable(found, capability))) throw notReadOnly(input, target);
             return { found: kernelMount(found), bootId };
           },
@@ -193,13 +227,16 @@ export function mountKind(options: MountKindOptions): ActorKind {
           await undone('published', target, () => node.unpublish(client, { csiId, targetPath: targetPath() }, bounds));
         }
       }),
-      nodeUnpublish: effect<TargetCall, NodeUnpublishAnswer>(
+      nodeUnpublish: effect<UnpublishCall, NodeUnpublishAnswer>(
         (input) => {
           const target = targetOf(input);
           const targetPath = told(input.plugin, target);
           const { csiId } = input;
           return {
-            prepare: async () => void targetPath(),
+            prepare: async () => {
+              targetPath();
+              await uncovered(target, input.found);
+            },
             call: async (client, bounds) => {
               const request = { csiId, targetPath: targetPath() };
               const unpublish = (): Promise<void> => node.unpublish(client, request, bounds);
@@ -209,14 +246,17 @@ export function mountKind(options: MountKindOptions): ActorKind {
         },
         ['nodePublish'],
       ),
-      nodeUnstage: effect<MountCall, NodeUnpublishAnswer>(
+      nodeUnstage: effect<UnstageCall, NodeUnpublishAnswer>(
         (input) => {
           const staging = stagingOf(input);
           const stagingPath = told(input.plugin, staging);
           const { csiId } = input;
           return {
             without: unlessStaging(staging, async () => removed(staging, await tables.table())),
-            prepare: async () => void stagingPath(),
+            prepare: async () => {
+              stagingPath();
+              await uncovered(staging, input.found);
+            },
             call: async (client, bounds) => {
               const request = { csiId, stagingPath: stagingPath() };
               const unstage = (): Promise<void> => node.unstage(client, request, bounds);
@@ -247,45 +287,8 @@ export function mountKind(options: MountKindOptions): ActorKind {
   };
 }
 
-const kernelMount = ({ device, root }: MountEntry): KernelMount => ({ device, root });
+const kernelMount = ({ device, root, fsType }: MountEntry): KernelMount => ({ device, root, fsType });
 
 /** A read-only mount does not stop writes to a device: that has to be read-only itself. */
 const isWritable = (entry: MountEntry, { attachmentMode }: Capability): boolean | Promise<boolean> =>
   attachmentMode === 'block-device' ? isWritableDevice(entry) : !entry.isReadOnly;
-
-const notMounted = ({ path }: Place): StagecraftError =>
-  new StagecraftError(
-    'MOUNT_MISSING',
-    `the plugin says that it has published the volume, but nothing is mounted at ${path}: does it run in a mount namespace from which its mounts can't be seen? See docs/mounts.md`,
-  );
-
-/** Who has mounted something in a volume keeps it from being unmounted, and the plugin may not know why. */
-function withMountsInside(error: unknown, { path }: Place, { entries }: MountTable): unknown {
-  const inside = entries.filter((entry) => entry.path !== path && isWithin(entry.path, path));
-  if (!(error instanceof StagecraftError) || inside.length === 0) return error;
-  const { code, message, cause, ...details } = error;
-  const names = [...new Set(inside.map((entry) => entry.path))].join(', ');
-  return new StagecraftError(code, `${message}; mounted inside it: ${names}: unmount that first`, {
-    ...details,
-    cause,
-  });
-}
-
-const stillMounted = (what: string, { path }: Place, { device, root, fsType }: MountEntry): StagecraftError =>
-  new StagecraftError(
-    'MOUNT_STAYS',
-    `the plugin says that the volume is not ${what} any more, but ${root} of ${device} (${fsType}) is mounted at ${path} still: it is asked again`,
-  );
-
-const notToUnstage = ({ path }: Place, { device, root, fsType }: MountEntry): StagecraftError =>
-  new StagecraftError(
-    'MOUNT_STAYS',
-    `the plugin does not offer to stage and unstage volumes, but ${root} of ${device} (${fsType}) is mounted at the staging path ${path}: the plugin that staged it has to be back, or somebody has to unmount it`,
-  );
-
-const notReadOnly = ({ key }: MountCall, { path }: Place): StagecraftError =>
-  new StagecraftError(
-    'MOUNT_NOT_AS_ASKED',
-    `${nameOf(key)} was to be read-only at ${path}, but the plugin has mounted it for writing: it is unmounted again; mount it for writing, or mend the plugin`,
-    { final: true },
-  );

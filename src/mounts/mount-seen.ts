@@ -6,17 +6,30 @@ import { isRemoved, type MountEntry, type MountTable } from '../host/mount-table
 export const isOfProcess = ({ fsType }: MountEntry): boolean => fsType.startsWith('fuse');
 
 /**
- * What is seen at the path in place of what was mounted there: on top of that, or since that is gone.
+ * What is seen at the path in place of what was mounted there: on top of that, over a directory on the way to it, or since
+ * that is gone.
  * @param found what was mounted there; absent: whatever is there is taken for it
  */
 export function strangerAt(table: MountTable, path: string, found: KernelMount | undefined): MountEntry | undefined {
   const seen = table.at(path).at(-1);
-  return seen && found && !isSame(seen, found) ? seen : undefined;
+  if (!seen) return table.hiderOf(path);
+  return found && !isSame(seen, found) ? seen : undefined;
 }
 
 /** Drivers whose processes serve their mounts may make them anew by themselves: each of those has another device. */
 const isSame = (seen: MountEntry, found: KernelMount): boolean =>
-  isRemoved(seen, found) || (seen.root === found.root && (seen.device === found.device || isOfProcess(seen)));
+  (found.fsType === undefined || seen.fsType === found.fsType) &&
+  (isRemoved(seen, found) || (seen.root === found.root && (seen.device === found.device || isOfProcess(seen))));
+
+/** Where something is to be seen, and what. */
+export interface Shown {
+  path: string;
+  /** Absent: whatever is there. */
+  found?: KernelMount;
+}
+
+export const isShown = (table: MountTable, { path, found }: Shown): boolean =>
+  table.has(path) && !strangerAt(table, path, found);
 
 /** In words for people. */
 export const coveredBy = ({ device, root, fsType, path }: MountEntry): string =>

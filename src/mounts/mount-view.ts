@@ -78,10 +78,15 @@ export function mountStatusOf(
   });
 }
 
-function userStatusOf({ allocId, state, readOnly, failure, tries }: MountUser): Omit<MountUserStatus, 'hostPath'> {
-  const message = failure?.message ?? tries?.failure.message;
+function userStatusOf(user: MountUser): Omit<MountUserStatus, 'hostPath'> {
+  const { allocId, state, readOnly, failure, tries } = user;
+  const isWaiting = user.isUnconfirmed && state === 'wanted';
+  const message = isWaiting ? claimUnknown(allocId) : (failure?.message ?? tries?.failure.message);
   return { allocId, state, readOnly, ...(message !== undefined && { message }) };
 }
+
+const claimUnknown = (allocId: string): string =>
+  `it is mounted once it is known that alloc ${allocId} still has its claim: the status of that alloc says what that waits for`;
 
 /** What keeps it from where it is going. */
 export function mountTrouble({ awaiting, work, staging, users, expansion }: MountContext): Failure | undefined {

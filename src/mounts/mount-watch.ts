@@ -1,18 +1,19 @@
 /**
  * Holds what is believed of mounts against what the kernel shows: as the runtime starts, before any call; when a plugin is
  * back; and at intervals. What differs is told to the mount concerned, as an event in its mailbox, like all else. Only the
- * kernel's table is read: nothing that is mounted is touched. What is to be done then: machines/mount-changes.ts
+ * kernel's table is read: nothing that is mounted is touched; whether what a process serves answers still, a process of its
+ * own finds out. What is to be done then: machines/mount-changes.ts
  */
 import { existsSync } from 'node:fs';
 import { nodeOwnedPrefix } from '../../machines/addresses.js';
-import type { MountContext, MountSight, StagingSight } from '../../machines/mount-types.js';
+import type { KernelMount, MountContext, MountRequest, MountSight } from '../../machines/mount-types.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf } from '../errors.js';
 import type { MountTable } from '../host/mount-table.js';
-import { coveredBy, isOfProcess, strangerAt } from './mount-seen.js';
+import { coveredBy, isOfProcess, type Shown, strangerAt } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
 import { unlessOutOfService } from './out-of-service.js';
 import type { MountPaths } from './paths.js';
@@ -41,14 +42,24 @@ const retryMs = 1_000;
 /** Mounts that are looked at together, and targets of each: one that does not answer takes its time. */
 const atOnce = 4;
 
+type Seen = Pick<Extract<MountRequest, { type: 'mount.observed' }>, 'users' | 'staging'>;
+type Fail = (error: unknown) => void;
+/** By address. */
+type Mounts = ReadonlyMap<string, MountContext>;
+
 export class MountWatch {
   readonly #options: MountWatchOptions;
   readonly #stop = new AbortController();
-  #compared: Promise<void> | undefined;
-  /** Targets that were told of, as something else is seen there. */
+  #tellCompared: () => void = () => {};
+  /** The first comparison is done. */
+  readonly #compared = new Promise<void>((resolve) => {
+    this.#tellCompared = resolve;
+  });
+  #isStarted = false;
+  /** Places that were told of, as something else is seen there. */
   #covered = new Set<string>();
-  /** By plugin, or undefined for all; whether there is to be another one after it. */
-  readonly #underWay = new Map<string | undefined, boolean>();
+  /** Looks by what they are for; whether there is to be another one after it. */
+  readonly #underWay = new Map<string, boolean>();
 
   constructor(options: MountWatchOptions) {
     this.#options = options;
@@ -56,7 +67,8 @@ export class MountWatch {
 
   /** Compares all, as often as that takes, then goes on at intervals. Resolves after the first time. */
   start(): Promise<void> {
-    this.#compared ??= this.#first();
+    if (!this.#isStarted) void this.#first();
+    this.#isStarted = true;
     return this.#compared;
   }
 
@@ -64,50 +76,104 @@ export class MountWatch {
     this.#stop.abort();
   }
 
-  /** Compares the mounts of a plugin that is back, or all. */
-  async look(plugin?: string, isFirst = false): Promise<void> {
-    const { engine, nodeId, paths, tables } = this.#options;
-    // What is committed before the table is read must be in it.
-    const views = [...engine.views(nodeOwnedPrefix('mount', nodeId))];
-    // Where nothing was ever mounted there is nothing to look for.
-    if (views.length === 0 && !existsSync(paths.root)) return;
-    const table = await tables.table();
-    await sideBySide(views, atOnce, async ([address, { context }]) => {
-      const mount = context as MountContext;
-      if (!mount.volume || (plugin !== undefined && mount.volume.plugin !== plugin)) return;
-      const seen = await this.#seen(mount, table, plugin !== undefined);
-      if (isFirst || seen.users.length + seen.staging.length > 0)
-        await engine.ask(address, { type: 'mount.observed', ...seen, isStart: isFirst }).catch(unlessOutOfService);
-    });
-    if (plugin !== undefined) return;
-    await this.#options.strays.tell();
-    this.#tellCovered(
-      views.map(([, { context }]) => context as MountContext),
-      table,
-    );
+  /**
+   * Compares the mounts of a plugin that is back, or all, and finds out which of them are dead.
+   * @throws Error where something could not be found out, or told; all else was
+   */
+  async look(plugin?: string): Promise<void> {
+    const looks = await Promise.allSettled([this.#compare(plugin), this.#findDead(plugin)]);
+    for (const look of looks) if (look.status === 'rejected') throw look.reason;
   }
 
-  /** Logs each once. What is not ours is left alone, and what it covers is there still, or is mounted again once that is gone. */
-  #tellCovered(mounts: MountContext[], table: MountTable): void {
-    const { paths, logger } = this.#options;
+  /** What the kernel's table tells. */
+  async #compare(plugin?: string, isFirst = false): Promise<void> {
+    // What is committed before the table is read must be in it.
+    const before = this.#mounts();
+    // Where nothing was ever mounted there is nothing to look for.
+    if (before.size === 0 && !existsSync(this.#options.paths.root)) return;
+    const table = await this.#options.tables.table();
+    const after = this.#mounts();
+    await this.#tellEach(before, plugin, (mount) => this.#missing(mount, table), isFirst);
+    if (plugin !== undefined) return;
+    await this.#options.strays.tell();
+    this.#tellCovered(before, after, table);
+  }
+
+  /** Takes its time where some do not answer. */
+  async #findDead(plugin?: string): Promise<void> {
+    const mounts = this.#mounts();
+    if (mounts.size === 0) return;
+    const table = await this.#options.tables.table();
+    await this.#tellEach(mounts, plugin, (mount, fail) => this.#dead(mount, table, fail));
+  }
+
+  /** Tells each what is seen of it. @throws Error what is known of one that could not be looked at, or told; the others were */
+  async #tellEach(
+    mounts: Mounts,
+    plugin: string | undefined,
+    seenOf: (mount: MountContext, fail: Fail) => Seen | Promise<Seen>,
+    isStart = false,
+  ): Promise<void> {
+    const failed: Error[] = [];
+    await sideBySide(mounts, atOnce, async ([address, mount]) => {
+      if (!mount.volume || (plugin !== undefined && mount.volume.plugin !== plugin)) return;
+      const fail = (cause: unknown): void =>
+        void failed.push(new Error(`${nameOf(mount.key)}: ${messageOf(cause)}`, { cause }));
+      const seen = await seenOf(mount, fail);
+      if (!isStart && seen.users.length + seen.staging.length === 0) return;
+      const told = this.#options.engine.ask(address, { type: 'mount.observed', ...seen, isStart });
+      await told.catch(unlessOutOfService).catch(fail);
+    });
+    const [first, ...more] = failed;
+    if (!first) return;
+    if (more.length > 0) first.message += `; and ${more.length} more`;
+    throw first;
+  }
+
+  #mounts(): Mounts {
+    const { engine, nodeId } = this.#options;
+    const views = engine.views(nodeOwnedPrefix('mount', nodeId));
+    return new Map([...views].map(([address, { context }]) => [address, context as MountContext]));
+  }
+
+  /**
+   * Logs each once. What is not ours is left alone, and what it covers is there still, or is mounted again once that is gone.
+   * @param after as it was once the table was read: what was mounted anew meanwhile may be what that shows
+   */
+  #tellCovered(before: Mounts, after: Mounts, table: MountTable): void {
     const covered = new Set<string>();
-    for (const { key, volume, users } of mounts) {
-      if (!volume) continue;
-      for (const { state, allocId, found } of users) {
-        if (state !== 'published') continue;
-        const { path } = paths.target(volume.plugin, key, allocId);
-        const stranger = strangerAt(table, path, found);
+    for (const [address, mount] of before) {
+      const still = new Map(this.#shown(after.get(address)).map(({ path, number }) => [path, number]));
+      for (const { path, number, found } of this.#shown(mount)) {
+        const stranger = still.get(path) === number ? strangerAt(table, path, found) : undefined;
         if (!stranger) continue;
         covered.add(path);
-        if (!this.#covered.has(path)) logger.warn({ path }, `${nameOf(key)} is ${coveredBy(stranger)}`);
+        if (!this.#covered.has(path))
+          this.#options.logger.warn({ path }, `${nameOf(mount.key)} is ${coveredBy(stranger)}`);
       }
     }
     this.#covered = covered;
   }
 
+  /** Where the kernel is to show it, and what. */
+  #shown(mount: MountContext | undefined): (Shown & { number: number })[] {
+    if (!mount?.volume) return [];
+    const { paths } = this.#options;
+    const { key, volume, staging, users } = mount;
+    const isShown = staging.state === 'staged' && staging.found !== undefined;
+    return [
+      ...(isShown ? [{ ...staging, path: paths.staging(volume.plugin, key).path }] : []),
+      ...users
+        .filter(({ state }) => state === 'published')
+        .map((user) => ({ ...user, path: paths.target(volume.plugin, key, user.allocId).path })),
+    ];
+  }
+
   /** Compares the mounts of a plugin that is back, once the first time is over. */
   lookSoon(plugin: string): void {
-    if (this.#compared && !this.#stop.signal.aborted) void this.#compared.then(() => this.#lookAgain(plugin));
+    void this.#compared.then(() => {
+      if (!this.#stop.signal.aborted) void this.#again(`plugin ${plugin}`, () => this.look(plugin));
+    });
   }
 
   async #first(): Promise<void> {
@@ -115,14 +181,15 @@ export class MountWatch {
     const { signal } = this.#stop;
     for (;;) {
       try {
-        await this.look(undefined, true);
+        await this.#compare(undefined, true);
         break;
       } catch (error) {
-        if (signal.aborted) return;
+        if (signal.aborted) break;
         logger.warn({}, `mounts can't be compared with the kernel's table yet: ${messageOf(error)}`);
         await pause(clock, retryMs, signal);
       }
     }
+    this.#tellCompared();
     void this.#loop();
   }
 
@@ -130,57 +197,77 @@ export class MountWatch {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       await pause(this.#options.clock, intervalMs, signal);
-      if (!signal.aborted) await this.#lookAgain();
+      if (signal.aborted) return;
+      void this.#again('dead', () => this.#findDead());
+      await this.#again('all', () => this.#compare());
     }
   }
 
   /** What fails is done again in its turn. All who ask during a look have one more after it. */
-  async #lookAgain(plugin?: string): Promise<void> {
-    if (this.#underWay.has(plugin)) {
-      this.#underWay.set(plugin, true);
+  async #again(what: string, look: () => Promise<void>): Promise<void> {
+    if (this.#underWay.has(what)) {
+      this.#underWay.set(what, true);
       return;
     }
     do {
-      this.#underWay.set(plugin, false);
-      await this.look(plugin).catch((error: unknown) => {
-        this.#options.logger.debug({}, `mounts can't be compared with the kernel's table now: ${messageOf(error)}`);
+      this.#underWay.set(what, false);
+      await look().catch((error: unknown) => {
+        this.#options.logger.warn({}, `mounts can't be compared with the kernel's table now: ${messageOf(error)}`);
       });
-    } while (this.#underWay.get(plugin) && !this.#stop.signal.aborted);
-    this.#underWay.delete(plugin);
+    } while (this.#underWay.get(what) && !this.#stop.signal.aborted);
+    this.#underWay.delete(what);
   }
 
-  async #seen(
-    { key, volume, users, staging, bootId: mountedIn }: MountContext,
-    table: MountTable,
-    mayBeDead: boolean,
-  ): Promise<{ users: MountSight[]; staging: StagingSight[] }> {
-    const { paths, bootId, onPluginLoss } = this.#options;
-    const plugin = volume?.plugin ?? '';
-    // What was mounted in another boot is gone with it, and so are those who had it.
-    const isNewBoot = mountedIn !== null && mountedIn !== bootId;
-    const isMended = onPluginLoss === 'remount' && !isNewBoot;
-    const isDeadAt = async (path: string): Promise<boolean> => {
-      const entry = table.at(path).at(-1);
-      return entry !== undefined && isOfProcess(entry) && (await this.#options.isDead(path));
+  #missing({ key, volume, users, staging, bootId }: MountContext, table: MountTable): Seen {
+    const { paths } = this.#options;
+    const { plugin = '' } = volume ?? {};
+    const isMended = this.#isMended(bootId);
+    const isGone =
+      staging.state === 'staged' &&
+      (this.#isOfOtherBoot(bootId) || (staging.found !== undefined && !table.has(paths.staging(plugin, key).path)));
+    return {
+      users: users
+        .filter(({ state, allocId }) => state === 'published' && !table.has(paths.target(plugin, key, allocId).path))
+        .map(({ number }) => ({ number, is: 'missing', isMended })),
+      staging: isGone ? [{ number: staging.number, isMended }] : [],
     };
-    const stagings: StagingSight[] = [];
-    if (staging.state === 'staged') {
-      const { number, found } = staging;
-      const { path } = paths.staging(plugin, key);
-      const isMissing = isNewBoot || (found !== undefined && table.at(path).length === 0);
-      const isDead = !isMissing && mayBeDead && (await isDeadAt(path));
-      if (isMissing || isDead) stagings.push({ number, isMended, ...(isDead && { isDead }) });
-    }
+  }
+
+  async #dead({ key, volume, users, staging, bootId }: MountContext, table: MountTable, fail: Fail): Promise<Seen> {
+    const { paths } = this.#options;
+    const { plugin = '' } = volume ?? {};
+    const isMended = this.#isMended(bootId);
+    const isDeadAt = async (path: string, found: KernelMount | undefined): Promise<boolean> => {
+      const entry = table.at(path).at(-1);
+      if (!entry || !isOfProcess(entry) || strangerAt(table, path, found)) return false;
+      return this.#options.isDead(path).catch((error: unknown) => {
+        fail(error);
+        return false;
+      });
+    };
+    const isStaged = staging.state === 'staged';
+    // A stage whose answer was lost may have left something that died with its driver.
+    const mayBeDead = isStaged || (staging.state === 'doubtful' && !staging.isDead);
+    const { path: stagingPath } = paths.staging(plugin, key);
+    const isDead = mayBeDead && (await isDeadAt(stagingPath, isStaged ? staging.found : undefined));
     // What is bound from something dead is dead itself.
-    const isAllDead = stagings.some(({ isDead }) => isDead);
+    const deadDevice = isDead ? table.at(stagingPath).at(-1)?.device : undefined;
     const sights: MountSight[] = [];
-    await sideBySide(users, atOnce, async ({ state, number, allocId }) => {
+    await sideBySide(users, atOnce, async ({ state, number, allocId, found }) => {
       if (state !== 'published') return;
       const { path } = paths.target(plugin, key, allocId);
-      const isThere = table.at(path).length > 0;
-      const isDead = isThere && mayBeDead && (isAllDead || (await isDeadAt(path)));
-      if (!isThere || isDead) sights.push({ number, is: isDead ? 'dead' : 'missing', isMended });
+      const isBound = deadDevice !== undefined && table.at(path).at(-1)?.device === deadDevice;
+      if (isBound || (await isDeadAt(path, found))) sights.push({ number, is: 'dead', isMended });
     });
-    return { users: sights, staging: stagings };
+    return { users: sights, staging: isDead ? [{ number: staging.number, isMended, isDead }] : [] };
+  }
+
+  /** What was mounted in another boot is gone with it, and so are those who had it. */
+  #isOfOtherBoot(mountedIn: string | null): boolean {
+    return mountedIn !== null && mountedIn !== this.#options.bootId;
+  }
+
+  #isMended(mountedIn: string | null): boolean {
+    return this.#options.onPluginLoss === 'remount' && !this.#isOfOtherBoot(mountedIn);
   }
 }

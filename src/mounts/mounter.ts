@@ -17,8 +17,8 @@ import type { ClaimClient } from './claim-client.js';
 import { type MountDesk, userOf } from './mount-desk.js';
 import { type MountEvent, mountEventOf } from './mount-events.js';
 import { mountsTopic } from './mount-kind.js';
-import { strangerAt } from './mount-seen.js';
-import { allocIdOf, knownMount, type MountRequest } from './mount-spec.js';
+import { isShown, type Shown } from './mount-seen.js';
+import { allocIdOf, type KnownMount, knownMount, type MountRequest } from './mount-spec.js';
 import type { MountTables } from './mount-tables.js';
 import { type MountStatus, mountStatusOf } from './mount-view.js';
 import type { MountInfo, Mounting } from './mounting.js';
@@ -87,15 +87,22 @@ export class Mounter {
   /** Whether the alloc has the volume in this way, and the kernel shows it. @throws StagecraftError INVALID_ARGUMENT */
   async has(request: MountRequest): Promise<boolean> {
     this.#desk.refuseIfClosed();
-    const { key, allocId, usage, readOnly } = knownMount(request);
+    const asked = knownMount(request);
+    // Mounted anew while the table is read, it is what that shows, or was.
+    const before = this.#shownFor(asked);
+    const table = await this.#options.tables.table();
+    return [before, this.#shownFor(asked)].some((shown) => shown !== undefined && isShown(table, shown));
+  }
+
+  /** Where an alloc has a volume in just that way, and what is to be seen there. */
+  #shownFor({ key, allocId, usage, readOnly }: KnownMount): Shown | undefined {
     const context = this.#desk.contextAt(key);
     const user = context && userOf(context, allocId);
-    if (!context?.volume || user?.state !== 'published' || user.readOnly !== readOnly) return false;
+    if (!context?.volume || user?.state !== 'published' || user.readOnly !== readOnly) return undefined;
     const { accessMode, attachmentMode } = context.capability ?? {};
-    if (accessMode !== usage.accessMode || attachmentMode !== usage.attachmentMode) return false;
+    if (accessMode !== usage.accessMode || attachmentMode !== usage.attachmentMode) return undefined;
     const { path } = this.#options.paths.target(context.volume.plugin, key, allocId);
-    const table = await this.#options.tables.table();
-    return table.at(path).length > 0 && !strangerAt(table, path, user.found);
+    return { path, ...(user.found && { found: user.found }) };
   }
 
   /** All that is here of volumes, or is to go. */

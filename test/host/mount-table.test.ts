@@ -119,6 +119,19 @@ describe('mount table', () => {
     expect(table.sourceOf('/a/b').root).to.equal('/over/b');
   });
 
+  it('what hides a mount is named by the mount that is seen there; what is seen, or is not there, is hidden by none', () => {
+    const hidden = { id: 2, parent: 1, path: '/a/b', root: '/hidden' };
+    const over = { id: 3, parent: 1, path: '/a', root: '/over' };
+    expect(tableOf(host, hidden, over).hiderOf('/a/b')?.id).to.equal(3);
+    expect(tableOf(host, hidden, over, { ...over, id: 4, parent: 3 }).hiderOf('/a/b')?.id).to.equal(4);
+    expect(tableOf(host, hidden, over, { ...hidden, id: 4, parent: 3 }).hiderOf('/a/b')).to.equal(undefined);
+    expect(tableOf(host, hidden).hiderOf('/a/b')).to.equal(undefined);
+    expect(tableOf(host, over).hiderOf('/a/b')).to.equal(undefined);
+    expect([tableOf(host, hidden, over), tableOf(host, over)].map((table) => table.has('/a/b'))).to.deep.equal([
+      ...[true, false],
+    ]);
+  });
+
   it('a path that only begins like a mount is not in it', () => {
     const table = tableOf(host, { id: 2, parent: 1, path: '/a', root: '/x' });
     expect(table.sourceOf('/ab').root).to.equal('/ab');

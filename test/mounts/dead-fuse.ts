@@ -2,8 +2,9 @@
  * A mount that never answers: whoever touches it hangs. It is one of FUSE whose server is this process, which reads
  * requests when it is told to, and answers none but the first. Needs root and /dev/fuse.
  */
-import { spawnSync } from 'node:child_process';
-import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { closeSync, constants, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
+import type { CsiHandlers } from '../../src/csi/server.js';
 import { until } from '../until.js';
 
 export interface DeadMount {
@@ -74,6 +75,25 @@ export function deadMount(path: string): DeadMount {
       const { status, stderr } = spawnSync('umount', ['--lazy', '--no-canonicalize', path], { encoding: 'utf8' });
       if (status !== 0 && !/not mounted|no mount point/.test(stderr)) throw new Error(stderr);
     },
+  };
+}
+
+/** A driver that serves all that it mounts itself. @param made what it has mounted so far, in that order */
+export function servingDriver(made: DeadMount[]): CsiHandlers {
+  const mounted = (path: string): object => {
+    mkdirSync(path, { recursive: true });
+    made.push(deadMount(path));
+    return {};
+  };
+  const unmounted = (path: string): object => {
+    execFileSync('umount', ['--no-canonicalize', path]);
+    return {};
+  };
+  return {
+    NodeStageVolume: ({ stagingTargetPath }) => mounted(stagingTargetPath),
+    NodePublishVolume: ({ targetPath }) => mounted(targetPath),
+    NodeUnpublishVolume: ({ targetPath }) => unmounted(targetPath),
+    NodeUnstageVolume: ({ stagingTargetPath }) => unmounted(stagingTargetPath),
   };
 }
 

@@ -1,51 +1,95 @@
 /** A volume whose staging path and targets are served by a process that is gone, as with most FUSE drivers. Needs root and /dev/fuse. */
-import { execFileSync } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
+import type { Store } from '../../src/engine/store.js';
+import { inMemory } from '../registry/kept-data.js';
 import { until } from '../until.js';
-import { type DeadMount, deadMount } from './dead-fuse.js';
-import { MountHouse, many, plugin } from './mount-house.js';
+import { type DeadMount, servingDriver } from './dead-fuse.js';
+import { type HouseOptions, MountHouse, many, plugin } from './mount-house.js';
 
-/** The bundled driver leaves alone what is none of its own: this one takes away whatever is there. */
-function unmounted(path: string): object {
-  execFileSync('umount', ['--no-canonicalize', path]);
-  return {};
+/** Volumes are many, or far away: it takes a second until those of a node are read. */
+function slowStore(store: Store, slow: { isSlow: boolean }): Store {
+  return new Proxy(store, {
+    get(target, key: keyof Store) {
+      if (key === 'list')
+        return async (...range: Parameters<Store['list']>) => {
+          if (slow.isSlow && range[0].prefix.startsWith('node/')) await pause(1_000);
+          return target.list(...range);
+        };
+      const value = target[key];
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
 }
 
 describe('a staging path that is dead', () => {
   let house: MountHouse;
-  let made: DeadMount[] = [];
+  let made: DeadMount[];
+  const request = (allocId: string) => ({ volume: { id: 'data' }, allocId, usage: many });
+
+  /** With a volume that is mounted for these. */
+  async function start(allocIds: string[], options: HouseOptions = {}): Promise<void> {
+    made = [];
+    house = await MountHouse.start({ handlers: servingDriver(made), ...options });
+    await house.make('data', many);
+    for (const allocId of allocIds) await house.runtime.mounts.mount(request(allocId));
+  }
   afterEach(async () => {
     for (const mount of made.splice(0)) mount.end();
     await house.end();
   });
 
-  it('M2 M6 as its plugin is back all is unpublished, unstaged, and made anew in its order', async () => {
-    house = await MountHouse.start({
-      handlers: {
-        NodeUnpublishVolume: ({ targetPath }) => unmounted(targetPath),
-        NodeUnstageVolume: ({ stagingTargetPath }) => unmounted(stagingTargetPath),
-      },
-    });
-    await house.make('data', many);
-    const requests = ['a', 'b'].map((allocId) => ({ volume: { id: 'data' }, allocId, usage: many }));
-    for (const request of requests) await house.runtime.mounts.mount(request);
-    const before = house.nodeCalls().length;
-    const paths = house.mounted().map(({ path }) => path);
-    for (const path of [...paths].reverse()) execFileSync('umount', [path]);
-    made = paths.map((path) => deadMount(path));
+  const kill = (): void => {
     for (const mount of made) mount.killServer();
-
+  };
+  const register = (allocId: string): Promise<void> => {
     const connection = { socketPath: `${house.folder}/csi.sock` };
-    await house.runtime.plugins.register({ type: 'csi-node', name: plugin, allocId: 'disk-2', connection });
+    return house.runtime.plugins.register({ type: 'csi-node', name: plugin, allocId, connection });
+  };
+
+  it('M2 M6 as its plugin is back all is unpublished, unstaged, and made anew in its order', async () => {
+    await start(['a', 'b']);
+    const before = house.nodeCalls().length;
+    kill();
+    await register('disk-2');
     await house.told('staging-lost');
     const states = async () => (await house.runtime.mounts.list()).map(({ state }) => state);
     await until(() => house.nodeCalls().length >= before + 6);
-    for (const request of requests) await house.runtime.mounts.mount(request);
+    for (const allocId of ['a', 'b']) await house.runtime.mounts.mount(request(allocId));
     expect(house.nodeCalls().slice(before)).to.deep.equal([
       ...['Unpublish', 'Unpublish', 'Unstage'],
       ...['Stage', 'Publish', 'Publish'],
     ]);
-    for (const request of requests) expect(await house.runtime.mounts.has(request)).to.equal(true);
+    for (const allocId of ['a', 'b']) expect(await house.runtime.mounts.has(request(allocId))).to.equal(true);
     expect([await states(), house.mounted().length, house.violations()]).to.deep.equal([['published'], 3, []]);
+  });
+
+  it('M6 it died while the runtime was away, and its plugin is back before that', async () => {
+    await start(['a']);
+    await house.runtime.close();
+    kill();
+    await house.open();
+    await house.told('staging-lost');
+  });
+
+  it('M6 its plugin is looked at before mounts are compared for the first time, as that takes a while', async () => {
+    const kept = inMemory();
+    const slow = { isSlow: false };
+    await start(['a'], { store: slowStore(kept.store(), slow) });
+    await house.runtime.close();
+    kill();
+    slow.isSlow = true;
+    await house.open({ store: slowStore(kept.store(), slow) });
+    await house.told('staging-lost');
+  });
+
+  it('M6 R7 the instance before takes the place of the one whose process has served it', async () => {
+    await start([]);
+    await register('disk-2');
+    await house.runtime.plugins.waitFor('csi-node', plugin);
+    await house.runtime.mounts.mount(request('a'));
+    kill();
+    await house.runtime.plugins.deregister('csi-node', plugin, 'disk-2');
+    await house.told('staging-lost');
   });
 });

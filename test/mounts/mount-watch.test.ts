@@ -1,4 +1,5 @@
 /** The comparison with the kernel, by itself: its table and which mounts are dead are what the test says. */
+import { dirname } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { noMount } from '../../machines/mount-changes.js';
@@ -43,7 +44,11 @@ class Scene {
   onPluginLoss: OnPluginLoss = 'remount';
   readonly asked: MountEvent[] = [];
   readonly warned: string[] = [];
+  readonly clock = simulatedClock();
   isDead = async (_path: string): Promise<boolean> => false;
+  ask = async (event: MountEvent): Promise<void> => void this.asked.push(event);
+  /** What happens while the table is read. */
+  meanwhile = (): void => {};
 
   /** @param what its device and root; @param parentId the mount that it is on */
   mount(path: string, what = '0:50 /', fsType = 'fuse.s3', parentId = 1): void {
@@ -51,28 +56,47 @@ class Scene {
     this.lines.push(`${this.lines.length + 2} ${parentId} ${device} ${root} ${path} rw - ${fsType} s3 rw`);
   }
 
+  /** What was told as dead, by the numbers of the mounts. */
+  seenDead(): { users: number[]; staging: number[] } {
+    const sights = this.asked.flatMap((event) => (event.type === 'mount.observed' ? [event] : []));
+    return {
+      users: sights.flatMap(({ users }) => users.filter(({ is }) => is === 'dead').map(({ number }) => number)),
+      staging: sights.flatMap(({ staging }) => staging.filter(({ isDead }) => isDead).map(({ number }) => number)),
+    };
+  }
+
+  async settled(): Promise<void> {
+    for (let turns = 0; turns < 20; turns += 1) await turn();
+  }
+
+  /** Until the next look at intervals is over. */
+  async next(): Promise<void> {
+    await this.settled();
+    await this.clock.advance(30_000);
+    await this.settled();
+  }
+
   watch(): MountWatch {
-    const { mounts, asked } = this;
+    const viewsOf = (): MountContext[] => this.mounts;
     return new MountWatch({
       nodeId: 'n1',
       engine: {
         *views() {
-          for (const [at, context] of mounts.entries())
+          for (const [at, context] of viewsOf().entries())
             yield [`mount/n1/default/${at}`, { state: 'published', context, seq: 1 }];
         },
-        ask: async (_, event) => {
-          asked.push(event as MountEvent);
-        },
+        ask: (_, event) => this.ask(event as MountEvent),
       },
       paths,
-      tables: new MountTables(
-        async () => new MountTable(parseMountInfo(['1 0 8:1 / / rw - ext4 a rw', ...this.lines].join('\n'))),
-      ),
+      tables: new MountTables(async () => {
+        this.meanwhile();
+        return new MountTable(parseMountInfo(['1 0 8:1 / / rw - ext4 a rw', ...this.lines].join('\n')));
+      }),
       strays: { tell: async () => {} },
       isDead: (path) => this.isDead(path),
       bootId: 'b1',
       onPluginLoss: this.onPluginLoss,
-      clock: simulatedClock(),
+      clock: this.clock,
       logger: { ...silentLogger, warn: (_, message) => void this.warned.push(message) },
     });
   }
@@ -107,6 +131,88 @@ describe('the comparison of mounts with the kernel', () => {
     expect([scene.asked, probed]).to.deep.equal([[], [staging(), target('a')]]);
   });
 
+  it('M6 a target with a process of its own that answers stays as it is, though its staging path is dead', async () => {
+    scene.mounts = [mounted('data', 'a', 'b')];
+    scene.mount(staging());
+    scene.mount(target('a'), '0:77 /');
+    scene.mount(target('b'));
+    scene.isDead = async (path) => path === staging();
+    await scene.watch().look('disk');
+    expect(scene.seenDead()).to.deep.equal({ users: [3], staging: [1] });
+  });
+
+  it('M6 M7 a stage whose answer was lost, and that is dead: it is told, and not again once that is known', async () => {
+    const [one] = [mounted('data', 'a')];
+    const users = one.users.map((user) => ({ ...user, state: 'wanted' as const }));
+    scene.mounts = [{ ...one, users, staging: { state: 'doubtful', number: 1 } }];
+    scene.mount(staging());
+    scene.isDead = async () => true;
+    await scene.watch().look();
+    expect(scene.seenDead()).to.deep.equal({ users: [], staging: [1] });
+
+    scene.mounts = [{ ...one, users, staging: { state: 'doubtful', number: 1, isDead: true } }];
+    await scene.watch().look();
+    expect(scene.asked).to.have.length(1);
+  });
+
+  it('M6 what is dead is found at intervals, too: also what gave no answer before, or could not be asked', async () => {
+    scene.mounts = [mounted('data', 'a')];
+    for (const path of [staging(), target('a')]) scene.mount(path);
+    const refusals = [new Error('stat does not run (EAGAIN)'), new Error('stat does not run (EMFILE)')];
+    scene.isDead = async () => {
+      const refusal = refusals.shift();
+      if (refusal) throw refusal;
+      return true;
+    };
+    const watch = scene.watch();
+    await watch.start();
+    expect(scene.asked.map(({ type }) => type)).to.deep.equal(['mount.observed']);
+    await scene.next();
+    expect(scene.warned).to.have.length(1);
+    expect(scene.warned[0]).to.contain('EAGAIN').and.contain('volume default/data');
+    await scene.next();
+    watch.stop();
+    expect(scene.seenDead()).to.deep.equal({ users: [2], staging: [1] });
+  });
+
+  it('M6 where one mount can not be looked at, or told, the others are all the same', async () => {
+    const ids = ['one', 'two', 'three'];
+    scene.mounts = ids.map((id) => mounted(id, 'a'));
+    for (const id of ids) for (const path of [staging(id), target('a', id)]) scene.mount(path);
+    const watch = scene.watch();
+    await watch.start();
+    scene.asked.length = 0;
+    scene.isDead = async (path) => {
+      if (path === staging('one')) throw new Error('stat does not run (EAGAIN)');
+      return true;
+    };
+    let asks = 0;
+    scene.ask = async (event) => {
+      asks += 1;
+      if (asks === 2) throw new Error('the store takes nothing');
+      scene.asked.push(event);
+    };
+    await scene.next();
+    watch.stop();
+    // The target of the first, and all of another one.
+    expect(scene.seenDead()).to.deep.equal({ users: [2, 2], staging: [1] });
+    expect(scene.warned).to.have.length(1);
+    expect(scene.warned[0]).to.contain('EAGAIN').and.contain('volume default/one').and.contain('1 more');
+  });
+
+  it('M6 a plugin that is back before the first comparison: its mounts are looked at after that', async () => {
+    scene.mounts = [mounted('data', 'a')];
+    for (const path of [staging(), target('a')]) scene.mount(path);
+    scene.isDead = async () => true;
+    const watch = scene.watch();
+    watch.lookSoon('disk');
+    expect(scene.asked).to.deep.equal([]);
+    await watch.start();
+    await scene.settled();
+    watch.stop();
+    expect(scene.seenDead()).to.deep.equal({ users: [2], staging: [1] });
+  });
+
   it('M6 mounts that do not answer are tried beside each other, only so many at once', async () => {
     const ids = Array.from({ length: 20 }, (_, at) => `v${at}`);
     scene.mounts = ids.map((id) => ({ ...mounted(id, 'a'), staging: { state: 'without' as const, number: 1 } }));
@@ -126,6 +232,22 @@ describe('the comparison of mounts with the kernel', () => {
     }
     await looked;
     expect(most).to.be.within(2, 8);
+  });
+
+  it('M6 mounts that do not answer keep nobody from finding that another one is missing, at the next look too', async () => {
+    const ids = Array.from({ length: 12 }, (_, at) => `v${at}`);
+    scene.mounts = [...ids.map((id) => mounted(id, 'a')), mounted('data', 'a')];
+    for (const id of [...ids, 'data']) for (const path of [staging(id), target('a', id)]) scene.mount(path);
+    scene.isDead = () => new Promise(() => {});
+    const watch = scene.watch();
+    await watch.start();
+    await scene.next();
+    scene.asked.length = 0;
+    scene.lines = scene.lines.filter((line) => !line.includes(target('a')));
+    await scene.next();
+    watch.stop();
+    const users = [{ number: 2, is: 'missing', isMended: true }];
+    expect(scene.asked).to.deep.equal([{ type: 'mount.observed', users, staging: [], isStart: false }]);
   });
 
   it('M6 looks that are asked for during one are one, after it', async () => {
@@ -172,6 +294,41 @@ describe('the comparison of mounts with the kernel', () => {
     scene.lines.push(tmpfs);
     await watch.look();
     expect(scene.warned).to.deep.equal([warning, warning]);
+  });
+
+  it('M6 M12 something else over a staging path is warned of once: the next publish would bind that', async () => {
+    scene.mounts = [mounted('data', 'a')];
+    for (const path of [staging(), target('a')]) scene.mount(path, '0:50 /', 'ext4');
+    scene.mount(staging(), '0:61 /', 'tmpfs', 2);
+    const watch = scene.watch();
+    for (let times = 0; times < 2; times += 1) await watch.look();
+    const warning = `volume default/data is covered by / of 0:61 (tmpfs), which is none of ours: unmount that at ${staging()}`;
+    expect([scene.warned, scene.asked]).to.deep.equal([[warning], []]);
+  });
+
+  it('M6 M12 what a mount over a directory on the way hides is there still: it is told what hides it, and not mounted again', async () => {
+    scene.mounts = [mounted('data', 'a')];
+    for (const path of [staging(), target('a')]) scene.mount(path, '0:50 /', 'ext4');
+    for (const path of [staging(), target('a')]) scene.mount(dirname(path), '0:61 /', 'tmpfs');
+    const watch = scene.watch();
+    for (let times = 0; times < 2; times += 1) await watch.look();
+    const [first = '', second = '', ...more] = scene.warned;
+    expect([first, second].join()).to.contain(`unmount that at ${dirname(target('a'))}`);
+    expect([first, second].join()).to.contain(`unmount that at ${dirname(staging())}`);
+    expect([more, scene.asked]).to.deep.equal([[], []]);
+  });
+
+  it('M6 M12 what is mounted anew while the table is read is not warned of', async () => {
+    const before = mounted('data', 'a');
+    const remade = { device: '0:52', root: '/' };
+    scene.mounts = [before];
+    scene.meanwhile = () => {
+      const users = before.users.map((user) => ({ ...user, number: 4, found: remade }));
+      scene.mounts = [{ ...before, users, staging: { state: 'staged', number: 3, found: remade } }];
+    };
+    for (const path of [staging(), target('a')]) scene.mount(path, '0:52 /', 'ext4');
+    await scene.watch().look();
+    expect(scene.warned).to.deep.equal([]);
   });
 
   it('M6 a mount that its plugin has made anew by itself is taken for ours: what a process serves has another device then', async () => {

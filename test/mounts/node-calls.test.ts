@@ -1,7 +1,7 @@
 /** The calls of a mount, each by itself: over a plugin and a kernel's table that are what the test says. */
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import type { CallOutcome } from '../../machines/csi-types.js';
 import type { MountCall, StageAnswer, TargetCall } from '../../machines/mount-calls.js';
@@ -10,6 +10,7 @@ import { PluginCalls } from '../../src/calls/plugin-calls.js';
 import { noSecrets } from '../../src/calls/secrets.js';
 import { VolumeLocks } from '../../src/calls/volume-locks.js';
 import type { EffectCall } from '../../src/engine/effects.js';
+import { StagecraftError } from '../../src/errors.js';
 import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';
 import { hostTool } from '../../src/mounts/host-tool.js';
 import { mountKind } from '../../src/mounts/mount-kind.js';
@@ -32,24 +33,37 @@ describe('the calls of a mount', () => {
   /** What the plugin offers. */
   let offered: string[];
   let mounted: string[];
+  /** Lines of the table after those, and before them. */
+  let [under, over]: [string[], string[]] = [[], []];
+  /** What a call does, by its name. */
+  let doing: Record<string, () => void>;
   let baseDir: string | undefined;
   let called: string[];
 
   beforeEach(() => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'sc-')));
     [offered, mounted, baseDir, called] = [['STAGE_UNSTAGE_VOLUME'], [], undefined, []];
+    [under, over, doing] = [[], [], {}];
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
   const paths = () => mountPaths({ dataDir: folder, socketRoot: folder });
   const staging = (): string => paths().staging('disk', key).path;
+  const targetPath = (): string => paths().target('disk', key, 'a').path;
+  const found = { device: '8:2', root: '/', fsType: 'ext4' };
+  /** The mount that our directory is in. */
+  const ground = (): number => (under.length > 0 ? 40 : 1);
+  const line = (id: number, parentId: number, what: string, path: string, fsType: string): string =>
+    `${id} ${parentId} ${what} ${path} rw - ${fsType} b rw`;
 
   const readTable = async (): Promise<MountTable> =>
     new MountTable(
       parseMountInfo(
-        ['1 0 8:1 / / rw - ext4 a rw', ...mounted.map((path, n) => `${n + 2} 1 8:2 / ${path} rw - ext4 b rw`)].join(
-          '\n',
-        ),
+        [
+          ...['1 0 8:1 / / rw - ext4 a rw', ...under],
+          ...mounted.map((path, n) => line(n + 2, ground(), '8:2 /', path, 'ext4')),
+          ...over,
+        ].join('\n'),
       ),
     );
 
@@ -72,6 +86,7 @@ describe('the calls of a mount', () => {
       <T>(name: string, answer: T) =>
       async (): Promise<T> => {
         called.push(name);
+        doing[name]?.();
         return answer;
       };
     const node: NodePort = {
@@ -155,5 +170,129 @@ describe('the calls of a mount', () => {
     const answer: StageAnswer = { isStaged: false, bootId: 'b1' };
     expect(await outcomeOf('nodeStage', making)).to.deep.equal({ status: 'done', answer });
     expect([called, existsSync(staging())]).to.deep.equal([[], false]);
+  });
+
+  /** Something else is mounted there, on the first mount that is ours. */
+  const cover = (path: string): void => void over.push(line(20, 2, '0:61 /', path, 'tmpfs'));
+  /** A directory on the way there is. */
+  const hide = (path: string): void => void over.push(line(20, 1, '0:61 /', dirname(path), 'tmpfs'));
+
+  for (const [src, input, path] of [
+    ['nodeUnpublish', { ...target, found }, targetPath],
+    ['nodeUnstage', { ...call, found }, staging],
+  ] as const) {
+    it(`M6 M10 M12 ${src} of what somebody else has mounted something over: that is named and left alone, no call was begun`, async () => {
+      mounted = [path()];
+      cover(path());
+      const outcome = await outcomeOf(src, input);
+      expect(outcome.status).to.equal('not-begun');
+      expect(outcome).to.have.nested.property('failure.code', 'MOUNT_STAYS');
+      expect(outcome).to.have.nested.property('failure.final', false);
+      expect(outcome)
+        .to.have.nested.property('failure.message')
+        .that.contains('/ of 0:61 (tmpfs)')
+        .and.contains(`unmount that at ${path()}`);
+      expect(called).to.deep.equal([]);
+    });
+
+    it(`M10 H2 ${src} of what a mount over a directory on the way hides: that is named, no call was begun`, async () => {
+      mounted = [path()];
+      hide(path());
+      const outcome = await outcomeOf(src, input);
+      expect(outcome.status).to.equal('not-begun');
+      expect(outcome).to.have.nested.property('failure.code', 'MOUNT_STAYS');
+      expect(outcome)
+        .to.have.nested.property('failure.message')
+        .that.contains(`unmount that at ${dirname(path())}`);
+      expect(called).to.deep.equal([]);
+    });
+
+    for (const [answer, refusal] of [
+      ['OK', undefined],
+      ['NOT_FOUND', 'already-so-if-unmounted'],
+    ] as const) {
+      it(`M10 H2 ${src} answered ${answer}, and it is hidden by then: it is mounted still, and not done`, async () => {
+        mounted = [path()];
+        doing[src === 'nodeUnpublish' ? 'unpublish' : 'unstage'] = () => {
+          hide(path());
+          if (refusal) throw new StagecraftError('CSI_ERROR', 'there is none', { answerClass: refusal });
+        };
+        const outcome = await outcomeOf(src, input);
+        expect(outcome.status).to.equal('failed');
+        expect(outcome).to.have.nested.property('failure.code', 'MOUNT_STAYS');
+        expect(outcome)
+          .to.have.nested.property('failure.message')
+          .that.contains(`unmount that at ${dirname(path())}`);
+      });
+    }
+  }
+
+  it('M2 H2 what is staged, and hidden, is not given up by a plugin that does not offer to unstage', async () => {
+    [offered, mounted] = [[], [staging()]];
+    hide(staging());
+    expect(await outcomeOf('nodeUnstage', call)).to.have.nested.property('failure.code', 'MOUNT_STAYS');
+    expect(await outcomeOf('nodeStage', making)).to.have.nested.property('failure.code', 'MOUNT_STAYS');
+    expect(called).to.deep.equal([]);
+  });
+
+  describe('from a staging path that has shown something', () => {
+    const staged = { ...publishing, staged: found };
+    const mounts = (path: string, what = '8:2 /') => {
+      doing.publish = () => over.push(line(30, ground(), what, path, 'ext4'));
+    };
+
+    it('M2 it is published while that is shown there', async () => {
+      mounted = [staging()];
+      mounts(targetPath());
+      expect(await outcomeOf('nodePublish', staged)).to.deep.equal({ status: 'done', answer: { found, bootId: 'b1' } });
+    });
+
+    it('M2 M6 nothing is there any more: it is not published, as where its plugin says that a step before it is missing', async () => {
+      mounts(targetPath());
+      const outcome = await outcomeOf('nodePublish', staged);
+      expect(outcome.status).to.equal('failed');
+      expect(outcome).to.have.nested.property('failure.code', 'MOUNT_MISSING');
+      expect(outcome).to.have.nested.property('failure.answerClass', 'repair');
+      expect(outcome).to.have.nested.property('failure.final', false);
+      expect(outcome).to.have.nested.property('failure.message').that.contains(staging());
+      expect(called).to.deep.equal(['sent']);
+    });
+
+    for (const [how, put, path] of [
+      ['over it', cover, staging],
+      ['over a directory on the way to it', hide, () => dirname(staging())],
+    ] as const) {
+      it(`M2 M12 something else is ${how}: that is named, no call was begun`, async () => {
+        mounted = [staging()];
+        put(staging());
+        const outcome = await outcomeOf('nodePublish', staged);
+        expect(outcome.status).to.equal('not-begun');
+        expect(outcome).to.have.nested.property('failure.code', 'HOST_UNFIT');
+        expect(outcome).to.have.nested.property('failure.final', false);
+        expect(outcome).to.have.nested.property('failure.message').that.contains(`unmount that at ${path()}`);
+        expect(called).to.deep.equal([]);
+      });
+    }
+
+    it('M2 M6 its plugin binds the empty directory of the host: that is not the volume, and is to be undone', async () => {
+      // The directory of mounts is a mount of its own, as the runtime makes it, of a file system that is mounted elsewhere.
+      under = [line(40, 1, `8:9 /srv/csi`, paths().root, 'xfs')];
+      mounted = [staging()];
+      for (const below of ['', '/data']) {
+        over = [];
+        mounts(targetPath(), `8:9 /srv/csi${staging().slice(paths().root.length)}${below}`);
+        const outcome = await outcomeOf('nodePublish', staged);
+        expect(outcome.status).to.equal('failed');
+        expect(outcome).to.have.nested.property('failure.code', 'MOUNT_NOT_AS_ASKED');
+        expect(outcome).to.have.nested.property('failure.answerClass', 'repair');
+        expect(outcome).to.have.nested.property('failure.final', true);
+        mounted = [staging()];
+      }
+    });
+
+    it('M2 where nothing was shown at the staging path, as with plugins that stage elsewhere, all is left to the plugin', async () => {
+      mounts(targetPath(), `8:1 ${staging()}`);
+      expect((await outcomeOf('nodePublish', publishing)).status).to.equal('done');
+    });
   });
 });

@@ -1,0 +1,69 @@
+/** What is wrong with a mount, as the kernel shows it: what is said of that, with what to do. */
+import type { MountCall } from '../../machines/mount-calls.js';
+import { nameOf } from '../../machines/volume-requests.js';
+import { StagecraftError } from '../errors.js';
+import { isWithin, type MountEntry, type MountTable } from '../host/mount-table.js';
+import { coveredBy } from './mount-seen.js';
+import type { Place } from './paths.js';
+
+export const notMounted = ({ path }: Place): StagecraftError =>
+  new StagecraftError(
+    'MOUNT_MISSING',
+    `the plugin says that it has published the volume, but nothing is mounted at ${path}: does it run in a mount namespace from which its mounts can't be seen? See docs/mounts.md`,
+  );
+
+/** Who has mounted something in a volume keeps it from being unmounted, and the plugin may not know why. */
+export function withMountsInside(error: unknown, { path }: Place, { entries }: MountTable): unknown {
+  const inside = entries.filter((entry) => entry.path !== path && isWithin(entry.path, path));
+  if (!(error instanceof StagecraftError) || inside.length === 0) return error;
+  const { code, message, cause, ...details } = error;
+  const names = [...new Set(inside.map((entry) => entry.path))].join(', ');
+  return new StagecraftError(code, `${message}; mounted inside it: ${names}: unmount that first`, {
+    ...details,
+    cause,
+  });
+}
+
+export const stillMounted = (what: string, { path }: Place, { device, root, fsType }: MountEntry): StagecraftError =>
+  new StagecraftError(
+    'MOUNT_STAYS',
+    `the plugin says that the volume is not ${what} any more, but ${root} of ${device} (${fsType}) is mounted at ${path} still: it is asked again`,
+  );
+
+export const notToUnstage = ({ path }: Place, { device, root, fsType }: MountEntry): StagecraftError =>
+  new StagecraftError(
+    'MOUNT_STAYS',
+    `the plugin does not offer to stage and unstage volumes, but ${root} of ${device} (${fsType}) is mounted at the staging path ${path}: the plugin that staged it has to be back, or somebody has to unmount it`,
+  );
+
+export const notReadOnly = ({ key }: MountCall, { path }: Place): StagecraftError =>
+  new StagecraftError(
+    'MOUNT_NOT_AS_ASKED',
+    `${nameOf(key)} was to be read-only at ${path}, but the plugin has mounted it for writing: it is unmounted again; mount it for writing, or mend the plugin`,
+    { final: true },
+  );
+
+/** It is neither taken away with what covers it, nor given up. */
+export const coveredStill = ({ path }: Place, stranger: MountEntry): StagecraftError =>
+  new StagecraftError('MOUNT_STAYS', `what is mounted at ${path} can't be unmounted: it is ${coveredBy(stranger)}`);
+
+export const stagingCovered = ({ key }: MountCall, stranger: MountEntry): StagecraftError =>
+  new StagecraftError(
+    'HOST_UNFIT',
+    `${nameOf(key)} can't be published: where it is staged, it is ${coveredBy(stranger)}`,
+  );
+
+/** As where its plugin says that a step before it is missing. */
+export const notStagedAnyMore = ({ path }: Place): StagecraftError =>
+  new StagecraftError(
+    'MOUNT_MISSING',
+    `the volume was staged at ${path}, and nothing is mounted there any more: it is staged again before it is published`,
+    { final: false, answerClass: 'repair' },
+  );
+
+export const notTheVolume = ({ key }: MountCall, staging: Place, { path }: Place): StagecraftError =>
+  new StagecraftError(
+    'MOUNT_NOT_AS_ASKED',
+    `${nameOf(key)} was to be mounted at ${path}, but the plugin has bound the directory of this host that it is staged at: that is unmounted again; see that the plugin sees what is mounted at ${staging.path}, then ask again`,
+    { final: true, answerClass: 'repair' },
+  );
