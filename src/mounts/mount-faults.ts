@@ -57,7 +57,7 @@ export const stagingCovered = ({ key }: MountCall, stranger: MountEntry): Stagec
 export const notStagedAnyMore = ({ path }: Place): StagecraftError =>
   new StagecraftError(
     'MOUNT_MISSING',
-    `the volume was staged at ${path}, and nothing is mounted there any more: it is staged again before it is published`,
+    `what was staged at ${path} is not mounted there any more: the volume is staged again before it is published`,
     { final: false, answerClass: 'repair' },
   );
 

@@ -40,7 +40,7 @@ import {
   stillMounted,
   withMountsInside,
 } from './mount-faults.js';
-import { strangerAt } from './mount-seen.js';
+import { coverOf, isShown } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
 import type { NodePort } from './node-port.js';
 import type { MountPaths, Place } from './paths.js';
@@ -120,10 +120,10 @@ export function mountKind(options: MountKindOptions): ActorKind {
     if (hider) throw coveredStill(place, hider);
     return table;
   };
-  /** What is not ours is left alone: the plugin would take that away, or see nothing of ours, and say that it is done. */
+  /** What lies over ours is left alone: the plugin would take that away, or see nothing of ours, and say that it is done. */
   const uncovered = async (place: Place, found: KernelMount | undefined): Promise<void> => {
-    const stranger = strangerAt(await tables.table(), place.path, found);
-    if (stranger) throw coveredStill(place, stranger);
+    const cover = coverOf(await tables.table(), place.path, found);
+    if (cover) throw coveredStill(place, cover);
   };
   /** Whether a mount shows, not what was mounted at the place, but the directory of this host that it was mounted on. */
   const isDirectoryOf = ({ path }: Place, entry: MountEntry, table: MountTable): boolean =>
@@ -193,7 +193,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
           ...(input.isStaged && { stagingPath: stagingPath() }),
         });
         let isTaken = false;
-        /** Since it was staged somebody has unmounted it. */
+        /** It is not what was staged that is there. */
         let isUnstaged = false;
         return {
           refusal: (sight) => modeRefusal(sight, [input.capability]),
@@ -202,9 +202,10 @@ export function mountKind(options: MountKindOptions): ActorKind {
             await options.shared();
             const table = await tables.table();
             isTaken = table.at(target.path).length > 0;
-            isUnstaged = input.staged !== undefined && !table.has(staging.path);
-            const stranger = input.staged && strangerAt(table, staging.path, input.staged);
-            if (stranger) throw stagingCovered(input, stranger);
+            const { staged: found } = input;
+            const cover = found && coverOf(table, staging.path, found);
+            if (cover) throw stagingCovered(input, cover);
+            isUnstaged = found !== undefined && !isShown(table, { path: staging.path, found });
             await places.makeParent(target, table);
           },
           call: async (client, bounds) => {

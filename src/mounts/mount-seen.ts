@@ -16,6 +16,18 @@ export function strangerAt(table: MountTable, path: string, found: KernelMount |
   return found && !isSame(seen, found) ? seen : undefined;
 }
 
+/**
+ * What lies over what was mounted at the path, be it over a directory on the way to it; undefined also where that is gone, and
+ * something else in its place: its plugin may have made it anew.
+ */
+export function coverOf(table: MountTable, path: string, found: KernelMount | undefined): MountEntry | undefined {
+  const there = table.at(path);
+  const seen = there.at(-1);
+  if (!seen) return table.hiderOf(path);
+  const isOver = found !== undefined && !isSame(seen, found) && there.some((one) => isSame(one, found));
+  return isOver ? seen : undefined;
+}
+
 /** Drivers whose processes serve their mounts may make them anew by themselves: each of those has another device. */
 const isSame = (seen: MountEntry, found: KernelMount): boolean =>
   (found.fsType === undefined || seen.fsType === found.fsType) &&

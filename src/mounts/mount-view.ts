@@ -91,9 +91,17 @@ const claimUnknown = (allocId: string): string =>
 /** What keeps it from where it is going. */
 export function mountTrouble({ awaiting, work, staging, users, expansion }: MountContext): Failure | undefined {
   if (awaiting) return { code: 'PLUGIN_UNAVAILABLE', message: awaiting.reason, final: false };
-  if (!work) return undefined;
+  if (!work) return staging.isDead ? deadStill(users) : undefined;
   const user = users.find(({ allocId }) => allocId === work.allocId);
   if (user) return user.tries?.failure;
   if (work.kind === 'expand') return expansion?.tries?.failure;
   return (work.kind === 'stage' ? staging.tries : staging.undoing)?.failure;
+}
+
+/** Nothing is made over what is dead, and nothing taken from who has something that answers. */
+function deadStill(users: MountUser[]): Failure | undefined {
+  const holders = users.filter(({ state }) => state === 'published').map(({ allocId }) => allocId);
+  if (holders.length === 0) return undefined;
+  const message = `its staging path is dead, and is not unstaged while alloc ${holders.join(', ')} has a mount of the volume that answers: release that first`;
+  return { code: 'MOUNT_STAYS', message, final: false };
 }

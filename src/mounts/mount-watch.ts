@@ -237,27 +237,30 @@ export class MountWatch {
     const { paths } = this.#options;
     const { plugin = '' } = volume ?? {};
     const isMended = this.#isMended(bootId);
-    const isDeadAt = async (path: string, found: KernelMount | undefined): Promise<boolean> => {
-      const entry = table.at(path).at(-1);
-      if (!entry || !isOfProcess(entry) || strangerAt(table, path, found)) return false;
-      return this.#options.isDead(path).catch((error: unknown) => {
+    /** By device: what is bound from something dead is dead itself. */
+    const asked = new Map<string, Promise<boolean>>();
+    const ask = (path: string): Promise<boolean> =>
+      this.#options.isDead(path).catch((error: unknown) => {
         fail(error);
         return false;
       });
+    const isDeadAt = (path: string, found: KernelMount | undefined): boolean | Promise<boolean> => {
+      const entry = table.at(path).at(-1);
+      if (!entry || !isOfProcess(entry) || strangerAt(table, path, found)) return false;
+      const isDead = asked.get(entry.device) ?? ask(path);
+      asked.set(entry.device, isDead);
+      return isDead;
     };
     const isStaged = staging.state === 'staged';
     // A stage whose answer was lost may have left something that died with its driver.
     const mayBeDead = isStaged || (staging.state === 'doubtful' && !staging.isDead);
     const { path: stagingPath } = paths.staging(plugin, key);
     const isDead = mayBeDead && (await isDeadAt(stagingPath, isStaged ? staging.found : undefined));
-    // What is bound from something dead is dead itself.
-    const deadDevice = isDead ? table.at(stagingPath).at(-1)?.device : undefined;
     const sights: MountSight[] = [];
     await sideBySide(users, atOnce, async ({ state, number, allocId, found }) => {
       if (state !== 'published') return;
       const { path } = paths.target(plugin, key, allocId);
-      const isBound = deadDevice !== undefined && table.at(path).at(-1)?.device === deadDevice;
-      if (isBound || (await isDeadAt(path, found))) sights.push({ number, is: 'dead', isMended });
+      if (await isDeadAt(path, found)) sights.push({ number, is: 'dead', isMended });
     });
     return { users: sights, staging: isDead ? [{ number: staging.number, isMended, isDead }] : [] };
   }

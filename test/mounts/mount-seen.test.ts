@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { KernelMount } from '../../machines/mount-types.js';
 import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';
-import { strangerAt } from '../../src/mounts/mount-seen.js';
+import { coverOf, strangerAt } from '../../src/mounts/mount-seen.js';
 
 const path = '/d/t';
 
@@ -14,6 +14,23 @@ const tableOf = (...shown: string[]): MountTable => {
   });
   return new MountTable(parseMountInfo(['1 0 8:1 / / rw - ext4 a rw', ...lines].join('\n')));
 };
+
+describe('what lies over what was mounted', () => {
+  const own = { device: '8:16', root: '/', fsType: 'ext4' };
+
+  it('M12 is on top of it; in its place, as where its plugin has made it anew, it lies over nothing', () => {
+    expect(coverOf(tableOf('8:16 / ext4', '0:90 / tmpfs'), path, own)?.fsType).to.equal('tmpfs');
+    expect(coverOf(tableOf('8:16 / ext4'), path, own)).to.equal(undefined);
+    expect(coverOf(tableOf('0:90 / nfs4'), path, { device: '0:80', root: '/', fsType: 'nfs4' })).to.equal(undefined);
+    expect(coverOf(tableOf(), path, own)).to.equal(undefined);
+  });
+
+  it('M12 of what was not looked at then, only what hides all of the path', () => {
+    expect(coverOf(tableOf('8:16 / ext4', '0:90 / tmpfs'), path, undefined)).to.equal(undefined);
+    const lines = ['1 0 8:1 / / rw - ext4 a rw', `2 1 8:16 / ${path} rw - ext4 s rw`, '3 1 0:90 / /d rw - tmpfs t rw'];
+    expect(coverOf(new MountTable(parseMountInfo(lines.join('\n'))), path, undefined)?.path).to.equal('/d');
+  });
+});
 
 describe('what is seen at a path in place of what was mounted there', () => {
   const seen = (what: string, found: KernelMount = { device: '8:2', root: '/data' }) =>

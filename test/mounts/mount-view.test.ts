@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { noMount } from '../../machines/mount-changes.js';
 import type { MountContext, MountUser } from '../../machines/mount-types.js';
-import { mountStatusOf } from '../../src/mounts/mount-view.js';
+import { type MountStatus, mountStatusOf } from '../../src/mounts/mount-view.js';
 import { mountPaths } from '../../src/mounts/paths.js';
 
 const capability = { accessMode: 'single-node-multi-writer', attachmentMode: 'file-system' } as const;
@@ -13,21 +13,30 @@ const waiting: MountUser = {
 };
 
 describe('the list of mounts', () => {
-  const messageOf = (user: MountUser): string | undefined => {
+  const statusOf = (more: Partial<MountContext>): MountStatus | undefined => {
     const context: MountContext = {
       ...noMount({ node: 'n1', namespace: 'default', id: 'data' }),
       volume: { uid: 'u1', plugin: 'disk', csiId: 'vol-1', volumeContext: {}, publishContext: {}, secrets: {} },
       staging: { state: 'doubtful', number: 1 },
-      users: [user],
+      ...more,
     };
     const paths = mountPaths({ dataDir: '/d', socketRoot: '/d' });
-    return mountStatusOf({ unstaged: 'held' }, context, paths, undefined)?.users[0]?.message;
+    return mountStatusOf({ unstaged: 'held' }, context, paths, undefined);
   };
+  const messageOf = (user: MountUser): string | undefined => statusOf({ users: [user] })?.users[0]?.message;
 
   it('H3 who waits until its claim is confirmed is told so, whatever has failed before', () => {
     const failure = { code: 'CSI_ERROR', message: 'of before', final: false };
     expect(messageOf(waiting)).to.contain('claim');
     expect(messageOf({ ...waiting, tries: { count: 1, notBeforeMs: 0, failure } })).to.contain('claim');
+  });
+
+  it('M3 a staging path that is dead, and kept by who has a mount that answers: says who', () => {
+    const living: MountUser = { ...waiting, allocId: 'b', state: 'published', number: 1 };
+    const staging = { state: 'doubtful', number: 1, isDead: true } as const;
+    expect(statusOf({ staging, users: [waiting, living] })?.error?.message).to.contain('while alloc b has');
+    expect(statusOf({ staging, users: [waiting] })?.error).to.equal(undefined);
+    expect(statusOf({ users: [waiting, living] })?.error).to.equal(undefined);
   });
 
   it('H3 nobody else is', () => {
