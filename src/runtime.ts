@@ -192,6 +192,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     engine,
     logs,
     dependents: (instances) => plugins.dependentsOf(instances),
+    mounted: (plugin) => nodeSide.mounting.needing(plugin),
   });
   const controllerSide: ControllerSide = new ControllerSide({
     runtime: options,

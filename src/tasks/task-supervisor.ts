@@ -55,6 +55,8 @@ export interface TaskSupervisorOptions {
   logs: TaskLogs;
   /** Names what uses these instances, e.g. mounted volumes; rejects where that can't be known. */
   dependents(instances: PluginKey[]): Promise<string[]>;
+  /** Names the volumes that are mounted through a plugin, be it registered or not. */
+  mounted(plugin: string): string[];
 }
 
 export class TaskSupervisor {
@@ -62,16 +64,18 @@ export class TaskSupervisor {
   readonly #engine: Engine;
   readonly #logs: TaskLogs;
   readonly #dependents: TaskSupervisorOptions['dependents'];
+  readonly #mounted: TaskSupervisorOptions['mounted'];
   /** By the address of a task, or of an instance: its actor has committed, or all is over. */
   readonly #waiters = new Waiters();
   /** Why every call is refused. */
   #closed: StagecraftError | undefined;
 
-  constructor({ node, engine, logs, dependents }: TaskSupervisorOptions) {
+  constructor({ node, engine, logs, dependents, mounted }: TaskSupervisorOptions) {
     this.#node = node;
     this.#engine = engine;
     this.#logs = logs;
     this.#dependents = dependents;
+    this.#mounted = mounted;
     engine.observe(({ address }) => this.#waiters.wake(address));
   }
 
@@ -79,16 +83,13 @@ export class TaskSupervisor {
    * Starts a task and keeps it running; the same one again changes nothing, another spec under its id restarts it.
    * Resolves after the commit, not when the plugin is ready: `plugins.waitFor` waits for that.
    * @throws StagecraftError INVALID_ARGUMENT with every fault and its path; PLUGIN_IN_USE: another `stagePublishBaseDir`
-   *   while something needs its plugin, which undoes a mount only where it was told to make it: nothing has changed
+   *   while volumes are mounted through it, nothing has changed
    */
   async start(options: TaskOptions): Promise<void> {
     this.#refuseIfClosed();
     const spec = completeTask(options);
     const address = taskAddress(this.#node, spec.id);
-    const before = this.#engine.peek(address);
-    const present = before && contextOf(before).spec;
-    if (present && present.stagePublishBaseDir !== spec.stagePublishBaseDir)
-      await this.#dependentsOf(address, inUse(spec.id, address, moving));
+    this.#refuseIfMoved(spec, address);
     await this.#runAnew(address, { type: 'task.start', spec });
   }
 
@@ -191,7 +192,7 @@ export class TaskSupervisor {
     // Not whether it can be read: one that just begins will be stopped, one out of service says so itself.
     if (!this.#engine.has(address)) throw notFound(id);
     const endsWithClose = !this.#closed;
-    const dependents = await this.#dependentsOf(address, force ? undefined : inUse(id, address, stopping));
+    const dependents = await this.#dependentsOf(id, address, force);
     await this.#engine.ask(address, { type: 'task.stop', ...(dependents.length > 0 && { dependents }) });
     await this.#ended(address, { id, endsWithClose });
   }
@@ -216,20 +217,31 @@ export class TaskSupervisor {
     return this.#waiters.until(address, () => !isHealthy() || this.#closed !== undefined || undefined);
   }
 
-  /**
-   * What needs the plugin of a task.
-   * @param refused why nothing may need it; absent: it may, and need not be known
-   * @throws what `refused` makes
-   */
-  async #dependentsOf(address: string, refused?: Refused): Promise<string[]> {
+  /** A mount is undone where its plugin was told to make it. @throws StagecraftError PLUGIN_IN_USE */
+  #refuseIfMoved({ id, stagePublishBaseDir }: TaskSpec, address: string): void {
+    const view = this.#engine.peek(address);
+    const present = view && contextOf(view).spec;
+    if (!present || present.stagePublishBaseDir === stagePublishBaseDir) return;
+    // Also what is mounted through it while it does not run.
+    const mounted = this.#mounted(id);
+    if (mounted.length === 0) return;
+    const why = `its stagePublishBaseDir stays as it is while something is mounted there: ${mounted.join(', ')}`;
+    throw new StagecraftError('PLUGIN_IN_USE', `task ${id} was not changed: ${why}; release that first`, { address });
+  }
+
+  /** What needs the plugin of a task. @throws StagecraftError PLUGIN_IN_USE unless forced */
+  async #dependentsOf(id: string, address: string, force: boolean): Promise<string[]> {
     const view = this.#engine.peek(address);
     const instances = view ? instancesOf(contextOf(view)) : [];
-    const dependents = await this.#dependents(instances).catch((error: unknown) => {
-      if (refused) throw refused(`it can't be known what uses it (${messageOf(error)})`, error);
-      return [];
-    });
-    if (refused && dependents.length > 0) throw refused(`it is in use by ${dependents.join(', ')}`);
-    return dependents;
+    try {
+      const dependents = await this.#dependents(instances);
+      if (dependents.length === 0 || force) return dependents;
+      throw inUse(id, address, `it is in use by ${dependents.join(', ')}`);
+    } catch (error) {
+      if (force) return [];
+      if (error instanceof StagecraftError && error.code === 'PLUGIN_IN_USE') throw error;
+      throw inUse(id, address, `it can't be known what uses it (${messageOf(error)})`, error);
+    }
   }
 
   #statusOf(view: ActorView): TaskStatus | undefined {
@@ -264,29 +276,15 @@ export class TaskSupervisor {
   }
 }
 
-type Refused = (why: string, cause?: unknown) => StagecraftError;
-
-/** What is not done to a task whose plugin is in use, and what to do first. */
-interface Deed {
-  done: string;
-  advice: string;
-}
-
-const stopping: Deed = { done: 'stopped', advice: 'release that first, or stop it with force' };
-
-/** What is mounted is undone where its plugin was told to make it. */
-const moving: Deed = {
-  done: 'changed',
-  advice: 'release that first, as another stagePublishBaseDir would have it undone elsewhere',
-};
-
-const inUse =
-  (id: string, address: string, { done, advice }: Deed): Refused =>
-  (why, cause) =>
-    new StagecraftError('PLUGIN_IN_USE', `task ${id} was not ${done}: ${why}; ${advice}`, {
+const inUse = (id: string, address: string, why: string, cause?: unknown): StagecraftError =>
+  new StagecraftError(
+    'PLUGIN_IN_USE',
+    `task ${id} was not stopped: ${why}; release that first, or stop it with force`,
+    {
       address,
       ...(cause === undefined ? {} : { cause }),
-    });
+    },
+  );
 
 const startedAgain = (id: string, address: string): StagecraftError =>
   new StagecraftError('ABORTED', `task ${id} was started again before its stop was done`, { address });

@@ -355,6 +355,33 @@ describe('mounts of volumes that are attached first', () => {
   });
 });
 
+describe('mounts through a task', () => {
+  let house: MountHouse;
+  beforeEach(async () => {
+    house = await MountHouse.start();
+  });
+  afterEach(() => house.end());
+
+  it('M1 where its plugin mounts stays as it is while something is mounted there, also while the task is stopped', async () => {
+    const { tasks, mounts } = house.runtime;
+    const task = { id: plugin, type: 'monolith', socket: join(house.folder, 'csi.sock') } as const;
+    const request = { volume: { id: 'data' }, allocId: 'a', usage: many };
+    await tasks.start(task);
+    await house.make('data', many);
+    await mounts.mount(request);
+    await tasks.start(task);
+    await tasks.stop(plugin, { force: true });
+    const before = tasks.status(plugin);
+    const moved = await refusalOf(tasks.start({ ...task, stagePublishBaseDir: '/csi' }));
+    expect(moved).to.include({ code: 'PLUGIN_IN_USE', address: `task/${node}/${plugin}` });
+    expect(moved.message).to.include('stagePublishBaseDir').and.include('volume default/data (mounted for alloc');
+    expect(tasks.status(plugin)).to.deep.equal(before);
+    await mounts.unmount(request);
+    await tasks.start({ ...task, stagePublishBaseDir: '/csi' });
+    expect(tasks.status(plugin).spec).to.include({ stagePublishBaseDir: '/csi' });
+  });
+});
+
 describe('mounts of a driver that heeds no readonly', () => {
   const isMounted = (path: string): boolean => readFileSync('/proc/self/mountinfo', 'utf8').includes(path);
   const handlers: CsiHandlers = {

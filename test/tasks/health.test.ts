@@ -271,20 +271,6 @@ describe('stops of tasks whose plugin is in use', () => {
     expect(house.runtime.tasks.status('hostpath').state).to.equal('stopped');
   });
 
-  it('M1 where its plugin mounts is not moved while something is mounted there; the same again is taken', async () => {
-    const moved = { ...hostpath, type: 'monolith' as const, stagePublishBaseDir: '/csi' };
-    dependents = () => ['volume a'];
-    const before = house.runtime.tasks.status('hostpath');
-    await house.runtime.tasks.start({ ...hostpath, type: 'monolith' });
-    const refused = await house.runtime.tasks.start(moved).catch((error: unknown) => error);
-    expect(refused).to.include({ code: 'PLUGIN_IN_USE', address: 'task/n1/hostpath' });
-    expect(refused).to.have.property('message').that.includes('stagePublishBaseDir').and.includes('volume a');
-    expect(house.runtime.tasks.status('hostpath')).to.deep.equal(before);
-    dependents = () => [];
-    await house.runtime.tasks.start(moved);
-    expect(house.runtime.tasks.status('hostpath').spec).to.include({ stagePublishBaseDir: '/csi' });
-  });
-
   it('T7 I13 with force it is stopped, and its deregistrations tell what uses it', async () => {
     dependents = () => ['volume a'];
     const events = house.runtime.plugins.updates();
