@@ -53,7 +53,7 @@ function publishRefusal(
   { nodeId, capability = usualCapability(context, nodeId), readOnly, csiNodeId, claim }: RequestOf<'volume.publish'>,
 ): Failure | undefined {
   if (claim && !holds(context, claim)) {
-    const why = `alloc ${claim.allocId} has its claim no more: it is not published for that`;
+    const why = `alloc ${claim.allocId} has its claim no more, and gets nothing published: release it, then prepare it again`;
     return refused('CLAIM_LOST', context, why);
   }
   const wish = { capability, readOnly, csiNodeId };
@@ -177,7 +177,8 @@ function claimRefusal(
 }
 
 /** Where it is told what keeps an alloc from letting go of it. */
-export const statusOf = ({ allocId, nodeId }: Claim): string => `stagecraft alloc status ${allocId} on node ${nodeId}`;
+export const whereToLook = ({ allocId, nodeId }: Claim): string =>
+  `stagecraft alloc status ${allocId} on node ${nodeId}`;
 
 function deleteRefusal(context: VolumeContext, { force }: RequestOf<'volume.delete'>): Failure | undefined {
   if (force) return undefined;
@@ -196,7 +197,7 @@ function deleteRefusal(context: VolumeContext, { force }: RequestOf<'volume.dele
   ];
   // What is still on its node is not for force: why it is, that node knows.
   const isLeaving = ways.length === 0 && context.claims.every(({ state }) => state === 'unpublishing');
-  const last = isLeaving ? `: see ${context.claims.map(statusOf).join(', ')}` : ', or delete it with force';
+  const last = isLeaving ? `: see ${context.claims.map(whereToLook).join(', ')}` : ', or delete it with force';
   return refused('VOLUME_IN_USE', context, `it is ${parts.join(' and ')}: ${advice}${last}`);
 }
 

@@ -1,5 +1,5 @@
 /** What becomes of volumes, and who works on them, in words for a person: one line each. */
-import { describeLeftover, statusOf } from '../../machines/volume-requests.js';
+import { describeLeftover, whereToLook } from '../../machines/volume-requests.js';
 import type { Claim, Leftover, Seen } from '../../machines/volume-types.js';
 import type { LeadershipEvent } from '../runtime.js';
 import type { NodeUpdate } from '../volumes/node-events.js';
@@ -14,7 +14,7 @@ export const describeLeftovers = (leftovers: Leftover[]): string[] => leftovers.
 export const describeLeaving = (claims: Claim[]): string | undefined =>
   claims
     .filter(({ state }) => state === 'unpublishing')
-    .map((claim) => `alloc ${claim.allocId} is being released: see ${statusOf(claim)}`)
+    .map((claim) => `alloc ${claim.allocId} is being released: see ${whereToLook(claim)}`)
     .join('; ') || undefined;
 
 /** Undefined for what is a step on a way only. */
