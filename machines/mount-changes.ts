@@ -264,9 +264,9 @@ export const observedMounts = (
     }
   });
 
-/** Whoever has let go, or failed, is to be mounted no more. */
+/** Whoever has let go is to be mounted no more; all others are, or are once they are retried. */
 const unconfirmed = (user: MountUser): MountUser =>
-  user.isClaimed && (user.again || user.state === 'wanted' || user.state === 'published')
+  user.isClaimed && (user.again || (user.state !== 'leaving' && user.state !== 'detached'))
     ? { ...user, isUnconfirmed: true }
     : user;
 

@@ -141,6 +141,18 @@ describe('the mount machine over a dead staging path', () => {
     });
   }
 
+  it('M6 N3 only reported before a start, then asked for by another: who was lost comes back once its claim is confirmed', async () => {
+    const scene = await mountedForBoth();
+    seenDead(scene, { isMended: false });
+    scene.actor.send({ type: 'mount.observed', users: [], staging: [], isStart: true });
+    const before = scene.calls.length;
+    scene.actor.send(use('b'));
+    expect(await calledSince(scene, before)).to.deep.equal(bothAnew.filter((one) => one !== 'publish a'));
+    expect(scene.states()).to.deep.equal(['a wanted', 'b published']);
+    scene.actor.send({ type: 'mount.confirm', allocId: 'a' });
+    expect(scene.calls.at(-1)).to.equal('publish a');
+  });
+
   it('M3 M6 a target that answers is not taken away: who wants the volume waits until that has left', async () => {
     const scene = await mountedForBoth();
     const before = scene.calls.length;

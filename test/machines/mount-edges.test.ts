@@ -170,6 +170,41 @@ describe('the mount machine, at its edges', () => {
     ]);
   });
 
+  for (const [situation, begun] of [
+    [
+      'was only reported as lost',
+      async (scene: Scene) => {
+        const { number } = scene.context.users[0] ?? { number: 0 };
+        const users = [{ number, is: 'missing' as const, isMended: false }];
+        scene.actor.send({ type: 'mount.observed', users, staging: [], isStart: false });
+      },
+    ],
+    [
+      'has failed',
+      async (scene: Scene) => {
+        scene.actor.send(leave('a'));
+        scene.actor.send(use('a'));
+        await scene.answer(unpublished);
+        await scene.answer(failed({ final: true }));
+        await scene.answer(unstaged);
+      },
+    ],
+  ] as const) {
+    it(`N3 who ${situation} before a start, and is retried: nothing is made for it before its claim is confirmed`, async () => {
+      const scene = await Scene.mounted();
+      await begun(scene);
+      const calls = scene.calls.length;
+      scene.actor.send({ type: 'mount.observed', users: [], staging: [], isStart: true });
+      scene.actor.send({ type: 'mount.retry' });
+      scene.clock.increment(1_000_000);
+      expect([scene.states(), scene.calls.length]).to.deep.equal([['a wanted'], calls]);
+      scene.actor.send({ type: 'mount.confirm', allocId: 'a' });
+      if (scene.state === 'staging') await scene.answer(staged);
+      await scene.answer(published);
+      expect(scene.states()).to.deep.equal(['a published']);
+    });
+  }
+
   it('N3 its claim is lost: what may be staged is unstaged, and nothing else is asked', async () => {
     const scene = new Scene();
     scene.actor.send(use('a'));

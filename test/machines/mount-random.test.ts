@@ -63,6 +63,8 @@ class Life {
   readonly #targets = new Map<string, Target>();
   /** That the staging path is dead was told, and believed. */
   #isTold = false;
+  /** Whose claims may have been lost as the host was down. */
+  readonly #unconfirmed = new Set<string>();
   /** Seen, and not told yet. */
   #sight: Sight | undefined;
   /** Who had it a moment ago, and of these, who could use it. */
@@ -88,6 +90,8 @@ class Life {
             const { allocId = '', isRepeat = false } = input as { allocId?: string; isRepeat?: boolean };
             if (this.#open) this.#fault(`${name} is asked while ${this.#open.call} is in flight`);
             if (this.#isTold && (name === 'stage' || name === 'publish')) this.#fault(`${name} over what is dead`);
+            if (name === 'publish' && this.#unconfirmed.has(allocId))
+              this.#fault(`publish ${allocId}, whose claim may be lost`);
             // The model gives each call an answer of its own type.
             const answer = (outcome: Answer): void => resolve(outcome as CallOutcome<never>);
             this.#open = { call: name, allocId, isRepeat, answer };
@@ -149,6 +153,7 @@ class Life {
 
   #use(allocId: string): void {
     this.story.push(`use ${allocId}`);
+    this.#unconfirmed.delete(allocId);
     this.#actor.send({ type: 'mount.use', volume, capability, allocId, readOnly: false, isClaimed: true });
   }
 
@@ -222,8 +227,15 @@ class Life {
     const effect = inFlight && effects[inFlight.call];
     if (effect) this.#actor.send({ type: `xstate.done.actor.${effect}`, output: anew, actorId: effect } as never);
     this.#actor.send({ type: 'mount.observed', users: [], staging: [], isStart: true });
-    for (const { allocId } of this.context.users)
-      if (this.#chance() < 0.8) this.#actor.send({ type: 'mount.confirm', allocId });
+    for (const { allocId } of this.context.users) {
+      this.#unconfirmed.add(allocId);
+      if (this.#chance() < 0.8) this.#confirm(allocId);
+    }
+  }
+
+  #confirm(allocId: string): void {
+    this.#unconfirmed.delete(allocId);
+    this.#actor.send({ type: 'mount.confirm', allocId });
   }
 
   async #answer(isQuiet: boolean): Promise<void> {
@@ -308,7 +320,7 @@ class Life {
   /** Nothing goes wrong any more: whoever wants it has it, but for who waits for one that has it over a dead staging path. */
   async rest(): Promise<void> {
     this.story.push('nothing goes wrong any more');
-    for (const { allocId } of this.context.users) this.#actor.send({ type: 'mount.confirm', allocId });
+    for (const { allocId } of this.context.users) this.#confirm(allocId);
     for (let turn = 0; turn < 60; turn += 1) {
       this.#tell(this.#look(true));
       await this.step(true);
