@@ -13,7 +13,7 @@ import type {
   StagingSight,
   VolumeCondition,
 } from './mount-types.js';
-import { isBeingStaged, isNotHere, isStagingOwed, mayBeMounted, nextMountWork } from './mount-work.js';
+import { isBeingStaged, isNotHere, isStagingOwed, mayBeKnown, mayBeMounted, nextMountWork } from './mount-work.js';
 import { isSameData } from './same-data.js';
 
 export type MountTold = MountChanged extends infer One
@@ -113,11 +113,17 @@ export const use = (
     else putUser(draft, allocId, wantedAgain(draft, known, asked, at));
   });
 
-/** To be mounted once more. What was lost with its staging path may be bound from that still. */
-function wantedAgain(draft: MountDraft, { state, inDoubt }: MountUser, asked: Wanted, at: number): MountUser {
-  const isDoubtful = inDoubt === true || (state === 'lost' && draft.staging.isDead === true);
-  return { ...wanted(draft, asked, at), ...(isDoubtful && { inDoubt: true }) };
-}
+/** To be mounted once more. What was lost was not unpublished. */
+const wantedAgain = (
+  draft: MountDraft,
+  { state, inDoubt, isKnown }: MountUser,
+  asked: Wanted,
+  at: number,
+): MountUser => ({
+  ...wanted(draft, asked, at),
+  ...(inDoubt && { inDoubt }),
+  ...((isKnown || state === 'lost') && { isKnown: true as const }),
+});
 
 /** To be unmounted, then mounted again. */
 const remounted = (user: MountUser, { readOnly, isClaimed, capability }: Again, at: number): MountUser => ({
@@ -176,7 +182,7 @@ export const leave = (context: MountContext, allocId: string, { at }: Stamped): 
  */
 export function letGo(draft: MountDraft, user: MountUser, at: number): void {
   const { allocId, readOnly, isClaimed, capability, number, sinceMs, again, isUnconfirmed } = user;
-  const { inDoubt: _, found: __, tries: ___, ...rest } = user;
+  const { inDoubt: _, isKnown: __, found: ___, tries: ____, ...rest } = user;
   const isLast = draft.users.every(
     (one) => one.allocId === allocId || one.state === 'failed' || one.state === 'detached',
   );
@@ -225,7 +231,7 @@ function leaveDead(draft: MountDraft, at: number): void {
   const { staging, users } = draft;
   if (!staging.isDead || (staging.isLost && !users.some(isAsked))) return;
   for (const user of users)
-    if (user.state === 'lost' || (user.state === 'wanted' && user.inDoubt))
+    if (user.state === 'lost' || (user.state === 'wanted' && mayBeKnown(user)))
       putUser(draft, user.allocId, remounted(user, user, at));
 }
 
@@ -259,7 +265,7 @@ export const observedMounts = (
       draft.tells.push({ type: 'lost', allocId, is: sight.is, isMended: sight.isMended });
       const { found: __, ...gone } = user;
       if (!sight.isMended) putUser(draft, allocId, { ...gone, state: 'lost' });
-      else if (sight.is === 'missing') putUser(draft, allocId, wanted(draft, user, at));
+      else if (sight.is === 'missing') putUser(draft, allocId, { ...wanted(draft, user, at), isKnown: true });
       else putUser(draft, allocId, remounted(user, user, at));
     }
   });

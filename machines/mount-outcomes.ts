@@ -11,6 +11,7 @@ import {
 } from './mount-calls.js';
 import { draftedMount, leavingUser, letGo, type MountChange, type MountDraft, putUser } from './mount-changes.js';
 import type { MountContext, MountUser, MountWork, NodeExpansion } from './mount-types.js';
+import { mayBeKnown } from './mount-work.js';
 import type { FailedAttempt } from './volume-outcomes.js';
 
 export const staged = (context: MountContext, { isStaged, found, bootId }: StageAnswer): MountChange =>
@@ -26,7 +27,7 @@ export const targetMounted = (
   { at }: Stamped,
 ): MountChange =>
   draftedMount(context, (draft) => {
-    const { tries: _, inDoubt: __, failure: ___, ...user } = userAt(draft);
+    const { tries: _, inDoubt: __, isKnown: ___, failure: ____, ...user } = userAt(draft);
     draft.bootId = bootId;
     // Asked to leave meanwhile, it is unmounted next.
     if (user.state !== 'wanted') return putUser(draft, user.allocId, { ...user, found });
@@ -119,7 +120,7 @@ function again(
     const user = userAt(draft);
     const isAsked = (user.state === 'leaving') === (work.kind === 'unpublish');
     if (isAsked) putUser(draft, user.allocId, { ...user, tries });
-    else if (!user.inDoubt) letGo(draft, user, at);
+    else if (!mayBeKnown(user)) letGo(draft, user, at);
   }
 }
 
@@ -153,8 +154,8 @@ const nextExpansion = ({ expansion }: MountDraft): NodeExpansion | null =>
 function failUser(draft: MountDraft, user: MountUser, { failure, at }: { failure: CallFailure; at: number }): void {
   const { tries: _, ...rest } = user;
   if (user.state === 'leaving') {
-    if (!user.inDoubt) letGo(draft, rest, at);
-  } else if (user.inDoubt) {
+    if (!mayBeKnown(user)) letGo(draft, rest, at);
+  } else if (mayBeKnown(user)) {
     putUser(draft, user.allocId, { ...leavingUser(rest, at), failure });
   } else {
     putUser(draft, user.allocId, { ...rest, state: 'failed', failure });

@@ -61,6 +61,8 @@ class Life {
   /** In truth. */
   #staging: 'none' | 'living' | 'dead' = 'none';
   readonly #targets = new Map<string, Target>();
+  /** Whom the driver keeps a record of: a mount that vanishes leaves that. */
+  readonly #recorded = new Set<string>();
   /** That the staging path is dead was told, and believed. */
   #isTold = false;
   /** Whose claims may have been lost as the host was down. */
@@ -269,9 +271,10 @@ class Life {
     if (call === 'publish') return this.#publish(allocId, isRepeat);
     if (call === 'unpublish') {
       this.#targets.delete(allocId);
+      this.#recorded.delete(allocId);
       return done({} satisfies NodeUnpublishAnswer);
     }
-    if (this.#targets.size > 0) this.#fault(`unstaged under ${[...this.#targets.keys()].join(', ')}`);
+    if (this.#recorded.size > 0) this.#fault(`unstaged under ${[...this.#recorded].join(', ')}`);
     this.#staging = 'none';
     this.#isTold = false;
     return done({});
@@ -282,6 +285,7 @@ class Life {
     if (this.#stages && this.#staging === 'none') return failed(false, 'repair');
     const dice = this.#chance();
     if (this.#staging === 'dead' && dice < 0.5) return failed(false);
+    this.#recorded.add(allocId);
     const made = this.#stages && dice > 0.8 ? 'own' : this.#staging === 'dead' ? 'dead' : 'living';
     if (!isRepeat || !this.#targets.has(allocId)) this.#targets.set(allocId, made);
     return done({ found, bootId } satisfies NodePublishAnswer);
@@ -292,10 +296,10 @@ class Life {
     if (this.#crash !== undefined) throw this.#crash;
     const { users } = this.context;
     const states = new Map(users.map(({ allocId, state }) => [allocId, state]));
-    for (const allocId of this.#targets.keys()) {
+    for (const allocId of this.#recorded) {
       const state = states.get(allocId);
       if (state === undefined || state === 'failed' || state === 'detached')
-        throw new Error(`${allocId} is ${state ?? 'let go'}, and its target is mounted`);
+        throw new Error(`${allocId} is ${state ?? 'let go'}, and its driver takes it for mounted`);
     }
     for (const [allocId, state] of states)
       if (state === 'published' && !this.#targets.has(allocId)) throw new Error(`${allocId} is not mounted`);
@@ -338,7 +342,7 @@ class Life {
     for (const allocId of allocs) this.#leave(allocId);
     for (let turn = 0; turn < 60; turn += 1) await this.step(true);
     expect(this.context.users).to.deep.equal([]);
-    expect([this.#staging, [...this.#targets]]).to.deep.equal(['none', []]);
+    expect([this.#staging, [...this.#targets], [...this.#recorded]]).to.deep.equal(['none', [], []]);
     expect(this.context.volume).to.equal(null);
     this.#actor.stop();
   }
