@@ -246,8 +246,9 @@ export const observedMounts = (
   draftedMount(context, (draft) => {
     const { state, number, found: _, ...rest } = draft.staging;
     const lost = staging.find((sight) => sight.number === number);
+    if (lost?.isGone) deadGone(draft, at);
     // What may be staged may be dead, too; that it is known of already is no news.
-    if (lost && (state === 'staged' || (state === 'doubtful' && lost.isDead && !rest.isDead))) {
+    else if (lost && (state === 'staged' || (state === 'doubtful' && lost.isDead && !rest.isDead))) {
       const { isDead, isMended } = lost;
       const how = { ...(!isMended && { isLost: true as const }), ...(isDead && { isDead: true as const }) };
       draft.staging = { ...rest, number, state: 'doubtful', ...how };
@@ -269,6 +270,15 @@ export const observedMounts = (
       else putUser(draft, allocId, remounted(user, user, at));
     }
   });
+
+/** Nothing keeps the volume from being staged again. What may be bound from what was dead is unmounted before it is taken for a mount. */
+function deadGone(draft: MountDraft, at: number): void {
+  const { isDead, ...staging } = draft.staging;
+  if (!isDead) return;
+  draft.staging = staging;
+  for (const user of draft.users)
+    if (user.state === 'wanted' && user.inDoubt) putUser(draft, user.allocId, remounted(user, user, at));
+}
 
 /** Whoever has let go is to be mounted no more; all others are, or are once they are retried. */
 const unconfirmed = (user: MountUser): MountUser =>

@@ -144,6 +144,8 @@ export interface MountSight {
 export interface StagingSight extends Omit<MountSight, 'is'> {
   /** It is there, but its file system does not answer any more. */
   isDead?: boolean;
+  /** What was seen dead there is not there any more. */
+  isGone?: true;
 }
 
 export interface MountUse {

@@ -195,6 +195,55 @@ describe('the mount machine over a dead staging path', () => {
     expect(scene.states()).to.deep.equal(['a published']);
   });
 
+  /** The staging path that was seen dead is not in the kernel's table any more. */
+  function seenGone(scene: Scene, number = scene.context.staging.number): void {
+    const staging = [{ number, isMended: true, isGone: true } as const];
+    scene.actor.send({ type: 'mount.observed', users: [], staging, isStart: false });
+  }
+
+  it('M6 unmounted by hand while a target answers: who wants the volume waits no more', async () => {
+    const scene = await mountedForBoth();
+    const before = scene.calls.length;
+    seenDead(scene, { isMended: true, allocIds: ['a'] });
+    await calledSince(scene, before);
+    const told = scene.told.length;
+    seenGone(scene);
+    expect(await calledSince(scene, before + 1)).to.deep.equal(['stage', 'publish a']);
+    expect([scene.states(), scene.context.staging.isDead]).to.deep.equal([['a published', 'b published'], undefined]);
+    expect(scene.told.slice(told).map(({ type }) => type)).to.deep.equal(['mounted']);
+  });
+
+  it('M6 what was seen gone of another staging changes nothing: it is dead still', async () => {
+    const scene = await mountedForBoth();
+    const before = scene.calls.length;
+    seenDead(scene, { isMended: true, allocIds: ['a'] });
+    await calledSince(scene, before);
+    seenGone(scene, scene.context.staging.number - 1);
+    expect([scene.context.staging.isDead, scene.calls.slice(before)]).to.deep.equal([true, ['unpublish a']]);
+  });
+
+  it('M6 only reported, then unmounted by hand: it stays lost until it is asked for, and is staged for that', async () => {
+    const scene = await Scene.mounted();
+    seenDead(scene, { isMended: false });
+    const before = scene.calls.length;
+    seenGone(scene);
+    expect([scene.states(), scene.calls.length]).to.deep.equal([['a lost'], before]);
+    scene.actor.send(use('a'));
+    expect(await calledSince(scene, before)).to.deep.equal(['stage', 'publish a']);
+  });
+
+  it('M6 N3 unmounted by hand while one whose publish had no answer is not confirmed: that is unpublished before it is published', async () => {
+    const scene = await Scene.mounted();
+    scene.actor.send(use('b'));
+    await scene.answer(failed({ message: 'the connection is lost' }));
+    const before = scene.calls.length;
+    seenDead(scene, { isMended: false, isStart: true });
+    seenGone(scene);
+    expect(await calledSince(scene, before)).to.deep.equal(['unpublish b']);
+    scene.actor.send({ type: 'mount.confirm', allocId: 'b' });
+    expect(await calledSince(scene, before + 1)).to.deep.equal(['stage', 'publish b']);
+  });
+
   it('M6 H6 hastened while it is made anew: it is mounted again all the same', async () => {
     const scene = await Scene.mounted('a', { isClaimed: false });
     const before = scene.calls.length;

@@ -8,7 +8,7 @@ import { createActor, fromPromise, SimulatedClock, type Snapshot } from 'xstate'
 import type { CallOutcome } from '../../machines/csi-types.js';
 import { mountMachine } from '../../machines/mount.js';
 import type { NodePublishAnswer, NodeUnpublishAnswer, StageAnswer } from '../../machines/mount-calls.js';
-import type { MountSight, StagingSight } from '../../machines/mount-types.js';
+import type { MountSight, Staging, StagingSight } from '../../machines/mount-types.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { stamped } from './stamped.js';
 
@@ -136,7 +136,8 @@ class Life {
     else if (dice < 0.67) this.#leave(allocId);
     else if (dice < 0.73) await this.#kill();
     else if (dice < 0.77) this.#vanish(allocId);
-    else if (dice < 0.83) this.#die();
+    else if (dice < 0.82) this.#die();
+    else if (dice < 0.83) this.#unmountDead();
     else if (dice < 0.88) this.#sight = this.#look(this.#chance() < 0.7);
     else if (dice < 0.95) this.#tell(this.#sight ?? this.#look(this.#chance() < 0.7));
     else if (dice < 0.97) this.#ask('mount.retry');
@@ -186,6 +187,13 @@ class Life {
     for (const [allocId, target] of this.#targets) if (target === 'living') this.#targets.set(allocId, 'dead');
   }
 
+  /** Somebody unmounts it by hand, but nothing that is bound from it. */
+  #unmountDead(): void {
+    if (this.#staging !== 'dead') return;
+    this.story.push('the dead staging path is unmounted by hand');
+    this.#staging = 'none';
+  }
+
   /** As the comparison does it. */
   #look(isMended: boolean): Sight {
     const { users, staging } = this.context;
@@ -194,13 +202,22 @@ class Life {
       users: users.flatMap(({ allocId, state, number }) =>
         state === 'published' && this.#targets.get(allocId) === 'dead' ? [{ number, is: 'dead', isMended }] : [],
       ),
-      staging: isThere && this.#staging === 'dead' ? [{ number: staging.number, isMended, isDead: true }] : [],
+      staging: isThere ? this.#lookAtStaging(staging, isMended) : [],
     };
+  }
+
+  #lookAtStaging({ state, number, isDead }: Staging, isMended: boolean): StagingSight[] {
+    if (this.#staging === 'dead') return [{ number, isMended, isDead: true }];
+    if (this.#staging !== 'none') return [];
+    if (state === 'staged') return [{ number, isMended }];
+    return isDead ? [{ number, isMended, isGone: true }] : [];
   }
 
   #tell(sight: Sight): void {
     this.story.push(`told ${JSON.stringify(sight)}`);
     this.#sight = undefined;
+    const { number } = this.context.staging;
+    if (sight.staging.some((one) => one.isGone && one.number === number)) this.#isTold = false;
     this.#actor.send({ type: 'mount.observed', ...sight, isStart: false });
     const { isDead } = this.context.staging;
     if (isDead && this.#staging === 'dead') this.#isTold = true;
