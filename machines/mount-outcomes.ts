@@ -18,7 +18,11 @@ export const staged = (context: MountContext, { isStaged, found, bootId }: Stage
   draftedMount(context, (draft) => {
     draft.number += 1;
     draft.bootId = bootId;
-    draft.staging = { state: isStaged ? 'staged' : 'without', number: draft.number, ...(found && { found }) };
+    const { isDead, isLost } = draft.staging;
+    const { number } = draft;
+    // Seen dead meanwhile, which was told of then: its plugin may have taken that for staged.
+    if (isStaged && isDead) draft.staging = { state: 'doubtful', number, isDead, ...(isLost && { isLost }) };
+    else draft.staging = { state: isStaged ? 'staged' : 'without', number, ...(found && { found }) };
   });
 
 export const targetMounted = (

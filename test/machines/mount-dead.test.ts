@@ -244,6 +244,53 @@ describe('the mount machine over a dead staging path', () => {
     expect(await calledSince(scene, before + 1)).to.deep.equal(['stage', 'publish b']);
   });
 
+  for (const isMended of [true, false]) {
+    it(`M6 M7 seen while it is staged once more, which is done${isMended ? '' : ' (only reported)'}: it is unstaged before it is published from`, async () => {
+      const scene = new Scene();
+      scene.actor.send(use('a'));
+      await scene.answer(failed({ message: 'the connection is lost' }));
+      scene.clock.increment(1_000);
+      expect(scene.calls).to.deep.equal(['stage', 'stage']);
+      const { number } = scene.context.staging;
+      seenDead(scene, { isMended });
+      const before = scene.calls.length;
+      await scene.answer(staged);
+      const sight = { number, isMended: true, isGone: true } as const;
+      // Of before that call.
+      scene.actor.send({ type: 'mount.observed', users: [], staging: [sight], isStart: false });
+      expect(await calledSince(scene, before)).to.deep.equal(['unstage', 'stage', 'publish a']);
+      expect(scene.states()).to.deep.equal(['a published']);
+    });
+  }
+
+  it('M6 only reported while it is staged once more for one that has left by then: those who had it stay lost', async () => {
+    const scene = await Scene.mounted();
+    const { number } = scene.context.staging;
+    const staging = [{ number, isMended: true }];
+    scene.actor.send({ type: 'mount.observed', users: [], staging, isStart: false });
+    expect(scene.calls.at(-1)).to.equal('stage');
+    scene.actor.send(use('b'));
+    seenDead(scene, { isMended: false, allocIds: ['a'] });
+    scene.actor.send(leave('b'));
+    const before = scene.calls.length;
+    await scene.answer(staged);
+    scene.clock.increment(1_000_000);
+    expect([scene.states(), scene.calls.length]).to.deep.equal([['a lost'], before]);
+    scene.actor.send(use('a'));
+    expect(await calledSince(scene, before)).to.deep.equal(['unpublish a', 'unstage', 'stage', 'publish a']);
+  });
+
+  it('M6 seen while it is staged once more by a plugin that does not stage any more: nothing is left to be unstaged', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a'));
+    await scene.answer(failed({ message: 'the connection is lost' }));
+    scene.clock.increment(1_000);
+    seenDead(scene, { isMended: true });
+    const before = scene.calls.length;
+    await scene.answer({ status: 'done', answer: { isStaged: false, bootId: 'b1' } });
+    expect(await calledSince(scene, before)).to.deep.equal(['publish a']);
+  });
+
   it('M6 H6 hastened while it is made anew: it is mounted again all the same', async () => {
     const scene = await Scene.mounted('a', { isClaimed: false });
     const before = scene.calls.length;

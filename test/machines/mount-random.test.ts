@@ -281,8 +281,9 @@ class Life {
   #work({ call, allocId, isRepeat }: OpenCall): Answer {
     if (call === 'stage') {
       if (!this.#stages) return done({ isStaged: false, bootId } satisfies StageAnswer);
-      if (this.#staging === 'dead') return failed(false);
-      this.#staging = 'living';
+      // Some take what is dead for staged.
+      if (this.#staging === 'dead' && this.#chance() < 0.5) return failed(false);
+      if (this.#staging === 'none') this.#staging = 'living';
       return done({ isStaged: true, found, bootId } satisfies StageAnswer);
     }
     if (call === 'publish') return this.#publish(allocId, isRepeat);
