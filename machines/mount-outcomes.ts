@@ -81,6 +81,8 @@ export const mountFailed = (context: MountContext, attempt: FailedAttempt): Moun
     const { failure, isNotBegun } = attempt;
     const isMade = !isNotBegun && !(attempt.isAnew && draft.awaiting);
     if (isMade) doubt(draft, work, failure, attempt.isAnew === true);
+    if (isStagingMissing(work, failure) && draft.staging.state !== 'none')
+      draft.staging = { ...draft.staging, state: 'doubtful' };
     if (attempt.isAnew) return;
     const count = (triesOf(draft, work)?.count ?? 0) + 1;
     if (failure.final && work.kind !== 'unpublish' && work.kind !== 'unstage') fail(draft, work, { ...attempt, count });
@@ -90,15 +92,16 @@ export const mountFailed = (context: MountContext, attempt: FailedAttempt): Moun
 /** The plugin did it, but not as it was asked to: it is to be undone. */
 const isMadeWrongly = ({ code }: CallFailure): boolean => code === 'MOUNT_NOT_AS_ASKED';
 
+/** A publish that misses a step before it misses that one, be it that this was seen before any call. */
+const isStagingMissing = ({ kind }: MountWork, { answerClass }: CallFailure): boolean =>
+  kind === 'publish' && answerClass === 'repair';
+
 /** A call for it may have taken effect, or may still. One that was refused for good has done nothing; whatever was before it stays in doubt. */
 function doubt(draft: MountDraft, work: MountWork, failure: CallFailure, isAnew: boolean): void {
   const isInDoubt = isAnew || !failure.final;
-  // What could not be unstaged is not surely staged any more; and a publish that misses a step before it misses that one.
-  const isUnsure =
-    work.kind === 'unstage' ||
-    (work.kind === 'stage' && isInDoubt) ||
-    (work.kind === 'publish' && failure.answerClass === 'repair' && draft.staging.state !== 'none');
-  if (isUnsure) draft.staging = { ...draft.staging, state: 'doubtful' };
+  // What could not be unstaged is not surely staged any more.
+  if (work.kind === 'unstage' || (work.kind === 'stage' && isInDoubt))
+    draft.staging = { ...draft.staging, state: 'doubtful' };
   if (work.kind !== 'publish' || !(isInDoubt || isMadeWrongly(failure))) return;
   const user = userAt(draft);
   putUser(draft, user.allocId, { ...user, inDoubt: true });

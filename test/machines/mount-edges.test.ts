@@ -195,6 +195,48 @@ describe('the mount machine, at its edges', () => {
     });
   }
 
+  const stepMissing = {
+    status: 'not-begun',
+    failure: { code: 'MOUNT_MISSING', message: 'not staged any more', final: false, answerClass: 'repair' },
+  } as const;
+
+  it('M2 a publish that is not made, as what was staged is not there: it is staged again, and its publish is no repeat', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a'));
+    await scene.answer(staged);
+    await scene.answer(stepMissing);
+    expect([scene.calls.at(-1), scene.context.staging.state]).to.deep.equal(['stage', 'doubtful']);
+    await scene.answer(staged);
+    scene.clock.increment(1_000);
+    expect([scene.calls.at(-1), nodePublishCallOf(scene.context).isRepeat]).to.deep.equal(['publish a', false]);
+    await scene.answer(published);
+    expect(scene.states()).to.deep.equal(['a published']);
+  });
+
+  it('M2 released as its publish is not made, as what was staged is not there: nothing is unpublished, all is unstaged', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a'));
+    await scene.answer(staged);
+    scene.actor.send(leave('a'));
+    await scene.answer(stepMissing);
+    expect(scene.calls.slice(2)).to.deep.equal(['unstage']);
+    await scene.answer(unstaged);
+    expect(scene.states()).to.deep.equal([]);
+  });
+
+  it('M2 an unmount, or a stage, that is not made puts nothing in doubt, whatever it says', async () => {
+    const scene = await Scene.mounted();
+    scene.actor.send(use('b'));
+    await scene.answer(published);
+    scene.actor.send(leave('a'));
+    await scene.answer(stepMissing);
+    expect(scene.context.staging.state).to.equal('staged');
+    const fresh = new Scene();
+    fresh.actor.send(use('a'));
+    await fresh.answer(stepMissing);
+    expect(fresh.context.staging.state).to.equal('none');
+  });
+
   it('M6 what is only to be reported is not staged again by itself', async () => {
     const scene = await Scene.mounted();
     const { number } = scene.context.users[0] ?? { number: 0 };

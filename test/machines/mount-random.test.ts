@@ -24,6 +24,10 @@ const failed = (final: boolean, answerClass = final ? 'final' : 'unknown'): Answ
   status: 'failed',
   failure: { code: 'CSI_ERROR', message: 'no', final, answerClass },
 });
+const notBegun: Answer = {
+  status: 'not-begun',
+  failure: { code: 'MOUNT_MISSING', message: 'not staged', final: false, answerClass: 'repair' },
+};
 const anew: Answer = {
   status: 'failed',
   failure: { code: 'CALL_ANEW', message: 'again', final: false },
@@ -269,6 +273,7 @@ class Life {
     }
     if (dice < 0.27) return this.#told(open, 'refused for good', failed(true));
     if (dice < 0.3) return this.#told(open, 'a step is missing', failed(false, 'repair'));
+    if (dice < 0.33) return this.#told(open, 'a step is missing, and nothing is called', notBegun);
     this.#told(open, 'done', this.#work(open));
   }
 
