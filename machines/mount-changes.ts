@@ -280,11 +280,12 @@ function deadGone(draft: MountDraft, at: number): void {
     if (user.state === 'wanted' && user.inDoubt) putUser(draft, user.allocId, remounted(user, user, at));
 }
 
-/** Whoever has let go is to be mounted no more; all others are, or are once they are retried. */
+/** Whoever has let go, or is to, is mounted no more; all others are, or are once they are retried. */
 const unconfirmed = (user: MountUser): MountUser =>
-  user.isClaimed && (user.again || (user.state !== 'leaving' && user.state !== 'detached'))
-    ? { ...user, isUnconfirmed: true }
-    : user;
+  user.isClaimed && mayComeBack(user) ? { ...user, isUnconfirmed: true } : user;
+
+const mayComeBack = ({ state, again, failure }: MountUser): boolean =>
+  again !== undefined || failure !== undefined || (state !== 'leaving' && state !== 'detached');
 
 /** What has failed is tried again, and what waits for its time is tried now. */
 export const retryMount = (context: MountContext, { at }: Stamped): MountChange =>

@@ -330,6 +330,21 @@ describe('the mount machine, at its edges', () => {
     });
   }
 
+  it('N3 what is undone before it has failed, at a start, and is retried after that: nothing is made for it before its claim is confirmed', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a'));
+    await scene.answer(staged);
+    await scene.answer(failed({ code: 'MOUNT_NOT_AS_ASKED', final: true }));
+    expect(scene.states()).to.deep.equal(['a leaving']);
+    scene.actor.send({ type: 'mount.observed', users: [], staging: [], isStart: true });
+    for (const outcome of [unpublished, unstaged]) await scene.answer(outcome);
+    const calls = scene.calls.length;
+    scene.actor.send({ type: 'mount.retry' });
+    expect([scene.states(), scene.calls.length]).to.deep.equal([['a wanted'], calls]);
+    scene.actor.send({ type: 'mount.confirm', allocId: 'a' });
+    expect(scene.calls.at(-1)).to.equal('stage');
+  });
+
   it('N3 its claim is lost: what may be staged is unstaged, and nothing else is asked', async () => {
     const scene = new Scene();
     scene.actor.send(use('a'));
