@@ -13,7 +13,7 @@ import type {
   StagingSight,
   VolumeCondition,
 } from './mount-types.js';
-import { isBeingStaged, isNotHere, isStagingOwed, mayBeMounted, nextMountWork } from './mount-work.js';
+import { isBeingStaged, isNotHere, isStagingOwed, mayBeKnown, mayBeMounted, nextMountWork } from './mount-work.js';
 import { isSameData } from './same-data.js';
 
 export type MountTold = MountChanged extends infer One
@@ -113,11 +113,17 @@ export const use = (
     else putUser(draft, allocId, wantedAgain(draft, known, asked, at));
   });
 
-/** To be mounted once more. What was lost with its staging path may be bound from that still. */
-function wantedAgain(draft: MountDraft, { state, inDoubt }: MountUser, asked: Wanted, at: number): MountUser {
-  const isDoubtful = inDoubt === true || (state === 'lost' && draft.staging.isDead === true);
-  return { ...wanted(draft, asked, at), ...(isDoubtful && { inDoubt: true }) };
-}
+/** To be mounted once more. What was lost was not unpublished. */
+const wantedAgain = (
+  draft: MountDraft,
+  { state, inDoubt, isKnown }: MountUser,
+  asked: Wanted,
+  at: number,
+): MountUser => ({
+  ...wanted(draft, asked, at),
+  ...(inDoubt && { inDoubt }),
+  ...((isKnown || state === 'lost') && { isKnown: true as const }),
+});
 
 /** To be unmounted, then mounted again. */
 const remounted = (user: MountUser, { readOnly, isClaimed, capability }: Again, at: number): MountUser => ({
@@ -176,7 +182,7 @@ export const leave = (context: MountContext, allocId: string, { at }: Stamped): 
  */
 export function letGo(draft: MountDraft, user: MountUser, at: number): void {
   const { allocId, readOnly, isClaimed, capability, number, sinceMs, again, isUnconfirmed } = user;
-  const { inDoubt: _, found: __, tries: ___, ...rest } = user;
+  const { inDoubt: _, isKnown: __, found: ___, tries: ____, ...rest } = user;
   const isLast = draft.users.every(
     (one) => one.allocId === allocId || one.state === 'failed' || one.state === 'detached',
   );
@@ -225,7 +231,7 @@ function leaveDead(draft: MountDraft, at: number): void {
   const { staging, users } = draft;
   if (!staging.isDead || (staging.isLost && !users.some(isAsked))) return;
   for (const user of users)
-    if (user.state === 'lost' || (user.state === 'wanted' && user.inDoubt))
+    if (user.state === 'lost' || (user.state === 'wanted' && mayBeKnown(user)))
       putUser(draft, user.allocId, remounted(user, user, at));
 }
 
@@ -240,8 +246,9 @@ export const observedMounts = (
   draftedMount(context, (draft) => {
     const { state, number, found: _, ...rest } = draft.staging;
     const lost = staging.find((sight) => sight.number === number);
+    if (lost?.isGone) deadGone(draft, at);
     // What may be staged may be dead, too; that it is known of already is no news.
-    if (lost && (state === 'staged' || (state === 'doubtful' && lost.isDead && !rest.isDead))) {
+    else if (lost && (state === 'staged' || (state === 'doubtful' && lost.isDead && !rest.isDead))) {
       const { isDead, isMended } = lost;
       const how = { ...(!isMended && { isLost: true as const }), ...(isDead && { isDead: true as const }) };
       draft.staging = { ...rest, number, state: 'doubtful', ...how };
@@ -259,16 +266,26 @@ export const observedMounts = (
       draft.tells.push({ type: 'lost', allocId, is: sight.is, isMended: sight.isMended });
       const { found: __, ...gone } = user;
       if (!sight.isMended) putUser(draft, allocId, { ...gone, state: 'lost' });
-      else if (sight.is === 'missing') putUser(draft, allocId, wanted(draft, user, at));
+      else if (sight.is === 'missing') putUser(draft, allocId, { ...wanted(draft, user, at), isKnown: true });
       else putUser(draft, allocId, remounted(user, user, at));
     }
   });
 
-/** Whoever has let go, or failed, is to be mounted no more. */
+/** Nothing keeps the volume from being staged again. What may be bound from what was dead is unmounted before it is taken for a mount. */
+function deadGone(draft: MountDraft, at: number): void {
+  const { isDead, ...staging } = draft.staging;
+  if (!isDead) return;
+  draft.staging = staging;
+  for (const user of draft.users)
+    if (user.state === 'wanted' && user.inDoubt) putUser(draft, user.allocId, remounted(user, user, at));
+}
+
+/** Whoever has let go, or is to, is mounted no more; all others are, or are once they are retried. */
 const unconfirmed = (user: MountUser): MountUser =>
-  user.isClaimed && (user.again || user.state === 'wanted' || user.state === 'published')
-    ? { ...user, isUnconfirmed: true }
-    : user;
+  user.isClaimed && mayComeBack(user) ? { ...user, isUnconfirmed: true } : user;
+
+const mayComeBack = ({ state, again, failure }: MountUser): boolean =>
+  again !== undefined || failure !== undefined || (state !== 'leaving' && state !== 'detached');
 
 /** What has failed is tried again, and what waits for its time is tried now. */
 export const retryMount = (context: MountContext, { at }: Stamped): MountChange =>

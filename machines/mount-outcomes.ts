@@ -11,13 +11,18 @@ import {
 } from './mount-calls.js';
 import { draftedMount, leavingUser, letGo, type MountChange, type MountDraft, putUser } from './mount-changes.js';
 import type { MountContext, MountUser, MountWork, NodeExpansion } from './mount-types.js';
+import { mayBeKnown } from './mount-work.js';
 import type { FailedAttempt } from './volume-outcomes.js';
 
 export const staged = (context: MountContext, { isStaged, found, bootId }: StageAnswer): MountChange =>
   draftedMount(context, (draft) => {
     draft.number += 1;
     draft.bootId = bootId;
-    draft.staging = { state: isStaged ? 'staged' : 'without', number: draft.number, ...(found && { found }) };
+    const { isDead, isLost } = draft.staging;
+    const { number } = draft;
+    // Seen dead meanwhile, which was told of then: its plugin may have taken that for staged.
+    if (isStaged && isDead) draft.staging = { state: 'doubtful', number, isDead, ...(isLost && { isLost }) };
+    else draft.staging = { state: isStaged ? 'staged' : 'without', number, ...(found && { found }) };
   });
 
 export const targetMounted = (
@@ -26,7 +31,7 @@ export const targetMounted = (
   { at }: Stamped,
 ): MountChange =>
   draftedMount(context, (draft) => {
-    const { tries: _, inDoubt: __, failure: ___, ...user } = userAt(draft);
+    const { tries: _, inDoubt: __, isKnown: ___, failure: ____, ...user } = userAt(draft);
     draft.bootId = bootId;
     // Asked to leave meanwhile, it is unmounted next.
     if (user.state !== 'wanted') return putUser(draft, user.allocId, { ...user, found });
@@ -76,6 +81,8 @@ export const mountFailed = (context: MountContext, attempt: FailedAttempt): Moun
     const { failure, isNotBegun } = attempt;
     const isMade = !isNotBegun && !(attempt.isAnew && draft.awaiting);
     if (isMade) doubt(draft, work, failure, attempt.isAnew === true);
+    if (isStagingMissing(work, failure) && draft.staging.state !== 'none')
+      draft.staging = { ...draft.staging, state: 'doubtful' };
     if (attempt.isAnew) return;
     const count = (triesOf(draft, work)?.count ?? 0) + 1;
     if (failure.final && work.kind !== 'unpublish' && work.kind !== 'unstage') fail(draft, work, { ...attempt, count });
@@ -85,15 +92,16 @@ export const mountFailed = (context: MountContext, attempt: FailedAttempt): Moun
 /** The plugin did it, but not as it was asked to: it is to be undone. */
 const isMadeWrongly = ({ code }: CallFailure): boolean => code === 'MOUNT_NOT_AS_ASKED';
 
+/** A publish that misses a step before it misses that one, be it that this was seen before any call. */
+const isStagingMissing = ({ kind }: MountWork, { answerClass }: CallFailure): boolean =>
+  kind === 'publish' && answerClass === 'repair';
+
 /** A call for it may have taken effect, or may still. One that was refused for good has done nothing; whatever was before it stays in doubt. */
 function doubt(draft: MountDraft, work: MountWork, failure: CallFailure, isAnew: boolean): void {
   const isInDoubt = isAnew || !failure.final;
-  // What could not be unstaged is not surely staged any more; and a publish that misses a step before it misses that one.
-  const isUnsure =
-    work.kind === 'unstage' ||
-    (work.kind === 'stage' && isInDoubt) ||
-    (work.kind === 'publish' && failure.answerClass === 'repair' && draft.staging.state !== 'none');
-  if (isUnsure) draft.staging = { ...draft.staging, state: 'doubtful' };
+  // What could not be unstaged is not surely staged any more.
+  if (work.kind === 'unstage' || (work.kind === 'stage' && isInDoubt))
+    draft.staging = { ...draft.staging, state: 'doubtful' };
   if (work.kind !== 'publish' || !(isInDoubt || isMadeWrongly(failure))) return;
   const user = userAt(draft);
   putUser(draft, user.allocId, { ...user, inDoubt: true });
@@ -119,7 +127,7 @@ function again(
     const user = userAt(draft);
     const isAsked = (user.state === 'leaving') === (work.kind === 'unpublish');
     if (isAsked) putUser(draft, user.allocId, { ...user, tries });
-    else if (!user.inDoubt) letGo(draft, user, at);
+    else if (!mayBeKnown(user)) letGo(draft, user, at);
   }
 }
 
@@ -153,8 +161,8 @@ const nextExpansion = ({ expansion }: MountDraft): NodeExpansion | null =>
 function failUser(draft: MountDraft, user: MountUser, { failure, at }: { failure: CallFailure; at: number }): void {
   const { tries: _, ...rest } = user;
   if (user.state === 'leaving') {
-    if (!user.inDoubt) letGo(draft, rest, at);
-  } else if (user.inDoubt) {
+    if (!mayBeKnown(user)) letGo(draft, rest, at);
+  } else if (mayBeKnown(user)) {
     putUser(draft, user.allocId, { ...leavingUser(rest, at), failure });
   } else {
     putUser(draft, user.allocId, { ...rest, state: 'failed', failure });

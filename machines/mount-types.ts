@@ -50,6 +50,8 @@ export interface MountUser {
   sinceMs: number;
   /** A call to publish it may have taken effect, or may still. */
   inDoubt?: boolean;
+  /** Its mount is not there any more, but was not unpublished: its plugin may take it for mounted still. */
+  isKnown?: true;
   /** What its target has shown once it was mounted. */
   found?: KernelMount;
   /** Asked for again while it leaves: mounted anew after that. */
@@ -142,6 +144,8 @@ export interface MountSight {
 export interface StagingSight extends Omit<MountSight, 'is'> {
   /** It is there, but its file system does not answer any more. */
   isDead?: boolean;
+  /** What was seen dead there is not there any more. */
+  isGone?: true;
 }
 
 export interface MountUse {

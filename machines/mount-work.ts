@@ -14,9 +14,12 @@ const oneTarget: ReadonlySet<AccessMode> = new Set([
 /** With these modes a volume has one target on a node. */
 export const hasOneTarget = (mode: AccessMode): boolean => oneTarget.has(mode);
 
-/** Whether its target is mounted, or may be. */
-export const mayBeMounted = ({ state, inDoubt }: MountUser): boolean =>
-  state === 'published' || state === 'leaving' || inDoubt === true;
+/** Whether its plugin may take it for mounted, which is not sure: it is unpublished before it is given up. */
+export const mayBeKnown = ({ inDoubt, isKnown }: MountUser): boolean => inDoubt === true || isKnown === true;
+
+/** Whether its target is mounted, or may be, or only its plugin may take it for that. */
+export const mayBeMounted = (user: MountUser): boolean =>
+  user.state === 'published' || user.state === 'leaving' || mayBeKnown(user);
 
 /** Whether it needs the volume staged. */
 const needsStaging = ({ state, isUnconfirmed }: MountUser, { isLost }: Staging): boolean =>

@@ -141,6 +141,18 @@ describe('the mount machine over a dead staging path', () => {
     });
   }
 
+  it('M6 N3 only reported before a start, then asked for by another: who was lost comes back once its claim is confirmed', async () => {
+    const scene = await mountedForBoth();
+    seenDead(scene, { isMended: false });
+    scene.actor.send({ type: 'mount.observed', users: [], staging: [], isStart: true });
+    const before = scene.calls.length;
+    scene.actor.send(use('b'));
+    expect(await calledSince(scene, before)).to.deep.equal(bothAnew.filter((one) => one !== 'publish a'));
+    expect(scene.states()).to.deep.equal(['a wanted', 'b published']);
+    scene.actor.send({ type: 'mount.confirm', allocId: 'a' });
+    expect(scene.calls.at(-1)).to.equal('publish a');
+  });
+
   it('M3 M6 a target that answers is not taken away: who wants the volume waits until that has left', async () => {
     const scene = await mountedForBoth();
     const before = scene.calls.length;
@@ -181,6 +193,102 @@ describe('the mount machine over a dead staging path', () => {
     expect(scene.told.filter(({ type }) => type === 'staging-lost')).to.have.length(1);
     expect(await calledSince(scene, before)).to.deep.equal(['unstage', 'stage', 'publish a']);
     expect(scene.states()).to.deep.equal(['a published']);
+  });
+
+  /** The staging path that was seen dead is not in the kernel's table any more. */
+  function seenGone(scene: Scene, number = scene.context.staging.number): void {
+    const staging = [{ number, isMended: true, isGone: true } as const];
+    scene.actor.send({ type: 'mount.observed', users: [], staging, isStart: false });
+  }
+
+  it('M6 unmounted by hand while a target answers: who wants the volume waits no more', async () => {
+    const scene = await mountedForBoth();
+    const before = scene.calls.length;
+    seenDead(scene, { isMended: true, allocIds: ['a'] });
+    await calledSince(scene, before);
+    const told = scene.told.length;
+    seenGone(scene);
+    expect(await calledSince(scene, before + 1)).to.deep.equal(['stage', 'publish a']);
+    expect([scene.states(), scene.context.staging.isDead]).to.deep.equal([['a published', 'b published'], undefined]);
+    expect(scene.told.slice(told).map(({ type }) => type)).to.deep.equal(['mounted']);
+  });
+
+  it('M6 what was seen gone of another staging changes nothing: it is dead still', async () => {
+    const scene = await mountedForBoth();
+    const before = scene.calls.length;
+    seenDead(scene, { isMended: true, allocIds: ['a'] });
+    await calledSince(scene, before);
+    seenGone(scene, scene.context.staging.number - 1);
+    expect([scene.context.staging.isDead, scene.calls.slice(before)]).to.deep.equal([true, ['unpublish a']]);
+  });
+
+  it('M6 only reported, then unmounted by hand: it stays lost until it is asked for, and is staged for that', async () => {
+    const scene = await Scene.mounted();
+    seenDead(scene, { isMended: false });
+    const before = scene.calls.length;
+    seenGone(scene);
+    expect([scene.states(), scene.calls.length]).to.deep.equal([['a lost'], before]);
+    scene.actor.send(use('a'));
+    expect(await calledSince(scene, before)).to.deep.equal(['stage', 'publish a']);
+  });
+
+  it('M6 N3 unmounted by hand while one whose publish had no answer is not confirmed: that is unpublished before it is published', async () => {
+    const scene = await Scene.mounted();
+    scene.actor.send(use('b'));
+    await scene.answer(failed({ message: 'the connection is lost' }));
+    const before = scene.calls.length;
+    seenDead(scene, { isMended: false, isStart: true });
+    seenGone(scene);
+    expect(await calledSince(scene, before)).to.deep.equal(['unpublish b']);
+    scene.actor.send({ type: 'mount.confirm', allocId: 'b' });
+    expect(await calledSince(scene, before + 1)).to.deep.equal(['stage', 'publish b']);
+  });
+
+  for (const isMended of [true, false]) {
+    it(`M6 M7 seen while it is staged once more, which is done${isMended ? '' : ' (only reported)'}: it is unstaged before it is published from`, async () => {
+      const scene = new Scene();
+      scene.actor.send(use('a'));
+      await scene.answer(failed({ message: 'the connection is lost' }));
+      scene.clock.increment(1_000);
+      expect(scene.calls).to.deep.equal(['stage', 'stage']);
+      const { number } = scene.context.staging;
+      seenDead(scene, { isMended });
+      const before = scene.calls.length;
+      await scene.answer(staged);
+      const sight = { number, isMended: true, isGone: true } as const;
+      // Of before that call.
+      scene.actor.send({ type: 'mount.observed', users: [], staging: [sight], isStart: false });
+      expect(await calledSince(scene, before)).to.deep.equal(['unstage', 'stage', 'publish a']);
+      expect(scene.states()).to.deep.equal(['a published']);
+    });
+  }
+
+  it('M6 only reported while it is staged once more for one that has left by then: those who had it stay lost', async () => {
+    const scene = await Scene.mounted();
+    const { number } = scene.context.staging;
+    const staging = [{ number, isMended: true }];
+    scene.actor.send({ type: 'mount.observed', users: [], staging, isStart: false });
+    expect(scene.calls.at(-1)).to.equal('stage');
+    scene.actor.send(use('b'));
+    seenDead(scene, { isMended: false, allocIds: ['a'] });
+    scene.actor.send(leave('b'));
+    const before = scene.calls.length;
+    await scene.answer(staged);
+    scene.clock.increment(1_000_000);
+    expect([scene.states(), scene.calls.length]).to.deep.equal([['a lost'], before]);
+    scene.actor.send(use('a'));
+    expect(await calledSince(scene, before)).to.deep.equal(['unpublish a', 'unstage', 'stage', 'publish a']);
+  });
+
+  it('M6 seen while it is staged once more by a plugin that does not stage any more: nothing is left to be unstaged', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a'));
+    await scene.answer(failed({ message: 'the connection is lost' }));
+    scene.clock.increment(1_000);
+    seenDead(scene, { isMended: true });
+    const before = scene.calls.length;
+    await scene.answer({ status: 'done', answer: { isStaged: false, bootId: 'b1' } });
+    expect(await calledSince(scene, before)).to.deep.equal(['publish a']);
   });
 
   it('M6 H6 hastened while it is made anew: it is mounted again all the same', async () => {

@@ -1,5 +1,6 @@
 /** The mount machine where things come together: calls in flight, volumes made anew, what others have meanwhile. */
 import { expect } from 'chai';
+import { nodePublishCallOf } from '../../machines/mount-calls.js';
 import type { MountEvent } from '../../machines/mount-types.js';
 import {
   failed,
@@ -112,6 +113,130 @@ describe('the mount machine, at its edges', () => {
     expect(scene.calls.slice(3)).to.include('stage');
   });
 
+  for (const isMended of [true, false]) {
+    const how = isMended ? 'mounted anew by itself' : 'asked for again';
+
+    /** Its plugin has not answered OK to what is to be mounted since. */
+    async function missing(users: readonly string[] = ['a']): Promise<Scene> {
+      const scene = await Scene.mounted();
+      for (const allocId of users.slice(1)) {
+        scene.actor.send(use(allocId));
+        await scene.answer(published);
+      }
+      const seen = scene.context.users.map(({ number }) => ({ number, is: 'missing' as const, isMended }));
+      const staging = [{ number: scene.context.staging.number, isMended }];
+      scene.actor.send({ type: 'mount.observed', users: seen, staging, isStart: false });
+      if (!isMended) for (const allocId of users) scene.actor.send(use(allocId));
+      return scene;
+    }
+
+    it(`M2 M6 a mount that was missing, released before it is ${how}: it is unpublished, then unstaged`, async () => {
+      const scene = await missing();
+      const before = scene.calls.length;
+      await scene.answer(failed({}));
+      scene.actor.send(leave('a'));
+      for (const outcome of [unpublished, unstaged]) await scene.answer(outcome);
+      expect([scene.calls.slice(before), scene.states()]).to.deep.equal([['unpublish a', 'unstage'], []]);
+    });
+
+    for (const [situation, outcome] of [
+      ['not made', { status: 'not-begun', failure: { code: 'PLUGIN_UNAVAILABLE', message: 'gone', final: false } }],
+      ['refused for good', failed({ final: true })],
+      ['done', published],
+    ] as const) {
+      it(`M2 M6 a mount that was missing, released as its publish is under way (${how}), which is ${situation}: it is unpublished`, async () => {
+        const scene = await missing();
+        await scene.answer(staged);
+        expect(scene.calls.at(-1)).to.equal('publish a');
+        scene.actor.send(leave('a'));
+        const before = scene.calls.length;
+        for (const answer of [outcome, unpublished, unstaged]) await scene.answer(answer);
+        expect([scene.calls.slice(before), scene.states()]).to.deep.equal([['unpublish a', 'unstage'], []]);
+      });
+    }
+
+    it(`M2 M6 a mount that was missing, refused for good as it is ${how}: it is unpublished before it has failed`, async () => {
+      const scene = await missing();
+      await scene.answer(staged);
+      const before = scene.calls.length;
+      for (const outcome of [failed({ final: true }), unpublished, unstaged]) await scene.answer(outcome);
+      expect([scene.calls.slice(before), scene.states()]).to.deep.equal([['unpublish a', 'unstage'], ['a failed']]);
+    });
+
+    it(`M2 M6 a mount that was missing and is ${how} is no repeat of an unanswered publish, and is known no more once it is unpublished`, async () => {
+      const scene = await missing();
+      await scene.answer(staged);
+      expect(nodePublishCallOf(scene.context).isRepeat).to.equal(false);
+      await scene.answer(published);
+      scene.actor.send(leave('a'));
+      scene.actor.send(use('a'));
+      await scene.answer(unpublished);
+      scene.actor.send(leave('a'));
+      await scene.answer({
+        status: 'not-begun',
+        failure: { code: 'PLUGIN_UNAVAILABLE', message: 'gone', final: false },
+      });
+      await scene.answer(unstaged);
+      expect([scene.calls.slice(-3), scene.states()]).to.deep.equal([['unpublish a', 'publish a', 'unstage'], []]);
+    });
+
+    it(`M2 M6 a mount that was missing beside a staging path that is dead (${how}): it is unpublished before that is unstaged`, async () => {
+      const scene = await missing(['a', 'b']);
+      await scene.answer(failed({}));
+      const before = scene.calls.length;
+      const staging = [{ number: scene.context.staging.number, isMended: true, isDead: true }];
+      scene.actor.send({ type: 'mount.observed', users: [], staging, isStart: false });
+      for (const outcome of [unpublished, unpublished, unstaged, staged, published, published])
+        await scene.answer(outcome);
+      expect(scene.calls.slice(before)).to.deep.equal([
+        ...['unpublish a', 'unpublish b', 'unstage', 'stage', 'publish a', 'publish b'],
+      ]);
+      expect(scene.states()).to.deep.equal(['a published', 'b published']);
+    });
+  }
+
+  const stepMissing = {
+    status: 'not-begun',
+    failure: { code: 'MOUNT_MISSING', message: 'not staged any more', final: false, answerClass: 'repair' },
+  } as const;
+
+  it('M2 a publish that is not made, as what was staged is not there: it is staged again, and its publish is no repeat', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a'));
+    await scene.answer(staged);
+    await scene.answer(stepMissing);
+    expect([scene.calls.at(-1), scene.context.staging.state]).to.deep.equal(['stage', 'doubtful']);
+    await scene.answer(staged);
+    scene.clock.increment(1_000);
+    expect([scene.calls.at(-1), nodePublishCallOf(scene.context).isRepeat]).to.deep.equal(['publish a', false]);
+    await scene.answer(published);
+    expect(scene.states()).to.deep.equal(['a published']);
+  });
+
+  it('M2 released as its publish is not made, as what was staged is not there: nothing is unpublished, all is unstaged', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a'));
+    await scene.answer(staged);
+    scene.actor.send(leave('a'));
+    await scene.answer(stepMissing);
+    expect(scene.calls.slice(2)).to.deep.equal(['unstage']);
+    await scene.answer(unstaged);
+    expect(scene.states()).to.deep.equal([]);
+  });
+
+  it('M2 an unmount, or a stage, that is not made puts nothing in doubt, whatever it says', async () => {
+    const scene = await Scene.mounted();
+    scene.actor.send(use('b'));
+    await scene.answer(published);
+    scene.actor.send(leave('a'));
+    await scene.answer(stepMissing);
+    expect(scene.context.staging.state).to.equal('staged');
+    const fresh = new Scene();
+    fresh.actor.send(use('a'));
+    await fresh.answer(stepMissing);
+    expect(fresh.context.staging.state).to.equal('none');
+  });
+
   it('M6 what is only to be reported is not staged again by itself', async () => {
     const scene = await Scene.mounted();
     const { number } = scene.context.users[0] ?? { number: 0 };
@@ -168,6 +293,56 @@ describe('the mount machine, at its edges', () => {
       ['a published', 'b wanted'],
       ['stage', 'stage', 'publish a'],
     ]);
+  });
+
+  for (const [situation, begun] of [
+    [
+      'was only reported as lost',
+      async (scene: Scene) => {
+        const { number } = scene.context.users[0] ?? { number: 0 };
+        const users = [{ number, is: 'missing' as const, isMended: false }];
+        scene.actor.send({ type: 'mount.observed', users, staging: [], isStart: false });
+      },
+    ],
+    [
+      'has failed',
+      async (scene: Scene) => {
+        scene.actor.send(leave('a'));
+        scene.actor.send(use('a'));
+        await scene.answer(unpublished);
+        await scene.answer(failed({ final: true }));
+        await scene.answer(unstaged);
+      },
+    ],
+  ] as const) {
+    it(`N3 who ${situation} before a start, and is retried: nothing is made for it before its claim is confirmed`, async () => {
+      const scene = await Scene.mounted();
+      await begun(scene);
+      const calls = scene.calls.length;
+      scene.actor.send({ type: 'mount.observed', users: [], staging: [], isStart: true });
+      scene.actor.send({ type: 'mount.retry' });
+      scene.clock.increment(1_000_000);
+      expect([scene.states(), scene.calls.length]).to.deep.equal([['a wanted'], calls]);
+      scene.actor.send({ type: 'mount.confirm', allocId: 'a' });
+      if (scene.state === 'staging') await scene.answer(staged);
+      await scene.answer(published);
+      expect(scene.states()).to.deep.equal(['a published']);
+    });
+  }
+
+  it('N3 what is undone before it has failed, at a start, and is retried after that: nothing is made for it before its claim is confirmed', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a'));
+    await scene.answer(staged);
+    await scene.answer(failed({ code: 'MOUNT_NOT_AS_ASKED', final: true }));
+    expect(scene.states()).to.deep.equal(['a leaving']);
+    scene.actor.send({ type: 'mount.observed', users: [], staging: [], isStart: true });
+    for (const outcome of [unpublished, unstaged]) await scene.answer(outcome);
+    const calls = scene.calls.length;
+    scene.actor.send({ type: 'mount.retry' });
+    expect([scene.states(), scene.calls.length]).to.deep.equal([['a wanted'], calls]);
+    scene.actor.send({ type: 'mount.confirm', allocId: 'a' });
+    expect(scene.calls.at(-1)).to.equal('stage');
   });
 
   it('N3 its claim is lost: what may be staged is unstaged, and nothing else is asked', async () => {

@@ -8,7 +8,7 @@ import { createActor, fromPromise, SimulatedClock, type Snapshot } from 'xstate'
 import type { CallOutcome } from '../../machines/csi-types.js';
 import { mountMachine } from '../../machines/mount.js';
 import type { NodePublishAnswer, NodeUnpublishAnswer, StageAnswer } from '../../machines/mount-calls.js';
-import type { MountSight, StagingSight } from '../../machines/mount-types.js';
+import type { MountSight, Staging, StagingSight } from '../../machines/mount-types.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { stamped } from './stamped.js';
 
@@ -24,6 +24,10 @@ const failed = (final: boolean, answerClass = final ? 'final' : 'unknown'): Answ
   status: 'failed',
   failure: { code: 'CSI_ERROR', message: 'no', final, answerClass },
 });
+const notBegun: Answer = {
+  status: 'not-begun',
+  failure: { code: 'MOUNT_MISSING', message: 'not staged', final: false, answerClass: 'repair' },
+};
 const anew: Answer = {
   status: 'failed',
   failure: { code: 'CALL_ANEW', message: 'again', final: false },
@@ -61,8 +65,12 @@ class Life {
   /** In truth. */
   #staging: 'none' | 'living' | 'dead' = 'none';
   readonly #targets = new Map<string, Target>();
+  /** Whom the driver keeps a record of: a mount that vanishes leaves that. */
+  readonly #recorded = new Set<string>();
   /** That the staging path is dead was told, and believed. */
   #isTold = false;
+  /** Whose claims may have been lost as the host was down. */
+  readonly #unconfirmed = new Set<string>();
   /** Seen, and not told yet. */
   #sight: Sight | undefined;
   /** Who had it a moment ago, and of these, who could use it. */
@@ -88,6 +96,8 @@ class Life {
             const { allocId = '', isRepeat = false } = input as { allocId?: string; isRepeat?: boolean };
             if (this.#open) this.#fault(`${name} is asked while ${this.#open.call} is in flight`);
             if (this.#isTold && (name === 'stage' || name === 'publish')) this.#fault(`${name} over what is dead`);
+            if (name === 'publish' && this.#unconfirmed.has(allocId))
+              this.#fault(`publish ${allocId}, whose claim may be lost`);
             // The model gives each call an answer of its own type.
             const answer = (outcome: Answer): void => resolve(outcome as CallOutcome<never>);
             this.#open = { call: name, allocId, isRepeat, answer };
@@ -130,7 +140,8 @@ class Life {
     else if (dice < 0.67) this.#leave(allocId);
     else if (dice < 0.73) await this.#kill();
     else if (dice < 0.77) this.#vanish(allocId);
-    else if (dice < 0.83) this.#die();
+    else if (dice < 0.82) this.#die();
+    else if (dice < 0.83) this.#unmountDead();
     else if (dice < 0.88) this.#sight = this.#look(this.#chance() < 0.7);
     else if (dice < 0.95) this.#tell(this.#sight ?? this.#look(this.#chance() < 0.7));
     else if (dice < 0.97) this.#ask('mount.retry');
@@ -149,6 +160,7 @@ class Life {
 
   #use(allocId: string): void {
     this.story.push(`use ${allocId}`);
+    this.#unconfirmed.delete(allocId);
     this.#actor.send({ type: 'mount.use', volume, capability, allocId, readOnly: false, isClaimed: true });
   }
 
@@ -179,6 +191,13 @@ class Life {
     for (const [allocId, target] of this.#targets) if (target === 'living') this.#targets.set(allocId, 'dead');
   }
 
+  /** Somebody unmounts it by hand, but nothing that is bound from it. */
+  #unmountDead(): void {
+    if (this.#staging !== 'dead') return;
+    this.story.push('the dead staging path is unmounted by hand');
+    this.#staging = 'none';
+  }
+
   /** As the comparison does it. */
   #look(isMended: boolean): Sight {
     const { users, staging } = this.context;
@@ -187,13 +206,22 @@ class Life {
       users: users.flatMap(({ allocId, state, number }) =>
         state === 'published' && this.#targets.get(allocId) === 'dead' ? [{ number, is: 'dead', isMended }] : [],
       ),
-      staging: isThere && this.#staging === 'dead' ? [{ number: staging.number, isMended, isDead: true }] : [],
+      staging: isThere ? this.#lookAtStaging(staging, isMended) : [],
     };
+  }
+
+  #lookAtStaging({ state, number, isDead }: Staging, isMended: boolean): StagingSight[] {
+    if (this.#staging === 'dead') return [{ number, isMended, isDead: true }];
+    if (this.#staging !== 'none') return [];
+    if (state === 'staged') return [{ number, isMended }];
+    return isDead ? [{ number, isMended, isGone: true }] : [];
   }
 
   #tell(sight: Sight): void {
     this.story.push(`told ${JSON.stringify(sight)}`);
     this.#sight = undefined;
+    const { number } = this.context.staging;
+    if (sight.staging.some((one) => one.isGone && one.number === number)) this.#isTold = false;
     this.#actor.send({ type: 'mount.observed', ...sight, isStart: false });
     const { isDead } = this.context.staging;
     if (isDead && this.#staging === 'dead') this.#isTold = true;
@@ -222,8 +250,15 @@ class Life {
     const effect = inFlight && effects[inFlight.call];
     if (effect) this.#actor.send({ type: `xstate.done.actor.${effect}`, output: anew, actorId: effect } as never);
     this.#actor.send({ type: 'mount.observed', users: [], staging: [], isStart: true });
-    for (const { allocId } of this.context.users)
-      if (this.#chance() < 0.8) this.#actor.send({ type: 'mount.confirm', allocId });
+    for (const { allocId } of this.context.users) {
+      this.#unconfirmed.add(allocId);
+      if (this.#chance() < 0.8) this.#confirm(allocId);
+    }
+  }
+
+  #confirm(allocId: string): void {
+    this.#unconfirmed.delete(allocId);
+    this.#actor.send({ type: 'mount.confirm', allocId });
   }
 
   async #answer(isQuiet: boolean): Promise<void> {
@@ -238,6 +273,7 @@ class Life {
     }
     if (dice < 0.27) return this.#told(open, 'refused for good', failed(true));
     if (dice < 0.3) return this.#told(open, 'a step is missing', failed(false, 'repair'));
+    if (dice < 0.33) return this.#told(open, 'a step is missing, and nothing is called', notBegun);
     this.#told(open, 'done', this.#work(open));
   }
 
@@ -250,16 +286,18 @@ class Life {
   #work({ call, allocId, isRepeat }: OpenCall): Answer {
     if (call === 'stage') {
       if (!this.#stages) return done({ isStaged: false, bootId } satisfies StageAnswer);
-      if (this.#staging === 'dead') return failed(false);
-      this.#staging = 'living';
+      // Some take what is dead for staged.
+      if (this.#staging === 'dead' && this.#chance() < 0.5) return failed(false);
+      if (this.#staging === 'none') this.#staging = 'living';
       return done({ isStaged: true, found, bootId } satisfies StageAnswer);
     }
     if (call === 'publish') return this.#publish(allocId, isRepeat);
     if (call === 'unpublish') {
       this.#targets.delete(allocId);
+      this.#recorded.delete(allocId);
       return done({} satisfies NodeUnpublishAnswer);
     }
-    if (this.#targets.size > 0) this.#fault(`unstaged under ${[...this.#targets.keys()].join(', ')}`);
+    if (this.#recorded.size > 0) this.#fault(`unstaged under ${[...this.#recorded].join(', ')}`);
     this.#staging = 'none';
     this.#isTold = false;
     return done({});
@@ -270,6 +308,7 @@ class Life {
     if (this.#stages && this.#staging === 'none') return failed(false, 'repair');
     const dice = this.#chance();
     if (this.#staging === 'dead' && dice < 0.5) return failed(false);
+    this.#recorded.add(allocId);
     const made = this.#stages && dice > 0.8 ? 'own' : this.#staging === 'dead' ? 'dead' : 'living';
     if (!isRepeat || !this.#targets.has(allocId)) this.#targets.set(allocId, made);
     return done({ found, bootId } satisfies NodePublishAnswer);
@@ -280,10 +319,10 @@ class Life {
     if (this.#crash !== undefined) throw this.#crash;
     const { users } = this.context;
     const states = new Map(users.map(({ allocId, state }) => [allocId, state]));
-    for (const allocId of this.#targets.keys()) {
+    for (const allocId of this.#recorded) {
       const state = states.get(allocId);
       if (state === undefined || state === 'failed' || state === 'detached')
-        throw new Error(`${allocId} is ${state ?? 'let go'}, and its target is mounted`);
+        throw new Error(`${allocId} is ${state ?? 'let go'}, and its driver takes it for mounted`);
     }
     for (const [allocId, state] of states)
       if (state === 'published' && !this.#targets.has(allocId)) throw new Error(`${allocId} is not mounted`);
@@ -308,7 +347,7 @@ class Life {
   /** Nothing goes wrong any more: whoever wants it has it, but for who waits for one that has it over a dead staging path. */
   async rest(): Promise<void> {
     this.story.push('nothing goes wrong any more');
-    for (const { allocId } of this.context.users) this.#actor.send({ type: 'mount.confirm', allocId });
+    for (const { allocId } of this.context.users) this.#confirm(allocId);
     for (let turn = 0; turn < 60; turn += 1) {
       this.#tell(this.#look(true));
       await this.step(true);
@@ -326,7 +365,7 @@ class Life {
     for (const allocId of allocs) this.#leave(allocId);
     for (let turn = 0; turn < 60; turn += 1) await this.step(true);
     expect(this.context.users).to.deep.equal([]);
-    expect([this.#staging, [...this.#targets]]).to.deep.equal(['none', []]);
+    expect([this.#staging, [...this.#targets], [...this.#recorded]]).to.deep.equal(['none', [], []]);
     expect(this.context.volume).to.equal(null);
     this.#actor.stop();
   }
