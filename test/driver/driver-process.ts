@@ -2,10 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { builtProgram } from '../built.js';
 import { hostTool, type NodeScene } from './node-scene.js';
 
-const childPath = fileURLToPath(new URL('driver-child.ts', import.meta.url));
+const childPath = builtProgram(new URL('driver-child.ts', import.meta.url));
 const nobody = 65534;
 
 /** In a mount namespace of its own, with a /dev that has nothing but what node needs. */
@@ -24,7 +24,7 @@ export class DriverProcess {
 
   /** Resolves once it answers. */
   static async start(scene: NodeScene, { withoutDevices = false, withoutRoot = false } = {}): Promise<DriverProcess> {
-    const command = [process.execPath, '--import=tsx', childPath, scene.socketPath, scene.dataDir];
+    const command = [process.execPath, childPath, scene.socketPath, scene.dataDir];
     if (withoutRoot) {
       hostTool('chown', '-R', `${nobody}:${nobody}`, scene.folder);
       command.push(String(nobody));

@@ -6,19 +6,19 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { Store } from '../../src/engine/store.js';
 import { createRuntime, type Runtime, type TaskOptions } from '../../src/index.js';
 import { pluginsTopic } from '../../src/registry/plugin-events.js';
 import { lmdbStore } from '../../src/stores/lmdb.js';
 import { tasksTopic } from '../../src/tasks/kinds.js';
+import { builtProgram } from '../built.js';
 import { mainPath, makePlace, type Place, pluginPids, removePlace } from './agent-process.js';
 import { checkPluginEvents, checkTaskUpdates, eventsIn } from './kill-laws.js';
 import type { Moment, MomentOptions } from './kill-moment-agent.js';
 import { eventually, owesNothing } from './redis-scene.js';
 
-const agentPath = fileURLToPath(new URL('./kill-moment-agent.ts', import.meta.url));
+const agentPath = builtProgram(new URL('./kill-moment-agent.ts', import.meta.url));
 
 const task: TaskOptions = {
   id: 'hostpath',
@@ -102,7 +102,7 @@ describe('an agent that is killed at a commit', () => {
   /** Resolves when it has died there, with the processes that it leaves. */
   async function killedAt(moment: Moment, fate: MomentOptions['fate']): Promise<number[]> {
     const options: MomentOptions = { dataDir: place.dataDir, task, fate, moment };
-    child = spawn(process.execPath, ['--import=tsx', agentPath, JSON.stringify(options)], { stdio: 'inherit' });
+    child = spawn(process.execPath, [agentPath, JSON.stringify(options)], { stdio: 'inherit' });
     const [, signal] = await once(child, 'exit');
     expect(signal, 'it has met that moment').to.equal('SIGKILL');
     return pluginPids(place);

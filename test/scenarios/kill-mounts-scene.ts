@@ -8,12 +8,12 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { AllocMount } from '../../dist/machines/alloc-types.js';
 import type { VolumeSpec } from '../../dist/src/index.js';
 import { type FaultDriver, faultDriver } from '../../dist/src/testing/index.js';
 import { StagecraftError } from '../../src/errors.js';
 import type { AllocVolumeRequest } from '../../src/mounts/mount-spec.js';
+import { builtProgram } from '../built.js';
 import { mainPath, pluginPids } from './agent-process.js';
 import type {
   Belief,
@@ -27,7 +27,7 @@ import type {
 import { Reader, unmountBelow } from './kill-mounts-host.js';
 import { eventually, within } from './redis-scene.js';
 
-const agentPath = fileURLToPath(new URL('./kill-mounts-agent.ts', import.meta.url));
+const agentPath = builtProgram(new URL('./kill-mounts-agent.ts', import.meta.url));
 
 /** Who is killed leaves its files whole: they need no disk. */
 const root = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
@@ -257,7 +257,7 @@ export class MatrixScene {
       driver: this.driver ? { socketPath: this.driver.socketPath } : { command: driverCommand },
       timeoutMs: this.#timeoutMs,
     };
-    const agent = fork(agentPath, [JSON.stringify(options)], { execArgv: ['--import=tsx'] });
+    const agent = fork(agentPath, [JSON.stringify(options)], { execArgv: [] });
     const ready = new Promise<void>((resolve, reject) => {
       agent.on('message', (message: MatrixAnswer | 'ready') => {
         if (message === 'ready') resolve();

@@ -5,18 +5,18 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { askAgent } from '../../src/cli/client.js';
 import type { Store } from '../../src/engine/store.js';
 import { messageOf } from '../../src/errors.js';
 import { lmdbStore } from '../../src/stores/lmdb.js';
 import { redisStore } from '../../src/stores/redis.js';
+import { builtProgram } from '../built.js';
 import { RedisProcess } from '../redis/servers.js';
 import { AgentProcess, mainPath, makePlace, type Place, pluginPids, removePlace } from './agent-process.js';
 import { moments, type Program, type Strike } from './kill-plan.js';
 import { durable, eventually } from './redis-scene.js';
 
-const followingAgentPath = fileURLToPath(new URL('./kill-following-agent.ts', import.meta.url));
+const followingAgentPath = builtProgram(new URL('./kill-following-agent.ts', import.meta.url));
 
 const healthyLimitMs = 30_000;
 
@@ -121,7 +121,7 @@ export class KillScene {
   }
 
   #start(program: Program): AgentProcess {
-    const follower = ['--import=tsx', followingAgentPath, '--heard', this.heardDirectory];
+    const follower = [followingAgentPath, '--heard', this.heardDirectory];
     return new AgentProcess(this.place, program === 'follower' ? follower : [mainPath, 'agent']);
   }
 

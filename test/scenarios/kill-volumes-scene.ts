@@ -7,14 +7,14 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { type FaultDriver, faultDriver, type Step } from '../../dist/src/testing/index.js';
 import { topologyKey } from '../../src/driver/identity.js';
 import type { Random } from '../../src/engine/random.js';
 import { StagecraftError } from '../../src/errors.js';
-import { type FaultDriver, faultDriver, type Step } from '../../src/testing/index.js';
+import { builtProgram } from '../built.js';
 import type { Answer, Ask, VolumeAgentOptions } from './kill-volumes-agent.js';
 
-const agentPath = fileURLToPath(new URL('./kill-volumes-agent.ts', import.meta.url));
+const agentPath = builtProgram(new URL('./kill-volumes-agent.ts', import.meta.url));
 
 /** Who is killed leaves its files whole: they need no disk. */
 const root = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
@@ -165,7 +165,7 @@ export class VolumeScene {
       nodes,
       topology: { [topologyKey]: nodes.a },
     };
-    const agent = fork(agentPath, [JSON.stringify(options)], { execArgv: ['--import=tsx'] });
+    const agent = fork(agentPath, [JSON.stringify(options)], { execArgv: [] });
     const ready = new Promise<void>((resolve, reject) => {
       agent.on('message', (message: Answer | 'ready') => {
         if (message === 'ready') resolve();

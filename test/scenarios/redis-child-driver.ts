@@ -1,7 +1,7 @@
 /** Starts redis-child.ts, freezes and kills it, and keeps what it says. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { builtProgram } from '../built.js';
 import { eventually } from './redis-scene.js';
 
 export type ChildOptions = { url: string; prefix?: string } & (
@@ -30,8 +30,8 @@ export class Child {
   readonly #process: ChildProcess;
 
   private constructor(options: ChildOptions) {
-    const path = fileURLToPath(new URL('./redis-child.ts', import.meta.url));
-    this.#process = fork(path, [JSON.stringify(options)], { execArgv: ['--import=tsx'] });
+    const path = builtProgram(new URL('./redis-child.ts', import.meta.url));
+    this.#process = fork(path, [JSON.stringify(options)], { execArgv: [] });
     this.#process.on('error', () => undefined);
     this.#process.on('message', (message: FromChild) => void this.said.push(message));
   }

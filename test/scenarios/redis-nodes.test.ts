@@ -9,7 +9,8 @@ import type { Runtime } from '../../src/runtime.js';
 import { type FaultDriver, faultDriver } from '../../src/testing/index.js';
 import type { RedisProcess } from '../redis/servers.js';
 import { eventually, lapseLeases, loggerInto, Scene } from './redis-scene.js';
-import { openLeader, VolumesChild, type VolumesChildOptions, volumeOf } from './redis-volumes-scene.js';
+import { VolumesChild } from './redis-volumes-child-driver.js';
+import { openLeader, type VolumesChildOptions, volumeOf } from './redis-volumes-scene.js';
 
 const nodeIds = ['node-1', 'node-2'] as const;
 type NodeId = (typeof nodeIds)[number];

@@ -1,14 +1,10 @@
 /** Agents on one Redis, some of them processes of their own, and one driver on a real socket for all of them. */
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { topologyOf } from '../../src/driver/identity.js';
 import type { Logger } from '../../src/engine/logger.js';
 import { createRuntime, type Runtime } from '../../src/runtime.js';
 import { redisStore } from '../../src/stores/redis.js';
 import type { NodeReport } from '../../src/volumes/node-manager.js';
 import type { VolumeSpec } from '../../src/volumes/spec.js';
-import { eventually } from './redis-scene.js';
 
 export interface VolumesChildOptions {
   url: string;
@@ -59,45 +55,4 @@ export async function openLeader({
   const node = { socketPath: nodeSocketPath };
   await runtime.plugins.register({ type: 'csi-node', name: 'disk', allocId: 'disk-node-1', connection: node });
   return runtime;
-}
-
-export class VolumesChild {
-  readonly said: ChildSaid[] = [];
-  readonly #process: ChildProcess;
-
-  private constructor(options: VolumesChildOptions, program: string) {
-    const path = fileURLToPath(new URL(program, import.meta.url));
-    this.#process = fork(path, [JSON.stringify(options)], { execArgv: ['--import=tsx'] });
-    this.#process.on('error', () => undefined);
-    this.#process.on('message', (message: ChildSaid) => void this.said.push(message));
-  }
-
-  /** Resolves once it is up; by default it works, which takes that it leads. */
-  static async start(options: VolumesChildOptions, program = './redis-volumes-child.ts'): Promise<VolumesChild> {
-    const child = new VolumesChild(options, program);
-    await eventually('the child is open', () => {
-      if (child.#process.exitCode !== null) throw new Error('the child ended');
-      return child.said.some(({ kind }) => kind === 'open');
-    });
-    return child;
-  }
-
-  of<K extends ChildSaid['kind']>(kind: K): Extract<ChildSaid, { kind: K }>[] {
-    return this.said.filter((message): message is Extract<ChildSaid, { kind: K }> => message.kind === kind);
-  }
-
-  freeze(): void {
-    this.#process.kill('SIGSTOP');
-  }
-
-  thaw(): void {
-    this.#process.kill('SIGCONT');
-  }
-
-  async kill(): Promise<void> {
-    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
-    const gone = once(this.#process, 'exit');
-    this.#process.kill('SIGKILL');
-    await gone;
-  }
 }

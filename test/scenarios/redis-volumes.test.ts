@@ -9,7 +9,8 @@ import { type FaultDriver, faultDriver } from '../../src/testing/index.js';
 import type { RedisProcess } from '../redis/servers.js';
 import { refusalOf } from '../refusal.js';
 import { eventually, lapseLeases, loggerInto, Scene, within } from './redis-scene.js';
-import { openLeader, reportOf, VolumesChild, type VolumesChildOptions, volumeOf } from './redis-volumes-scene.js';
+import { VolumesChild } from './redis-volumes-child-driver.js';
+import { openLeader, reportOf, type VolumesChildOptions, volumeOf } from './redis-volumes-scene.js';
 
 const nodes = ['node-1', 'node-2'];
 

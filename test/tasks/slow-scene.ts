@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CsiClient } from '../../src/csi/client.js';
 import { createRuntime, type Runtime, type TaskOptions } from '../../src/index.js';
+import { builtProgram } from '../built.js';
 import { until } from '../until.js';
 
-const driverPath = fileURLToPath(new URL('slow-driver.ts', import.meta.url));
+const driverPath = builtProgram(new URL('slow-driver.ts', import.meta.url));
 
 export class SlowScene {
   readonly dataDir: string;
@@ -21,7 +22,7 @@ export class SlowScene {
   }
 
   get task(): TaskOptions {
-    const command = [process.execPath, '--import=tsx', driverPath];
+    const command = [process.execPath, driverPath];
     return { id: 'slow', type: 'node', command, env: { RECORD: this.#recordPath } };
   }
 
