@@ -13,7 +13,7 @@ export interface Ran {
   stderr: string;
 }
 
-/** `dead`: the kernel refuses it, e.g. since its server is gone; `silent`: nothing was answered in time. */
+/** `alive`: there is an answer, also an error; `dead`: its server is gone; `silent`: nothing was answered in time. */
 export type Liveness = 'alive' | 'dead' | 'silent';
 
 export interface HostTool {
@@ -30,6 +30,10 @@ export class ToolOverdue extends Error {
 }
 
 const defaultDeadlineMs = 10_000;
+
+/** ENOTCONN and ECONNABORTED at the end of what `stat` says in the C locale, as glibc and musl have them. */
+const serverGone =
+  /: (Transport endpoint is not connected|Software caused connection abort|Socket not connected|Connection aborted)( \(os error \d+\))?$/;
 
 /** Enough to say what went wrong. */
 const keptCharacters = 2 ** 16;
@@ -73,7 +77,8 @@ export function hostTool(clock: Clock, deadlineMs = defaultDeadlineMs): HostTool
       hanging.add(mountPoint);
       for (const end of ['exit', 'error']) child.once(end, () => hanging.delete(mountPoint));
       try {
-        return (await ran).status === 0 ? 'alive' : 'dead';
+        const { status, stderr } = await ran;
+        return status !== 0 && serverGone.test(stderr) ? 'dead' : 'alive';
       } catch (error) {
         if (error instanceof ToolOverdue) return 'silent';
         throw error;
