@@ -217,7 +217,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
             const table = await tables.table();
             const found = table.at(target.path).at(-1);
             if (!found) throw notMounted(target);
-            if (input.staged && isDirectoryOf(staging, found, table)) throw notTheVolume(input, staging, target);
+            if (input.isStaged && isDirectoryOf(staging, found, table)) throw notTheVolume(input, staging, target);
             if (readOnly && (await isWritable(found, capability))) throw notReadOnly(input, target);
             return { found: kernelMount(found), bootId };
           },

@@ -88,6 +88,28 @@ describe('mounts that somebody else covers or takes away', () => {
     expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish', 'Stage', 'Publish']);
   });
 
+  it('M2 M11 it is staged again, and its driver mounts nothing as it believes that it has: the empty directory is no volume', async () => {
+    let isBelieving = false;
+    house = await MountHouse.start({
+      handlers: {
+        ...handlers,
+        NodeStageVolume: ({ stagingTargetPath }) => {
+          if (!isBelieving) execFileSync('mount', ['-t', 'tmpfs', 'own', stagingTargetPath]);
+          isBelieving = true;
+          return {};
+        },
+      },
+    });
+    await house.make('data', many);
+    const { mounts } = house.runtime;
+    await mounts.mount({ volume: { id: 'data' }, allocId: 'a', usage: many });
+    const stagingPath = (await mounts.list())[0]?.stagingPath ?? '';
+    execFileSync('umount', ['--lazy', stagingPath]);
+    const refusal = await refusalOf(mounts.mount({ volume: { id: 'data' }, allocId: 'b', usage: many }));
+    expect(refusal.code).to.equal('MOUNT_NOT_AS_ASKED');
+    expect(house.mounted().map(({ path }) => path)).to.have.length(1);
+  });
+
   it('M2 M11 its driver binds the empty directory all the same: that is undone, and the volume staged again before its next use', async () => {
     let isUnmounting = true;
     const unmountFirst: CsiHandlers['NodePublishVolume'] = ({ stagingTargetPath, targetPath }) => {

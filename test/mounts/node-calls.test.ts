@@ -290,9 +290,20 @@ describe('the calls of a mount', () => {
       }
     });
 
-    it('M2 where nothing was shown at the staging path, as with plugins that stage elsewhere, all is left to the plugin', async () => {
-      mounts(targetPath(), `8:1 ${staging()}`);
+    it('M2 where nothing was shown at the staging path, as with plugins that stage elsewhere, it is published from there', async () => {
+      mounts(targetPath(), '8:1 /var/lib/disk/vol-1');
       expect((await outcomeOf('nodePublish', publishing)).status).to.equal('done');
+    });
+
+    it('M2 nor may such a plugin bind the directory that it was to stage at: that is a disk of the host', async () => {
+      mounts(targetPath(), `8:1 ${staging()}`);
+      const outcome = await outcomeOf('nodePublish', publishing);
+      expect(outcome.status).to.equal('failed');
+      expect(outcome).to.have.nested.property('failure.code', 'MOUNT_NOT_AS_ASKED');
+      expect(outcome).to.have.nested.property('failure.message').that.contains(staging());
+      mounted = [];
+      over = [];
+      expect((await outcomeOf('nodePublish', { ...publishing, isStaged: false })).status).to.equal('done');
     });
   });
 });
