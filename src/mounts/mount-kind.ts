@@ -37,10 +37,11 @@ import {
   notTheVolume,
   notToUnstage,
   stagingCovered,
+  stagingReplaced,
   stillMounted,
   withMountsInside,
 } from './mount-faults.js';
-import { coverOf, isShown } from './mount-seen.js';
+import { seenAt } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
 import type { NodePort } from './node-port.js';
 import type { MountPaths, Place } from './paths.js';
@@ -80,7 +81,6 @@ export function mountKind(options: MountKindOptions): ActorKind {
   };
   const stagingOf = ({ plugin, key }: MountCall): Place => paths.staging(plugin, key);
   const targetOf = ({ plugin, key, allocId }: TargetCall): Place => paths.target(plugin, key, allocId);
-  const seenAt = async ({ path }: Place): Promise<MountEntry | undefined> => (await tables.table()).at(path).at(-1);
   /** What was believed in may not be so any more: then something else is to be done. */
   const wait = async (run: EffectCall<MountCall>, compared: Promise<void>): Promise<CallOutcome<never>> => {
     // What an earlier run has begun, its machine has to know first.
@@ -101,6 +101,12 @@ export function mountKind(options: MountKindOptions): ActorKind {
       return calls.run(run, { ...work(run.input), volumes: [nodeCallsOf(run.input.csiId)] });
     },
   });
+  /** @param faultOf what is mounted there */
+  const mustBeFree = (table: MountTable, place: Place, faultOf: (entry: MountEntry) => unknown): void => {
+    const seen = seenAt(table, { path: place.path });
+    if (seen.is === 'covered') throw coveredStill(place, seen.entry);
+    if (seen.is !== 'gone') throw faultOf(seen.entry);
+  };
   /**
    * Undoes something at a place, and looks whether it is undone: what the plugin says is no proof.
    * @returns the table that shows it
@@ -114,16 +120,16 @@ export function mountKind(options: MountKindOptions): ActorKind {
       },
     );
     const table = await tables.table();
-    const seen = table.at(place.path).at(-1);
-    if (seen) throw refusal ?? stillMounted(what, place, seen);
-    const hider = table.hiderOf(place.path);
-    if (hider) throw coveredStill(place, hider);
+    mustBeFree(table, place, (entry) => refusal ?? stillMounted(what, place, entry));
     return table;
   };
-  /** What lies over ours is left alone: the plugin would take that away, or see nothing of ours, and say that it is done. */
+  /**
+   * What lies over ours is left alone: the plugin would take that away, or see nothing of ours, and say that it is done. What
+   * has replaced ours is at a path of the plugin's own.
+   */
   const uncovered = async (place: Place, found: KernelMount | undefined): Promise<void> => {
-    const cover = coverOf(await tables.table(), place.path, found);
-    if (cover) throw coveredStill(place, cover);
+    const seen = seenAt(await tables.table(), { path: place.path, ...(found && { found }) });
+    if (seen.is === 'covered') throw coveredStill(place, seen.entry);
   };
   /** Whether a mount shows, not what was mounted at the place, but the directory of this host that it was mounted on. */
   const isDirectoryOf = ({ path }: Place, entry: MountEntry, table: MountTable): boolean =>
@@ -138,10 +144,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
     ({ capabilities }: Admitted['sight']): Promise<T> | undefined => {
       if (capabilities.has('STAGE_UNSTAGE_VOLUME')) return undefined;
       return tables.table().then((table) => {
-        const seen = table.at(place.path).at(-1);
-        if (seen) throw notToUnstage(place, seen);
-        const hider = table.hiderOf(place.path);
-        if (hider) throw coveredStill(place, hider);
+        mustBeFree(table, place, (entry) => notToUnstage(place, entry));
         return otherwise();
       });
     };
@@ -178,7 +181,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
             const { csiId, capability, volumeContext, publishContext } = input;
             const request = { csiId, stagingPath: stagingPath(), capability, volumeContext, publishContext };
             await tidied(staging, node.stage(client, request, bounds));
-            const found = await seenAt(staging);
+            const found = (await tables.table()).at(staging.path).at(-1);
             return { isStaged: true, bootId, ...(found && { found: kernelMount(found) }) };
           },
         };
@@ -193,7 +196,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
           ...(input.isStaged && { stagingPath: stagingPath() }),
         });
         let isTaken = false;
-        /** It is not what was staged that is there. */
+        /** What was staged is not there any more. */
         let isUnstaged = false;
         return {
           refusal: (sight) => modeRefusal(sight, [input.capability]),
@@ -202,10 +205,12 @@ export function mountKind(options: MountKindOptions): ActorKind {
             await options.shared();
             const table = await tables.table();
             isTaken = table.at(target.path).length > 0;
-            const { staged: found } = input;
-            const cover = found && coverOf(table, staging.path, found);
-            if (cover) throw stagingCovered(input, cover);
-            isUnstaged = found !== undefined && !isShown(table, { path: staging.path, found });
+            if (input.staged) {
+              const seen = seenAt(table, { path: staging.path, found: input.staged });
+              if (seen.is === 'covered') throw stagingCovered(input, seen.entry);
+              if (seen.is === 'replaced') throw stagingReplaced(input, seen.entry);
+              isUnstaged = seen.is === 'gone';
+            }
             await places.makeParent(target, table);
           },
           call: async (client, bounds) => {

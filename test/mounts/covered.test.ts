@@ -130,6 +130,23 @@ describe('mounts that somebody else covers or takes away', () => {
     expect(calls.slice(-2)).to.deep.equal(['Stage', 'Publish']);
   });
 
+  it('M2 M12 something else is mounted in place of what was staged: nobody gets that, and once it is unmounted the volume is staged again', async () => {
+    house = await MountHouse.start({ handlers });
+    await house.make('data', many);
+    const { mounts } = house.runtime;
+    await mounts.mount({ volume: { id: 'data' }, allocId: 'a', usage: many });
+    const stagingPath = (await mounts.list())[0]?.stagingPath ?? '';
+    execFileSync('umount', ['--lazy', stagingPath]);
+    cover(stagingPath);
+    const second = mounts.mount({ volume: { id: 'data' }, allocId: 'b', usage: many });
+    expect(await trouble()).to.match(/mounted in its place .*: unmount that first, or release/);
+    expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish']);
+
+    execFileSync('umount', [stagingPath]);
+    await second;
+    expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish', 'Stage', 'Publish']);
+  });
+
   it('M2 M12 something is mounted over a staging path: nobody gets that as the volume', async () => {
     house = await MountHouse.start({ handlers });
     await house.make('data', many);

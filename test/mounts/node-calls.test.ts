@@ -227,6 +227,17 @@ describe('the calls of a mount', () => {
     }
   }
 
+  for (const [src, input, path] of [
+    ['nodeUnpublish', { ...target, found }, targetPath],
+    ['nodeUnstage', { ...call, found }, staging],
+  ] as const) {
+    it(`M6 M10 ${src} of what something else is in the place of: that is at a path of the plugin, and it is asked`, async () => {
+      over = [line(20, 1, '0:61 /', path(), 'tmpfs')];
+      doing[src === 'nodeUnpublish' ? 'unpublish' : 'unstage'] = () => void over.pop();
+      expect(await outcomeOf(src, input)).to.deep.equal({ status: 'done', answer: {} });
+    });
+  }
+
   it('M2 H2 what is staged, and hidden, is not given up by a plugin that does not offer to unstage', async () => {
     [offered, mounted] = [[], [staging()]];
     hide(staging());
@@ -273,6 +284,27 @@ describe('the calls of a mount', () => {
         expect(called).to.deep.equal([]);
       });
     }
+
+    it('M2 M12 something else is in its place: it is named, and not taken for the volume, nor staged over; no call was begun', async () => {
+      over = [line(20, 1, '0:61 /', staging(), 'tmpfs')];
+      const outcome = await outcomeOf('nodePublish', staged);
+      expect(outcome.status).to.equal('not-begun');
+      expect(outcome).to.have.nested.property('failure.code', 'HOST_UNFIT');
+      expect(outcome).to.have.nested.property('failure.final', false);
+      expect(outcome).not.to.have.nested.property('failure.answerClass');
+      expect(outcome)
+        .to.have.nested.property('failure.message')
+        .that.contains(`something else is mounted in its place (/ of 0:61 (tmpfs), at ${staging()})`)
+        .and.contains('unmount that first, or release');
+      expect(called).to.deep.equal([]);
+    });
+
+    it('M2 M6 its plugin has made it anew, on a device without a number of its own: it is published from there', async () => {
+      over = [line(20, 1, '0:61 /', staging(), 'nfs4')];
+      mounts(targetPath());
+      const was = { device: '0:60', root: '/', fsType: 'nfs4' };
+      expect((await outcomeOf('nodePublish', { ...publishing, staged: was })).status).to.equal('done');
+    });
 
     it('M2 M6 its plugin binds the empty directory of the host: that is not the volume, and is to be undone', async () => {
       // The directory of mounts is a mount of its own, as the runtime makes it, of a file system that is mounted elsewhere.
