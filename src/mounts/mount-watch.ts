@@ -225,14 +225,16 @@ export class MountWatch {
     const { paths } = this.#options;
     const { plugin = '' } = volume ?? {};
     const isMended = this.#isMended(bootId);
-    const isGone =
-      staging.state === 'staged' &&
-      (this.#isOfOtherBoot(bootId) || (staging.found !== undefined && !table.has(paths.staging(plugin, key).path)));
+    const { state: stagingState, number: stagingNumber, found, isDead } = staging;
+    const isThere = table.has(paths.staging(plugin, key).path);
+    const isMissing = stagingState === 'staged' && (this.#isOfOtherBoot(bootId) || (found !== undefined && !isThere));
+    // What keeps others from being mounted may have been unmounted by somebody.
+    const isGone = stagingState === 'doubtful' && isDead === true && !isThere;
     return {
       users: users
         .filter(({ state, allocId }) => state === 'published' && !table.has(paths.target(plugin, key, allocId).path))
         .map(({ number }) => ({ number, is: 'missing', isMended })),
-      staging: isGone ? [{ number: staging.number, isMended }] : [],
+      staging: isMissing || isGone ? [{ number: stagingNumber, isMended, ...(isGone && { isGone }) }] : [],
     };
   }
 

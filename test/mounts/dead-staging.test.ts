@@ -1,4 +1,5 @@
 /** A volume whose staging path and targets are served by a process that is gone, as with most FUSE drivers. Needs root and /dev/fuse. */
+import { execFileSync } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Store } from '../../src/engine/store.js';
@@ -62,6 +63,27 @@ describe('a staging path that is dead', () => {
     ]);
     for (const allocId of ['a', 'b']) expect(await house.runtime.mounts.has(request(allocId))).to.equal(true);
     expect([await states(), house.mounted().length, house.violations()]).to.deep.equal([['published'], 3, []]);
+  });
+
+  it('M3 M6 somebody unmounts it while an alloc has a mount that answers: who else wants the volume gets it', async () => {
+    await start(['a']);
+    made[0]?.killServer();
+    await register('disk-2');
+    await house.told('staging-lost');
+    const second = house.runtime.mounts.mount(request('b'));
+    const error = async () => (await house.runtime.mounts.list())[0]?.error?.code;
+    let code: string | undefined;
+    await until(() => {
+      void error().then((now) => {
+        code = now;
+      });
+      return code === 'MOUNT_STAYS';
+    });
+    execFileSync('umount', ['--no-canonicalize', made[0]?.path ?? '']);
+    await register('disk-3');
+    await second;
+    for (const allocId of ['a', 'b']) expect(await house.runtime.mounts.has(request(allocId))).to.equal(true);
+    expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish', 'Stage', 'Publish']);
   });
 
   it('M6 it died while the runtime was away, and its plugin is back before that', async () => {

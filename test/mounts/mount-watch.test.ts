@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { noMount } from '../../machines/mount-changes.js';
-import type { MountContext, MountEvent, MountUser } from '../../machines/mount-types.js';
+import type { MountContext, MountEvent, MountUser, Staging } from '../../machines/mount-types.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';
 import { MountTables } from '../../src/mounts/mount-tables.js';
@@ -152,6 +152,25 @@ describe('the comparison of mounts with the kernel', () => {
 
     scene.mounts = [{ ...one, users, staging: { state: 'doubtful', number: 1, isDead: true } }];
     await scene.watch().look();
+    expect(scene.asked).to.have.length(1);
+  });
+
+  it('M6 M7 what was dead is unmounted by somebody: that is told, and not of what is there still, nor of what was not dead', async () => {
+    const [one] = [mounted('data', 'a')];
+    const stagedAs = (staging: Staging): MountContext => ({ ...one, users: [], staging });
+    scene.mounts = [stagedAs({ state: 'doubtful', number: 1, isDead: true })];
+    scene.mount(staging());
+    scene.isDead = async () => true;
+    const watch = scene.watch();
+    await watch.look();
+    expect(scene.asked).to.deep.equal([]);
+
+    scene.lines = [];
+    await watch.look();
+    const sight = { number: 1, isMended: true, isGone: true };
+    expect(scene.asked).to.deep.equal([{ type: 'mount.observed', users: [], staging: [sight], isStart: false }]);
+    scene.mounts = [stagedAs({ state: 'doubtful', number: 1 }), stagedAs({ state: 'none', number: 1 })];
+    await watch.look();
     expect(scene.asked).to.have.length(1);
   });
 
