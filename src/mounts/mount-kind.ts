@@ -196,8 +196,6 @@ export function mountKind(options: MountKindOptions): ActorKind {
           ...(input.isStaged && { stagingPath: stagingPath() }),
         });
         let isTaken = false;
-        /** What was staged is not there any more. */
-        let isUnstaged = false;
         return {
           refusal: (sight) => modeRefusal(sight, [input.capability]),
           prepare: async () => {
@@ -209,13 +207,12 @@ export function mountKind(options: MountKindOptions): ActorKind {
               const seen = seenAt(table, { path: staging.path, found: input.staged });
               if (seen.is === 'covered') throw stagingCovered(input, seen.entry);
               if (seen.is === 'replaced') throw stagingReplaced(input, seen.entry);
-              isUnstaged = seen.is === 'gone';
+              if (seen.is === 'gone') throw notStagedAnyMore(staging);
             }
             await places.makeParent(target, table);
           },
           call: async (client, bounds) => {
             const { csiId, capability, volumeContext, publishContext, readOnly } = input;
-            if (isUnstaged) throw notStagedAnyMore(staging);
             if (isTaken && !input.isRepeat) await cleared(client, bounds);
             const request = { csiId, ...pathsOf(), capability, volumeContext, publishContext, readOnly };
             await tidied(target, node.publish(client, request, bounds));

@@ -88,6 +88,24 @@ describe('mounts that somebody else covers or takes away', () => {
     expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish', 'Stage', 'Publish']);
   });
 
+  it('M2 M8 so it is, and what is found at its target is unpublished first, as nothing of ours can be there yet', async () => {
+    house = await MountHouse.start({ handlers });
+    await house.make('data', many);
+    const { mounts } = house.runtime;
+    const second = { volume: { id: 'data' }, allocId: 'b', usage: many };
+    await mounts.mount({ volume: { id: 'data' }, allocId: 'a', usage: many });
+    const { hostPath } = await mounts.mount(second);
+    await mounts.unmount(second);
+    const stagingPath = (await mounts.list())[0]?.stagingPath ?? '';
+    execFileSync('umount', ['--lazy', stagingPath]);
+    mkdirSync(hostPath, { recursive: true });
+    cover(hostPath);
+    const before = house.nodeCalls().length;
+    await mounts.mount(second);
+    expect(house.nodeCalls().slice(before)).to.deep.equal(['Stage', 'Unpublish', 'Publish']);
+    expect(house.mounted().filter(({ path }) => path === hostPath)).to.have.length(1);
+  });
+
   it('M2 M11 it is staged again, and its driver mounts nothing as it believes that it has: the empty directory is no volume', async () => {
     let isBelieving = false;
     house = await MountHouse.start({
