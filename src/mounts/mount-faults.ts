@@ -53,6 +53,13 @@ export const stagingCovered = ({ key }: MountCall, stranger: MountEntry): Stagec
     `${nameOf(key)} can't be published: where it is staged, it is ${coveredBy(stranger)}`,
   );
 
+/** Its plugin would stage over it, or take it for staged. */
+export const stagingDead = ({ key }: MountCall, { path }: Place): StagecraftError =>
+  new StagecraftError(
+    'MOUNT_STAYS',
+    `${nameOf(key)} can't be staged: what is mounted at ${path} is dead; where it is not unstaged by itself, unmount it`,
+  );
+
 export const stagingReplaced = ({ key }: MountCall, stranger: MountEntry): StagecraftError =>
   new StagecraftError(
     'HOST_UNFIT',

@@ -37,11 +37,12 @@ import {
   notTheVolume,
   notToUnstage,
   stagingCovered,
+  stagingDead,
   stagingReplaced,
   stillMounted,
   withMountsInside,
 } from './mount-faults.js';
-import { seenAt } from './mount-seen.js';
+import { isOfProcess, seenAt } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
 import type { NodePort } from './node-port.js';
 import type { MountPaths, Place } from './paths.js';
@@ -65,6 +66,10 @@ export interface MountKindOptions {
   compared(): Promise<void> | undefined;
   /** Resolves once mounts that are made here are seen by whoever is to see them. @throws StagecraftError HOST_UNFIT */
   shared(): Promise<void>;
+  /** Whether what a process serves there does not answer any more. */
+  isDead(path: string): Promise<boolean>;
+  /** Has the mounts of a plugin compared with the kernel. */
+  lookSoon(plugin: string): void;
 }
 
 export const mountsTopic = (node: string): string => `mounts/${encodeURIComponent(node)}`;
@@ -134,6 +139,13 @@ export function mountKind(options: MountKindOptions): ActorKind {
   /** Whether a mount shows, not what was mounted at the place, but the directory of this host that it was mounted on. */
   const isDirectoryOf = ({ path }: Place, entry: MountEntry, table: MountTable): boolean =>
     isSourceWithin(entry, table.sourceOf(path, table.holderOf(paths.root)));
+  /** What is dead is unstaged first: it may have died since it was looked at. */
+  const notDead = async (call: MountCall, place: Place): Promise<void> => {
+    const seen = seenAt(await tables.table(), { path: place.path });
+    if (seen.is !== 'ours' || !isOfProcess(seen.entry) || !(await options.isDead(place.path))) return;
+    options.lookSoon(call.plugin);
+    throw stagingDead(call, place);
+  };
   const removed = async (place: Place, table: MountTable): Promise<NodeUnpublishAnswer> => {
     const left = await places.remove(place, table);
     return left ? { leftBehind: `${left.path}: ${left.why}` } : {};
@@ -175,6 +187,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
           prepare: async () => {
             stagingPath();
             await options.shared();
+            await notDead(input, staging);
             await places.makeStaging(staging);
           },
           call: async (client, bounds) => {

@@ -148,6 +148,16 @@ describe('dead mounts', () => {
     expect(await toldLater(tool, mount.path)).to.equal('dead');
   });
 
+  it('M6 who asks while a question is under way has its answer, too', async () => {
+    const tool = hostTool(simulatedClock(), deadlineMs);
+    const mount = deadAt(join(folder, 'dying'));
+    const asked = [tool.isAlive(mount.path), tool.isAlive(mount.path)];
+    await mount.takeRequest();
+    asked.push(tool.isAlive(mount.path));
+    mount.killServer();
+    expect(await Promise.all(asked)).to.deep.equal(['dead', 'dead', 'dead']);
+  });
+
   it('M6 a process that has nothing else to do ends while its question hangs in the kernel', async () => {
     const mount = deadAt(join(folder, 'silent'));
     const probed = said('probing-process.ts', mount.path, '500');

@@ -39,11 +39,13 @@ describe('the calls of a mount', () => {
   let doing: Record<string, () => void>;
   let baseDir: string | undefined;
   let called: string[];
+  /** Paths whose file system is dead. */
+  let dead: string[];
 
   beforeEach(() => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'sc-')));
     [offered, mounted, baseDir, called] = [['STAGE_UNSTAGE_VOLUME'], [], undefined, []];
-    [under, over, doing] = [[], [], {}];
+    [under, over, doing, dead] = [[], [], {}, []];
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -117,6 +119,8 @@ describe('the calls of a mount', () => {
       timeoutMs: 1_000,
       compared: () => undefined,
       shared: async () => {},
+      isDead: async (path) => dead.includes(path),
+      lookSoon: (plugin) => void called.push(`look ${plugin}`),
     });
     const run: EffectCall = {
       address: 'mount/n1/default/data',
@@ -170,6 +174,25 @@ describe('the calls of a mount', () => {
     const answer: StageAnswer = { isStaged: false, bootId: 'b1' };
     expect(await outcomeOf('nodeStage', making)).to.deep.equal({ status: 'done', answer });
     expect([called, existsSync(staging())]).to.deep.equal([[], false]);
+  });
+
+  it('M6 M7 what a process serves at the staging path is dead: nothing is staged over it, it is looked at, and no call was begun', async () => {
+    over = [line(20, 1, '0:61 /', staging(), 'fuse.s3')];
+    expect((await outcomeOf('nodeStage', making)).status).to.equal('done');
+    expect(called).to.deep.equal(['sent', 'stage']);
+
+    called = [];
+    dead = [staging()];
+    const outcome = await outcomeOf('nodeStage', making);
+    expect(outcome.status).to.equal('not-begun');
+    expect(outcome).to.have.nested.property('failure.code', 'MOUNT_STAYS');
+    expect(outcome).to.have.nested.property('failure.final', false);
+    expect(outcome).to.have.nested.property('failure.message').that.contains(staging());
+    expect(called).to.deep.equal(['look disk']);
+
+    // Whatever is of the kernel can be asked by its plugin.
+    over = [line(20, 1, '8:2 /', staging(), 'ext4')];
+    expect((await outcomeOf('nodeStage', making)).status).to.equal('done');
   });
 
   /** Something else is mounted there, on the first mount that is ours. */
