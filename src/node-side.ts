@@ -109,6 +109,7 @@ export class NodeSide {
     const tool = hostTool(clock);
     const tables = new MountTables();
     const paths = mountPaths({ dataDir: dataDir.path, socketRoot: dataDir.socketRoot });
+    const isDead = async (path: string): Promise<boolean> => (await tool.isAlive(path)) === 'dead';
     const timeoutMs = calls.nodeTimeoutMs ?? Math.max(calls.timeoutMs ?? defaultTimeoutMs, leastNodeTimeoutMs);
     const node = csiNode({ timeoutMs });
     this.#logger = logger;
@@ -132,6 +133,8 @@ export class NodeSide {
         places: hostPlaces({ root: paths.root, readTable: () => tables.table(), tool }),
         compared: () => comparing,
         shared: () => this.#propagation.ensureShared(),
+        isDead,
+        lookSoon: (plugin) => this.#attachedParts.watch.lookSoon(plugin),
       }),
       allocKind(worker),
     ];
@@ -161,8 +164,7 @@ export class NodeSide {
         allocations: new Allocations({ node: nodeId, engine, clock, claims, bootId }),
         claimWatch: new ClaimWatch({ nodeId, engine, claims, clock, logger }),
         watch: new MountWatch({
-          ...{ nodeId, engine, paths, tables, strays, bootId, clock, logger },
-          isDead: async (path) => (await tool.isAlive(path)) === 'dead',
+          ...{ nodeId, engine, paths, tables, strays, bootId, clock, logger, isDead },
           onPluginLoss: runtime.onPluginLoss ?? 'remount',
         }),
       };

@@ -13,7 +13,7 @@ export interface Ran {
   stderr: string;
 }
 
-/** `dead`: the kernel refuses it, e.g. since its server is gone; `silent`: nothing was answered in time. */
+/** `alive`: there is an answer, also an error; `dead`: its server is gone; `silent`: nothing was answered in time. */
 export type Liveness = 'alive' | 'dead' | 'silent';
 
 export interface HostTool {
@@ -21,7 +21,7 @@ export interface HostTool {
    * @throws {ToolOverdue} it was killed, and may still do what it was to do where the kernel holds it; Error: it does not run
    */
   run(tool: string, args: readonly string[]): Promise<Ran>;
-  /** Asks the file system that is mounted there. While an earlier question of that path hangs, no other one is asked. */
+  /** Asks the file system that is mounted there. All who ask during a question have its answer; while it hangs, no other one is asked. */
   isAlive(mountPoint: string): Promise<Liveness>;
 }
 
@@ -31,11 +31,16 @@ export class ToolOverdue extends Error {
 
 const defaultDeadlineMs = 10_000;
 
+/** ENOTCONN and ECONNABORTED at the end of what `stat` says in the C locale, as glibc and musl have them. */
+const serverGone =
+  /: (Transport endpoint is not connected|Software caused connection abort|Socket not connected|Connection aborted)( \(os error \d+\))?$/;
+
 /** Enough to say what went wrong. */
 const keptCharacters = 2 ** 16;
 
 export function hostTool(clock: Clock, deadlineMs = defaultDeadlineMs): HostTool {
-  const hanging = new Set<string>();
+  /** By path, as long as it is under way, or hangs. */
+  const questions = new Map<string, Promise<Liveness>>();
 
   const start = (tool: string, args: readonly string[]): { ran: Promise<Ran>; child: ChildProcess } => {
     const child = spawn(tool, args, {
@@ -66,21 +71,23 @@ export function hostTool(clock: Clock, deadlineMs = defaultDeadlineMs): HostTool
   return {
     run: (tool, args) => start(tool, args).ran,
 
-    async isAlive(mountPoint) {
-      if (hanging.has(mountPoint)) return 'silent';
+    isAlive(mountPoint) {
+      const present = questions.get(mountPoint);
+      if (present) return present;
       // Of the file system: what is asked of a file may be answered from a cache.
       const { ran, child } = start('stat', ['-f', '-c', '%T', '--', mountPoint]);
-      hanging.add(mountPoint);
-      for (const end of ['exit', 'error']) child.once(end, () => hanging.delete(mountPoint));
-      try {
-        return (await ran).status === 0 ? 'alive' : 'dead';
-      } catch (error) {
+      const answer = ran.then(livenessOf, (error: unknown): Liveness => {
         if (error instanceof ToolOverdue) return 'silent';
         throw error;
-      }
+      });
+      questions.set(mountPoint, answer);
+      for (const end of ['exit', 'error']) child.once(end, () => questions.delete(mountPoint));
+      return answer;
     },
   };
 }
+
+const livenessOf = ({ status, stderr }: Ran): Liveness => (status !== 0 && serverGone.test(stderr) ? 'dead' : 'alive');
 
 /** What sleeps in the kernel ends whenever that wakes it: this process neither waits for it nor lives for it. */
 function leaveBehind(child: ChildProcess): void {

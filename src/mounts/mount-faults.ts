@@ -3,7 +3,7 @@ import type { MountCall } from '../../machines/mount-calls.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import { StagecraftError } from '../errors.js';
 import { isWithin, type MountEntry, type MountTable } from '../host/mount-table.js';
-import { coveredBy } from './mount-seen.js';
+import { coveredBy, replacedBy } from './mount-seen.js';
 import type { Place } from './paths.js';
 
 export const notMounted = ({ path }: Place): StagecraftError =>
@@ -51,6 +51,19 @@ export const stagingCovered = ({ key }: MountCall, stranger: MountEntry): Stagec
   new StagecraftError(
     'HOST_UNFIT',
     `${nameOf(key)} can't be published: where it is staged, it is ${coveredBy(stranger)}`,
+  );
+
+/** Its plugin would stage over it, or take it for staged. */
+export const stagingDead = ({ key }: MountCall, { path }: Place): StagecraftError =>
+  new StagecraftError(
+    'MOUNT_STAYS',
+    `${nameOf(key)} can't be staged: what is mounted at ${path} is dead; where it is not unstaged by itself, unmount it`,
+  );
+
+export const stagingReplaced = ({ key }: MountCall, stranger: MountEntry): StagecraftError =>
+  new StagecraftError(
+    'HOST_UNFIT',
+    `${nameOf(key)} can't be published: where it is staged, ${replacedBy(stranger)}: unmount that first, or release all that use the volume here`,
   );
 
 /** As where its plugin says that a step before it is missing. */

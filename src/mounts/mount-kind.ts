@@ -37,10 +37,12 @@ import {
   notTheVolume,
   notToUnstage,
   stagingCovered,
+  stagingDead,
+  stagingReplaced,
   stillMounted,
   withMountsInside,
 } from './mount-faults.js';
-import { coverOf, isShown } from './mount-seen.js';
+import { isOfProcess, seenAt } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
 import type { NodePort } from './node-port.js';
 import type { MountPaths, Place } from './paths.js';
@@ -64,6 +66,10 @@ export interface MountKindOptions {
   compared(): Promise<void> | undefined;
   /** Resolves once mounts that are made here are seen by whoever is to see them. @throws StagecraftError HOST_UNFIT */
   shared(): Promise<void>;
+  /** Whether what a process serves there does not answer any more. */
+  isDead(path: string): Promise<boolean>;
+  /** Has the mounts of a plugin compared with the kernel. */
+  lookSoon(plugin: string): void;
 }
 
 export const mountsTopic = (node: string): string => `mounts/${encodeURIComponent(node)}`;
@@ -80,7 +86,6 @@ export function mountKind(options: MountKindOptions): ActorKind {
   };
   const stagingOf = ({ plugin, key }: MountCall): Place => paths.staging(plugin, key);
   const targetOf = ({ plugin, key, allocId }: TargetCall): Place => paths.target(plugin, key, allocId);
-  const seenAt = async ({ path }: Place): Promise<MountEntry | undefined> => (await tables.table()).at(path).at(-1);
   /** What was believed in may not be so any more: then something else is to be done. */
   const wait = async (run: EffectCall<MountCall>, compared: Promise<void>): Promise<CallOutcome<never>> => {
     // What an earlier run has begun, its machine has to know first.
@@ -101,6 +106,12 @@ export function mountKind(options: MountKindOptions): ActorKind {
       return calls.run(run, { ...work(run.input), volumes: [nodeCallsOf(run.input.csiId)] });
     },
   });
+  /** @param faultOf what is mounted there */
+  const mustBeFree = (table: MountTable, place: Place, faultOf: (entry: MountEntry) => unknown): void => {
+    const seen = seenAt(table, { path: place.path });
+    if (seen.is === 'covered') throw coveredStill(place, seen.entry);
+    if (seen.is !== 'gone') throw faultOf(seen.entry);
+  };
   /**
    * Undoes something at a place, and looks whether it is undone: what the plugin says is no proof.
    * @returns the table that shows it
@@ -114,20 +125,27 @@ export function mountKind(options: MountKindOptions): ActorKind {
       },
     );
     const table = await tables.table();
-    const seen = table.at(place.path).at(-1);
-    if (seen) throw refusal ?? stillMounted(what, place, seen);
-    const hider = table.hiderOf(place.path);
-    if (hider) throw coveredStill(place, hider);
+    mustBeFree(table, place, (entry) => refusal ?? stillMounted(what, place, entry));
     return table;
   };
-  /** What lies over ours is left alone: the plugin would take that away, or see nothing of ours, and say that it is done. */
+  /**
+   * What lies over ours is left alone: the plugin would take that away, or see nothing of ours, and say that it is done. What
+   * has replaced ours is at a path of the plugin's own.
+   */
   const uncovered = async (place: Place, found: KernelMount | undefined): Promise<void> => {
-    const cover = coverOf(await tables.table(), place.path, found);
-    if (cover) throw coveredStill(place, cover);
+    const seen = seenAt(await tables.table(), { path: place.path, ...(found && { found }) });
+    if (seen.is === 'covered') throw coveredStill(place, seen.entry);
   };
   /** Whether a mount shows, not what was mounted at the place, but the directory of this host that it was mounted on. */
   const isDirectoryOf = ({ path }: Place, entry: MountEntry, table: MountTable): boolean =>
     isSourceWithin(entry, table.sourceOf(path, table.holderOf(paths.root)));
+  /** What is dead is unstaged first: it may have died since it was looked at. */
+  const notDead = async (call: MountCall, place: Place): Promise<void> => {
+    const seen = seenAt(await tables.table(), { path: place.path });
+    if (seen.is !== 'ours' || !isOfProcess(seen.entry) || !(await options.isDead(place.path))) return;
+    options.lookSoon(call.plugin);
+    throw stagingDead(call, place);
+  };
   const removed = async (place: Place, table: MountTable): Promise<NodeUnpublishAnswer> => {
     const left = await places.remove(place, table);
     return left ? { leftBehind: `${left.path}: ${left.why}` } : {};
@@ -138,10 +156,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
     ({ capabilities }: Admitted['sight']): Promise<T> | undefined => {
       if (capabilities.has('STAGE_UNSTAGE_VOLUME')) return undefined;
       return tables.table().then((table) => {
-        const seen = table.at(place.path).at(-1);
-        if (seen) throw notToUnstage(place, seen);
-        const hider = table.hiderOf(place.path);
-        if (hider) throw coveredStill(place, hider);
+        mustBeFree(table, place, (entry) => notToUnstage(place, entry));
         return otherwise();
       });
     };
@@ -172,13 +187,14 @@ export function mountKind(options: MountKindOptions): ActorKind {
           prepare: async () => {
             stagingPath();
             await options.shared();
+            await notDead(input, staging);
             await places.makeStaging(staging);
           },
           call: async (client, bounds) => {
             const { csiId, capability, volumeContext, publishContext } = input;
             const request = { csiId, stagingPath: stagingPath(), capability, volumeContext, publishContext };
             await tidied(staging, node.stage(client, request, bounds));
-            const found = await seenAt(staging);
+            const found = (await tables.table()).at(staging.path).at(-1);
             return { isStaged: true, bootId, ...(found && { found: kernelMount(found) }) };
           },
         };
@@ -193,8 +209,6 @@ export function mountKind(options: MountKindOptions): ActorKind {
           ...(input.isStaged && { stagingPath: stagingPath() }),
         });
         let isTaken = false;
-        /** It is not what was staged that is there. */
-        let isUnstaged = false;
         return {
           refusal: (sight) => modeRefusal(sight, [input.capability]),
           prepare: async () => {
@@ -202,22 +216,23 @@ export function mountKind(options: MountKindOptions): ActorKind {
             await options.shared();
             const table = await tables.table();
             isTaken = table.at(target.path).length > 0;
-            const { staged: found } = input;
-            const cover = found && coverOf(table, staging.path, found);
-            if (cover) throw stagingCovered(input, cover);
-            isUnstaged = found !== undefined && !isShown(table, { path: staging.path, found });
+            if (input.staged) {
+              const seen = seenAt(table, { path: staging.path, found: input.staged });
+              if (seen.is === 'covered') throw stagingCovered(input, seen.entry);
+              if (seen.is === 'replaced') throw stagingReplaced(input, seen.entry);
+              if (seen.is === 'gone') throw notStagedAnyMore(staging);
+            }
             await places.makeParent(target, table);
           },
           call: async (client, bounds) => {
             const { csiId, capability, volumeContext, publishContext, readOnly } = input;
-            if (isUnstaged) throw notStagedAnyMore(staging);
             if (isTaken && !input.isRepeat) await cleared(client, bounds);
             const request = { csiId, ...pathsOf(), capability, volumeContext, publishContext, readOnly };
             await tidied(target, node.publish(client, request, bounds));
             const table = await tables.table();
             const found = table.at(target.path).at(-1);
             if (!found) throw notMounted(target);
-            if (input.staged && isDirectoryOf(staging, found, table)) throw notTheVolume(input, staging, target);
+            if (input.isStaged && isDirectoryOf(staging, found, table)) throw notTheVolume(input, staging, target);
             if (readOnly && (await isWritable(found, capability))) throw notReadOnly(input, target);
             return { found: kernelMount(found), bootId };
           },

@@ -12,7 +12,7 @@ import type {
 import type { VolumeKey } from '../../machines/volume-types.js';
 import { asData } from '../engine/data.js';
 import type { MountTable } from '../host/mount-table.js';
-import { coveredBy, strangerAt } from './mount-seen.js';
+import { coveredBy, replacedBy, seenAt, type ToBeSeen } from './mount-seen.js';
 import type { MountPaths } from './paths.js';
 
 /** An alloc that uses a volume here. */
@@ -70,12 +70,20 @@ export function mountStatusOf(
     ...(staging.state === 'staged' && { stagingPath: paths.staging(plugin, key).path }),
     users: users.map((user) => {
       const { path } = paths.target(plugin, key, user.allocId);
-      const stranger = user.state === 'published' && table ? strangerAt(table, path, user.found) : undefined;
-      return { ...userStatusOf(user), ...(stranger && { message: coveredBy(stranger) }), hostPath: path };
+      const { found } = user;
+      const shown = { path, ...(found && { found }) };
+      const message = user.state === 'published' && table ? strangerSeen(table, shown) : undefined;
+      return { ...userStatusOf(user), ...(message !== undefined && { message }), hostPath: path };
     }),
     ...(condition && { condition }),
     ...(error && { error }),
   });
+}
+
+function strangerSeen(table: MountTable, shown: ToBeSeen): string | undefined {
+  const seen = seenAt(table, shown);
+  if (seen.is === 'covered') return coveredBy(seen.entry);
+  return seen.is === 'replaced' ? replacedBy(seen.entry) : undefined;
 }
 
 function userStatusOf(user: MountUser): Omit<MountUserStatus, 'hostPath'> {

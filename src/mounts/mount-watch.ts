@@ -13,7 +13,7 @@ import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf } from '../errors.js';
 import type { MountTable } from '../host/mount-table.js';
-import { coveredBy, isOfProcess, type Shown, strangerAt } from './mount-seen.js';
+import { coveredBy, isOfProcess, replacedBy, seenAt, type ToBeSeen } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
 import { unlessOutOfService } from './out-of-service.js';
 import type { MountPaths } from './paths.js';
@@ -57,7 +57,7 @@ export class MountWatch {
   });
   #isStarted = false;
   /** Places that were told of, as something else is seen there. */
-  #covered = new Set<string>();
+  #strange = new Set<string>();
   /** Looks by what they are for; whether there is to be another one after it. */
   readonly #underWay = new Map<string, boolean>();
 
@@ -96,7 +96,7 @@ export class MountWatch {
     await this.#tellEach(before, plugin, (mount) => this.#missing(mount, table), isFirst);
     if (plugin !== undefined) return;
     await this.#options.strays.tell();
-    this.#tellCovered(before, after, table);
+    this.#tellStrange(before, after, table);
   }
 
   /** Takes its time where some do not answer. */
@@ -137,26 +137,29 @@ export class MountWatch {
   }
 
   /**
-   * Logs each once. What is not ours is left alone, and what it covers is there still, or is mounted again once that is gone.
+   * Logs each once. What is not ours is left alone: what it covers is there still, and what it has replaced is mounted again
+   * once that is gone.
    * @param after as it was once the table was read: what was mounted anew meanwhile may be what that shows
    */
-  #tellCovered(before: Mounts, after: Mounts, table: MountTable): void {
-    const covered = new Set<string>();
+  #tellStrange(before: Mounts, after: Mounts, table: MountTable): void {
+    const strange = new Set<string>();
     for (const [address, mount] of before) {
       const still = new Map(this.#shown(after.get(address)).map(({ path, number }) => [path, number]));
-      for (const { path, number, found } of this.#shown(mount)) {
-        const stranger = still.get(path) === number ? strangerAt(table, path, found) : undefined;
-        if (!stranger) continue;
-        covered.add(path);
-        if (!this.#covered.has(path))
-          this.#options.logger.warn({ path }, `${nameOf(mount.key)} is ${coveredBy(stranger)}`);
+      for (const shown of this.#shown(mount)) {
+        const { path, number } = shown;
+        const seen = seenAt(table, shown);
+        if (still.get(path) !== number || seen.is === 'ours' || seen.is === 'gone') continue;
+        strange.add(path);
+        if (this.#strange.has(path)) continue;
+        const words = seen.is === 'covered' ? ` is ${coveredBy(seen.entry)}` : `: ${replacedBy(seen.entry)}`;
+        this.#options.logger.warn({ path }, `${nameOf(mount.key)}${words}`);
       }
     }
-    this.#covered = covered;
+    this.#strange = strange;
   }
 
   /** Where the kernel is to show it, and what. */
-  #shown(mount: MountContext | undefined): (Shown & { number: number })[] {
+  #shown(mount: MountContext | undefined): (ToBeSeen & { number: number })[] {
     if (!mount?.volume) return [];
     const { paths } = this.#options;
     const { key, volume, staging, users } = mount;
@@ -222,14 +225,16 @@ export class MountWatch {
     const { paths } = this.#options;
     const { plugin = '' } = volume ?? {};
     const isMended = this.#isMended(bootId);
-    const isGone =
-      staging.state === 'staged' &&
-      (this.#isOfOtherBoot(bootId) || (staging.found !== undefined && !table.has(paths.staging(plugin, key).path)));
+    const { state: stagingState, number: stagingNumber, found, isDead } = staging;
+    const isThere = table.has(paths.staging(plugin, key).path);
+    const isMissing = stagingState === 'staged' && (this.#isOfOtherBoot(bootId) || (found !== undefined && !isThere));
+    // What keeps others from being mounted may have been unmounted by somebody.
+    const isGone = stagingState === 'doubtful' && isDead === true && !isThere;
     return {
       users: users
         .filter(({ state, allocId }) => state === 'published' && !table.has(paths.target(plugin, key, allocId).path))
         .map(({ number }) => ({ number, is: 'missing', isMended })),
-      staging: isGone ? [{ number: staging.number, isMended }] : [],
+      staging: isMissing || isGone ? [{ number: stagingNumber, isMended, ...(isGone && { isGone }) }] : [],
     };
   }
 
@@ -245,10 +250,11 @@ export class MountWatch {
         return false;
       });
     const isDeadAt = (path: string, found: KernelMount | undefined): boolean | Promise<boolean> => {
-      const entry = table.at(path).at(-1);
-      if (!entry || !isOfProcess(entry) || strangerAt(table, path, found)) return false;
-      const isDead = asked.get(entry.device) ?? ask(path);
-      asked.set(entry.device, isDead);
+      const seen = seenAt(table, { path, ...(found && { found }) });
+      if (seen.is !== 'ours' || !isOfProcess(seen.entry)) return false;
+      const { device } = seen.entry;
+      const isDead = asked.get(device) ?? ask(path);
+      asked.set(device, isDead);
       return isDead;
     };
     const isStaged = staging.state === 'staged';

@@ -17,7 +17,7 @@ import type { ClaimClient } from './claim-client.js';
 import { type MountDesk, userOf } from './mount-desk.js';
 import { type MountEvent, mountEventOf } from './mount-events.js';
 import { mountsTopic } from './mount-kind.js';
-import { isShown, type Shown } from './mount-seen.js';
+import { seenAt, type ToBeSeen } from './mount-seen.js';
 import { allocIdOf, type KnownMount, knownMount, type MountRequest } from './mount-spec.js';
 import type { MountTables } from './mount-tables.js';
 import { type MountStatus, mountStatusOf } from './mount-view.js';
@@ -91,11 +91,11 @@ export class Mounter {
     // Mounted anew while the table is read, it is what that shows, or was.
     const before = this.#shownFor(asked);
     const table = await this.#options.tables.table();
-    return [before, this.#shownFor(asked)].some((shown) => shown !== undefined && isShown(table, shown));
+    return [before, this.#shownFor(asked)].some((shown) => shown && seenAt(table, shown).is === 'ours');
   }
 
   /** Where an alloc has a volume in just that way, and what is to be seen there. */
-  #shownFor({ key, allocId, usage, readOnly }: KnownMount): Shown | undefined {
+  #shownFor({ key, allocId, usage, readOnly }: KnownMount): ToBeSeen | undefined {
     const context = this.#desk.contextAt(key);
     const user = context && userOf(context, allocId);
     if (!context?.volume || user?.state !== 'published' || user.readOnly !== readOnly) return undefined;
@@ -109,7 +109,7 @@ export class Mounter {
   async list(): Promise<MountStatus[]> {
     this.#desk.refuseIfClosed();
     const { paths, tables } = this.#options;
-    // Without it all is told but what covers a mount.
+    // Without it all is told but what is seen in place of a mount.
     const table = await tables.table().catch(() => undefined);
     return this.#desk.sights().flatMap(({ state, context }) => {
       const status = mountStatusOf(state, context, paths, table);

@@ -88,6 +88,46 @@ describe('mounts that somebody else covers or takes away', () => {
     expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish', 'Stage', 'Publish']);
   });
 
+  it('M2 M8 so it is, and what is found at its target is unpublished first, as nothing of ours can be there yet', async () => {
+    house = await MountHouse.start({ handlers });
+    await house.make('data', many);
+    const { mounts } = house.runtime;
+    const second = { volume: { id: 'data' }, allocId: 'b', usage: many };
+    await mounts.mount({ volume: { id: 'data' }, allocId: 'a', usage: many });
+    const { hostPath } = await mounts.mount(second);
+    await mounts.unmount(second);
+    const stagingPath = (await mounts.list())[0]?.stagingPath ?? '';
+    execFileSync('umount', ['--lazy', stagingPath]);
+    mkdirSync(hostPath, { recursive: true });
+    cover(hostPath);
+    const before = house.nodeCalls().length;
+    await mounts.mount(second);
+    expect(house.nodeCalls().slice(before)).to.deep.equal(['Stage', 'Unpublish', 'Publish']);
+    expect(house.mounted().filter(({ path }) => path === hostPath)).to.have.length(1);
+  });
+
+  it('M2 M11 it is staged again, and its driver mounts nothing as it believes that it has: the empty directory is no volume', async () => {
+    let isBelieving = false;
+    house = await MountHouse.start({
+      handlers: {
+        ...handlers,
+        NodeStageVolume: ({ stagingTargetPath }) => {
+          if (!isBelieving) execFileSync('mount', ['-t', 'tmpfs', 'own', stagingTargetPath]);
+          isBelieving = true;
+          return {};
+        },
+      },
+    });
+    await house.make('data', many);
+    const { mounts } = house.runtime;
+    await mounts.mount({ volume: { id: 'data' }, allocId: 'a', usage: many });
+    const stagingPath = (await mounts.list())[0]?.stagingPath ?? '';
+    execFileSync('umount', ['--lazy', stagingPath]);
+    const refusal = await refusalOf(mounts.mount({ volume: { id: 'data' }, allocId: 'b', usage: many }));
+    expect(refusal.code).to.equal('MOUNT_NOT_AS_ASKED');
+    expect(house.mounted().map(({ path }) => path)).to.have.length(1);
+  });
+
   it('M2 M11 its driver binds the empty directory all the same: that is undone, and the volume staged again before its next use', async () => {
     let isUnmounting = true;
     const unmountFirst: CsiHandlers['NodePublishVolume'] = ({ stagingTargetPath, targetPath }) => {
@@ -106,6 +146,23 @@ describe('mounts that somebody else covers or takes away', () => {
     const calls = house.nodeCalls();
     expect(calls.slice(0, 3)).to.deep.equal(['Stage', 'Publish', 'Unpublish']);
     expect(calls.slice(-2)).to.deep.equal(['Stage', 'Publish']);
+  });
+
+  it('M2 M12 something else is mounted in place of what was staged: nobody gets that, and once it is unmounted the volume is staged again', async () => {
+    house = await MountHouse.start({ handlers });
+    await house.make('data', many);
+    const { mounts } = house.runtime;
+    await mounts.mount({ volume: { id: 'data' }, allocId: 'a', usage: many });
+    const stagingPath = (await mounts.list())[0]?.stagingPath ?? '';
+    execFileSync('umount', ['--lazy', stagingPath]);
+    cover(stagingPath);
+    const second = mounts.mount({ volume: { id: 'data' }, allocId: 'b', usage: many });
+    expect(await trouble()).to.match(/mounted in its place .*: unmount that first, or release/);
+    expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish']);
+
+    execFileSync('umount', [stagingPath]);
+    await second;
+    expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish', 'Stage', 'Publish']);
   });
 
   it('M2 M12 something is mounted over a staging path: nobody gets that as the volume', async () => {

@@ -14,6 +14,8 @@ export interface DeadMount {
    * has asked can't be killed until the server is gone. Resolves when somebody has asked.
    */
   takeRequest(): Promise<void>;
+  /** Has it answer the next question with an error. Resolves when it has. @param errno e.g. 5, of an input/output error */
+  refuseRequest(errno: number): Promise<void>;
   /** The server is gone; its mount is still there. */
   killServer(): void;
   /** Takes it away, and wakes all who hang on it. To be called after every test that made one, however that ended. */
@@ -47,8 +49,8 @@ export function deadMount(path: string): DeadMount {
     );
   }
 
-  /** @returns the opcode of the next request; absent: there is none */
-  const take = (): number | undefined => {
+  /** @param errno it is answered with; absent: it is not. @returns the opcode of the next request; absent: there is none */
+  const take = (errno?: number): number | undefined => {
     const request = Buffer.alloc(requestBytes);
     try {
       readSync(server, request);
@@ -57,18 +59,22 @@ export function deadMount(path: string): DeadMount {
       throw refused;
     }
     const opcode = request.readUInt32LE(4);
-    if (opcode === initOpcode) writeSync(server, initAnswer(request.readBigUInt64LE(8)));
+    const unique = request.readBigUInt64LE(8);
+    if (opcode === initOpcode) writeSync(server, initAnswer(unique));
+    else if (errno !== undefined) writeSync(server, errorAnswer(unique, errno));
     return opcode;
   };
 
+  const requestTaken = (errno?: number): Promise<void> =>
+    until(() => {
+      const opcode = take(errno);
+      return opcode !== undefined && opcode !== initOpcode;
+    });
+
   return {
     path,
-    async takeRequest() {
-      await until(() => {
-        const opcode = take();
-        return opcode !== undefined && opcode !== initOpcode;
-      });
-    },
+    takeRequest: () => requestTaken(),
+    refuseRequest: requestTaken,
     killServer,
     end() {
       killServer();
@@ -113,5 +119,13 @@ function initAnswer(unique: bigint): Buffer {
   answer.writeUInt32LE(7, headerBytes);
   answer.writeUInt32LE(31, headerBytes + 4);
   answer.writeUInt32LE(4_096, headerBytes + 20); // the most that is written at once
+  return answer;
+}
+
+function errorAnswer(unique: bigint, errno: number): Buffer {
+  const answer = Buffer.alloc(headerBytes);
+  answer.writeUInt32LE(answer.length, 0);
+  answer.writeInt32LE(-errno, 4);
+  answer.writeBigUInt64LE(unique, 8);
   return answer;
 }

@@ -5,7 +5,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -113,7 +113,22 @@ describe('dead mounts', () => {
     expect(await asked).to.equal('silent');
     mount.killServer();
     expect(await toldLater(tool, mount.path)).to.equal('dead');
-    expect(await tool.isAlive(join(folder, 'never there'))).to.equal('dead');
+  });
+
+  it('M6 a mount that answers with an error is not dead: its server is there; nor is a path that was just left', async () => {
+    const tool = hostTool(simulatedClock(), deadlineMs);
+    const mount = deadAt(join(folder, 'refusing'));
+    for (const errno of [constants.errno.EIO, constants.errno.EACCES, constants.errno.ENOSYS]) {
+      const asked = tool.isAlive(mount.path);
+      await mount.refuseRequest(errno);
+      expect(await asked).to.equal('alive');
+    }
+    expect(await tool.isAlive(join(folder, 'never there'))).to.equal('alive');
+  });
+
+  it('M6 only the words for a connection that is gone mean dead, at the end of what is said: not in a path', async () => {
+    const tool = hostTool(simulatedClock(), deadlineMs);
+    expect(await tool.isAlive(join(folder, 'x: Transport endpoint is not connected'))).to.equal('alive');
   });
 
   it('M6 while a question hangs in the kernel no other one is asked, and it is asked again once that is over', async () => {
@@ -131,6 +146,16 @@ describe('dead mounts', () => {
 
     mount.killServer();
     expect(await toldLater(tool, mount.path)).to.equal('dead');
+  });
+
+  it('M6 who asks while a question is under way has its answer, too', async () => {
+    const tool = hostTool(simulatedClock(), deadlineMs);
+    const mount = deadAt(join(folder, 'dying'));
+    const asked = [tool.isAlive(mount.path), tool.isAlive(mount.path)];
+    await mount.takeRequest();
+    asked.push(tool.isAlive(mount.path));
+    mount.killServer();
+    expect(await Promise.all(asked)).to.deep.equal(['dead', 'dead', 'dead']);
   });
 
   it('M6 a process that has nothing else to do ends while its question hangs in the kernel', async () => {

@@ -1,6 +1,9 @@
 /** A volume whose staging path and targets are served by a process that is gone, as with most FUSE drivers. Needs root and /dev/fuse. */
+import { execFileSync } from 'node:child_process';
+import { constants } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
+import { CsiStatus } from '../../src/csi/server.js';
 import type { Store } from '../../src/engine/store.js';
 import { inMemory } from '../registry/kept-data.js';
 import { until } from '../until.js';
@@ -62,6 +65,48 @@ describe('a staging path that is dead', () => {
     ]);
     for (const allocId of ['a', 'b']) expect(await house.runtime.mounts.has(request(allocId))).to.equal(true);
     expect([await states(), house.mounted().length, house.violations()]).to.deep.equal([['published'], 3, []]);
+  });
+
+  it('M6 M7 it died as it was staged, before that was answered: it is unstaged before it is staged again', async () => {
+    made = [];
+    const handlers = servingDriver(made);
+    house = await MountHouse.start({
+      handlers: {
+        ...handlers,
+        NodeStageVolume: (request, call) => {
+          const answer = handlers.NodeStageVolume?.(request, call) ?? {};
+          if (made.length > 1) return answer;
+          kill();
+          throw new CsiStatus('INTERNAL', 'its process is gone');
+        },
+      },
+    });
+    await house.make('data', many);
+    await house.runtime.mounts.mount(request('a'));
+    expect(house.nodeCalls()).to.deep.equal(['Stage', 'Unstage', 'Stage', 'Publish']);
+    expect(house.mounted()).to.have.length(2);
+  });
+
+  it('M3 M6 somebody unmounts it while an alloc has a mount that answers: who else wants the volume gets it', async () => {
+    await start(['a']);
+    made[0]?.killServer();
+    await register('disk-2');
+    await made[1]?.refuseRequest(constants.errno.ENOSYS);
+    await house.told('staging-lost');
+    const second = house.runtime.mounts.mount(request('b'));
+    const error = async () => (await house.runtime.mounts.list())[0]?.error?.code;
+    let code: string | undefined;
+    await until(() => {
+      void error().then((now) => {
+        code = now;
+      });
+      return code === 'MOUNT_STAYS';
+    });
+    execFileSync('umount', ['--no-canonicalize', made[0]?.path ?? '']);
+    await register('disk-3');
+    await second;
+    for (const allocId of ['a', 'b']) expect(await house.runtime.mounts.has(request(allocId))).to.equal(true);
+    expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish', 'Stage', 'Publish']);
   });
 
   it('M6 it died while the runtime was away, and its plugin is back before that', async () => {

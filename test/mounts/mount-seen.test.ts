@@ -2,61 +2,92 @@
 import { expect } from 'chai';
 import type { KernelMount } from '../../machines/mount-types.js';
 import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';
-import { coverOf, strangerAt } from '../../src/mounts/mount-seen.js';
+import { seenAt } from '../../src/mounts/mount-seen.js';
 
 const path = '/d/t';
+const own = { device: '8:16', root: '/', fsType: 'ext4' };
 
-/** @param shown each on the one before: device, root and type */
+/** @param shown each on the one before: device, root and type, and where, if not at the path */
 const tableOf = (...shown: string[]): MountTable => {
   const lines = shown.map((what, at) => {
-    const [device, root, fsType] = what.split(' ');
-    return `${at + 2} ${at + 1} ${device} ${root} ${path} rw - ${fsType} s rw`;
+    const [device, root, fsType, where = path] = what.split(' ');
+    return `${at + 2} ${at + 1} ${device} ${root} ${where} rw - ${fsType} s rw`;
   });
   return new MountTable(parseMountInfo(['1 0 8:1 / / rw - ext4 a rw', ...lines].join('\n')));
 };
 
-describe('what lies over what was mounted', () => {
-  const own = { device: '8:16', root: '/', fsType: 'ext4' };
+/** What is said, and of what. */
+const seen = (found: KernelMount | undefined, ...shown: string[]): string => {
+  const { is, ...of } = seenAt(tableOf(...shown), { path, ...(found && { found }) });
+  return 'entry' in of ? `${is}: ${of.entry.device} ${of.entry.path}` : is;
+};
 
-  it('M12 is on top of it; in its place, as where its plugin has made it anew, it lies over nothing', () => {
-    expect(coverOf(tableOf('8:16 / ext4', '0:90 / tmpfs'), path, own)?.fsType).to.equal('tmpfs');
-    expect(coverOf(tableOf('8:16 / ext4'), path, own)).to.equal(undefined);
-    expect(coverOf(tableOf('0:90 / nfs4'), path, { device: '0:80', root: '/', fsType: 'nfs4' })).to.equal(undefined);
-    expect(coverOf(tableOf(), path, own)).to.equal(undefined);
+describe('what is seen at a path, of what was mounted there', () => {
+  it('M6 it is there, or nothing is', () => {
+    expect(seen(own, '8:16 / ext4')).to.equal(`ours: 8:16 ${path}`);
+    expect([seen(own), seen(undefined)]).to.deep.equal(['gone', 'gone']);
   });
 
-  it('M12 of what was not looked at then, only what hides all of the path', () => {
-    expect(coverOf(tableOf('8:16 / ext4', '0:90 / tmpfs'), path, undefined)).to.equal(undefined);
-    const lines = ['1 0 8:1 / / rw - ext4 a rw', `2 1 8:16 / ${path} rw - ext4 s rw`, '3 1 0:90 / /d rw - tmpfs t rw'];
-    expect(coverOf(new MountTable(parseMountInfo(lines.join('\n'))), path, undefined)?.path).to.equal('/d');
+  it('M12 something else is on top of it: it is covered; in its place: it is replaced', () => {
+    expect(seen(own, '8:16 / ext4', '0:90 / tmpfs')).to.equal(`covered: 0:90 ${path}`);
+    expect(seen(own, '0:90 / tmpfs')).to.equal(`replaced: 0:90 ${path}`);
+    expect(seen(own, '8:32 / ext4')).to.equal(`replaced: 8:32 ${path}`);
   });
-});
 
-describe('what is seen at a path in place of what was mounted there', () => {
-  const seen = (what: string, found: KernelMount = { device: '8:2', root: '/data' }) =>
-    strangerAt(tableOf(what), path, found);
+  it('M12 something is mounted over a directory on the way: it is covered by that, also with something else mounted at the path then', () => {
+    const table = (...more: string[]): MountTable =>
+      new MountTable(
+        parseMountInfo(
+          [
+            `1 0 8:1 / / rw - ext4 a rw`,
+            `2 1 8:16 / ${path} rw - ext4 s rw`,
+            '3 1 0:90 / /d rw - tmpfs t rw',
+            ...more,
+          ].join('\n'),
+        ),
+      );
+    for (const found of [{ found: own }, {}]) {
+      const hidden = seenAt(table(), { path, ...found });
+      expect(hidden).to.have.property('is', 'covered');
+      expect(hidden).to.have.nested.property('entry.path', '/d');
+    }
+    const twice = seenAt(table(`4 3 0:91 / ${path} rw - tmpfs t rw`), { path, found: own });
+    expect(twice).to.have.property('is', 'covered');
+    expect(twice).to.have.nested.property('entry.device', '0:91');
+  });
+
+  it('M12 of what was not looked at then, whatever is there is taken for it', () => {
+    expect(seen(undefined, '8:16 / ext4', '0:90 / tmpfs')).to.equal(`ours: 0:90 ${path}`);
+  });
 
   it('M6 what was removed while it was mounted is still the same', () => {
-    expect(seen('8:2 /data//deleted ext4')).to.equal(undefined);
+    expect(seen({ device: '8:2', root: '/data' }, '8:2 /data//deleted ext4')).to.equal(`ours: 8:2 ${path}`);
   });
 
   it('M12 another directory of the same file system is a stranger, and so is the same one of another', () => {
-    const shown = [seen('8:2 /other ext4')?.root, seen('8:3 /data ext4')?.device, seen('8:2 /data ext4')];
-    expect(shown).to.deep.equal(['/other', '8:3', undefined]);
+    const found = { device: '8:2', root: '/data' };
+    const shown = ['8:2 /other ext4', '8:3 /data ext4', '8:2 /data ext4'].map((one) => seen(found, one));
+    expect(shown).to.deep.equal([`replaced: 8:2 ${path}`, `replaced: 8:3 ${path}`, `ours: 8:2 ${path}`]);
   });
 
-  it('M6 M12 what a process serves is taken for ours only where that was of its kind', () => {
-    const own = { device: '8:16', root: '/', fsType: 'ext4' };
-    expect(strangerAt(tableOf('8:16 / ext4', '0:90 / fuse.sshfs'), path, own)?.fsType).to.equal('fuse.sshfs');
-    expect(seen('0:91 / fuse.sshfs', { device: '0:90', root: '/', fsType: 'fuse.sshfs' })).to.equal(undefined);
-    expect(seen('0:91 / fuse.s3', { device: '0:90', root: '/', fsType: 'fuse.sshfs' })?.fsType).to.equal('fuse.s3');
+  it('M6 M12 what has no device is ours with any number where type and root are as they were: its plugin has made it anew', () => {
+    for (const fsType of ['nfs4', 'fuse.sshfs']) {
+      const found = { device: '0:80', root: '/', fsType };
+      expect(seen(found, `0:90 / ${fsType}`)).to.equal(`ours: 0:90 ${path}`);
+      expect(seen(found, `0:90 /other ${fsType}`)).to.equal(`replaced: 0:90 ${path}`);
+      expect(seen(found, '0:90 / fuse.s3')).to.equal(`replaced: 0:90 ${path}`);
+      expect(seen(found, `8:16 / ${fsType}`)).to.equal(`replaced: 8:16 ${path}`);
+      expect(seen(own, '8:16 / ext4', `0:90 / ${fsType}`)).to.equal(`covered: 0:90 ${path}`);
+    }
   });
 
   it('M12 a device whose number another file system has got since is a stranger', () => {
-    expect(seen('0:50 / tmpfs', { device: '0:50', root: '/', fsType: 'nfs4' })?.fsType).to.equal('tmpfs');
+    expect(seen({ device: '0:50', root: '/', fsType: 'nfs4' }, '0:50 / tmpfs')).to.equal(`replaced: 0:50 ${path}`);
   });
 
-  it('M6 of what was found before its type was kept, what a process serves is taken for ours', () => {
-    expect(seen('0:91 / fuse.sshfs', { device: '0:90', root: '/' })).to.equal(undefined);
+  it('M6 of what was found before its type was kept, what a process serves is taken for ours, and nothing else', () => {
+    const found = { device: '0:90', root: '/' };
+    const shown = ['0:91 / fuse.sshfs', '0:91 / nfs4'].map((one) => seen(found, one));
+    expect(shown).to.deep.equal([`ours: 0:91 ${path}`, `replaced: 0:91 ${path}`]);
   });
 });

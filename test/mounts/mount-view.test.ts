@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { noMount } from '../../machines/mount-changes.js';
 import type { MountContext, MountUser } from '../../machines/mount-types.js';
+import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';
 import { type MountStatus, mountStatusOf } from '../../src/mounts/mount-view.js';
 import { mountPaths } from '../../src/mounts/paths.js';
 
@@ -13,7 +14,7 @@ const waiting: MountUser = {
 };
 
 describe('the list of mounts', () => {
-  const statusOf = (more: Partial<MountContext>): MountStatus | undefined => {
+  const statusOf = (more: Partial<MountContext>, table?: MountTable): MountStatus | undefined => {
     const context: MountContext = {
       ...noMount({ node: 'n1', namespace: 'default', id: 'data' }),
       volume: { uid: 'u1', plugin: 'disk', csiId: 'vol-1', volumeContext: {}, publishContext: {}, secrets: {} },
@@ -21,7 +22,7 @@ describe('the list of mounts', () => {
       ...more,
     };
     const paths = mountPaths({ dataDir: '/d', socketRoot: '/d' });
-    return mountStatusOf({ unstaged: 'held' }, context, paths, undefined);
+    return mountStatusOf({ unstaged: 'held' }, context, paths, table);
   };
   const messageOf = (user: MountUser): string | undefined => statusOf({ users: [user] })?.users[0]?.message;
 
@@ -37,6 +38,17 @@ describe('the list of mounts', () => {
     expect(statusOf({ staging, users: [waiting, living] })?.error?.message).to.contain('while alloc b has');
     expect(statusOf({ staging, users: [waiting] })?.error).to.equal(undefined);
     expect(statusOf({ users: [waiting, living] })?.error).to.equal(undefined);
+  });
+
+  it('M12 something else is mounted in the place of a mount: that is told, and nothing advised', () => {
+    const { isUnconfirmed: _, ...user } = { ...waiting, state: 'published' as const };
+    const found = { device: '8:16', root: '/', fsType: 'ext4' };
+    const hostPath = statusOf({ users: [user] })?.users[0]?.hostPath ?? '';
+    const lines = ['1 0 8:1 / / rw - ext4 a rw', `2 1 8:32 / ${hostPath} rw - ext4 b rw`];
+    const table = new MountTable(parseMountInfo(lines.join('\n')));
+    expect(statusOf({ users: [{ ...user, found }] }, table)?.users[0]?.message).to.equal(
+      `something else is mounted in its place (/ of 8:32 (ext4), at ${hostPath})`,
+    );
   });
 
   it('H3 nobody else is', () => {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { noMount } from '../../machines/mount-changes.js';
-import type { MountContext, MountEvent, MountUser } from '../../machines/mount-types.js';
+import type { MountContext, MountEvent, MountUser, Staging } from '../../machines/mount-types.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';
 import { MountTables } from '../../src/mounts/mount-tables.js';
@@ -155,6 +155,25 @@ describe('the comparison of mounts with the kernel', () => {
     expect(scene.asked).to.have.length(1);
   });
 
+  it('M6 M7 what was dead is unmounted by somebody: that is told, and not of what is there still, nor of what was not dead', async () => {
+    const [one] = [mounted('data', 'a')];
+    const stagedAs = (staging: Staging): MountContext => ({ ...one, users: [], staging });
+    scene.mounts = [stagedAs({ state: 'doubtful', number: 1, isDead: true })];
+    scene.mount(staging());
+    scene.isDead = async () => true;
+    const watch = scene.watch();
+    await watch.look();
+    expect(scene.asked).to.deep.equal([]);
+
+    scene.lines = [];
+    await watch.look();
+    const sight = { number: 1, isMended: true, isGone: true };
+    expect(scene.asked).to.deep.equal([{ type: 'mount.observed', users: [], staging: [sight], isStart: false }]);
+    scene.mounts = [stagedAs({ state: 'doubtful', number: 1 }), stagedAs({ state: 'none', number: 1 })];
+    await watch.look();
+    expect(scene.asked).to.have.length(1);
+  });
+
   it('M6 what is dead is found at intervals, too: also what gave no answer before, or could not be asked', async () => {
     scene.mounts = [mounted('data', 'a')];
     for (const path of [staging(), target('a')]) scene.mount(path);
@@ -273,7 +292,7 @@ describe('the comparison of mounts with the kernel', () => {
     expect(probes).to.equal(2);
   });
 
-  it('M6 M12 something else over a target, or in its place, is warned of once, and again when it is there again', async () => {
+  it('M6 M12 something else over a target is warned of once, and again when it is there again', async () => {
     scene.mounts = [mounted('data', 'a'), mounted('other', 'a')];
     for (const id of ['data', 'other'])
       for (const path of [staging(id), target('a', id)]) scene.mount(path, '0:50 /', 'ext4');
@@ -303,6 +322,16 @@ describe('the comparison of mounts with the kernel', () => {
     for (let times = 0; times < 2; times += 1) await watch.look();
     const warning = `volume default/data is covered by / of 0:61 (tmpfs), which is none of ours: unmount that at ${staging()}`;
     expect([scene.warned, scene.asked]).to.deep.equal([[warning], []]);
+  });
+
+  it('M6 M12 something else in the place of a mount is told once, and nothing is advised: its plugin may have made it', async () => {
+    scene.mounts = [mounted('data', 'a')];
+    for (const path of [staging(), target('a')]) scene.mount(path, '8:32 /', 'ext4');
+    const watch = scene.watch();
+    for (let times = 0; times < 2; times += 1) await watch.look();
+    const warningOf = (path: string): string =>
+      `volume default/data: something else is mounted in its place (/ of 8:32 (ext4), at ${path})`;
+    expect([scene.warned, scene.asked]).to.deep.equal([[staging(), target('a')].map(warningOf), []]);
   });
 
   it('M6 M12 what a mount over a directory on the way hides is there still: it is told what hides it, and not mounted again', async () => {

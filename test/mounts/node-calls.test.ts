@@ -39,11 +39,13 @@ describe('the calls of a mount', () => {
   let doing: Record<string, () => void>;
   let baseDir: string | undefined;
   let called: string[];
+  /** Paths whose file system is dead. */
+  let dead: string[];
 
   beforeEach(() => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'sc-')));
     [offered, mounted, baseDir, called] = [['STAGE_UNSTAGE_VOLUME'], [], undefined, []];
-    [under, over, doing] = [[], [], {}];
+    [under, over, doing, dead] = [[], [], {}, []];
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -117,6 +119,8 @@ describe('the calls of a mount', () => {
       timeoutMs: 1_000,
       compared: () => undefined,
       shared: async () => {},
+      isDead: async (path) => dead.includes(path),
+      lookSoon: (plugin) => void called.push(`look ${plugin}`),
     });
     const run: EffectCall = {
       address: 'mount/n1/default/data',
@@ -170,6 +174,25 @@ describe('the calls of a mount', () => {
     const answer: StageAnswer = { isStaged: false, bootId: 'b1' };
     expect(await outcomeOf('nodeStage', making)).to.deep.equal({ status: 'done', answer });
     expect([called, existsSync(staging())]).to.deep.equal([[], false]);
+  });
+
+  it('M6 M7 what a process serves at the staging path is dead: nothing is staged over it, it is looked at, and no call was begun', async () => {
+    over = [line(20, 1, '0:61 /', staging(), 'fuse.s3')];
+    expect((await outcomeOf('nodeStage', making)).status).to.equal('done');
+    expect(called).to.deep.equal(['sent', 'stage']);
+
+    called = [];
+    dead = [staging()];
+    const outcome = await outcomeOf('nodeStage', making);
+    expect(outcome.status).to.equal('not-begun');
+    expect(outcome).to.have.nested.property('failure.code', 'MOUNT_STAYS');
+    expect(outcome).to.have.nested.property('failure.final', false);
+    expect(outcome).to.have.nested.property('failure.message').that.contains(staging());
+    expect(called).to.deep.equal(['look disk']);
+
+    // Whatever is of the kernel can be asked by its plugin.
+    over = [line(20, 1, '8:2 /', staging(), 'ext4')];
+    expect((await outcomeOf('nodeStage', making)).status).to.equal('done');
   });
 
   /** Something else is mounted there, on the first mount that is ours. */
@@ -227,6 +250,17 @@ describe('the calls of a mount', () => {
     }
   }
 
+  for (const [src, input, path] of [
+    ['nodeUnpublish', { ...target, found }, targetPath],
+    ['nodeUnstage', { ...call, found }, staging],
+  ] as const) {
+    it(`M6 M10 ${src} of what something else is in the place of: that is at a path of the plugin, and it is asked`, async () => {
+      over = [line(20, 1, '0:61 /', path(), 'tmpfs')];
+      doing[src === 'nodeUnpublish' ? 'unpublish' : 'unstage'] = () => void over.pop();
+      expect(await outcomeOf(src, input)).to.deep.equal({ status: 'done', answer: {} });
+    });
+  }
+
   it('M2 H2 what is staged, and hidden, is not given up by a plugin that does not offer to unstage', async () => {
     [offered, mounted] = [[], [staging()]];
     hide(staging());
@@ -250,12 +284,12 @@ describe('the calls of a mount', () => {
     it('M2 M6 nothing is there any more: it is not published, as where its plugin says that a step before it is missing', async () => {
       mounts(targetPath());
       const outcome = await outcomeOf('nodePublish', staged);
-      expect(outcome.status).to.equal('failed');
+      expect(outcome.status).to.equal('not-begun');
       expect(outcome).to.have.nested.property('failure.code', 'MOUNT_MISSING');
       expect(outcome).to.have.nested.property('failure.answerClass', 'repair');
       expect(outcome).to.have.nested.property('failure.final', false);
       expect(outcome).to.have.nested.property('failure.message').that.contains(staging());
-      expect(called).to.deep.equal(['sent']);
+      expect(called).to.deep.equal([]);
     });
 
     for (const [how, put, path] of [
@@ -274,6 +308,27 @@ describe('the calls of a mount', () => {
       });
     }
 
+    it('M2 M12 something else is in its place: it is named, and not taken for the volume, nor staged over; no call was begun', async () => {
+      over = [line(20, 1, '0:61 /', staging(), 'tmpfs')];
+      const outcome = await outcomeOf('nodePublish', staged);
+      expect(outcome.status).to.equal('not-begun');
+      expect(outcome).to.have.nested.property('failure.code', 'HOST_UNFIT');
+      expect(outcome).to.have.nested.property('failure.final', false);
+      expect(outcome).not.to.have.nested.property('failure.answerClass');
+      expect(outcome)
+        .to.have.nested.property('failure.message')
+        .that.contains(`something else is mounted in its place (/ of 0:61 (tmpfs), at ${staging()})`)
+        .and.contains('unmount that first, or release');
+      expect(called).to.deep.equal([]);
+    });
+
+    it('M2 M6 its plugin has made it anew, on a device without a number of its own: it is published from there', async () => {
+      over = [line(20, 1, '0:61 /', staging(), 'nfs4')];
+      mounts(targetPath());
+      const was = { device: '0:60', root: '/', fsType: 'nfs4' };
+      expect((await outcomeOf('nodePublish', { ...publishing, staged: was })).status).to.equal('done');
+    });
+
     it('M2 M6 its plugin binds the empty directory of the host: that is not the volume, and is to be undone', async () => {
       // The directory of mounts is a mount of its own, as the runtime makes it, of a file system that is mounted elsewhere.
       under = [line(40, 1, `8:9 /srv/csi`, paths().root, 'xfs')];
@@ -290,9 +345,20 @@ describe('the calls of a mount', () => {
       }
     });
 
-    it('M2 where nothing was shown at the staging path, as with plugins that stage elsewhere, all is left to the plugin', async () => {
-      mounts(targetPath(), `8:1 ${staging()}`);
+    it('M2 where nothing was shown at the staging path, as with plugins that stage elsewhere, it is published from there', async () => {
+      mounts(targetPath(), '8:1 /var/lib/disk/vol-1');
       expect((await outcomeOf('nodePublish', publishing)).status).to.equal('done');
+    });
+
+    it('M2 nor may such a plugin bind the directory that it was to stage at: that is a disk of the host', async () => {
+      mounts(targetPath(), `8:1 ${staging()}`);
+      const outcome = await outcomeOf('nodePublish', publishing);
+      expect(outcome.status).to.equal('failed');
+      expect(outcome).to.have.nested.property('failure.code', 'MOUNT_NOT_AS_ASKED');
+      expect(outcome).to.have.nested.property('failure.message').that.contains(staging());
+      mounted = [];
+      over = [];
+      expect((await outcomeOf('nodePublish', { ...publishing, isStaged: false })).status).to.equal('done');
     });
   });
 });
