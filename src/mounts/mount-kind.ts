@@ -140,8 +140,8 @@ export function mountKind(options: MountKindOptions): ActorKind {
   const isDirectoryOf = ({ path }: Place, entry: MountEntry, table: MountTable): boolean =>
     isSourceWithin(entry, table.sourceOf(path, table.holderOf(paths.root)));
   /** What is dead is unstaged first: it may have died since it was looked at. */
-  const notDead = async (call: MountCall, place: Place): Promise<void> => {
-    const seen = seenAt(await tables.table(), { path: place.path });
+  const notDead = async (call: MountCall, place: Place, table: MountTable): Promise<void> => {
+    const seen = seenAt(table, { path: place.path });
     if (seen.is !== 'ours' || !isOfProcess(seen.entry) || !(await options.isDead(place.path))) return;
     options.lookSoon(call.plugin);
     throw stagingDead(call, place);
@@ -187,8 +187,9 @@ export function mountKind(options: MountKindOptions): ActorKind {
           prepare: async () => {
             stagingPath();
             await options.shared();
-            await notDead(input, staging);
-            await places.makeStaging(staging);
+            const table = await tables.table();
+            await notDead(input, staging, table);
+            await places.makeStaging(staging, table);
           },
           call: async (client, bounds) => {
             const { csiId, capability, volumeContext, publishContext } = input;

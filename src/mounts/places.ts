@@ -34,11 +34,11 @@ export interface Places {
    * mounted already, the directory is left alone.
    * @throws {StagecraftError} CLAIM_CONFLICT: it is another volume's, which is named; HOST_UNFIT: something is mounted
    * over a directory or a file of ours; DATA_DIR_UNUSABLE
+   * @param table read for this by the caller; default: it is read here
    */
-  makeStaging(place: Place): Promise<void>;
+  makeStaging(place: Place, table?: MountTable): Promise<void>;
   /**
    * Makes all around a target; the target is for the plugin to make. Otherwise as `makeStaging`.
-   * @param table read for this by the caller; default: it is read here
    */
   makeParent(place: Place, table?: MountTable): Promise<void>;
   /**
@@ -86,8 +86,8 @@ export function hostPlaces({ root, readTable, tool }: PlacesOptions): Places {
   };
 
   return {
-    async makeStaging(place) {
-      const table = await readTable();
+    async makeStaging(place, given) {
+      const table = given ?? (await readTable());
       makeAround(table, place);
       if (table.at(place.path).length === 0) makeUnlessThere(place.path);
     },
