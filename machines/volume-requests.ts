@@ -183,10 +183,13 @@ export const whereToLook = ({ allocId, nodeId }: Claim): string =>
 function deleteRefusal(context: VolumeContext, { force }: RequestOf<'volume.delete'>): Failure | undefined {
   if (force) return undefined;
   const claims = context.claims.map(describeClaim);
-  const published = wantedOn(context).map(([nodeId, publication]) => describePublication(nodeId, publication));
+  const wanted = wantedOn(context);
+  const published = wanted.map(([nodeId, publication]) => describePublication(nodeId, publication));
   if (claims.length + published.length === 0) return undefined;
-  const isTaken = context.claims.some(({ state }) => state === 'taken');
-  const ways = [...(isTaken ? ['release'] : []), ...(published.length > 0 ? ['unpublish'] : [])];
+  const taken = context.claims.filter(({ state }) => state === 'taken');
+  // Where it is claimed it is unpublished once that is released.
+  const isUnclaimed = wanted.some(([nodeId]) => !taken.some((claim) => claim.nodeId === nodeId));
+  const ways = [...(taken.length > 0 ? ['release'] : []), ...(isUnclaimed ? ['unpublish'] : [])];
   const advice =
     ways.length > 0
       ? `${ways.join(' and ')} it first`

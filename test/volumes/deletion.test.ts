@@ -204,6 +204,16 @@ describe('deleting a volume', () => {
       const error = await refusalOf(house.volumes.delete(key));
       expect(error).to.include({ code: 'VOLUME_IN_USE' });
       expect(error.message).to.include('alloc web-1 on node b').and.include('node a (published');
+      expect(error.message).to.match(/: release and unpublish it first, or delete it with force$/);
+    });
+
+    it('V13 published where it is claimed: to release it is all that has to be done first', async () => {
+      await house.volumes.claim(key, { allocId: 'web-1', nodeId: 'a', mode: 'write', ...capability });
+      await house.volumes.publish(key, 'a', { capability });
+      const { message } = await refusalOf(house.volumes.delete(key));
+      expect(message)
+        .to.include('node a (published')
+        .and.match(/: release it first, or delete it with force$/);
     });
 
     it('V13 published, with force: unpublished first, nothing is left, and who claimed it is told', async () => {
