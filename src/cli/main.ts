@@ -69,7 +69,23 @@ async function runDriver({ endpoint, dataDir, capacity, peerNode, ...options }: 
 /** Whether what is told is for a program. */
 const isForPrograms = process.argv.includes('--json');
 
-const optionPlace = '(options stand behind the command: stagecraft task list --config agent.yaml)\n';
+/** A line that helps with what is wrong with the arguments; empty where there is none. */
+function adviceOn(fault: string, program: Command): string {
+  const { group, command } = commandIn(process.argv.slice(2), program);
+  if (fault.startsWith('error: unknown option') && !command)
+    return '(options stand behind the command: stagecraft task list --config agent.yaml)\n';
+  const hasList = group.commands.some((one) => one.name() === 'list');
+  if (fault.startsWith('error: missing required argument') && command?.name() === 'status' && hasList)
+    return `(see stagecraft ${group.name()} list)\n`;
+  return '';
+}
+
+/** The command that is named before any option, and the group that it is in; no command: only groups are. */
+function commandIn([arg, ...args]: string[], group: Command): { group: Command; command?: Command } {
+  const named = group.commands.find((one) => one.name() === arg);
+  if (!named) return { group };
+  return named.commands.length > 0 ? commandIn(args, named) : { group, command: named };
+}
 
 function makeProgram(): Command {
   const program = new Command('stagecraft')
@@ -79,7 +95,7 @@ function makeProgram(): Command {
     // What is wrong is told at the end, in one line.
     // Before the commands, which take it over.
     .configureOutput({
-      outputError: (text, write) => write(text.startsWith('error: unknown option') ? `${text}${optionPlace}` : text),
+      outputError: (text, write) => write(`${text}${adviceOn(text, program)}`),
       ...(isForPrograms && { writeErr: () => {} }),
     });
 

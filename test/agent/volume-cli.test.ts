@@ -134,7 +134,10 @@ describe('A5 volumes on the command line', function () {
       [['volume', 'list', '--state', 'odd'], /^error: [^\n]+Allowed choices are pending-create, [^\n]+\n$/],
       [['snapshot', 'list', '--state', 'odd'], /^error: [^\n]+Allowed choices are pending-create, [^\n]+\n$/],
       [['volume', 'availability', 'x1', 'open'], /^error: [^\n]+Allowed choices are active, pause, drain[^\n]+\n$/],
-      [['volume', 'list', '--zzzzzz'], /^error: unknown option '--zzzzzz'\n\(options stand behind the command/],
+      [['volume', 'list', '--zzzzzz'], /^error: unknown option '--zzzzzz'\n$/],
+      [['volume', '--zzzzzz', 'list'], /^error: unknown option '--zzzzzz'\n\(options stand behind the command/],
+      [['--zzzzzz', 'volume', 'list'], /^error: unknown option '--zzzzzz'\n\(options stand behind the command/],
+      [['volume', 'status'], /^error: missing required argument 'id'\n\(see stagecraft volume list\)\n$/],
     ] as const) {
       const { code, stderr } = await cli(...args);
       expect(code, args.join(' ')).to.equal(2);
