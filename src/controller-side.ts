@@ -20,7 +20,7 @@ import { StoredViews } from './engine/stored-views.js';
 import type { Topics } from './engine/topics.js';
 import { messageOf, StagecraftError } from './errors.js';
 import { type Leadership, leadershipOf, tellElected } from './leadership.js';
-import { nodePluginsPort, pluginPort } from './plugin-port.js';
+import { type IsTasked, nodePluginsPort, pluginPort } from './plugin-port.js';
 import type { PluginRegistry } from './registry/plugin-registry.js';
 import type { RuntimeOptions } from './runtime-options.js';
 import { capacityReader } from './volumes/capacity.js';
@@ -53,6 +53,7 @@ export interface ControllerSideOptions {
   /** Tells of the commits of the actors of this node. */
   watched: Pick<Engine, 'observe' | 'epoch'>;
   plugins: PluginRegistry;
+  isTasked: IsTasked;
   /** Of the calls about volumes in this process. */
   locks: VolumeLocks;
 }
@@ -79,7 +80,7 @@ export class ControllerSide {
     const { runtime, plugins } = options;
     const { clock, random, logger } = options.engine;
     const { timeoutMs = 120_000, maxInFlightPerPlugin: maxInFlight = 64 } = runtime.calls ?? {};
-    const port = pluginPort(() => plugins);
+    const port = pluginPort(() => plugins, options.isTasked);
     const access = new PluginAccess(port, { clock, maxInFlight });
     const controller = csiController({ timeoutMs });
     const secrets = runtime.secrets ?? noSecrets;

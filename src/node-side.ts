@@ -37,7 +37,7 @@ import { hostPlaces } from './mounts/places.js';
 import { hostPropagation, type Propagation } from './mounts/propagation.js';
 import { Strays } from './mounts/strays.js';
 import { Stats } from './mounts/volume-stats.js';
-import { nodeSidePort } from './plugin-port.js';
+import { type IsTasked, nodeSidePort } from './plugin-port.js';
 import type { PluginRegistry } from './registry/plugin-registry.js';
 import type { RuntimeOptions } from './runtime-options.js';
 
@@ -53,6 +53,7 @@ export interface NodeSideOptions {
   onExpanded(callback: (key: VolumeKey) => void): () => void;
   /** Made by the time it is asked. */
   plugins(): PluginRegistry;
+  isTasked: IsTasked;
   /** Where a plugin sees what is its own on this host, if elsewhere. */
   baseDirOf(plugin: string): string | undefined;
 }
@@ -104,7 +105,7 @@ export class NodeSide {
       };
     });
     const maxInFlight = calls.maxInFlightPerPlugin ?? 64;
-    const access = new PluginAccess(nodeSidePort(options.plugins), { clock, maxInFlight });
+    const access = new PluginAccess(nodeSidePort(options.plugins, options.isTasked), { clock, maxInFlight });
     const secrets = runtime.secrets ?? noSecrets;
     const tool = hostTool(clock);
     const tables = new MountTables();

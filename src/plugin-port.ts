@@ -12,14 +12,17 @@ type Seen = NonNullable<ReturnType<PluginRegistry['seen']>>;
 
 const none: ReadonlySet<string> = new Set();
 
+/** Whether a plugin of this type is there for a task of this runtime to run. */
+export type IsTasked = (type: string, plugin: string) => boolean;
+
 /**
  * The controller sides of plugins.
  * @param registry made by the time a plugin is asked for
  */
-export function pluginPort(registry: () => Registry): PluginPort {
+export function pluginPort(registry: () => Registry, isTasked: IsTasked): PluginPort {
   return {
     isKnown: (plugin) => types.some((type) => registry().has(type, plugin)),
-    sight: (plugin) => sightOf(registry(), plugin),
+    sight: (plugin) => sightOf(registry(), plugin, isTasked),
     client: (plugin) => registry().dispense(controllerType, plugin),
     lookAgain: (plugin) => registry().lookAgain(controllerType, plugin),
     watch: (plugin, changed) => {
@@ -32,9 +35,9 @@ export function pluginPort(registry: () => Registry): PluginPort {
 }
 
 /** The node sides of plugins, on this host. @param registry made by the time a plugin is asked for */
-export const nodeSidePort = (registry: () => Registry): PluginPort => ({
+export const nodeSidePort = (registry: () => Registry, isTasked: IsTasked): PluginPort => ({
   isKnown: (plugin) => registry().has(nodeType, plugin),
-  sight: (plugin) => nodeSightOf(registry(), plugin),
+  sight: (plugin) => nodeSightOf(registry(), plugin, isTasked),
   client: (plugin) => registry().dispense(nodeType, plugin),
   lookAgain: (plugin) => registry().lookAgain(nodeType, plugin),
   watch: (plugin, changed) => registry().watch(nodeType, plugin, changed),
@@ -82,10 +85,13 @@ const absent: PluginSight = {
 /** What is kept of it says that it is well, and what was seen in this run does not. */
 const unseen = { trouble: 'it was not seen well yet', troubleKind: 'unseen' } as const;
 
-function sightOf(plugins: Registry, plugin: string): PluginSight {
+function sightOf(plugins: Registry, plugin: string, isTasked: IsTasked): PluginSight {
   const controller = plugins.seen(controllerType, plugin);
   const seen = controller ?? plugins.seen(nodeType, plugin);
-  if (!seen) return absent;
+  if (!seen) {
+    const why = types.some((type) => isTasked(type, plugin)) ? `, ${taskOf(plugin)}` : '';
+    return { ...absent, trouble: `${absent.trouble}${why}` };
+  }
   const sight = healthOf(seen);
   // A plugin that says it has no controller service offers nothing of it, and that is known.
   if (seen.status.fingerprint.pluginCapabilities?.includes('CONTROLLER_SERVICE') === false)
@@ -95,11 +101,16 @@ function sightOf(plugins: Registry, plugin: string): PluginSight {
   return { ...sight, trouble, hasService: true };
 }
 
-function nodeSightOf(plugins: Registry, plugin: string): PluginSight {
+function nodeSightOf(plugins: Registry, plugin: string, isTasked: IsTasked): PluginSight {
   const seen = plugins.seen(nodeType, plugin);
   if (seen) return { ...healthOf(seen), hasService: true, ...offered(seen) };
-  return { ...absent, trouble: `its node side is not registered here: register it as ${nodeType}` };
+  const next = isTasked(nodeType, plugin) ? `, ${taskOf(plugin)}` : `: register it as ${nodeType}`;
+  return { ...absent, trouble: `its node side is not registered here${next}` };
 }
+
+/** In words that hold for whatever its task does instead: a call that waits is told once. */
+const taskOf = (plugin: string): string =>
+  `as its task ${plugin} is not running: see stagecraft task status ${plugin}, start it with stagecraft task restart ${plugin}`;
 
 function healthOf({ status, isSeenHealthy }: Seen): Omit<PluginSight, 'hasService' | 'capabilities'> {
   return {

@@ -39,6 +39,9 @@ const anew = (run: Effect['run']): Effect => ({
   run: (call) => (call.recovered ? untilAborted(call.signal) : run(call)),
 });
 
+/** What is to be done where a drain has left something: it has ended the agent all the same. */
+export const drainAgain = 'start the agent again, and drain again';
+
 /** Starts and stops the root actor, and waits until it has settled. */
 export class Root {
   readonly #engine: Engine;
@@ -62,7 +65,9 @@ export class Root {
     await this.#engine.ask(this.#address, { type: 'registry.stop', release });
     const context = await this.#settled(drainLimitMs);
     if (context?.error === null) return;
-    const why = context?.error ?? this.#unsettled(tasks().filter(({ state }) => state !== 'stopped'));
+    const why = context
+      ? `${context.error}${release ? `; ${drainAgain}` : ''}`
+      : this.#unsettled(tasks().filter(({ state }) => state !== 'stopped'));
     throw this.#failure('DRAIN_FAILED', `not all could be released: ${why}`);
   }
 

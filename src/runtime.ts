@@ -5,6 +5,7 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { isClusterOwned, nodeOf, registryAddress } from '../machines/addresses.js';
+import { pluginTypes } from '../machines/task-context.js';
 import { type ActorControl, actorControl, type Journal, journalOf } from './actor-records.js';
 import { VolumeLocks } from './calls/volume-locks.js';
 import { ControllerSide } from './controller-side.js';
@@ -23,17 +24,18 @@ import { localClaims } from './local-claims.js';
 import type { Allocations as AllocationManager } from './mounts/allocations.js';
 import type { Mounter } from './mounts/mounter.js';
 import { NodeSide } from './node-side.js';
+import type { IsTasked } from './plugin-port.js';
 import { Clients } from './registry/clients.js';
 import type { FingerprintLoopOptions, FingerprintTimes } from './registry/fingerprint-loop.js';
 import { InstanceHealth } from './registry/instance-health.js';
 import { pluginKinds } from './registry/kinds.js';
 import { PluginRegistry } from './registry/plugin-registry.js';
-import { Root, registryKind } from './root.js';
+import { drainAgain, Root, registryKind } from './root.js';
 import { checkOptions, type RuntimeOptions } from './runtime-options.js';
 import { lmdbStore } from './stores/lmdb.js';
 import { taskKind } from './tasks/kinds.js';
 import { TaskLogs } from './tasks/task-logs.js';
-import { TaskSupervisor } from './tasks/task-supervisor.js';
+import { type TaskStatus, TaskSupervisor } from './tasks/task-supervisor.js';
 import type { NodeManager } from './volumes/node-manager.js';
 import type { VolumeManager } from './volumes/volume-manager.js';
 
@@ -148,12 +150,18 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     ttlMs: leaseTtlMs,
   };
   const locks = new VolumeLocks();
+  const taskOf = (plugin: string): TaskStatus | undefined => tasks.list().find(({ id }) => id === plugin);
+  const isTasked: IsTasked = (type, plugin) => {
+    const task = taskOf(plugin);
+    return task !== undefined && pluginTypes[task.spec.type].includes(type);
+  };
   const nodeSide: NodeSide = new NodeSide({
     ...{ runtime: options, dataDir, clock, logger, locks },
     onExpanded: (callback) => controllerSide.onExpanded(callback),
     claims: options.claims ?? localClaims(() => controllerSide.volumes),
     plugins: () => plugins,
-    baseDirOf: (plugin) => tasks.list().find(({ id }) => id === plugin)?.spec.stagePublishBaseDir,
+    isTasked,
+    baseDirOf: (plugin) => taskOf(plugin)?.spec.stagePublishBaseDir,
   });
   const engine: Engine = new Engine({
     ...{ store: shared.handle(), clock, random, logger, policy },
@@ -202,6 +210,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     node: engine,
     watched: engine,
     plugins,
+    isTasked,
     locks,
   });
   const root = new Root(engine, registryAddress(nodeId), clock);
@@ -275,7 +284,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
           clients.end();
           dataDir.unlock();
         }
-        if (held) throw held;
+        if (held) throw unreleased(held);
       })();
       return closing;
     },
@@ -290,6 +299,9 @@ const both = (first: StagecraftError, then: StagecraftError): StagecraftError =>
 
 const asFault = (error: unknown): StagecraftError =>
   error instanceof StagecraftError ? error : new StagecraftError('DRAIN_FAILED', messageOf(error), { cause: error });
+
+const unreleased = ({ code, message, faults = [message], cause }: StagecraftError): StagecraftError =>
+  new StagecraftError(code, `${message}; ${drainAgain}`, { faults, cause });
 
 const tooLate = (): StagecraftError =>
   new StagecraftError('RUNTIME_CLOSED', 'it was closed without releasing: create it again, then close it with release');

@@ -1,7 +1,9 @@
 /** What becomes of allocs and mounts of this node, in words for a person: one line each. */
-import type { AllocStatus } from '../mounts/alloc-view.js';
+import { type AllocStatus, reasonsOf, type Waiting } from '../mounts/alloc-view.js';
 import type { AllocEvent, MountEvent } from '../mounts/mount-events.js';
 import { timeOf } from './describe.js';
+
+export { reasonsOf };
 
 /** Describes what happens to mounts, in its order. That a condition is normal is news only where it was not. */
 export function mountTeller(): (event: MountEvent) => string | undefined {
@@ -84,13 +86,6 @@ export function describeAlloc(alloc: AllocStatus): string {
 }
 
 /** Why it failed or is undone, and what it waits for; undefined: nothing. */
-export function allocTrouble({
-  waits,
-  error,
-}: {
-  waits: Record<string, string>;
-  error?: { message: string };
-}): string | undefined {
-  const reasons = Object.entries(waits).map(([name, reason]) => `${name}: ${reason}`);
-  return [...(error ? [error.message] : []), ...reasons].join('; ') || undefined;
+export function allocTrouble({ error, ...alloc }: Waiting & { error?: { message: string } }): string | undefined {
+  return [...(error ? [error.message] : []), ...reasonsOf(alloc)].join('; ') || undefined;
 }

@@ -1,6 +1,7 @@
 /** How the command line waits for what it asked for: it says what that waits for, and takes a Ctrl-C for the end of waiting only. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { allocTrouble } from '../agent/describe-mounts.js';
+import type { AllocReport } from '../agent/mount-api.js';
 import { AgentError, askAgent } from './client.js';
 import { oneLine } from './print.js';
 import { type LookOptions, socketOf, soon } from './reach.js';
@@ -28,6 +29,7 @@ interface Seen {
   error?: { message: string };
   /** Of an alloc: what its volumes wait for. */
   waits?: Record<string, string>;
+  volumes?: AllocReport['volumes'];
   publications?: Record<string, { state: string; message?: string }>;
 }
 
@@ -93,12 +95,13 @@ async function stateOf(socketPath: string, { path, nodeId = '' }: Waited): Promi
       deleting,
       error,
       waits = {},
+      volumes,
       publications,
     } = (await askAgent(socketPath, 'GET', path, soon)) as Seen;
     const place = publications?.[nodeId];
     const next = deleting && state !== 'pending-delete' ? ', to be deleted after that' : '';
     const now = place ? `${place.state} on node ${nodeId}` : `${state}${next}`;
-    const why = place?.message ?? allocTrouble({ waits, ...(error && { error }) });
+    const why = place?.message ?? allocTrouble({ waits, ...(volumes && { volumes }), ...(error && { error }) });
     return oneLine(why === undefined ? now : `${now}: ${why}`);
   } catch {
     return undefined;

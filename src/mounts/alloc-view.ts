@@ -2,7 +2,7 @@
 import type { StateValue } from 'xstate';
 import type { AllocContext, AllocMount, AllocState, AllocVolume } from '../../machines/alloc-types.js';
 import type { Failure } from '../../machines/host.js';
-import type { MountContext } from '../../machines/mount-types.js';
+import type { MountContext, MountUser } from '../../machines/mount-types.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
 import { asData } from '../engine/data.js';
 import type { ActorView } from '../engine/engine.js';
@@ -24,6 +24,10 @@ export type AllocVolumeState =
 
 export interface AllocVolumeStatus extends AllocVolume {
   state: AllocVolumeState;
+  /** By its registered name; absent: nothing of the volume is here. */
+  plugin?: string;
+  /** Of an alloc that is on its way: the call that is under way here for the volume. */
+  underWay?: string;
 }
 
 /** One alloc, and what it has. */
@@ -37,6 +41,20 @@ export interface AllocStatus {
   waits: Record<string, string>;
   /** Why it failed, or is undone. */
   error?: Failure;
+}
+
+/** As far as that says what it waits for. */
+export interface Waiting {
+  waits: Record<string, string>;
+  volumes?: readonly Pick<AllocVolumeStatus, 'name' | 'underWay'>[];
+}
+
+/** What its volumes wait for: `name: why`. */
+export function reasonsOf({ waits, volumes = [] }: Waiting): string[] {
+  const calls = volumes.flatMap(({ name, underWay }): [string, string][] =>
+    underWay === undefined || name in waits ? [] : [[name, underWay]],
+  );
+  return [...Object.entries(waits), ...calls].map(([name, reason]) => `${name}: ${reason}`);
 }
 
 /** The engine keeps contexts as the machines made them, but does not know their types. */
@@ -66,11 +84,42 @@ export function allocStatusOf(view: ActorView, mountOf: (key: VolumeKey) => Moun
   return asData({
     allocId,
     state,
-    volumes: volumes.map((one) => ({ ...one, state: volumeStateOf({ allocId, state }, mountOf(one.volume)) })),
+    volumes: volumes.map((one) => volumeStatusOf(one, { allocId, state }, mountOf(one.volume))),
     ...(mounts && { mounts }),
     waits: waitsOf(view),
     ...(failure && { error: failure }),
   });
+}
+
+type Of = Pick<AllocStatus, 'allocId' | 'state'>;
+
+function volumeStatusOf(volume: AllocVolume, of: Of, mount: MountContext | undefined): AllocVolumeStatus {
+  const plugin = mount?.volume?.plugin;
+  const underWay = mount && isUnderWay[of.state] && userIn(mount, of.allocId) ? callIn(mount) : undefined;
+  return {
+    ...volume,
+    state: volumeStateOf(of, mount),
+    ...(plugin !== undefined && { plugin }),
+    ...(underWay !== undefined && { underWay }),
+  };
+}
+
+const isUnderWay: Record<AllocState, boolean> = {
+  preparing: true,
+  prepared: false,
+  recovering: true,
+  releasing: true,
+  released: false,
+  failed: false,
+};
+
+const userIn = ({ users }: MountContext, id: string): MountUser | undefined =>
+  users.find(({ allocId }) => allocId === id);
+
+/** Calls about a volume are made one at a time: whoever uses it waits for the one that is under way. */
+function callIn({ volume, work, awaiting }: MountContext): string | undefined {
+  if (!volume || !work?.isCalling || awaiting) return undefined;
+  return `plugin '${volume.plugin}' has not answered its call yet (${work.kind})`;
 }
 
 /** Of a volume that the node has for nobody of this name. */
@@ -83,11 +132,8 @@ const absentIn: Record<AllocState, AllocVolumeState> = {
   failed: 'unmounted',
 };
 
-function volumeStateOf(
-  { allocId, state }: Pick<AllocStatus, 'allocId' | 'state'>,
-  mount: MountContext | undefined,
-): AllocVolumeState {
-  const user = mount?.users.find((one) => one.allocId === allocId);
+function volumeStateOf({ allocId, state }: Of, mount: MountContext | undefined): AllocVolumeState {
+  const user = mount && userIn(mount, allocId);
   if (!user) return absentIn[state];
   if (user.state === 'wanted') return mount?.staging.state === 'staged' ? 'staged' : 'waiting';
   return user.state === 'published' ? 'mounted' : user.state;

@@ -16,7 +16,7 @@ import { messageOf, StagecraftError } from '../errors.js';
 import { ActorWaits } from '../requests/actor-waits.js';
 import { type AwaitOptions, awaitSchema, checkedOptions, timeLeft } from '../requests/await-options.js';
 import { allocsTopic } from './alloc-kind.js';
-import { type AllocStatus, allocContextOf, allocStateOf, allocStatusOf, waitsOf } from './alloc-view.js';
+import { type AllocStatus, allocContextOf, allocStateOf, allocStatusOf, reasonsOf, waitsOf } from './alloc-view.js';
 import type { ClaimClient } from './claim-client.js';
 import { type AllocEvent, allocEventOf } from './mount-events.js';
 import { type AllocVolumeRequest, allocIdOf, askedVolumes, knownVolumes } from './mount-spec.js';
@@ -51,9 +51,8 @@ export class Allocations {
       clock,
       prefix: nodeOwnedPrefix('alloc', node),
       describe: (view) => {
-        const { failure } = allocContextOf(view.context);
-        const waits = Object.entries(waitsOf(view)).map(([name, reason]) => `${name}: ${reason}`);
-        return [allocStateOf(view.state), ...waits, ...(failure ? [failure.message] : [])].join('; ');
+        const alloc = this.#statusOf(view);
+        return [alloc.state, ...reasonsOf(alloc), ...(alloc.error ? [alloc.error.message] : [])].join('; ');
       },
     });
   }
@@ -156,7 +155,8 @@ export class Allocations {
    */
   async releaseAll(timeoutMs: number): Promise<void> {
     const ids = this.#all().map(([, { context }]) => allocContextOf(context).allocId);
-    const outcomes = await Promise.allSettled(ids.map((id) => this.#release(id, { timeoutMs })));
+    const standing = 'the next start goes on with it';
+    const outcomes = await Promise.allSettled(ids.map((id) => this.#release(id, { timeoutMs, standing })));
     const faults = outcomes.flatMap((one) => (one.status === 'rejected' ? [messageOf(one.reason)] : []));
     if (faults.length > 0) throw new StagecraftError('DRAIN_FAILED', faults.join('; '), { faults });
   }
@@ -223,7 +223,8 @@ export class Allocations {
     };
   }
 
-  async #release(id: string, waiting: AwaitOptions): Promise<void> {
+  /** @param waiting `standing`: what becomes of the request where the wait ends in vain */
+  async #release(id: string, waiting: AwaitOptions & { standing?: string }): Promise<void> {
     const { engine } = this.#options;
     const address = this.#addressOf(id);
     const message = `alloc ${id} was released before it was prepared`;

@@ -59,6 +59,11 @@ export interface TaskSupervisorOptions {
   mounted(plugin: string): string[];
 }
 
+interface StopOptions {
+  force?: boolean;
+  isLast?: boolean;
+}
+
 export class TaskSupervisor {
   readonly #node: string;
   readonly #engine: Engine;
@@ -115,7 +120,7 @@ export class TaskSupervisor {
    */
   async stop(id: string, { force = false }: { force?: boolean } = {}): Promise<void> {
     this.#refuseIfClosed();
-    await this.#stop(id, force);
+    await this.#stop(id, { force });
   }
 
   /**
@@ -147,7 +152,7 @@ export class TaskSupervisor {
   /** Stops every task, also while the runtime closes. @throws StagecraftError TASK_STOP_FAILED naming all that resisted */
   async stopAll(): Promise<void> {
     const ids = this.list().map(({ id }) => id);
-    const stops = await Promise.allSettled(ids.map((id) => this.#stop(id, false)));
+    const stops = await Promise.allSettled(ids.map((id) => this.#stop(id, { isLast: true })));
     const faults = stops.flatMap((stop, n) =>
       stop.status === 'rejected' ? [`${ids[n]}: ${messageOf(stop.reason)}`] : [],
     );
@@ -187,12 +192,13 @@ export class TaskSupervisor {
     this.#waiters.wakeAll();
   }
 
-  async #stop(id: string, force: boolean): Promise<void> {
+  /** @param how `isLast`: nobody is left then who could stop it otherwise */
+  async #stop(id: string, how: StopOptions): Promise<void> {
     const address = taskAddress(this.#node, id);
     // Not whether it can be read: one that just begins will be stopped, one out of service says so itself.
     if (!this.#engine.has(address)) throw notFound(id);
     const endsWithClose = !this.#closed;
-    const dependents = await this.#dependentsOf(id, address, force);
+    const dependents = await this.#dependentsOf(id, address, how);
     await this.#engine.ask(address, { type: 'task.stop', ...(dependents.length > 0 && { dependents }) });
     await this.#ended(address, { id, endsWithClose });
   }
@@ -230,17 +236,18 @@ export class TaskSupervisor {
   }
 
   /** What needs the plugin of a task. @throws StagecraftError PLUGIN_IN_USE unless forced */
-  async #dependentsOf(id: string, address: string, force: boolean): Promise<string[]> {
+  async #dependentsOf(id: string, address: string, { force = false, isLast = false }: StopOptions): Promise<string[]> {
+    const advice = isLast ? '' : '; release that first, or stop it with force';
     const view = this.#engine.peek(address);
     const instances = view ? instancesOf(contextOf(view)) : [];
     try {
       const dependents = await this.#dependents(instances);
       if (dependents.length === 0 || force) return dependents;
-      throw inUse(id, address, `it is in use by ${dependents.join(', ')}`);
+      throw inUse(id, address, `it is in use by ${dependents.join(', ')}${advice}`);
     } catch (error) {
       if (force) return [];
       if (error instanceof StagecraftError && error.code === 'PLUGIN_IN_USE') throw error;
-      throw inUse(id, address, `it can't be known what uses it (${messageOf(error)})`, error);
+      throw inUse(id, address, `it can't be known what uses it (${messageOf(error)})${advice}`, error);
     }
   }
 
@@ -277,14 +284,10 @@ export class TaskSupervisor {
 }
 
 const inUse = (id: string, address: string, why: string, cause?: unknown): StagecraftError =>
-  new StagecraftError(
-    'PLUGIN_IN_USE',
-    `task ${id} was not stopped: ${why}; release that first, or stop it with force`,
-    {
-      address,
-      ...(cause === undefined ? {} : { cause }),
-    },
-  );
+  new StagecraftError('PLUGIN_IN_USE', `task ${id} was not stopped: ${why}`, {
+    address,
+    ...(cause === undefined ? {} : { cause }),
+  });
 
 const startedAgain = (id: string, address: string): StagecraftError =>
   new StagecraftError('ABORTED', `task ${id} was started again before its stop was done`, { address });

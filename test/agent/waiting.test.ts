@@ -96,10 +96,14 @@ describe('A5 a command that waits', function () {
 
   it('A5 H1 H2 an alloc: what its volumes wait for, and why it is undone; Ctrl-C leaves it as it is', async () => {
     waitedPath = '/v1/allocs/web';
-    volume = { state: 'releasing', waits: { data: 'busy', log: 'no plugin' }, error: { message: 'too late' } };
+    const volumes = [
+      { name: 'data', underWay: 'no answer yet' },
+      { name: 'db', underWay: 'no answer yet' },
+    ];
+    volume = { state: 'releasing', waits: { data: 'busy', log: 'no plugin' }, volumes, error: { message: 'too late' } };
     const { process, line, ended } = run('alloc', 'release', 'web');
     await asked;
-    const how = 'releasing: too late; data: busy; log: no plugin';
+    const how = 'releasing: too late; data: busy; log: no plugin; db: no answer yet';
     expect(await line()).to.equal(`waiting: ${how}`);
     process.kill('SIGINT');
     expect(await line()).to.equal(`not waited for any more; the request for alloc web stands: it is ${how}`);
@@ -107,11 +111,15 @@ describe('A5 a command that waits', function () {
   });
 
   it('A5 H6 a drain: the allocs that are not released yet, then the processes that are not stopped', async () => {
-    const alloc = (allocId: string, waits: object = {}): object => ({ allocId, state: 'releasing', waits });
-    others['/v1/allocs'] = [alloc('web', { data: 'busy' }), alloc('a'), alloc('b'), alloc('c'), alloc('d')];
+    const alloc = (allocId: string, waits: object = {}, underWay?: string): object => ({
+      ...{ allocId, state: 'releasing', waits, volumes: [{ name: 'data', ...(underWay && { underWay }) }] },
+    });
+    const call = 'no answer yet (unpublish)';
+    const web = alloc('web', { data: 'busy' }, call);
+    others['/v1/allocs'] = [web, alloc('a', {}, call), alloc('b'), alloc('c'), alloc('d')];
     const { line, ended } = run('drain');
     const response = await asked;
-    const first = 'alloc web: releasing: data: busy; alloc a: releasing; alloc b: releasing; and 2 more';
+    const first = `alloc web: releasing: data: busy; alloc a: releasing: data: ${call}; alloc b: releasing; and 2 more`;
     expect(await line()).to.equal(`waiting: ${first}`);
     others['/v1/allocs'] = { code: 'RUNTIME_CLOSED' };
     others['/v1/tasks'] = [

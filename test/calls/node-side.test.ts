@@ -31,12 +31,15 @@ describe('the node side of a plugin, for its calls', () => {
   });
   afterEach(() => house.dispose());
 
-  const port = () =>
-    nodeSidePort(() => {
-      const { plugins } = house.runtime;
-      if (!(plugins instanceof PluginRegistry)) throw new Error('the runtime has plugins of another kind');
-      return plugins;
-    });
+  const port = (tasks: string[] = []) =>
+    nodeSidePort(
+      () => {
+        const { plugins } = house.runtime;
+        if (!(plugins instanceof PluginRegistry)) throw new Error('the runtime has plugins of another kind');
+        return plugins;
+      },
+      (type, plugin) => type === 'csi-node' && tasks.includes(plugin),
+    );
 
   it('M2 it offers what its node service does, whatever its controller side is; its client is that of csi-node', async () => {
     await house.register({ ...disk, type: 'csi-controller', allocId: 'disk-0' }, disk);
@@ -62,6 +65,15 @@ describe('the node side of a plugin, for its calls', () => {
     const waiting = access.enter('disk', { signal, waits: () => {} });
     await house.register(disk);
     expect((await waiting).sight.capabilities).to.deep.equal(new Set(['STAGE_UNSTAGE_VOLUME']));
+    access.close();
+  });
+
+  it('T7 H3 it is not registered, and there is a task for it: its calls are told which, and how to start it', async () => {
+    const access = new PluginAccess(port(['disk']), { clock: house.clock, maxInFlight: 1 });
+    expect(access.obstacle('disk')).to.equal(
+      "plugin 'disk' can't be called: its node side is not registered here, as its task disk is not running: see stagecraft task status disk, start it with stagecraft task restart disk",
+    );
+    expect(access.obstacle('other')).to.include('register it as csi-node');
     access.close();
   });
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { fileSecrets } from '../../src/calls/secrets-providers.js';
 import type { AllocStatus } from '../../src/mounts/alloc-view.js';
+import { Allocations } from '../../src/mounts/allocations.js';
 import { refusalOf } from '../refusal.js';
 import { until } from '../until.js';
 import { block, MountHouse, many, mib, node, plugin, single } from './mount-house.js';
@@ -255,6 +256,40 @@ describe('allocations', () => {
     house.driver.clear('NodeUnpublishVolume');
     await closed;
     expect((await refusalOf(allocations.list())).code).to.equal('RUNTIME_CLOSED');
+  });
+
+  it('H2 H6 a call that its plugin has not answered yet is what an alloc waits for', async () => {
+    await house.make('data', many);
+    const { allocations } = house.runtime;
+    await allocations.prepare('web', [house.wanted('data', many)]);
+    house.driver.script('NodeUnpublishVolume', { hang: 'before' });
+    const released = allocations.release('web');
+    const { number } = await house.driver.waitForCall('NodeUnpublishVolume');
+    const { state, volumes } = await allocations.status('web');
+    expect([state, volumes.map(({ plugin: of, underWay }) => [of, underWay])]).to.deep.equal([
+      'releasing',
+      [[plugin, "plugin 'disk' has not answered its call yet (unpublish)"]],
+    ]);
+    expect((await refusalOf(allocations.release('web', { timeoutMs: 1 }))).message).to.include(
+      "it is releasing; data: plugin 'disk' has not answered its call yet (unpublish)",
+    );
+    house.driver.release(number);
+    await released;
+  });
+
+  it('H6 what could not be released in time: who goes on with it, and why it is so', async () => {
+    await house.make('data', many);
+    const { allocations } = house.runtime;
+    if (!(allocations instanceof Allocations)) throw new Error('the runtime has allocations of another kind');
+    await allocations.prepare('web', [house.wanted('data', many)]);
+    house.driver.script('NodeUnpublishVolume', { code: 'INTERNAL', text: 'busy' }, { times: 'always' });
+    const { code, message } = await refusalOf(allocations.releaseAll(50));
+    expect(code).to.equal('DRAIN_FAILED');
+    expect(message).to.match(
+      /^50 ms have passed before alloc web was released; the next start goes on with it: it is releasing;?/,
+    );
+    house.driver.clear('NodeUnpublishVolume');
+    await allocations.release('web');
   });
 
   it('H6 with release, what waits to be undone is tried at once; who has asked for it again since is mounted again', async () => {

@@ -335,6 +335,30 @@ describe('what is mounted while others are asked what needs its plugin', () => {
   });
 });
 
+describe('a volume of a plugin that a task runs', () => {
+  it('T7 H2 the task is stopped under it: what leaves waits, and says how the task is started anew', async () => {
+    const house = await MountHouse.start();
+    try {
+      await house.runtime.tasks.start({ id: 'own', type: 'monolith', socket: `${house.folder}/csi.sock` });
+      for (const type of ['csi-node', 'csi-controller']) await house.runtime.plugins.waitFor(type, 'own');
+      const capacity = { requiredBytes: mib };
+      await house.runtime.volumes.create({ id: 'data', plugin: 'own', capacity, capabilities: [many] });
+      await house.runtime.allocations.prepare('web', [house.wanted('data', many)]);
+      const [volume] = (await house.runtime.allocations.status('web')).volumes;
+      expect(volume?.plugin).to.equal('own');
+      await house.runtime.tasks.stop('own', { force: true });
+      const released = house.runtime.allocations.release('web');
+      const { waits } = await house.allocIs('web', (alloc) => alloc.waits.data !== undefined);
+      expect(waits.data).to.include('its task own is not running').and.include('stagecraft task restart own');
+      await house.runtime.tasks.restart('own');
+      await released;
+      expect(house.mounted()).to.deep.equal([]);
+    } finally {
+      await house.end();
+    }
+  });
+});
+
 describe('mounts of volumes that are attached first', () => {
   it('M13 the publish context is handed on as it was given', async () => {
     const house = await MountHouse.start({ attach: true });
