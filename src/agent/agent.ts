@@ -13,7 +13,7 @@ import { findProcesses } from '../tasks/processes.js';
 import { serveApi } from './api.js';
 import type { AgentConfig } from './config.js';
 import { whenGone } from './data-dir-gone.js';
-import { describePluginEvent, describeStatus, describeTask, isLastWord, taskTeller } from './describe.js';
+import { describeAtEnd, describeStatus, describeTask, isLastWord, pluginTellers } from './describe.js';
 import { describeAlloc, describeAllocEvent, mountTeller } from './describe-mounts.js';
 import { describeLeader, describeNodeEvent, describeVolumeEvent } from './describe-volumes.js';
 import { pendingVolumes } from './pending-volumes.js';
@@ -77,7 +77,7 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
   /** Who follows the events hears no more of them once the runtime has closed. */
   const tellDrained = (): void => {
     const untold = runtime.tasks.list().filter(({ id }) => draining.has(id));
-    for (const task of untold) print(`  ${describeTask(task, false)}`);
+    for (const task of untold) print(`  ${describeAtEnd(task)}`);
   };
   // Told by whoever awaits the end; an agent that never came up has nobody who does.
   ended.catch(() => {});
@@ -104,8 +104,9 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
     for (const task of runtime.tasks.list().filter(({ state }) => state !== 'stopped'))
       print(`  ${describeTask(task, found.has(task.pid))}`);
     await tellAllocs(runtime, print);
+    const describe = pluginTellers();
     const tellPlugins = (event: PluginEvent): void => {
-      if (!isLastWord(event)) print(describePluginEvent(event));
+      if (!isLastWord(event)) print(describe.plugin(event));
     };
     void tell(() => runtime.plugins.updates(), tellPlugins, print);
     if (runtime.leadership.isOurs) await tellPending(runtime, print);
@@ -114,12 +115,11 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
     void tell(() => runtime.leadership.updates(), leadershipTeller(runtime, print), print);
     void tell(() => runtime.mounts.updates(), teller(mountTeller(), print), print);
     void tell(() => runtime.allocations.updates(), teller(describeAllocEvent, print), print);
-    const describe = taskTeller();
     void tell(
       () => runtime.tasks.updates(),
       (update) => {
         if (update.change.type === 'stopped') draining.delete(update.change.id);
-        print(describe(update));
+        print(describe.task(update));
       },
       print,
     );

@@ -9,7 +9,7 @@ export const timeOf = (at: number): string => new Date(at).toISOString().slice(1
 
 export function describePluginEvent(event: PluginEvent): string {
   const { at, kind, info, healthy, description, before, dependents } = event;
-  const plugin = `${timeOf(at)} plugin ${info.name} (${info.type})`;
+  const plugin = pluginAt(at, info);
   switch (kind) {
     case 'health':
       return `${plugin}: ${healthy ? 'healthy' : 'unhealthy'}: ${description}`;
@@ -24,14 +24,45 @@ export function describePluginEvent(event: PluginEvent): string {
   }
 }
 
+const pluginAt = (at: number, { name, type }: PluginEvent['info']): string => `${timeOf(at)} plugin ${name} (${type})`;
+
 function describeNode({ nodeId, topology, maxVolumes }: NodeInfo): string {
   const places = Object.entries(topology ?? {}).map(([key, value]) => `${key}=${value}`);
   const parts = [...places, ...(maxVolumes === undefined ? [] : [`at most ${maxVolumes} volumes`])];
   return `node ${nodeId ?? 'unnamed'}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}`;
 }
 
+/**
+ * Describes what happens to plugins and to the tasks that run them, each in its order: why one is unhealthy, which its
+ * instances and its task all say, is told once.
+ */
+export function pluginTellers(): { plugin(event: PluginEvent): string; task(update: TaskUpdate): string } {
+  /** By name: why it is unhealthy, as it was told last. */
+  const told = new Map<string, string>();
+  const isTold = (name: string, reason: string): boolean => {
+    const before = told.get(name);
+    told.set(name, reason);
+    return before === reason;
+  };
+  const describeUpdate = taskTeller();
+  return {
+    plugin: (event) => {
+      const { at, kind, info, healthy, description = '' } = event;
+      if (kind === 'health' && healthy) told.delete(info.name);
+      const isRepeated = kind === 'health' && !healthy && isTold(info.name, description);
+      return isRepeated ? `${pluginAt(at, info)}: unhealthy too` : describePluginEvent(event);
+    },
+    task: (update) => {
+      const { at, change } = update;
+      const line = describeUpdate(update);
+      const isRepeated = change.type === 'unhealthy' && isTold(change.id, change.reason);
+      return isRepeated ? `${timeOf(at)} task ${change.id}: unhealthy too` : line;
+    },
+  };
+}
+
 /** Describes what happens to tasks, in its order: of a reason that was told right before, only what happened. */
-export function taskTeller(): (update: TaskUpdate) => string {
+function taskTeller(): (update: TaskUpdate) => string {
   const told = new Map<string, string>();
   return ({ at, change, ...update }) => {
     const reason = 'reason' in change ? change.reason : undefined;
@@ -92,3 +123,9 @@ export function describeTask(task: TaskStatus, lives: boolean): string {
     return `task ${id}: ${lives ? 'running' : 'was running'}, pid ${pid}${lives ? ', found again' : ''}`;
   return `task ${id}: ${state}${reason === undefined ? '' : `: ${reason}`}`;
 }
+
+/** The one-line summary of a task as a drain has left it. */
+export const describeAtEnd = (task: TaskStatus): string =>
+  task.state === 'running' && task.spec.socket === undefined
+    ? `task ${task.id}: not stopped, pid ${task.pid}`
+    : describeTask(task, false);

@@ -1,6 +1,12 @@
 /** What the agent says of plugins and tasks, one line each. */
 import { expect } from 'chai';
-import { describePluginEvent, describeTask, isLastWord, taskTeller } from '../../src/agent/describe.js';
+import {
+  describeAtEnd,
+  describePluginEvent,
+  describeTask,
+  isLastWord,
+  pluginTellers,
+} from '../../src/agent/describe.js';
 import { describeAlloc, describeAllocEvent, mountTeller } from '../../src/agent/describe-mounts.js';
 import { describeNodeEvent, describeVolumeEvent } from '../../src/agent/describe-volumes.js';
 import { linesOf } from '../../src/cli/print.js';
@@ -120,11 +126,32 @@ describe('A1 what the agent says', () => {
     );
     const others = { ...task, spec: { ...task.spec, command: undefined, socket: '/s' } };
     expect(describeTask(others, false)).to.equal('task ebs: running, by somebody else');
+    expect([task, { ...task, state: 'stopped' as const }, others].map(describeAtEnd)).to.deep.equal([
+      'task ebs: not stopped, pid 7',
+      'task ebs: stopped',
+      'task ebs: running, by somebody else',
+    ]);
+  });
+
+  it('A1 T4 why a plugin is unhealthy, which its instances and its task all say, is told once', () => {
+    const { plugin, task } = pluginTellers();
+    const health = (type: string, description: string, healthy = false): string =>
+      plugin(event({ kind: 'health', info: { ...info, type }, healthy, description }));
+    const unhealthy = (reason: string, id = 'ebs'): string =>
+      task({ id: '1', at: 0, change: { type: 'unhealthy', id, reason } });
+    const [of, ended] = ['00:00:00 plugin ebs', 'its plugin has ended'];
+    expect(health('csi-controller', ended)).to.equal(`${of} (csi-controller): unhealthy: ${ended}`);
+    expect(health('csi-node', ended)).to.equal(`${of} (csi-node): unhealthy too`);
+    expect(unhealthy(ended)).to.equal('00:00:00 task ebs: unhealthy too');
+    expect(unhealthy(ended, 'other')).to.equal(`00:00:00 task other: unhealthy: ${ended}`);
+    expect(unhealthy('no answer')).to.equal('00:00:00 task ebs: unhealthy: no answer');
+    expect(health('csi-node', 'ready', true)).to.equal(`${of} (csi-node): healthy: ready`);
+    expect(health('csi-node', 'no answer')).to.equal(`${of} (csi-node): unhealthy: no answer`);
   });
 
   it('A1 a reason that was told right before is told in short, without the end of the log', () => {
-    const teller = taskTeller();
-    const told = (change: TaskChanged): string => teller({ id: '1', at: 0, change });
+    const { task } = pluginTellers();
+    const told = (change: TaskChanged): string => task({ id: '1', at: 0, change });
     const reason = 'not ready within 5 ms: it was not asked yet; end of its log:\nno license';
     expect(told({ type: 'unhealthy', id: 'ebs', reason })).to.equal(`00:00:00 task ebs: unhealthy: ${reason}`);
     expect(told({ type: 'restarting', id: 'other', reason })).to.equal(`00:00:00 task other: restarting: ${reason}`);
