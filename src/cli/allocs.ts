@@ -2,8 +2,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AllocReport, PreparedMount } from '../agent/mount-api.js';
 import { secondsIn } from './arguments.js';
+import { AgentError, askAgent } from './client.js';
 import { allocDetails, allocTable, preparedTable } from './print-mounts.js';
-import { type LookOptions, look, lookAt, print, printJson, socketOf, tell } from './reach.js';
+import { type LookOptions, look, lookAt, lookAtTasks, print, printJson, socketOf, soon, tell } from './reach.js';
 import { type Awaited, awaited, type InNamespace, inNamespace, misuse } from './requests.js';
 import { specIn } from './spec-file.js';
 import { accessModes } from './volumes.js';
@@ -63,15 +64,17 @@ const allocOf = (allocId: string): Waited => ({
 });
 
 async function listAllocs(options: LookOptions): Promise<void> {
-  const allocs = await look<AllocReport[]>(socketOf(options), '/v1/allocs');
+  const socketPath = socketOf(options);
+  const allocs = await look<AllocReport[]>(socketPath, '/v1/allocs');
   if (options.json) printJson(allocs);
-  else print(allocTable(allocs));
+  else print(allocTable(allocs, await lookAtTasks(socketPath)));
 }
 
 async function showAlloc(allocId: string, options: LookOptions): Promise<void> {
-  const alloc = await look<AllocReport>(socketOf(options), allocOf(allocId).path);
+  const socketPath = socketOf(options);
+  const alloc = await look<AllocReport>(socketPath, allocOf(allocId).path);
   if (options.json) printJson(alloc);
-  else print(allocDetails(alloc));
+  else print(allocDetails(alloc, await lookAtTasks(socketPath)));
 }
 
 async function prepareAlloc(allocId: string, options: PrepareOptions): Promise<void> {
@@ -106,6 +109,19 @@ async function releaseAlloc(allocId: string, options: LookOptions & Awaited): Pr
   const waited = allocOf(allocId);
   const { timeout } = options;
   const body = timeout === undefined ? {} : { timeoutMs: timeout };
+  const isThere = await isKnown(socketOf(options), waited.path);
   await askAndWait({ path: `${waited.path}/release`, body }, waited, options);
-  tell(options, `alloc ${allocId} is released: it has no volumes here`);
+  const nothing = `there is no alloc '${allocId}' on this node: nothing to release`;
+  tell(options, isThere ? `alloc ${allocId} is released: it has no volumes here` : nothing);
+}
+
+/** The agent takes a release of what never was for done: only a look before it tells them apart. */
+async function isKnown(socketPath: string, path: string): Promise<boolean> {
+  try {
+    await askAgent(socketPath, 'GET', path, soon);
+    return true;
+  } catch (error) {
+    if (error instanceof AgentError && error.code === 'ALLOC_NOT_FOUND') return false;
+    throw error;
+  }
 }

@@ -5,7 +5,7 @@ import type { MountReport, StatsReport, StrayReport } from '../agent/mount-api.j
 import { askAgent } from './client.js';
 import { oneLine } from './print.js';
 import { mountTable, statsDetails, strayTable } from './print-mounts.js';
-import { type LookOptions, look, lookAt, print, printJson, socketOf, soon, tell } from './reach.js';
+import { type LookOptions, look, lookAt, lookAtTasks, print, printJson, socketOf, soon, tell } from './reach.js';
 import { type InNamespace, inNamespace, nameOf } from './requests.js';
 import { tellingOf } from './waiting.js';
 
@@ -30,9 +30,10 @@ const pathOf = (id: string, request: string, { namespace }: InNamespace): string
   `/v1/mounts/${encodeURIComponent(namespace)}/${encodeURIComponent(id)}/${request}`;
 
 async function listMounts(options: LookOptions): Promise<void> {
-  const mounts = await look<MountReport[]>(socketOf(options), '/v1/mounts');
+  const socketPath = socketOf(options);
+  const mounts = await look<MountReport[]>(socketPath, '/v1/mounts');
   if (options.json) printJson(mounts);
-  else print(mountTable(mounts));
+  else print(mountTable(mounts, await lookAtTasks(socketPath)));
 }
 
 /** It has no short limit, as what is known already has: the plugin is asked. */

@@ -1,10 +1,9 @@
 /** `stagecraft plugin`: looks at plugins. */
 import type { Command } from 'commander';
 import type { PluginReport } from '../agent/api.js';
-import type { TaskReport } from '../agent/task-api.js';
-import { AgentError, askAgent } from './client.js';
+import { AgentError } from './client.js';
 import { failedTasks, pluginDetails, pluginTable } from './print.js';
-import { type LookOptions, look, lookAt, print, printJson, socketOf, soon } from './reach.js';
+import { type LookOptions, look, lookAt, lookAtTasks, print, printJson, socketOf } from './reach.js';
 
 export function addPluginCommands(program: Command): void {
   const plugin = program.command('plugin').description('look at plugins');
@@ -18,8 +17,7 @@ async function listPlugins(options: LookOptions): Promise<void> {
   if (options.json) printJson(plugins);
   else print(pluginTable(plugins));
   // A plugin whose task has failed is no longer registered: the list does not show that it is missing.
-  const tasks = (await askAgent(socketPath, 'GET', '/v1/tasks', soon)) as TaskReport[];
-  for (const line of failedTasks(tasks)) process.stderr.write(`${line}\n`);
+  for (const line of failedTasks(await lookAtTasks(socketPath))) process.stderr.write(`${line}\n`);
 }
 
 async function showPlugin(name: string, options: LookOptions): Promise<void> {

@@ -1,7 +1,8 @@
 /** Tables and details of allocs and mounts, for people. */
-import { allocTrouble } from '../agent/describe-mounts.js';
+import { allocTrouble, reasonsOf } from '../agent/describe-mounts.js';
 import type { AllocReport, MountReport, PreparedMount, StatsReport, StrayReport } from '../agent/mount-api.js';
-import { factsTable, table } from './print.js';
+import type { TaskReport } from '../agent/task-api.js';
+import { factsTable, table, taskTrouble } from './print.js';
 import { sizeText } from './print-volumes.js';
 
 const accessOf = ({ readOnly }: { readOnly: boolean }): string => (readOnly ? 'read-only' : 'read-write');
@@ -21,7 +22,13 @@ export const preparedTable = (mounts: PreparedMount[]): string =>
     ]),
   );
 
-export const allocTable = (allocs: AllocReport[]): string =>
+/** What keeps its plugins from being there, where a task of this node runs them. */
+const tasksUnder = (plugins: (string | undefined)[], tasks: TaskReport[]): string | undefined =>
+  tasks.flatMap((task) => (plugins.includes(task.id) ? (taskTrouble(task) ?? []) : [])).join('; ') || undefined;
+
+const pluginsOf = ({ volumes }: AllocReport): (string | undefined)[] => volumes.map(({ plugin }) => plugin);
+
+export const allocTable = (allocs: AllocReport[], tasks: TaskReport[]): string =>
   allocs.length === 0
     ? 'there are no allocs: prepare one with stagecraft alloc prepare'
     : table(
@@ -30,15 +37,18 @@ export const allocTable = (allocs: AllocReport[]): string =>
           alloc.allocId,
           alloc.state,
           alloc.volumes.map(({ volume }) => keyText(volume)).join(', '),
-          allocTrouble(alloc) ?? '',
+          allocTrouble(alloc) ?? tasksUnder(pluginsOf(alloc), tasks) ?? '',
         ]),
       );
 
-export function allocDetails({ allocId, state, error, waits, volumes, mounts = [] }: AllocReport): string {
+export function allocDetails(alloc: AllocReport, tasks: TaskReport[]): string {
+  const { allocId, state, error, volumes, mounts = [] } = alloc;
+  const trouble = tasksUnder(pluginsOf(alloc), tasks);
   const facts: [string, string][] = [
     ['alloc', allocId],
     ['state', error ? `${state}: ${error.message}` : state],
-    ...Object.entries(waits).map(([name, reason]): [string, string] => ['waits for', `${name}: ${reason}`]),
+    ...reasonsOf(alloc).map((reason): [string, string] => ['waits for', reason]),
+    ...(trouble === undefined ? [] : [['trouble', trouble] satisfies [string, string]]),
   ];
   const rows = volumes.map(({ name, volume, state: now, taskPath, readOnly, accessMode, attachmentMode }) => [
     name,
@@ -51,20 +61,25 @@ export function allocDetails({ allocId, state, error, waits, volumes, mounts = [
   return [factsTable(facts), table(['NAME', 'VOLUME', 'STATE', 'TASK PATH', 'ACCESS', 'HOST PATH'], rows)].join('\n\n');
 }
 
-const usersOf = ({ users }: MountReport): string =>
+/** As allocs have it: a volume that is published to a node need not be mounted there. */
+const mountWord = (state: MountReport['state']): string => (state === 'published' ? 'mounted' : state);
+
+const usersOf = ({ users, stagingPath }: MountReport): string =>
   users
     .map(({ allocId, state, readOnly }) => {
-      const how = [...(state === 'published' ? [] : [state]), ...(readOnly ? ['read-only'] : [])];
+      const now = state === 'wanted' ? (stagingPath === undefined ? 'waiting' : 'staged') : state;
+      const how = [...(now === 'published' ? [] : [now]), ...(readOnly ? ['read-only'] : [])];
       return how.length > 0 ? `${allocId} (${how.join(', ')})` : allocId;
     })
     .join(', ') || '-';
 
-const troubleOf = ({ error, users, condition }: MountReport): string =>
+const troubleOf = ({ error, users, condition, plugin }: MountReport, tasks: TaskReport[]): string =>
   error?.message ??
   users.find(({ message }) => message !== undefined)?.message ??
+  tasksUnder([plugin], tasks) ??
   (condition?.abnormal ? condition.message : '');
 
-export const mountTable = (mounts: MountReport[]): string =>
+export const mountTable = (mounts: MountReport[], tasks: TaskReport[]): string =>
   mounts.length === 0
     ? 'no volume is mounted on this node'
     : table(
@@ -73,9 +88,9 @@ export const mountTable = (mounts: MountReport[]): string =>
           mount.volume.namespace,
           mount.volume.id,
           mount.plugin,
-          mount.state,
+          mountWord(mount.state),
           usersOf(mount),
-          troubleOf(mount),
+          troubleOf(mount, tasks),
         ]),
       );
 

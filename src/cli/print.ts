@@ -120,15 +120,17 @@ export const taskTable = (tasks: TaskReport[]): string =>
         ]),
       );
 
-/** A line about each task whose plugin is missing or will soon be. */
+/** A line about each task whose plugin is missing or will soon be, unless somebody has stopped it. */
 export const failedTasks = (tasks: TaskReport[]): string[] =>
-  tasks
-    .filter(({ state }) => state === 'failed' || state === 'backing-off')
-    .map(({ id, state }) =>
-      oneLine(
-        `task ${id} ${state === 'failed' ? 'has failed' : 'is waiting to be started again'}: see stagecraft task status ${id}`,
-      ),
-    );
+  tasks.flatMap((task) => (task.state === 'stopped' ? [] : (taskTrouble(task) ?? []))).map(oneLine);
+
+/** Why the plugin of a task is missing, or will soon be, and what to do. */
+export function taskTrouble({ id, state }: TaskReport): string | undefined {
+  if (state === 'stopped') return `task ${id} is stopped: start it with stagecraft task restart ${id}`;
+  if (state === 'backing-off') return `task ${id} is waiting to be started again: see stagecraft task status ${id}`;
+  if (state !== 'failed') return undefined;
+  return `task ${id} has failed: see stagecraft task status ${id}, then start it with stagecraft task restart ${id}`;
+}
 
 export function taskDetails(task: TaskReport): string {
   const { id, state, spec, allocId, pid, pluginName, description, logPath } = task;

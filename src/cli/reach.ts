@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { AgentReport } from '../agent/api.js';
 import { loadConfig } from '../agent/config.js';
 import { agentSocketPath } from '../agent/socket-path.js';
+import type { TaskReport } from '../agent/task-api.js';
 import { askAgent } from './client.js';
 import { silentStore } from './print.js';
 
@@ -43,6 +44,10 @@ export function socketOf({ config, socket }: ReachOptions): string {
 
 /** What the agent knows already it tells at once. */
 export const soon = { timeoutMs: 10_000 };
+
+/** The tasks of this node: what else is told may be as it is because of them. */
+export const lookAtTasks = (socketPath: string): Promise<TaskReport[]> =>
+  askAgent(socketPath, 'GET', '/v1/tasks', soon) as Promise<TaskReport[]>;
 
 /** What the agent knows now; a line on stderr says so where it may be old. */
 export async function look<T>(socketPath: string, path: string): Promise<T> {

@@ -32,7 +32,7 @@ describe('A5 allocs and mounts on the command line', function () {
 
   beforeEach(async () => {
     directory = mkdtempSync(join(tmpdir(), 'stagecraft-alloc-cli-'));
-    answers = { 'GET /v1/agent': {} };
+    answers = { 'GET /v1/agent': {}, 'GET /v1/tasks': [] };
     asked = [];
     server = createServer((request, response) => {
       const key = `${request.method} ${request.url}`;
@@ -134,10 +134,25 @@ describe('A5 allocs and mounts on the command line', function () {
   });
 
   it('H2 release: with its time', async () => {
+    answers['GET /v1/allocs/web'] = { allocId: 'web' };
     answers['POST /v1/allocs/web/release'] = {};
     expect((await cli('alloc', 'release', 'web')).stdout).to.equal('alloc web is released: it has no volumes here\n');
     await cli('alloc', 'release', 'web', '--timeout', '2');
     expect(posted().map(({ body }) => body)).to.deep.equal([{}, { timeoutMs: 2_000 }]);
+  });
+
+  it('H2 release of what is not there: done, and it says that there was nothing to release', async () => {
+    answers['POST /v1/allocs/nosuch/release'] = {};
+    const done = "there is no alloc 'nosuch' on this node: nothing to release";
+    expect(await cli('alloc', 'release', 'nosuch')).to.deep.equal({ code: 0, stdout: `${done}\n`, stderr: '' });
+    expect(JSON.parse((await cli('alloc', 'release', 'nosuch', '--json')).stdout)).to.deep.equal({ done });
+    expect(posted()).to.have.length(2);
+  });
+
+  it('H2 release: an agent that refuses to look is told as it is', async () => {
+    answers['GET /v1/allocs/web'] = { code: 'RUNTIME_CLOSED', message: 'the runtime was closed' };
+    expect(await cli('alloc', 'release', 'web')).to.include({ code: 1, stderr: 'the runtime was closed\n' });
+    expect(posted()).to.deep.equal([]);
   });
 
   it('H1 H3 the allocs, and one of them: where its volumes are, and what they wait for', async () => {
@@ -194,9 +209,9 @@ describe('A5 allocs and mounts on the command line', function () {
     answers['GET /v1/mounts'] = list;
     expect((await cli('mount', 'list')).stdout).to.equal(
       [
-        'NAMESPACE  ID    PLUGIN  STATE      ALLOCS                TROUBLE',
-        'team       data  disk    published  web, log (read-only)  a bad block',
-        'team       disk  disk    staging    web (wanted)          no room',
+        'NAMESPACE  ID    PLUGIN  STATE    ALLOCS                TROUBLE',
+        'team       data  disk    mounted  web, log (read-only)  a bad block',
+        'team       disk  disk    staging  web (waiting)         no room',
         '',
       ].join('\n'),
     );
@@ -228,6 +243,48 @@ describe('A5 allocs and mounts on the command line', function () {
     expect((await cli('mount', 'list')).stdout).to.equal('no volume is mounted on this node\n');
   });
 
+  it('M3 mounts and allocs whose plugin is a task that has failed, is stopped or waits: that is their trouble', async () => {
+    const mount = { state: 'published' as const, csiId: 'vol-1', users: [] };
+    const plugins = ['disk', 'off', 'late', 'well', 'own'];
+    answers['GET /v1/mounts'] = plugins.map((plugin) => ({
+      ...{ volume: { namespace: 'team', id: plugin }, plugin, ...mount },
+    })) satisfies MountReport[];
+    const states = { disk: 'failed', off: 'stopped', late: 'backing-off', well: 'running' };
+    answers['GET /v1/tasks'] = Object.entries(states).map(([id, state]) => ({ id, state }));
+    const [failed, stopped, late] = [
+      'task disk has failed: see stagecraft task status disk, then start it with stagecraft task restart disk',
+      'task off is stopped: start it with stagecraft task restart off',
+      'task late is waiting to be started again: see stagecraft task status late',
+    ];
+    expect((await cli('mount', 'list')).stdout).to.equal(
+      [
+        'NAMESPACE  ID    PLUGIN  STATE    ALLOCS  TROUBLE',
+        `team       disk  disk    mounted  -       ${failed}`,
+        `team       off   off     mounted  -       ${stopped}`,
+        `team       late  late    mounted  -       ${late}`,
+        'team       well  well    mounted  -',
+        'team       own   own     mounted  -',
+        '',
+      ].join('\n'),
+    );
+    const volumes: AllocReport['volumes'] = ['data', 'log'].map((name) => ({
+      ...{ name, volume: { namespace: 'team', id: name }, taskPath: '/d', readOnly: false, mode: 'write' },
+      ...{ state: 'mounted', plugin: 'disk', ...block },
+    }));
+    const web: AllocReport = { allocId: 'web', state: 'prepared', volumes, waits: {} };
+    answers['GET /v1/allocs'] = [web, { ...web, allocId: 'db', state: 'releasing', waits: { data: 'no plugin' } }];
+    answers['GET /v1/allocs/web'] = web;
+    expect((await cli('alloc', 'list')).stdout).to.equal(
+      [
+        'ALLOC  STATE      VOLUMES              TROUBLE',
+        `web    prepared   team/data, team/log  ${failed}`,
+        'db     releasing  team/data, team/log  data: no plugin',
+        '',
+      ].join('\n'),
+    );
+    expect((await cli('alloc', 'status', 'web')).stdout).to.match(new RegExp(`^trouble +${failed}$`, 'm'));
+  });
+
   it('M6 mounts that nobody knows of, and one of them unmounted', async () => {
     const stray = { path: '/d/csi/1/staging/2', source: '0:39 /', fsType: 'tmpfs' };
     answers['GET /v1/strays'] = [stray];
@@ -243,6 +300,10 @@ describe('A5 allocs and mounts on the command line', function () {
 
   it('misuse is told in one line, and is never asked of the agent', async () => {
     for (const [args, told] of [
+      [['alloc', 'status'], /^error: missing required argument 'alloc'\n\(see stagecraft alloc list\)\n$/],
+      [['alloc', 'prepare'], /^error: missing required argument 'alloc'\n$/],
+      [['alloc', 'status', 'web', '--zzzzzz'], /^error: unknown option '--zzzzzz'\n$/],
+      [['alloc', '--zzzzzz', 'list'], /^error: unknown option '--zzzzzz'\n\(options stand behind the command[^\n]+\n$/],
       [['alloc', 'prepare', 'web'], /^error: give at least one --volume, or --file\n$/],
       [['alloc', 'prepare', 'web', '--volume', 'data'], /^error: [^\n]+Give ID:PATH, or ID:PATH:ro[^\n]+\n$/],
       [

@@ -80,7 +80,8 @@ describe('tasks as their operator sees them', function () {
       const { status, stdout, stderr } = cli('plugin', 'list', '--json');
       expect({ status, stderr }).to.deep.equal({
         status: 0,
-        stderr: 'task broken has failed: see stagecraft task status broken\n',
+        stderr:
+          'task broken has failed: see stagecraft task status broken, then start it with stagecraft task restart broken\n',
       });
       expect(JSON.parse(stdout)).to.have.length(1);
     });
