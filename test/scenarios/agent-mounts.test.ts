@@ -56,7 +56,8 @@ describe('mounts of an agent', function () {
   const shell = (command: string): string => {
     const here = command
       .replace('npx stagecraft', `'${process.execPath}' '${mainPath}'`)
-      .replace(/\$\(pgrep -f "[^"]+"\)/, pluginPids(place).join(' '));
+      .replace('$(pgrep -f "$PWD/dist/src/cli/main.js agent")', String(agent.child.pid))
+      .replace('$(pgrep -f "$PWD/dist/src/cli/main.js driver")', pluginPids(place).join(' '));
     const { stdout, stderr } = spawnSync('sh', ['-c', here], { cwd: place.directory, encoding: 'utf8' });
     return `${stdout}${stderr}`
       .trimEnd()
@@ -77,6 +78,10 @@ describe('mounts of an agent', function () {
       .slice(1);
     expect([first, second].map((block) => block.match(/kill -9/g)?.length)).to.deep.equal([1, 1]);
     expect(more).to.deep.equal([]);
+    // What the tour looks for among the processes.
+    expect(readFileSync(join(root, 'package.json'), 'utf8')).to.include(
+      'exec node \\"$PWD/dist/src/cli/main.js\\" agent',
+    );
     const [driver] = pluginPids(place);
     follow(first);
     await agent.line(/^\d\d:\d\d:\d\d volume default\/data: mounted for alloc web \(\d+ ms\)$/);
@@ -121,7 +126,7 @@ describe('mounts of an agent', function () {
     expect(JSON.parse(cli(...wanted).stdout)).to.deep.equal(prepared);
     isThere();
     expect(cli('task', 'stop', 'hostpath').stderr).to.match(/in use by volume default\/d\w+ \(mounted for alloc web\)/);
-    expect(cli('mount', 'list').stdout).to.match(/^default +data +hostpath +published +web$/m);
+    expect(cli('mount', 'list').stdout).to.match(/^default +data +hostpath +mounted +web$/m);
     expect(cli('mount', 'stats', 'data').stdout).to.match(/^bytes +8Ki of 1Mi used, 1016Ki available$/m);
     expect(cli('volume', 'delete', 'data', '--json').stderr).to.include('VOLUME_IN_USE');
 
@@ -156,6 +161,29 @@ describe('mounts of an agent', function () {
     expect(leftovers().filter((path) => path.endsWith('/stray'))).to.have.length(1);
     await agent.line(
       / volume default\/data: unmounted for alloc web \(\d+ ms\); left behind, remove it by hand: .*not empty/,
+    );
+  });
+
+  it('A5 H6 the task of its plugin fails: alloc and mount name it; restarted as they say, the alloc is released', async () => {
+    expect(cli('volume', 'create', 'data', '--plugin', 'hostpath', '--size', '1Mi').status).to.equal(0);
+    expect(cli('alloc', 'prepare', 'web', '--volume', 'data:/data').status).to.equal(0);
+    expect(cli('task', 'stop', 'hostpath', '--force').status).to.equal(0);
+    const stopped = 'task hostpath is stopped: start it with stagecraft task restart hostpath';
+    for (const command of [
+      ['mount', 'list'],
+      ['alloc', 'list'],
+      ['alloc', 'status', 'web'],
+    ])
+      expect(cli(...command).stdout, command.join(' ')).to.include(stopped);
+    const waits =
+      "plugin 'hostpath' can't be called: its node side is not registered here, as its task hostpath is not running";
+    const { status, stderr } = cli('alloc', 'release', 'web', '--timeout', '0.5');
+    expect(status).to.equal(1);
+    expect(stderr).to.include(waits).and.include('start it with stagecraft task restart hostpath');
+    expect(cli('task', 'restart', 'hostpath').status).to.equal(0);
+    expect(cli('alloc', 'release', 'web').stdout).to.equal('alloc web is released: it has no volumes here\n');
+    expect(cli('alloc', 'release', 'web').stdout).to.equal(
+      "there is no alloc 'web' on this node: nothing to release\n",
     );
   });
 
