@@ -145,7 +145,7 @@ export class AllocWorker {
     const checked = await step(() => mounting.check(asked, signal));
     const generation = run.input.generations[name] ?? (await this.#claim(run, wanted, patience));
     const publishing = { ...mounting.publishing(asked), claim: { allocId, generation } };
-    const published = await step(() => claims.publish(key, publishing, { signal }));
+    const published = await step(() => claims.publish(key, publishing, { signal, tell }));
     const mount = await step(() => mounting.bring({ ...checked, isClaimed: true }, published, { signal, tell }));
     return { ...mount, name, taskPath };
   }
@@ -208,7 +208,7 @@ export class AllocWorker {
     ]);
     if (generation === undefined) return;
     await step(async () => mounting.refuseUnclaimed(key));
-    await step(() => claims.unstaged(key, { nodeId: node, allocId, generation }, { signal }));
+    await step(() => claims.unstaged(key, { nodeId: node, allocId, generation }, { signal, tell }));
   }
 
   /** Does it again and again, with pauses that grow, where it may go well; tells meanwhile why it does not. */
