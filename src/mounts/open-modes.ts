@@ -59,7 +59,8 @@ export class OpenModes {
       return new StagecraftError(code, message, { address });
     };
     const filled = async (one: AskedVolume, given: AbortSignal): Promise<AskedVolume> => {
-      const tell = (reason: string | null): unknown => reason !== null && waits.set(one.name, reason);
+      const tell = (reason: string | null): unknown =>
+        reason === null ? waits.delete(one.name) : waits.set(one.name, reason);
       const look = (): Promise<KnownVolume> => claims.look(one.volume, { nodeId: node }, { signal: given });
       const { capabilities } = await insistent({ clock, signal: given, tell, mayGoWell: isRetryable }, look);
       return withModes(one, capabilities);
