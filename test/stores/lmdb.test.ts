@@ -8,13 +8,13 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { CommitResult, Store } from '../../src/engine/store.js';
 import { lmdbStore } from '../../src/stores/lmdb.js';
 import { type Environment, openEnvironment } from '../../src/stores/lmdb-environment.js';
 import { type StoreHarness, storeSuite } from '../../src/testing/store-suite/store-suite.js';
 import { commitOf, failureOf } from '../../src/testing/store-suite/subject.js';
+import { builtProgram } from '../built.js';
 
 async function harness(): Promise<StoreHarness> {
   const path = await mkdtemp(join(tmpdir(), 'stagecraft-lmdb-'));
@@ -260,9 +260,9 @@ describe('lmdb store', () => {
 type Writer = ChildProcessByStdio<null, Readable, null>;
 
 function startWriter(path: string, before = ''): Writer {
-  const script = fileURLToPath(new URL('lmdb-writer.ts', import.meta.url));
+  const script = builtProgram(new URL('lmdb-writer.ts', import.meta.url));
   const command = `${before}exec "$@"`;
-  const args = ['-c', command, 'sh', process.execPath, '--import=tsx', script, path];
+  const args = ['-c', command, 'sh', process.execPath, script, path];
   return spawn('sh', args, { stdio: ['ignore', 'pipe', 'ignore'] });
 }
 
