@@ -209,6 +209,15 @@ describe('lmdb store', () => {
     await withStore(async (store) => expect(await store.load('a')).to.include({ seq: 100 }));
   });
 
+  it('an event that waits for what comes along when the store closes is written before it is closed', async () => {
+    let appended: Promise<number> | undefined;
+    await withStore(async (store) => {
+      appended = store.appendTopic('weather', [{ source: 'a', seq: 1, index: 0, text: '{}' }]);
+    });
+    expect(await appended).to.equal(1);
+    await withStore(async (store) => expect((await store.readTopic('weather', 0, 10)).rows).to.have.length(1));
+  });
+
   it('a process killed amid a burst of commits loses nothing that it was told is done', async function () {
     this.timeout(30_000);
     const child = startWriter(path);
