@@ -36,10 +36,13 @@ export function localClaims(volumes: () => Volumes): ClaimClient {
       const context = await unlessGone(volumes().look(key));
       return context !== undefined && holds(context, request);
     },
-    async publish(key, { nodeId, accessMode, attachmentMode, readOnly, claim }, { signal }) {
+    async publish(key, { nodeId, accessMode, attachmentMode, readOnly, claim }, { signal, tell }) {
       refuse(signal);
       const use = useOf(await volumes().look(key), nodeId, { capability: { accessMode, attachmentMode }, readOnly });
-      return publishedOf(await volumes().publishTo(key, nodeId, { ...use, signal, ...(claim && { claim }) }), nodeId);
+      return publishedOf(
+        await volumes().publishTo(key, nodeId, { ...use, signal, tell, ...(claim && { claim }) }),
+        nodeId,
+      );
     },
     async release(key, { allocId, ...only }, { signal }) {
       refuse(signal);
@@ -53,9 +56,9 @@ export function localClaims(volumes: () => Volumes): ClaimClient {
       );
       return own ? { generation: own.generation } : {};
     },
-    async unstaged(key, claim, { signal }) {
+    async unstaged(key, claim, { signal, tell }) {
       refuse(signal);
-      await unlessGone(volumes().unstaged(key, claim, { signal }));
+      await unlessGone(volumes().unstaged(key, claim, { signal, tell }));
     },
     async expanded(key, expanded, { signal }) {
       refuse(signal);

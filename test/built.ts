@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildSync } from 'esbuild';
+import { buildSync, transformSync } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** As deep as the folders of the programs, for what they import from dist/ stays where it is. */
@@ -25,6 +25,10 @@ export function builtProgram(url: URL): string {
   built.set(url.href, path);
   return path;
 }
+
+/** A piece of TypeScript, as those of the documents: what it imports stays as it is. */
+export const inJavaScript = (code: string): string =>
+  transformSync(code, { loader: 'ts', format: 'esm', target: 'node20' }).code;
 
 function build(program: string): string {
   const text = bundle(program).replaceAll(

@@ -6,7 +6,7 @@ import type { BackoffPolicy } from '../../machines/backoff.js';
 import type { Awaiting, CallFailure, CallOutcome } from '../../machines/csi-types.js';
 import type { VolumeCall } from '../../machines/volume-calls.js';
 import { onAbort } from '../abort.js';
-import type { Clock } from '../engine/clock.js';
+import { type Clock, pause } from '../engine/clock.js';
 import type { EffectCall } from '../engine/effects.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { CallBounds } from './call-bounds.js';
@@ -59,6 +59,8 @@ export class PluginCalls {
   async run<TAnswer>(run: EffectCall<PluginCall>, work: Work<TAnswer>): Promise<CallOutcome<TAnswer>> {
     // What an earlier run has begun, this one knows nothing of: that is committed before anything is called.
     if (run.recovered || run.attempt > 1) return anew('failed', 'it may have been made by a run before a restart');
+    const clearInMs = run.clearInMs();
+    if (clearInMs > 0) return this.#overtaken(run, clearInMs);
     const { plugin } = run.input;
     const keys = (work.volumes ?? []).map((csiId) => lockKey(plugin, csiId));
     if (!this.#locks.take(keys)) {
@@ -79,12 +81,26 @@ export class PluginCalls {
     }
   }
 
+  /** What it undoes would come after it. */
+  async #overtaken(run: EffectCall<PluginCall>, clearInMs: number): Promise<CallOutcome<never>> {
+    const { clock } = this.#options;
+    const until = new Date(clock.now() + clearInMs).toISOString();
+    run.waits(
+      awaits(
+        run,
+        `an earlier call that this one undoes may still be under way at the plugin, until ${until} at the latest`,
+      ),
+    );
+    await pause(clock, clearInMs, run.signal);
+    return anew('not-begun', 'nothing that it undoes is under way any more');
+  }
+
   /** Resolves when nothing else is asked about these volumes. */
   async #turn(run: EffectCall<PluginCall>, keys: string[]): Promise<void> {
     const { plugin, isForced } = run.input;
     const which = keys.length > 1 ? 'one of the volumes' : 'the volume';
     const reason = `another call to plugin '${plugin}' about ${which} is under way`;
-    run.send(awaits(run, reason));
+    run.waits(awaits(run, reason));
     if (!isForced) return this.#locks.wait(keys, run.signal);
     const limit = new AbortController();
     const late = new StagecraftError('PLUGIN_UNAVAILABLE', `${reason} for more than ${forcedWaitMs} ms`);
@@ -109,7 +125,7 @@ export class PluginCalls {
         waitMs: isForced ? forcedWaitMs : undefined,
         waits: (reason) => {
           hasWaited = true;
-          run.send(awaits(run, reason));
+          run.waits(awaits(run, reason));
         },
       });
     } catch (error) {

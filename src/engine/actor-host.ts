@@ -102,18 +102,18 @@ export function actorHost(parts: EngineParts): ActorHost {
     isUnderWay: (address, src) => certainInMs(placeOf(address, src)) > 0,
     startEffect: (address, asked, recovered) => {
       const effect = effectOf(address, asked);
-      const delayMs = Math.max(
-        // A clock that was set back makes no wait longer than the longest.
-        asked.notBeforeMs === undefined ? 0 : Math.min(asked.notBeforeMs - clock.now(), defaultBackoff.maxMs),
-        ...(effect?.negates ?? []).map((src) => certainInMs(placeOf(address, src))),
-      );
-      const run = effects.prepare({ address, live: asked, effect, recovered });
+      const negates = effect?.negates;
+      const clearInMs = negates && (() => Math.max(...negates.map((src) => certainInMs(placeOf(address, src)))));
+      const run = effects.prepare({ address, live: asked, effect, recovered, clearInMs });
+      const { notBeforeMs = 0 } = asked;
+      // A clock that was set back makes no wait longer than the longest.
+      const delayMs = Math.min(notBeforeMs - clock.now(), defaultBackoff.maxMs);
       gate.admit(run, { recovered, delayMs, start: () => effects.begin(run) });
       return run;
     },
     cancelEffect: (run, reason) => {
       gate.withdraw(run);
-      if (run.deadline && !run.isOver) mayGoOn(run.address, run.live.src, run.deadline.dueAtMs);
+      if (run.deadline && !run.isOver && !run.hasWaited) mayGoOn(run.address, run.live.src, run.deadline.dueAtMs);
       effects.cancel(run, reason);
     },
     startTimer: (address, timer) => {

@@ -550,7 +550,7 @@ export class Actor implements Author, Taker {
     if (this.#phase !== 'verifying') return;
     try {
       const before = this.#state.envelope;
-      this.#state = adopted(this.site, record, before);
+      this.#state = adopted(this.site, record);
       const { envelope } = this.#state;
       this.#commitId = record.commitId;
       this.#bytes = record.text.length;

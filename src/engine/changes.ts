@@ -122,8 +122,7 @@ export function triedAgain(
   { seq, at, random }: Stamp & { seq: number },
   crashes: number,
 ): LiveEffect {
-  const notBeforeMs = at + jittered(defaultBackoff, crashes, random);
-  return { ...effect, seq, attempt: nextAttempt(effect), notBeforeMs };
+  return { ...anotherTry(effect), seq, notBeforeMs: at + jittered(defaultBackoff, crashes, random) };
 }
 
 /** A timer whose event made its machine crash, set anew by that very commit: the state still waits for it. */
@@ -132,10 +131,14 @@ export function firedAgain(timer: LiveTimer, { seq, at, random }: Stamp & { seq:
   return { ...timer, seq, dueAtMs: at + delayMs, delayMs };
 }
 
-const nextAttempt = ({ attempt = 1 }: LiveEffect): number => attempt + 1;
+/** What the run before has said does not count for it. */
+const anotherTry = ({ waits, attempt = 1, ...effect }: LiveEffect): LiveEffect & { attempt: number } => ({
+  ...effect,
+  attempt: attempt + 1,
+});
 
 function takenUp(taker: Taker, effect: LiveEffect, { at, random }: Stamp): LiveEffect {
   if (!isCounted(taker, effect)) return effect;
-  const attempt = nextAttempt(effect);
-  return { ...effect, attempt, notBeforeMs: at + jittered(defaultBackoff, attempt - 1, random) };
+  const next = anotherTry(effect);
+  return { ...next, notBeforeMs: at + jittered(defaultBackoff, next.attempt - 1, random) };
 }

@@ -22,8 +22,8 @@ export function lastingMs({ effects }: ActorKind, { src, input }: StartedEffect)
 export function doubted(kind: ActorKind, doubts: Doubts | undefined, left: LiveEffect[]): Doubts | undefined {
   let more = doubts;
   for (const effect of left) {
-    const { src, lastsMs = lastingMs(kind, effect) } = effect;
-    if (lastsMs !== undefined) more = { ...more, [src]: Math.max(lastsMs, more?.[src] ?? 0) };
+    const { src, waits, lastsMs = lastingMs(kind, effect) } = effect;
+    if (lastsMs !== undefined && !waits) more = { ...more, [src]: Math.max(lastsMs, more?.[src] ?? 0) };
   }
   return more;
 }

@@ -15,10 +15,14 @@ export interface EffectStart {
   live: LiveEffect;
   effect: Effect | undefined;
   recovered: boolean;
+  /** Milliseconds until nothing that it undoes can be under way any more. Absent: it undoes nothing. */
+  clearInMs?: (() => number) | undefined;
 }
 
-/** Takes what comes of an effect; `ended` tells its one result from what a loop sends on its way. */
-export type Deliver = (address: string, live: LiveEffect, event: AnyEventObject, ended: boolean) => void;
+/** What an effect says: its one result, that it waits and asks nothing of the world, or something on its way. */
+export type Saying = 'result' | 'waits' | 'event';
+
+export type Deliver = (address: string, live: LiveEffect, event: AnyEventObject, says: Saying) => void;
 
 /** Errors don't survive JSON: what a machine gets is `{ name, message, code, final }`. */
 export function flattened(error: unknown): { name: string; message: string; code: string; final: boolean } {
@@ -172,11 +176,14 @@ export class Run implements EffectCall {
   onSent: (() => void) | undefined;
   /** Its result came, or it was cancelled: what it says from now on is dropped. */
   isOver = false;
+  /** It has said that it waits, and asks nothing of the world. */
+  hasWaited = false;
+  readonly #clearInMs: EffectStart['clearInMs'];
   #controller: AbortController | undefined;
   #reason: StagecraftError | undefined;
   #hearing: readonly Hearing[] = none;
 
-  constructor({ address, live, effect, recovered }: EffectStart, deliver: Deliver) {
+  constructor({ address, live, effect, recovered, clearInMs }: EffectStart, deliver: Deliver) {
     this.address = address;
     this.id = live.id;
     this.seq = live.seq;
@@ -186,10 +193,8 @@ export class Run implements EffectCall {
     this.live = live;
     this.effect = effect;
     this.#deliver = deliver;
-    this.send = (event) => {
-      const sent = asData(event);
-      if (!this.isOver) deliver(address, live, sent, false);
-    };
+    this.#clearInMs = clearInMs;
+    this.send = (event) => this.#say(event, 'event');
   }
 
   /** Made when it is first asked for: it costs more than the commit that asked for the run. */
@@ -201,7 +206,18 @@ export class Run implements EffectCall {
     return this.#controller.signal;
   }
 
+  clearInMs(): number {
+    return this.#clearInMs?.() ?? 0;
+  }
+
+  waits(event: AnyEventObject): void {
+    this.hasWaited = true;
+    this.#say(event, 'waits');
+  }
+
   sent(): void {
+    if (this.hasWaited) throw new Error(`${this.live.src} has said that it waits, and is to be asked for anew`);
+    if (this.clearInMs() > 0) throw new Error(`what ${this.live.src} undoes may still be under way`);
     this.onSent?.();
   }
 
@@ -239,9 +255,14 @@ export class Run implements EffectCall {
     this.#end({ type: `xstate.error.actor.${this.id}`, error: flattened(error), actorId: this.id });
   }
 
+  #say(event: AnyEventObject, says: Saying): void {
+    const said = asData(event);
+    if (!this.isOver) this.#deliver(this.address, this.live, said, says);
+  }
+
   #end(event: AnyEventObject): void {
     if (this.isOver) return;
     this.isOver = true;
-    this.#deliver(this.address, this.live, event, true);
+    this.#deliver(this.address, this.live, event, 'result');
   }
 }

@@ -30,8 +30,16 @@ export interface EffectCall<TInput = unknown> {
   /**
    * Says that what it asks of the world is on its way: until then it has begun nothing that could go on without it.
    * @throws StagecraftError LEASE_LAPSED where, while it waited, another runtime may have taken over: it is not to be asked
+   * @throws Error where it is not clear yet, or has said that it waits
    */
   sent(): void;
+  /** Milliseconds until nothing that it undoes (`negates`) can be under way any more; 0: now. To be asked for before `sent`. */
+  clearInMs(): number;
+  /**
+   * Sends the machine an event that says what it waits for. This run asks nothing of the world any more: once there is
+   * nothing to wait for it ends, for its machine to ask anew.
+   */
+  waits(event: AnyEventObject): void;
   /** Sends the machine an event; dropped as stale once its state was left. */
   send(event: AnyEventObject): void;
 }
@@ -53,9 +61,10 @@ export interface Effect {
    */
   sentDeadlineMs?: number;
   /**
-   * Which effects of its kind it undoes, by their `src`. It waits where such a call may still be under way, left by a
-   * runtime before this one or cancelled by this one, until the deadline of that call has passed: it must not be
-   * overtaken by what it undoes. What a runtime before has left is given its whole time from the lease on: doubts.ts
+   * Which effects of its kind it undoes, by their `src`: it must not be overtaken by what it undoes. Where such a call may
+   * still be under way, left by a runtime before this one or cancelled by this one, it is not clear (`clearInMs`) until
+   * the deadline of that call has passed. What a runtime before has left is given its whole time from the lease on:
+   * doubts.ts. Only for one that tells by `sent` that it asks.
    */
   negates?: readonly string[];
 }

@@ -108,7 +108,7 @@ export class Engine implements Inbox {
     this.#effects = new EffectRunner(
       clock,
       timers,
-      (address, { id, seq }, event, ended) => this.#actors.post(address, { kind: 'effect', id, seq, event, ended }),
+      (address, { id, seq }, event, says) => this.#actors.post(address, { kind: 'effect', id, seq, event, says }),
       () => this.#leases.held,
     );
     this.#hasOwnTopics = !(options.topics instanceof Topics);

@@ -21,6 +21,8 @@ export interface LiveEffect extends StartedEffect {
   notBeforeMs?: number;
   /** Of one that another undoes: how long its call may go on without it, as it was begun. */
   lastsMs?: number;
+  /** Its run has said that it asks nothing of the world. */
+  waits?: true;
 }
 
 export interface LiveTimer {

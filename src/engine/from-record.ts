@@ -33,14 +33,9 @@ export function restored(
   return { state: { seq, snapshot, envelope: present }, changes };
 }
 
-/** A later state of the same actor: what runs goes on, as the same objects. */
-export function adopted({ machine }: ActorSite, record: StoredRecord, before: Envelope): ActorState {
+/** A later state of the same actor. */
+export function adopted({ machine }: ActorSite, record: StoredRecord): ActorState {
   const envelope = decodeEnvelope(record.text);
   const { snapshot } = readable(machine, envelope);
-  envelope.effects = envelope.effects.map((effect) => sameOf(before.effects, effect));
-  envelope.timers = envelope.timers.map((timer) => sameOf(before.timers, timer));
   return { seq: record.seq, snapshot, envelope };
 }
-
-const sameOf = <T extends { id: string; seq: number; attempt?: number }>(known: T[], one: T): T =>
-  known.find(({ id, seq, attempt }) => id === one.id && seq === one.seq && attempt === one.attempt) ?? one;

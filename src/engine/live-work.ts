@@ -13,6 +13,11 @@ interface RunningTimer {
 /** Most actors have none: they share this. */
 const none: readonly never[] = Object.freeze([]);
 
+/** By what names it: what is known of it besides may have changed. */
+function isAmong<T extends { id: string; seq: number; attempt?: number }>(list: readonly T[], one: T): boolean {
+  return list.some(({ id, seq, attempt }) => id === one.id && seq === one.seq && attempt === one.attempt);
+}
+
 export class LiveWork {
   readonly #address: string;
   readonly #host: ActorHost;
@@ -32,19 +37,19 @@ export class LiveWork {
     for (const effect of effects) this.#startEffect(effect, effect.seq <= restoredSeq);
   }
 
-  /** Cancels what is asked for no more, starts what is new; what is in both, as the same object, goes on. */
+  /** Cancels what is asked for no more, starts what is new; what is in both goes on. */
   change(before: Envelope, after: Envelope): void {
     if (before.timers !== after.timers) {
       const timers = this.#timers;
-      this.#timers = timers.filter(({ live }) => after.timers.includes(live));
-      for (const { live, timer } of timers) if (!after.timers.includes(live)) this.#host.cancelTimer(timer);
-      for (const timer of after.timers) if (!before.timers.includes(timer)) this.#startTimer(timer);
+      this.#timers = timers.filter(({ live }) => isAmong(after.timers, live));
+      for (const { live, timer } of timers) if (!isAmong(after.timers, live)) this.#host.cancelTimer(timer);
+      for (const timer of after.timers) if (!isAmong(before.timers, timer)) this.#startTimer(timer);
     }
     if (before.effects === after.effects) return;
     const runs = this.#runs;
-    this.#runs = runs.filter(({ live }) => after.effects.includes(live));
-    for (const run of runs) if (!after.effects.includes(run.live)) this.#host.cancelEffect(run);
-    for (const effect of after.effects) if (!before.effects.includes(effect)) this.#startEffect(effect, false);
+    this.#runs = runs.filter(({ live }) => isAmong(after.effects, live));
+    for (const run of runs) if (!isAmong(after.effects, run.live)) this.#host.cancelEffect(run);
+    for (const effect of after.effects) if (!isAmong(before.effects, effect)) this.#startEffect(effect, false);
   }
 
   end(reason: StagecraftError): void {

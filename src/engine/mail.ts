@@ -1,6 +1,7 @@
 /** What reaches an actor, and how its journal names where that came from. */
 import type { AnyEventObject } from 'xstate';
 import type { Change } from './changes.js';
+import type { Saying } from './effect-runner.js';
 import type { EntrySource } from './envelope.js';
 import type { ActorMessage } from './inbox.js';
 
@@ -13,8 +14,7 @@ export type Mail =
       reject(error: unknown): void;
     }
   | { kind: 'message'; message: ActorMessage; applied(): void }
-  /** `ended`: the one result of the effect, not something that it sent on its way. */
-  | { kind: 'effect'; id: string; seq: number; event: AnyEventObject; ended: boolean }
+  | { kind: 'effect'; id: string; seq: number; event: AnyEventObject; says: Saying }
   | { kind: 'timer'; id: string; seq: number; event: AnyEventObject }
   | { kind: 'engine'; change: Change };
 

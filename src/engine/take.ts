@@ -188,10 +188,10 @@ function moved(taker: Taker, { envelope }: ActorState, { mail, entry, step }: Mo
   return written(taker, { mail, entry, next: { seq, snapshot: step.snapshot, envelope: next }, outbox, answer });
 }
 
-/** What ended otherwise than by its own result may go on without it. */
+/** What ended otherwise than by its own result may go on without it, unless it has just said that it asks nothing. */
 function leave({ kind }: Taker, next: Envelope, { mail, effects }: { mail: Mail; effects: LiveEffect[] }): void {
-  const ended = mail.kind === 'effect' && mail.ended ? mail.id : undefined;
-  const left = next.effects.filter((effect) => effect.id !== ended && !effects.includes(effect));
+  const idle = mail.kind === 'effect' && mail.says !== 'event' ? mail.id : undefined;
+  const left = next.effects.filter((effect) => effect.id !== idle && !effects.includes(effect));
   const doubts = doubted(kind, next.doubts, left);
   if (doubts) next.doubts = doubts;
 }
@@ -246,10 +246,13 @@ function effectsAfter({ machine, kind }: Taker, before: LiveEffect[], { mail, en
   if (before.length === 0 && step.started.length === 0) return before;
   const active = machine.activeInvokes(step.snapshot);
   const { started } = step;
-  const ended = mail.kind === 'effect' && mail.ended ? mail.id : undefined;
-  const effects = before.filter(
-    ({ id }) => active.includes(id) && id !== ended && !started.some((effect) => effect.id === id),
-  );
+  const effects: LiveEffect[] = [];
+  for (const effect of before) {
+    const { id } = effect;
+    const says = mail.kind === 'effect' && mail.id === id ? mail.says : undefined;
+    if (says === 'result' || !active.includes(id) || started.some((one) => one.id === id)) continue;
+    effects.push(says === 'waits' ? { ...effect, waits: true } : effect);
+  }
   for (const one of started) {
     const { id, src, input } = one;
     // Where a state was entered twice, the last entry counts.
@@ -267,7 +270,7 @@ function effectsAfterCrash(
   mail: Mail,
   { entry, crashes }: { entry: JournalEntry; crashes: number },
 ): LiveEffect[] {
-  if (mail.kind !== 'effect' || !mail.ended) return before;
+  if (mail.kind !== 'effect' || mail.says !== 'result') return before;
   return before.map((effect) => (effect.id === mail.id ? triedAgain(effect, entry, crashes) : effect));
 }
 

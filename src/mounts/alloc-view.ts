@@ -1,11 +1,11 @@
 /** An alloc as callers see it, made of what is committed. */
-import type { StateValue } from 'xstate';
 import type { AllocContext, AllocMount, AllocState, AllocVolume } from '../../machines/alloc-types.js';
 import type { Failure } from '../../machines/host.js';
 import type { MountContext, MountUser } from '../../machines/mount-types.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
 import { asData } from '../engine/data.js';
 import type { ActorView } from '../engine/engine.js';
+import { stateName } from '../requests/state-name.js';
 
 /**
  * How a volume of an alloc is on this node. `waiting`: nothing of it is here for the alloc yet. `staged`: it is to be mounted.
@@ -60,9 +60,7 @@ export function reasonsOf({ waits, volumes = [] }: Waiting): string[] {
 /** The engine keeps contexts as the machines made them, but does not know their types. */
 export const allocContextOf = (context: object): AllocContext => context as AllocContext;
 
-/** The name of a state as it is told: without what is inside it. */
-export const allocStateOf = (value: StateValue): AllocState =>
-  (typeof value === 'string' ? value : Object.keys(value)[0]) as AllocState;
+export const allocStateOf = stateName<AllocState>;
 
 /** Of one that awaits that somebody asks for it: just that, of each volume. */
 export function waitsOf({ state, context }: ActorView): Record<string, string> {

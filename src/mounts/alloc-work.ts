@@ -9,10 +9,11 @@ import type { CallOutcome } from '../../machines/csi-types.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import { onAbort } from '../abort.js';
 import { failureOf } from '../calls/plugin-calls.js';
-import { type Clock, pause } from '../engine/clock.js';
+import type { Clock } from '../engine/clock.js';
 import type { EffectCall } from '../engine/effects.js';
-import { messageOf, StagecraftError } from '../errors.js';
+import { StagecraftError } from '../errors.js';
 import { type ClaimClient, isRetryable } from './claim-client.js';
+import { firstPauseMs, insistent, type Patience } from './insistent.js';
 import type { KnownMount } from './mount-spec.js';
 import type { Mounting } from './mounting.js';
 
@@ -30,18 +31,6 @@ type Run = EffectCall<AllocWork>;
 
 type Preparing = (volume: AllocVolume, signal: AbortSignal) => Promise<AllocMount>;
 
-/** How long it is gone on with. */
-interface Patience {
-  signal: AbortSignal;
-  /** Told why it does not get on; null: it does. */
-  tell(reason: string | null): void;
-  /** Whether what was thrown may not be thrown another time. */
-  mayGoWell(error: unknown): boolean;
-}
-
-export const firstPauseMs = 1_000;
-export const longestPauseMs = 60_000;
-
 export class AllocWorker {
   readonly #options: AllocWorkOptions;
   /** By address: what was begun for an alloc, and has not ended yet. */
@@ -55,7 +44,7 @@ export class AllocWorker {
   async prepare(run: Run): Promise<CallOutcome<AllocMount[]>> {
     try {
       const one: Preparing = async (volume, signal) => {
-        const patience: Patience = { signal, tell: teller(run, volume), mayGoWell: isRetryable };
+        const patience = this.#patience(run, volume, { signal, mayGoWell: isRetryable });
         await this.#mustHold(run, volume, patience);
         return this.#prepareOne(run, volume, patience);
       };
@@ -141,11 +130,11 @@ export class AllocWorker {
     const { signal, tell } = patience;
     const { name, volume: key, mode: _, readOnly, taskPath, ...usage } = wanted;
     const asked: KnownMount = { key, allocId, readOnly, usage };
-    const step = <T>(work: () => Promise<T>): Promise<T> => this.#insistent(patience, work);
+    const step = <T>(work: () => Promise<T>): Promise<T> => insistent(patience, work);
     const checked = await step(() => mounting.check(asked, signal));
     const generation = run.input.generations[name] ?? (await this.#claim(run, wanted, patience));
     const publishing = { ...mounting.publishing(asked), claim: { allocId, generation } };
-    const published = await step(() => claims.publish(key, publishing, { signal }));
+    const published = await step(() => claims.publish(key, publishing, { signal, tell }));
     const mount = await step(() => mounting.bring({ ...checked, isClaimed: true }, published, { signal, tell }));
     return { ...mount, name, taskPath };
   }
@@ -156,7 +145,7 @@ export class AllocWorker {
     const { name, volume: key, mode, accessMode, attachmentMode } = wanted;
     const asking = { allocId: run.input.allocId, nodeId: node, mode, accessMode, attachmentMode };
     const { signal } = patience;
-    const { generation } = await this.#insistent(patience, () => claims.claim(key, asking, { signal }));
+    const { generation } = await insistent(patience, () => claims.claim(key, asking, { signal }));
     run.send({ type: 'alloc.claimed', name, generation });
     return generation;
   }
@@ -168,7 +157,7 @@ export class AllocWorker {
     const { signal } = patience;
     const generation = generations[name];
     if (generation === undefined) return;
-    const isHeld = await this.#insistent(patience, () => claims.holds(key, { allocId, generation }, { signal }));
+    const isHeld = await insistent(patience, () => claims.holds(key, { allocId, generation }, { signal }));
     if (!isHeld) throw claimLost(wanted, allocId);
   }
 
@@ -180,12 +169,12 @@ export class AllocWorker {
     const mounting = this.#options.mounting();
     const { name, volume: key, taskPath } = wanted;
     const { allocId } = run.input;
-    const tell = teller(run, wanted);
-    const patience: Patience = { signal, tell, mayGoWell: (error) => !isClaimLost(error) };
+    const patience = this.#patience(run, wanted, { signal, mayGoWell: (error) => !isClaimLost(error) });
+    const { tell } = patience;
     // Before its claim is asked for: that may be lost while its plugin is away, for however long.
     await mounting.reachable(key, { signal, tell });
     await this.#mustHold(run, wanted, patience);
-    await this.#insistent(patience, () => mounting.confirm({ key, allocId }));
+    await insistent(patience, () => mounting.confirm({ key, allocId }));
     const standing = await mounting.standing({ key, allocId });
     if (standing) return { ...standing, name, taskPath };
     return this.#prepareOne(run, wanted, patience);
@@ -197,9 +186,9 @@ export class AllocWorker {
     const { claims, node } = this.#options;
     const mounting = this.#options.mounting();
     const { signal } = run;
-    const tell = teller(run, volume);
-    const patience: Patience = { signal, tell, mayGoWell: () => true };
-    const step = <T>(work: () => Promise<T>): Promise<T> => this.#insistent(patience, work);
+    const patience = this.#patience(run, volume, { signal, mayGoWell: () => true });
+    const { tell } = patience;
+    const step = <T>(work: () => Promise<T>): Promise<T> => insistent(patience, work);
     const known = run.input.generations[volume.name];
     const own = { allocId, nodeId: node, ...(known !== undefined && { generation: known }) };
     const [{ generation }] = await Promise.all([
@@ -208,29 +197,14 @@ export class AllocWorker {
     ]);
     if (generation === undefined) return;
     await step(async () => mounting.refuseUnclaimed(key));
-    await step(() => claims.unstaged(key, { nodeId: node, allocId, generation }, { signal }));
+    await step(() => claims.unstaged(key, { nodeId: node, allocId, generation }, { signal, tell }));
   }
 
-  /** Does it again and again, with pauses that grow, where it may go well; tells meanwhile why it does not. */
-  async #insistent<T>({ signal, tell, mayGoWell }: Patience, work: () => Promise<T>): Promise<T> {
-    let hasTold = false;
-    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-      signal.throwIfAborted();
-      try {
-        const done = await work();
-        // What goes on beside it may have told something, too.
-        if (hasTold) tell(null);
-        return done;
-      } catch (error) {
-        if (signal.aborted || !mayGoWell(error)) throw error;
-        // What it waited for so far is what the next runtime begins with.
-        if (!isClosing(error)) {
-          hasTold = true;
-          tell(messageOf(error));
-        }
-      }
-      await pause(this.#options.clock, pauseMs, signal);
-    }
+  #patience(run: Run, volume: AllocVolume, { signal, mayGoWell }: Pick<Patience, 'signal' | 'mayGoWell'>): Patience {
+    const { clock } = this.#options;
+    // What it waited for so far is what the next runtime begins with.
+    const isReason = (error: unknown): boolean => !isClosing(error);
+    return { clock, signal, tell: teller(run, volume), mayGoWell, isReason };
   }
 }
 

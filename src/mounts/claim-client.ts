@@ -5,6 +5,7 @@
 import type { Capability, CapacityRange, SecretRef } from '../../machines/csi-types.js';
 import type { ClaimRequest, NodeExpanded, VolumeKey } from '../../machines/volume-types.js';
 import { StagecraftError } from '../errors.js';
+import type { Telling } from '../requests/await-options.js';
 
 /** What a node has to know of a volume before anything is asked for it. */
 export interface KnownVolume {
@@ -30,7 +31,7 @@ export interface PublishedVolume extends KnownVolume {
 
 export type SlotRequest = Omit<ClaimRequest, 'csiNodeId'>;
 
-export interface ClaimWait {
+export interface ClaimWait extends Telling {
   /** The request is given up; what was taken stays until it is released. */
   signal: AbortSignal;
 }

@@ -5,12 +5,13 @@
  */
 import { nodeOwnedPrefix } from '../../machines/addresses.js';
 import type { AllocContext, AllocState } from '../../machines/alloc-types.js';
-import { onAbort, unlessAborted } from '../abort.js';
+import { unlessAborted } from '../abort.js';
 import { failureOf } from '../calls/plugin-calls.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf } from '../errors.js';
+import { limited } from '../requests/limited.js';
 import { allocStateOf } from './alloc-view.js';
 import { claimLost } from './alloc-work.js';
 import type { ClaimClient } from './claim-client.js';
@@ -92,32 +93,21 @@ export class ClaimWatch {
   }
 
   async #confirm({ address, alloc: { allocId }, volume, generation }: Held, silent: () => void): Promise<void> {
-    const { claims, engine, logger } = this.#options;
-    const holds = (signal: AbortSignal): Promise<boolean> =>
-      claims.holds(volume.volume, { allocId, generation }, { signal });
+    const { claims, engine, clock, logger } = this.#options;
+    // Whoever has the volumes may give no answer at all.
+    const failed = (): Error => {
+      silent();
+      return new Error(`no answer within ${limitMs} ms`);
+    };
     try {
-      const isHeld = await this.#within(holds, silent);
+      const isHeld = await limited({ clock, timeoutMs: limitMs, failed, end: this.#stop.signal }, (signal) =>
+        unlessAborted(signal, () => claims.holds(volume.volume, { allocId, generation }, { signal })),
+      );
       if (isHeld) return;
       const failure = failureOf(claimLost(volume, allocId));
       await engine.ask(address, { type: 'alloc.lost', name: volume.name, generation, failure });
     } catch (error) {
       logger.debug({ address }, `whether its claim still is its own can't be known now: ${messageOf(error)}`);
-    }
-  }
-
-  /** Whoever has the volumes may give no answer at all. */
-  async #within<T>(ask: (signal: AbortSignal) => Promise<T>, silent: () => void): Promise<T> {
-    const limit = new AbortController();
-    const cancel = this.#options.clock.after(limitMs, () => {
-      silent();
-      limit.abort(new Error(`no answer within ${limitMs} ms`));
-    });
-    const hearNoMore = onAbort(this.#stop.signal, () => limit.abort(this.#stop.signal.reason));
-    try {
-      return await unlessAborted(limit.signal, () => ask(limit.signal));
-    } finally {
-      cancel();
-      hearNoMore();
     }
   }
 

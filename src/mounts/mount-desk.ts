@@ -7,12 +7,13 @@ import { mountAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
 import type { MountContext, MountRequest, MountUser } from '../../machines/mount-types.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
-import { onAbort, unlessAborted } from '../abort.js';
+import { unlessAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import { StagecraftError } from '../errors.js';
 import { ActorWaits } from '../requests/actor-waits.js';
 import type { AwaitOptions } from '../requests/await-options.js';
+import { limited } from '../requests/limited.js';
 import { mountStateOf, mountTrouble } from './mount-view.js';
 
 /** A mount as committed. */
@@ -93,28 +94,15 @@ export class MountDesk {
     { key, allocId }: { key: VolumeKey; allocId: string },
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const limit = new AbortController();
-    const still = '; what was begun stands: see mounts.list()';
-    const late = (): void => {
-      const trouble = this.#troubleAt(key);
-      const message = `${timeoutMs} ms have passed before ${nameOf(key)} was done with for alloc ${allocId}${trouble}${still}`;
-      limit.abort(new StagecraftError('TIMEOUT', message, { address: this.addressOf(key) }));
+    const failed = (code: string): StagecraftError => {
+      const late = `${timeoutMs} ms have passed before ${nameOf(key)} was done with for alloc ${allocId}`;
+      const why = code === 'TIMEOUT' ? late : 'the wait was given up';
+      const message = `${why}${this.#troubleAt(key)}; what was begun stands: see mounts.list()`;
+      return new StagecraftError(code, message, { address: this.addressOf(key) });
     };
-    const cancel = timeoutMs === undefined ? undefined : this.#clock.after(timeoutMs, late);
-    const given = (): void => {
-      const message = `the wait was given up${this.#troubleAt(key)}${still}`;
-      limit.abort(new StagecraftError('ABORTED', message, { address: this.addressOf(key) }));
-    };
-    const ends = [
-      ...(signal ? [onAbort(signal, given)] : []),
-      onAbort(this.#end.signal, () => limit.abort(this.#closed)),
-    ];
-    try {
-      return await unlessAborted(limit.signal, () => work(limit.signal));
-    } finally {
-      cancel?.();
-      for (const end of ends) end();
-    }
+    return limited({ clock: this.#clock, timeoutMs, signal, failed, end: this.#end.signal }, (given) =>
+      unlessAborted(given, () => work(given)),
+    );
   }
 
   refuseIfClosed(): void {

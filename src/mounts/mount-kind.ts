@@ -90,7 +90,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
   const wait = async (run: EffectCall<MountCall>, compared: Promise<void>): Promise<CallOutcome<never>> => {
     // What an earlier run has begun, its machine has to know first.
     if (run.recovered || run.attempt > 1) return anew('failed', 'it may have been made by a run before a restart');
-    run.send({ type: 'call.awaits', reason: 'what is mounted here is compared with what was before' });
+    run.waits({ type: 'call.awaits', reason: 'what is mounted here is compared with what was before' });
     await compared;
     return anew('not-begun', 'what is mounted here is known');
   };

@@ -12,6 +12,7 @@ import type {
 import type { VolumeKey } from '../../machines/volume-types.js';
 import { asData } from '../engine/data.js';
 import type { MountTable } from '../host/mount-table.js';
+import { stateName } from '../requests/state-name.js';
 import { coveredBy, replacedBy, seenAt, type ToBeSeen } from './mount-seen.js';
 import type { MountPaths } from './paths.js';
 
@@ -43,9 +44,7 @@ export interface MountStatus {
   error?: Failure;
 }
 
-/** The name of a state as it is told: without what is inside it. */
-export const mountStateOf = (value: StateValue): MountState =>
-  (typeof value === 'string' ? value : Object.keys(value)[0]) as MountState;
+export const mountStateOf = stateName<MountState>;
 
 /**
  * Whoever gets it may change it. Undefined where nothing of the volume is here.

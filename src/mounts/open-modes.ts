@@ -3,11 +3,12 @@
  * That is looked up before anything is asked of the alloc, and waited for where whoever has the volumes is away.
  */
 import type { AllocVolume } from '../../machines/alloc-types.js';
-import { heed, unlessAborted } from '../abort.js';
-import { type Clock, pause } from '../engine/clock.js';
-import { messageOf, StagecraftError } from '../errors.js';
-import { firstPauseMs, longestPauseMs } from './alloc-work.js';
+import { unlessAborted } from '../abort.js';
+import type { Clock } from '../engine/clock.js';
+import { StagecraftError } from '../errors.js';
+import { limited } from '../requests/limited.js';
 import { type ClaimClient, isRetryable, type KnownVolume } from './claim-client.js';
+import { insistent } from './insistent.js';
 import { type AskedVolume, hasModes, withModes } from './mount-spec.js';
 
 export interface OpenModesOptions {
@@ -26,12 +27,10 @@ export interface OpenModesOf {
   signal: AbortSignal | undefined;
 }
 
-type Tell = (reason: string) => void;
-
 export class OpenModes {
   readonly #options: OpenModesOptions;
-  /** By the address of an alloc: what ends the looks that are made for it. */
-  readonly #underWay = new Map<string, Set<AbortController>>();
+  /** What ends the looks for an alloc, and its address. */
+  readonly #underWay = new Map<AbortController, string>();
 
   constructor(options: OpenModesOptions) {
     this.#options = options;
@@ -49,68 +48,42 @@ export class OpenModes {
       ),
     );
     if (known.every(hasModes)) return known;
-    const end = new AbortController();
+    const { claims, node, clock } = this.#options;
+    const { allocId, address, timeoutMs, signal } = of;
     const waits = new Map<string, string>();
-    const leave = this.#enter(end, waits, of);
-    const filled = async (one: AskedVolume): Promise<AskedVolume> => {
-      const tell: Tell = (reason) => waits.set(one.name, reason);
-      return withModes(one, (await this.#look(one, end.signal, tell)).capabilities);
+    const failed = (code: string): StagecraftError => {
+      const why = code === 'TIMEOUT' ? 'its time was over' : 'the wait was given up';
+      const reasons = [...waits].map(([name, reason]) => `${name}: ${reason}`).join('; ');
+      const still = reasons === '' ? '' : ` (${reasons})`;
+      const message = `${why} before the volumes of alloc ${allocId} were looked up${still}: nothing was begun`;
+      return new StagecraftError(code, message, { address });
     };
+    const filled = async (one: AskedVolume, given: AbortSignal): Promise<AskedVolume> => {
+      const tell = (reason: string | null): unknown =>
+        reason === null ? waits.delete(one.name) : waits.set(one.name, reason);
+      const look = (): Promise<KnownVolume> => claims.look(one.volume, { nodeId: node }, { signal: given });
+      const { capabilities } = await insistent({ clock, signal: given, tell, mayGoWell: isRetryable }, look);
+      return withModes(one, capabilities);
+    };
+    const end = new AbortController();
+    this.#underWay.set(end, address);
     try {
-      return await Promise.all(known.map((one) => (hasModes(one) ? one : filled(one))));
+      return await limited({ clock, timeoutMs, signal, failed, end: end.signal }, (given) =>
+        unlessAborted(given, () => Promise.all(known.map((one) => (hasModes(one) ? one : filled(one, given))))),
+      );
     } finally {
-      leave();
-      end.abort();
+      this.#underWay.delete(end);
     }
   }
 
   /** Nothing is looked up for that alloc any more. */
   end(address: string, reason: StagecraftError): void {
-    for (const one of this.#underWay.get(address) ?? []) one.abort(reason);
+    for (const [end, own] of this.#underWay) if (own === address) end.abort(reason);
   }
 
   /** The same for all. */
   close(reason: StagecraftError): void {
-    for (const address of [...this.#underWay.keys()]) this.end(address, reason);
-  }
-
-  /** Ends it in time, by its signal, and where somebody else does. @returns it has ended */
-  #enter(
-    end: AbortController,
-    waits: ReadonlyMap<string, string>,
-    { allocId, address, timeoutMs, signal }: OpenModesOf,
-  ): () => void {
-    const give = (code: string, why: string): void => {
-      const reasons = [...waits].map(([name, reason]) => `${name}: ${reason}`).join('; ');
-      const still = reasons === '' ? '' : ` (${reasons})`;
-      const message = `${why} before the volumes of alloc ${allocId} were looked up${still}: nothing was begun`;
-      end.abort(new StagecraftError(code, message, { address }));
-    };
-    const cancel =
-      timeoutMs === undefined
-        ? undefined
-        : this.#options.clock.after(timeoutMs, () => give('TIMEOUT', 'its time was over'));
-    const hearNoMore = signal && heed(signal, () => give('ABORTED', 'the wait was given up'));
-    const own = this.#underWay.get(address) ?? new Set();
-    this.#underWay.set(address, own.add(end));
-    return () => {
-      cancel?.();
-      hearNoMore?.();
-      if (own.delete(end) && own.size === 0) this.#underWay.delete(address);
-    };
-  }
-
-  async #look({ volume }: AskedVolume, signal: AbortSignal, tell: Tell): Promise<KnownVolume> {
-    const { claims, node, clock } = this.#options;
-    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-      try {
-        return await unlessAborted(signal, () => claims.look(volume, { nodeId: node }, { signal }));
-      } catch (error) {
-        if (signal.aborted || !isRetryable(error)) throw error;
-        tell(messageOf(error));
-      }
-      await pause(clock, pauseMs, signal);
-    }
+    for (const end of this.#underWay.keys()) end.abort(reason);
   }
 }
 

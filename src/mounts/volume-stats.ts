@@ -7,7 +7,7 @@ import { mountAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
 import type { MountContext } from '../../machines/mount-types.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
-import { onAbort, unlessAborted } from '../abort.js';
+import { unlessAborted } from '../abort.js';
 import type { Admitted, PluginAccess } from '../calls/plugin-access.js';
 import { failureOf } from '../calls/plugin-calls.js';
 import { lockKey, nodeCallsOf, type VolumeLocks } from '../calls/volume-locks.js';
@@ -15,6 +15,7 @@ import { type Clock, pause } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf, StagecraftError } from '../errors.js';
+import { limited } from '../requests/limited.js';
 import type { NodePort, NodeStats, VolumePlace } from './node-port.js';
 import type { MountPaths } from './paths.js';
 import { sideBySide } from './side-by-side.js';
@@ -132,20 +133,9 @@ export class Stats {
   }
 
   /** For so long, and no longer than the runtime runs. */
-  async #within<T>(ms: number, late: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { signal } = this.#stop;
-    const limit = new AbortController();
-    const cancel = this.#options.clock.after(ms, () =>
-      limit.abort(new StagecraftError('TIMEOUT', `${late} within ${ms} ms`)),
-    );
-    const hearNoMore = onAbort(signal, () => limit.abort(signal.reason));
-    if (signal.aborted) limit.abort(signal.reason);
-    try {
-      return await work(limit.signal);
-    } finally {
-      cancel();
-      hearNoMore();
-    }
+  #within<T>(timeoutMs: number, late: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const failed = (code: string): StagecraftError => new StagecraftError(code, `${late} within ${timeoutMs} ms`);
+    return limited({ clock: this.#options.clock, timeoutMs, failed, end: this.#stop.signal }, work);
   }
 
   #lockOf(address: string, key: VolumeKey): string {

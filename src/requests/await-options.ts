@@ -10,6 +10,12 @@ export interface AwaitOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** For who follows what is waited for. */
+export interface Telling {
+  /** Told, whenever something has changed, why it does not get on; null: it does. */
+  tell?: ((reason: string | null) => void) | undefined;
+}
+
 /** What is left of a time that begins now, where there is a limit. */
 export function timeLeft(clock: Clock, timeoutMs: number | undefined): () => number | undefined {
   const beganMs = clock.monotonicMs();

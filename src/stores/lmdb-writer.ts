@@ -1,6 +1,6 @@
 /**
  * Group commit: everything asked for while one transaction goes to disk is written by the next one, and all of it
- * resolves with that. One transaction is in flight at a time, because lmdb-js never answers one that could not
+ * resolves with that. What nobody waits for begins none for a moment, so that it keeps nothing waiting that comes in it. One transaction is in flight at a time, because lmdb-js never answers one that could not
  * begin: what follows a failure is tried with an empty one first. What is written is in lmdb-rows.ts
  */
 
@@ -14,10 +14,16 @@ interface Job {
   reject(error: unknown): void;
 }
 
+/** Most of what follows a commit is asked for by then. */
+const companyMs = 2;
+
 export class LmdbWriter {
   readonly #env: Environment;
   readonly #path: string;
   #waiting: Job[] = [];
+  /** A transaction is to begin; else what waits has time. */
+  #isDue = false;
+  #later: NodeJS.Timeout | undefined;
   #draining: Promise<void> | undefined;
   #hasFailed = false;
 
@@ -28,19 +34,34 @@ export class LmdbWriter {
 
   /** Runs `work` in a write transaction. Resolves with its result once all of that transaction is on disk. */
   write<T>(work: (env: Environment) => T): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      this.#waiting.push(new Work(work, resolve, reject));
-      this.#draining ??= this.#drain();
-    });
+    const written = this.#wait(work);
+    this.#begin();
+    return written;
+  }
+
+  /** The same in the next transaction, which may begin a moment later. */
+  writeSoon<T>(work: (env: Environment) => T): Promise<T> {
+    this.#later ??= setTimeout(() => this.#begin(), companyMs);
+    return this.#wait(work);
   }
 
   /** Resolves when nothing waits or is under way. */
   async idle(): Promise<void> {
+    if (this.#waiting.length > 0) this.#begin();
     await this.#draining;
   }
 
+  #wait<T>(work: (env: Environment) => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => void this.#waiting.push(new Work(work, resolve, reject)));
+  }
+
+  #begin(): void {
+    this.#isDue = true;
+    this.#draining ??= this.#drain();
+  }
+
   async #drain(): Promise<void> {
-    while (this.#waiting.length > 0) await this.#commitGroup();
+    while (this.#isDue) await this.#commitGroup();
     this.#draining = undefined;
   }
 
@@ -64,6 +85,9 @@ export class LmdbWriter {
   #takeWaiting(): Job[] {
     const jobs = this.#waiting;
     this.#waiting = [];
+    this.#isDue = false;
+    clearTimeout(this.#later);
+    this.#later = undefined;
     return jobs;
   }
 

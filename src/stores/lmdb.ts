@@ -127,7 +127,7 @@ class LmdbStore implements Store {
   }
 
   async settle(settled: { address: string; seq: number }[]): Promise<void> {
-    await this.#write((env) => {
+    await this.#session().writer.writeSoon((env) => {
       for (const { address, seq } of settled) env.outbox.removeSync([address, seq]);
     });
   }
@@ -143,7 +143,7 @@ class LmdbStore implements Store {
 
   async appendTopic(topic: string, entries: TopicEntry[]): Promise<Cursor> {
     for (const name of [topic, ...entries.map((entry) => entry.source)]) checkName(name);
-    return this.#write((env) => rows.appendTopic(env, topic, entries));
+    return this.#session().writer.writeSoon((env) => rows.appendTopic(env, topic, entries));
   }
 
   async readTopic(topic: string, after: Cursor, limit: number): Promise<TopicPage> {

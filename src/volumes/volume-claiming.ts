@@ -6,7 +6,7 @@ import { nameOf } from '../../machines/volume-requests.js';
 import type { Claim, VolumeContext, VolumeKey } from '../../machines/volume-types.js';
 import { asData } from '../engine/data.js';
 import { StagecraftError } from '../errors.js';
-import { type AwaitOptions, awaitShape } from '../requests/await-options.js';
+import { type AwaitOptions, awaitShape, type Telling } from '../requests/await-options.js';
 import {
   accessModeSchema,
   attachmentModeSchema,
@@ -95,7 +95,11 @@ export class VolumeClaiming {
    * @throws StagecraftError VOLUME_NOT_FOUND; VOLUME_IN_USE: it is not released yet; what unpublishing it has failed with for
    *   good; TIMEOUT, ABORTED
    */
-  async unstaged(key: VolumeKeyInput, { nodeId, allocId, generation }: LetGo, waiting: AwaitOptions): Promise<void> {
+  async unstaged(
+    key: VolumeKeyInput,
+    { nodeId, allocId, generation }: LetGo,
+    waiting: AwaitOptions & Telling,
+  ): Promise<void> {
     const known = keyOf(key);
     await this.#desk.tell(known, { type: 'volume.unstaged', nodeId, claimGeneration: generation, allocId });
     const reached: Goal<true>['reached'] = ({ claims, publications }) => {

@@ -8,7 +8,7 @@ import type { VolumeContext, VolumeKey, VolumeRequest } from '../../machines/vol
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
 import { StagecraftError } from '../errors.js';
-import type { AwaitOptions } from '../requests/await-options.js';
+import type { AwaitOptions, Telling } from '../requests/await-options.js';
 import { keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { addressOf, deleted, failedCreation, notFound } from './volume-checks.js';
 import { VolumeDoor } from './volume-door.js';
@@ -73,7 +73,7 @@ export class VolumeDesk {
   }
 
   /** The volume once it is made, or goes. @throws StagecraftError why it can't be made; TIMEOUT, ABORTED */
-  async made(key: VolumeKey, waiting: AwaitOptions): Promise<VolumeContext> {
+  async made(key: VolumeKey, waiting: AwaitOptions & Telling): Promise<VolumeContext> {
     const { context } = await this.present(key);
     const reached: Goal<VolumeContext>['reached'] = (now) => {
       if (now.csi || now.deletion) return now;

@@ -10,7 +10,7 @@ import type { Clock } from '../engine/clock.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { StagecraftError } from '../errors.js';
 import type { Page } from '../requests/actor-pages.js';
-import type { AwaitOptions } from '../requests/await-options.js';
+import type { AwaitOptions, Telling } from '../requests/await-options.js';
 import { checked, keyOf, nodeIdSchema, textSchema, type VolumeKeyInput } from '../requests/fields.js';
 import type { Capacity, CapacityRequest } from './capacity.js';
 import type { Expanded, ExpandRequest } from './expansion.js';
@@ -244,7 +244,7 @@ export class VolumeManager {
   }
 
   /** The node has let go of what a claim has used. Resolves when that is gone. @throws as VolumeClaiming.unstaged */
-  unstaged(key: VolumeKeyInput, claim: LetGo, options: AwaitOptions): Promise<void> {
+  unstaged(key: VolumeKeyInput, claim: LetGo, options: AwaitOptions & Telling): Promise<void> {
     return this.#claiming.unstaged(key, claim, options);
   }
 

@@ -5,7 +5,14 @@ import { wishOf } from '../../machines/volume-modes.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { PublishRequest, VolumeContext } from '../../machines/volume-types.js';
 import { StagecraftError } from '../errors.js';
-import { type AwaitOptions, awaitSchema, awaitShape, checkedOptions, timeLeft } from '../requests/await-options.js';
+import {
+  type AwaitOptions,
+  awaitSchema,
+  awaitShape,
+  checkedOptions,
+  type Telling,
+  timeLeft,
+} from '../requests/await-options.js';
 import { checked, keyOf, nodeIdSchema, type VolumeKeyInput } from '../requests/fields.js';
 import { addressOf, capabilityOf, failed } from './volume-checks.js';
 import type { VolumeDesk } from './volume-desk.js';
@@ -20,7 +27,7 @@ export interface PublishOptions extends AwaitOptions {
 }
 
 /** For a claim: not without it. */
-export type ClaimedPublish = PublishOptions & Pick<PublishRequest, 'claim'>;
+export type ClaimedPublish = PublishOptions & Pick<PublishRequest, 'claim'> & Telling;
 
 export class VolumePublishing {
   readonly #desk: VolumeDesk;
@@ -32,13 +39,17 @@ export class VolumePublishing {
   }
 
   /** @returns the volume as it was committed when it had come there */
-  async publish(key: VolumeKeyInput, nodeId: string, { claim, ...options }: ClaimedPublish): Promise<VolumeContext> {
+  async publish(
+    key: VolumeKeyInput,
+    nodeId: string,
+    { claim, tell, ...options }: ClaimedPublish,
+  ): Promise<VolumeContext> {
     this.#desk.refuseIfClosed();
     const known = keyOf(key);
     checkNodeId(nodeId);
     const { capability, readOnly, signal, timeoutMs } = checkedOptions(publishSchema, options);
     const left = timeLeft(this.#desk.clock, timeoutMs);
-    const context = await this.#desk.made(known, { signal, timeoutMs });
+    const context = await this.#desk.made(known, { signal, timeoutMs, tell });
     const wish = {
       readOnly,
       ...(capability !== undefined && { capability: capabilityOf(known, context, capability) }),
@@ -64,7 +75,7 @@ export class VolumePublishing {
       return isThere ? now : undefined;
     };
     const goal = `published on node ${nodeId}`;
-    return this.#desk.until({ key: known, goal, reached, signal, timeoutMs: left() });
+    return this.#desk.until({ key: known, goal, reached, tell, signal, timeoutMs: left() });
   }
 
   async unpublish(key: VolumeKeyInput, nodeId: string, options: AwaitOptions): Promise<void> {

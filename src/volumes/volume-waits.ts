@@ -7,10 +7,11 @@ import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
 import type { StagecraftError } from '../errors.js';
 import { type ActorGoal, ActorWaits } from '../requests/actor-waits.js';
+import type { Telling } from '../requests/await-options.js';
 import { addressOf } from './volume-checks.js';
 import { stateOf, troubleOf } from './volume-view.js';
 
-export interface Goal<T> extends Omit<ActorGoal<T>, 'address' | 'name' | 'reached'> {
+export interface Goal<T> extends Omit<ActorGoal<T>, 'address' | 'name' | 'reached'>, Telling {
   key: VolumeKey;
   /** What is waited for; absent while it is not there. What it throws ends the wait. */
   reached(context: VolumeContext, state: StateValue): T | undefined;
@@ -35,13 +36,18 @@ export class VolumeWaits {
    * Resolves once it is reached.
    * @throws StagecraftError what `reached` throws; TIMEOUT, ABORTED, RUNTIME_CLOSED: the work goes on, and how far it is
    */
-  until<T>({ key, reached, ...goal }: Goal<T>): Promise<T> {
+  until<T>({ key, reached, tell, ...goal }: Goal<T>): Promise<T> {
     return this.#waits.until({
       ...goal,
       address: addressOf(key),
       name: nameOf(key),
-      // The engine keeps contexts as the machines made them, but does not know their types.
-      reached: ({ context, state }) => reached(context as VolumeContext, state),
+      reached: ({ context, state }) => {
+        // The engine keeps contexts as the machines made them, but does not know their types.
+        const volume = context as VolumeContext;
+        const found = reached(volume, state);
+        tell?.((found === undefined && troubleOf(volume)?.message) || null);
+        return found;
+      },
     });
   }
 

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { type CsiHandlers, CsiStatus } from '../../src/csi/server.js';
+import { inJavaScript } from '../built.js';
 import { Served } from './served.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -50,9 +51,10 @@ describe('docs/csi.md', () => {
     it(`example ${index + 1} runs, prints what it should, and ends by itself`, async () => {
       mkdirSync(join(served.folder, 'node_modules'));
       symlinkSync(root, join(served.folder, 'node_modules', 'stagecraft'));
-      const file = join(served.folder, 'example.mts');
-      writeFileSync(file, (examples[index] ?? '').replace('/run/my-driver/csi.sock', served.socketPath));
-      const { stdout } = await promisify(execFile)(process.execPath, ['--import=tsx', file], { cwd: root });
+      const file = join(served.folder, 'example.mjs');
+      const example = (examples[index] ?? '').replace('/run/my-driver/csi.sock', served.socketPath);
+      writeFileSync(file, inJavaScript(example));
+      const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: root });
       expect(stdout).to.equal(output);
     });
   }

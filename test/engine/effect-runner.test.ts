@@ -1,7 +1,7 @@
 /** One run of an effect after the other: what it is told, what comes of it, and that it comes once. */
 import { expect } from 'chai';
 import type { AnyEventObject } from 'xstate';
-import { EffectRunner, type Run } from '../../src/engine/effect-runner.js';
+import { EffectRunner, type Run, type Saying } from '../../src/engine/effect-runner.js';
 import type { Effect, EffectCall } from '../../src/engine/effects.js';
 import type { LiveEffect } from '../../src/engine/envelope.js';
 import { TimerHeap } from '../../src/engine/timer-heap.js';
@@ -14,7 +14,7 @@ describe('the runner of effects', () => {
   let clock: SimulatedClock;
   let timers: TimerHeap;
   let runner: EffectRunner;
-  let delivered: { event: AnyEventObject; ended: boolean }[];
+  let delivered: { event: AnyEventObject; says: Saying }[];
   let unhandled: unknown[];
 
   const keepUnhandled = (error: unknown): void => void unhandled.push(error);
@@ -24,7 +24,7 @@ describe('the runner of effects', () => {
     timers = new TimerHeap(clock);
     delivered = [];
     unhandled = [];
-    runner = new EffectRunner(clock, timers, (_, __, event, ended) => delivered.push({ event, ended }));
+    runner = new EffectRunner(clock, timers, (_, __, event, says) => delivered.push({ event, says }));
     process.on('unhandledRejection', keepUnhandled);
   });
 
@@ -182,8 +182,8 @@ describe('the runner of effects', () => {
     event.list.push(2);
     work.last.send({ type: 'more' });
     expect(delivered).to.deep.equal([
-      { event: { type: 'news', list: [1] }, ended: false },
-      { event: { type: 'more' }, ended: false },
+      { event: { type: 'news', list: [1] }, says: 'event' },
+      { event: { type: 'more' }, says: 'event' },
     ]);
   });
 
@@ -220,7 +220,7 @@ describe('the runner of effects', () => {
     Object.assign(plain, { run: () => 'gold' });
     start(plain);
     await rest();
-    expect(delivered[0]).to.deep.include({ ended: true });
+    expect(delivered[0]).to.deep.include({ says: 'result' });
     expect(delivered[0]?.event).to.deep.include({ type: 'xstate.done.actor.work', output: 'gold' });
   });
 

@@ -25,7 +25,8 @@ export function manualEffect(deadlineMs: number | 'loop' = Number.POSITIVE_INFIN
     },
     run: (call) =>
       new Promise((finish, fail) => {
-        calls.push({ ...call, signal: call.signal, finish, fail });
+        const { signal } = call;
+        calls.push({ ...call, signal, sent: () => call.sent(), waits: (event) => call.waits(event), finish, fail });
       }),
   };
 }

@@ -1,8 +1,9 @@
-/** An effect that undoes another: it waits until no call that nobody waits for can still be under way. */
+/** An effect that undoes another: it is not clear until no call that nobody waits for can still be under way. */
 import { expect } from 'chai';
 import { setup } from 'xstate';
 import { type Stamped, unbound, unboundLoop } from '../../machines/host.js';
-import type { ActorKind } from '../../src/engine/effects.js';
+import { pause } from '../../src/engine/clock.js';
+import type { ActorKind, Effect, EffectCall } from '../../src/engine/effects.js';
 import { Lab, type Life } from './lab.js';
 import { type ManualEffect, manualEffect } from './manual-effect.js';
 
@@ -47,16 +48,28 @@ describe('negating effects', () => {
   beforeEach(async () => {
     lab = new Lab();
     open = manualEffect(deadlineMs);
-    shut = Object.assign(manualEffect(5_000), { negates: ['open'] });
+    shut = manualEffect(5_000);
     look = manualEffect(5_000);
     await restart();
   });
 
   const restart = async (how: Pick<ActorKind, 'onDemand'> = {}): Promise<void> => {
-    const effects = { open, shut, look, watch: manualEffect('loop') };
+    const effects = { open, shut: shutting(shut), look, watch: manualEffect('loop') };
     const kind: ActorKind = { machine: doorMachine, effects, begin: () => ({}), ...how };
     life = await lab.start([kind]);
   };
+  /** It waits until it is clear, and begins then. */
+  const shutting = ({ run }: ManualEffect): Effect => ({
+    sentDeadlineMs: 5_000,
+    negates: ['open'],
+    run: async (call) => {
+      const clearInMs = call.clearInMs();
+      if (clearInMs > 0) await pause(lab.clock, clearInMs, call.signal);
+      call.signal.throwIfAborted();
+      call.sent();
+      return run(call);
+    },
+  });
   const ask = (type: string, address = 'door/a'): Promise<unknown> => life.engine.ask(address, { type });
 
   /** From now on it waits for as long as a call may last, then it is made. */
@@ -237,6 +250,76 @@ describe('negating effects', () => {
     await restart();
     await ask('shut');
     await waitsOutACall();
+  });
+
+  describe('its counterpart has said that it waits, and asks nothing of the world', () => {
+    beforeEach(async () => {
+      await ask('open');
+      open.last.waits({ type: 'opening.waits' });
+      await lab.rest();
+    });
+
+    it('its state was left, and the runtime ended, then it starts at once in the next one', async () => {
+      await ask('look');
+      look.last.finish();
+      await lab.rest();
+      await restart();
+      await ask('shut');
+      expect(shut.calls).to.have.length(1);
+    });
+
+    it('a runtime ended meanwhile, then it starts at once', async () => {
+      await restart();
+      await ask('shut');
+      expect(shut.calls).to.have.length(1);
+    });
+
+    it('it goes on waiting as one and the same run', async () => {
+      expect(open.calls).to.have.length(1);
+      expect(open.last.signal.aborted).to.equal(false);
+      open.last.finish();
+      await lab.rest();
+      expect(life.engine.peek('door/a')?.state).to.equal('still');
+    });
+
+    it('a runtime ended meanwhile, and the next one while it ran again, then it waits: that one said nothing', async () => {
+      await restart();
+      await lab.clock.advance(1_000);
+      expect(open.last.attempt).to.equal(2);
+      await restart();
+      await ask('shut');
+      await waitsOutACall();
+    });
+
+    it('it can ask nothing any more', () => {
+      expect(() => open.last.sent()).to.throw('open has said that it waits');
+    });
+  });
+
+  it('that says what it waits for as its state is left by that has nothing under way', async () => {
+    await ask('open');
+    open.last.waits({ type: 'shut' });
+    await lab.rest();
+    expect(shut.calls).to.have.length(1);
+    shut.last.finish();
+    await lab.rest();
+    await restart();
+    await ask('shut');
+    expect(shut.calls).to.have.length(2);
+  });
+
+  it('it can ask nothing before it is clear', async () => {
+    let early: unknown;
+    const hasty = { ...shutting(shut), run: async (call: EffectCall) => call.sent() };
+    await ask('open');
+    const kind: ActorKind = { machine: doorMachine, effects: { open, shut: hasty }, begin: () => ({}) };
+    life = await lab.start([kind]);
+    life.engine.observe(({ entry: { event } }) => {
+      if (event?.type === 'xstate.error.actor.shut') early = event.error;
+    });
+    await ask('shut');
+    await lab.rest();
+    expect(early).to.deep.include({ message: 'what shut undoes may still be under way' });
   });
 
   for (const [how, byMs] of [

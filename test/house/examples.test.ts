@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { startDriver } from '../../src/driver/driver.js';
+import { inJavaScript } from '../built.js';
 import { RedisProcess } from '../redis/servers.js';
 import { pluginPids, unmountAll } from '../scenarios/agent-process.js';
 
@@ -39,9 +40,9 @@ describe('docs/library.md', () => {
   it('its pieces are one program, which runs to its end and leaves no task', async () => {
     const page = readFileSync(join(root, 'docs/library.md'), 'utf8');
     const program = [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code).join('');
-    const file = join(place, 'example.mts');
-    writeFileSync(file, adapted(program, { '/var/lib/my-agent': join(directory, 'data') }));
-    const { stdout } = await promisify(execFile)(process.execPath, [...process.execArgv, file], { timeout: 20_000 });
+    const file = join(place, 'example.mjs');
+    writeFileSync(file, inJavaScript(adapted(program, { '/var/lib/my-agent': join(directory, 'data') })));
+    const { stdout } = await promisify(execFile)(process.execPath, [file], { timeout: 20_000 });
     expect(stdout.split('\n')).to.deep.equal([
       'running true true',
       'true',

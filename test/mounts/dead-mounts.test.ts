@@ -7,11 +7,11 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { type HostTool, hostTool, type Liveness } from '../../src/mounts/host-tool.js';
 import { type MountPaths, mountPaths, type Place } from '../../src/mounts/paths.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
+import { builtProgram } from '../built.js';
 import { until } from '../until.js';
 import { type DeadMount, deadMount } from './dead-fuse.js';
 import { processesOf } from './processes-of.js';
@@ -40,11 +40,9 @@ async function toldLater(tool: HostTool, path: string): Promise<Liveness> {
   return told;
 }
 
-const program = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-
 /** @returns what the program said, or why it failed; `hangs` where it had to be killed */
 async function said(name: string, ...args: string[]): Promise<string> {
-  const child = spawn(process.execPath, ['--import=tsx', program(name), ...args], {
+  const child = spawn(process.execPath, [builtProgram(new URL(name, import.meta.url)), ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 15_000,
     killSignal: 'SIGKILL',

@@ -1,9 +1,9 @@
 /** Tools that run as processes of their own. Of mounts that are dead: dead-mounts.test.ts */
 import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { hostTool, ToolOverdue } from '../../src/mounts/host-tool.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
+import { builtProgram } from '../built.js';
 import { until } from '../until.js';
 import { processesOf } from './processes-of.js';
 
@@ -55,8 +55,8 @@ describe('host tools', () => {
   });
 
   it('without a file descriptor left a tool does not run, and says why', () => {
-    const program = fileURLToPath(new URL('starved-process.ts', import.meta.url));
-    const shell = ['-c', 'ulimit -n 64 && exec "$@"', 'sh', process.execPath, '--import=tsx', program];
+    const program = builtProgram(new URL('starved-process.ts', import.meta.url));
+    const shell = ['-c', 'ulimit -n 64 && exec "$@"', 'sh', process.execPath, program];
     const { stdout, stderr } = spawnSync('sh', shell, { encoding: 'utf8' });
     expect(stderr).to.equal('');
     const { ran, isAlive } = JSON.parse(stdout);

@@ -17,7 +17,6 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { systemClock } from '../../src/engine/clock.js';
@@ -25,6 +24,7 @@ import { readMountTable } from '../../src/host/mount-info.js';
 import { hostTool } from '../../src/mounts/host-tool.js';
 import { mountPaths } from '../../src/mounts/paths.js';
 import { hostPlaces } from '../../src/mounts/places.js';
+import { builtProgram } from '../built.js';
 import { refusalOf } from '../refusal.js';
 
 describe('places in directories that a plugin can write to', () => {
@@ -99,8 +99,8 @@ describe('places in directories that a plugin can write to', () => {
     mkdirSync(dirname(pipe), { recursive: true });
     execFileSync('mkfifo', [pipe]);
     // In a process that can be killed: one that waits for a pipe would never say so.
-    const made = [fileURLToPath(new URL('places-process.ts', import.meta.url)), folder, 'data', 'makeParent'];
-    const { stdout } = await promisify(execFile)(process.execPath, ['--import=tsx', ...made], {
+    const made = [builtProgram(new URL('places-process.ts', import.meta.url)), folder, 'data', 'makeParent'];
+    const { stdout } = await promisify(execFile)(process.execPath, made, {
       timeout: 20_000,
       killSignal: 'SIGKILL',
     });

@@ -60,11 +60,15 @@ export class MountHouse {
     });
     const house = new MountHouse(folder, driver, options);
     await house.open();
-    const connection = { socketPath: join(folder, 'csi.sock') };
-    for (const type of ['csi-controller', 'csi-node'])
-      await house.runtime.plugins.register({ type, name: plugin, allocId: 'disk-1', connection });
-    await house.healthy();
+    await house.register();
     return house;
+  }
+
+  async register(): Promise<void> {
+    const connection = { socketPath: join(this.folder, 'csi.sock') };
+    for (const type of ['csi-controller', 'csi-node'])
+      await this.runtime.plugins.register({ type, name: plugin, allocId: 'disk-1', connection });
+    await this.healthy();
   }
 
   get runtime(): Runtime {

@@ -132,6 +132,8 @@ describe('the calls of a mount', () => {
       recovered: false,
       attempt: 1,
       sent: () => called.push('sent'),
+      clearInMs: () => 0,
+      waits: () => {},
       send: () => {},
     };
     return (await effects[src]?.run(run)) as CallOutcome<unknown>;

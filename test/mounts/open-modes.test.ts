@@ -62,15 +62,20 @@ describe('modes that an alloc leaves out', () => {
   describe('while whoever has the volumes is away', () => {
     let isAway: boolean;
     let looks: number;
+    /** Those that nobody waits for any more. */
+    let dropped: string[];
     beforeEach(async () => {
       isAway = true;
       looks = 0;
+      dropped = [];
       const known = { uid: 'u', plugin, capabilities: [many], secrets: {} };
       const refused = new StagecraftError('NOT_LEADER', 'another one leads');
       const claims: ClaimClient = {
-        look: async () => {
+        look: async ({ id }, _, { signal }) => {
           looks += 1;
-          if (isAway) throw refused;
+          if (id === 'nix') throw new StagecraftError('VOLUME_NOT_FOUND', 'there is none');
+          if (id === 'silent') return new Promise(() => signal.addEventListener('abort', () => dropped.push(id)));
+          if (isAway || id === 'log') throw refused;
           return known;
         },
         claim: async () => ({ generation: 1 }),
@@ -114,6 +119,22 @@ describe('modes that an alloc leaves out', () => {
       setImmediate(() => gone.abort());
       expect(await given.told).to.match(/^ABORTED .*data: another one leads.*nothing was begun/);
       expect(await house.runtime.allocations.list()).to.deep.equal([]);
+    });
+
+    it('H1 given up while one of two is looked up by now: only the other was waited for', async () => {
+      const gone = new AbortController();
+      const requests = [open('data'), open('log')];
+      const refusal = refusalOf(house.runtime.allocations.prepare('web', requests, { signal: gone.signal }));
+      while (looks < 2) await new Promise(setImmediate);
+      isAway = false;
+      while (looks < 4) await new Promise(setImmediate);
+      setImmediate(() => gone.abort());
+      expect((await refusal).message).to.include('looked up (log: another one leads): nothing was begun');
+    });
+
+    it('H1 where one is none, the looks for the others are given up', async () => {
+      const refusal = await refusalOf(house.runtime.allocations.prepare('web', [open('silent'), open('nix')]));
+      expect([refusal.code, dropped]).to.deep.equal(['VOLUME_NOT_FOUND', ['silent']]);
     });
 
     it('H2 released, or the runtime ends: nothing comes of it', async () => {

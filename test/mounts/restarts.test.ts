@@ -8,6 +8,7 @@ import { bootId } from '../../src/host/boot-id.js';
 import type { ClaimClient } from '../../src/mounts/claim-client.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { refusalOf } from '../refusal.js';
+import { until } from '../until.js';
 import { type DeadMount, deadMount } from './dead-fuse.js';
 import { MountHouse, many, node, plugin, single } from './mount-house.js';
 
@@ -161,6 +162,63 @@ describe('mounts after a restart', () => {
     await house.runtime.allocations.release('web');
     expect([house.mounted(), house.leftovers()]).to.deep.equal([[], []]);
   });
+
+  describe('where a call may last an hour, and what undoes it waits as long', () => {
+    beforeEach(async () => {
+      house = await MountHouse.start({ calls: { nodeTimeoutMs: 3_600_000 } });
+      await house.make('data', many);
+    });
+
+    it('H4 M3 a release says that, and until when, where the runtime before ended with a stage under way', async () => {
+      house.driver.script('NodeStageVolume', { hang: 'before' });
+      house.runtime.allocations.prepare('web', [house.wanted('data', many)]).catch(() => {});
+      await until(
+        () => house.nodeCalls().includes('Stage'),
+        () => house.nodeCalls().join(),
+      );
+      await house.reopen();
+      await house.healthy();
+      house.runtime.allocations.release('web').catch(() => {});
+      const { waits } = await house.allocIs('web', (alloc) => alloc.waits.data?.includes('undoes') ?? false);
+      expect(waits.data).to.match(
+        /an earlier call .* may still be under way at the plugin, until \d{4}-\S+Z at the latest$/,
+      );
+      expect(house.nodeCalls()).to.not.include('Unstage');
+    });
+
+    it('H4 a stage that only waited for its plugin, after one that has failed, is nothing that a release has to wait for', async () => {
+      house.driver.script('NodeStageVolume', { code: 'ABORTED', text: 'busy' }, { times: 'always' });
+      house.runtime.allocations.prepare('web', [house.wanted('data', many)]).catch(() => {});
+      await house.told('failed');
+      await deregister();
+      await waitsForPlugin();
+      house.runtime.allocations.release('web').catch(() => {});
+      await house.allocIs('web', ({ state }) => state === 'releasing');
+      await waitsForPlugin();
+      await house.reopen();
+      house.driver.clear('NodeStageVolume');
+      await house.register();
+      await house.runtime.allocations.release('web');
+      expect((await house.runtime.volumes.get({ id: 'data' }))?.claims).to.deep.equal([]);
+      expect([house.nodeCalls().at(-1), house.mounted()]).to.deep.equal(['Unstage', []]);
+    });
+
+    it('M3 what the controller side of its volume waits for is told of an alloc', async () => {
+      await deregister();
+      const prepared = house.runtime.allocations.prepare('web', [house.wanted('data', many)]);
+      await waitsForPlugin();
+      await house.register();
+      await prepared;
+      expect((await house.runtime.allocations.status('web')).waits).to.deep.equal({});
+    });
+  });
+
+  async function deregister(): Promise<void> {
+    for (const type of ['csi-controller', 'csi-node']) await house.runtime.plugins.deregister(type, plugin, 'disk-1');
+  }
+
+  const waitsForPlugin = (): Promise<unknown> =>
+    house.allocIs('web', (alloc) => alloc.waits.data?.includes('not registered') ?? false);
 
   it('M6 beside a mount that never answers a runtime starts, prepares and releases others, and ends', async () => {
     house = await MountHouse.start();

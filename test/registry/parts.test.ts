@@ -56,6 +56,8 @@ describe('fingerprint loop', () => {
       recovered: false,
       attempt: 1,
       sent: () => {},
+      clearInMs: () => 0,
+      waits: () => {},
       send: (event) => sent.push(event),
     });
     return { stop, sent, ended };

@@ -3,6 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import {
+  type FaultDriver,
+  type FaultDriverOptions,
+  faultDriver,
+} from '../../dist/src/testing/fault-driver/fault-driver.js';
 import type { PluginInfo } from '../../machines/plugin.js';
 import { openChannels } from '../../src/csi/channel.js';
 import type { CsiHandlers } from '../../src/csi/server.js';
@@ -13,13 +18,7 @@ import { watchedDirectories } from '../../src/registry/socket-watch.js';
 import { createRuntime, type Runtime } from '../../src/runtime.js';
 import type { RuntimeOptions } from '../../src/runtime-options.js';
 import { memoryStore } from '../../src/stores/memory.js';
-import {
-  type FaultDriver,
-  type FaultDriverOptions,
-  type FaultyServer,
-  faultDriver,
-  serveFaulty,
-} from '../../src/testing/index.js';
+import { type FaultyServer, serveFaulty } from '../../src/testing/index.js';
 import { until } from '../until.js';
 import { inShort } from './house.js';
 

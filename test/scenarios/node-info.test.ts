@@ -3,9 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import {
+  type FaultDriver,
+  type FaultDriverOptions,
+  faultDriver,
+} from '../../dist/src/testing/fault-driver/fault-driver.js';
 import type { PluginInfo } from '../../machines/plugin.js';
 import { createRuntime, type PluginEvent, type PluginStatus, type Runtime } from '../../src/index.js';
-import { type FaultDriver, type FaultDriverOptions, faultDriver } from '../../src/testing/index.js';
 
 const topologyOf = (nodeId: string): Record<string, string> => ({ 'topology.hostpath.csi.stagecraft/node': nodeId });
 

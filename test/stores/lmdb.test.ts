@@ -8,13 +8,13 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { CommitResult, Store } from '../../src/engine/store.js';
 import { lmdbStore } from '../../src/stores/lmdb.js';
 import { type Environment, openEnvironment } from '../../src/stores/lmdb-environment.js';
 import { type StoreHarness, storeSuite } from '../../src/testing/store-suite/store-suite.js';
 import { commitOf, failureOf } from '../../src/testing/store-suite/subject.js';
+import { builtProgram } from '../built.js';
 
 async function harness(): Promise<StoreHarness> {
   const path = await mkdtemp(join(tmpdir(), 'stagecraft-lmdb-'));
@@ -209,6 +209,15 @@ describe('lmdb store', () => {
     await withStore(async (store) => expect(await store.load('a')).to.include({ seq: 100 }));
   });
 
+  it('an event that waits for what comes along when the store closes is written before it is closed', async () => {
+    let appended: Promise<number> | undefined;
+    await withStore(async (store) => {
+      appended = store.appendTopic('weather', [{ source: 'a', seq: 1, index: 0, text: '{}' }]);
+    });
+    expect(await appended).to.equal(1);
+    await withStore(async (store) => expect((await store.readTopic('weather', 0, 10)).rows).to.have.length(1));
+  });
+
   it('a process killed amid a burst of commits loses nothing that it was told is done', async function () {
     this.timeout(30_000);
     const child = startWriter(path);
@@ -260,9 +269,9 @@ describe('lmdb store', () => {
 type Writer = ChildProcessByStdio<null, Readable, null>;
 
 function startWriter(path: string, before = ''): Writer {
-  const script = fileURLToPath(new URL('lmdb-writer.ts', import.meta.url));
+  const script = builtProgram(new URL('lmdb-writer.ts', import.meta.url));
   const command = `${before}exec "$@"`;
-  const args = ['-c', command, 'sh', process.execPath, '--import=tsx', script, path];
+  const args = ['-c', command, 'sh', process.execPath, script, path];
   return spawn('sh', args, { stdio: ['ignore', 'pipe', 'ignore'] });
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { inJavaScript } from '../built.js';
 import { inScenes } from './scene.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -19,18 +20,18 @@ function programOf(fragment: string): string {
   return own + program.replace(middle, () => fragment.replace(imports, ''));
 }
 
-/** The package's own entry points, as source. */
-const fromSource = (code: string): string =>
-  code.replaceAll(/'stagecraft\/(\w+)'/g, (_, entry) => JSON.stringify(join(root, `src/${entry}/index.ts`)));
+/** The package's own entry points, where they are built. */
+const fromBuilt = (code: string): string =>
+  code.replaceAll(/'stagecraft\/(\w+)'/g, (_, entry) => JSON.stringify(join(root, `dist/src/${entry}/index.js`)));
 
 describe('docs/fault-driver.md', () => {
   const scenes = inScenes();
 
   for (const [index, code] of [program, ...fragments.map(programOf)].entries()) {
     it(`example ${index + 1} runs`, async () => {
-      const file = join(scenes.scene.folder, 'example.mts');
-      writeFileSync(file, fromSource(code));
-      await promisify(execFile)(process.execPath, [...process.execArgv, file]);
+      const file = join(scenes.scene.folder, 'example.mjs');
+      writeFileSync(file, inJavaScript(fromBuilt(code)));
+      await promisify(execFile)(process.execPath, [file]);
     });
   }
 

@@ -5,9 +5,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { refusalOf } from '../refusal.js';
+import { builtProgram } from '../built.js';
+import { builtRefusalOf, refusalOf } from '../refusal.js';
 import { deadline, inScenes, isAlive } from './scene.js';
 
 describe('fault driver: its process', () => {
@@ -63,7 +63,7 @@ describe('fault driver: its process', () => {
 
   it('waited for in vain to stand still: a TIMEOUT that says so, and a later wait is not disturbed', async () => {
     const driver = await scenes.scene.driver();
-    const refusal = await refusalOf(driver.waitForFreeze({ timeoutMs: 5 }));
+    const refusal = await builtRefusalOf(driver.waitForFreeze({ timeoutMs: 5 }));
     expect(refusal.code).to.equal('TIMEOUT');
     expect(refusal.message).to.equal('waited 5 ms in vain until the fault driver stood still');
     const waiting = driver.waitForFreeze();
@@ -152,7 +152,7 @@ describe('fault driver: its process', () => {
     const { scene } = scenes;
     const first = await scene.driver();
     const second = { nodeId: 'node-2', dataDir: join(scene.folder, 'other') };
-    expect((await refusalOf(scene.driver(second))).code).to.equal('SOCKET_IN_USE');
+    expect((await builtRefusalOf(scene.driver(second))).code).to.equal('SOCKET_IN_USE');
     await scene.driver({ ...second, takesOver: true });
     const client = scene.client();
     expect(await client.nodeGetInfo()).to.include({ nodeId: 'node-2' });
@@ -181,14 +181,16 @@ describe('fault driver: its process', () => {
     await driver.start();
     await scenes.scene.client().probe();
     expect(await waiting).to.include({ number: 1 });
-    const again = refusalOf(driver.waitForCall('Probe'));
+    const again = builtRefusalOf(driver.waitForCall('Probe'));
     await driver.stop();
     expect((await again).message).to.contain('was stopped');
   });
 
   it('says what keeps it from starting, and leaves no process', async () => {
     const before = ownChildren();
-    expect(await refusalOf(scenes.scene.driver({ nodeId: 'n'.repeat(257) }))).to.include({ code: 'INVALID_ARGUMENT' });
+    expect(await builtRefusalOf(scenes.scene.driver({ nodeId: 'n'.repeat(257) }))).to.include({
+      code: 'INVALID_ARGUMENT',
+    });
     expect(before).to.include.members(ownChildren());
   });
 
@@ -214,7 +216,7 @@ describe('fault driver: its process', () => {
     const driver = await scenes.scene.driver();
     const others = ownChildren().filter((pid) => pid !== String(driver.pid));
     const killed = driver.kill();
-    const started = refusalOf(driver.start());
+    const started = builtRefusalOf(driver.start());
     await Promise.all([driver.stop(), killed]);
     expect((await started).code).to.equal('ABORTED');
     expect(others).to.include.members(ownChildren());
@@ -246,8 +248,8 @@ const ownChildren = (): string[] =>
 
 /** A process that starts a driver and tells its pid. */
 function ownerOf(folder: string, state: 'running' | 'frozen'): ChildProcess {
-  const program = fileURLToPath(new URL('./fault-owner.ts', import.meta.url));
-  return spawn(process.execPath, [...process.execArgv, program, folder, state], {
+  const program = builtProgram(new URL('./fault-owner.ts', import.meta.url));
+  return spawn(process.execPath, [program, folder, state], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
 }

@@ -3,16 +3,15 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { openChannels } from '../../src/csi/channel.js';
-import { CsiClient, type CsiClientOptions } from '../../src/csi/client.js';
-import type { CsiHandlers } from '../../src/csi/server.js';
 import {
   type FaultDriver,
   type FaultDriverOptions,
-  type FaultyServer,
   faultDriver,
-  serveFaulty,
-} from '../../src/testing/index.js';
+} from '../../dist/src/testing/fault-driver/fault-driver.js';
+import { openChannels } from '../../src/csi/channel.js';
+import { CsiClient, type CsiClientOptions } from '../../src/csi/client.js';
+import type { CsiHandlers } from '../../src/csi/server.js';
+import { type FaultyServer, serveFaulty } from '../../src/testing/index.js';
 
 export class Scene {
   readonly folder = mkdtempSync(join(tmpdir(), 'faults-'));
