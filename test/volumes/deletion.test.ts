@@ -208,12 +208,18 @@ describe('deleting a volume', () => {
     });
 
     it('V13 published where it is claimed: to release it is all that has to be done first', async () => {
-      await house.volumes.claim(key, { allocId: 'web-1', nodeId: 'a', mode: 'write', ...capability });
+      const claim = { allocId: 'web-1', nodeId: 'a', mode: 'write', ...capability } as const;
+      const { generation } = await house.volumes.claim(key, claim);
       await house.volumes.publish(key, 'a', { capability });
       const { message } = await refusalOf(house.volumes.delete(key));
       expect(message)
         .to.include('node a (published')
         .and.match(/: release it first, or delete it with force$/);
+      await house.volumes.release(key, 'web-1');
+      await house.runtime.nodes.reportUnstaged('a', key, { claimGeneration: generation });
+      await house.rest();
+      await house.volumes.delete(key);
+      await isGone();
     });
 
     it('V13 published, with force: unpublished first, nothing is left, and who claimed it is told', async () => {
