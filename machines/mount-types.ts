@@ -24,6 +24,8 @@ export interface KernelMount {
   root: string;
   /** E.g. `ext4`. Absent in what was stored before this was kept. */
   fsType?: string;
+  /** What it is mounted from, as its file system names it, e.g. `server:/export`. Absent in what was stored before this was kept. */
+  origin?: string;
 }
 
 /**

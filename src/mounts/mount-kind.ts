@@ -304,7 +304,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
   };
 }
 
-const kernelMount = ({ device, root, fsType }: MountEntry): KernelMount => ({ device, root, fsType });
+const kernelMount = ({ device, root, fsType, origin }: MountEntry): KernelMount => ({ device, root, fsType, origin });
 
 /** A read-only mount does not stop writes to a device: that has to be read-only itself. */
 const isWritable = (entry: MountEntry, { attachmentMode }: Capability): boolean | Promise<boolean> =>

@@ -52,7 +52,7 @@ describe('the calls of a mount', () => {
   const paths = () => mountPaths({ dataDir: folder, socketRoot: folder });
   const staging = (): string => paths().staging('disk', key).path;
   const targetPath = (): string => paths().target('disk', key, 'a').path;
-  const found = { device: '8:2', root: '/', fsType: 'ext4' };
+  const found = { device: '8:2', root: '/', fsType: 'ext4', origin: 'b' };
   /** The mount that our directory is in. */
   const ground = (): number => (under.length > 0 ? 40 : 1);
   const line = (id: number, parentId: number, what: string, path: string, fsType: string): string =>
