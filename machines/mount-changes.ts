@@ -245,14 +245,14 @@ export const observedMounts = (
 ): MountChange =>
   draftedMount(context, (draft) => {
     const { state, number, found: _, ...rest } = draft.staging;
-    const lost = staging.find((sight) => sight.number === number);
+    const lost = draft.volume ? staging.find((sight) => sight.number === number) : undefined;
     if (lost?.isGone) deadGone(draft, at);
-    // What may be staged may be dead, too; that it is known of already is no news.
-    else if (lost && (state === 'staged' || (state === 'doubtful' && lost.isDead && !rest.isDead))) {
+    // What may be staged may be dead, too, and so may what is not known to be; that it is known of already is no news.
+    else if (lost && (state === 'staged' || (state !== 'without' && lost.isDead && !rest.isDead))) {
       const { isDead, isMended } = lost;
       const how = { ...(!isMended && { isLost: true as const }), ...(isDead && { isDead: true as const }) };
       draft.staging = { ...rest, number, state: 'doubtful', ...how };
-      draft.tells.push({ type: 'staging-lost', isMended });
+      if (state !== 'none') draft.tells.push({ type: 'staging-lost', isMended });
     }
     if (isStart) {
       // What kept it from that may have been mended with the runtime.

@@ -60,7 +60,9 @@ export const targetUnmounted = (
 export const unstaged = (context: MountContext, { leftBehind }: NodeUnpublishAnswer): MountChange =>
   draftedMount(context, (draft) => {
     if (leftBehind !== undefined) draft.tells.push({ type: 'left-behind', leftBehind });
-    draft.staging = { state: 'none', number: draft.staging.number };
+    // What was seen there before is not seen of what is there by now.
+    draft.number += 1;
+    draft.staging = { state: 'none', number: draft.number };
   });
 
 export const nodeExpanded = (context: MountContext, { capacityBytes }: NodeExpandAnswer): MountChange =>

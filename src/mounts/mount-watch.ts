@@ -258,8 +258,8 @@ export class MountWatch {
       return isDead;
     };
     const isStaged = staging.state === 'staged';
-    // A stage whose answer was lost may have left something that died with its driver.
-    const mayBeDead = isStaged || (staging.state === 'doubtful' && !staging.isDead);
+    // A stage that failed, or whose answer was lost, may have left something that died with its driver.
+    const mayBeDead = staging.state !== 'without' && !staging.isDead;
     const { path: stagingPath } = paths.staging(plugin, key);
     const isDead = mayBeDead && (await isDeadAt(stagingPath, isStaged ? staging.found : undefined));
     const sights: MountSight[] = [];

@@ -201,12 +201,11 @@ class Life {
   /** As the comparison does it. */
   #look(isMended: boolean): Sight {
     const { users, staging } = this.context;
-    const isThere = staging.state === 'staged' || staging.state === 'doubtful';
     return {
       users: users.flatMap(({ allocId, state, number }) =>
         state === 'published' && this.#targets.get(allocId) === 'dead' ? [{ number, is: 'dead', isMended }] : [],
       ),
-      staging: isThere ? this.#lookAtStaging(staging, isMended) : [],
+      staging: staging.state === 'without' ? [] : this.#lookAtStaging(staging, isMended),
     };
   }
 

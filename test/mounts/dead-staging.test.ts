@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { CsiStatus } from '../../src/csi/server.js';
 import type { Store } from '../../src/engine/store.js';
+import { refusalOf } from '../refusal.js';
 import { inMemory } from '../registry/kept-data.js';
 import { until } from '../until.js';
 import { type DeadMount, servingDriver } from './dead-fuse.js';
@@ -85,6 +86,26 @@ describe('a staging path that is dead', () => {
     await house.runtime.mounts.mount(request('a'));
     expect(house.nodeCalls()).to.deep.equal(['Stage', 'Unstage', 'Stage', 'Publish']);
     expect(house.mounted()).to.have.length(2);
+  });
+
+  it('M6 M7 it died after its stage was refused for good, so that nothing was known to be there: it is unstaged', async () => {
+    made = [];
+    const handlers = servingDriver(made);
+    house = await MountHouse.start({
+      handlers: {
+        ...handlers,
+        NodeStageVolume: (request, call) => {
+          const answer = handlers.NodeStageVolume?.(request, call) ?? {};
+          if (made.length > 1) return answer;
+          kill();
+          throw new CsiStatus('PERMISSION_DENIED', 'no such key');
+        },
+      },
+    });
+    await house.make('data', many);
+    expect((await refusalOf(house.runtime.mounts.mount(request('a')))).code).to.equal('CSI_ERROR');
+    await house.runtime.mounts.mount(request('a'));
+    expect(house.nodeCalls()).to.deep.equal(['Stage', 'Unstage', 'Stage', 'Publish']);
   });
 
   it('M3 M6 somebody unmounts it while an alloc has a mount that answers: who else wants the volume gets it', async () => {

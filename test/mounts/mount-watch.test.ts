@@ -155,6 +155,19 @@ describe('the comparison of mounts with the kernel', () => {
     expect(scene.asked).to.have.length(1);
   });
 
+  it('M6 M7 what is dead at the staging path of a volume that is not known to be staged is told, too; not where its plugin does not stage', async () => {
+    const [one] = [mounted('data', 'a')];
+    const users = one.users.map((user) => ({ ...user, state: 'wanted' as const }));
+    scene.mount(staging());
+    scene.isDead = async () => true;
+    const watch = scene.watch();
+    for (const state of ['none', 'without'] as const) {
+      scene.mounts = [{ ...one, users, staging: { state, number: 1 } }];
+      await watch.look();
+    }
+    expect([scene.seenDead(), scene.asked.length]).to.deep.equal([{ users: [], staging: [1] }, 1]);
+  });
+
   it('M6 M7 what was dead is unmounted by somebody: that is told, and not of what is there still, nor of what was not dead', async () => {
     const [one] = [mounted('data', 'a')];
     const stagedAs = (staging: Staging): MountContext => ({ ...one, users: [], staging });
