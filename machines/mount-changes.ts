@@ -244,7 +244,7 @@ export const observedMounts = (
   { at }: Stamped,
 ): MountChange =>
   draftedMount(context, (draft) => {
-    const { state, number, found: _, ...rest } = draft.staging;
+    const { state, number, ...rest } = draft.staging;
     const lost = draft.volume ? staging.find((sight) => sight.number === number) : undefined;
     if (lost?.isGone) deadGone(draft, at);
     // What may be staged may be dead, too, and so may what is not known to be; that it is known of already is no news.
@@ -264,7 +264,7 @@ export const observedMounts = (
       if (user?.state !== 'published') continue;
       const { allocId } = user;
       draft.tells.push({ type: 'lost', allocId, is: sight.is, isMended: sight.isMended });
-      const { found: __, ...gone } = user;
+      const { found: _, ...gone } = user;
       if (!sight.isMended) putUser(draft, allocId, { ...gone, state: 'lost' });
       else if (sight.is === 'missing') putUser(draft, allocId, { ...wanted(draft, user, at), isKnown: true });
       else putUser(draft, allocId, remounted(user, user, at));

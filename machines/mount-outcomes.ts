@@ -101,6 +101,11 @@ const isStagingMissing = ({ kind }: MountWork, { answerClass }: CallFailure): bo
 /** A call for it may have taken effect, or may still. One that was refused for good has done nothing; whatever was before it stays in doubt. */
 function doubt(draft: MountDraft, work: MountWork, failure: CallFailure, isAnew: boolean): void {
   const isInDoubt = isAnew || !failure.final;
+  // It may have made something else there.
+  if (work.kind === 'stage') {
+    const { found: _, ...staging } = draft.staging;
+    draft.staging = staging;
+  }
   // What could not be unstaged is not surely staged any more.
   if (work.kind === 'unstage' || (work.kind === 'stage' && isInDoubt))
     draft.staging = { ...draft.staging, state: 'doubtful' };

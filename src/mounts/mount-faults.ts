@@ -48,10 +48,7 @@ export const coveredStill = ({ path }: Place, stranger: MountEntry): StagecraftE
   new StagecraftError('MOUNT_STAYS', `what is mounted at ${path} can't be unmounted: it is ${coveredBy(stranger)}`);
 
 export const stagingCovered = ({ key }: MountCall, stranger: MountEntry): StagecraftError =>
-  new StagecraftError(
-    'HOST_UNFIT',
-    `${nameOf(key)} can't be published: where it is staged, it is ${coveredBy(stranger)}`,
-  );
+  new StagecraftError('HOST_UNFIT', `${nameOf(key)} can't be used: where it is staged, it is ${coveredBy(stranger)}`);
 
 /** Its plugin would stage over it, or take it for staged. */
 export const stagingDead = ({ key }: MountCall, { path }: Place): StagecraftError =>
@@ -63,7 +60,7 @@ export const stagingDead = ({ key }: MountCall, { path }: Place): StagecraftErro
 export const stagingReplaced = ({ key }: MountCall, stranger: MountEntry): StagecraftError =>
   new StagecraftError(
     'HOST_UNFIT',
-    `${nameOf(key)} can't be published: where it is staged, ${replacedBy(stranger)}: unmount that first, or release all that use the volume here`,
+    `${nameOf(key)} can't be used: where it is staged, ${replacedBy(stranger)}: unmount that first, or release all that use the volume here`,
   );
 
 /** As where its plugin says that a step before it is missing. */

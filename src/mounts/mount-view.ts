@@ -69,9 +69,8 @@ export function mountStatusOf(
     ...(staging.state === 'staged' && { stagingPath: paths.staging(plugin, key).path }),
     users: users.map((user) => {
       const { path } = paths.target(plugin, key, user.allocId);
-      const { found } = user;
-      const shown = { path, ...(found && { found }) };
-      const message = user.state === 'published' && table ? strangerSeen(table, shown) : undefined;
+      const message =
+        user.state === 'published' && table ? strangerSeen(table, { path, found: user.found }) : undefined;
       return { ...userStatusOf(user), ...(message !== undefined && { message }), hostPath: path };
     }),
     ...(condition && { condition }),

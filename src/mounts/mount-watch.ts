@@ -250,7 +250,7 @@ export class MountWatch {
         return false;
       });
     const isDeadAt = (path: string, found: KernelMount | undefined): boolean | Promise<boolean> => {
-      const seen = seenAt(table, { path, ...(found && { found }) });
+      const seen = seenAt(table, { path, found });
       if (seen.is !== 'ours' || !isOfProcess(seen.entry)) return false;
       const { device } = seen.entry;
       const isDead = asked.get(device) ?? ask(path);

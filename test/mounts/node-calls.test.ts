@@ -199,6 +199,11 @@ describe('the calls of a mount', () => {
 
   /** Something else is mounted there, on the first mount that is ours. */
   const cover = (path: string): void => void over.push(line(20, 2, '0:61 /', path, 'tmpfs'));
+  /** It is there alone. */
+  const replace = (path: string): void => {
+    mounted = [];
+    over = [line(20, 1, '0:61 /', path, 'tmpfs')];
+  };
   /** A directory on the way there is. */
   const hide = (path: string): void => void over.push(line(20, 1, '0:61 /', dirname(path), 'tmpfs'));
 
@@ -263,6 +268,31 @@ describe('the calls of a mount', () => {
     });
   }
 
+  for (const [how, put, path] of [
+    ['over it', cover, staging],
+    ['over a directory on the way to it', hide, () => dirname(staging())],
+    ['in its place', replace, staging],
+  ] as const) {
+    it(`M2 M6 M12 nodeStage of what was staged, and something else is ${how}: that is named, and not taken for staged`, async () => {
+      mounted = [staging()];
+      const again = { ...making, found, foundIn: 'b1' };
+      expect((await outcomeOf('nodeStage', again)).status).to.equal('done');
+      called = [];
+      put(staging());
+      const outcome = await outcomeOf('nodeStage', again);
+      expect(outcome.status).to.equal('not-begun');
+      expect(outcome).to.have.nested.property('failure.code', 'HOST_UNFIT');
+      expect(outcome).to.have.nested.property('failure.final', false);
+      expect(outcome).to.have.nested.property('failure.message').that.contains('0:61').and.contains(path());
+      expect(called).to.deep.equal([]);
+    });
+  }
+
+  it('M2 M6 nodeStage of what was staged in another boot: its plugin may have made it anew, it is asked', async () => {
+    over = [line(20, 1, '0:61 /', staging(), 'tmpfs')];
+    expect((await outcomeOf('nodeStage', { ...making, found, foundIn: 'b0' })).status).to.equal('done');
+  });
+
   it('M2 H2 what is staged, and hidden, is not given up by a plugin that does not offer to unstage', async () => {
     [offered, mounted] = [[], [staging()]];
     hide(staging());
@@ -282,6 +312,20 @@ describe('the calls of a mount', () => {
       mounts(targetPath());
       expect(await outcomeOf('nodePublish', staged)).to.deep.equal({ status: 'done', answer: { found, bootId: 'b1' } });
     });
+
+    for (const [what, put] of [
+      ['nothing is', () => {}],
+      ['something else is', () => void over.push(line(20, 1, '0:61 /', staging(), 'tmpfs'))],
+    ] as const) {
+      it(`M2 ${what} there: it is not grown by that path, no call was begun`, async () => {
+        put();
+        const outcome = await outcomeOf('nodeExpand', { ...expanding, staged: found });
+        expect(outcome.status).to.equal('not-begun');
+        expect(outcome).to.have.nested.property('failure.final', false);
+        expect(outcome).to.have.nested.property('failure.message').that.contains(staging());
+        expect(called).to.deep.equal([]);
+      });
+    }
 
     it('M2 M6 nothing is there any more: it is not published, as where its plugin says that a step before it is missing', async () => {
       mounts(targetPath());
