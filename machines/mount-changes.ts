@@ -13,7 +13,15 @@ import type {
   StagingSight,
   VolumeCondition,
 } from './mount-types.js';
-import { isBeingStaged, isNotHere, isStagingOwed, mayBeKnown, mayBeMounted, nextMountWork } from './mount-work.js';
+import {
+  isBeingPublished,
+  isBeingStaged,
+  isNotHere,
+  isStagingOwed,
+  mayBeKnown,
+  mayBeMounted,
+  nextMountWork,
+} from './mount-work.js';
 import { isSameData } from './same-data.js';
 
 export type MountTold = MountChanged extends infer One
@@ -168,11 +176,10 @@ export const leave = (context: MountContext, allocId: string, { at }: Stamped): 
     draft.staging = dueUndoing(draft.staging);
     if (!user || user.state === 'detached') return;
     const { again: _, failure: __, ...left } = due(user);
-    const { work, awaiting } = draft;
-    const isCalled = work?.kind === 'publish' && work.isCalling && work.allocId === allocId && !awaiting;
     if (user.state === 'leaving') {
       putUser(draft, allocId, left);
-    } else if (user.state === 'lost' || mayBeMounted(user) || isCalled) putUser(draft, allocId, leavingUser(left, at));
+    } else if (user.state === 'lost' || mayBeMounted(user) || isBeingPublished(draft, user))
+      putUser(draft, allocId, leavingUser(left, at));
     else letGo(draft, left, at);
   });
 
@@ -277,7 +284,8 @@ function deadGone(draft: MountDraft, at: number): void {
   if (!isDead) return;
   draft.staging = staging;
   for (const user of draft.users)
-    if (user.state === 'wanted' && user.inDoubt) putUser(draft, user.allocId, remounted(user, user, at));
+    if (user.state === 'wanted' && (user.inDoubt || isBeingPublished(draft, user)))
+      putUser(draft, user.allocId, remounted(user, user, at));
 }
 
 /** Whoever has let go, or is to, is mounted no more; all others are, or are once they are retried. */

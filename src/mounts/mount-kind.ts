@@ -42,7 +42,7 @@ import {
   stillMounted,
   withMountsInside,
 } from './mount-faults.js';
-import { isOfProcess, type Seen, seenAt } from './mount-seen.js';
+import { type Seen, seenAt, servedAt } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
 import type { NodePort } from './node-port.js';
 import type { MountPaths, Place } from './paths.js';
@@ -141,8 +141,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
     isSourceWithin(entry, table.sourceOf(path, table.holderOf(paths.root)));
   /** What is dead is unstaged first: it may have died since it was looked at. */
   const notDead = async (call: MountCall, place: Place, table: MountTable): Promise<void> => {
-    const seen = seenAt(table, { path: place.path });
-    if (seen.is !== 'ours' || !isOfProcess(seen.entry) || !(await options.isDead(place.path))) return;
+    if (!servedAt(table, { path: place.path }) || !(await options.isDead(place.path))) return;
     options.lookSoon(call.plugin);
     throw stagingDead(call, place);
   };

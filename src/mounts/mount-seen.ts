@@ -30,7 +30,13 @@ export function seenAt(table: MountTable, { path, found }: ToBeSeen): Seen {
 }
 
 /** Of a file system that a process serves: it stays in the table when that is gone. */
-export const isOfProcess = ({ fsType }: Pick<MountEntry, 'fsType'>): boolean => fsType.startsWith('fuse');
+const isOfProcess = ({ fsType }: MountEntry): boolean => fsType.startsWith('fuse');
+
+/** What is seen as ours, and a process serves, so that it may be dead; undefined: it can't be. */
+export function servedAt(table: MountTable, shown: ToBeSeen): MountEntry | undefined {
+  const seen = seenAt(table, shown);
+  return seen.is === 'ours' && isOfProcess(seen.entry) ? seen.entry : undefined;
+}
 
 /** It was not unmounted since. */
 const isVery = (seen: MountEntry, found: KernelMount): boolean =>

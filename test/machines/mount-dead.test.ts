@@ -239,6 +239,25 @@ describe('the mount machine over a dead staging path', () => {
     expect(scene.told.slice(told).map(({ type }) => type)).to.deep.equal(['mounted']);
   });
 
+  for (const [situation, outcome] of [
+    ['fails then', failed({ message: 'transport endpoint is not connected' })],
+    ['is done then', published],
+  ] as const) {
+    it(`M2 M6 unmounted by hand as another is still being published from it, which ${situation}: that is unpublished before it is published`, async () => {
+      const scene = await Scene.mounted('a');
+      scene.actor.send(use('b'));
+      seenDead(scene, { isMended: true, allocIds: ['a'] });
+      seenGone(scene);
+      const before = scene.calls.length;
+      await scene.answer(outcome);
+      expect(scene.states()).to.deep.equal(['a leaving', 'b leaving']);
+      const calls = await calledSince(scene, before);
+      expect(calls).to.have.members(['unpublish a', 'unpublish b', 'stage', 'publish a', 'publish b']);
+      expect(calls[2]).to.equal('stage');
+      expect(scene.states()).to.deep.equal(['a published', 'b published']);
+    });
+  }
+
   it('M6 what was seen gone of another staging changes nothing: it is dead still', async () => {
     const scene = await mountedForBoth();
     const before = scene.calls.length;

@@ -187,6 +187,58 @@ describe('the comparison of mounts with the kernel', () => {
     expect(scene.asked).to.have.length(1);
   });
 
+  describe('of a staging path that was seen dead, and is kept by one who has a mount that answers', () => {
+    const served = { device: '0:50', root: '/', fsType: 'fuse.s3', origin: 's3' };
+    const watching = (found = served): MountWatch => {
+      const one = mounted('data', 'a');
+      const users = one.users.map((user) => ({ ...user, found: { device: '0:77', root: '/' } }));
+      scene.mounts = [{ ...one, users, staging: { state: 'doubtful', number: 1, isDead: true, found } }];
+      scene.mount(target('a'), '0:77 /');
+      return scene.watch();
+    };
+    const sight = { number: 1, isMended: true, isGone: true };
+    const told = [{ type: 'mount.observed', users: [], staging: [sight], isStart: false }];
+
+    for (const [what, shown] of [
+      ['its plugin has mounted it anew', ['0:51 /', 'fuse.s3']],
+      ['something else is in its place', ['8:32 /', 'ext4']],
+    ] as const) {
+      it(`M3 M6 ${what}: what was dead is not there any more`, async () => {
+        const watch = watching();
+        scene.mount(staging(), ...shown);
+        await watch.look();
+        expect(scene.asked).to.deep.equal(told);
+      });
+    }
+
+    it('M3 M6 it is dead still, or covered, or can not be asked: nothing is told', async () => {
+      const watch = watching();
+      scene.mount(staging());
+      scene.isDead = async (path) => path === staging();
+      await watch.look();
+      scene.isDead = async () => {
+        throw new Error('stat does not run (EAGAIN)');
+      };
+      let refusal = '';
+      await watch.look().catch((error: unknown) => {
+        refusal = String(error);
+      });
+      expect(refusal).to.contain('EAGAIN');
+      scene.isDead = async () => false;
+      scene.mount(staging(), '0:61 /', 'tmpfs', 3);
+      await watch.look();
+      expect(scene.asked).to.deep.equal([]);
+    });
+
+    it('M6 nobody has a mount: it is unstaged in any case, and not asked', async () => {
+      const watch = watching();
+      scene.mounts = scene.mounts.map((mount) => ({ ...mount, users: [] }));
+      scene.mount(staging());
+      await watch.look();
+      expect(scene.asked).to.deep.equal([]);
+    });
+  });
+
   it('M6 what is dead is found at intervals, too: also what gave no answer before, or could not be asked', async () => {
     scene.mounts = [mounted('data', 'a')];
     for (const path of [staging(), target('a')]) scene.mount(path);
