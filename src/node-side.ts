@@ -24,6 +24,7 @@ import { AllocWorker } from './mounts/alloc-work.js';
 import { Allocations } from './mounts/allocations.js';
 import type { ClaimClient } from './mounts/claim-client.js';
 import { ClaimWatch } from './mounts/claim-watch.js';
+import { isBlockDevice } from './mounts/device-access.js';
 import { Expansions } from './mounts/expansions.js';
 import { hostTool } from './mounts/host-tool.js';
 import { MountDesk } from './mounts/mount-desk.js';
@@ -134,6 +135,7 @@ export class NodeSide {
         compared: () => comparing,
         shared: () => this.#propagation.ensureShared(),
         isDead,
+        isDevice: (path) => isBlockDevice(path, tool),
         lookSoon: (plugin) => this.#lookSoon(plugin),
       }),
       allocKind(worker),

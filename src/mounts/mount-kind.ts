@@ -68,6 +68,8 @@ export interface MountKindOptions {
   shared(): Promise<void>;
   /** Whether what a process serves there does not answer any more. */
   isDead(path: string): Promise<boolean>;
+  /** Whether a block device is seen there. */
+  isDevice(path: string): Promise<boolean>;
   /** Has the mounts of a plugin compared with the kernel. */
   lookSoon(plugin: string): void;
 }
@@ -136,9 +138,20 @@ export function mountKind(options: MountKindOptions): ActorKind {
     const seen = seenAt(await tables.table(), { path: place.path, found });
     if (seen.is === 'covered') throw coveredStill(place, seen.entry);
   };
-  /** Whether a mount shows, not what was mounted at the place, but the directory of this host that it was mounted on. */
-  const isDirectoryOf = ({ path }: Place, entry: MountEntry, table: MountTable): boolean =>
-    isSourceWithin(entry, table.sourceOf(path, table.holderOf(paths.root)));
+  /**
+   * Whether a target shows, not what was mounted where it is staged, but the directory of this host that that was mounted on.
+   * A device that its plugin has made in there is a volume all the same.
+   */
+  const isOfHost = async (
+    call: NodePublishCall,
+    target: Place,
+    entry: MountEntry,
+    table: MountTable,
+  ): Promise<boolean> => {
+    const source = table.sourceOf(stagingOf(call).path, table.holderOf(paths.root));
+    if (!call.isStaged || !isSourceWithin(entry, source)) return false;
+    return call.capability.attachmentMode !== 'block-device' || !(await options.isDevice(target.path));
+  };
   /** What is dead is unstaged first: it may have died since it was looked at. */
   const notDead = async (call: MountCall, place: Place, table: MountTable): Promise<void> => {
     if (!servedAt(table, { path: place.path }) || !(await options.isDead(place.path))) return;
@@ -240,7 +253,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
             const table = await tables.table();
             const found = table.at(target.path).at(-1);
             if (!found) throw notMounted(target);
-            if (input.isStaged && isDirectoryOf(staging, found, table)) throw notTheVolume(input, staging, target);
+            if (await isOfHost(input, target, found, table)) throw notTheVolume(input, staging, target);
             if (readOnly && (await isWritable(found, capability))) throw notReadOnly(input, target);
             return { found: kernelMount(found), bootId };
           },

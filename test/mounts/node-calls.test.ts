@@ -39,13 +39,13 @@ describe('the calls of a mount', () => {
   let doing: Record<string, () => void>;
   let baseDir: string | undefined;
   let called: string[];
-  /** Paths whose file system is dead. */
-  let dead: string[];
+  /** Paths whose file system is dead, and such that are block devices. */
+  let [dead, devices]: [string[], string[]] = [[], []];
 
   beforeEach(() => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'sc-')));
     [offered, mounted, baseDir, called] = [['STAGE_UNSTAGE_VOLUME'], [], undefined, []];
-    [under, over, doing, dead] = [[], [], {}, []];
+    [under, over, doing, dead, devices] = [[], [], {}, [], []];
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -120,6 +120,7 @@ describe('the calls of a mount', () => {
       compared: () => undefined,
       shared: async () => {},
       isDead: async (path) => dead.includes(path),
+      isDevice: async (path) => devices.includes(path),
       lookSoon: (plugin) => void called.push(`look ${plugin}`),
     });
     const run: EffectCall = {
@@ -387,6 +388,7 @@ describe('the calls of a mount', () => {
         expect(outcome).to.have.nested.property('failure.code', 'MOUNT_NOT_AS_ASKED');
         expect(outcome).to.have.nested.property('failure.answerClass', 'repair');
         expect(outcome).to.have.nested.property('failure.final', true);
+        expect(outcome).to.have.nested.property('failure.message').that.contains('see that the plugin sees');
         mounted = [staging()];
       }
     });
@@ -401,10 +403,23 @@ describe('the calls of a mount', () => {
       const outcome = await outcomeOf('nodePublish', publishing);
       expect(outcome.status).to.equal('failed');
       expect(outcome).to.have.nested.property('failure.code', 'MOUNT_NOT_AS_ASKED');
-      expect(outcome).to.have.nested.property('failure.message').that.contains(staging());
+      expect(outcome)
+        .to.have.nested.property('failure.message')
+        .that.contains(`nothing is mounted at ${staging()}: release all that use the volume here`);
       mounted = [];
       over = [];
       expect((await outcomeOf('nodePublish', { ...publishing, isStaged: false })).status).to.equal('done');
+    });
+
+    it('M2 M16 a device that it has made there is the volume, where that is a block device; a file is none', async () => {
+      mounts(targetPath(), `8:1 ${staging()}/device`);
+      const blockDevice = { ...publishing, capability: { ...capability, attachmentMode: 'block-device' } };
+      expect(await outcomeOf('nodePublish', blockDevice)).to.have.nested.property('failure.code', 'MOUNT_NOT_AS_ASKED');
+      devices = [targetPath()];
+      over = [];
+      expect((await outcomeOf('nodePublish', blockDevice)).status).to.equal('done');
+      over = [];
+      expect(await outcomeOf('nodePublish', publishing)).to.have.nested.property('failure.code', 'MOUNT_NOT_AS_ASKED');
     });
   });
 });
