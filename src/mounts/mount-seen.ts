@@ -56,6 +56,13 @@ const isAlike = (seen: MountEntry, { fsType, origin = seen.origin }: KernelMount
 
 const isAnonymous = (device: string): boolean => device.startsWith('0:');
 
+/** What else is seen there, in words for people; undefined: nothing. */
+export function strangerAt(table: MountTable, shown: ToBeSeen): string | undefined {
+  const seen = seenAt(table, shown);
+  if (seen.is === 'covered') return coveredBy(seen.entry);
+  return seen.is === 'replaced' ? replacedBy(seen.entry) : undefined;
+}
+
 /** In words for people. */
 export const coveredBy = (entry: MountEntry): string =>
   `covered by ${named(entry)}, which is none of ours: unmount that at ${entry.path}`;

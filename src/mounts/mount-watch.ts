@@ -13,7 +13,7 @@ import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf } from '../errors.js';
 import type { MountTable } from '../host/mount-table.js';
-import { coveredBy, replacedBy, seenAt, servedAt, type ToBeSeen } from './mount-seen.js';
+import { seenAt, servedAt, strangerAt, type ToBeSeen } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
 import { unlessOutOfService } from './out-of-service.js';
 import type { MountPaths } from './paths.js';
@@ -56,7 +56,7 @@ export class MountWatch {
     this.#tellCompared = resolve;
   });
   #isStarted = false;
-  /** Places that were told of, as something else is seen there. */
+  /** What was told of something else that is seen at a place. */
   #strange = new Set<string>();
   /** Looks by what they are for; whether there is to be another one after it. */
   readonly #underWay = new Map<string, boolean>();
@@ -146,29 +146,28 @@ export class MountWatch {
     for (const [address, mount] of before) {
       const still = new Map(this.#shown(after.get(address)).map(({ path, number }) => [path, number]));
       for (const shown of this.#shown(mount)) {
-        const { path, number } = shown;
-        const seen = seenAt(table, shown);
-        if (still.get(path) !== number || seen.is === 'ours' || seen.is === 'gone') continue;
-        strange.add(path);
-        if (this.#strange.has(path)) continue;
-        const words = seen.is === 'covered' ? ` is ${coveredBy(seen.entry)}` : `: ${replacedBy(seen.entry)}`;
-        this.#options.logger.warn({ path }, `${nameOf(mount.key)}${words}`);
+        const { path, number, where } = shown;
+        const stranger = still.get(path) === number ? strangerAt(table, shown) : undefined;
+        if (stranger === undefined) continue;
+        const told = `${path}: ${stranger}`;
+        strange.add(told);
+        if (!this.#strange.has(told)) this.#options.logger.warn({ path }, `${nameOf(mount.key)}${where}: ${stranger}`);
       }
     }
     this.#strange = strange;
   }
 
   /** Where the kernel is to show it, and what. */
-  #shown(mount: MountContext | undefined): (ToBeSeen & { number: number })[] {
+  #shown(mount: MountContext | undefined): (ToBeSeen & { number: number; where: string })[] {
     if (!mount?.volume) return [];
     const { paths } = this.#options;
     const { key, volume, staging, users } = mount;
     const isShown = staging.state === 'staged' && staging.found !== undefined;
     return [
-      ...(isShown ? [{ ...staging, path: paths.staging(volume.plugin, key).path }] : []),
+      ...(isShown ? [{ ...staging, path: paths.staging(volume.plugin, key).path, where: ', where it is staged' }] : []),
       ...users
         .filter(({ state }) => state === 'published')
-        .map((user) => ({ ...user, path: paths.target(volume.plugin, key, user.allocId).path })),
+        .map((user) => ({ ...user, path: paths.target(volume.plugin, key, user.allocId).path, where: '' })),
     ];
   }
 

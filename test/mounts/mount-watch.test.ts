@@ -368,7 +368,7 @@ describe('the comparison of mounts with the kernel', () => {
     // The second line of those above is its target.
     scene.mount(target('a'), '0:61 /', 'tmpfs', 3);
     for (let times = 0; times < 2; times += 1) await watch.look();
-    const warning = `volume default/data is covered by / of 0:61 (tmpfs), which is none of ours: unmount that at ${target('a')}`;
+    const warning = `volume default/data: covered by / of 0:61 (tmpfs), which is none of ours: unmount that at ${target('a')}`;
     expect(scene.warned).to.deep.equal([warning]);
     expect(scene.asked).to.deep.equal([]);
 
@@ -385,7 +385,7 @@ describe('the comparison of mounts with the kernel', () => {
     scene.mount(staging(), '0:61 /', 'tmpfs', 2);
     const watch = scene.watch();
     for (let times = 0; times < 2; times += 1) await watch.look();
-    const warning = `volume default/data is covered by / of 0:61 (tmpfs), which is none of ours: unmount that at ${staging()}`;
+    const warning = `volume default/data, where it is staged: covered by / of 0:61 (tmpfs), which is none of ours: unmount that at ${staging()}`;
     expect([scene.warned, scene.asked]).to.deep.equal([[warning], []]);
   });
 
@@ -394,9 +394,28 @@ describe('the comparison of mounts with the kernel', () => {
     for (const path of [staging(), target('a')]) scene.mount(path, '8:32 /', 'ext4');
     const watch = scene.watch();
     for (let times = 0; times < 2; times += 1) await watch.look();
-    const warningOf = (path: string): string =>
-      `volume default/data: something else is mounted in its place (/ of 8:32 (ext4), at ${path})`;
-    expect([scene.warned, scene.asked]).to.deep.equal([[staging(), target('a')].map(warningOf), []]);
+    const warningOf = (path: string, where = ''): string =>
+      `volume default/data${where}: something else is mounted in its place (/ of 8:32 (ext4), at ${path})`;
+    const warnings = [warningOf(staging(), ', where it is staged'), warningOf(target('a'))];
+    expect([scene.warned, scene.asked]).to.deep.equal([warnings, []]);
+  });
+
+  it('M6 M12 what was covered, and has been replaced since, is told of once more', async () => {
+    scene.mounts = [mounted('data', 'a')];
+    scene.mount(staging(), '0:50 /', 'ext4');
+    scene.mount(target('a'), '0:50 /', 'ext4');
+    scene.mount(target('a'), '0:61 /', 'tmpfs', 3);
+    const watch = scene.watch();
+    await watch.look();
+    scene.lines.length = 1;
+    scene.mount(target('a'), '0:61 /', 'tmpfs');
+    await watch.look();
+    const [first, second, ...more] = scene.warned;
+    expect([first, more]).to.deep.equal([
+      `volume default/data: covered by / of 0:61 (tmpfs), which is none of ours: unmount that at ${target('a')}`,
+      [],
+    ]);
+    expect(second).to.contain('something else is mounted in its place');
   });
 
   it('M6 M12 what a mount over a directory on the way hides is there still: it is told what hides it, and not mounted again', async () => {
