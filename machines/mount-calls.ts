@@ -16,7 +16,12 @@ export interface MakingCall extends MountCall {
   publishContext: Record<string, string>;
 }
 
-export type StageCall = MakingCall;
+export interface StageCall extends MakingCall {
+  /** What the staging path has shown, where no stage was made since: what else is there is none of ours. Absent: not known. */
+  found?: KernelMount;
+  /** In which boot of the host that was. */
+  foundIn?: string;
+}
 
 export interface StageAnswer {
   /** False: its plugin does not stage. */
@@ -67,6 +72,8 @@ export interface NodeExpandCall extends MountCall {
   capability: Capability;
   capacity: CapacityRange;
   isStaged: boolean;
+  /** What the staging path has shown once it was staged; absent: nothing. */
+  staged?: KernelMount;
   /** One whose target is mounted; absent: none is. */
   allocId?: string;
 }
@@ -98,25 +105,24 @@ const mountCallOf = (context: MountContext): MountCall => {
   return { plugin, secrets, isForced: false, key: context.key, csiId };
 };
 
-export const stageCallOf = (context: MountContext): StageCall => {
+const makingCallOf = (context: MountContext): MakingCall => {
   const { volumeContext, publishContext } = mustVolume(context);
   return { ...mountCallOf(context), capability: mustCapability(context), volumeContext, publishContext };
 };
 
-export const nodePublishCallOf = (context: MountContext): NodePublishCall => {
-  const { allocId, readOnly, inDoubt = false } = userAt(context);
-  const isStaged = context.staging.state === 'staged';
-  const staged = stagedAs(context);
-  return {
-    ...stageCallOf(context),
-    ...{ allocId, readOnly, isStaged, isRepeat: inDoubt },
-    ...(staged && { staged }),
-  };
+export const stageCallOf = (context: MountContext): StageCall => {
+  const { staging, bootId } = context;
+  const { found } = staging;
+  return { ...makingCallOf(context), ...(found && bootId !== null && { found, foundIn: bootId }) };
 };
 
-/** What was found is of this staging only while that is sure: an attempt at another one may have made something else. */
-const stagedAs = ({ staging: { state, found } }: MountContext): KernelMount | undefined =>
-  state === 'staged' ? found : undefined;
+export const nodePublishCallOf = (context: MountContext): NodePublishCall => {
+  const { allocId, readOnly, inDoubt = false } = userAt(context);
+  return { ...makingCallOf(context), ...stagedIn(context), allocId, readOnly, isRepeat: inDoubt };
+};
+
+const stagedIn = ({ staging: { state, found } }: MountContext): Pick<NodePublishCall, 'isStaged' | 'staged'> =>
+  state === 'staged' ? { isStaged: true, ...(found && { staged: found }) } : { isStaged: false };
 
 export const unpublishCallOf = (context: MountContext): UnpublishCall => {
   const { allocId, found } = userAt(context);
@@ -124,19 +130,19 @@ export const unpublishCallOf = (context: MountContext): UnpublishCall => {
 };
 
 export const unstageCallOf = (context: MountContext): UnstageCall => {
-  const found = stagedAs(context);
+  const { found } = context.staging;
   return { ...mountCallOf(context), ...(found && { found }) };
 };
 
 export const nodeExpandCallOf = (context: MountContext): NodeExpandCall => {
-  const { expansion, staging, users } = context;
+  const { expansion, users } = context;
   const user = users.find(({ state }) => state === 'published');
   return {
     ...mountCallOf(context),
     uid: mustVolume(context).uid,
     capability: mustCapability(context),
     capacity: expansion?.capacity ?? {},
-    isStaged: staging.state === 'staged',
+    ...stagedIn(context),
     ...(user && { allocId: user.allocId }),
   };
 };

@@ -13,7 +13,15 @@ import type {
   StagingSight,
   VolumeCondition,
 } from './mount-types.js';
-import { isBeingStaged, isNotHere, isStagingOwed, mayBeKnown, mayBeMounted, nextMountWork } from './mount-work.js';
+import {
+  isBeingPublished,
+  isBeingStaged,
+  isNotHere,
+  isStagingOwed,
+  mayBeKnown,
+  mayBeMounted,
+  nextMountWork,
+} from './mount-work.js';
 import { isSameData } from './same-data.js';
 
 export type MountTold = MountChanged extends infer One
@@ -168,11 +176,10 @@ export const leave = (context: MountContext, allocId: string, { at }: Stamped): 
     draft.staging = dueUndoing(draft.staging);
     if (!user || user.state === 'detached') return;
     const { again: _, failure: __, ...left } = due(user);
-    const { work, awaiting } = draft;
-    const isCalled = work?.kind === 'publish' && work.isCalling && work.allocId === allocId && !awaiting;
     if (user.state === 'leaving') {
       putUser(draft, allocId, left);
-    } else if (user.state === 'lost' || mayBeMounted(user) || isCalled) putUser(draft, allocId, leavingUser(left, at));
+    } else if (user.state === 'lost' || mayBeMounted(user) || isBeingPublished(draft, user))
+      putUser(draft, allocId, leavingUser(left, at));
     else letGo(draft, left, at);
   });
 
@@ -244,15 +251,15 @@ export const observedMounts = (
   { at }: Stamped,
 ): MountChange =>
   draftedMount(context, (draft) => {
-    const { state, number, found: _, ...rest } = draft.staging;
-    const lost = staging.find((sight) => sight.number === number);
+    const { state, number, ...rest } = draft.staging;
+    const lost = draft.volume ? staging.find((sight) => sight.number === number) : undefined;
     if (lost?.isGone) deadGone(draft, at);
-    // What may be staged may be dead, too; that it is known of already is no news.
-    else if (lost && (state === 'staged' || (state === 'doubtful' && lost.isDead && !rest.isDead))) {
+    // What may be staged may be dead, too, and so may what is not known to be; that it is known of already is no news.
+    else if (lost && (state === 'staged' || (state !== 'without' && lost.isDead && !rest.isDead))) {
       const { isDead, isMended } = lost;
       const how = { ...(!isMended && { isLost: true as const }), ...(isDead && { isDead: true as const }) };
       draft.staging = { ...rest, number, state: 'doubtful', ...how };
-      draft.tells.push({ type: 'staging-lost', isMended });
+      if (state !== 'none') draft.tells.push({ type: 'staging-lost', isMended });
     }
     if (isStart) {
       // What kept it from that may have been mended with the runtime.
@@ -264,7 +271,7 @@ export const observedMounts = (
       if (user?.state !== 'published') continue;
       const { allocId } = user;
       draft.tells.push({ type: 'lost', allocId, is: sight.is, isMended: sight.isMended });
-      const { found: __, ...gone } = user;
+      const { found: _, ...gone } = user;
       if (!sight.isMended) putUser(draft, allocId, { ...gone, state: 'lost' });
       else if (sight.is === 'missing') putUser(draft, allocId, { ...wanted(draft, user, at), isKnown: true });
       else putUser(draft, allocId, remounted(user, user, at));
@@ -277,7 +284,8 @@ function deadGone(draft: MountDraft, at: number): void {
   if (!isDead) return;
   draft.staging = staging;
   for (const user of draft.users)
-    if (user.state === 'wanted' && user.inDoubt) putUser(draft, user.allocId, remounted(user, user, at));
+    if (user.state === 'wanted' && (user.inDoubt || isBeingPublished(draft, user)))
+      putUser(draft, user.allocId, remounted(user, user, at));
 }
 
 /** Whoever has let go, or is to, is mounted no more; all others are, or are once they are retried. */

@@ -60,7 +60,9 @@ export const targetUnmounted = (
 export const unstaged = (context: MountContext, { leftBehind }: NodeUnpublishAnswer): MountChange =>
   draftedMount(context, (draft) => {
     if (leftBehind !== undefined) draft.tells.push({ type: 'left-behind', leftBehind });
-    draft.staging = { state: 'none', number: draft.staging.number };
+    // What was seen there before is not seen of what is there by now.
+    draft.number += 1;
+    draft.staging = { state: 'none', number: draft.number };
   });
 
 export const nodeExpanded = (context: MountContext, { capacityBytes }: NodeExpandAnswer): MountChange =>
@@ -99,6 +101,11 @@ const isStagingMissing = ({ kind }: MountWork, { answerClass }: CallFailure): bo
 /** A call for it may have taken effect, or may still. One that was refused for good has done nothing; whatever was before it stays in doubt. */
 function doubt(draft: MountDraft, work: MountWork, failure: CallFailure, isAnew: boolean): void {
   const isInDoubt = isAnew || !failure.final;
+  // It may have made something else there.
+  if (work.kind === 'stage') {
+    const { found: _, ...staging } = draft.staging;
+    draft.staging = staging;
+  }
   // What could not be unstaged is not surely staged any more.
   if (work.kind === 'unstage' || (work.kind === 'stage' && isInDoubt))
     draft.staging = { ...draft.staging, state: 'doubtful' };

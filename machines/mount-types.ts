@@ -24,6 +24,8 @@ export interface KernelMount {
   root: string;
   /** E.g. `ext4`. Absent in what was stored before this was kept. */
   fsType?: string;
+  /** What it is mounted from, as its file system names it, e.g. `server:/export`. Absent in what was stored before this was kept. */
+  origin?: string;
 }
 
 /**
@@ -71,7 +73,10 @@ export interface Staging {
   state: StagingState;
   /** Of this staging: one that is staged once more has another. */
   number: number;
-  /** What the staging path has shown then; absent: nothing, as with plugins that stage elsewhere. */
+  /**
+   * What the staging path has shown then, kept until another stage is made, or all is unstaged; absent: nothing, as with
+   * plugins that stage elsewhere.
+   */
   found?: KernelMount;
   /** It is not there any more, and is staged again only for who is to be mounted. */
   isLost?: true;

@@ -33,6 +33,10 @@ const hasNoTarget = (user: MountUser): boolean =>
 export const isBeingStaged = ({ work, awaiting }: MountContext): boolean =>
   work?.kind === 'stage' && work.isCalling && !awaiting;
 
+/** Whether a call that publishes it for this user is under way. */
+export const isBeingPublished = ({ work, awaiting }: MountContext, { allocId }: MountUser): boolean =>
+  work?.kind === 'publish' && work.isCalling && work.allocId === allocId && !awaiting;
+
 /** Whether the volume is staged, or may be. */
 export const isStagingOwed = (context: MountContext): boolean => {
   const { state } = context.staging;

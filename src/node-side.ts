@@ -24,6 +24,7 @@ import { AllocWorker } from './mounts/alloc-work.js';
 import { Allocations } from './mounts/allocations.js';
 import type { ClaimClient } from './mounts/claim-client.js';
 import { ClaimWatch } from './mounts/claim-watch.js';
+import { isBlockDevice } from './mounts/device-access.js';
 import { Expansions } from './mounts/expansions.js';
 import { hostTool } from './mounts/host-tool.js';
 import { MountDesk } from './mounts/mount-desk.js';
@@ -135,7 +136,8 @@ export class NodeSide {
         compared: () => comparing,
         shared: () => this.#propagation.ensureShared(),
         isDead,
-        lookSoon: (plugin) => this.#attachedParts.watch.lookSoon(plugin),
+        isDevice: (path) => isBlockDevice(path, tool),
+        lookSoon: (plugin) => this.#lookSoon(plugin),
       }),
       allocKind(worker),
     ];
@@ -187,13 +189,17 @@ export class NodeSide {
   /** @param engine has its kinds */
   attach(engine: Engine): void {
     this.#attached = this.#parts(engine);
-    const { watch, claimWatch } = this.#attached;
     // What was mounted through its process may have gone with that.
     this.#stopWatching = engine.observe((notice) => {
       const plugin = this.#pluginBack(notice);
-      // What is in use elsewhere by now is not mounted again.
-      if (plugin !== undefined) void claimWatch.look().then(() => watch.lookSoon(plugin));
+      if (plugin !== undefined) this.#lookSoon(plugin);
     });
+  }
+
+  /** Has the mounts of a plugin compared with the kernel. What is known by then to be in use elsewhere is not mounted again. */
+  #lookSoon(plugin: string): void {
+    const { watch, claimWatch } = this.#attachedParts;
+    void claimWatch.look().then(() => watch.lookSoon(plugin));
   }
 
   /** Which plugin another process may be behind from here on: one of its instances is well, or has taken the place of another. */

@@ -29,6 +29,9 @@ const failedIn = {
   expand: 'not expanded on this node',
 };
 
+/** One that is dead is unstaged first, which a mount that answers keeps it from. */
+const stagedAgain = 'it is staged again, unless mount list says what keeps it from that';
+
 function changeIn(event: Exclude<MountEvent, { kind: 'condition' }>): string {
   switch (event.kind) {
     case 'mounted':
@@ -48,7 +51,7 @@ function changeIn(event: Exclude<MountEvent, { kind: 'condition' }>): string {
       return `its mount for alloc ${event.allocId} ${how}: ${next}`;
     }
     case 'staging-lost':
-      return `it is not staged any more: ${event.isMended ? 'it is staged again' : 'it stays so until it is mounted again'}`;
+      return `it is not staged any more: ${event.isMended ? stagedAgain : 'it stays so until it is mounted again'}`;
     case 'left-behind':
       return `unstaged; left behind, remove it by hand: ${event.leftBehind}`;
     case 'expanded':

@@ -16,6 +16,7 @@ const rootMount: MountEntry = {
   options: new Set(['rw']),
   propagation: 'private',
   fsType: 'memory',
+  origin: 'memory',
   isReadOnly: false,
 };
 

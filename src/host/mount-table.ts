@@ -21,6 +21,8 @@ export interface MountEntry extends MountSource {
   readonly propagation: Propagation;
   /** E.g. `ext4`, `fuse.sshfs`. */
   readonly fsType: string;
+  /** What it is mounted from, as its file system names it: a device, `server:/export`, or any word. */
+  readonly origin: string;
   /** Nothing can be written through it: by its own options, or by those of its file system. */
   readonly isReadOnly: boolean;
 }
@@ -61,6 +63,7 @@ function entryOf(line: string): MountEntry {
     options: own,
     propagation: propagationOf(fields.slice(6, separator)),
     fsType: unescaped(fsType),
+    origin: unescaped(fields[separator + 2] ?? ''),
     isReadOnly: own.has('ro') || fileSystemOptions.split(',').includes('ro'),
   };
 }

@@ -224,8 +224,8 @@ const claimLostCode = 'CLAIM_LOST';
 const isClaimLost = (error: unknown): boolean => error instanceof StagecraftError && error.code === claimLostCode;
 
 export const claimLost = ({ volume }: AllocVolume, allocId: string): StagecraftError => {
-  const why = 'as where its node was taken for lost, or it was released by hand; the volume may be in use elsewhere';
-  const message = `${nameOf(volume)}: the claim of alloc ${allocId} was given up, ${why}: it is unmounted here`;
+  const why = 'its node was taken for lost, or somebody released it by hand';
+  const message = `${nameOf(volume)}: the claim of alloc ${allocId} was given up: ${why}. The volume may be in use elsewhere: it is unmounted here`;
   return new StagecraftError(claimLostCode, message, { final: true });
 };
 

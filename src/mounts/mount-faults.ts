@@ -1,5 +1,5 @@
 /** What is wrong with a mount, as the kernel shows it: what is said of that, with what to do. */
-import type { MountCall } from '../../machines/mount-calls.js';
+import type { MountCall, NodePublishCall } from '../../machines/mount-calls.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import { StagecraftError } from '../errors.js';
 import { isWithin, type MountEntry, type MountTable } from '../host/mount-table.js';
@@ -48,10 +48,7 @@ export const coveredStill = ({ path }: Place, stranger: MountEntry): StagecraftE
   new StagecraftError('MOUNT_STAYS', `what is mounted at ${path} can't be unmounted: it is ${coveredBy(stranger)}`);
 
 export const stagingCovered = ({ key }: MountCall, stranger: MountEntry): StagecraftError =>
-  new StagecraftError(
-    'HOST_UNFIT',
-    `${nameOf(key)} can't be published: where it is staged, it is ${coveredBy(stranger)}`,
-  );
+  new StagecraftError('HOST_UNFIT', `${nameOf(key)} can't be used: where it is staged, it is ${coveredBy(stranger)}`);
 
 /** Its plugin would stage over it, or take it for staged. */
 export const stagingDead = ({ key }: MountCall, { path }: Place): StagecraftError =>
@@ -63,7 +60,7 @@ export const stagingDead = ({ key }: MountCall, { path }: Place): StagecraftErro
 export const stagingReplaced = ({ key }: MountCall, stranger: MountEntry): StagecraftError =>
   new StagecraftError(
     'HOST_UNFIT',
-    `${nameOf(key)} can't be published: where it is staged, ${replacedBy(stranger)}: unmount that first, or release all that use the volume here`,
+    `${nameOf(key)} can't be used: where it is staged, ${replacedBy(stranger)}: unmount that first, or release all that use the volume here`,
   );
 
 /** As where its plugin says that a step before it is missing. */
@@ -74,9 +71,14 @@ export const notStagedAnyMore = ({ path }: Place): StagecraftError =>
     { final: false, answerClass: 'repair' },
   );
 
-export const notTheVolume = ({ key }: MountCall, staging: Place, { path }: Place): StagecraftError =>
-  new StagecraftError(
+/** Where nothing was staged that is seen here, its plugin says each time that it is: that is so until it is unstaged. */
+export function notTheVolume({ key, staged }: NodePublishCall, staging: Place, { path }: Place): StagecraftError {
+  const advice = staged
+    ? `see that the plugin sees what is mounted at ${staging.path}, then ask again`
+    : `nothing is mounted at ${staging.path}: release all that use the volume here, so that it is unstaged, then ask again`;
+  return new StagecraftError(
     'MOUNT_NOT_AS_ASKED',
-    `${nameOf(key)} was to be mounted at ${path}, but the plugin has bound the directory of this host that it is staged at: that is unmounted again; see that the plugin sees what is mounted at ${staging.path}, then ask again`,
+    `${nameOf(key)} was to be mounted at ${path}, but the plugin has bound the directory of this host that it is staged at: that is unmounted again; ${advice}`,
     { final: true, answerClass: 'repair' },
   );
+}

@@ -42,7 +42,7 @@ import {
   stillMounted,
   withMountsInside,
 } from './mount-faults.js';
-import { isOfProcess, seenAt } from './mount-seen.js';
+import { type Seen, seenAt, servedAt } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
 import type { NodePort } from './node-port.js';
 import type { MountPaths, Place } from './paths.js';
@@ -68,6 +68,8 @@ export interface MountKindOptions {
   shared(): Promise<void>;
   /** Whether what a process serves there does not answer any more. */
   isDead(path: string): Promise<boolean>;
+  /** Whether a block device is seen there. */
+  isDevice(path: string): Promise<boolean>;
   /** Has the mounts of a plugin compared with the kernel. */
   lookSoon(plugin: string): void;
 }
@@ -133,18 +135,39 @@ export function mountKind(options: MountKindOptions): ActorKind {
    * has replaced ours is at a path of the plugin's own.
    */
   const uncovered = async (place: Place, found: KernelMount | undefined): Promise<void> => {
-    const seen = seenAt(await tables.table(), { path: place.path, ...(found && { found }) });
+    const seen = seenAt(await tables.table(), { path: place.path, found });
     if (seen.is === 'covered') throw coveredStill(place, seen.entry);
   };
-  /** Whether a mount shows, not what was mounted at the place, but the directory of this host that it was mounted on. */
-  const isDirectoryOf = ({ path }: Place, entry: MountEntry, table: MountTable): boolean =>
-    isSourceWithin(entry, table.sourceOf(path, table.holderOf(paths.root)));
+  /**
+   * Whether a target shows, not what was mounted where it is staged, but the directory of this host that that was mounted on.
+   * A device that its plugin has made in there is a volume all the same.
+   */
+  const isOfHost = async (
+    call: NodePublishCall,
+    target: Place,
+    entry: MountEntry,
+    table: MountTable,
+  ): Promise<boolean> => {
+    const source = table.sourceOf(stagingOf(call).path, table.holderOf(paths.root));
+    if (!call.isStaged || !isSourceWithin(entry, source)) return false;
+    return call.capability.attachmentMode !== 'block-device' || !(await options.isDevice(target.path));
+  };
   /** What is dead is unstaged first: it may have died since it was looked at. */
   const notDead = async (call: MountCall, place: Place, table: MountTable): Promise<void> => {
-    const seen = seenAt(table, { path: place.path });
-    if (seen.is !== 'ours' || !isOfProcess(seen.entry) || !(await options.isDead(place.path))) return;
+    if (!servedAt(table, { path: place.path }) || !(await options.isDead(place.path))) return;
     options.lookSoon(call.plugin);
     throw stagingDead(call, place);
+  };
+  /** What is not ours is neither published from nor grown, and not taken for staged. @param found what the path has shown */
+  const mustBeOurs = (call: MountCall, place: Place, table: MountTable, found: KernelMount | undefined): Seen => {
+    const seen = seenAt(table, { path: place.path, found });
+    if (seen.is === 'covered') throw stagingCovered(call, seen.entry);
+    if (seen.is === 'replaced') throw stagingReplaced(call, seen.entry);
+    return seen;
+  };
+  /** @param found absent: it has shown nothing */
+  const mustBeStaged = (call: MountCall, place: Place, table: MountTable, found: KernelMount | undefined): void => {
+    if (found && mustBeOurs(call, place, table, found).is === 'gone') throw notStagedAnyMore(place);
   };
   const removed = async (place: Place, table: MountTable): Promise<NodeUnpublishAnswer> => {
     const left = await places.remove(place, table);
@@ -189,6 +212,8 @@ export function mountKind(options: MountKindOptions): ActorKind {
             await options.shared();
             const table = await tables.table();
             await notDead(input, staging, table);
+            // What is there after a reboot its plugin has made.
+            if (input.foundIn === bootId) mustBeOurs(input, staging, table, input.found);
             await places.makeStaging(staging, table);
           },
           call: async (client, bounds) => {
@@ -217,12 +242,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
             await options.shared();
             const table = await tables.table();
             isTaken = table.at(target.path).length > 0;
-            if (input.staged) {
-              const seen = seenAt(table, { path: staging.path, found: input.staged });
-              if (seen.is === 'covered') throw stagingCovered(input, seen.entry);
-              if (seen.is === 'replaced') throw stagingReplaced(input, seen.entry);
-              if (seen.is === 'gone') throw notStagedAnyMore(staging);
-            }
+            mustBeStaged(input, staging, table, input.staged);
             await places.makeParent(target, table);
           },
           call: async (client, bounds) => {
@@ -233,7 +253,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
             const table = await tables.table();
             const found = table.at(target.path).at(-1);
             if (!found) throw notMounted(target);
-            if (input.isStaged && isDirectoryOf(staging, found, table)) throw notTheVolume(input, staging, target);
+            if (await isOfHost(input, target, found, table)) throw notTheVolume(input, staging, target);
             if (readOnly && (await isWritable(found, capability))) throw notReadOnly(input, target);
             return { found: kernelMount(found), bootId };
           },
@@ -285,11 +305,15 @@ export function mountKind(options: MountKindOptions): ActorKind {
       ),
       nodeExpand: effect<NodeExpandCall, NodeExpandAnswer>((input) => {
         const { plugin, key, uid, csiId, capability, capacity, isStaged, allocId } = input;
-        const stagingPath = told(plugin, stagingOf(input));
+        const staging = stagingOf(input);
+        const stagingPath = told(plugin, staging);
         const volumePath = allocId === undefined ? stagingPath : told(plugin, targetOf({ ...input, allocId }));
         const pathsOf = () => ({ volumePath: volumePath(), ...(isStaged && { stagingPath: stagingPath() }) });
         return {
-          prepare: async () => void pathsOf(),
+          prepare: async () => {
+            pathsOf();
+            mustBeStaged(input, staging, await tables.table(), input.staged);
+          },
           call: async (client, bounds, { capabilities }) => {
             const expanded = capabilities.has('EXPAND_VOLUME')
               ? await node.expand(client, { csiId, ...pathsOf(), capacity, capability }, bounds)
@@ -304,7 +328,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
   };
 }
 
-const kernelMount = ({ device, root, fsType }: MountEntry): KernelMount => ({ device, root, fsType });
+const kernelMount = ({ device, root, fsType, origin }: MountEntry): KernelMount => ({ device, root, fsType, origin });
 
 /** A read-only mount does not stop writes to a device: that has to be read-only itself. */
 const isWritable = (entry: MountEntry, { attachmentMode }: Capability): boolean | Promise<boolean> =>

@@ -1,12 +1,12 @@
 /** What the kernel shows at a path, held against what was mounted there. Looks at its table only. */
 import type { KernelMount } from '../../machines/mount-types.js';
-import { isRemoved, type MountEntry, type MountTable } from '../host/mount-table.js';
+import { isRemoved, isSameSource, type MountEntry, type MountTable } from '../host/mount-table.js';
 
 /** Where something is to be seen, and what. */
 export interface ToBeSeen {
   path: string;
   /** What was mounted there; absent: whatever is there is taken for it. */
-  found?: KernelMount;
+  found?: KernelMount | undefined;
 }
 
 /**
@@ -21,24 +21,47 @@ export function seenAt(table: MountTable, { path, found }: ToBeSeen): Seen {
     const hider = table.hiderOf(path);
     return hider ? { is: 'covered', entry: hider } : { is: 'gone' };
   }
-  if (!found || isSame(entry, found)) return { is: 'ours', entry };
+  if (!found || isVery(entry, found)) return { is: 'ours', entry };
   // Also what others hide is mounted.
-  const isThere = table.entries.some((one) => one.path === path && isSame(one, found));
-  return { is: isThere ? 'covered' : 'replaced', entry };
+  const isThere = (isIt: typeof isVery): boolean => table.entries.some((one) => one.path === path && isIt(one, found));
+  // Over its own, a plugin mounts only what is dead.
+  if (isAnew(entry, found) && (isOfProcess(entry) || !isThere(isVery))) return { is: 'ours', entry };
+  return { is: isThere(isVery) || isThere(isAnew) ? 'covered' : 'replaced', entry };
 }
 
 /** Of a file system that a process serves: it stays in the table when that is gone. */
-export const isOfProcess = ({ fsType }: Pick<MountEntry, 'fsType'>): boolean => fsType.startsWith('fuse');
+const isOfProcess = ({ fsType }: MountEntry): boolean => fsType.startsWith('fuse');
 
-const isSame = (seen: MountEntry, found: KernelMount): boolean =>
-  (found.fsType === undefined || seen.fsType === found.fsType) &&
-  (isRemoved(seen, found) || (seen.root === found.root && (seen.device === found.device || isAnew(seen, found))));
+/** What is seen as ours, and a process serves, so that it may be dead; undefined: it can't be. */
+export function servedAt(table: MountTable, shown: ToBeSeen): MountEntry | undefined {
+  const seen = seenAt(table, shown);
+  return seen.is === 'ours' && isOfProcess(seen.entry) ? seen.entry : undefined;
+}
+
+/** It was not unmounted since. */
+const isVery = (seen: MountEntry, found: KernelMount): boolean =>
+  isAlike(seen, found) && (isRemoved(seen, found) || isSameSource(seen, found));
 
 /** What has no device, as NFS and FUSE, has another number each time its plugin mounts it. */
 const isAnew = (seen: MountEntry, found: KernelMount): boolean =>
-  isAnonymous(seen.device) && isAnonymous(found.device) && (found.fsType !== undefined || isOfProcess(seen));
+  isAlike(seen, found) &&
+  seen.root === found.root &&
+  isAnonymous(seen.device) &&
+  isAnonymous(found.device) &&
+  (found.fsType !== undefined || isOfProcess(seen));
+
+/** The number of what has no device is given to another soon. */
+const isAlike = (seen: MountEntry, { fsType, origin = seen.origin }: KernelMount): boolean =>
+  (fsType === undefined || seen.fsType === fsType) && (!isAnonymous(seen.device) || seen.origin === origin);
 
 const isAnonymous = (device: string): boolean => device.startsWith('0:');
+
+/** What else is seen there, in words for people; undefined: nothing. */
+export function strangerAt(table: MountTable, shown: ToBeSeen): string | undefined {
+  const seen = seenAt(table, shown);
+  if (seen.is === 'covered') return coveredBy(seen.entry);
+  return seen.is === 'replaced' ? replacedBy(seen.entry) : undefined;
+}
 
 /** In words for people. */
 export const coveredBy = (entry: MountEntry): string =>

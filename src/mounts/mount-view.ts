@@ -13,7 +13,7 @@ import type { VolumeKey } from '../../machines/volume-types.js';
 import { asData } from '../engine/data.js';
 import type { MountTable } from '../host/mount-table.js';
 import { stateName } from '../requests/state-name.js';
-import { coveredBy, replacedBy, seenAt, type ToBeSeen } from './mount-seen.js';
+import { strangerAt } from './mount-seen.js';
 import type { MountPaths } from './paths.js';
 
 /** An alloc that uses a volume here. */
@@ -35,7 +35,7 @@ export interface MountStatus {
   csiId: string;
   /** How it is used; absent: it is not, any more. */
   capability?: Capability;
-  /** Absent: it is not staged for sure, or its plugin does not stage. */
+  /** Where it is staged, or may be. Absent: it is not, or its plugin does not stage. */
   stagingPath?: string;
   users: MountUserStatus[];
   /** What its plugin says of its health; absent: nothing. */
@@ -59,6 +59,7 @@ export function mountStatusOf(
   const { key, volume, capability, staging, users, condition } = context;
   if (!volume) return undefined;
   const { plugin, csiId } = volume;
+  const { path: stagingPath } = paths.staging(plugin, key);
   const error = mountTrouble(context);
   return asData({
     volume: key,
@@ -66,23 +67,15 @@ export function mountStatusOf(
     plugin,
     csiId,
     ...(capability && { capability }),
-    ...(staging.state === 'staged' && { stagingPath: paths.staging(plugin, key).path }),
+    ...((staging.state === 'staged' || staging.state === 'doubtful') && { stagingPath }),
     users: users.map((user) => {
       const { path } = paths.target(plugin, key, user.allocId);
-      const { found } = user;
-      const shown = { path, ...(found && { found }) };
-      const message = user.state === 'published' && table ? strangerSeen(table, shown) : undefined;
+      const message = user.state === 'published' && table ? strangerAt(table, { path, found: user.found }) : undefined;
       return { ...userStatusOf(user), ...(message !== undefined && { message }), hostPath: path };
     }),
     ...(condition && { condition }),
     ...(error && { error }),
   });
-}
-
-function strangerSeen(table: MountTable, shown: ToBeSeen): string | undefined {
-  const seen = seenAt(table, shown);
-  if (seen.is === 'covered') return coveredBy(seen.entry);
-  return seen.is === 'replaced' ? replacedBy(seen.entry) : undefined;
 }
 
 function userStatusOf(user: MountUser): Omit<MountUserStatus, 'hostPath'> {
@@ -109,6 +102,6 @@ export function mountTrouble({ awaiting, work, staging, users, expansion }: Moun
 function deadStill(users: MountUser[]): Failure | undefined {
   const holders = users.filter(({ state }) => state === 'published').map(({ allocId }) => allocId);
   if (holders.length === 0) return undefined;
-  const message = `its staging path is dead, and is not unstaged while alloc ${holders.join(', ')} has a mount of the volume that answers: release that first`;
+  const message = `its staging path is dead, and is not unstaged while alloc ${holders.join(', ')} has a mount of the volume that answers: release that first, or unmount the staging path, which mount list --json names`;
   return { code: 'MOUNT_STAYS', message, final: false };
 }

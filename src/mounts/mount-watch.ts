@@ -6,14 +6,14 @@
  */
 import { existsSync } from 'node:fs';
 import { nodeOwnedPrefix } from '../../machines/addresses.js';
-import type { KernelMount, MountContext, MountRequest, MountSight } from '../../machines/mount-types.js';
+import type { MountContext, MountRequest, MountSight, StagingSight } from '../../machines/mount-types.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf } from '../errors.js';
 import type { MountTable } from '../host/mount-table.js';
-import { coveredBy, isOfProcess, replacedBy, seenAt, type ToBeSeen } from './mount-seen.js';
+import { seenAt, servedAt, strangerAt, type ToBeSeen } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
 import { unlessOutOfService } from './out-of-service.js';
 import type { MountPaths } from './paths.js';
@@ -43,7 +43,7 @@ const retryMs = 1_000;
 const atOnce = 4;
 
 type Seen = Pick<Extract<MountRequest, { type: 'mount.observed' }>, 'users' | 'staging'>;
-type Fail = (error: unknown) => void;
+type Fail = (error: unknown) => undefined;
 /** By address. */
 type Mounts = ReadonlyMap<string, MountContext>;
 
@@ -56,7 +56,7 @@ export class MountWatch {
     this.#tellCompared = resolve;
   });
   #isStarted = false;
-  /** Places that were told of, as something else is seen there. */
+  /** What was told of something else that is seen at a place. */
   #strange = new Set<string>();
   /** Looks by what they are for; whether there is to be another one after it. */
   readonly #underWay = new Map<string, boolean>();
@@ -117,7 +117,7 @@ export class MountWatch {
     const failed: Error[] = [];
     await sideBySide(mounts, atOnce, async ([address, mount]) => {
       if (!mount.volume || (plugin !== undefined && mount.volume.plugin !== plugin)) return;
-      const fail = (cause: unknown): void =>
+      const fail = (cause: unknown): undefined =>
         void failed.push(new Error(`${nameOf(mount.key)}: ${messageOf(cause)}`, { cause }));
       const seen = await seenOf(mount, fail);
       if (!isStart && seen.users.length + seen.staging.length === 0) return;
@@ -146,29 +146,28 @@ export class MountWatch {
     for (const [address, mount] of before) {
       const still = new Map(this.#shown(after.get(address)).map(({ path, number }) => [path, number]));
       for (const shown of this.#shown(mount)) {
-        const { path, number } = shown;
-        const seen = seenAt(table, shown);
-        if (still.get(path) !== number || seen.is === 'ours' || seen.is === 'gone') continue;
-        strange.add(path);
-        if (this.#strange.has(path)) continue;
-        const words = seen.is === 'covered' ? ` is ${coveredBy(seen.entry)}` : `: ${replacedBy(seen.entry)}`;
-        this.#options.logger.warn({ path }, `${nameOf(mount.key)}${words}`);
+        const { path, number, where } = shown;
+        const stranger = still.get(path) === number ? strangerAt(table, shown) : undefined;
+        if (stranger === undefined) continue;
+        const told = `${path}: ${stranger}`;
+        strange.add(told);
+        if (!this.#strange.has(told)) this.#options.logger.warn({ path }, `${nameOf(mount.key)}${where}: ${stranger}`);
       }
     }
     this.#strange = strange;
   }
 
   /** Where the kernel is to show it, and what. */
-  #shown(mount: MountContext | undefined): (ToBeSeen & { number: number })[] {
+  #shown(mount: MountContext | undefined): (ToBeSeen & { number: number; where: string })[] {
     if (!mount?.volume) return [];
     const { paths } = this.#options;
     const { key, volume, staging, users } = mount;
     const isShown = staging.state === 'staged' && staging.found !== undefined;
     return [
-      ...(isShown ? [{ ...staging, path: paths.staging(volume.plugin, key).path }] : []),
+      ...(isShown ? [{ ...staging, path: paths.staging(volume.plugin, key).path, where: ', where it is staged' }] : []),
       ...users
         .filter(({ state }) => state === 'published')
-        .map((user) => ({ ...user, path: paths.target(volume.plugin, key, user.allocId).path })),
+        .map((user) => ({ ...user, path: paths.target(volume.plugin, key, user.allocId).path, where: '' })),
     ];
   }
 
@@ -242,33 +241,37 @@ export class MountWatch {
     const { paths } = this.#options;
     const { plugin = '' } = volume ?? {};
     const isMended = this.#isMended(bootId);
-    /** By device: what is bound from something dead is dead itself. */
-    const asked = new Map<string, Promise<boolean>>();
-    const ask = (path: string): Promise<boolean> =>
-      this.#options.isDead(path).catch((error: unknown) => {
-        fail(error);
-        return false;
-      });
-    const isDeadAt = (path: string, found: KernelMount | undefined): boolean | Promise<boolean> => {
-      const seen = seenAt(table, { path, ...(found && { found }) });
-      if (seen.is !== 'ours' || !isOfProcess(seen.entry)) return false;
-      const { device } = seen.entry;
-      const isDead = asked.get(device) ?? ask(path);
+    /** By device: what is bound from something dead is dead itself. Undefined: that could not be found out. */
+    const asked = new Map<string, Promise<boolean | undefined>>();
+    const ask = (path: string, device: string): Promise<boolean | undefined> => {
+      const isDead = asked.get(device) ?? this.#options.isDead(path).catch(fail);
       asked.set(device, isDead);
       return isDead;
     };
-    const isStaged = staging.state === 'staged';
-    // A stage whose answer was lost may have left something that died with its driver.
-    const mayBeDead = isStaged || (staging.state === 'doubtful' && !staging.isDead);
-    const { path: stagingPath } = paths.staging(plugin, key);
-    const isDead = mayBeDead && (await isDeadAt(stagingPath, isStaged ? staging.found : undefined));
+    const isDeadAt = async (shown: ToBeSeen): Promise<boolean | undefined> => {
+      const served = servedAt(table, shown);
+      return served ? ask(shown.path, served.device) : false;
+    };
+    const { path } = paths.staging(plugin, key);
+    const seenOfStaging = async (): Promise<Pick<StagingSight, 'isDead' | 'isGone'> | undefined> => {
+      const { state, found, isDead } = staging;
+      // A stage that failed, or whose answer was lost, may have left something that died with its driver.
+      if (!isDead && state !== 'without')
+        return (await isDeadAt({ path, found: state === 'staged' ? found : undefined })) ? { isDead: true } : undefined;
+      // What keeps others from being mounted may have been made anew.
+      const { is } = seenAt(table, { path, found });
+      const isKept = isDead && users.some((user) => user.state === 'published');
+      const mayLive = isKept && (is === 'ours' || is === 'replaced');
+      return mayLive && (await isDeadAt({ path, found })) === false ? { isGone: true } : undefined;
+    };
+    const seen = await seenOfStaging();
     const sights: MountSight[] = [];
     await sideBySide(users, atOnce, async ({ state, number, allocId, found }) => {
       if (state !== 'published') return;
-      const { path } = paths.target(plugin, key, allocId);
-      if (await isDeadAt(path, found)) sights.push({ number, is: 'dead', isMended });
+      const shown = { path: paths.target(plugin, key, allocId).path, found };
+      if (await isDeadAt(shown)) sights.push({ number, is: 'dead', isMended });
     });
-    return { users: sights, staging: isDead ? [{ number: staging.number, isMended, isDead }] : [] };
+    return { users: sights, staging: seen ? [{ number: staging.number, isMended, ...seen }] : [] };
   }
 
   /** What was mounted in another boot is gone with it, and so are those who had it. */

@@ -102,7 +102,7 @@ export class Mounter {
     const { accessMode, attachmentMode } = context.capability ?? {};
     if (accessMode !== usage.accessMode || attachmentMode !== usage.attachmentMode) return undefined;
     const { path } = this.#options.paths.target(context.volume.plugin, key, allocId);
-    return { path, ...(user.found && { found: user.found }) };
+    return { path, found: user.found };
   }
 
   /** All that is here of volumes, or is to go. */

@@ -202,6 +202,11 @@ describe('A1 what the agent says', () => {
         { kind: 'lost', allocId: 'web', is: 'dead', isMended: false },
         'its mount for alloc web does not answer any more: it stays so until that is asked for: mount retry',
       ],
+      [
+        { kind: 'staging-lost', isMended: true },
+        'it is not staged any more: it is staged again, unless mount list says what keeps it from that',
+      ],
+      [{ kind: 'staging-lost', isMended: false }, 'it is not staged any more: it stays so until it is mounted again'],
       [condition(false, 'fine'), undefined],
       [condition(true, 'a bad block'), 'its condition here is abnormal: a bad block'],
       [condition(false, 'fine'), 'its condition here is not abnormal any more: fine'],

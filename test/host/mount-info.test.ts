@@ -64,20 +64,19 @@ const rendered: fc.Arbitrary<Rendered> = fc
     propagation: fc.constantFrom<Propagation>('shared', 'slave', 'private', 'unbindable'),
     isWholeReadOnly: fc.boolean(),
     fsType: fc.constantFrom('ext4', 'fuse.s3 fs', 'fuse.a#b', 'tmpfs', 'nfs4'),
+    origin: name,
   })
   .chain(({ isWholeReadOnly, ...said }) => {
     const entry: MountEntry = { ...said, isReadOnly: said.options.has('ro') || isWholeReadOnly };
     return fc.record({
       entry: fc.constant(entry),
-      line: fc
-        .record({ optional: fc.constantFrom(...optionalFields[entry.propagation]), source: name })
-        .map(({ optional, source }) => {
-          const place = [entry.device, escaped(entry.root), escaped(entry.path), [...entry.options].join(',')];
-          const type = escaped(entry.fsType, / |#/g);
-          const origin = escaped(source, / |\t|\n|\\|#/g);
-          const ofAll = isWholeReadOnly ? 'ro,size=4k' : 'rw,size=4k';
-          return [entry.id, entry.parentId, ...place, ...optional, '-', type, origin, ofAll].join(' ');
-        }),
+      line: fc.record({ optional: fc.constantFrom(...optionalFields[entry.propagation]) }).map(({ optional }) => {
+        const place = [entry.device, escaped(entry.root), escaped(entry.path), [...entry.options].join(',')];
+        const type = escaped(entry.fsType, / |#/g);
+        const origin = escaped(entry.origin, / |\t|\n|\\|#/g);
+        const ofAll = isWholeReadOnly ? 'ro,size=4k' : 'rw,size=4k';
+        return [entry.id, entry.parentId, ...place, ...optional, '-', type, origin, ofAll].join(' ');
+      }),
     });
   });
 

@@ -44,6 +44,7 @@ describe('mount table', () => {
           options: new Set(['ro', 'noexec']),
           propagation: 'shared',
           fsType: 'ext4',
+          origin: '/dev/sda1',
           isReadOnly: true,
         });
       }),

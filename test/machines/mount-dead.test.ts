@@ -195,6 +195,32 @@ describe('the mount machine over a dead staging path', () => {
     expect(scene.states()).to.deep.equal(['a published']);
   });
 
+  it('M6 M7 a stage that finds what is dead there, where nothing is known to be staged: that is unstaged first', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a'));
+    const failure = { code: 'MOUNT_STAYS', message: 'dead', final: false };
+    await scene.answer({ status: 'not-begun', failure });
+    const before = scene.calls.length;
+    for (let look = 0; look < 2; look += 1) seenDead(scene, { isMended: true });
+    expect(await calledSince(scene, before)).to.deep.equal(['unstage', 'stage', 'publish a']);
+    expect([scene.states(), scene.told.map(({ type }) => type)]).to.deep.equal([
+      ['a published'],
+      ['failed', 'mounted'],
+    ]);
+  });
+
+  it('M6 what was seen dead before it was unstaged changes nothing after that, with or without somebody who wants the volume', async () => {
+    const scene = await Scene.mounted('a');
+    const sight = { number: scene.context.staging.number, isMended: true, isDead: true };
+    const late = () => scene.actor.send({ type: 'mount.observed', users: [], staging: [sight], isStart: false });
+    scene.actor.send(leave('a'));
+    expect(await calledSince(scene, 2)).to.deep.equal(['unpublish a', 'unstage']);
+    late();
+    scene.actor.send(use('b'));
+    late();
+    expect(await calledSince(scene, 4)).to.deep.equal(['stage', 'publish b']);
+  });
+
   /** The staging path that was seen dead is not in the kernel's table any more. */
   function seenGone(scene: Scene, number = scene.context.staging.number): void {
     const staging = [{ number, isMended: true, isGone: true } as const];
@@ -212,6 +238,25 @@ describe('the mount machine over a dead staging path', () => {
     expect([scene.states(), scene.context.staging.isDead]).to.deep.equal([['a published', 'b published'], undefined]);
     expect(scene.told.slice(told).map(({ type }) => type)).to.deep.equal(['mounted']);
   });
+
+  for (const [situation, outcome] of [
+    ['fails then', failed({ message: 'transport endpoint is not connected' })],
+    ['is done then', published],
+  ] as const) {
+    it(`M2 M6 unmounted by hand as another is still being published from it, which ${situation}: that is unpublished before it is published`, async () => {
+      const scene = await Scene.mounted('a');
+      scene.actor.send(use('b'));
+      seenDead(scene, { isMended: true, allocIds: ['a'] });
+      seenGone(scene);
+      const before = scene.calls.length;
+      await scene.answer(outcome);
+      expect(scene.states()).to.deep.equal(['a leaving', 'b leaving']);
+      const calls = await calledSince(scene, before);
+      expect(calls).to.have.members(['unpublish a', 'unpublish b', 'stage', 'publish a', 'publish b']);
+      expect(calls[2]).to.equal('stage');
+      expect(scene.states()).to.deep.equal(['a published', 'b published']);
+    });
+  }
 
   it('M6 what was seen gone of another staging changes nothing: it is dead still', async () => {
     const scene = await mountedForBoth();

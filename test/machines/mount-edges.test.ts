@@ -1,9 +1,10 @@
 /** The mount machine where things come together: calls in flight, volumes made anew, what others have meanwhile. */
 import { expect } from 'chai';
-import { nodePublishCallOf } from '../../machines/mount-calls.js';
+import { nodeExpandCallOf, nodePublishCallOf, stageCallOf, unstageCallOf } from '../../machines/mount-calls.js';
 import type { MountEvent } from '../../machines/mount-types.js';
 import {
   failed,
+  found,
   leave,
   many,
   published,
@@ -235,6 +236,28 @@ describe('the mount machine, at its edges', () => {
     fresh.actor.send(use('a'));
     await fresh.answer(stepMissing);
     expect(fresh.context.staging.state).to.equal('none');
+  });
+
+  it('M2 M6 what was staged is known until another stage was made: what is in its place is told apart', async () => {
+    const scene = await Scene.mounted();
+    const foundNow = () => stageCallOf(scene.context).found;
+    const sight = { number: scene.context.staging.number, isMended: true };
+    scene.actor.send({ type: 'mount.observed', users: [], staging: [sight], isStart: false });
+    expect([scene.calls.at(-1), stageCallOf(scene.context).foundIn, foundNow()]).to.deep.equal(['stage', 'b1', found]);
+    await scene.answer({ status: 'not-begun', failure: { code: 'HOST_UNFIT', message: 'covered', final: false } });
+    expect(foundNow()).to.deep.equal(found);
+    scene.clock.increment(1_000_000);
+    await scene.answer(failed({ final: true, answerClass: 'final' }));
+    expect(foundNow()).to.equal(undefined);
+  });
+
+  it('M2 M12 what was staged is known while it is to be unstaged, also once that has failed; of what is staged, it is for a growth', async () => {
+    const scene = await Scene.mounted();
+    expect(nodeExpandCallOf(scene.context).staged).to.deep.equal(found);
+    scene.actor.send(leave('a'));
+    await scene.answer(unpublished);
+    await scene.answer(failed({}));
+    expect([scene.context.staging.state, unstageCallOf(scene.context).found]).to.deep.equal(['doubtful', found]);
   });
 
   it('M6 what is only to be reported is not staged again by itself', async () => {

@@ -142,6 +142,7 @@ class Life {
     else if (dice < 0.77) this.#vanish(allocId);
     else if (dice < 0.82) this.#die();
     else if (dice < 0.83) this.#unmountDead();
+    else if (dice < 0.84) this.#remake();
     else if (dice < 0.88) this.#sight = this.#look(this.#chance() < 0.7);
     else if (dice < 0.95) this.#tell(this.#sight ?? this.#look(this.#chance() < 0.7));
     else if (dice < 0.97) this.#ask('mount.retry');
@@ -198,21 +199,29 @@ class Life {
     this.#staging = 'none';
   }
 
+  /** Its plugin mounts what is dead anew by itself. */
+  #remake(): void {
+    if (this.#staging !== 'dead') return;
+    this.story.push('the dead staging path is made anew by its plugin');
+    this.#staging = 'living';
+    this.#isTold = false;
+  }
+
   /** As the comparison does it. */
   #look(isMended: boolean): Sight {
     const { users, staging } = this.context;
-    const isThere = staging.state === 'staged' || staging.state === 'doubtful';
     return {
       users: users.flatMap(({ allocId, state, number }) =>
         state === 'published' && this.#targets.get(allocId) === 'dead' ? [{ number, is: 'dead', isMended }] : [],
       ),
-      staging: isThere ? this.#lookAtStaging(staging, isMended) : [],
+      staging: staging.state === 'without' ? [] : this.#lookAtStaging(staging, isMended),
     };
   }
 
   #lookAtStaging({ state, number, isDead }: Staging, isMended: boolean): StagingSight[] {
     if (this.#staging === 'dead') return [{ number, isMended, isDead: true }];
-    if (this.#staging !== 'none') return [];
+    const isKept = this.context.users.some((user) => user.state === 'published');
+    if (this.#staging === 'living') return isDead && isKept ? [{ number, isMended, isGone: true }] : [];
     if (state === 'staged') return [{ number, isMended }];
     return isDead ? [{ number, isMended, isGone: true }] : [];
   }

@@ -165,19 +165,31 @@ describe('mounts that somebody else covers or takes away', () => {
     expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish', 'Stage', 'Publish']);
   });
 
-  it('M2 M12 something is mounted over a staging path: nobody gets that as the volume', async () => {
-    house = await MountHouse.start({ handlers });
-    await house.make('data', many);
-    const { mounts } = house.runtime;
-    await mounts.mount({ volume: { id: 'data' }, allocId: 'a', usage: many });
-    const stagingPath = (await mounts.list())[0]?.stagingPath ?? '';
-    cover(stagingPath);
-    const second = mounts.mount({ volume: { id: 'data' }, allocId: 'b', usage: many });
-    expect(await trouble()).to.contain(`unmount that at ${stagingPath}`);
-    expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish']);
+  /** Stages what is of the same kind as what covers it. */
+  const likeThat: CsiHandlers = {
+    NodeStageVolume: ({ stagingTargetPath }) => {
+      execFileSync('mount', ['-t', 'tmpfs', 'own', stagingTargetPath]);
+      return {};
+    },
+  };
+  for (const [what, more] of [
+    ['something', {}],
+    ['something of the same kind', likeThat],
+  ] as const) {
+    it(`M2 M12 ${what} is mounted over a staging path: nobody gets that as the volume`, async () => {
+      house = await MountHouse.start({ handlers: { ...handlers, ...more } });
+      await house.make('data', many);
+      const { mounts } = house.runtime;
+      await mounts.mount({ volume: { id: 'data' }, allocId: 'a', usage: many });
+      const stagingPath = (await mounts.list())[0]?.stagingPath ?? '';
+      cover(stagingPath);
+      const second = mounts.mount({ volume: { id: 'data' }, allocId: 'b', usage: many });
+      expect(await trouble()).to.contain(`unmount that at ${stagingPath}`);
+      expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish']);
 
-    execFileSync('umount', [stagingPath]);
-    await second;
-    expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish', 'Publish']);
-  });
+      execFileSync('umount', [stagingPath]);
+      await second;
+      expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish', 'Publish']);
+    });
+  }
 });

@@ -5,10 +5,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { CsiStatus } from '../../src/csi/server.js';
 import type { Store } from '../../src/engine/store.js';
+import { refusalOf } from '../refusal.js';
 import { inMemory } from '../registry/kept-data.js';
 import { until } from '../until.js';
 import { type DeadMount, servingDriver } from './dead-fuse.js';
-import { type HouseOptions, MountHouse, many, plugin } from './mount-house.js';
+import { type HouseOptions, MountHouse, many, node, plugin } from './mount-house.js';
 
 /** Volumes are many, or far away: it takes a second until those of a node are read. */
 function slowStore(store: Store, slow: { isSlow: boolean }): Store {
@@ -85,6 +86,50 @@ describe('a staging path that is dead', () => {
     await house.runtime.mounts.mount(request('a'));
     expect(house.nodeCalls()).to.deep.equal(['Stage', 'Unstage', 'Stage', 'Publish']);
     expect(house.mounted()).to.have.length(2);
+  });
+
+  it('M6 M7 it died after its stage was refused for good, so that nothing was known to be there: it is unstaged', async () => {
+    made = [];
+    const handlers = servingDriver(made);
+    house = await MountHouse.start({
+      handlers: {
+        ...handlers,
+        NodeStageVolume: (request, call) => {
+          const answer = handlers.NodeStageVolume?.(request, call) ?? {};
+          if (made.length > 1) return answer;
+          kill();
+          throw new CsiStatus('PERMISSION_DENIED', 'no such key');
+        },
+      },
+    });
+    await house.make('data', many);
+    expect((await refusalOf(house.runtime.mounts.mount(request('a')))).code).to.equal('CSI_ERROR');
+    await house.runtime.mounts.mount(request('a'));
+    expect(house.nodeCalls()).to.deep.equal(['Stage', 'Unstage', 'Stage', 'Publish']);
+  });
+
+  it('N3 M6 fenced as it died while it was staged: its alloc is told before it is staged again', async () => {
+    made = [];
+    const handlers = servingDriver(made);
+    house = await MountHouse.start({
+      attach: true,
+      handlers: {
+        ...handlers,
+        NodeStageVolume: async (request, call) => {
+          const answer = handlers.NodeStageVolume?.(request, call) ?? {};
+          if (made.length > 1) return answer;
+          kill();
+          await house.runtime.nodes.fence(node, 'its power is cut');
+          while (!(await house.runtime.nodes.status(node)).fence?.isDone) await new Promise(setImmediate);
+          throw new CsiStatus('INTERNAL', 'its process is gone');
+        },
+      },
+    });
+    await house.make('data', many);
+    const refusal = await refusalOf(house.runtime.allocations.prepare('web', [house.wanted('data', many)]));
+    expect(refusal.code).to.equal('CLAIM_LOST');
+    await house.allocIs('web', ({ state }) => state === 'failed');
+    expect(house.mounted()).to.deep.equal([]);
   });
 
   it('M3 M6 somebody unmounts it while an alloc has a mount that answers: who else wants the volume gets it', async () => {

@@ -1,6 +1,10 @@
 /** Tools that run as processes of their own. Of mounts that are dead: dead-mounts.test.ts */
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { isBlockDevice } from '../../src/mounts/device-access.js';
 import { hostTool, ToolOverdue } from '../../src/mounts/host-tool.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 import { builtProgram } from '../built.js';
@@ -26,6 +30,19 @@ describe('host tools', () => {
       stderr: "rmdir: failed to remove '/nowhere/at all': No such file or directory",
     });
     expect(clock.pending).to.equal(0);
+  });
+
+  it('M16 a block device is told from all else', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sc-'));
+    const [block, file] = [join(folder, 'block'), join(folder, 'block special file')];
+    try {
+      writeFileSync(file, '');
+      expect((await tool.run('mknod', [block, 'b', '7', '200'])).stderr).to.equal('');
+      const told = [block, file, '/dev/null', join(folder, 'never there')].map((path) => isBlockDevice(path, tool));
+      expect(await Promise.all(told)).to.deep.equal([true, false, false, false]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('a tool that is not there says what to install', async () => {

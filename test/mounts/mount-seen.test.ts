@@ -7,11 +7,11 @@ import { seenAt } from '../../src/mounts/mount-seen.js';
 const path = '/d/t';
 const own = { device: '8:16', root: '/', fsType: 'ext4' };
 
-/** @param shown each on the one before: device, root and type, and where, if not at the path */
+/** @param shown each on the one before: device, root and type, and what it is mounted from, if not from `s` */
 const tableOf = (...shown: string[]): MountTable => {
   const lines = shown.map((what, at) => {
-    const [device, root, fsType, where = path] = what.split(' ');
-    return `${at + 2} ${at + 1} ${device} ${root} ${where} rw - ${fsType} s rw`;
+    const [device, root, fsType, origin = 's'] = what.split(' ');
+    return `${at + 2} ${at + 1} ${device} ${root} ${path} rw - ${fsType} ${origin} rw`;
   });
   return new MountTable(parseMountInfo(['1 0 8:1 / / rw - ext4 a rw', ...lines].join('\n')));
 };
@@ -78,6 +78,33 @@ describe('what is seen at a path, of what was mounted there', () => {
       expect(seen(found, '0:90 / fuse.s3')).to.equal(`replaced: 0:90 ${path}`);
       expect(seen(found, `8:16 / ${fsType}`)).to.equal(`replaced: 8:16 ${path}`);
       expect(seen(own, '8:16 / ext4', `0:90 / ${fsType}`)).to.equal(`covered: 0:90 ${path}`);
+    }
+  });
+
+  it('M12 what has no device, and is mounted from elsewhere, is a stranger, also with the number that ours has had', () => {
+    for (const fsType of ['nfs4', 'tmpfs', 'fuse.sshfs']) {
+      const found = { device: '0:50', root: '/', fsType, origin: 'store:/x' };
+      expect(seen(found, `0:50 / ${fsType} store:/x`, `0:60 / ${fsType} store:/y`)).to.equal(`covered: 0:60 ${path}`);
+      for (const device of ['0:50', '0:60'])
+        expect(seen(found, `${device} / ${fsType} store:/y`)).to.equal(`replaced: ${device} ${path}`);
+      expect(seen(found, `0:60 / ${fsType} store:/x`)).to.equal(`ours: 0:60 ${path}`);
+    }
+  });
+
+  it('M6 what has a device of its own is ours by whatever name that is called', () => {
+    expect(seen({ ...own, origin: '/dev/dm-1' }, '8:16 / ext4 /dev/mapper/x')).to.equal(`ours: 8:16 ${path}`);
+  });
+
+  it('M6 M12 it lies over ours, which is there still: it is a stranger, unless a process serves it, which may have made it anew', () => {
+    for (const [fsType, is] of [
+      ['nfs4', 'covered'],
+      ['tmpfs', 'covered'],
+      ['fuse.sshfs', 'ours'],
+    ] as const) {
+      const found = { device: '0:80', root: '/', fsType };
+      const shown = [`0:80 / ${fsType}`, `0:90 / ${fsType}`];
+      expect(seen(found, ...shown)).to.equal(`${is}: 0:90 ${path}`);
+      expect(seen({ ...found, origin: 's' }, ...shown)).to.equal(`${is}: 0:90 ${path}`);
     }
   });
 

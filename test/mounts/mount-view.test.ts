@@ -1,7 +1,7 @@
 /** A mount as callers see it. */
 import { expect } from 'chai';
 import { noMount } from '../../machines/mount-changes.js';
-import type { MountContext, MountUser } from '../../machines/mount-types.js';
+import type { MountContext, MountUser, Staging } from '../../machines/mount-types.js';
 import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';
 import { type MountStatus, mountStatusOf } from '../../src/mounts/mount-view.js';
 import { mountPaths } from '../../src/mounts/paths.js';
@@ -36,8 +36,17 @@ describe('the list of mounts', () => {
     const living: MountUser = { ...waiting, allocId: 'b', state: 'published', number: 1 };
     const staging = { state: 'doubtful', number: 1, isDead: true } as const;
     expect(statusOf({ staging, users: [waiting, living] })?.error?.message).to.contain('while alloc b has');
+    expect(statusOf({ staging, users: [waiting, living] })?.error?.message).to.contain(
+      'release that first, or unmount the staging path',
+    );
     expect(statusOf({ staging, users: [waiting] })?.error).to.equal(undefined);
     expect(statusOf({ users: [waiting, living] })?.error).to.equal(undefined);
+  });
+
+  it('M3 where it is staged, or may be, the path is told', () => {
+    const pathOf = (state: Staging['state']) => statusOf({ staging: { state, number: 1 } })?.stagingPath;
+    expect(pathOf('doubtful')).to.be.a('string').and.to.equal(pathOf('staged'));
+    expect([pathOf('none'), pathOf('without')]).to.deep.equal([undefined, undefined]);
   });
 
   it('M12 something else is mounted in the place of a mount: that is told, and nothing advised', () => {

@@ -155,6 +155,19 @@ describe('the comparison of mounts with the kernel', () => {
     expect(scene.asked).to.have.length(1);
   });
 
+  it('M6 M7 what is dead at the staging path of a volume that is not known to be staged is told, too; not where its plugin does not stage', async () => {
+    const [one] = [mounted('data', 'a')];
+    const users = one.users.map((user) => ({ ...user, state: 'wanted' as const }));
+    scene.mount(staging());
+    scene.isDead = async () => true;
+    const watch = scene.watch();
+    for (const state of ['none', 'without'] as const) {
+      scene.mounts = [{ ...one, users, staging: { state, number: 1 } }];
+      await watch.look();
+    }
+    expect([scene.seenDead(), scene.asked.length]).to.deep.equal([{ users: [], staging: [1] }, 1]);
+  });
+
   it('M6 M7 what was dead is unmounted by somebody: that is told, and not of what is there still, nor of what was not dead', async () => {
     const [one] = [mounted('data', 'a')];
     const stagedAs = (staging: Staging): MountContext => ({ ...one, users: [], staging });
@@ -172,6 +185,58 @@ describe('the comparison of mounts with the kernel', () => {
     scene.mounts = [stagedAs({ state: 'doubtful', number: 1 }), stagedAs({ state: 'none', number: 1 })];
     await watch.look();
     expect(scene.asked).to.have.length(1);
+  });
+
+  describe('of a staging path that was seen dead, and is kept by one who has a mount that answers', () => {
+    const served = { device: '0:50', root: '/', fsType: 'fuse.s3', origin: 's3' };
+    const watching = (found = served): MountWatch => {
+      const one = mounted('data', 'a');
+      const users = one.users.map((user) => ({ ...user, found: { device: '0:77', root: '/' } }));
+      scene.mounts = [{ ...one, users, staging: { state: 'doubtful', number: 1, isDead: true, found } }];
+      scene.mount(target('a'), '0:77 /');
+      return scene.watch();
+    };
+    const sight = { number: 1, isMended: true, isGone: true };
+    const told = [{ type: 'mount.observed', users: [], staging: [sight], isStart: false }];
+
+    for (const [what, shown] of [
+      ['its plugin has mounted it anew', ['0:51 /', 'fuse.s3']],
+      ['something else is in its place', ['8:32 /', 'ext4']],
+    ] as const) {
+      it(`M3 M6 ${what}: what was dead is not there any more`, async () => {
+        const watch = watching();
+        scene.mount(staging(), ...shown);
+        await watch.look();
+        expect(scene.asked).to.deep.equal(told);
+      });
+    }
+
+    it('M3 M6 it is dead still, or covered, or can not be asked: nothing is told', async () => {
+      const watch = watching();
+      scene.mount(staging());
+      scene.isDead = async (path) => path === staging();
+      await watch.look();
+      scene.isDead = async () => {
+        throw new Error('stat does not run (EAGAIN)');
+      };
+      let refusal = '';
+      await watch.look().catch((error: unknown) => {
+        refusal = String(error);
+      });
+      expect(refusal).to.contain('EAGAIN');
+      scene.isDead = async () => false;
+      scene.mount(staging(), '0:61 /', 'tmpfs', 3);
+      await watch.look();
+      expect(scene.asked).to.deep.equal([]);
+    });
+
+    it('M6 nobody has a mount: it is unstaged in any case, and not asked', async () => {
+      const watch = watching();
+      scene.mounts = scene.mounts.map((mount) => ({ ...mount, users: [] }));
+      scene.mount(staging());
+      await watch.look();
+      expect(scene.asked).to.deep.equal([]);
+    });
   });
 
   it('M6 what is dead is found at intervals, too: also what gave no answer before, or could not be asked', async () => {
@@ -303,7 +368,7 @@ describe('the comparison of mounts with the kernel', () => {
     // The second line of those above is its target.
     scene.mount(target('a'), '0:61 /', 'tmpfs', 3);
     for (let times = 0; times < 2; times += 1) await watch.look();
-    const warning = `volume default/data is covered by / of 0:61 (tmpfs), which is none of ours: unmount that at ${target('a')}`;
+    const warning = `volume default/data: covered by / of 0:61 (tmpfs), which is none of ours: unmount that at ${target('a')}`;
     expect(scene.warned).to.deep.equal([warning]);
     expect(scene.asked).to.deep.equal([]);
 
@@ -320,7 +385,7 @@ describe('the comparison of mounts with the kernel', () => {
     scene.mount(staging(), '0:61 /', 'tmpfs', 2);
     const watch = scene.watch();
     for (let times = 0; times < 2; times += 1) await watch.look();
-    const warning = `volume default/data is covered by / of 0:61 (tmpfs), which is none of ours: unmount that at ${staging()}`;
+    const warning = `volume default/data, where it is staged: covered by / of 0:61 (tmpfs), which is none of ours: unmount that at ${staging()}`;
     expect([scene.warned, scene.asked]).to.deep.equal([[warning], []]);
   });
 
@@ -329,9 +394,28 @@ describe('the comparison of mounts with the kernel', () => {
     for (const path of [staging(), target('a')]) scene.mount(path, '8:32 /', 'ext4');
     const watch = scene.watch();
     for (let times = 0; times < 2; times += 1) await watch.look();
-    const warningOf = (path: string): string =>
-      `volume default/data: something else is mounted in its place (/ of 8:32 (ext4), at ${path})`;
-    expect([scene.warned, scene.asked]).to.deep.equal([[staging(), target('a')].map(warningOf), []]);
+    const warningOf = (path: string, where = ''): string =>
+      `volume default/data${where}: something else is mounted in its place (/ of 8:32 (ext4), at ${path})`;
+    const warnings = [warningOf(staging(), ', where it is staged'), warningOf(target('a'))];
+    expect([scene.warned, scene.asked]).to.deep.equal([warnings, []]);
+  });
+
+  it('M6 M12 what was covered, and has been replaced since, is told of once more', async () => {
+    scene.mounts = [mounted('data', 'a')];
+    scene.mount(staging(), '0:50 /', 'ext4');
+    scene.mount(target('a'), '0:50 /', 'ext4');
+    scene.mount(target('a'), '0:61 /', 'tmpfs', 3);
+    const watch = scene.watch();
+    await watch.look();
+    scene.lines.length = 1;
+    scene.mount(target('a'), '0:61 /', 'tmpfs');
+    await watch.look();
+    const [first, second, ...more] = scene.warned;
+    expect([first, more]).to.deep.equal([
+      `volume default/data: covered by / of 0:61 (tmpfs), which is none of ours: unmount that at ${target('a')}`,
+      [],
+    ]);
+    expect(second).to.contain('something else is mounted in its place');
   });
 
   it('M6 M12 what a mount over a directory on the way hides is there still: it is told what hides it, and not mounted again', async () => {

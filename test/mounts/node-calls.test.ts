@@ -39,20 +39,20 @@ describe('the calls of a mount', () => {
   let doing: Record<string, () => void>;
   let baseDir: string | undefined;
   let called: string[];
-  /** Paths whose file system is dead. */
-  let dead: string[];
+  /** Paths whose file system is dead, and such that are block devices. */
+  let [dead, devices]: [string[], string[]] = [[], []];
 
   beforeEach(() => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'sc-')));
     [offered, mounted, baseDir, called] = [['STAGE_UNSTAGE_VOLUME'], [], undefined, []];
-    [under, over, doing, dead] = [[], [], {}, []];
+    [under, over, doing, dead, devices] = [[], [], {}, [], []];
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
   const paths = () => mountPaths({ dataDir: folder, socketRoot: folder });
   const staging = (): string => paths().staging('disk', key).path;
   const targetPath = (): string => paths().target('disk', key, 'a').path;
-  const found = { device: '8:2', root: '/', fsType: 'ext4' };
+  const found = { device: '8:2', root: '/', fsType: 'ext4', origin: 'b' };
   /** The mount that our directory is in. */
   const ground = (): number => (under.length > 0 ? 40 : 1);
   const line = (id: number, parentId: number, what: string, path: string, fsType: string): string =>
@@ -120,6 +120,7 @@ describe('the calls of a mount', () => {
       compared: () => undefined,
       shared: async () => {},
       isDead: async (path) => dead.includes(path),
+      isDevice: async (path) => devices.includes(path),
       lookSoon: (plugin) => void called.push(`look ${plugin}`),
     });
     const run: EffectCall = {
@@ -199,6 +200,11 @@ describe('the calls of a mount', () => {
 
   /** Something else is mounted there, on the first mount that is ours. */
   const cover = (path: string): void => void over.push(line(20, 2, '0:61 /', path, 'tmpfs'));
+  /** It is there alone. */
+  const replace = (path: string): void => {
+    mounted = [];
+    over = [line(20, 1, '0:61 /', path, 'tmpfs')];
+  };
   /** A directory on the way there is. */
   const hide = (path: string): void => void over.push(line(20, 1, '0:61 /', dirname(path), 'tmpfs'));
 
@@ -263,6 +269,31 @@ describe('the calls of a mount', () => {
     });
   }
 
+  for (const [how, put, path] of [
+    ['over it', cover, staging],
+    ['over a directory on the way to it', hide, () => dirname(staging())],
+    ['in its place', replace, staging],
+  ] as const) {
+    it(`M2 M6 M12 nodeStage of what was staged, and something else is ${how}: that is named, and not taken for staged`, async () => {
+      mounted = [staging()];
+      const again = { ...making, found, foundIn: 'b1' };
+      expect((await outcomeOf('nodeStage', again)).status).to.equal('done');
+      called = [];
+      put(staging());
+      const outcome = await outcomeOf('nodeStage', again);
+      expect(outcome.status).to.equal('not-begun');
+      expect(outcome).to.have.nested.property('failure.code', 'HOST_UNFIT');
+      expect(outcome).to.have.nested.property('failure.final', false);
+      expect(outcome).to.have.nested.property('failure.message').that.contains('0:61').and.contains(path());
+      expect(called).to.deep.equal([]);
+    });
+  }
+
+  it('M2 M6 nodeStage of what was staged in another boot: its plugin may have made it anew, it is asked', async () => {
+    over = [line(20, 1, '0:61 /', staging(), 'tmpfs')];
+    expect((await outcomeOf('nodeStage', { ...making, found, foundIn: 'b0' })).status).to.equal('done');
+  });
+
   it('M2 H2 what is staged, and hidden, is not given up by a plugin that does not offer to unstage', async () => {
     [offered, mounted] = [[], [staging()]];
     hide(staging());
@@ -282,6 +313,20 @@ describe('the calls of a mount', () => {
       mounts(targetPath());
       expect(await outcomeOf('nodePublish', staged)).to.deep.equal({ status: 'done', answer: { found, bootId: 'b1' } });
     });
+
+    for (const [what, put] of [
+      ['nothing is', () => {}],
+      ['something else is', () => void over.push(line(20, 1, '0:61 /', staging(), 'tmpfs'))],
+    ] as const) {
+      it(`M2 ${what} there: it is not grown by that path, no call was begun`, async () => {
+        put();
+        const outcome = await outcomeOf('nodeExpand', { ...expanding, staged: found });
+        expect(outcome.status).to.equal('not-begun');
+        expect(outcome).to.have.nested.property('failure.final', false);
+        expect(outcome).to.have.nested.property('failure.message').that.contains(staging());
+        expect(called).to.deep.equal([]);
+      });
+    }
 
     it('M2 M6 nothing is there any more: it is not published, as where its plugin says that a step before it is missing', async () => {
       mounts(targetPath());
@@ -343,6 +388,7 @@ describe('the calls of a mount', () => {
         expect(outcome).to.have.nested.property('failure.code', 'MOUNT_NOT_AS_ASKED');
         expect(outcome).to.have.nested.property('failure.answerClass', 'repair');
         expect(outcome).to.have.nested.property('failure.final', true);
+        expect(outcome).to.have.nested.property('failure.message').that.contains('see that the plugin sees');
         mounted = [staging()];
       }
     });
@@ -357,10 +403,23 @@ describe('the calls of a mount', () => {
       const outcome = await outcomeOf('nodePublish', publishing);
       expect(outcome.status).to.equal('failed');
       expect(outcome).to.have.nested.property('failure.code', 'MOUNT_NOT_AS_ASKED');
-      expect(outcome).to.have.nested.property('failure.message').that.contains(staging());
+      expect(outcome)
+        .to.have.nested.property('failure.message')
+        .that.contains(`nothing is mounted at ${staging()}: release all that use the volume here`);
       mounted = [];
       over = [];
       expect((await outcomeOf('nodePublish', { ...publishing, isStaged: false })).status).to.equal('done');
+    });
+
+    it('M2 M16 a device that it has made there is the volume, where that is a block device; a file is none', async () => {
+      mounts(targetPath(), `8:1 ${staging()}/device`);
+      const blockDevice = { ...publishing, capability: { ...capability, attachmentMode: 'block-device' } };
+      expect(await outcomeOf('nodePublish', blockDevice)).to.have.nested.property('failure.code', 'MOUNT_NOT_AS_ASKED');
+      devices = [targetPath()];
+      over = [];
+      expect((await outcomeOf('nodePublish', blockDevice)).status).to.equal('done');
+      over = [];
+      expect(await outcomeOf('nodePublish', publishing)).to.have.nested.property('failure.code', 'MOUNT_NOT_AS_ASKED');
     });
   });
 });
