@@ -19,7 +19,7 @@ import {
   isNotHere,
   isStagingOwed,
   mayBeKnown,
-  mayBeMounted,
+  needsUnpublish,
   nextMountWork,
 } from './mount-work.js';
 import { isSameData } from './same-data.js';
@@ -114,11 +114,11 @@ export const use = (
     const present = draft.users.find((one) => one.allocId === allocId);
     // Whoever has a slot has it for both.
     const asked = { allocId, readOnly, capability, isClaimed: isClaimed || present?.isClaimed === true };
-    const { isUnconfirmed: ___, ...known } = present ?? wanted(draft, asked, at);
-    if (known.state === 'leaving') putUser(draft, allocId, { ...known, again: { readOnly, isClaimed, capability } });
-    else if (known.state === 'wanted') putUser(draft, allocId, { ...due(known), ...asked });
-    else if (known.state === 'published') putUser(draft, allocId, { ...known, ...asked });
-    else putUser(draft, allocId, wantedAgain(draft, known, asked, at));
+    const { isUnconfirmed: ___, ...user } = present ?? wanted(draft, asked, at);
+    if (user.state === 'leaving') putUser(draft, allocId, { ...user, again: { readOnly, isClaimed, capability } });
+    else if (user.state === 'wanted') putUser(draft, allocId, { ...due(user), ...asked });
+    else if (user.state === 'published') putUser(draft, allocId, { ...user, ...asked });
+    else putUser(draft, allocId, wantedAgain(draft, user, asked, at));
   });
 
 /** To be mounted once more. What was lost was not unpublished. */
@@ -178,7 +178,7 @@ export const leave = (context: MountContext, allocId: string, { at }: Stamped): 
     const { again: _, failure: __, ...left } = due(user);
     if (user.state === 'leaving') {
       putUser(draft, allocId, left);
-    } else if (user.state === 'lost' || mayBeMounted(user) || isBeingPublished(draft, user))
+    } else if (user.state === 'lost' || needsUnpublish(user) || isBeingPublished(draft, user))
       putUser(draft, allocId, leavingUser(left, at));
     else letGo(draft, left, at);
   });

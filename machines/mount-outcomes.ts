@@ -94,7 +94,7 @@ export const mountFailed = (context: MountContext, attempt: FailedAttempt): Moun
 /** The plugin did it, but not as it was asked to: it is to be undone. */
 const isMadeWrongly = ({ code }: CallFailure): boolean => code === 'MOUNT_NOT_AS_ASKED';
 
-/** A publish that misses a step before it misses that one, be it that this was seen before any call. */
+/** The step before a publish is the stage: that is missing whether its plugin says so, or the kernel does before any call. */
 const isStagingMissing = ({ kind }: MountWork, { answerClass }: CallFailure): boolean =>
   kind === 'publish' && answerClass === 'repair';
 

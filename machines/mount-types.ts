@@ -149,7 +149,7 @@ export interface MountSight {
 export interface StagingSight extends Omit<MountSight, 'is'> {
   /** It is there, but its file system does not answer any more. */
   isDead?: boolean;
-  /** What was seen dead there is not there any more. */
+  /** What was seen dead there is not any more: it is unmounted, replaced, or made anew. */
   isGone?: true;
 }
 

@@ -17,8 +17,8 @@ export const hasOneTarget = (mode: AccessMode): boolean => oneTarget.has(mode);
 /** Whether its plugin may take it for mounted, which is not sure: it is unpublished before it is given up. */
 export const mayBeKnown = ({ inDoubt, isKnown }: MountUser): boolean => inDoubt === true || isKnown === true;
 
-/** Whether its target is mounted, or may be, or only its plugin may take it for that. */
-export const mayBeMounted = (user: MountUser): boolean =>
+/** Whether it is unpublished before it is given up: its target is mounted, or may be, or only its plugin may take it for that. */
+export const needsUnpublish = (user: MountUser): boolean =>
   user.state === 'published' || user.state === 'leaving' || mayBeKnown(user);
 
 /** Whether it needs the volume staged. */
@@ -26,8 +26,7 @@ const needsStaging = ({ state, isUnconfirmed }: MountUser, { isLost }: Staging):
   !isUnconfirmed && (state === 'wanted' || (state === 'published' && !isLost));
 
 /** The order is never reversed: the volume is unstaged only when every target is known to be unmounted. */
-const hasNoTarget = (user: MountUser): boolean =>
-  user.state === 'detached' || (user.state === 'failed' && !mayBeMounted(user));
+const hasNoTarget = ({ state }: MountUser): boolean => state === 'detached' || state === 'failed';
 
 /** Whether a call that stages it is under way. */
 export const isBeingStaged = ({ work, awaiting }: MountContext): boolean =>
@@ -54,7 +53,7 @@ function* pieces(context: MountContext, nowMs: number): Generator<Piece> {
   for (const user of users) if (user.state === 'leaving') yield piece('unpublish', user.tries, user.allocId);
   if (staging.isDead) {
     // Nothing is made over it.
-    if (users.every((user) => user.state !== 'lost' && !mayBeMounted(user))) yield piece('unstage', staging.undoing);
+    if (users.every((user) => user.state !== 'lost' && !needsUnpublish(user))) yield piece('unstage', staging.undoing);
     return;
   }
   const isStagedForSure = staging.state === 'staged' || staging.state === 'without';
@@ -66,7 +65,7 @@ function* pieces(context: MountContext, nowMs: number): Generator<Piece> {
     const isAlone = capability !== null && hasOneTarget(capability.accessMode);
     for (const user of users) {
       if (user.state !== 'wanted' || user.isUnconfirmed) continue;
-      if (isAlone && users.some((other) => other !== user && mayBeMounted(other))) continue;
+      if (isAlone && users.some((other) => other !== user && needsUnpublish(other))) continue;
       yield piece('publish', user.tries, user.allocId);
     }
     const isThere = staging.state === 'staged' || users.some(({ state }) => state === 'published');

@@ -5,7 +5,7 @@
 import type { CallFailure, Capability } from '../../machines/csi-types.js';
 import { mountRefusalOf } from '../../machines/mount-requests.js';
 import type { MountContext, MountedVolume, MountUser } from '../../machines/mount-types.js';
-import { isStagingOwed, mayBeMounted } from '../../machines/mount-work.js';
+import { isStagingOwed } from '../../machines/mount-work.js';
 import { isReadOnly } from '../../machines/volume-claims.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
@@ -177,7 +177,6 @@ export class Mounting {
   refuseUnclaimed(key: VolumeKey): void {
     const context = this.#desk.contextAt(key);
     if (!context) return;
-    const isHere = (user: MountUser): boolean => user.state !== 'failed' || mayBeMounted(user);
     const users = context.users.filter(isHere);
     const unclaimed = users.filter(({ isClaimed }) => !isClaimed);
     const names = unclaimed.map(({ allocId }) => allocId).join(', ');
@@ -203,7 +202,7 @@ export class Mounting {
   needing(plugin: string): string[] {
     return this.#desk.sights().flatMap(({ context }) => {
       const { volume, key, users } = context;
-      const using = users.filter((user) => user.state !== 'failed' || mayBeMounted(user));
+      const using = users.filter(isHere);
       if (volume?.plugin !== plugin || (using.length === 0 && !isStagingOwed(context))) return [];
       const allocs = using.map(({ allocId }) => allocId);
       return [`${nameOf(key)}${allocs.length > 0 ? ` (mounted for alloc ${allocs.join(', ')})` : ' (to be unstaged)'}`];
@@ -237,6 +236,9 @@ export class Mounting {
     };
   }
 }
+
+/** Of one that has failed nothing is here. */
+const isHere = ({ state }: MountUser): boolean => state !== 'failed';
 
 /** For looking whether a request would be refused: what it is made with does not matter then. */
 const nobodys: Omit<MountedVolume, 'uid' | 'csiId'> = {

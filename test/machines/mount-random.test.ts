@@ -9,6 +9,7 @@ import type { CallOutcome } from '../../machines/csi-types.js';
 import { mountMachine } from '../../machines/mount.js';
 import type { NodePublishAnswer, NodeUnpublishAnswer, StageAnswer } from '../../machines/mount-calls.js';
 import type { MountSight, Staging, StagingSight } from '../../machines/mount-types.js';
+import { mayBeKnown } from '../../machines/mount-work.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { stamped } from './stamped.js';
 
@@ -344,6 +345,9 @@ class Life {
       const isNew = state === 'published' && !this.#published.includes(allocId);
       if (isNew && this.#isTold && !isServed) throw new Error(`${allocId} is given what is known to be dead`);
     }
+    for (const user of users)
+      if (user.state === 'failed' && mayBeKnown(user))
+        throw new Error(`${user.allocId} is given up, and may be mounted`);
     this.#published = users.filter(({ state }) => state === 'published').map(({ allocId }) => allocId);
     this.#served = this.#published.filter((allocId) => this.#isServed(allocId));
   }

@@ -132,26 +132,54 @@ describe('a staging path that is dead', () => {
     expect(house.mounted()).to.deep.equal([]);
   });
 
-  it('M3 M6 somebody unmounts it while an alloc has a mount that answers: who else wants the volume gets it', async () => {
-    await start(['a']);
-    made[0]?.killServer();
-    await register('disk-2');
-    await made[1]?.refuseRequest(constants.errno.ENOSYS);
-    await house.told('staging-lost');
-    const second = house.runtime.mounts.mount(request('b'));
-    const error = async () => (await house.runtime.mounts.list())[0]?.error?.code;
-    let code: string | undefined;
-    await until(() => {
-      void error().then((now) => {
-        code = now;
-      });
-      return code === 'MOUNT_STAYS';
+  describe('while an alloc has a mount that answers', () => {
+    let second: Promise<unknown>;
+    const stagingPath = (): string => made[0]?.path ?? '';
+    /** What keeps the volume is told under this code. */
+    const told = (expected: string): Promise<void> => {
+      let code: string | undefined;
+      const look = async (): Promise<void> => {
+        code = (await house.runtime.mounts.list())[0]?.error?.code;
+      };
+      return until(
+        () => {
+          void look();
+          return code === expected;
+        },
+        () => String(code),
+      );
+    };
+    const unmount = (): void => void execFileSync('umount', ['--no-canonicalize', stagingPath()]);
+
+    beforeEach(async () => {
+      await start(['a']);
+      made[0]?.killServer();
+      await register('disk-2');
+      await made[1]?.refuseRequest(constants.errno.ENOSYS);
+      await house.told('staging-lost');
+      second = house.runtime.mounts.mount(request('b'));
+      await told('MOUNT_STAYS');
+      unmount();
     });
-    execFileSync('umount', ['--no-canonicalize', made[0]?.path ?? '']);
-    await register('disk-3');
-    await second;
-    for (const allocId of ['a', 'b']) expect(await house.runtime.mounts.has(request(allocId))).to.equal(true);
-    expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish', 'Stage', 'Publish']);
+    const bothHaveIt = async (): Promise<void> => {
+      await second;
+      for (const allocId of ['a', 'b']) expect(await house.runtime.mounts.has(request(allocId))).to.equal(true);
+      expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish', 'Stage', 'Publish']);
+    };
+
+    it('M3 M6 somebody unmounts it: who else wants the volume gets it', async () => {
+      await register('disk-3');
+      await bothHaveIt();
+    });
+
+    it('M3 M6 M12 somebody mounts something in its place: that is told, and not that it is dead; nobody gets that as the volume', async () => {
+      execFileSync('mount', ['-t', 'tmpfs', 'strange', stagingPath()]);
+      await register('disk-3');
+      await made[1]?.refuseRequest(constants.errno.ENOSYS);
+      await told('HOST_UNFIT');
+      unmount();
+      await bothHaveIt();
+    });
   });
 
   it('M6 it died while the runtime was away, and its plugin is back before that', async () => {
