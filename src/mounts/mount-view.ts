@@ -79,14 +79,20 @@ export function mountStatusOf(
 }
 
 function userStatusOf(user: MountUser): Omit<MountUserStatus, 'hostPath'> {
-  const { allocId, state, readOnly, failure, tries } = user;
-  const isWaiting = user.isUnconfirmed && state === 'wanted';
-  const message = isWaiting ? claimUnknown(allocId) : (failure?.message ?? tries?.failure.message);
+  const { allocId, state, readOnly } = user;
+  const message = messageOf(user);
   return { allocId, state, readOnly, ...(message !== undefined && { message }) };
+}
+
+function messageOf({ allocId, state, isUnconfirmed, failure, tries }: MountUser): string | undefined {
+  if (isUnconfirmed && state === 'wanted') return claimUnknown(allocId);
+  return failure?.message ?? tries?.failure.message ?? (state === 'lost' ? lostStill : undefined);
 }
 
 const claimUnknown = (allocId: string): string =>
   `it is mounted once it is known that alloc ${allocId} still has its claim: the status of that alloc says what that waits for`;
+
+const lostStill = 'it is mounted again once that is asked for: prepare its alloc, or see stagecraft mount retry';
 
 /** What keeps it from where it is going. */
 export function mountTrouble({ awaiting, work, staging, users, expansion }: MountContext): Failure | undefined {

@@ -32,6 +32,10 @@ describe('the list of mounts', () => {
     expect(messageOf({ ...waiting, tries: { count: 1, notBeforeMs: 0, failure } })).to.contain('claim');
   });
 
+  it('M6 one that was lost, and is only told of, says how it is mounted again', () => {
+    expect(messageOf({ ...waiting, state: 'lost' })).to.contain('mount retry');
+  });
+
   it('M3 a staging path that is dead, and kept by who has a mount that answers: says who', () => {
     const living: MountUser = { ...waiting, allocId: 'b', state: 'published', number: 1 };
     const staging = { state: 'doubtful', number: 1, isDead: true } as const;
