@@ -89,7 +89,7 @@ function sightOf(plugins: Registry, plugin: string, isTasked: IsTasked): PluginS
   const controller = plugins.seen(controllerType, plugin);
   const seen = controller ?? plugins.seen(nodeType, plugin);
   if (!seen) {
-    const why = types.some((type) => isTasked(type, plugin)) ? `, ${taskOf(plugin)}` : '';
+    const why = types.some((type) => isTasked(type, plugin)) ? `: ${taskOf(plugin)}` : '';
     return { ...absent, trouble: `${absent.trouble}${why}` };
   }
   const sight = healthOf(seen);
@@ -104,13 +104,13 @@ function sightOf(plugins: Registry, plugin: string, isTasked: IsTasked): PluginS
 function nodeSightOf(plugins: Registry, plugin: string, isTasked: IsTasked): PluginSight {
   const seen = plugins.seen(nodeType, plugin);
   if (seen) return { ...healthOf(seen), hasService: true, ...offered(seen) };
-  const next = isTasked(nodeType, plugin) ? `, ${taskOf(plugin)}` : `: register it as ${nodeType}`;
-  return { ...absent, trouble: `its node side is not registered here${next}` };
+  const next = isTasked(nodeType, plugin) ? taskOf(plugin) : `register it as ${nodeType}`;
+  return { ...absent, trouble: `its node side is not registered here: ${next}` };
 }
 
 /** In words that hold for whatever its task does instead: a call that waits is told once. */
 const taskOf = (plugin: string): string =>
-  `as its task ${plugin} is not running: see stagecraft task status ${plugin}, start it with stagecraft task restart ${plugin}`;
+  `its task ${plugin} has not brought it up, see stagecraft task status ${plugin}`;
 
 function healthOf({ status, isSeenHealthy }: Seen): Omit<PluginSight, 'hasService' | 'capabilities'> {
   return {

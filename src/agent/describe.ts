@@ -48,7 +48,7 @@ export function pluginTellers(): { plugin(event: PluginEvent): string; task(upda
   return {
     plugin: (event) => {
       const { at, kind, info, healthy, description = '' } = event;
-      if (kind === 'health' && healthy) told.delete(info.name);
+      if (kind === 'registered' || healthy) told.delete(info.name);
       const isRepeated = kind === 'health' && !healthy && isTold(info.name, description);
       return isRepeated ? `${pluginAt(at, info)}: unhealthy too` : describePluginEvent(event);
     },

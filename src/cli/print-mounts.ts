@@ -64,10 +64,10 @@ export function allocDetails(alloc: AllocReport, tasks: TaskReport[]): string {
 /** As allocs have it: a volume that is published to a node need not be mounted there. */
 const mountWord = (state: MountReport['state']): string => (state === 'published' ? 'mounted' : state);
 
-const usersOf = ({ users, stagingPath }: MountReport): string =>
+const usersOf = ({ users, isStaged }: MountReport): string =>
   users
     .map(({ allocId, state, readOnly }) => {
-      const now = state === 'wanted' ? (stagingPath === undefined ? 'waiting' : 'staged') : state;
+      const now = state === 'wanted' ? (isStaged ? 'staged' : 'waiting') : state;
       const how = [...(now === 'published' ? [] : [now]), ...(readOnly ? ['read-only'] : [])];
       return how.length > 0 ? `${allocId} (${how.join(', ')})` : allocId;
     })

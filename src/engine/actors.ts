@@ -8,6 +8,7 @@ import { Actor } from './actor.js';
 import type { ActorHost, ActorSite } from './actor-site.js';
 import { type Clock, pause } from './clock.js';
 import { type Departed, DepartedActors } from './departed-actors.js';
+import { checkNegates } from './doubts.js';
 import type { ActorKind } from './effects.js';
 import { decodeEnvelope } from './envelope.js';
 import { HostedMachine } from './hosted-machine.js';
@@ -71,6 +72,7 @@ export class Actors {
   constructor(options: ActorsOptions) {
     this.#options = options;
     for (const kind of options.kinds) {
+      checkNegates(kind);
       const machine = HostedMachine.of(kind.machine);
       this.#kinds.set(kind.machine.id, { kind, machine, policy: options.policy, host: options.host });
     }

@@ -35,6 +35,13 @@ export function certain(envelope: Envelope, isUnderWay: (src: string) => boolean
   return left.length > 0 ? { ...rest, doubts: Object.fromEntries(left) } : rest;
 }
 
+/** What says nothing before it asks would overtake what it undoes. @throws Error naming the effect */
+export function checkNegates({ effects, machine }: ActorKind): void {
+  for (const [src, { negates, sentDeadlineMs }] of Object.entries(effects))
+    if (negates && sentDeadlineMs === undefined)
+      throw new Error(`${machine.id}: ${src} negates others, and has no sentDeadlineMs`);
+}
+
 /** Whether another effect of its kind undoes it. */
 export function isNegated(effects: ActorKind['effects'], src: string): boolean {
   for (const other in effects) if (effects[other]?.negates?.includes(src)) return true;

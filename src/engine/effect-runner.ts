@@ -178,6 +178,7 @@ export class Run implements EffectCall {
   isOver = false;
   /** It has said that it waits, and asks nothing of the world. */
   hasWaited = false;
+  #isSent = false;
   readonly #clearInMs: EffectStart['clearInMs'];
   #controller: AbortController | undefined;
   #reason: StagecraftError | undefined;
@@ -211,6 +212,7 @@ export class Run implements EffectCall {
   }
 
   waits(event: AnyEventObject): void {
+    if (this.#isSent) throw new Error(`${this.live.src} has asked already, and can't say that it only waits`);
     this.hasWaited = true;
     this.#say(event, 'waits');
   }
@@ -219,6 +221,7 @@ export class Run implements EffectCall {
     if (this.hasWaited) throw new Error(`${this.live.src} has said that it waits, and is to be asked for anew`);
     if (this.clearInMs() > 0) throw new Error(`what ${this.live.src} undoes may still be under way`);
     this.onSent?.();
+    this.#isSent = true;
   }
 
   onAbort(callback: (reason: unknown) => void): () => void {

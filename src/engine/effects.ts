@@ -38,6 +38,7 @@ export interface EffectCall<TInput = unknown> {
   /**
    * Sends the machine an event that says what it waits for. This run asks nothing of the world any more: once there is
    * nothing to wait for it ends, for its machine to ask anew.
+   * @throws Error where it has said that it asks (`sent`)
    */
   waits(event: AnyEventObject): void;
   /** Sends the machine an event; dropped as stale once its state was left. */

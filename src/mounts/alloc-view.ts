@@ -49,13 +49,17 @@ export interface Waiting {
   volumes?: readonly Pick<AllocVolumeStatus, 'name' | 'underWay'>[];
 }
 
-/** What its volumes wait for: `name: why`. */
-export function reasonsOf({ waits, volumes = [] }: Waiting): string[] {
-  const calls = volumes.flatMap(({ name, underWay }): [string, string][] =>
+/** By the name of a volume: what it waits for, be it a call that is under way. */
+export function allWaitsOf({ waits, volumes = [] }: Waiting): Record<string, string> {
+  const calls = volumes.flatMap(({ name, underWay }) =>
     underWay === undefined || name in waits ? [] : [[name, underWay]],
   );
-  return [...Object.entries(waits), ...calls].map(([name, reason]) => `${name}: ${reason}`);
+  return { ...waits, ...Object.fromEntries(calls) };
 }
+
+/** The same in words: `name: why`. */
+export const reasonsOf = (alloc: Waiting): string[] =>
+  Object.entries(allWaitsOf(alloc)).map(([name, reason]) => `${name}: ${reason}`);
 
 /** The engine keeps contexts as the machines made them, but does not know their types. */
 export const allocContextOf = (context: object): AllocContext => context as AllocContext;
@@ -117,7 +121,7 @@ const userIn = ({ users }: MountContext, id: string): MountUser | undefined =>
 /** Calls about a volume are made one at a time: whoever uses it waits for the one that is under way. */
 function callIn({ volume, work, awaiting }: MountContext): string | undefined {
   if (!volume || !work?.isCalling || awaiting) return undefined;
-  return `plugin '${volume.plugin}' has not answered its call yet (${work.kind})`;
+  return `a call to plugin '${volume.plugin}' is under way (${work.kind})`;
 }
 
 /** Of a volume that the node has for nobody of this name. */

@@ -198,6 +198,7 @@ export class AllocWorker {
     if (generation === undefined) return;
     await step(async () => mounting.refuseUnclaimed(key));
     await step(() => claims.unstaged(key, { nodeId: node, allocId, generation }, { signal, tell }));
+    tell(null);
   }
 
   #patience(run: Run, volume: AllocVolume, { signal, mayGoWell }: Pick<Patience, 'signal' | 'mayGoWell'>): Patience {

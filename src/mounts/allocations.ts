@@ -16,7 +16,7 @@ import { messageOf, StagecraftError } from '../errors.js';
 import { ActorWaits } from '../requests/actor-waits.js';
 import { type AwaitOptions, awaitSchema, checkedOptions, timeLeft } from '../requests/await-options.js';
 import { allocsTopic } from './alloc-kind.js';
-import { type AllocStatus, allocContextOf, allocStateOf, allocStatusOf, reasonsOf, waitsOf } from './alloc-view.js';
+import { type AllocStatus, allocContextOf, allocStateOf, allocStatusOf, allWaitsOf, reasonsOf } from './alloc-view.js';
 import type { ClaimClient } from './claim-client.js';
 import { type AllocEvent, allocEventOf } from './mount-events.js';
 import { type AllocVolumeRequest, allocIdOf, askedVolumes, knownVolumes } from './mount-spec.js';
@@ -197,7 +197,7 @@ export class Allocations {
       if (!view && seen.failure && !this.#refusal) throw failedWith(address, seen.failure);
       // Whoever waits no more for what was prepared before takes nothing from it.
       if (seen.isDecided || areOthers || this.#refusal || !view || this.#isIn(address, 'recovering')) throw error;
-      const failure = (signal?.aborted ? givenUpIn : lateIn)({ allocId: id, waits: waitsOf(view) });
+      const failure = (signal?.aborted ? givenUpIn : lateIn)({ allocId: id, waits: allWaitsOf(this.#statusOf(view)) });
       await engine.ask(address, { type: 'alloc.abort', failure });
       try {
         // It may have been prepared meanwhile: nobody has it without knowing.

@@ -37,6 +37,8 @@ export interface MountStatus {
   capability?: Capability;
   /** Where it is staged, or may be. Absent: it is not, or its plugin does not stage. */
   stagingPath?: string;
+  /** False also where that is in doubt. */
+  isStaged: boolean;
   users: MountUserStatus[];
   /** What its plugin says of its health; absent: nothing. */
   condition?: VolumeCondition;
@@ -68,6 +70,7 @@ export function mountStatusOf(
     csiId,
     ...(capability && { capability }),
     ...((staging.state === 'staged' || staging.state === 'doubtful') && { stagingPath }),
+    isStaged: staging.state === 'staged',
     users: users.map((user) => {
       const { path } = paths.target(plugin, key, user.allocId);
       const message = user.state === 'published' && table ? strangerAt(table, { path, found: user.found }) : undefined;

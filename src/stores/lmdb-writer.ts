@@ -1,7 +1,8 @@
 /**
  * Group commit: everything asked for while one transaction goes to disk is written by the next one, and all of it
- * resolves with that. What nobody waits for begins none for a moment, so that it keeps nothing waiting that comes in it. One transaction is in flight at a time, because lmdb-js never answers one that could not
- * begin: what follows a failure is tried with an empty one first. What is written is in lmdb-rows.ts
+ * resolves with that. What may wait a moment begins none by itself, so that what comes meanwhile need not wait for it.
+ * One transaction is in flight at a time, because lmdb-js never answers one that could not begin: what follows a
+ * failure is tried with an empty one first. What is written is in lmdb-rows.ts
  */
 
 import type { Environment } from './lmdb-environment.js';

@@ -195,7 +195,7 @@ describe('A5 allocs and mounts on the command line', function () {
   });
 
   it('M3 M15 the mounts, what their plugin says of them, and another try', async () => {
-    const mount = { state: 'published', plugin: 'disk', csiId: 'vol-1' } as const;
+    const mount = { state: 'published', plugin: 'disk', csiId: 'vol-1', stagingPath: '/s', isStaged: false } as const;
     const user = { allocId: 'web', state: 'published', readOnly: false, hostPath: '/p' } as const;
     const [one, two] = [
       { namespace: 'team', id: 'data' },
@@ -244,7 +244,7 @@ describe('A5 allocs and mounts on the command line', function () {
   });
 
   it('M3 mounts and allocs whose plugin is a task that has failed, is stopped or waits: that is their trouble', async () => {
-    const mount = { state: 'published' as const, csiId: 'vol-1', users: [] };
+    const mount = { state: 'published' as const, csiId: 'vol-1', isStaged: true, users: [] };
     const plugins = ['disk', 'off', 'late', 'well', 'own'];
     answers['GET /v1/mounts'] = plugins.map((plugin) => ({
       ...{ volume: { namespace: 'team', id: plugin }, plugin, ...mount },

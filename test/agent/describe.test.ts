@@ -143,6 +143,8 @@ describe('A1 what the agent says', () => {
     expect(health('csi-controller', ended)).to.equal(`${of} (csi-controller): unhealthy: ${ended}`);
     expect(health('csi-node', ended)).to.equal(`${of} (csi-node): unhealthy too`);
     expect(unhealthy(ended)).to.equal('00:00:00 task ebs: unhealthy too');
+    plugin(event({ kind: 'registered', info }));
+    expect(health('csi-node', ended)).to.equal(`${of} (csi-node): unhealthy: ${ended}`);
     expect(unhealthy(ended, 'other')).to.equal(`00:00:00 task other: unhealthy: ${ended}`);
     expect(unhealthy('no answer')).to.equal('00:00:00 task ebs: unhealthy: no answer');
     expect(health('csi-node', 'ready', true)).to.equal(`${of} (csi-node): healthy: ready`);

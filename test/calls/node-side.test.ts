@@ -71,7 +71,7 @@ describe('the node side of a plugin, for its calls', () => {
   it('T7 H3 it is not registered, and there is a task for it: its calls are told which, and how to start it', async () => {
     const access = new PluginAccess(port(['disk']), { clock: house.clock, maxInFlight: 1 });
     expect(access.obstacle('disk')).to.equal(
-      "plugin 'disk' can't be called: its node side is not registered here, as its task disk is not running: see stagecraft task status disk, start it with stagecraft task restart disk",
+      "plugin 'disk' can't be called: its node side is not registered here: its task disk has not brought it up, see stagecraft task status disk",
     );
     expect(access.obstacle('other')).to.include('register it as csi-node');
     access.close();

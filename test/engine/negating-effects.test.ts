@@ -308,6 +308,22 @@ describe('negating effects', () => {
     expect(shut.calls).to.have.length(2);
   });
 
+  it('one that would not say when it asks is refused', async () => {
+    const { run } = shut;
+    const kind: ActorKind = {
+      machine: doorMachine,
+      effects: { open, shut: { run, negates: ['open'] } },
+      begin: () => ({}),
+    };
+    const refused = await lab.start([kind]).catch(String);
+    expect(refused).to.include('door: shut negates others, and has no sentDeadlineMs');
+  });
+
+  it('one that has asked can not say any more that it only waits', async () => {
+    await ask('shut');
+    expect(() => shut.last.waits({ type: 'look' })).to.throw('shut has asked already');
+  });
+
   it('it can ask nothing before it is clear', async () => {
     let early: unknown;
     const hasty = { ...shutting(shut), run: async (call: EffectCall) => call.sent() };

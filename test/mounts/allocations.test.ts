@@ -268,13 +268,26 @@ describe('allocations', () => {
     const { state, volumes } = await allocations.status('web');
     expect([state, volumes.map(({ plugin: of, underWay }) => [of, underWay])]).to.deep.equal([
       'releasing',
-      [[plugin, "plugin 'disk' has not answered its call yet (unpublish)"]],
+      [[plugin, "a call to plugin 'disk' is under way (unpublish)"]],
     ]);
     expect((await refusalOf(allocations.release('web', { timeoutMs: 1 }))).message).to.include(
-      "it is releasing; data: plugin 'disk' has not answered its call yet (unpublish)",
+      "it is releasing; data: a call to plugin 'disk' is under way (unpublish)",
     );
     house.driver.release(number);
     await released;
+  });
+
+  it('H2 a prepare that is given up names the call that its plugin has not answered', async () => {
+    await house.make('data', many);
+    house.driver.script('NodeStageVolume', { hang: 'before' });
+    const caller = new AbortController();
+    const { allocations } = house.runtime;
+    const prepared = refusalOf(allocations.prepare('web', [house.wanted('data', many)], { signal: caller.signal }));
+    const { number } = await house.driver.waitForCall('NodeStageVolume');
+    caller.abort();
+    await house.allocIs('web', ({ state }) => state === 'releasing');
+    house.driver.release(number);
+    expect((await prepared).message).to.include("(data: a call to plugin 'disk' is under way (stage))");
   });
 
   it('H6 what could not be released in time: who goes on with it, and why it is so', async () => {

@@ -48,7 +48,9 @@ describe('the list of mounts', () => {
   });
 
   it('M3 where it is staged, or may be, the path is told', () => {
-    const pathOf = (state: Staging['state']) => statusOf({ staging: { state, number: 1 } })?.stagingPath;
+    const stagedAs = (state: Staging['state']) => statusOf({ staging: { state, number: 1 } });
+    const pathOf = (state: Staging['state']) => stagedAs(state)?.stagingPath;
+    expect([stagedAs('staged')?.isStaged, stagedAs('doubtful')?.isStaged]).to.deep.equal([true, false]);
     expect(pathOf('doubtful')).to.be.a('string').and.to.equal(pathOf('staged'));
     expect([pathOf('none'), pathOf('without')]).to.deep.equal([undefined, undefined]);
   });

@@ -349,7 +349,7 @@ describe('a volume of a plugin that a task runs', () => {
       await house.runtime.tasks.stop('own', { force: true });
       const released = house.runtime.allocations.release('web');
       const { waits } = await house.allocIs('web', (alloc) => alloc.waits.data !== undefined);
-      expect(waits.data).to.include('its task own is not running').and.include('stagecraft task restart own');
+      expect(waits.data).to.include('its task own has not brought it up').and.include('stagecraft task status own');
       await house.runtime.tasks.restart('own');
       await released;
       expect(house.mounted()).to.deep.equal([]);

@@ -176,7 +176,7 @@ describe('mounts of an agent', function () {
     ])
       expect(cli(...command).stdout, command.join(' ')).to.include(stopped);
     const waits =
-      "plugin 'hostpath' can't be called: its node side is not registered here, as its task hostpath is not running";
+      "plugin 'hostpath' can't be called: its node side is not registered here: its task hostpath has not brought it up";
     const { status, stderr } = cli('alloc', 'release', 'web', '--timeout', '0.5');
     expect(status).to.equal(1);
     expect(stderr).to.include(waits).and.include('start it with stagecraft task restart hostpath');
