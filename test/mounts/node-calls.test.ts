@@ -328,16 +328,24 @@ describe('the calls of a mount', () => {
       });
     }
 
-    it('M2 M6 nothing is there any more: it is not published, as where its plugin says that a step before it is missing', async () => {
-      mounts(targetPath());
-      const outcome = await outcomeOf('nodePublish', staged);
-      expect(outcome.status).to.equal('not-begun');
-      expect(outcome).to.have.nested.property('failure.code', 'MOUNT_MISSING');
-      expect(outcome).to.have.nested.property('failure.answerClass', 'repair');
-      expect(outcome).to.have.nested.property('failure.final', false);
-      expect(outcome).to.have.nested.property('failure.message').that.contains(staging());
-      expect(called).to.deep.equal([]);
-    });
+    for (const [what, src, input] of [
+      ['published', 'nodePublish', staged],
+      ['grown', 'nodeExpand', { ...expanding, staged: found }],
+    ] as const) {
+      it(`M2 M6 nothing is there any more: it is not ${what}, as where its plugin says that a step before it is missing`, async () => {
+        mounts(targetPath());
+        const outcome = await outcomeOf(src, input);
+        expect(outcome.status).to.equal('not-begun');
+        expect(outcome).to.have.nested.property('failure.code', 'MOUNT_MISSING');
+        expect(outcome).to.have.nested.property('failure.answerClass', 'repair');
+        expect(outcome).to.have.nested.property('failure.final', false);
+        expect(outcome)
+          .to.have.nested.property('failure.message')
+          .that.contains(staging())
+          .and.contains('staged again before it is used');
+        expect(called).to.deep.equal([]);
+      });
+    }
 
     for (const [how, put, path] of [
       ['over it', cover, staging],
