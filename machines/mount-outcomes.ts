@@ -62,7 +62,9 @@ export const unstaged = (context: MountContext, { leftBehind }: NodeUnpublishAns
     if (leftBehind !== undefined) draft.tells.push({ type: 'left-behind', leftBehind });
     // What was seen there before is not seen of what is there by now.
     draft.number += 1;
-    draft.staging = { state: 'none', number: draft.number };
+    // A stage that leaves something dead each time is no new one: its pauses grow.
+    const { tries } = draft.staging;
+    draft.staging = { state: 'none', number: draft.number, ...(tries && { tries }) };
   });
 
 export const nodeExpanded = (context: MountContext, { capacityBytes }: NodeExpandAnswer): MountChange =>

@@ -67,7 +67,7 @@ export const stagingReplaced = ({ key }: MountCall, stranger: MountEntry): Stage
 export const notStagedAnyMore = ({ path }: Place): StagecraftError =>
   new StagecraftError(
     'MOUNT_MISSING',
-    `what was staged at ${path} is not mounted there any more: the volume is staged again before it is published`,
+    `what was staged at ${path} is not mounted there any more: the volume is staged again before it is used`,
     { final: false, answerClass: 'repair' },
   );
 

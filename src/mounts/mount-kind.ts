@@ -148,8 +148,9 @@ export function mountKind(options: MountKindOptions): ActorKind {
     entry: MountEntry,
     table: MountTable,
   ): Promise<boolean> => {
+    if (!call.isStaged) return false;
     const source = table.sourceOf(stagingOf(call).path, table.holderOf(paths.root));
-    if (!call.isStaged || !isSourceWithin(entry, source)) return false;
+    if (!isSourceWithin(entry, source)) return false;
     return call.capability.attachmentMode !== 'block-device' || !(await options.isDevice(target.path));
   };
   /** What is dead is unstaged first: it may have died since it was looked at. */

@@ -38,21 +38,29 @@ export function servedAt(table: MountTable, shown: ToBeSeen): MountEntry | undef
   return seen.is === 'ours' && isOfProcess(seen.entry) ? seen.entry : undefined;
 }
 
-/** It was not unmounted since. */
+/** It was not unmounted since. The number of what has no device is given to another soon. */
 const isVery = (seen: MountEntry, found: KernelMount): boolean =>
-  isAlike(seen, found) && (isRemoved(seen, found) || isSameSource(seen, found));
+  isOfType(seen, found) &&
+  (isRemoved(seen, found) || isSameSource(seen, found)) &&
+  (!isAnonymous(seen.device) || isOfOrigin(seen, found) || isOnDisk(seen, found));
 
 /** What has no device, as NFS and FUSE, has another number each time its plugin mounts it. */
 const isAnew = (seen: MountEntry, found: KernelMount): boolean =>
-  isAlike(seen, found) &&
+  isOfType(seen, found) &&
+  isOfOrigin(seen, found) &&
   seen.root === found.root &&
   isAnonymous(seen.device) &&
   isAnonymous(found.device) &&
   (found.fsType !== undefined || isOfProcess(seen));
 
-/** The number of what has no device is given to another soon. */
-const isAlike = (seen: MountEntry, { fsType, origin = seen.origin }: KernelMount): boolean =>
-  (fsType === undefined || seen.fsType === fsType) && (!isAnonymous(seen.device) || seen.origin === origin);
+const isOfType = (seen: MountEntry, { fsType }: KernelMount): boolean => fsType === undefined || seen.fsType === fsType;
+
+const isOfOrigin = (seen: MountEntry, { origin }: KernelMount): boolean =>
+  origin === undefined || seen.origin === origin;
+
+/** As btrfs is: its disk may be called otherwise while it is mounted. What a process serves keeps the name that it was given. */
+const isOnDisk = (seen: MountEntry, { origin }: KernelMount): boolean =>
+  !isOfProcess(seen) && [seen.origin, origin].every((one) => one?.startsWith('/dev/'));
 
 const isAnonymous = (device: string): boolean => device.startsWith('0:');
 

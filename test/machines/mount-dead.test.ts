@@ -209,6 +209,86 @@ describe('the mount machine over a dead staging path', () => {
     ]);
   });
 
+  const refusedAsDead = {
+    status: 'not-begun',
+    failure: { code: 'MOUNT_STAYS', message: 'dead', final: false },
+  } as const;
+
+  /** A stage leaves something dead, which is unstaged. @returns how long the next stage waits */
+  async function deadRound(scene: Scene): Promise<number> {
+    await scene.answer(failed({ message: 'the driver has died' }));
+    scene.clock.increment(1_000_000);
+    await scene.answer(refusedAsDead);
+    seenDead(scene, { isMended: true });
+    await scene.answer(unstaged);
+    return (scene.context.work?.dueAtMs ?? 0) - scene.clock.now();
+  }
+
+  it('M7 a stage that leaves something dead each time: the pauses before it grow, though that is unstaged; it is told once', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a'));
+    const pauses: number[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      pauses.push(await deadRound(scene));
+      scene.clock.increment(1_000_000);
+    }
+    expect(pauses).to.deep.equal([100, 400, 1_600, 6_400]);
+    expect(scene.calls.filter((one) => one === 'unstage')).to.have.length(4);
+    expect(scene.told.filter(({ type }) => type === 'failed')).to.have.length(1);
+    expect(await calledSince(scene, scene.calls.length - 1)).to.deep.equal(['stage', 'publish a']);
+  });
+
+  for (const [who, ask] of [
+    ['another alloc', (scene: Scene) => scene.actor.send(use('b'))],
+    ['the same one, again', (scene: Scene) => scene.actor.send(use('a'))],
+    ['a retry', (scene: Scene) => scene.actor.send({ type: 'mount.retry' })],
+  ] as const) {
+    it(`M7 a stage that has left something dead, and waits, is asked for by ${who}: it is made now`, async () => {
+      const scene = new Scene();
+      scene.actor.send(use('a'));
+      expect(await deadRound(scene)).to.equal(100);
+      const before = scene.calls.length;
+      ask(scene);
+      expect(scene.calls.slice(before)).to.deep.equal(['stage']);
+    });
+  }
+
+  for (const [when, come] of [
+    ['while that is unstaged', 'before'],
+    ['after that', 'after'],
+  ] as const) {
+    it(`M7 all who wanted it have left as something dead was there, and another comes ${when}: nothing is waited for`, async () => {
+      const scene = new Scene();
+      scene.actor.send(use('a'));
+      await scene.answer(failed({ message: 'the driver has died' }));
+      scene.clock.increment(1_000_000);
+      await scene.answer(refusedAsDead);
+      seenDead(scene, { isMended: true });
+      scene.actor.send(leave('a'));
+      if (come === 'before') scene.actor.send(use('b'));
+      const before = scene.calls.length;
+      await scene.answer(unstaged);
+      if (come === 'after') scene.actor.send(use('b'));
+      expect(scene.calls.slice(before)).to.deep.equal(['stage']);
+    });
+  }
+
+  it('M6 M7 what was staged is seen dead later: it is staged again at once after it was unstaged, however often a stage has failed before', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a'));
+    for (let count = 0; count < 5; count += 1) {
+      await scene.answer(failed({ message: 'the connection is lost' }));
+      scene.clock.increment(1_000_000);
+    }
+    await scene.answer(staged);
+    await scene.answer(published);
+    const before = scene.calls.length;
+    seenDead(scene, { isMended: true });
+    await scene.answer(unpublished);
+    await scene.answer(unstaged);
+    expect(scene.calls.slice(before)).to.deep.equal(['unpublish a', 'unstage', 'stage']);
+  });
+
   it('M6 what was seen dead before it was unstaged changes nothing after that, with or without somebody who wants the volume', async () => {
     const scene = await Scene.mounted('a');
     const sight = { number: scene.context.staging.number, isMended: true, isDead: true };

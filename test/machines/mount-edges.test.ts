@@ -187,8 +187,11 @@ describe('the mount machine, at its edges', () => {
       const before = scene.calls.length;
       const staging = [{ number: scene.context.staging.number, isMended: true, isDead: true }];
       scene.actor.send({ type: 'mount.observed', users: [], staging, isStart: false });
-      for (const outcome of [unpublished, unpublished, unstaged, staged, published, published])
+      for (const outcome of [unpublished, unpublished, unstaged, staged, published, published]) {
         await scene.answer(outcome);
+        // The stage that has failed has its pause.
+        scene.clock.increment(1_000);
+      }
       expect(scene.calls.slice(before)).to.deep.equal([
         ...['unpublish a', 'unpublish b', 'unstage', 'stage', 'publish a', 'publish b'],
       ]);

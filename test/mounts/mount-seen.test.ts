@@ -91,6 +91,23 @@ describe('what is seen at a path, of what was mounted there', () => {
     }
   });
 
+  it('M6 M12 what lies on a disk, without a number of its own, is ours with the same number by whatever name the disk is called', () => {
+    for (const fsType of ['btrfs', 'bcachefs']) {
+      const found = { device: '0:45', root: '/', fsType, origin: '/dev/mapper/vg-v' };
+      expect(seen(found, `0:45 / ${fsType} /dev/dm-3`)).to.equal(`ours: 0:45 ${path}`);
+      expect(seen(found, `0:45 / ${fsType} /dev/dm-3`, '0:90 / tmpfs')).to.equal(`covered: 0:90 ${path}`);
+      expect(seen(found, `0:45 /other ${fsType} /dev/dm-3`)).to.equal(`replaced: 0:45 ${path}`);
+      expect(seen(found, `0:46 / ${fsType} /dev/mapper/vg-v`)).to.equal(`ours: 0:46 ${path}`);
+      expect(seen(found, `0:46 / ${fsType} /dev/dm-3`)).to.equal(`replaced: 0:46 ${path}`);
+    }
+  });
+
+  it('M12 what a process serves names its disk itself: another one is a stranger, also with the number that ours has had', () => {
+    const found = { device: '0:45', root: '/', fsType: 'fuse.ext2', origin: '/dev/loop1' };
+    const shown = ['/dev/loop1', '/dev/loop2'].map((origin) => seen(found, `0:45 / fuse.ext2 ${origin}`));
+    expect(shown).to.deep.equal([`ours: 0:45 ${path}`, `replaced: 0:45 ${path}`]);
+  });
+
   it('M6 what has a device of its own is ours by whatever name that is called', () => {
     expect(seen({ ...own, origin: '/dev/dm-1' }, '8:16 / ext4 /dev/mapper/x')).to.equal(`ours: 8:16 ${path}`);
   });

@@ -35,6 +35,8 @@ describe('the calls of a mount', () => {
   let mounted: string[];
   /** Lines of the table after those, and before them. */
   let [under, over]: [string[], string[]] = [[], []];
+  /** The table has no mount at `/`, as that of a process whose root is none. */
+  let isRootless = false;
   /** What a call does, by its name. */
   let doing: Record<string, () => void>;
   let baseDir: string | undefined;
@@ -46,6 +48,7 @@ describe('the calls of a mount', () => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'sc-')));
     [offered, mounted, baseDir, called] = [['STAGE_UNSTAGE_VOLUME'], [], undefined, []];
     [under, over, doing, dead, devices] = [[], [], {}, [], []];
+    isRootless = false;
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -62,7 +65,8 @@ describe('the calls of a mount', () => {
     new MountTable(
       parseMountInfo(
         [
-          ...['1 0 8:1 / / rw - ext4 a rw', ...under],
+          ...(isRootless ? [] : ['1 0 8:1 / / rw - ext4 a rw']),
+          ...under,
           ...mounted.map((path, n) => line(n + 2, ground(), '8:2 /', path, 'ext4')),
           ...over,
         ].join('\n'),
@@ -328,16 +332,24 @@ describe('the calls of a mount', () => {
       });
     }
 
-    it('M2 M6 nothing is there any more: it is not published, as where its plugin says that a step before it is missing', async () => {
-      mounts(targetPath());
-      const outcome = await outcomeOf('nodePublish', staged);
-      expect(outcome.status).to.equal('not-begun');
-      expect(outcome).to.have.nested.property('failure.code', 'MOUNT_MISSING');
-      expect(outcome).to.have.nested.property('failure.answerClass', 'repair');
-      expect(outcome).to.have.nested.property('failure.final', false);
-      expect(outcome).to.have.nested.property('failure.message').that.contains(staging());
-      expect(called).to.deep.equal([]);
-    });
+    for (const [what, src, input] of [
+      ['published', 'nodePublish', staged],
+      ['grown', 'nodeExpand', { ...expanding, staged: found }],
+    ] as const) {
+      it(`M2 M6 nothing is there any more: it is not ${what}, as where its plugin says that a step before it is missing`, async () => {
+        mounts(targetPath());
+        const outcome = await outcomeOf(src, input);
+        expect(outcome.status).to.equal('not-begun');
+        expect(outcome).to.have.nested.property('failure.code', 'MOUNT_MISSING');
+        expect(outcome).to.have.nested.property('failure.answerClass', 'repair');
+        expect(outcome).to.have.nested.property('failure.final', false);
+        expect(outcome)
+          .to.have.nested.property('failure.message')
+          .that.contains(staging())
+          .and.contains('staged again before it is used');
+        expect(called).to.deep.equal([]);
+      });
+    }
 
     for (const [how, put, path] of [
       ['over it', cover, staging],
@@ -409,6 +421,18 @@ describe('the calls of a mount', () => {
       mounted = [];
       over = [];
       expect((await outcomeOf('nodePublish', { ...publishing, isStaged: false })).status).to.equal('done');
+    });
+
+    it('M2 a plugin that does not stage: what it has published is held against no staging path, be it that none can be told', async () => {
+      doing.publish = () => {
+        isRootless = true;
+        over.push(line(30, 1, '8:2 /', targetPath(), 'ext4'));
+      };
+      const answer = { found, bootId: 'b1' };
+      expect(await outcomeOf('nodePublish', { ...publishing, isStaged: false })).to.deep.equal({
+        status: 'done',
+        answer,
+      });
     });
 
     it('M2 M16 a device that it has made there is the volume, where that is a block device; a file is none', async () => {
