@@ -16,7 +16,7 @@ import { type Clock, pause } from './engine/clock.js';
 import type { ActorKind } from './engine/effects.js';
 import type { Engine } from './engine/engine.js';
 import type { Logger } from './engine/logger.js';
-import { messageOf, type StagecraftError } from './errors.js';
+import { messageOf, StagecraftError } from './errors.js';
 import { bootId as presentBootId } from './host/boot-id.js';
 import type { DataDir } from './host/data-dir.js';
 import { allocKind } from './mounts/alloc-kind.js';
@@ -30,6 +30,7 @@ import { hostTool } from './mounts/host-tool.js';
 import { MountDesk } from './mounts/mount-desk.js';
 import { mountKind } from './mounts/mount-kind.js';
 import { MountTables } from './mounts/mount-tables.js';
+import type { MountStatus } from './mounts/mount-view.js';
 import { MountWatch } from './mounts/mount-watch.js';
 import { Mounter } from './mounts/mounter.js';
 import { Mounting } from './mounts/mounting.js';
@@ -159,17 +160,24 @@ export class NodeSide {
       });
       const desk = new MountDesk({ node: nodeId, engine, clock });
       const mounting = new Mounting({ desk, clock, claims, secrets, paths, tables, access, baseDirOf });
+      const watch = new MountWatch({
+        ...{ nodeId, engine, paths, tables, strays, bootId, clock, logger, isDead },
+        onPluginLoss: runtime.onPluginLoss ?? 'remount',
+      });
+      const compare = (volumes: readonly VolumeKey[]): Promise<void> => watch.compare(volumes);
+      const mounter = new Mounter({
+        ...{ desk, mounting, engine, claims, paths, tables, access, strays, compare },
+        stats: volumeStats,
+      });
+      const mounts = (): Promise<MountStatus[]> => mounter.list();
       return {
         stats: volumeStats,
         expansions: new Expansions({ nodeId, engine, claims, onExpanded: options.onExpanded, clock, logger }),
         mounting,
-        mounter: new Mounter({ desk, mounting, engine, claims, paths, tables, access, strays, stats: volumeStats }),
-        allocations: new Allocations({ node: nodeId, engine, clock, claims, bootId }),
+        mounter,
+        allocations: new Allocations({ node: nodeId, engine, clock, claims, bootId, mounts, compare }),
         claimWatch: new ClaimWatch({ nodeId, engine, claims, clock, logger }),
-        watch: new MountWatch({
-          ...{ nodeId, engine, paths, tables, strays, bootId, clock, logger, isDead },
-          onPluginLoss: runtime.onPluginLoss ?? 'remount',
-        }),
+        watch,
       };
     };
   }
@@ -243,7 +251,7 @@ export class NodeSide {
   /** Takes no new work; releases all. @throws StagecraftError DRAIN_FAILED naming what was not released */
   async release(): Promise<void> {
     const { allocations, mounting } = this.#attachedParts;
-    allocations.refuse();
+    allocations.refuse(draining());
     await mounting.hasten();
     await allocations.releaseAll(releaseLimitMs);
   }
@@ -281,3 +289,9 @@ export class NodeSide {
     return this.#attached;
   }
 }
+
+const draining = (): StagecraftError =>
+  new StagecraftError(
+    'RUNTIME_CLOSED',
+    'all that is here is being released, and the runtime ends then: nothing new is begun',
+  );

@@ -1,5 +1,5 @@
 /** What becomes of allocs and mounts of this node, in words for a person: one line each. */
-import { type AllocStatus, reasonsOf, type Waiting } from '../mounts/alloc-view.js';
+import { type AllocStatus, type AllocVolumeStatus, reasonsOf, type Waiting } from '../mounts/alloc-view.js';
 import type { AllocEvent, MountEvent } from '../mounts/mount-events.js';
 import { timeOf } from './describe.js';
 
@@ -88,7 +88,16 @@ export function describeAlloc(alloc: AllocStatus): string {
   return `alloc ${alloc.allocId}: ${alloc.state}${why === undefined ? '' : `: ${why}`}`;
 }
 
-/** Why it failed or is undone, and what it waits for; undefined: nothing. */
-export function allocTrouble({ error, ...alloc }: Waiting & { error?: { message: string } }): string | undefined {
-  return [...(error ? [error.message] : []), ...reasonsOf(alloc)].join('; ') || undefined;
+/** Why it failed or is undone, what it waits for, and what is wrong with what it has; undefined: nothing. */
+export function allocTrouble({
+  error,
+  ...alloc
+}: Waiting & { volumes?: readonly Wrong[]; error?: { message: string } }): string | undefined {
+  return [...(error ? [error.message] : []), ...reasonsOf(alloc), ...wrongsOf(alloc)].join('; ') || undefined;
 }
+
+type Wrong = Pick<AllocVolumeStatus, 'name' | 'message'>;
+
+/** What is wrong with the volumes of one that is prepared: `name: what`. */
+export const wrongsOf = ({ volumes = [] }: { volumes?: readonly Wrong[] }): string[] =>
+  volumes.flatMap(({ name, message }) => (message === undefined ? [] : [`${name}: ${message}`]));

@@ -1,5 +1,5 @@
 /** Tables and details of allocs and mounts, for people. */
-import { allocTrouble, reasonsOf } from '../agent/describe-mounts.js';
+import { allocTrouble, reasonsOf, wrongsOf } from '../agent/describe-mounts.js';
 import type { AllocReport, MountReport, PreparedMount, StatsReport, StrayReport } from '../agent/mount-api.js';
 import type { TaskReport } from '../agent/task-api.js';
 import { factsTable, table, taskTrouble } from './print.js';
@@ -23,8 +23,8 @@ export const preparedTable = (mounts: PreparedMount[]): string =>
   );
 
 /** What keeps its plugins from being there, where a task of this node runs them. */
-const tasksUnder = (plugins: (string | undefined)[], tasks: TaskReport[]): string | undefined =>
-  tasks.flatMap((task) => (plugins.includes(task.id) ? (taskTrouble(task) ?? []) : [])).join('; ') || undefined;
+const tasksUnder = (plugins: (string | undefined)[], tasks: TaskReport[]): string[] =>
+  tasks.flatMap((task) => (plugins.includes(task.id) ? (taskTrouble(task) ?? []) : []));
 
 const pluginsOf = ({ volumes }: AllocReport): (string | undefined)[] => volumes.map(({ plugin }) => plugin);
 
@@ -37,18 +37,18 @@ export const allocTable = (allocs: AllocReport[], tasks: TaskReport[]): string =
           alloc.allocId,
           alloc.state,
           alloc.volumes.map(({ volume }) => keyText(volume)).join(', '),
-          allocTrouble(alloc) ?? tasksUnder(pluginsOf(alloc), tasks) ?? '',
+          allocTrouble(alloc) ?? tasksUnder(pluginsOf(alloc), tasks).join('; '),
         ]),
       );
 
 export function allocDetails(alloc: AllocReport, tasks: TaskReport[]): string {
   const { allocId, state, error, volumes, mounts = [] } = alloc;
-  const trouble = tasksUnder(pluginsOf(alloc), tasks);
+  const troubles = [...wrongsOf(alloc), ...tasksUnder(pluginsOf(alloc), tasks)];
   const facts: [string, string][] = [
     ['alloc', allocId],
     ['state', error ? `${state}: ${error.message}` : state],
     ...reasonsOf(alloc).map((reason): [string, string] => ['waits for', reason]),
-    ...(trouble === undefined ? [] : [['trouble', trouble] satisfies [string, string]]),
+    ...troubles.map((trouble): [string, string] => ['trouble', trouble]),
   ];
   const rows = volumes.map(({ name, volume, state: now, taskPath, readOnly, accessMode, attachmentMode }) => [
     name,
@@ -73,11 +73,11 @@ const usersOf = ({ users, isStaged }: MountReport): string =>
     })
     .join(', ') || '-';
 
-const troubleOf = ({ error, users, condition, plugin }: MountReport, tasks: TaskReport[]): string =>
+const troubleOf = ({ error, users, underWay, condition, plugin }: MountReport, tasks: TaskReport[]): string =>
   error?.message ??
   users.find(({ message }) => message !== undefined)?.message ??
-  tasksUnder([plugin], tasks) ??
-  (condition?.abnormal ? condition.message : '');
+  underWay ??
+  (tasksUnder([plugin], tasks).join('; ') || (condition?.abnormal ? condition.message : ''));
 
 export const mountTable = (mounts: MountReport[], tasks: TaskReport[]): string =>
   mounts.length === 0

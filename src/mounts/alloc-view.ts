@@ -6,6 +6,7 @@ import type { VolumeKey } from '../../machines/volume-types.js';
 import { asData } from '../engine/data.js';
 import type { ActorView } from '../engine/engine.js';
 import { stateName } from '../requests/state-name.js';
+import { callIn, type MountStatus } from './mount-view.js';
 
 /**
  * How a volume of an alloc is on this node. `waiting`: nothing of it is here for the alloc yet. `staged`: it is to be mounted.
@@ -28,6 +29,8 @@ export interface AllocVolumeStatus extends AllocVolume {
   plugin?: string;
   /** Of an alloc that is on its way: the call that is under way here for the volume. */
   underWay?: string;
+  /** Of one that is prepared: why the volume is not mounted for it now, or what else is seen there. */
+  message?: string;
 }
 
 /** One alloc, and what it has. */
@@ -79,18 +82,34 @@ const newBoot = 'the host was started anew: prepare the alloc again, or release 
 /**
  * Whoever gets it may change it.
  * @param mountOf of a volume on this node; absent: nothing of it is here
+ * @param told of those: what is wrong with them
  */
-export function allocStatusOf(view: ActorView, mountOf: (key: VolumeKey) => MountContext | undefined): AllocStatus {
+export function allocStatusOf(
+  view: ActorView,
+  mountOf: (key: VolumeKey) => MountContext | undefined,
+  told: readonly MountStatus[] = [],
+): AllocStatus {
   const { allocId, volumes, mounts, failure } = allocContextOf(view.context);
   const state = allocStateOf(view.state);
   return asData({
     allocId,
     state,
-    volumes: volumes.map((one) => volumeStatusOf(one, { allocId, state }, mountOf(one.volume))),
+    volumes: volumes.map((one) => ({
+      ...volumeStatusOf(one, { allocId, state }, mountOf(one.volume)),
+      ...(state === 'prepared' && messageIn(told, one.volume, allocId)),
+    })),
     ...(mounts && { mounts }),
     waits: waitsOf(view),
     ...(failure && { error: failure }),
   });
+}
+
+/** What of a failure is somebody else's is none of an alloc that has its mount. */
+function messageIn(told: readonly MountStatus[], { namespace, id }: VolumeKey, allocId: string): { message?: string } {
+  const mount = told.find(({ volume }) => volume.namespace === namespace && volume.id === id);
+  const user = mount?.users.find((one) => one.allocId === allocId);
+  const message = user?.message ?? (user?.state === 'published' ? undefined : mount?.error?.message);
+  return message === undefined ? {} : { message };
 }
 
 type Of = Pick<AllocStatus, 'allocId' | 'state'>;
@@ -117,12 +136,6 @@ const isUnderWay: Record<AllocState, boolean> = {
 
 const userIn = ({ users }: MountContext, id: string): MountUser | undefined =>
   users.find(({ allocId }) => allocId === id);
-
-/** Calls about a volume are made one at a time: whoever uses it waits for the one that is under way. */
-function callIn({ volume, work, awaiting }: MountContext): string | undefined {
-  if (!volume || !work?.isCalling || awaiting) return undefined;
-  return `a call to plugin '${volume.plugin}' is under way (${work.kind})`;
-}
 
 /** Of a volume that the node has for nobody of this name. */
 const absentIn: Record<AllocState, AllocVolumeState> = {

@@ -20,6 +20,7 @@ import { type AllocStatus, allocContextOf, allocStateOf, allocStatusOf, allWaits
 import type { ClaimClient } from './claim-client.js';
 import { type AllocEvent, allocEventOf } from './mount-events.js';
 import { type AllocVolumeRequest, allocIdOf, askedVolumes, knownVolumes } from './mount-spec.js';
+import type { MountStatus } from './mount-view.js';
 import { OpenModes } from './open-modes.js';
 import { unlessOutOfService } from './out-of-service.js';
 
@@ -30,6 +31,10 @@ export interface AllocationsOptions {
   claims: Pick<ClaimClient, 'look'>;
   /** Of this boot of the host. */
   bootId: string;
+  /** All that is here of volumes, as it is told. */
+  mounts(): Promise<MountStatus[]>;
+  /** Has these compared with what the kernel shows. */
+  compare(volumes: readonly VolumeKey[]): Promise<void>;
 }
 
 export class Allocations {
@@ -68,7 +73,8 @@ export class Allocations {
    * @throws StagecraftError INVALID_ARGUMENT with every fault: nothing was asked of anybody; CLAIM_CONFLICT: the alloc has
    *   others; what keeps a volume from it; TIMEOUT, ABORTED: what was begun is undone, or is being undone where that takes
    *   longer, as while a call hangs; but what was prepared before and is being recovered, or what others here wait for
-   *   still: the message says that it goes on
+   *   still: the message says that it goes on; HOST_UNFIT: it was prepared before and stays so, and something else is seen
+   *   at the path of a volume
    */
   async prepare(
     allocId: string,
@@ -92,8 +98,12 @@ export class Allocations {
     const leave = this.#enter(address);
     try {
       await engine.ask(address, { type: 'alloc.prepare', volumes, untilMs, bootId });
+      const isStanding = this.#isIn(address, 'prepared');
+      if (isStanding) await this.#options.compare(volumes.map(({ volume }) => volume));
       if (this.#isLost(address)) await engine.ask(address, { type: 'alloc.recover', isNewBoot: false });
-      return await this.#prepared(id, { left, signal, leave });
+      const mounts = await this.#prepared(id, { left, signal, leave });
+      if (isStanding) await this.#refuseHidden(id);
+      return mounts;
     } finally {
       leave();
     }
@@ -114,15 +124,17 @@ export class Allocations {
   /** All allocs of this node. */
   async list(): Promise<AllocStatus[]> {
     this.#refuseIfClosed();
-    return this.#all().map(([, view]) => this.#statusOf(view));
+    const told = await this.#options.mounts();
+    return this.#all().map(([, view]) => this.#statusOf(view, told));
   }
 
   /** @throws StagecraftError ALLOC_NOT_FOUND */
   async status(allocId: string): Promise<AllocStatus> {
     this.#refuseIfClosed();
     const id = allocIdOf(allocId);
+    const told = await this.#options.mounts();
     const view = this.#options.engine.peek(this.#addressOf(id));
-    if (view) return this.#statusOf(view);
+    if (view) return this.#statusOf(view, told);
     throw new StagecraftError('ALLOC_NOT_FOUND', `there is no alloc '${id}' on this node: list them, or prepare it`);
   }
 
@@ -268,6 +280,17 @@ export class Allocations {
   }
 
   /** It is prepared, and a mount of it is known not to be there. */
+  /** Whoever prepares again goes by what is at the paths. */
+  async #refuseHidden(id: string): Promise<void> {
+    const { volumes } = await this.status(id);
+    const hidden = volumes.flatMap(({ name, state, message }) =>
+      state === 'mounted' && message !== undefined ? [`${name}: ${message}`] : [],
+    );
+    if (hidden.length === 0) return;
+    const message = `alloc ${id} is prepared, but what it has is not seen at its path: ${hidden.join('; ')}`;
+    throw new StagecraftError('HOST_UNFIT', message, { address: this.#addressOf(id) });
+  }
+
   #isLost(address: string): boolean {
     const view = this.#options.engine.peek(address);
     if (!view || !this.#isIn(address, 'prepared')) return false;
@@ -277,8 +300,8 @@ export class Allocations {
     return volumes.some(({ volume }) => !isThere(this.#mountAt(volume)));
   }
 
-  #statusOf(view: ActorView): AllocStatus {
-    return allocStatusOf(view, (key) => this.#mountAt(key));
+  #statusOf(view: ActorView, told?: readonly MountStatus[]): AllocStatus {
+    return allocStatusOf(view, (key) => this.#mountAt(key), told);
   }
 
   #mountAt({ namespace, id }: VolumeKey): MountContext | undefined {

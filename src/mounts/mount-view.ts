@@ -40,6 +40,8 @@ export interface MountStatus {
   /** False also where that is in doubt. */
   isStaged: boolean;
   users: MountUserStatus[];
+  /** The call that is under way for it. */
+  underWay?: string;
   /** What its plugin says of its health; absent: nothing. */
   condition?: VolumeCondition;
   /** Why it does not get on. */
@@ -63,6 +65,7 @@ export function mountStatusOf(
   const { plugin, csiId } = volume;
   const { path: stagingPath } = paths.staging(plugin, key);
   const error = mountTrouble(context);
+  const underWay = callIn(context);
   return asData({
     volume: key,
     state: mountStateOf(value),
@@ -76,9 +79,16 @@ export function mountStatusOf(
       const message = user.state === 'published' && table ? strangerAt(table, { path, found: user.found }) : undefined;
       return { ...userStatusOf(user), ...(message !== undefined && { message }), hostPath: path };
     }),
+    ...(underWay !== undefined && { underWay }),
     ...(condition && { condition }),
     ...(error && { error }),
   });
+}
+
+/** Calls about a volume are made one at a time: whoever uses it waits for the one that is under way. */
+export function callIn({ volume, work, awaiting }: MountContext): string | undefined {
+  if (!volume || !work?.isCalling || awaiting) return undefined;
+  return `a call to plugin '${volume.plugin}' is under way (${work.kind})`;
 }
 
 function userStatusOf(user: MountUser): Omit<MountUserStatus, 'hostPath'> {

@@ -5,9 +5,10 @@
  * own finds out. What is to be done then: machines/mount-changes.ts
  */
 import { existsSync } from 'node:fs';
-import { nodeOwnedPrefix } from '../../machines/addresses.js';
+import { mountAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
 import type { MountContext, MountRequest, MountSight, StagingSight } from '../../machines/mount-types.js';
 import { nameOf } from '../../machines/volume-requests.js';
+import type { VolumeKey } from '../../machines/volume-types.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
@@ -83,6 +84,19 @@ export class MountWatch {
   async look(plugin?: string): Promise<void> {
     const looks = await Promise.allSettled([this.#compare(plugin), this.#findDead(plugin)]);
     for (const look of looks) if (look.status === 'rejected') throw look.reason;
+  }
+
+  /**
+   * What the kernel's table shows of these volumes, for who is about to go by it. What is dead stands there still.
+   * @throws Error where the table can't be read, or one could not be told; the others were
+   */
+  async compare(volumes: readonly VolumeKey[]): Promise<void> {
+    const known = this.#mounts();
+    const addresses = volumes.map(({ namespace, id }) => mountAddress(this.#options.nodeId, namespace, id));
+    const mounts = new Map([...known].filter(([address]) => addresses.includes(address)));
+    if (mounts.size === 0) return;
+    const table = await this.#options.tables.table();
+    await this.#tellEach(mounts, undefined, (mount) => this.#missing(mount, table));
   }
 
   /** What the kernel's table tells. */

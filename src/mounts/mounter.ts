@@ -36,6 +36,8 @@ export interface MounterOptions {
   stats: Stats;
   strays: Strays;
   access: PluginAccess;
+  /** Has these compared with what the kernel shows. */
+  compare(volumes: readonly VolumeKey[]): Promise<void>;
 }
 
 export class Mounter {
@@ -63,6 +65,7 @@ export class Mounter {
     const { mounting, claims } = this.#options;
     return this.#desk.within({ timeoutMs, signal }, asked, async (given) => {
       const mount = await mounting.check(asked, given);
+      if (this.#shownFor(mount)) await this.#options.compare([mount.key]);
       const published = await claims.publish(mount.key, mounting.publishing(mount), { signal: given });
       return mounting.bring({ ...mount, isClaimed: false }, published, { signal: given });
     });
@@ -129,11 +132,15 @@ export class Mounter {
     return this.#options.stats.of(keyOf(key));
   }
 
-  /** What failed is tried again, and what waits for its time is tried now. @throws StagecraftError MOUNT_NOT_FOUND */
+  /**
+   * What failed is tried again, what waits for its time is tried now, and what the kernel does not show any more is mounted
+   * again. @throws StagecraftError MOUNT_NOT_FOUND
+   */
   async retry(key: VolumeKeyInput): Promise<void> {
     this.#desk.refuseIfClosed();
     const known = keyOf(key);
     if (!this.#desk.contextAt(known)?.volume) throw mountNotFound(known, this.#desk.node);
+    await this.#options.compare([known]);
     await this.#desk.ask(known, { type: 'mount.retry' });
   }
 

@@ -161,21 +161,27 @@ describe('A5 allocs and mounts on the command line', function () {
       ...block,
     }));
     const prepared: AllocReport = { allocId: 'web', state: 'prepared', volumes, mounts, waits: {} };
+    const [first, ...others] = volumes;
+    const hidden = [...(first ? [{ ...first, message: 'covered by a tmpfs' }] : []), ...others];
+    const covered: AllocReport = { allocId: 'log', state: 'prepared', volumes: hidden, mounts, waits: {} };
     const waiting: AllocReport = { allocId: 'db', state: 'recovering', volumes, waits: { disk: 'no plugin' } };
     const error = { code: 'TIMEOUT', message: 'too late', final: false };
     const undone: AllocReport = { allocId: 'old', state: 'releasing', volumes, waits: { disk: 'busy' }, error };
-    answers['GET /v1/allocs'] = [prepared, waiting, undone];
+    answers['GET /v1/allocs'] = [prepared, covered, waiting, undone];
     expect((await cli('alloc', 'list')).stdout).to.equal(
       [
         'ALLOC  STATE       VOLUMES               TROUBLE',
         'web    prepared    team/data, team/disk',
+        'log    prepared    team/data, team/disk  data: covered by a tmpfs',
         'db     recovering  team/data, team/disk  disk: no plugin',
         'old    releasing   team/data, team/disk  too late; disk: busy',
         '',
       ].join('\n'),
     );
     answers['GET /v1/allocs/web'] = prepared;
+    answers['GET /v1/allocs/log'] = covered;
     answers['GET /v1/allocs/old'] = undone;
+    expect((await cli('alloc', 'status', 'log')).stdout).to.match(/^trouble +data: covered by a tmpfs$/m);
     const details = (await cli('alloc', 'status', 'web')).stdout;
     expect(details)
       .to.match(/^state {2}prepared$/m)
@@ -205,13 +211,15 @@ describe('A5 allocs and mounts on the command line', function () {
     const list: MountReport[] = [
       { volume: one, ...mount, users: [user, { ...user, allocId: 'log', readOnly: true }], condition },
       { volume: two, ...mount, state: 'staging', users: [{ ...user, state: 'wanted', message: 'no room' }] },
+      { volume: two, ...mount, state: 'unpublishing', users: [{ ...user, state: 'leaving' }], underWay: 'a call' },
     ];
     answers['GET /v1/mounts'] = list;
     expect((await cli('mount', 'list')).stdout).to.equal(
       [
-        'NAMESPACE  ID    PLUGIN  STATE    ALLOCS                TROUBLE',
-        'team       data  disk    mounted  web, log (read-only)  a bad block',
-        'team       disk  disk    staging  web (waiting)         no room',
+        'NAMESPACE  ID    PLUGIN  STATE         ALLOCS                TROUBLE',
+        'team       data  disk    mounted       web, log (read-only)  a bad block',
+        'team       disk  disk    staging       web (waiting)         no room',
+        'team       disk  disk    unpublishing  web (leaving)         a call',
         '',
       ].join('\n'),
     );

@@ -1,8 +1,11 @@
 /** An alloc that is asked for again: as it is being recovered, and where what it has is lost. */
 import { execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ClaimClient } from '../../src/mounts/claim-client.js';
 import { refusalOf } from '../refusal.js';
+import { until } from '../until.js';
 import { MountHouse, many, plugin, single } from './mount-house.js';
 
 describe('an alloc that is asked for again', () => {
@@ -38,6 +41,65 @@ describe('an alloc that is asked for again', () => {
     expect((await given).code).to.equal('ABORTED');
     expect((await house.runtime.allocations.status('web')).state).to.equal('recovering');
     expect(house.mounted()).to.deep.equal(before);
+  });
+
+  describe('its volume was unmounted by hand', () => {
+    let path: string;
+
+    async function unmountedByHand(options: Parameters<typeof MountHouse.start>[0] = {}): Promise<void> {
+      house = await MountHouse.start(options);
+      await house.make('data', many);
+      const [mount] = await house.runtime.allocations.prepare('web', [house.wanted('data', many)]);
+      path = mount?.hostPath ?? '';
+      execFileSync('umount', [path]);
+    }
+    const isMounted = () => house.mounted().some((mount) => mount.path === path);
+
+    for (const onPluginLoss of ['remount', 'report'] as const) {
+      it(`M3 M6 prepared again it is mounted again before that answers, with ${onPluginLoss}`, async () => {
+        await unmountedByHand({ onPluginLoss });
+        const [mount] = await house.runtime.allocations.prepare('web', [house.wanted('data', many)]);
+        expect([mount?.hostPath, isMounted()]).to.deep.equal([path, true]);
+      });
+    }
+
+    it('M3 M6 the mounts are asked for the same, or to try again: it is mounted again', async () => {
+      await unmountedByHand();
+      const asked = { volume: { id: 'data' }, allocId: 'web', usage: many };
+      await house.runtime.mounts.mount(asked);
+      expect(isMounted()).to.equal(true);
+      execFileSync('umount', [path]);
+      await house.runtime.mounts.retry({ id: 'data' });
+      await house.told('lost');
+      await until(isMounted, () => JSON.stringify(house.mounted()));
+    });
+
+    it('M3 H1 something is in the way of mounting it again: the alloc, prepared still, says what', async () => {
+      await unmountedByHand();
+      writeFileSync(join(path, 'file'), 'on the disk of the host');
+      await house.runtime.mounts.retry({ id: 'data' });
+      const { state, waits, volumes } = await house.allocIs('web', (alloc) => alloc.volumes[0]?.message !== undefined);
+      expect([state, waits]).to.deep.equal(['prepared', {}]);
+      expect(volumes[0]?.message).to.include('NodePublishVolume').and.to.include(path);
+      expect((await house.runtime.allocations.status('web')).volumes[0]?.message).to.equal(volumes[0]?.message);
+      rmSync(join(path, 'file'));
+      await house.runtime.allocations.prepare('web', [house.wanted('data', many)]);
+      expect((await house.runtime.allocations.status('web')).volumes[0]?.message).to.equal(undefined);
+    });
+  });
+
+  it('M12 H1 something else is mounted over its volume: prepared again it says so, and stays prepared', async () => {
+    house = await MountHouse.start();
+    await house.make('data', many);
+    const volumes = [house.wanted('data', many)];
+    const { allocations } = house.runtime;
+    const [mount] = await allocations.prepare('web', volumes);
+    execFileSync('mount', ['-t', 'tmpfs', 'over', mount?.hostPath ?? '']);
+    const refused = await refusalOf(allocations.prepare('web', volumes));
+    expect([refused.code, (await allocations.status('web')).state]).to.deep.equal(['HOST_UNFIT', 'prepared']);
+    expect(refused.message).to.include(`data: covered by`).and.to.include(mount?.hostPath);
+    execFileSync('umount', [mount?.hostPath ?? '']);
+    expect((await allocations.prepare('web', volumes))[0]?.hostPath).to.equal(mount?.hostPath);
   });
 
   describe('prepared twice at once', () => {
