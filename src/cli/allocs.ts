@@ -10,7 +10,7 @@ import { specIn } from './spec-file.js';
 import { accessModes } from './volumes.js';
 import { askAndWait, type Waited } from './waiting.js';
 
-/** As it is given: `ID:PATH`, or `ID:PATH:ro`. */
+/** As it is given: `ID:PATH`, `ID:PATH:ro` or `ID:PATH:rw`. */
 interface GivenVolume {
   id: string;
   taskPath: string;
@@ -35,7 +35,7 @@ export function addAllocCommands(program: Command): void {
       'volumes',
     ),
   )
-    .option('--volume <id:path[:ro]>', 'a volume, and where the alloc has it; any number of times', volumeIn, [])
+    .option('--volume <id:path[:ro|rw]>', 'a volume, and where the alloc has it; any number of times', volumeIn, [])
     .addOption(
       new Option('--access-mode <mode>', 'of all of them (default: of each, the first that it was made for)').choices(
         accessModes,
@@ -50,12 +50,14 @@ export function addAllocCommands(program: Command): void {
 }
 
 function volumeIn(text: string, before: GivenVolume[]): GivenVolume[] {
-  const [, id, taskPath, readOnly] = /^(.+?):(\/.*?)(:ro)?$/s.exec(text) ?? [];
+  const [, id, taskPath, access] = /^(.+?):(\/.*?)(?::(r[ow]))?$/is.exec(text) ?? [];
   if (id === undefined || taskPath === undefined)
     throw new InvalidArgumentError(
       'Give ID:PATH, or ID:PATH:ro for reading only: PATH has to be absolute, as in data:/var/lib/data.',
     );
-  return [...before, { id, taskPath, isReadOnly: readOnly !== undefined }];
+  if (access !== undefined && access !== access.toLowerCase())
+    throw new InvalidArgumentError('Give :ro or :rw, in small letters. A PATH that ends like that goes by --file.');
+  return [...before, { id, taskPath, isReadOnly: access === 'ro' }];
 }
 
 const allocOf = (allocId: string): Waited => ({

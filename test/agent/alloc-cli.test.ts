@@ -117,6 +117,23 @@ describe('A5 allocs and mounts on the command line', function () {
     ]);
   });
 
+  it('H1 prepare: ro and rw behind the last colon say how it is mounted, all else is the path', async () => {
+    answers['POST /v1/allocs/web/prepare'] = [];
+    const given = ['/a:ro', '/b:rw', '/c:ro:rw', '/d:x:y', '/e:row', '/ro', '/:rw'];
+    await cli('alloc', 'prepare', 'web', ...given.flatMap((rest) => ['--volume', `v:${rest}`]));
+    const [{ body } = { body: undefined }] = posted();
+    const { volumes } = body as { volumes: { taskPath: string; mode: string }[] };
+    expect(volumes.map(({ taskPath, mode }) => [taskPath, mode])).to.deep.equal([
+      ['/a', 'read'],
+      ['/b', 'write'],
+      ['/c:ro', 'write'],
+      ['/d:x:y', 'write'],
+      ['/e:row', 'write'],
+      ['/ro', 'write'],
+      ['/', 'write'],
+    ]);
+  });
+
   it('H1 prepare by a file: its list as it stands there; what is wrong with it has its line', async () => {
     const file = join(directory, 'volumes.yaml');
     writeFileSync(file, '- name: d\n  volume: { id: data }\n  taskPath: rel\n');
@@ -311,6 +328,11 @@ describe('A5 allocs and mounts on the command line', function () {
         /^error: [^\n]+Give ID:PATH[^\n]+: PATH has to be absolute[^\n]+\n$/,
       ],
       [['alloc', 'prepare', 'web', '--volume', ':/x'], /^error: [^\n]+Give ID:PATH[^\n]+\n$/],
+      [['alloc', 'prepare', 'web', '--volume', 'a:/b:RO'], /^error: [^\n]+Give :ro or :rw, in small letters[^\n]+\n$/],
+      [
+        ['alloc', 'prepare', 'web', '--volume', 'a:/b:ro:Rw'],
+        /^error: [^\n]+Give :ro or :rw, in small letters[^\n]+\n$/,
+      ],
       [['alloc', 'prepare', 'web', '--file', 'f', '--volume', 'a:/b'], /^error: --file has the whole list[^\n]+\n$/],
       [['alloc', 'prepare', 'web', '--file', 'none.yaml'], /^error: can't take the spec in none\.yaml: [^\n]+\n$/],
       [['alloc', 'prepare', 'web', '--volume', 'a:/b', '--access-mode', 'x'], /^error: [^\n]+Allowed choices are/],
