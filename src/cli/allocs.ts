@@ -1,7 +1,6 @@
 /** `stagecraft alloc`: has the volumes of an alloc mounted on this node, all together, and takes them away. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AllocReport, PreparedMount } from '../agent/mount-api.js';
-import { secondsIn } from './arguments.js';
 import { AgentError, askAgent } from './client.js';
 import { allocDetails, allocTable, preparedTable } from './print-mounts.js';
 import { type LookOptions, look, lookAt, lookAtTasks, print, printJson, socketOf, soon, tell } from './reach.js';
@@ -29,7 +28,7 @@ export function addAllocCommands(program: Command): void {
   lookAt(
     alloc.command('status <alloc>').description('all that is known of one alloc, and where its volumes are'),
   ).action(showAlloc);
-  lookAt(
+  const prepare = lookAt(
     inNamespace(
       alloc.command('prepare <alloc>').description('have all its volumes mounted here, or none; wait until it is so'),
       'volumes',
@@ -41,9 +40,8 @@ export function addAllocCommands(program: Command): void {
         accessModes,
       ),
     )
-    .option('--file <file>', 'a list in YAML or JSON instead, which can say all that volumes may be asked for')
-    .option('--timeout <seconds>', 'how long it may take: what is not prepared by then is undone', secondsIn)
-    .action(prepareAlloc);
+    .option('--file <file>', 'a list in YAML or JSON instead, which can say all that volumes may be asked for');
+  awaited(prepare, 'how long it may take: what is not prepared by then is undone').action(prepareAlloc);
   lookAt(
     awaited(alloc.command('release <alloc>').description('take its volumes away, once its workload has stopped')),
   ).action(releaseAlloc);

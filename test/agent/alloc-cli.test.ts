@@ -315,6 +315,15 @@ describe('A5 allocs and mounts on the command line', function () {
     expect((await cli('mount', 'strays')).stdout).to.equal('there are no strays\n');
   });
 
+  it('the help of what waits says for how long, also without --timeout', async () => {
+    for (const [args, says] of [
+      [['alloc', 'prepare'], 'what is not prepared by then is undone (default: as long as it takes)'],
+      [['alloc', 'release'], 'what is asked for goes on after that (default: as long as it takes)'],
+      [['volume', 'create'], 'what is asked for goes on after that (default: as long as it takes)'],
+    ] as const)
+      expect((await cli(...args, '--help')).stdout.replace(/\s+/g, ' ')).to.contain(says);
+  });
+
   it('misuse is told in one line, and is never asked of the agent', async () => {
     for (const [args, told] of [
       [['alloc', 'status'], /^error: missing required argument 'alloc'\n\(see stagecraft alloc list\)\n$/],
