@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { expect } from 'chai';
 import type { AllocReport, MountReport, PreparedMount, StatsReport } from '../../src/agent/mount-api.js';
 import { mainPath } from '../scenarios/agent-process.js';
@@ -310,6 +310,10 @@ describe('A5 allocs and mounts on the command line', function () {
       'FILE SYSTEM  SOURCE  PATH\ntmpfs        0:39 /  /d/csi/1/staging/2\n',
     );
     expect((await cli('mount', 'clean', stray.path)).stdout).to.equal('/d/csi/1/staging/2 is unmounted\n');
+    expect(posted().map(({ body }) => body)).to.deep.equal([{ path: stray.path }]);
+    asked = [];
+    const fromHere = relative(process.cwd(), stray.path);
+    expect((await cli('mount', 'clean', fromHere)).stdout).to.equal('/d/csi/1/staging/2 is unmounted\n');
     expect(posted().map(({ body }) => body)).to.deep.equal([{ path: stray.path }]);
     answers['GET /v1/strays'] = [];
     expect((await cli('mount', 'strays')).stdout).to.equal('there are no strays\n');
