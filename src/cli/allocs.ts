@@ -1,7 +1,6 @@
 /** `stagecraft alloc`: has the volumes of an alloc mounted on this node, all together, and takes them away. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AllocReport, PreparedMount } from '../agent/mount-api.js';
-import { secondsIn } from './arguments.js';
 import { AgentError, askAgent } from './client.js';
 import { allocDetails, allocTable, preparedTable } from './print-mounts.js';
 import { type LookOptions, look, lookAt, lookAtTasks, print, printJson, socketOf, soon, tell } from './reach.js';
@@ -10,7 +9,7 @@ import { specIn } from './spec-file.js';
 import { accessModes } from './volumes.js';
 import { askAndWait, type Waited } from './waiting.js';
 
-/** As it is given: `ID:PATH`, or `ID:PATH:ro`. */
+/** As it is given: `ID:PATH`, `ID:PATH:ro` or `ID:PATH:rw`. */
 interface GivenVolume {
   id: string;
   taskPath: string;
@@ -29,33 +28,34 @@ export function addAllocCommands(program: Command): void {
   lookAt(
     alloc.command('status <alloc>').description('all that is known of one alloc, and where its volumes are'),
   ).action(showAlloc);
-  lookAt(
+  const prepare = lookAt(
     inNamespace(
       alloc.command('prepare <alloc>').description('have all its volumes mounted here, or none; wait until it is so'),
       'volumes',
     ),
   )
-    .option('--volume <id:path[:ro]>', 'a volume, and where the alloc has it; any number of times', volumeIn, [])
+    .option('--volume <id:path[:ro|rw]>', 'a volume, and where the alloc has it; any number of times', volumeIn, [])
     .addOption(
       new Option('--access-mode <mode>', 'of all of them (default: of each, the first that it was made for)').choices(
         accessModes,
       ),
     )
-    .option('--file <file>', 'a list in YAML or JSON instead, which can say all that volumes may be asked for')
-    .option('--timeout <seconds>', 'how long it may take: what is not prepared by then is undone', secondsIn)
-    .action(prepareAlloc);
+    .option('--file <file>', 'a list in YAML or JSON instead, which can say all that volumes may be asked for');
+  awaited(prepare, 'how long it may take: what is not prepared by then is undone').action(prepareAlloc);
   lookAt(
     awaited(alloc.command('release <alloc>').description('take its volumes away, once its workload has stopped')),
   ).action(releaseAlloc);
 }
 
 function volumeIn(text: string, before: GivenVolume[]): GivenVolume[] {
-  const [, id, taskPath, readOnly] = /^(.+?):(\/.*?)(:ro)?$/s.exec(text) ?? [];
+  const [, id, taskPath, access] = /^(.+?):(\/.*?)(?::(r[ow]))?$/is.exec(text) ?? [];
   if (id === undefined || taskPath === undefined)
     throw new InvalidArgumentError(
       'Give ID:PATH, or ID:PATH:ro for reading only: PATH has to be absolute, as in data:/var/lib/data.',
     );
-  return [...before, { id, taskPath, isReadOnly: readOnly !== undefined }];
+  if (access !== undefined && access !== access.toLowerCase())
+    throw new InvalidArgumentError('Give :ro or :rw, in small letters. A PATH that ends like that goes by --file.');
+  return [...before, { id, taskPath, isReadOnly: access === 'ro' }];
 }
 
 const allocOf = (allocId: string): Waited => ({

@@ -1,4 +1,5 @@
 /** `stagecraft mount`: what is mounted on this node. */
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { PluginReport } from '../agent/api.js';
 import type { MountReport, StatsReport, StrayReport } from '../agent/mount-api.js';
@@ -67,7 +68,9 @@ async function listStrays(options: LookOptions): Promise<void> {
   else print(strayTable(strays));
 }
 
-async function cleanStray(path: string, options: LookOptions): Promise<void> {
+/** The agent has another working directory. */
+async function cleanStray(given: string, options: LookOptions): Promise<void> {
+  const path = resolve(given);
   await askAgent(socketOf(options), 'POST', '/v1/strays/clean', { body: { path } });
   tell(options, `${path} is unmounted`);
 }

@@ -17,9 +17,9 @@ export interface Awaited {
 export const inNamespace = (command: Command, what: string): Command =>
   command.option('--namespace <name>', `the namespace of the ${what}`, 'default');
 
-/** Of one that waits for what it asks for. */
-export const awaited = (command: Command): Command =>
-  command.option('--timeout <seconds>', 'how long to wait; what is asked for goes on after that', secondsIn);
+/** Of one that waits for what it asks for. @param limit what the option is, where that is not the wait alone */
+export const awaited = (command: Command, limit = 'how long to wait; what is asked for goes on after that'): Command =>
+  command.option('--timeout <seconds>', `${limit} (default: as long as it takes)`, secondsIn);
 
 export const within = ({ timeout }: Awaited): string => (timeout === undefined ? '' : `?timeoutMs=${timeout}`);
 

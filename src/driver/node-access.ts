@@ -31,7 +31,7 @@ export interface NodeAccess {
   checkPublish(target: Target, isKnown: boolean): Promise<void>;
   /** Makes the target, too. */
   publish(target: Target, from: Staging): Promise<void>;
-  /** Removes the target, too. */
+  /** Removes the target, too, unless something of somebody else is there. */
   unpublish(target: Target): Promise<void>;
 }
 
@@ -71,7 +71,7 @@ export async function unmountAt(mounts: Mounts, place: string, isOurs: IsOurs): 
   }
 }
 
-/** As {@link unmountAt}, then removes the directory or file; the mount of somebody else stays, and what it is on. */
+/** As {@link unmountAt}, then removes the directory or file; a mount of somebody else stays, and so does content. */
 export async function removeTarget(mounts: Mounts, { place }: Target, accessType: AccessType, isOurs: IsOurs) {
   if (await unmountAt(mounts, place, isOurs)) await remove(place, accessType);
 }

@@ -38,12 +38,10 @@ export async function make(place: string, accessType: AccessType): Promise<void>
   else await (await orRefused(open(place, 'wx', 0o600))).close();
 }
 
-/**
- * Removes what {@link make} made; gone is gone.
- * @throws {CsiStatus} FAILED_PRECONDITION: something else is there
- */
+/** Removes what {@link make} made; gone is gone, and anything else that is there stays. Nothing is mounted there. */
 export async function remove(place: string, accessType: AccessType): Promise<void> {
-  if (!(await isFit(place, accessType))) return;
+  const found = await orUndefined(lstat(place));
+  if (!found || (await faultOf(place, found, accessType)) !== undefined) return;
   await orRefused(accessType === 'mount' ? rmdir(place) : unlink(place));
 }
 

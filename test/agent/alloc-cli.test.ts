@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { expect } from 'chai';
 import type { AllocReport, MountReport, PreparedMount, StatsReport } from '../../src/agent/mount-api.js';
 import { mainPath } from '../scenarios/agent-process.js';
@@ -114,6 +114,23 @@ describe('A5 allocs and mounts on the command line', function () {
           { ...disk, accessMode },
         ],
       },
+    ]);
+  });
+
+  it('H1 prepare: ro and rw behind the last colon say how it is mounted, all else is the path', async () => {
+    answers['POST /v1/allocs/web/prepare'] = [];
+    const given = ['/a:ro', '/b:rw', '/c:ro:rw', '/d:x:y', '/e:row', '/ro', '/:rw'];
+    await cli('alloc', 'prepare', 'web', ...given.flatMap((rest) => ['--volume', `v:${rest}`]));
+    const [{ body } = { body: undefined }] = posted();
+    const { volumes } = body as { volumes: { taskPath: string; mode: string }[] };
+    expect(volumes.map(({ taskPath, mode }) => [taskPath, mode])).to.deep.equal([
+      ['/a', 'read'],
+      ['/b', 'write'],
+      ['/c:ro', 'write'],
+      ['/d:x:y', 'write'],
+      ['/e:row', 'write'],
+      ['/ro', 'write'],
+      ['/', 'write'],
     ]);
   });
 
@@ -302,8 +319,21 @@ describe('A5 allocs and mounts on the command line', function () {
     );
     expect((await cli('mount', 'clean', stray.path)).stdout).to.equal('/d/csi/1/staging/2 is unmounted\n');
     expect(posted().map(({ body }) => body)).to.deep.equal([{ path: stray.path }]);
+    asked = [];
+    const fromHere = relative(process.cwd(), stray.path);
+    expect((await cli('mount', 'clean', fromHere)).stdout).to.equal('/d/csi/1/staging/2 is unmounted\n');
+    expect(posted().map(({ body }) => body)).to.deep.equal([{ path: stray.path }]);
     answers['GET /v1/strays'] = [];
     expect((await cli('mount', 'strays')).stdout).to.equal('there are no strays\n');
+  });
+
+  it('the help of what waits says for how long, also without --timeout', async () => {
+    for (const [args, says] of [
+      [['alloc', 'prepare'], 'what is not prepared by then is undone (default: as long as it takes)'],
+      [['alloc', 'release'], 'what is asked for goes on after that (default: as long as it takes)'],
+      [['volume', 'create'], 'what is asked for goes on after that (default: as long as it takes)'],
+    ] as const)
+      expect((await cli(...args, '--help')).stdout.replace(/\s+/g, ' ')).to.contain(says);
   });
 
   it('misuse is told in one line, and is never asked of the agent', async () => {
@@ -319,6 +349,11 @@ describe('A5 allocs and mounts on the command line', function () {
         /^error: [^\n]+Give ID:PATH[^\n]+: PATH has to be absolute[^\n]+\n$/,
       ],
       [['alloc', 'prepare', 'web', '--volume', ':/x'], /^error: [^\n]+Give ID:PATH[^\n]+\n$/],
+      [['alloc', 'prepare', 'web', '--volume', 'a:/b:RO'], /^error: [^\n]+Give :ro or :rw, in small letters[^\n]+\n$/],
+      [
+        ['alloc', 'prepare', 'web', '--volume', 'a:/b:ro:Rw'],
+        /^error: [^\n]+Give :ro or :rw, in small letters[^\n]+\n$/,
+      ],
       [['alloc', 'prepare', 'web', '--file', 'f', '--volume', 'a:/b'], /^error: --file has the whole list[^\n]+\n$/],
       [['alloc', 'prepare', 'web', '--file', 'none.yaml'], /^error: can't take the spec in none\.yaml: [^\n]+\n$/],
       [['alloc', 'prepare', 'web', '--volume', 'a:/b', '--access-mode', 'x'], /^error: [^\n]+Allowed choices are/],

@@ -272,6 +272,18 @@ describe('node service: block devices', () => {
     await expectRefusal(scene.publish('vol', [staging, directory], block), 'FAILED_PRECONDITION', 'is no file');
   });
 
+  it('what somebody wrote into the target after it was unmounted by hand is left; the volume is unpublished', async () => {
+    await scene.stage('vol', staging, blockCapability());
+    await scene.publish('vol', [staging, target], block);
+    hostTool('umount', target);
+    writeFileSync(target, 'precious');
+    for (const _ of [1, 2]) await scene.unpublish('vol', target);
+    expect(readFileSync(target, 'utf8')).to.equal('precious');
+    await expectRefusal(scene.publish('vol', [staging, target], block), 'FAILED_PRECONDITION', 'something in it');
+    await scene.unstage('vol', staging);
+    expect(readdirSync(join(scene.dataDir, 'uses'))).to.deep.equal([]);
+  });
+
   it('a target that shows the device of somebody else is refused', async () => {
     await scene.stage('vol', staging, blockCapability());
     writeFileSync(scene.path('foreign'), Buffer.alloc(capacityBytes));

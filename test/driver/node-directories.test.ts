@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -270,14 +271,43 @@ describe('node service: what is not ours', () => {
     expect(scene.mountPaths()).to.deep.equal([staging]);
   });
 
-  it('what somebody put into the directory after it was unmounted by hand is left, and told', async () => {
+  it('what somebody put into the target after it was unmounted by hand is left; the volume is unpublished', async () => {
     await scene.publish('vol', [staging, target]);
     hostTool('umount', target);
     writeFileSync(join(target, 'file'), 'precious');
-    await expectRefusal(scene.unpublish('vol', target), 'FAILED_PRECONDITION', 'something in it');
-    renameSync(join(target, 'file'), scene.path('file'));
+    for (const _ of [1, 2]) await scene.unpublish('vol', target);
+    expect(readFileSync(join(target, 'file'), 'utf8')).to.equal('precious');
+    await expectRefusal(scene.publish('vol', [staging, target]), 'FAILED_PRECONDITION', 'something in it');
+    await scene.unstage('vol', staging);
+    expect(readdirSync(join(scene.dataDir, 'uses'))).to.deep.equal([]);
+    expect(readdirSync(scene.content('vol'))).to.deep.equal([]);
+  });
+
+  it('so is what somebody put in the place of the target', async () => {
+    await scene.publish('vol', [staging, target]);
+    hostTool('umount', target);
+    renameSync(target, scene.path('moved'));
+    symlinkSync(scene.directory('elsewhere'), target);
     await scene.unpublish('vol', target);
-    expect(existsSync(target)).to.equal(false);
+    expect(readlinkSync(target)).to.equal(scene.path('elsewhere'));
+    await scene.publish('vol', [staging, scene.path('second')]);
+    hostTool('umount', scene.path('second'));
+    renameSync(scene.path('second'), scene.path('moved too'));
+    writeFileSync(scene.path('second'), '');
+    await scene.unpublish('vol', scene.path('second'));
+    expect(existsSync(scene.path('second'))).to.equal(true);
+    await scene.unstage('vol', staging);
+    expect(readdirSync(join(scene.dataDir, 'uses'))).to.deep.equal([]);
+  });
+
+  it('what somebody put into the staging path after it was unmounted by hand is left; the volume is unstaged', async () => {
+    hostTool('umount', staging);
+    writeFileSync(join(staging, 'file'), 'precious');
+    await expectRefusal(scene.stage('vol', staging), 'FAILED_PRECONDITION', 'something in it');
+    for (const _ of [1, 2]) await scene.unstage('vol', staging);
+    expect(readFileSync(join(staging, 'file'), 'utf8')).to.equal('precious');
+    await expectRefusal(scene.stage('vol', staging), 'FAILED_PRECONDITION', 'something in it');
+    expect(readdirSync(join(scene.dataDir, 'uses'))).to.deep.equal([]);
   });
 
   it('the target of another volume is refused, mounted or not', async () => {

@@ -1,0 +1,35 @@
+/** What is wrong with a request is said in words that fit what was asked for. */
+import { expect } from 'chai';
+import { StagecraftError } from '../../src/errors.js';
+import { type AllocVolumeRequest, askedVolumes } from '../../src/mounts/mount-spec.js';
+import { capabilitySchema, checked } from '../../src/requests/fields.js';
+
+function faultsOf(work: () => unknown): readonly string[] {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof StagecraftError) return error.faults ?? [];
+    throw error;
+  }
+  throw new Error('expected a refusal');
+}
+
+describe('requests: their faults in words', () => {
+  it('H1 a spec of an alloc that is no list: told as that, without the example of a command', () => {
+    for (const spec of [{ name: 'data' }, 'data', {}])
+      expect(faultsOf(() => askedVolumes(spec as AllocVolumeRequest[]))).to.deep.equal([
+        'the volumes of the alloc: must be a list',
+      ]);
+  });
+
+  it('a part that is no list, or is missing, has its path', () => {
+    const capability = { accessMode: 'single-node-writer', mountFlags: 'noatime' };
+    expect(faultsOf(() => checked(capabilitySchema, capability, 'the capability'))).to.deep.equal([
+      'attachmentMode: must be "file-system" or "block-device"; it is missing',
+      'mountFlags: must be a list',
+    ]);
+    expect(faultsOf(() => askedVolumes(undefined as unknown as AllocVolumeRequest[]))).to.deep.equal([
+      'the volumes of the alloc: is missing',
+    ]);
+  });
+});
