@@ -43,6 +43,7 @@ async function runEngine(ttlMs: number): Promise<void> {
   await engine.open();
   await engine.restore(['clerk/', 'till/']);
   void engine.lost.then(({ code }) => say({ kind: 'lost', code, atMs: Date.now() }));
+  process.on('message', () => process.kill(process.pid, 'SIGSTOP'));
   say({ kind: 'open' });
   for (let line = 0; line < 4; line += 1) void write(engine, line);
   for (let line = 0; line < 2; line += 1) void work(engine, line);
