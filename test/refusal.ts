@@ -17,3 +17,14 @@ async function refusal(promise: Promise<unknown>, ours: typeof StagecraftError):
   }
   throw new Error('expected a rejection');
 }
+
+/** What an error of ours, thrown at once, names as wrong, part by part; anything else fails the test. */
+export function faultsOf(work: () => unknown): readonly string[] {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof StagecraftError) return error.faults ?? [];
+    throw error;
+  }
+  throw new Error('expected a refusal');
+}

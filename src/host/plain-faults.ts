@@ -2,7 +2,6 @@
 import { z } from 'zod';
 
 const kinds: Record<string, string> = {
-  array: 'a list, e.g. [x, --y]',
   boolean: 'true or false',
   object: 'a map of keys and values',
   record: 'a map of names and texts',
@@ -27,10 +26,14 @@ export function inPlainWords(issue: z.core.$ZodRawIssue): string | undefined {
   if (counted && issue.code === 'too_big') return `must have at most ${issue.maximum} ${counted}`;
   if (issue.code !== 'invalid_type') return undefined;
   if (issue.input === undefined) return 'is missing';
+  if (issue.expected === 'array') return `must be ${listOf(issue.path)}`;
   return `must be ${isNumber(issue.expected) ? numberOf(issue.path) : (kinds[issue.expected] ?? issue.expected)}`;
 }
 
 const isNumber = (kind: string): boolean => kind === 'number' || kind === 'int';
+
+/** A command is written as a text easily. */
+const listOf = (path: PropertyKey[] = []): string => (path.at(-1) === 'command' ? 'a list, e.g. [x, --y]' : 'a list');
 
 /** With the unit that its name ends with. */
 function numberOf(path: PropertyKey[] = []): string {

@@ -13,6 +13,7 @@ import type { PluginAccess } from '../calls/plugin-access.js';
 import { resolveSecrets, type SecretsProvider } from '../calls/secrets.js';
 import type { Clock } from '../engine/clock.js';
 import { StagecraftError } from '../errors.js';
+import type { Telling } from '../requests/await-options.js';
 import type { ClaimClient, KnownVolume, PublishedVolume } from './claim-client.js';
 import { type MountDesk, userOf } from './mount-desk.js';
 import { capabilityFor, type KnownMount } from './mount-spec.js';
@@ -43,10 +44,8 @@ export interface CheckedMount extends KnownMount {
 }
 
 /** For work that takes as long as it takes. */
-export interface Following {
+export interface Following extends Telling {
   signal: AbortSignal;
-  /** Told why it does not get on; null: it does. */
-  tell?(reason: string | null): void;
 }
 
 export interface MountingOptions {

@@ -141,18 +141,12 @@ export const secretsSchema = z
 /** The default namespace is `default`. */
 export type VolumeKeyInput = z.input<typeof keySchema>;
 
-/** As of configurations, but for their example of a list, which is a command. */
-const inWords: typeof inPlainWords = (issue) => {
-  const isNoList = issue.code === 'invalid_type' && issue.expected === 'array' && issue.input !== undefined;
-  return isNoList ? 'must be a list' : inPlainWords(issue);
-};
-
 /**
  * @param what names the whole, for faults that are of no part of it
  * @throws StagecraftError INVALID_ARGUMENT with every fault as `path: what is allowed`
  */
 export function checked<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
-  const { data, error } = schema.safeParse(value, { error: inWords });
+  const { data, error } = schema.safeParse(value, { error: inPlainWords });
   if (!error) return data;
   const faults = error.issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys'

@@ -11,6 +11,7 @@ import type {
 import type { VolumeKey } from '../../machines/volume-types.js';
 import type { TopicRow } from '../engine/store.js';
 import { eventOf } from '../engine/topics.js';
+import { stateName } from '../requests/state-name.js';
 import { bytesIn } from './volume-view.js';
 
 interface SnapshotBasics {
@@ -50,8 +51,7 @@ export interface GroupMember {
   sizeBytes?: number | bigint;
 }
 
-export const snapshotStateOf = (value: StateValue): SnapshotState =>
-  (typeof value === 'string' ? value : Object.keys(value)[0]) as SnapshotState;
+export const snapshotStateOf = stateName<SnapshotState>;
 
 function basicsOf(state: StateValue, context: SnapshotContext): SnapshotBasics {
   const { key, uid, spec, csi, leftovers } = context;

@@ -17,6 +17,7 @@ import type {
 } from '../../machines/volume-types.js';
 import { blockersOf, failureOf } from '../../machines/volume-work.js';
 import { asData } from '../engine/data.js';
+import { stateName } from '../requests/state-name.js';
 
 export interface VolumePublication {
   state: PublicationState;
@@ -81,8 +82,7 @@ export interface Volume {
 }
 
 /** The name of a state as it is told: without what is inside it. */
-export const stateOf = (value: StateValue): VolumeState =>
-  (typeof value === 'string' ? value : Object.keys(value)[0]) as VolumeState;
+export const stateOf = stateName<VolumeState>;
 
 export const bytesIn = (bytes: Bytes): number | bigint => (typeof bytes === 'string' ? BigInt(bytes) : bytes);
 

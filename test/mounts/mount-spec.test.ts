@@ -1,7 +1,7 @@
 /** What may be asked of mounts, as far as it can be told from the request alone. */
 import { expect } from 'chai';
-import { StagecraftError } from '../../src/errors.js';
 import { type AllocVolumeRequest, knownMount, knownVolumes } from '../../src/mounts/mount-spec.js';
+import { faultsOf } from '../refusal.js';
 
 const use = { accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
 const wanted = (id: string, more: Partial<AllocVolumeRequest> = {}): AllocVolumeRequest => ({
@@ -9,16 +9,6 @@ const wanted = (id: string, more: Partial<AllocVolumeRequest> = {}): AllocVolume
   ...use,
   ...more,
 });
-
-function faultsOf(work: () => unknown): readonly string[] {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof StagecraftError) return error.faults ?? [];
-    throw error;
-  }
-  throw new Error('expected a refusal');
-}
 
 describe('what a mount is asked to be', () => {
   it('H1 what does not go together in the use of a volume: every fault, each with the volume that it is of', () => {

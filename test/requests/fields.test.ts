@@ -1,18 +1,8 @@
 /** What is wrong with a request is said in words that fit what was asked for. */
 import { expect } from 'chai';
-import { StagecraftError } from '../../src/errors.js';
 import { type AllocVolumeRequest, askedVolumes } from '../../src/mounts/mount-spec.js';
 import { capabilitySchema, checked } from '../../src/requests/fields.js';
-
-function faultsOf(work: () => unknown): readonly string[] {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof StagecraftError) return error.faults ?? [];
-    throw error;
-  }
-  throw new Error('expected a refusal');
-}
+import { faultsOf } from '../refusal.js';
 
 describe('requests: their faults in words', () => {
   it('H1 a spec of an alloc that is no list: told as that, without the example of a command', () => {
@@ -28,8 +18,8 @@ describe('requests: their faults in words', () => {
       'attachmentMode: must be "file-system" or "block-device"; it is missing',
       'mountFlags: must be a list',
     ]);
-    expect(faultsOf(() => askedVolumes(undefined as unknown as AllocVolumeRequest[]))).to.deep.equal([
-      'the volumes of the alloc: is missing',
+    expect(faultsOf(() => checked(capabilitySchema, undefined, 'the capability'))).to.deep.equal([
+      'the capability: is missing',
     ]);
   });
 });
