@@ -169,7 +169,7 @@ export class NodeSide {
         ...{ desk, mounting, engine, claims, paths, tables, access, strays, compare },
         stats: volumeStats,
       });
-      const mounts = (): Promise<MountStatus[]> => mounter.list();
+      const mounts = (volumes?: readonly VolumeKey[]): Promise<MountStatus[]> => mounter.told(volumes);
       return {
         stats: volumeStats,
         expansions: new Expansions({ nodeId, engine, claims, onExpanded: options.onExpanded, clock, logger }),

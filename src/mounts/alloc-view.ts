@@ -87,7 +87,7 @@ const newBoot = 'the host was started anew: prepare the alloc again, or release 
 export function allocStatusOf(
   view: ActorView,
   mountOf: (key: VolumeKey) => MountContext | undefined,
-  told: readonly MountStatus[] = [],
+  told?: (key: VolumeKey) => MountStatus | undefined,
 ): AllocStatus {
   const { allocId, volumes, mounts, failure } = allocContextOf(view.context);
   const state = allocStateOf(view.state);
@@ -96,7 +96,7 @@ export function allocStatusOf(
     state,
     volumes: volumes.map((one) => ({
       ...volumeStatusOf(one, { allocId, state }, mountOf(one.volume)),
-      ...(state === 'prepared' && messageIn(told, one.volume, allocId)),
+      ...(state === 'prepared' && messageIn(told?.(one.volume), allocId)),
     })),
     ...(mounts && { mounts }),
     waits: waitsOf(view),
@@ -105,8 +105,7 @@ export function allocStatusOf(
 }
 
 /** What of a failure is somebody else's is none of an alloc that has its mount. */
-function messageIn(told: readonly MountStatus[], { namespace, id }: VolumeKey, allocId: string): { message?: string } {
-  const mount = told.find(({ volume }) => volume.namespace === namespace && volume.id === id);
+function messageIn(mount: MountStatus | undefined, allocId: string): { message?: string } {
   const user = mount?.users.find((one) => one.allocId === allocId);
   const message = user?.message ?? (user?.state === 'published' ? undefined : mount?.error?.message);
   return message === undefined ? {} : { message };

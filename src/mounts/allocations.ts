@@ -31,8 +31,8 @@ export interface AllocationsOptions {
   claims: Pick<ClaimClient, 'look'>;
   /** Of this boot of the host. */
   bootId: string;
-  /** All that is here of volumes, as it is told. */
-  mounts(): Promise<MountStatus[]>;
+  /** What is here of these volumes, or of all, as it is told. */
+  mounts(volumes?: readonly VolumeKey[]): Promise<MountStatus[]>;
   /** Has these compared with what the kernel shows. */
   compare(volumes: readonly VolumeKey[]): Promise<void>;
 }
@@ -124,7 +124,7 @@ export class Allocations {
   /** All allocs of this node. */
   async list(): Promise<AllocStatus[]> {
     this.#refuseIfClosed();
-    const told = await this.#options.mounts();
+    const told = await this.#told();
     return this.#all().map(([, view]) => this.#statusOf(view, told));
   }
 
@@ -132,8 +132,9 @@ export class Allocations {
   async status(allocId: string): Promise<AllocStatus> {
     this.#refuseIfClosed();
     const id = allocIdOf(allocId);
-    const told = await this.#options.mounts();
-    const view = this.#options.engine.peek(this.#addressOf(id));
+    const address = this.#addressOf(id);
+    const told = await this.#told(this.#volumesAt(address).map(({ volume }) => volume));
+    const view = this.#options.engine.peek(address);
     if (view) return this.#statusOf(view, told);
     throw new StagecraftError('ALLOC_NOT_FOUND', `there is no alloc '${id}' on this node: list them, or prepare it`);
   }
@@ -300,7 +301,14 @@ export class Allocations {
     return volumes.some(({ volume }) => !isThere(this.#mountAt(volume)));
   }
 
-  #statusOf(view: ActorView, told?: readonly MountStatus[]): AllocStatus {
+  async #told(volumes?: readonly VolumeKey[]): Promise<(key: VolumeKey) => MountStatus | undefined> {
+    const { node, mounts } = this.#options;
+    const addressOf = ({ namespace, id }: VolumeKey): string => mountAddress(node, namespace, id);
+    const told = new Map((await mounts(volumes)).map((mount) => [addressOf(mount.volume), mount]));
+    return (key) => told.get(addressOf(key));
+  }
+
+  #statusOf(view: ActorView, told?: (key: VolumeKey) => MountStatus | undefined): AllocStatus {
     return allocStatusOf(view, (key) => this.#mountAt(key), told);
   }
 

@@ -60,11 +60,11 @@ export class MountDesk {
   }
 
   /** All that are here. */
-  sights(): CommittedMount[] {
-    return [...this.#engine.views(nodeOwnedPrefix('mount', this.node))].map(([, { state, context }]) => ({
-      state,
-      context: contextOf(context),
-    }));
+  sights(volumes?: readonly VolumeKey[]): CommittedMount[] {
+    const views = volumes
+      ? volumes.flatMap((key) => this.#engine.peek(this.addressOf(key)) ?? [])
+      : [...this.#engine.views(nodeOwnedPrefix('mount', this.node))].map(([, view]) => view);
+    return views.map(({ state, context }) => ({ state, context: contextOf(context) }));
   }
 
   /** Undefined where there is none. */

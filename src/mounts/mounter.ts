@@ -109,12 +109,17 @@ export class Mounter {
   }
 
   /** All that is here of volumes, or is to go. */
-  async list(): Promise<MountStatus[]> {
+  list(): Promise<MountStatus[]> {
+    return this.told();
+  }
+
+  /** The same, of these volumes only. */
+  async told(volumes?: readonly VolumeKey[]): Promise<MountStatus[]> {
     this.#desk.refuseIfClosed();
     const { paths, tables } = this.#options;
     // Without it all is told but what is seen in place of a mount.
     const table = await tables.table().catch(() => undefined);
-    return this.#desk.sights().flatMap(({ state, context }) => {
+    return this.#desk.sights(volumes).flatMap(({ state, context }) => {
       const status = mountStatusOf(state, context, paths, table);
       if (!status) return [];
       const trouble = status.error ? undefined : this.#silence(context);
