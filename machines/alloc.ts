@@ -2,6 +2,7 @@
  * The volumes of one alloc on this node: all of them prepared, or none. What is begun is finished or undone, whoever is
  * killed meanwhile. Diagram: docs/machines/alloc.md (generated).
  */
+
 import { assign, emit, setup } from 'xstate';
 import { differencesOf } from './alloc-differences.js';
 import type {
@@ -15,6 +16,7 @@ import type {
 } from './alloc-types.js';
 import { defaultBackoff, jittered } from './backoff.js';
 import type { CallFailure, CallOutcome } from './csi-types.js';
+import type { ErrorCode } from './error-table.js';
 import { type Failure, failureIn, hostActions, stampOf, unbound } from './host.js';
 import { isSameData } from './same-data.js';
 
@@ -62,7 +64,7 @@ const leavingIn = ({ allocId }: AllocContext): Failure => ({
 type Waiting = Pick<AllocContext, 'allocId' | 'waits'>;
 
 const undoneFor =
-  (code: string, why: string) =>
+  (code: ErrorCode, why: string) =>
   ({ allocId, waits }: Waiting): Failure => {
     const reasons = Object.entries(waits).map(([name, reason]) => `${name}: ${reason}`);
     const still = reasons.length > 0 ? ` (${reasons.join('; ')})` : '';

@@ -34,11 +34,33 @@ export interface CapacityRange {
   limitBytes?: Bytes;
 }
 
-/** How a call failed, as data: what it means is `answerClass`, as docs/errors.md has it. */
+/** What the answer to a CSI call means. */
+export type AnswerClass =
+  | 'done'
+  /** What was to be undone is not there: as good as done. */
+  | 'already-so'
+  /** The same, where the mount table shows that nothing is mounted there. */
+  | 'already-so-if-unmounted'
+  /** It must not be taken for done: repeat until it is OK, or until there is evidence. */
+  | 'not-so'
+  /** An operation on that volume is under way, perhaps our own: the same call again, with backoff. */
+  | 'busy'
+  /** The listing has to begin again, with an empty token. */
+  | 'start-over'
+  /** It may have happened and may still be going on: the same call again until it is final, never assume either. */
+  | 'unknown'
+  /** A step before it is missing: do that, then the same call again, with backoff. */
+  | 'repair'
+  /** The same call fails again, until the request, or what it is allowed, changes. */
+  | 'final'
+  /** The driver is at fault: as of unknown outcome, and shown as such. */
+  | 'driver-bug';
+
+/** How a call failed, as data: what it means is `answerClass`, see docs/csi.md#answers */
 export interface CallFailure extends Failure {
   rpc?: string;
   grpcCode?: string;
-  answerClass?: string;
+  answerClass?: AnswerClass;
 }
 
 /**

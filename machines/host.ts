@@ -11,6 +11,7 @@ import {
   fromPromise,
   type PromiseActorLogic,
 } from 'xstate';
+import { type ErrorCode, isErrorCode } from './error-table.js';
 
 /** The host stamps every event it delivers, so that machines need no clock and no randomness of their own. */
 export interface Stamped {
@@ -31,20 +32,32 @@ export type AnswerParams = { value: unknown } | { error: Failure };
 
 /** A failure as data: what machines keep and callers get. */
 export interface Failure {
-  code: string;
+  code: ErrorCode;
   message: string;
   /** Whether a repeat of the same request is known to fail again. */
   final: boolean;
+  /** The code of the error that was thrown, where that is no code of ours. */
+  originalCode?: string;
 }
 
 /** The failure that an `xstate.error.actor.*` event carries; hosts flatten errors to plain data before they send it. */
 export function failureIn(event: { type: string; error?: unknown }): Failure {
   const error: Partial<Failure> = event.error instanceof Object ? event.error : { message: String(event.error) };
   return {
-    code: error.code ?? 'EFFECT_FAILED',
+    ...codeIn(error, 'EFFECT_FAILED'),
     message: error.message ?? 'unknown error',
     final: error.final ?? false,
   };
+}
+
+/** The code of what was thrown; where it is no code of ours, `instead`, with that code beside it. */
+export function codeIn(
+  thrown: unknown,
+  instead: 'EFFECT_FAILED' | 'CALL_FAILED',
+): Pick<Failure, 'code' | 'originalCode'> {
+  const { code, originalCode }: { code?: unknown; originalCode?: unknown } = thrown instanceof Object ? thrown : {};
+  if (isErrorCode(code)) return { code, ...(typeof originalCode === 'string' && { originalCode }) };
+  return { code: instead, ...(typeof code === 'string' && { originalCode: code }) };
 }
 
 /** The actions that a host collects instead of running. Spread into `setup({ actions })`. */

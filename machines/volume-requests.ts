@@ -1,5 +1,7 @@
 /** Which requests a volume refuses, and why: each names who or what is in the way, and what to do. Pure. */
+
 import type { Bytes, CapacityRange } from './csi-types.js';
+import type { ErrorCode } from './error-table.js';
 import type { AnswerParams, Failure } from './host.js';
 import { isSameData } from './same-data.js';
 import { conflictOf, describeClaim, isReadOnly, isSameClaim } from './volume-claims.js';
@@ -22,7 +24,7 @@ type Refusals = {
   [Type in VolumeRequest['type']]?: (context: VolumeContext, request: RequestOf<Type>) => Failure | undefined;
 };
 
-const refused = (code: string, { key }: VolumeContext, why: string): Failure => ({
+const refused = (code: ErrorCode, { key }: VolumeContext, why: string): Failure => ({
   code,
   message: `${nameOf(key)}: ${why}`,
   final: true,

@@ -1,6 +1,8 @@
 /** What requests and answers make of a snapshot: its next context, and what is told of that. Pure. */
+
 import { type BackoffPolicy, defaultBackoff, dueAtMs, jittered } from './backoff.js';
 import type { CallFailure, Tries } from './csi-types.js';
+import type { ErrorCode } from './error-table.js';
 import type { Failure, Stamped } from './host.js';
 import { isSameData } from './same-data.js';
 import { type FailedAttempt, forcedAttempts } from './volume-outcomes.js';
@@ -51,7 +53,7 @@ export const snapshotName = ({ kind, namespace, id }: SnapshotInput): string =>
 
 const nameOf = ({ kind, key }: SnapshotContext): string => snapshotName({ kind, ...key });
 
-const refused = (code: string, context: SnapshotContext, why: string): Failure => ({
+const refused = (code: ErrorCode, context: SnapshotContext, why: string): Failure => ({
   code,
   message: `${nameOf(context)}: ${why}`,
   final: true,

@@ -36,7 +36,14 @@ export type { Random } from './engine/random.js';
 export type { Replayed } from './engine/replay.js';
 export type { Store } from './engine/store.js';
 export type { FollowOptions } from './engine/topics.js';
-export { type ErrorDetails, StagecraftError } from './errors.js';
+export {
+  type ErrorCode,
+  type ErrorDetails,
+  type ErrorRow,
+  errorTable,
+  isErrorCode,
+  StagecraftError,
+} from './errors.js';
 export type { Leadership, LeadershipEvent } from './leadership.js';
 export type { AllocStatus, AllocVolumeState, AllocVolumeStatus } from './mounts/alloc-view.js';
 export type { ClaimClient, ClaimWait, KnownVolume, PublishedVolume, SlotRequest } from './mounts/claim-client.js';

@@ -5,7 +5,7 @@ import type { Clock } from './engine/clock.js';
 import type { ActorKind, Effect, EffectCall } from './engine/effects.js';
 import type { Engine } from './engine/engine.js';
 import { untilAborted } from './engine/until-aborted.js';
-import { StagecraftError } from './errors.js';
+import { type ErrorCode, StagecraftError } from './errors.js';
 import type { DataDir } from './host/data-dir.js';
 import type { TaskStatus } from './tasks/task-supervisor.js';
 
@@ -95,7 +95,7 @@ export class Root {
     });
   }
 
-  #failure(code: string, message: string): StagecraftError {
+  #failure(code: ErrorCode, message: string): StagecraftError {
     return new StagecraftError(code, message, { address: this.#address });
   }
 }

@@ -6,7 +6,7 @@
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { fastify } from 'fastify';
-import { StagecraftError } from '../errors.js';
+import { errorTable, StagecraftError } from '../errors.js';
 import { bindPrivately } from '../host/bind-privately.js';
 import { checkSocketPath } from '../host/socket-path.js';
 import type { PluginStatus } from '../registry/plugin-statuses.js';
@@ -51,49 +51,6 @@ export interface AgentReport {
   leads: boolean;
   reason?: string;
 }
-
-const statusOf: Record<string, number> = {
-  INVALID_ARGUMENT: 400,
-  PLUGIN_NOT_FOUND: 404,
-  TASK_NOT_FOUND: 404,
-  ACTOR_NOT_FOUND: 404,
-  VOLUME_NOT_FOUND: 404,
-  SNAPSHOT_NOT_FOUND: 404,
-  NODE_NOT_FOUND: 404,
-  ALLOC_NOT_FOUND: 404,
-  MOUNT_NOT_FOUND: 404,
-  ACTOR_QUARANTINED: 409,
-  PLUGIN_IN_USE: 409,
-  PLUGIN_LACKS: 409,
-  ABORTED: 409,
-  VOLUME_EXISTS: 409,
-  VOLUME_IN_USE: 409,
-  VOLUME_DELETING: 409,
-  VOLUME_UNAVAILABLE: 409,
-  VOLUME_NOT_CONFIRMED: 409,
-  NOTHING_LEFT: 409,
-  CLAIM_CONFLICT: 409,
-  CLAIM_LOST: 409,
-  SNAPSHOT_EXISTS: 409,
-  SNAPSHOT_DELETING: 409,
-  SNAPSHOT_NOT_READY: 409,
-  NODE_EXISTS: 409,
-  NODE_NOT_READY: 409,
-  NODE_UNFIT: 409,
-  NODE_FULL: 409,
-  HOST_UNFIT: 409,
-  NOT_LEADER: 409,
-  CSI_ERROR: 502,
-  SNAPSHOT_UNPROVEN: 502,
-  MOUNT_MISSING: 502,
-  MOUNT_NOT_AS_ASKED: 502,
-  MOUNT_STAYS: 502,
-  PLUGIN_UNAVAILABLE: 503,
-  SECRETS_UNAVAILABLE: 503,
-  RUNTIME_CLOSED: 503,
-  STORE_UNAVAILABLE: 503,
-  TIMEOUT: 504,
-};
 
 const closeGraceMs = 1_000;
 
@@ -174,7 +131,7 @@ export async function serveApi({
     reply.code(404).send({ code: 'NOT_FOUND', message: `the agent has no ${method} ${url}` }),
   );
   server.setErrorHandler((error: Error & { statusCode?: number }, _, reply) => {
-    const status = error instanceof StagecraftError ? statusOf[error.code] : error.statusCode;
+    const status = error instanceof StagecraftError ? errorTable[error.code]?.http : error.statusCode;
     // A request that the server itself refuses, e.g. for a body that is no JSON.
     const isRefused = status !== undefined && status < 500;
     if (error instanceof StagecraftError) return reply.code(status ?? 500).send(toldOf(error));
@@ -202,12 +159,22 @@ const asJson = (payload: unknown): string =>
 const bytesOf = (bytes: bigint): number | string => (bytes <= Number.MAX_SAFE_INTEGER ? Number(bytes) : String(bytes));
 
 /** What is told of an error; what is not there is left out. */
-const toldOf = ({ code, message, address, rpc, grpcCode, answerClass, final }: StagecraftError): object => ({
+const toldOf = ({
   code,
   message,
   address,
   rpc,
   grpcCode,
   answerClass,
+  originalCode,
+  final,
+}: StagecraftError): object => ({
+  code,
+  message,
+  address,
+  rpc,
+  grpcCode,
+  answerClass,
+  originalCode,
   final,
 });

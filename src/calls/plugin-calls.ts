@@ -4,6 +4,7 @@
  */
 import type { BackoffPolicy } from '../../machines/backoff.js';
 import type { Awaiting, CallFailure, CallOutcome } from '../../machines/csi-types.js';
+import { codeIn } from '../../machines/host.js';
 import type { VolumeCall } from '../../machines/volume-calls.js';
 import { onAbort } from '../abort.js';
 import { type Clock, pause } from '../engine/clock.js';
@@ -234,15 +235,9 @@ const lacking = (message: string): CallFailure => ({ code: 'PLUGIN_LACKS', messa
 
 /** What was thrown, as data. A failure that is no answer of a plugin is never final. */
 export function failureOf(error: unknown): CallFailure {
-  const {
-    code = 'CALL_FAILED',
-    rpc,
-    grpcCode,
-    answerClass,
-    final = false,
-  } = error instanceof StagecraftError ? error : {};
+  const { rpc, grpcCode, answerClass, final = false } = error instanceof StagecraftError ? error : {};
   return {
-    code,
+    ...codeIn(error, 'CALL_FAILED'),
     message: messageOf(error),
     final,
     ...(rpc !== undefined && { rpc }),

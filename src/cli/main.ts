@@ -2,12 +2,12 @@
 /**
  * The command line: what runs here itself, and exit codes. What is asked of a running agent: plugins.ts, tasks.ts,
  * volumes.ts, snapshots.ts, allocs.ts, mounts.ts, nodes.ts, actors.ts, drain.ts. What only one command needs is loaded by that command.
- * 0 done, 1 failed, 2 usage, 3 no agent or driver reached, 130 not waited for any more.
+ * The exit code: 0 done, 2 usage, else as the table of error codes says.
  */
 import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { loadConfig } from '../agent/config.js';
-import { messageOf, StagecraftError } from '../errors.js';
+import { errorTable, isErrorCode, messageOf, StagecraftError } from '../errors.js';
 import { packageVersion } from '../host/version.js';
 import { addActorCommands } from './actors.js';
 import { addAllocCommands } from './allocs.js';
@@ -25,7 +25,7 @@ import { addSnapshotCommands } from './snapshots.js';
 import { addTaskCommands } from './tasks.js';
 import { addVolumeCommands } from './volumes.js';
 
-const exitCodes = { failed: 1, usage: 2, notReachable: 3, interrupted: 130 };
+const usageExit = 2;
 
 async function runAgent({ config }: { config?: string }): Promise<void> {
   const asked = firstSignal(); // before the start, which a signal doesn't cut short: its end follows at once
@@ -49,9 +49,9 @@ interface DriverArguments {
 
 async function runDriver({ endpoint, dataDir, capacity, peerNode, ...options }: DriverArguments): Promise<void> {
   const target = endpoint ?? process.env.CSI_ENDPOINT;
-  if (!target) throw new CommanderError(exitCodes.usage, 'usage', 'error: give --endpoint, or set CSI_ENDPOINT');
+  if (!target) throw new CommanderError(usageExit, 'usage', 'error: give --endpoint, or set CSI_ENDPOINT');
   const kept = dataDir ?? process.env.STAGECRAFT_TASK_DIR;
-  if (!kept) throw new CommanderError(exitCodes.usage, 'usage', 'error: give --data-dir: the volumes are kept there');
+  if (!kept) throw new CommanderError(usageExit, 'usage', 'error: give --data-dir: the volumes are kept there');
   const asked = firstSignal();
   const { startDriver } = await import('../driver/driver.js');
   const driver = await startDriver({
@@ -143,11 +143,9 @@ const plainMessageOf = (error: unknown): string =>
   error instanceof CommanderError ? error.message.replace(/^error: /, '').replaceAll('\n', ' ') : messageOf(error);
 
 function exitCodeFor(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageExit;
   const code = codeOf(error);
-  if (code === 'CONFIG_INVALID') return exitCodes.usage;
-  if (code === 'INTERRUPTED') return exitCodes.interrupted;
-  return code === 'NOT_REACHABLE' ? exitCodes.notReachable : exitCodes.failed;
+  return (isErrorCode(code) ? errorTable[code].exit : undefined) ?? 1;
 }
 
 for (const stream of [process.stdout, process.stderr]) {

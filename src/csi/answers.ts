@@ -2,31 +2,13 @@
  * What the answers to CSI calls mean: one table, by RPC and gRPC status. What to do about each class is for callers
  * to decide. Source: the CSI specification 1.12, its error scheme of each RPC, and what drivers were seen to answer.
  */
+import type { AnswerClass } from '../../machines/csi-types.js';
 import type { GrpcCode } from './codes.js';
 import type { Rpcs } from './generated/plain.js';
 
-export type RpcName = keyof Rpcs;
+export type { AnswerClass };
 
-export type AnswerClass =
-  | 'done'
-  /** What was to be undone is not there: as good as done. */
-  | 'already-so'
-  /** The same, where the mount table shows that nothing is mounted there. */
-  | 'already-so-if-unmounted'
-  /** It must not be taken for done: repeat until it is OK, or until there is evidence. */
-  | 'not-so'
-  /** An operation on that volume is under way, perhaps our own: the same call again, with backoff. */
-  | 'busy'
-  /** The listing has to begin again, with an empty token. */
-  | 'start-over'
-  /** It may have happened and may still be going on: the same call again until it is final, never assume either. */
-  | 'unknown'
-  /** A step before it is missing: do that, then the same call again, with backoff. */
-  | 'repair'
-  /** The same call fails again, until the request, or what it is allowed, changes. */
-  | 'final'
-  /** The driver is at fault: as of unknown outcome, and shown as such. */
-  | 'driver-bug';
+export type RpcName = keyof Rpcs;
 
 /** What a status means, whatever the call. */
 const general: Readonly<Record<GrpcCode, AnswerClass>> = {

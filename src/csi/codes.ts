@@ -1,6 +1,7 @@
 /** The codes of gRPC statuses by name, and the error that carries them. What they mean: answers.ts */
+import type { AnswerClass } from '../../machines/csi-types.js';
 import { StagecraftError } from '../errors.js';
-import { type AnswerClass, answerClassOf, type RpcName } from './answers.js';
+import { answerClassOf, type RpcName } from './answers.js';
 
 /** The names of all gRPC status codes, each at its number. */
 export const grpcCodes = [

@@ -96,7 +96,7 @@ export function take(taker: Taker, state: ActorState, mail: Mail, stamp: Stamp):
 function crashed(taker: Taker, { snapshot, envelope }: ActorState, mail: Mail, entry: JournalEntry): Taken {
   const { most, withinMs } = taker.policy.crashes;
   const { seq, at, error: reason = '' } = entry;
-  const answer = { error: { code: 'ACTOR_CRASHED', message: reason, final: true } };
+  const answer: AnswerParams = { error: { code: 'ACTOR_CRASHED', message: reason, final: true } };
   const next = { seq, snapshot, envelope: { ...marked(envelope, mail, answer), timers: envelope.timers } };
   const crashes = [...(envelope.crashes ?? []).filter((crashedAt) => crashedAt > at - withinMs && crashedAt <= at), at];
   next.envelope.crashes = crashes;

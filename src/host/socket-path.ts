@@ -1,6 +1,6 @@
 /** What a path must be like before anything listens on it or connects to it. Looks at the text only, never at the disk. */
 import { isAbsolute } from 'node:path';
-import { StagecraftError } from '../errors.js';
+import { type ErrorCode, StagecraftError } from '../errors.js';
 
 /** What fits into Linux's `sockaddr_un` beside the closing NUL. Node cuts longer paths silently and goes elsewhere. */
 export const maxSocketPathBytes = 107;
@@ -10,7 +10,7 @@ export const maxSocketPathBytes = 107;
  * @throws {StagecraftError} SOCKET_PATH_RELATIVE, SOCKET_PATH_TOO_LONG, or INVALID_ARGUMENT for a NUL in it
  */
 export function checkSocketPath(path: string): void {
-  const refuse = (code: string, fault: string): never => {
+  const refuse = (code: ErrorCode, fault: string): never => {
     throw new StagecraftError(code, `the socket path ${JSON.stringify(path)} ${fault}`);
   };
   if (!isAbsolute(path)) refuse('SOCKET_PATH_RELATIVE', 'is not absolute: give it from / on');

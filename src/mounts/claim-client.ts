@@ -4,7 +4,6 @@
  */
 import type { Capability, CapacityRange, SecretRef } from '../../machines/csi-types.js';
 import type { ClaimRequest, NodeExpanded, VolumeKey } from '../../machines/volume-types.js';
-import { StagecraftError } from '../errors.js';
 import type { Telling } from '../requests/await-options.js';
 
 /** What a node has to know of a volume before anything is asked for it. */
@@ -90,30 +89,3 @@ export interface ClaimClient {
   /** The node's part of an expansion is done: of that volume, to that size. What is due no more changes nothing. */
   expanded(key: VolumeKey, request: NodeExpanded, wait: ClaimWait): Promise<void>;
 }
-
-/** What may pass by itself, or by what others do. All else is for good: the request, or the volume, has to change. */
-const passing = new Set([
-  // Whoever has the volumes is away or changes, also in the middle of the request.
-  'NOT_LEADER',
-  'STORE_UNAVAILABLE',
-  'RUNTIME_CLOSED',
-  'FENCED',
-  'TIMEOUT',
-  'ABORTED',
-  // Another one has the slot, or the place, and lets go of it one day.
-  'CLAIM_CONFLICT',
-  'VOLUME_IN_USE',
-  'NODE_FULL',
-  // A volume names a plugin that was there as it was made: it is away, as one that is unwell, or that its node lacks.
-  'PLUGIN_UNAVAILABLE',
-  'PLUGIN_NOT_FOUND',
-  'NODE_NOT_FOUND',
-  'NODE_NOT_READY',
-  'NODE_UNFIT',
-]);
-
-/**
- * Whether it is worth asking again, unless the caller has given up itself. A volume that is held back from new use
- * (VOLUME_UNAVAILABLE) is not waited for: that was asked for by somebody, who is to be told.
- */
-export const isRetryable = (error: unknown): boolean => error instanceof StagecraftError && passing.has(error.code);

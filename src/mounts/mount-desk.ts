@@ -10,7 +10,7 @@ import type { VolumeKey } from '../../machines/volume-types.js';
 import { unlessAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
-import { StagecraftError } from '../errors.js';
+import { type ErrorCode, StagecraftError } from '../errors.js';
 import { ActorWaits } from '../requests/actor-waits.js';
 import type { AwaitOptions } from '../requests/await-options.js';
 import { limited } from '../requests/limited.js';
@@ -94,7 +94,7 @@ export class MountDesk {
     { key, allocId }: { key: VolumeKey; allocId: string },
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const failed = (code: string): StagecraftError => {
+    const failed = (code: ErrorCode): StagecraftError => {
       const late = `${timeoutMs} ms have passed before ${nameOf(key)} was done with for alloc ${allocId}`;
       const why = code === 'TIMEOUT' ? late : 'the wait was given up';
       const message = `${why}${this.#troubleAt(key)}; what was begun stands: see mounts.list()`;

@@ -12,7 +12,7 @@ import type { VolumeKey } from '../../machines/volume-types.js';
 import type { PluginAccess } from '../calls/plugin-access.js';
 import { resolveSecrets, type SecretsProvider } from '../calls/secrets.js';
 import type { Clock } from '../engine/clock.js';
-import { StagecraftError } from '../errors.js';
+import { type ErrorCode, StagecraftError } from '../errors.js';
 import type { Telling } from '../requests/await-options.js';
 import type { ClaimClient, KnownVolume, PublishedVolume } from './claim-client.js';
 import { type MountDesk, userOf } from './mount-desk.js';
@@ -212,7 +212,7 @@ export class Mounting {
     return new StagecraftError(code, `${nameOf(key)}: ${message}`, { ...details, address: this.#desk.addressOf(key) });
   }
 
-  #error(code: string, key: VolumeKey, what: string): StagecraftError {
+  #error(code: ErrorCode, key: VolumeKey, what: string): StagecraftError {
     return new StagecraftError(code, `${nameOf(key)} ${what}`, { address: this.#desk.addressOf(key) });
   }
 

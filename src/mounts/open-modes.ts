@@ -5,9 +5,9 @@
 import type { AllocVolume } from '../../machines/alloc-types.js';
 import { unlessAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
-import { StagecraftError } from '../errors.js';
+import { type ErrorCode, isRetryable, StagecraftError } from '../errors.js';
 import { limited } from '../requests/limited.js';
-import { type ClaimClient, isRetryable, type KnownVolume } from './claim-client.js';
+import type { ClaimClient, KnownVolume } from './claim-client.js';
 import { insistent } from './insistent.js';
 import { type AskedVolume, hasModes, withModes } from './mount-spec.js';
 
@@ -51,7 +51,7 @@ export class OpenModes {
     const { claims, node, clock } = this.#options;
     const { allocId, address, timeoutMs, signal } = of;
     const waits = new Map<string, string>();
-    const failed = (code: string): StagecraftError => {
+    const failed = (code: ErrorCode): StagecraftError => {
       const why = code === 'TIMEOUT' ? 'its time was over' : 'the wait was given up';
       const reasons = [...waits].map(([name, reason]) => `${name}: ${reason}`).join('; ');
       const still = reasons === '' ? '' : ` (${reasons})`;

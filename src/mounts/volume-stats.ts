@@ -14,7 +14,7 @@ import { lockKey, nodeCallsOf, type VolumeLocks } from '../calls/volume-locks.js
 import { type Clock, pause } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
-import { messageOf, StagecraftError } from '../errors.js';
+import { type ErrorCode, messageOf, StagecraftError } from '../errors.js';
 import { limited } from '../requests/limited.js';
 import type { NodePort, NodeStats, VolumePlace } from './node-port.js';
 import type { MountPaths } from './paths.js';
@@ -134,7 +134,7 @@ export class Stats {
 
   /** For so long, and no longer than the runtime runs. */
   #within<T>(timeoutMs: number, late: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const failed = (code: string): StagecraftError => new StagecraftError(code, `${late} within ${timeoutMs} ms`);
+    const failed = (code: ErrorCode): StagecraftError => new StagecraftError(code, `${late} within ${timeoutMs} ms`);
     return limited({ clock: this.#options.clock, timeoutMs, failed, end: this.#stop.signal }, work);
   }
 

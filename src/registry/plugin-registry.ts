@@ -18,7 +18,7 @@ import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { Waiters } from '../engine/waiters.js';
-import { messageOf, StagecraftError } from '../errors.js';
+import { type ErrorCode, messageOf, StagecraftError } from '../errors.js';
 import type { Clients } from './clients.js';
 import { askDependents, type Dependents } from './dependents.js';
 import { type PluginEvent, pluginEventOf, pluginsTopic } from './plugin-events.js';
@@ -183,7 +183,7 @@ export class PluginRegistry {
     checkWait(until, timeoutMs);
     const address = pluginsAddress(this.#node, type, name);
     const active = (): PluginInfo | undefined => this.#instancesAt(address)[0];
-    const failed = (code: string, why: string): StagecraftError => {
+    const failed = (code: ErrorCode, why: string): StagecraftError => {
       const info = active();
       const last = info ? this.#statuses.of(info).description : 'not registered';
       return new StagecraftError(code, `${why} while waiting for ${type} plugin '${name}' to be ${until}: ${last}`);

@@ -1,6 +1,6 @@
 /** What `register` refuses, each fault by its own code, before anything is changed. */
 import type { PluginInfo } from '../../machines/plugin.js';
-import { StagecraftError } from '../errors.js';
+import { type ErrorCode, StagecraftError } from '../errors.js';
 import { checkSocketPath } from '../host/socket-path.js';
 import type { Dispenser } from './dispenser.js';
 
@@ -12,17 +12,17 @@ const abilities = ['connect', 'fingerprint', 'close'] as const;
 /** What every store takes as a name. */
 const maxAddressBytes = 960;
 
-const missing = (code: string, what: string): StagecraftError =>
+const missing = (code: ErrorCode, what: string): StagecraftError =>
   new StagecraftError(code, `the registration has no ${what}: give one that is not empty`);
 
 const invalid = (message: string): StagecraftError => new StagecraftError('INVALID_ARGUMENT', message);
 
-function checkPart(value: unknown, what: 'type' | 'name' | 'allocId', code: string): void {
+function checkPart(value: unknown, what: 'type' | 'name' | 'allocId', code: ErrorCode): void {
   checkText(textOf(value, what, code), what);
 }
 
 /** What must be there as a string. */
-function textOf(value: unknown, what: string, code: string): string {
+function textOf(value: unknown, what: string, code: ErrorCode): string {
   if (value === undefined || value === null || value === '') throw missing(code, what);
   if (typeof value !== 'string') throw invalid(`the ${what} must be a string`);
   return value;

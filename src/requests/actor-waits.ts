@@ -3,7 +3,7 @@ import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
 import type { ActorView } from '../engine/engine.js';
 import { Waiters } from '../engine/waiters.js';
-import { StagecraftError } from '../errors.js';
+import { type ErrorCode, StagecraftError } from '../errors.js';
 
 export interface ActorWaitsOptions {
   engine: ActorDoor;
@@ -56,7 +56,7 @@ export class ActorWaits {
     const { address, name, goal } = awaited;
     // At rest it may have left memory already.
     if (!engine.has(address)) await engine.read(address);
-    const unfinished = (code: string, why: string): StagecraftError => this.#unfinished(code, why, awaited);
+    const unfinished = (code: ErrorCode, why: string): StagecraftError => this.#unfinished(code, why, awaited);
     const look = (): T | undefined => {
       const view = this.#seen(awaited);
       const found = view && reached(view);
@@ -102,7 +102,7 @@ export class ActorWaits {
     }
   }
 
-  #unfinished(code: string, why: string, awaited: Awaited): StagecraftError {
+  #unfinished(code: ErrorCode, why: string, awaited: Awaited): StagecraftError {
     const { address, name, goal, standing = 'the request stands, and the work goes on' } = awaited;
     const view = this.#seenIfLed(address);
     const now = view ? `it is ${this.#options.describe(view)}` : 'look at it again';

@@ -13,7 +13,7 @@ import { type CallBounds, givenUpAfterMs } from '../calls/call-bounds.js';
 import type { Admitted } from '../calls/plugin-access.js';
 import type { PluginCall, PluginCalls, Work } from '../calls/plugin-calls.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
-import { StagecraftError } from '../errors.js';
+import { type ErrorDetails, StagecraftError } from '../errors.js';
 import type { SnapshotIds, SnapshotPort } from './snapshot-port.js';
 
 export const snapshotsTopic = 'snapshots';
@@ -113,7 +113,7 @@ async function removeGroup(
   const again = await missing(found.members.map(({ csiId }) => csiId));
   if (!again) return;
   const { code, message, rpc = '', grpcCode = '' } = again;
-  const details = { rpc, grpcCode, answerClass: 'not-so', final: false };
+  const details: ErrorDetails = { rpc, grpcCode, answerClass: 'not-so', final: false };
   throw new StagecraftError(code, `${message}; but GetVolumeGroupSnapshot finds it`, details);
 }
 

@@ -19,7 +19,7 @@ import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
 import type { Random } from '../engine/random.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
-import { StagecraftError } from '../errors.js';
+import { type ErrorCode, StagecraftError } from '../errors.js';
 import { type Page, pageOf } from '../requests/actor-pages.js';
 import { ActorWaits } from '../requests/actor-waits.js';
 import { type AwaitOptions, awaitSchema, awaitShape, checkedOptions } from '../requests/await-options.js';
@@ -241,7 +241,7 @@ export class SnapshotManager<TSpec, TView> {
     return new StagecraftError(code, advice, { ...details, address: this.#addressOf(key) });
   }
 
-  #error(code: string, key: SnapshotKey, what: string): StagecraftError {
+  #error(code: ErrorCode, key: SnapshotKey, what: string): StagecraftError {
     return new StagecraftError(code, `${this.#nameOf(key)} ${what}`, { address: this.#addressOf(key) });
   }
 

@@ -182,7 +182,7 @@ describe('A5 allocs and mounts on the command line', function () {
     const hidden = [...(first ? [{ ...first, message: 'covered by a tmpfs' }] : []), ...others];
     const covered: AllocReport = { allocId: 'log', state: 'prepared', volumes: hidden, mounts, waits: {} };
     const waiting: AllocReport = { allocId: 'db', state: 'recovering', volumes, waits: { disk: 'no plugin' } };
-    const error = { code: 'TIMEOUT', message: 'too late', final: false };
+    const error = { code: 'TIMEOUT' as const, message: 'too late', final: false };
     const undone: AllocReport = { allocId: 'old', state: 'releasing', volumes, waits: { disk: 'busy' }, error };
     answers['GET /v1/allocs'] = [prepared, covered, waiting, undone];
     expect((await cli('alloc', 'list')).stdout).to.equal(

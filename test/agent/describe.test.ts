@@ -228,7 +228,7 @@ describe('A1 what the agent says', () => {
   });
 
   it('A1 H1 H3 what becomes of an alloc is told, steps on the way are not', () => {
-    const failure = { code: 'TIMEOUT', message: 'too late', final: false };
+    const failure = { code: 'TIMEOUT' as const, message: 'too late', final: false };
     const lines: [object, string | undefined][] = [
       [{ kind: 'preparing' }, undefined],
       [{ kind: 'prepared' }, 'prepared'],

@@ -28,8 +28,8 @@ describe('answers', () => {
   });
 
   it('the machine refuses, then the caller gets its error, and the state it came to is committed', async () => {
-    const error = await failureOf(ask({ type: 'refuse', code: 'CLOSED_TODAY' }));
-    expect(error).to.include({ code: 'CLOSED_TODAY', message: 'not today', address });
+    const error = await failureOf(ask({ type: 'refuse', code: 'NODE_FULL' }));
+    expect(error).to.include({ code: 'NODE_FULL', message: 'not today', address });
     expect(await ask(read)).to.deep.equal(['refused']);
   });
 
@@ -58,7 +58,7 @@ describe('answers', () => {
     });
 
     it(`a refused request is repeated ${when}, then it is refused with the same words`, async () => {
-      const event = { type: 'refuse', code: 'CLOSED_TODAY' };
+      const event = { type: 'refuse', code: 'NODE_FULL' };
       const [first] = [await failureOf(ask(event, 'r1')), await between()];
       const second = await failureOf(ask(event, 'r1'));
       expect(second).to.deep.include({ code: first.code, message: first.message, address });

@@ -1,5 +1,6 @@
 /** The actor that most tests speak to: it notes, tells others, broadcasts, answers, and breaks when it is asked to. */
 import { type AnyEventObject, assign, emit, setup } from 'xstate';
+import type { ErrorCode } from '../../machines/error-table.js';
 import { hostActions, type MessageParams, type Stamped } from '../../machines/host.js';
 import type { ActorKind } from '../../src/engine/effects.js';
 
@@ -22,7 +23,7 @@ export type DeskEvent = (
   | { type: 'say'; text: string }
   | { type: 'sayBoth'; texts: [string, string] }
   | { type: 'read' }
-  | { type: 'refuse'; code: string }
+  | { type: 'refuse'; code: ErrorCode }
   | { type: 'breakAction' }
   | { type: 'breakGuard' }
   /** Makes its context, an answer, a message or a broadcast one that JSON can't hold. */

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { errorTable } from '../../machines/error-table.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -23,10 +24,16 @@ const anchorOf = (heading: string): string =>
     .replaceAll(' ', '-');
 
 describe('documents', () => {
+  const sources = [...filesIn('src', '.ts'), ...filesIn('machines', '.ts')].filter(
+    (file) => !file.includes('generated') && !file.includes('store-suite') && !file.endsWith('error-table.ts'),
+  );
+
+  it('every code of the error table is used in the source', () => {
+    const text = sources.map(textOf).join('\n');
+    expect(Object.keys(errorTable).filter((code) => !text.includes(`'${code}'`))).to.deep.equal([]);
+  });
+
   it('every error code of the source is in docs/errors.md', () => {
-    const sources = [...filesIn('src', '.ts'), ...filesIn('machines', '.ts')].filter(
-      (file) => !file.includes('generated') && !file.includes('store-suite'),
-    );
     const codes = sources.flatMap((file) =>
       [
         ...textOf(file).matchAll(/(?:StagecraftError|AgentError|refused)\(\s*'([A-Z_]+)'|\bcode: '([A-Z][A-Z_]+)'/g),

@@ -4,6 +4,7 @@ import { createActor, fromPromise, SimulatedClock } from 'xstate';
 import { type AllocWork, allocMachine } from '../../machines/alloc.js';
 import type { AllocChanged, AllocMount, AllocVolume } from '../../machines/alloc-types.js';
 import type { CallOutcome } from '../../machines/csi-types.js';
+import type { ErrorCode } from '../../machines/error-table.js';
 import { Runs, stamped } from './stamped.js';
 
 const volumes: AllocVolume[] = [
@@ -20,7 +21,7 @@ const mounts: AllocMount[] = [
 ];
 const prepare = { type: 'alloc.prepare', volumes, untilMs: null, bootId: 'b' } as const;
 const had: CallOutcome<AllocMount[]> = { status: 'done', answer: mounts };
-const refused = (code: string): CallOutcome<AllocMount[]> => ({
+const refused = (code: ErrorCode): CallOutcome<AllocMount[]> => ({
   status: 'failed',
   failure: { code, message: 'no', final: true },
 });
@@ -128,7 +129,7 @@ describe('the alloc machine', () => {
   it('N3 told that it has lost its claim, it is released, and says why; of a claim that it has no more, that says nothing', async () => {
     const { actor, runs, told, state, turn } = scene();
     const lost = { type: 'alloc.lost', name: 'data', generation: 7 } as const;
-    const failure = { code: 'CLAIM_LOST', message: 'no', final: true };
+    const failure = { code: 'CLAIM_LOST' as const, message: 'no', final: true };
     actor.send(prepare);
     actor.send({ type: 'alloc.claimed', name: 'data', generation: 8 });
     runs.prepare.last.resolve(had);
@@ -157,7 +158,7 @@ describe('the alloc machine', () => {
       await turn();
       for (const event of recover) actor.send(event);
       expect(state()).to.equal(at);
-      const failure = { code: 'CLAIM_LOST', message: 'no', final: true };
+      const failure = { code: 'CLAIM_LOST' as const, message: 'no', final: true };
       actor.send({ type: 'alloc.lost', name: 'data', generation: 7, failure });
       expect([state(), told.slice(-2)]).to.deep.equal(['releasing', ['claim-lost', 'releasing']]);
       expect(actor.getSnapshot().context.failure?.code).to.equal('CLAIM_LOST');

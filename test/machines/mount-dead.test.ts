@@ -198,7 +198,7 @@ describe('the mount machine over a dead staging path', () => {
   it('M6 M7 a stage that finds what is dead there, where nothing is known to be staged: that is unstaged first', async () => {
     const scene = new Scene();
     scene.actor.send(use('a'));
-    const failure = { code: 'MOUNT_STAYS', message: 'dead', final: false };
+    const failure = { code: 'MOUNT_STAYS' as const, message: 'dead', final: false };
     await scene.answer({ status: 'not-begun', failure });
     const before = scene.calls.length;
     for (let look = 0; look < 2; look += 1) seenDead(scene, { isMended: true });

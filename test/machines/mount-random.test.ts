@@ -5,7 +5,7 @@
  */
 import { expect } from 'chai';
 import { createActor, fromPromise, SimulatedClock, type Snapshot } from 'xstate';
-import type { CallOutcome } from '../../machines/csi-types.js';
+import type { AnswerClass, CallOutcome } from '../../machines/csi-types.js';
 import { mountMachine } from '../../machines/mount.js';
 import type { NodePublishAnswer, NodeUnpublishAnswer, StageAnswer } from '../../machines/mount-calls.js';
 import type { MountSight, Staging, StagingSight } from '../../machines/mount-types.js';
@@ -21,7 +21,7 @@ const bootId = 'b';
 
 type Answer = CallOutcome<unknown>;
 const done = (answer: object): Answer => ({ status: 'done', answer });
-const failed = (final: boolean, answerClass = final ? 'final' : 'unknown'): Answer => ({
+const failed = (final: boolean, answerClass: AnswerClass = final ? 'final' : 'unknown'): Answer => ({
   status: 'failed',
   failure: { code: 'CSI_ERROR', message: 'no', final, answerClass },
 });

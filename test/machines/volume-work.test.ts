@@ -4,7 +4,7 @@ import { nobody } from '../../machines/volume-changes.js';
 import type { Publication, VolumeContext } from '../../machines/volume-types.js';
 import { nextWork } from '../../machines/volume-work.js';
 
-const failure = { code: 'CSI_ERROR', message: 'not now', final: false };
+const failure = { code: 'CSI_ERROR' as const, message: 'not now', final: false };
 
 const publication = (more: Partial<Publication> = {}): Publication => ({
   capability: { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' },

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { mountAddress } from '../../machines/addresses.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
 import { silentLogger } from '../../src/engine/logger.js';
-import { StagecraftError } from '../../src/errors.js';
+import { type ErrorCode, StagecraftError } from '../../src/errors.js';
 import { Expansions, type ExpansionsOptions } from '../../src/mounts/expansions.js';
 import { simulatedClock } from '../../src/testing/index.js';
 
@@ -46,7 +46,7 @@ function scene() {
   };
 }
 
-const refused = (code: string) => async (): Promise<never> => {
+const refused = (code: ErrorCode) => async (): Promise<never> => {
   throw new StagecraftError(code, 'no');
 };
 

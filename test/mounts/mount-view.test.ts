@@ -27,7 +27,7 @@ describe('the list of mounts', () => {
   const messageOf = (user: MountUser): string | undefined => statusOf({ users: [user] })?.users[0]?.message;
 
   it('H3 who waits until its claim is confirmed is told so, whatever has failed before', () => {
-    const failure = { code: 'CSI_ERROR', message: 'of before', final: false };
+    const failure = { code: 'CSI_ERROR' as const, message: 'of before', final: false };
     expect(messageOf(waiting)).to.contain('claim');
     expect(messageOf({ ...waiting, tries: { count: 1, notBeforeMs: 0, failure } })).to.contain('claim');
   });

@@ -12,6 +12,7 @@ import type { AllocStatus } from '../../dist/src/mounts/alloc-view.js';
 import type { AllocVolumeRequest } from '../../dist/src/mounts/mount-spec.js';
 import type { MountStatus } from '../../dist/src/mounts/mount-view.js';
 import { type Commit, lmdbStore, type Store } from '../../dist/src/stores/index.js';
+import type { ErrorCode } from '../../src/errors.js';
 import { interceptedStore } from '../engine/intercepted-store.js';
 
 export interface MatrixAgentOptions {
@@ -64,7 +65,7 @@ export type MatrixAsk =
 /** To most there is nothing to say but that it is done. */
 export interface MatrixAnswer {
   number: number;
-  failed?: { code: string; message: string };
+  failed?: { code: ErrorCode; message: string };
   steps?: MatrixStep[];
   /** Whether somebody was killed. */
   isMet?: boolean;

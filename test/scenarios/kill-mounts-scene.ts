@@ -202,7 +202,7 @@ export class MatrixScene {
     const outcome = work().then(
       () => 'answered' as const,
       (error: unknown) => {
-        if (error instanceof StagecraftError && error.code === 'AGENT_DIED') return 'agent died' as const;
+        if (error instanceof StagecraftError && error.code === 'AGENT_LOST') return 'agent died' as const;
         throw error;
       },
     );
@@ -220,7 +220,7 @@ export class MatrixScene {
     return hanging() ?? 0;
   }
 
-  /** Resolves when the agent has answered that it is done. @throws StagecraftError what it answered; AGENT_DIED */
+  /** Resolves when the agent has answered that it is done. @throws StagecraftError what it answered; AGENT_LOST */
   async ask(ask: MatrixAsk): Promise<MatrixAnswer> {
     await this.#ready;
     this.#asked += 1;
@@ -282,4 +282,4 @@ export class MatrixScene {
   }
 }
 
-const died = (): StagecraftError => new StagecraftError('AGENT_DIED', 'the agent died before it answered');
+const died = (): StagecraftError => new StagecraftError('AGENT_LOST', 'the agent died before it answered');

@@ -2,7 +2,9 @@
  * An agent of somebody's own that embeds the runtime, and does with its volumes what its parent says. It dies with that.
  * Its argument: VolumeAgentOptions as JSON.
  */
+
 import { createRuntime } from '../../dist/src/index.js';
+import type { ErrorCode } from '../../src/errors.js';
 
 export interface VolumeAgentOptions {
   dataDir: string;
@@ -17,7 +19,7 @@ export type Ask =
   | { op: 'publish' | 'unpublish'; id: string; nodeId: string; timeoutMs?: number };
 
 /** `failed`: the code of the error. */
-export type Answer = { number: number; failed?: { code: string; message: string } };
+export type Answer = { number: number; failed?: { code: ErrorCode; message: string } };
 
 const plugin = 'disk';
 const { dataDir, socketPath, nodes, topology }: VolumeAgentOptions = JSON.parse(process.argv[2] ?? '');

@@ -189,6 +189,6 @@ export class VolumeScene {
   }
 }
 
-const died = (): StagecraftError => new StagecraftError('AGENT_DIED', 'the agent died before it answered');
+const died = (): StagecraftError => new StagecraftError('AGENT_LOST', 'the agent died before it answered');
 
 export const pick = <T>(random: Random, items: readonly T[]): T => items[Math.floor(random.next() * items.length)] as T;

@@ -60,9 +60,9 @@ export class User {
         const code = error instanceof StagecraftError ? error.code : undefined;
         if (code === 'TIMEOUT') return; // it stands
         if (code === 'VOLUME_NOT_FOUND' && ask.op === 'delete' && isRepeat) return;
-        const isToBeAskedAgain = code === 'AGENT_DIED' || (code === 'VOLUME_DELETING' && ask.op === 'create');
+        const isToBeAskedAgain = code === 'AGENT_LOST' || (code === 'VOLUME_DELETING' && ask.op === 'create');
         if (!isToBeAskedAgain) throw error;
-        isRepeat ||= code === 'AGENT_DIED';
+        isRepeat ||= code === 'AGENT_LOST';
         await pause(againMs); // as users do
       }
     }

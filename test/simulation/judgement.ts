@@ -150,7 +150,7 @@ function attemptFaults(
 ): string[] {
   const { n } = asking;
   const { state, code, value, commitsThen } = attempt;
-  const isFromMachine = state === 'answered' || code === 'NO' || code === 'ACTOR_CRASHED';
+  const isFromMachine = state === 'answered' || code === 'NODE_FULL' || code === 'ACTOR_CRASHED';
   if (code === 'ACTOR_QUARANTINED') {
     const { order = Number.POSITIVE_INFINITY } = (isOutOfService(past) && past.commits.at(-1)) || {};
     return order > commitsThen ? [`r${n} was told that ${asking.address} is out of service, which it was not`] : [];

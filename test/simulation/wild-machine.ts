@@ -132,7 +132,7 @@ function actionOf(deed: Deed, { name: by, peers }: Place): Exclude<Actions, read
     case 'answer':
       return { type: 'answer', params: ({ context }: { context: WildContext }) => ({ value: context.count }) };
     case 'refuse':
-      return { type: 'answer', params: { error: { code: 'NO', message: 'not now', final: false } } };
+      return { type: 'answer', params: { error: { code: 'NODE_FULL', message: 'not now', final: false } } };
     case 'cancel':
       return cancel('later');
     case 'throw':

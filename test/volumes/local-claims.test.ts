@@ -1,8 +1,8 @@
 /** Claims of a node whose volumes are in the same process: each step of an alloc, again after a restart, and in vain. */
 import { expect } from 'chai';
 import type { Capability } from '../../machines/csi-types.js';
+import { isRetryable } from '../../src/errors.js';
 import { localClaims } from '../../src/local-claims.js';
-import { isRetryable } from '../../src/mounts/claim-client.js';
 import { refusalOf } from '../refusal.js';
 import { managerOf } from './manager-of.js';
 import { always, gate } from './scripts.js';

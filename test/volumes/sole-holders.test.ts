@@ -15,7 +15,7 @@ describe('things that only one may have', () => {
 
   const take = (address: string, work: () => Promise<void>, ...things: string[]): Promise<void> =>
     holders.within(
-      { address, things, refusal: (thing, holder) => new StagecraftError('HELD', `${holder} has ${thing}`) },
+      { address, things, refusal: (thing, holder) => new StagecraftError('VOLUME_EXISTS', `${holder} has ${thing}`) },
       work,
     );
   const outcome = (work: Promise<void>): Promise<string> =>

@@ -1,5 +1,5 @@
 /** Questions and answers between a process and the one that forked it. Their contents: protocol.ts */
-import { messageOf, StagecraftError } from '../../errors.js';
+import { type ErrorCode, messageOf, StagecraftError } from '../../errors.js';
 
 /** What one side can be asked, each with one argument. */
 export type Answers = { [what: string]: (argument: never) => unknown };
@@ -18,7 +18,7 @@ export interface Port {
 export type Message =
   | { id: number; what: string; argument: unknown }
   | { id: number; result: unknown }
-  | { id: number; failure: { code?: string | undefined; message: string } };
+  | { id: number; failure: { code?: ErrorCode | undefined; message: string } };
 
 interface Pending {
   resolve(result: unknown): void;
@@ -73,5 +73,5 @@ async function answer(
   }
 }
 
-const failureOf = ({ code, message }: { code?: string | undefined; message: string }): Error =>
+const failureOf = ({ code, message }: { code?: ErrorCode | undefined; message: string }): Error =>
   code ? new StagecraftError(code, message) : new Error(message);
