@@ -105,7 +105,7 @@ const rows = {
   },
   VOLUME_EXISTS: {
     http: 409,
-    when: 'there is one of that id with another spec, what a deleted one may have left was not acknowledged, or another volume has what is to be taken over',
+    when: 'there is one of that id with another spec, whose fields that differ are named; what a deleted one may have left was not acknowledged, or another volume has what is to be taken over',
     todo: 'take another id, or delete that one; `acknowledge`',
   },
   VOLUME_IN_USE: {
@@ -126,7 +126,7 @@ const rows = {
   },
   SNAPSHOT_EXISTS: {
     http: 409,
-    when: 'there is one of that id with another spec, what a deleted one may have left was not acknowledged, or another volume has what is to be taken over',
+    when: 'there is one of that id with another spec, whose fields that differ are named; what a deleted one may have left was not acknowledged, or another volume has what is to be taken over',
     todo: 'take another id, or delete that one; `acknowledge`',
   },
   SNAPSHOT_DELETING: {

@@ -4,6 +4,7 @@ import type { Bytes, CapacityRange } from './csi-types.js';
 import type { ErrorCode } from './error-table.js';
 import type { AnswerParams, Failure } from './host.js';
 import { isSameData } from './same-data.js';
+import { otherSpec } from './spec-differences.js';
 import { conflictOf, describeClaim, isReadOnly, isSameClaim } from './volume-claims.js';
 import { excludes, isOfModes, mayBeThere, usualCapability, wishOf } from './volume-modes.js';
 import type {
@@ -262,17 +263,18 @@ function expandRefusal(context: VolumeContext, { capacity }: RequestOf<'volume.e
   return undefined;
 }
 
-/** As it was asked for at first, or with what its parameters have been changed to since. */
-const isSpecOf = ({ spec, modifiedTo }: VolumeContext, asked: VolumeSpec): boolean =>
-  isSameData(spec, asked) ||
-  (spec !== null && isSameData({ ...spec, mutableParameters: { ...spec.mutableParameters, ...modifiedTo } }, asked));
+/** Its spec, with the mutable parameters that are meant: those that it was made with, or what they were changed to since. */
+function specAs({ mutableParameters }: VolumeSpec, { spec, modifiedTo }: VolumeContext): VolumeSpec | null {
+  if (spec === null || isSameData(spec.mutableParameters, mutableParameters)) return spec;
+  return { ...spec, mutableParameters: { ...spec.mutableParameters, ...modifiedTo } };
+}
 
 const refusals: Refusals = {
   'volume.create': (context, { spec }) => {
     if (context.deletion)
       return refused('VOLUME_DELETING', context, 'it is being deleted: create it anew once it is gone');
-    if (isSpecOf(context, spec)) return undefined;
-    return refused('VOLUME_EXISTS', context, 'there is one with another spec: take another id, or delete that first');
+    const present = specAs(spec, context);
+    return isSameData(present, spec) ? undefined : refused('VOLUME_EXISTS', context, otherSpec(present, spec));
   },
   'volume.publish': publishRefusal,
   'volume.unpublish': unpublishRefusal,

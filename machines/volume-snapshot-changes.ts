@@ -5,6 +5,7 @@ import type { CallFailure, Tries } from './csi-types.js';
 import type { ErrorCode } from './error-table.js';
 import type { Failure, Stamped } from './host.js';
 import { isSameData } from './same-data.js';
+import { otherSpec } from './spec-differences.js';
 import { type FailedAttempt, forcedAttempts } from './volume-outcomes.js';
 import type {
   MadeSnapshot,
@@ -65,7 +66,7 @@ export function refusalIn(context: SnapshotContext, request: SnapshotRequest): F
   if (context.deletion)
     return refused('SNAPSHOT_DELETING', context, 'it is being deleted: create it anew once it is gone');
   if (isSameData(context.spec, request.spec)) return undefined;
-  return refused('SNAPSHOT_EXISTS', context, 'there is one with another spec: take another id, or delete that first');
+  return refused('SNAPSHOT_EXISTS', context, otherSpec(context.spec, request.spec));
 }
 
 /** What one that is not there answers to all but its creation. */

@@ -167,7 +167,9 @@ describe('a volume that is modified', () => {
     for (const mutableParameters of [{ iops: '1' }, { iops: '2', tier: 'gold' }])
       expect(await house.volumes.create(spec('data', { mutableParameters }))).to.include({ uid });
     const other = spec('data', { mutableParameters: { iops: '2' } });
-    expect(await refusalOf(house.volumes.create(other))).to.include({ code: 'VOLUME_EXISTS' });
+    const refusal = await refusalOf(house.volumes.create(other));
+    expect(refusal).to.include({ code: 'VOLUME_EXISTS' });
+    expect(refusal.message).to.contain('(mutableParameters.tier is "gold", asked for absent)');
     expect(house.plugin.calls).to.have.length(calls);
   });
 

@@ -154,6 +154,31 @@ describe('asking for a volume', () => {
     expect(await refusalOf(house.volumes.create(other))).to.include({ code: 'VOLUME_EXISTS' });
   });
 
+  it('V2 another spec: VOLUME_EXISTS names each field that differs, with both values, but no secret', async () => {
+    await house.runtime.close();
+    await house.furnish({ secrets: { resolve: async () => ({ key: 'hush', pin: '1234' }) } });
+    const made = {
+      capacity: { requiredBytes: 5 },
+      parameters: { tier: 'slow' },
+      secrets: { key: 'file:old', pin: 'file:pin' },
+    };
+    await house.volumes.create(spec('data', made));
+    const asked = {
+      capacity: { requiredBytes: 5, limitBytes: 9 },
+      parameters: { pool: 'a' },
+      secrets: { key: 'file:new' },
+    };
+    const capabilities = [{ accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const];
+    const { message } = await refusalOf(house.volumes.create(spec('data', { ...asked, capabilities })));
+    expect(message).to.equal(
+      'volume default/data: there is one with another spec (' +
+        'capacity.limitBytes is absent, asked for 9; ' +
+        'capabilities[0].accessMode is "single-node-writer", asked for "multi-node-multi-writer"; ' +
+        'parameters.tier is "slow", asked for absent; parameters.pool is absent, asked for "a"; ' +
+        'secrets.key differs; secrets.pin differs): take another id, or delete that first',
+    );
+  });
+
   it('V2 V11 the same spec again where it has failed: told why at once, without another call', async () => {
     always(house.plugin, 'CreateVolume', { code: 'OUT_OF_RANGE' });
     await refusalOf(house.volumes.create(spec('data')));

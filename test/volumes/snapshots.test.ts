@@ -75,6 +75,7 @@ describe('a snapshot', () => {
     await house.volumes.create(spec('other'));
     const other = await refusalOf(snapshots().create({ ...asked, volume: { id: 'other' } }));
     expect(other.code).to.equal('SNAPSHOT_EXISTS');
+    expect(other.message).to.contain('(sources[0].volume.id is "data", asked for "other"; ');
     await house.volumes.delete(volume);
     expect(await snapshots().create(asked)).to.deep.equal(made);
     expect(names()).to.have.length(1);
