@@ -159,6 +159,7 @@ describe('asking for a volume', () => {
     await house.furnish({ secrets: { resolve: async () => ({ key: 'hush', pin: '1234' }) } });
     const made = {
       capacity: { requiredBytes: 5 },
+      capabilities: [{ accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const],
       parameters: { tier: 'slow' },
       secrets: { key: 'file:old', pin: 'file:pin' },
     };
