@@ -108,6 +108,11 @@ const rows = {
     when: 'there is one of that id with another spec, whose fields that differ are named; what a deleted one may have left was not acknowledged, or another volume has what is to be taken over',
     todo: 'take another id, or delete that one; `acknowledge`',
   },
+  CSI_ID_TAKEN: {
+    http: 502,
+    when: 'a plugin answered the creation of a volume or snapshot with an id that another one here has; that one is named, and keeps it',
+    todo: 'correct the plugin, then `retry`; or delete the new one, for which nothing is deleted at the plugin',
+  },
   VOLUME_IN_USE: {
     http: 409,
     isRetryable: true,

@@ -21,6 +21,9 @@ export const forcedAttempts = 3;
 /** After so many attempts to find out what became of a publish that nobody wants any more, it is undone all the same. */
 const attemptsToResolve = 3;
 
+/** The code where the plugin answered with the id of something else: nothing at the plugin is this one's. */
+export const idTaken = 'CSI_ID_TAKEN';
+
 export interface FailedAttempt extends Stamped {
   failure: CallFailure;
   /** No call was made. */
@@ -103,12 +106,20 @@ export const failed = (context: VolumeContext, attempt: FailedAttempt): Change =
     }
     // One that was to be taken over is let go of, whatever is said of it.
     if (work.kind === 'create' && draft.spec?.external && draft.deletion) return;
+    if (failure.code === idTaken && failure.final) return madeNothing(draft, failure);
     const count = (triesOf(draft, work)?.count ?? 0) + 1;
     if (isForced(draft, work) && (failure.final || count >= forcedAttempts)) giveUp(draft, work, attempt);
     else if (isSo(draft, work, failure)) remove(draft, publicationAt(draft).nodeId);
     else if (failure.final) fail(draft, work, failure);
     else again(draft, work, { ...attempt, count });
   });
+
+/** Its plugin has nothing of its own for it, whatever attempts before were in doubt about. */
+function madeNothing(draft: Draft, failure: CallFailure): void {
+  const { made } = draft.creation;
+  draft.creation = { ...(!draft.deletion && { failure }), ...(made && { made }) };
+  if (!draft.deletion) draft.tells.push({ type: 'failed', in: 'create', failure });
+}
 
 /** What a forced deletion can do without, where it can't be had. */
 const isForced = ({ deletion }: Draft, { kind }: Work): boolean =>

@@ -6,7 +6,7 @@ import type { ErrorCode } from './error-table.js';
 import type { Failure, Stamped } from './host.js';
 import { isSameData } from './same-data.js';
 import { otherSpec } from './spec-differences.js';
-import { type FailedAttempt, forcedAttempts } from './volume-outcomes.js';
+import { type FailedAttempt, forcedAttempts, idTaken } from './volume-outcomes.js';
 import type {
   MadeSnapshot,
   SnapshotChanged,
@@ -264,6 +264,11 @@ const harmless = ['busy', 'repair'];
 function creationFailed(context: SnapshotContext, attempt: FailedAttempt): SnapshotChange {
   const { creation, deletion } = context;
   const { failure, isNotBegun } = attempt;
+  // Whatever attempts before were in doubt about, its plugin has nothing of its own for it.
+  if (failure.code === idTaken && failure.final)
+    return deletion
+      ? { context: { creation: {} } }
+      : { context: { creation: { failure } }, tells: [{ type: 'failed', failure }] };
   const { answerClass = '', grpcCode = '', rpc = 'Create', final } = failure;
   const isAsked = !isNotBegun && rpc.startsWith('Create');
   const isUnknown = isAsked && !final && !harmless.includes(answerClass);

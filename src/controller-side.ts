@@ -24,6 +24,7 @@ import { type IsTasked, nodePluginsPort, pluginPort } from './plugin-port.js';
 import type { PluginRegistry } from './registry/plugin-registry.js';
 import type { RuntimeOptions } from './runtime-options.js';
 import { capacityReader } from './volumes/capacity.js';
+import { IdOwners, snapshotIds, volumeIds } from './volumes/id-owners.js';
 import { NodeAdmission } from './volumes/node-admission.js';
 import { NodeFence } from './volumes/node-fence.js';
 import { nodeKind } from './volumes/node-kind.js';
@@ -92,8 +93,14 @@ export class ControllerSide {
       locks: options.locks,
     });
     const kinds = [
-      volumeKind({ controller, calls, timeoutMs, hindered: (plugin) => this.#reconciler.lookSoon(plugin) }),
-      ...snapshotKinds({ snapshots: csiSnapshots({ timeoutMs }), calls, timeoutMs }),
+      volumeKind({
+        controller,
+        calls,
+        timeoutMs,
+        ids: () => ids.volumes,
+        hindered: (plugin) => this.#reconciler.lookSoon(plugin),
+      }),
+      ...snapshotKinds({ snapshots: csiSnapshots({ timeoutMs }), calls, timeoutMs, ids: () => ids.snapshots }),
       nodeKind({
         afterMs: runtime.fencing?.afterMs,
         after: (delayMs, signal) => observed(clock, delayMs, signal),
@@ -102,12 +109,21 @@ export class ControllerSide {
       }),
     ];
     this.engine = electedEngine(options, kinds, {
-      elected: () => this.#ownNode.begin(),
+      elected: () => {
+        forget();
+        this.#ownNode.begin();
+      },
       resigned: () => {
-        admission.forget();
+        forget();
         for (const part of [this.volumes, this.snapshots, this.groupSnapshots]) part.interrupt();
       },
     });
+    const ports = { engine: this.engine, clock };
+    const ids = { volumes: new IdOwners(ports, volumeIds), snapshots: new IdOwners(ports, snapshotIds) };
+    /** What was read of records is of one term only. */
+    const forget = (): void => {
+      for (const part of [admission, ids.volumes, ids.snapshots]) part.forget();
+    };
     this.leadership = leadershipOf(this.engine);
     this.nodes = new NodeManager({ engine: this.engine, clock });
     const target = (node: string, plugin: string): NodeTarget => {
@@ -147,6 +163,7 @@ export class ControllerSide {
     this.groupSnapshots = groupSnapshotManager(named);
     this.volumes = new VolumeManager({
       ...named,
+      ids: ids.volumes,
       reconciler: this.#reconciler,
       isKnownPlugin,
       admission,

@@ -37,6 +37,8 @@ export interface Work<TAnswer> {
   /** What has to be so on this host before the call: where it rejects, no call was made. */
   prepare?(): Promise<void>;
   call(client: unknown, bounds: CallBounds, sight: Admitted['sight']): Promise<TAnswer>;
+  /** Why the answer, also one of `without`, can't be taken for done; undefined where it can. */
+  fault?(answer: TAnswer): CallFailure | undefined;
   /** The answer where it was so already. */
   already?: TAnswer;
 }
@@ -148,7 +150,7 @@ export class PluginCalls {
       const answer = without instanceof Promise ? await without : without;
       if (answer !== undefined) {
         admitted.leave();
-        return { status: 'done', answer };
+        return done(work, answer, retry);
       }
       const bounds = new Bounds(run, await this.#secrets(run));
       const client = await admitted.client();
@@ -157,7 +159,7 @@ export class PluginCalls {
       isSent = true;
       const made = await this.#whileWanted(run, work.call(client, bounds, sight));
       admitted.leave({ grpcCode: 'OK' });
-      return { status: 'done', answer: made };
+      return done(work, made, retry);
     } catch (error) {
       const failure = failureOf(error);
       admitted.leave(failure);
@@ -211,6 +213,11 @@ class Bounds implements CallBounds {
   onAbort(callback: (reason: unknown) => void): () => void {
     return this.#run.onAbort(callback);
   }
+}
+
+function done<TAnswer>(work: Work<TAnswer>, answer: TAnswer, retry: BackoffPolicy): CallOutcome<TAnswer> {
+  const failure = work.fault?.(answer);
+  return failure ? { status: 'failed', failure, retry } : { status: 'done', answer };
 }
 
 /** What its machine is told while it waits. */

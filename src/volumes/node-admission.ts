@@ -7,8 +7,9 @@ import { nodeAddress } from '../../machines/addresses.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
 import { StagecraftError } from '../errors.js';
+import type { CommittedIndex } from './committed-index.js';
 import { decided, isOpen } from './decided.js';
-import { NodeLoads, placeOf } from './node-loads.js';
+import { nodeLoads, placeOf } from './node-loads.js';
 import type { NodeTarget } from './node-port.js';
 
 export interface NodeAdmissionOptions {
@@ -29,7 +30,7 @@ export interface Admission {
 
 export class NodeAdmission {
   readonly #options: NodeAdmissionOptions;
-  readonly #loads: NodeLoads;
+  readonly #loads: CommittedIndex;
   /** By node: requests that are not decided yet. */
   readonly #underWay = new Map<string, Set<Promise<void>>>();
   /** By place: the volumes that are let in, and not committed yet, each with how many requests want it there. */
@@ -37,7 +38,7 @@ export class NodeAdmission {
 
   constructor(options: NodeAdmissionOptions) {
     this.#options = options;
-    this.#loads = new NodeLoads(options.engine);
+    this.#loads = nodeLoads(options.engine);
   }
 
   /**

@@ -8,12 +8,14 @@ import type {
   MadeSnapshot,
   RemoveSnapshotCall,
   SnapshotKey,
+  SnapshotKind,
 } from '../../machines/volume-snapshot-types.js';
 import { type CallBounds, givenUpAfterMs } from '../calls/call-bounds.js';
 import type { Admitted } from '../calls/plugin-access.js';
 import type { PluginCall, PluginCalls, Work } from '../calls/plugin-calls.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
 import { type ErrorDetails, StagecraftError } from '../errors.js';
+import { type IdOwners, idsOfSnapshot } from './id-owners.js';
 import type { SnapshotIds, SnapshotPort } from './snapshot-port.js';
 
 export const snapshotsTopic = 'snapshots';
@@ -22,6 +24,8 @@ export const groupSnapshotsTopic = 'group-snapshots';
 export interface SnapshotKindOptions {
   snapshots: SnapshotPort;
   calls: PluginCalls;
+  /** Who has the ids that plugins give to snapshots. */
+  ids(): Pick<IdOwners, 'known' | 'reserve'>;
   /** For one call, in milliseconds. */
   timeoutMs: number;
 }
@@ -30,6 +34,7 @@ type Sight = Admitted['sight'];
 
 /** What differs between a snapshot of one volume and of several. */
 interface Ways {
+  kind: SnapshotKind;
   topic: string;
   machine: ActorKind['machine'];
   /** Why the plugin makes none; undefined where it does. */
@@ -44,6 +49,7 @@ interface Ways {
 
 export const snapshotKinds = ({ snapshots, ...options }: SnapshotKindOptions): ActorKind[] => [
   kindOf(options, {
+    kind: 'volume-snapshot',
     topic: snapshotsTopic,
     machine: volumeSnapshotMachine,
     refusal: ({ capabilities }) =>
@@ -59,6 +65,7 @@ export const snapshotKinds = ({ snapshots, ...options }: SnapshotKindOptions): A
     most: { create: 1, remove: 1, find: 1 },
   }),
   kindOf(options, {
+    kind: 'group-snapshot',
     topic: groupSnapshotsTopic,
     machine: groupSnapshotMachine,
     refusal: ({ pluginCapabilities }) =>
@@ -117,16 +124,22 @@ async function removeGroup(
   throw new StagecraftError(code, `${message}; but GetVolumeGroupSnapshot finds it`, details);
 }
 
-function kindOf({ calls, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'>, ways: Ways): ActorKind {
+function kindOf({ calls, ids, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'>, ways: Ways): ActorKind {
   const { most } = ways;
   const effect = <TInput extends PluginCall, TAnswer>(
     mostCalls: number,
-    work: (input: TInput) => Work<TAnswer>,
+    work: (input: TInput, address: string) => Work<TAnswer>,
     negates?: string[],
   ): Effect => ({
     sentDeadlineMs: givenUpAfterMs(timeoutMs, mostCalls),
     ...(negates && { negates }),
-    run: (run: EffectCall<TInput>) => calls.run(run, { refusal: ways.refusal, ...work(run.input) }),
+    run: (run: EffectCall<TInput>) => calls.run(run, { refusal: ways.refusal, ...work(run.input, run.address) }),
+  });
+  /** What its plugin answers with ids. */
+  const giving = (plugin: string, address: string, work: Work<MadeSnapshot>): Work<MadeSnapshot> => ({
+    ...work,
+    prepare: () => ids().known(),
+    fault: (made) => ids().reserve(address, idsOfSnapshot(ways.kind, plugin, made)),
   });
   return {
     machine: ways.machine,
@@ -137,26 +150,31 @@ function kindOf({ calls, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'>, wa
     },
     topic: () => ways.topic,
     effects: {
-      createSnapshot: effect<CreateSnapshotCall, MadeSnapshot>(most.create, ({ name, sourceIds, parameters }) => ({
-        volumes: sourceIds,
-        call: (client, bounds) => ways.create(client, { name, sourceIds, parameters }, bounds),
-      })),
+      createSnapshot: effect<CreateSnapshotCall, MadeSnapshot>(
+        most.create,
+        ({ plugin, name, sourceIds, parameters }, address) =>
+          giving(plugin, address, {
+            volumes: sourceIds,
+            call: (client, bounds) => ways.create(client, { name, sourceIds, parameters }, bounds),
+          }),
+      ),
       lookAtSnapshot: effect<LookCall, MadeSnapshot>(
         most.create + most.find,
-        ({ name, sourceIds, parameters, csiId, memberIds }) => ({
-          volumes: sourceIds,
-          call: async (client, bounds, sight) => {
-            try {
-              return await ways.create(client, { name, sourceIds, parameters }, bounds);
-            } catch (error) {
-              if (!isNotFound(error)) throw error;
-              // Its source is gone by now: what was made of it may be there all the same.
-              const found = await ways.find(client, { csiId, memberIds }, bounds, sight);
-              if (!found) throw error;
-              return found;
-            }
-          },
-        }),
+        ({ plugin, name, sourceIds, parameters, csiId, memberIds }, address) =>
+          giving(plugin, address, {
+            volumes: sourceIds,
+            call: async (client, bounds, sight) => {
+              try {
+                return await ways.create(client, { name, sourceIds, parameters }, bounds);
+              } catch (error) {
+                if (!isNotFound(error)) throw error;
+                // Its source is gone by now: what was made of it may be there all the same.
+                const found = await ways.find(client, { csiId, memberIds }, bounds, sight);
+                if (!found) throw error;
+                return found;
+              }
+            },
+          }),
       ),
       deleteSnapshot: effect<RemoveSnapshotCall, null>(
         most.remove,

@@ -25,13 +25,10 @@ export class SoleHolders {
   /** Does what gives things to one: `work` looks who has them, and commits. @throws `refusal`, and what the work throws */
   async within<T>({ address, things, refusal }: Holding, work: () => Promise<T>): Promise<T> {
     for (const thing of things) {
-      const coming = this.#coming.get(thing);
-      if (coming && coming.address !== address) throw refusal(thing, coming.address);
+      const holder = this.comingTo(thing, address);
+      if (holder !== undefined) throw refusal(thing, holder);
     }
-    for (const thing of things) this.#count(thing, address, 1);
-    const leave = (): void => {
-      for (const thing of things) this.#count(thing, address, -1);
-    };
+    const leave = this.enter(address, things);
     try {
       const done = await work();
       leave();
@@ -41,6 +38,20 @@ export class SoleHolders {
       else leave();
       throw error;
     }
+  }
+
+  /** The address of another one that is about to have it. */
+  comingTo(thing: string, address: string): string | undefined {
+    const holder = this.#coming.get(thing)?.address;
+    return holder === address ? undefined : holder;
+  }
+
+  /** Reserves things that no other one is about to have, until the answer is called. */
+  enter(address: string, things: readonly string[]): () => void {
+    for (const thing of things) this.#count(thing, address, 1);
+    return () => {
+      for (const thing of things) this.#count(thing, address, -1);
+    };
   }
 
   #count(thing: string, address: string, change: 1 | -1): void {

@@ -21,6 +21,7 @@ import { nodeCallsOf } from '../calls/volume-locks.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
 import { StagecraftError } from '../errors.js';
 import type { ControllerPort } from './controller-port.js';
+import type { IdOwners } from './id-owners.js';
 
 export const volumesTopic = 'volumes';
 
@@ -29,6 +30,8 @@ export interface VolumeKindOptions {
   calls: PluginCalls;
   /** For one call, in milliseconds. */
   timeoutMs: number;
+  /** Who has the ids that plugins give to volumes. */
+  ids(): Pick<IdOwners, 'known' | 'reserve'>;
   /** Told that the plugin refuses a call until something else is done, and says where its volumes are; default: nobody is. */
   hindered?(plugin: string): void;
 }
@@ -62,7 +65,7 @@ function inUse({ pluginCapabilities }: PluginSight, nodeIds: string[]): CallFail
   return { code: 'VOLUME_IN_USE', message, final: false };
 }
 
-export function volumeKind({ controller, calls, timeoutMs, hindered }: VolumeKindOptions): ActorKind {
+export function volumeKind({ controller, calls, timeoutMs, ids, hindered }: VolumeKindOptions): ActorKind {
   const effect = <TInput extends VolumeCall, TAnswer>(
     work: (input: TInput, address: string) => Work<TAnswer>,
     negates?: string[],
@@ -99,9 +102,19 @@ export function volumeKind({ controller, calls, timeoutMs, hindered }: VolumeKin
     },
     topic: () => volumesTopic,
     effects: {
-      createVolume: effect<CreateCall, CreateAnswer>(({ name, spec }, address) =>
-        spec.external ? adopting(controller, spec, spec.external) : creating(controller, spec, { name, address }),
-      ),
+      createVolume: effect<CreateCall, CreateAnswer>(({ name, spec }, address) => {
+        const { without, ...work } = spec.external
+          ? adopting(controller, spec, spec.external)
+          : creating(controller, spec, { name, address });
+        return {
+          ...work,
+          without: async (sight) => {
+            await ids().known();
+            return without?.(sight);
+          },
+          fault: ({ id }) => ids().reserve(address, [{ plugin: spec.plugin, csiId: id }]),
+        };
+      }),
       deleteVolume: effect<MadeCall, null>(
         (input) => ({
           without: isUnoffered('CREATE_DELETE_VOLUME'),

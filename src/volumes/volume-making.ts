@@ -8,11 +8,11 @@ import type { Random } from '../engine/random.js';
 import { StagecraftError } from '../errors.js';
 import { type AwaitOptions, awaitSchema, awaitShape, checkedOptions } from '../requests/await-options.js';
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
+import type { IdOwners } from './id-owners.js';
 import { snapshotSourceId } from './snapshot-sources.js';
 import { knownSpec, specSchema, type VolumeSpec } from './spec.js';
 import { addressOf, failed, failedCreation, refuseUnknown, sourceIdOf } from './volume-checks.js';
 import type { VolumeDesk } from './volume-desk.js';
-import { VolumeTakeovers } from './volume-takeovers.js';
 import { stateOf, type Volume, volumeOf } from './volume-view.js';
 import type { Goal } from './volume-waits.js';
 
@@ -25,16 +25,16 @@ export interface VolumeMakingPorts {
   secrets: SecretsProvider;
   /** Whether a plugin of this name is registered. */
   isKnownPlugin(plugin: string): boolean;
+  /** Who has the ids that plugins give to volumes. */
+  ids: Pick<IdOwners, 'takingOver'>;
 }
 
 export class VolumeMaking {
   readonly #desk: VolumeDesk;
   readonly #ports: VolumeMakingPorts;
-  readonly #takeovers: VolumeTakeovers;
 
   constructor(desk: VolumeDesk, ports: VolumeMakingPorts) {
     this.#desk = desk;
-    this.#takeovers = new VolumeTakeovers({ engine: ports.engine, clock: desk.clock });
     this.#ports = ports;
   }
 
@@ -44,7 +44,7 @@ export class VolumeMaking {
     const waiting = checkedOptions(awaitSchema, options);
     const key = { namespace: asked.namespace, id: asked.id };
     const address = addressOf(key);
-    const { random, namePrefix, secrets, engine } = this.#ports;
+    const { random, namePrefix, secrets, engine, ids } = this.#ports;
     const present = await this.#desk.view(key);
     // One that is there has passed it: the same spec again is the same volume.
     if (!present) refuseUnknown(asked.plugin, this.#ports);
@@ -59,7 +59,8 @@ export class VolumeMaking {
     const ask = (): Promise<void> =>
       this.#desk.ask(key, { type: 'volume.create', spec: known, uid, name: `${namePrefix}-${uid}` });
     // One that is there has passed it: the same spec again is the same volume.
-    await (asked.external && !present ? this.#takeovers.within({ ...asked, csiId: asked.external.csiId }, ask) : ask());
+    const taken = present ? undefined : asked.external;
+    await (taken ? ids.takingOver(address, { plugin: asked.plugin, csiId: taken.csiId }, ask) : ask());
     const reached: Goal<Volume>['reached'] = (context, state) => {
       if (context.deletion) throw new StagecraftError('ABORTED', `${nameOf(key)} is being deleted`, { address });
       if (context.csi) return volumeOf(state, context);

@@ -10,6 +10,7 @@ import { Engine } from '../../src/engine/engine.js';
 import type { Logger } from '../../src/engine/logger.js';
 import type { Store } from '../../src/engine/store.js';
 import { seededRandom } from '../../src/testing/index.js';
+import { IdOwners, snapshotIds, volumeIds } from '../../src/volumes/id-owners.js';
 import { NodeAdmission } from '../../src/volumes/node-admission.js';
 import { NodeFence } from '../../src/volumes/node-fence.js';
 import { nodeKind } from '../../src/volumes/node-kind.js';
@@ -93,17 +94,24 @@ export class VolumesLife implements Caller {
       random,
       logger,
       kinds: [
-        volumeKind({ controller, calls, timeoutMs: callTimeoutMs }),
+        volumeKind({ controller, calls, timeoutMs: callTimeoutMs, ids: () => ids.volumes }),
         nodeKind({
           afterMs: traits.fencingAfterMs,
           after: (delayMs, signal) => observed(clock, delayMs, signal),
           release: (fencing) => fence.release(fencing),
           withdraw: (fencing) => fence.withdraw(fencing),
         }),
-        ...snapshotKinds({ snapshots: csiSnapshots({ timeoutMs: callTimeoutMs }), calls, timeoutMs: callTimeoutMs }),
+        ...snapshotKinds({
+          snapshots: csiSnapshots({ timeoutMs: callTimeoutMs }),
+          calls,
+          timeoutMs: callTimeoutMs,
+          ids: () => ids.snapshots,
+        }),
       ],
       lease: { name: 'node/n1', holder: this.name, ttlMs: traits.leaseTtlMs },
     });
+    const ports = { engine: this.engine, clock };
+    const ids = { volumes: new IdOwners(ports, volumeIds), snapshots: new IdOwners(ports, snapshotIds) };
     this.nodes = new NodeManager({ engine: this.engine, clock });
     const target = (node: string, plugin: string): NodeTarget => this.nodes.target(node, plugin);
     const admission = new NodeAdmission({ engine: this.engine, clock, target });
@@ -125,6 +133,7 @@ export class VolumesLife implements Caller {
       namePrefix: 'sc',
       secrets,
       reconciler,
+      ids: ids.volumes,
       capacity: unasked,
       isKnownPlugin: () => true,
       admission,

@@ -1,0 +1,114 @@
+/**
+ * An index in memory over the records of actors: which of them have a key. Reads the store once, when the index is first
+ * asked for, and follows each commit from then on.
+ */
+import type { ActorDoor } from '../engine/actor-door.js';
+import { pages } from '../engine/pages.js';
+
+const pageSize = 512;
+const nobody: ReadonlySet<string> = new Set();
+
+export interface IndexedRecords {
+  /** What the addresses of the records begin with. */
+  prefixes: readonly string[];
+  /** The keys of one record. */
+  keysOf(context: object, address: string): readonly string[];
+}
+
+export class CommittedIndex {
+  readonly #engine: Pick<ActorDoor, 'page' | 'observe'>;
+  readonly #records: IndexedRecords;
+  /** By address: its keys. */
+  readonly #keys = new Map<string, readonly string[]>();
+  /** By key: the addresses that have it. Most keys have one: a set for each takes several times the memory. */
+  readonly #addresses = new Map<string, string | Set<string>>();
+  #reading: Promise<void> | undefined;
+  /** While the store is read: actors of which something newer is known. */
+  readonly #newer = new Set<string>();
+  #isKnown = false;
+  #isWatching = false;
+
+  constructor(engine: Pick<ActorDoor, 'page' | 'observe'>, records: IndexedRecords) {
+    this.#engine = engine;
+    this.#records = records;
+  }
+
+  /** Whether `at` says all. */
+  get isKnown(): boolean {
+    return this.#isKnown;
+  }
+
+  /** Resolves once it is. @throws StagecraftError STORE_UNAVAILABLE; the next call tries again */
+  async known(): Promise<void> {
+    if (!this.#reading) {
+      const reading: Promise<void> = this.#read(() => this.#reading === reading).catch((error: unknown) => {
+        if (this.#reading === reading) this.forget();
+        throw error;
+      });
+      this.#reading = reading;
+    }
+    await this.#reading;
+  }
+
+  /** Drops what was read, as another runtime may have changed it; the next call of `known` reads again. */
+  forget(): void {
+    this.#reading = undefined;
+    this.#isKnown = false;
+    for (const all of [this.#keys, this.#addresses, this.#newer]) all.clear();
+  }
+
+  /** The addresses of the records with this key. */
+  at(key: string): ReadonlySet<string> {
+    const addresses = this.#addresses.get(key) ?? nobody;
+    return typeof addresses === 'string' ? new Set([addresses]) : addresses;
+  }
+
+  /** @param isWanted whether it was not forgotten meanwhile */
+  async #read(isWanted: () => boolean): Promise<void> {
+    this.#watch();
+    // Its caller keeps it first.
+    await Promise.resolve();
+    for (const prefix of this.#records.prefixes) {
+      for await (const [address, { context }] of pages((after) =>
+        this.#engine.page({ prefix, limit: pageSize, ...after }),
+      )) {
+        if (!isWanted()) return;
+        if (!this.#newer.has(address)) this.#keep(address, context);
+      }
+    }
+    if (!isWanted()) return;
+    this.#isKnown = true;
+    this.#newer.clear();
+  }
+
+  #watch(): void {
+    if (this.#isWatching) return;
+    this.#isWatching = true;
+    this.#engine.observe(({ address, context }) => {
+      if (!this.#reading || !this.#records.prefixes.some((prefix) => address.startsWith(prefix))) return;
+      if (!this.#isKnown) this.#newer.add(address);
+      this.#keep(address, context);
+    });
+  }
+
+  #keep(address: string, context: object | undefined): void {
+    const keys = context ? this.#records.keysOf(context, address) : [];
+    const before = this.#keys.get(address) ?? [];
+    if (keys.length === before.length && keys.every((key, at) => key === before[at])) return;
+    for (const key of before) this.#drop(key, address);
+    for (const key of keys) {
+      const others = this.#addresses.get(key);
+      if (others === undefined || others === address) this.#addresses.set(key, address);
+      else if (typeof others === 'string') this.#addresses.set(key, new Set([others, address]));
+      else others.add(address);
+    }
+    if (keys.length > 0) this.#keys.set(address, keys);
+    else this.#keys.delete(address);
+  }
+
+  #drop(key: string, address: string): void {
+    const addresses = this.#addresses.get(key);
+    if (typeof addresses === 'string') this.#addresses.delete(key);
+    else if (addresses?.delete(address) && addresses.size === 0) this.#addresses.delete(key);
+  }
+}

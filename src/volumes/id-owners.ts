@@ -1,0 +1,190 @@
+/**
+ * Each id that a plugin gives has one owner here: two volumes with the same one know nothing of each other's publications,
+ * would let two nodes write to it, and the deletion of the one would take the other's content. An id is looked up in an
+ * index of what is committed, and reserved from the moment that it is known until its owner has committed it.
+ */
+import { addressParts, groupSnapshotsPrefix, snapshotsPrefix, volumesPrefix } from '../../machines/addresses.js';
+import type { CallFailure } from '../../machines/csi-types.js';
+import { idTaken } from '../../machines/volume-outcomes.js';
+import { nameOf } from '../../machines/volume-requests.js';
+import { snapshotName } from '../../machines/volume-snapshot-changes.js';
+import type { MadeSnapshot, SnapshotContext, SnapshotKind } from '../../machines/volume-snapshot-types.js';
+import type { VolumeContext } from '../../machines/volume-types.js';
+import type { ActorDoor } from '../engine/actor-door.js';
+import type { Clock } from '../engine/clock.js';
+import type { ActorView } from '../engine/engine.js';
+import { StagecraftError } from '../errors.js';
+import { CommittedIndex } from './committed-index.js';
+import { snapshotStateOf } from './snapshot-view.js';
+import { SoleHolders } from './sole-holders.js';
+import { stateOf } from './volume-view.js';
+
+/** An id of a plugin, within what it is the id of. */
+export interface PluginId {
+  plugin: string;
+  csiId: string;
+  /** Of a group of snapshots; default: of a volume, or of one snapshot. */
+  isGroup?: true;
+}
+
+/** What has ids: volumes, or snapshots and groups of them. */
+export interface IdSort {
+  prefixes: readonly string[];
+  /** All that a record has, or is to have. */
+  idsIn(context: object): readonly PluginId[];
+  /** In words. */
+  nameOf(address: string): string;
+  /** Whether a call is under way whose answer may give it ids. */
+  isMaking(context: object): boolean;
+  /** Whether a call to delete it may have been made: its id may be given to another by now. */
+  isGoing(context: object): boolean;
+  /** Whether it is deleted, and may be left behind. */
+  isLeftBehind(view: Pick<ActorView, 'state'>): boolean;
+}
+
+const keyOf = ({ plugin, csiId, isGroup }: PluginId): string => JSON.stringify([plugin, csiId, isGroup ?? false]);
+
+export class IdOwners {
+  readonly #engine: ActorDoor;
+  readonly #sort: IdSort;
+  readonly #index: CommittedIndex;
+  readonly #holders: SoleHolders;
+  /** By address: ends the reservation of the ids that its plugin has answered with. */
+  readonly #answered = new Map<string, () => void>();
+
+  constructor(ports: { engine: ActorDoor; clock: Clock }, sort: IdSort) {
+    this.#engine = ports.engine;
+    this.#sort = sort;
+    this.#holders = new SoleHolders(ports);
+    this.#index = new CommittedIndex(ports.engine, {
+      prefixes: sort.prefixes,
+      keysOf: (context) => [...new Set(sort.idsIn(context).map(keyOf))],
+    });
+    ports.engine.observe(({ address, context }) => {
+      if (this.#answered.size > 0 && !(context && sort.isMaking(context))) this.#leave(address);
+    });
+  }
+
+  /** Resolves once it is known who has which ids. @throws StagecraftError STORE_UNAVAILABLE; the next call tries again */
+  async known(): Promise<void> {
+    while (!this.#index.isKnown) await this.#index.known();
+  }
+
+  /** Another runtime leads, or led until now, and changes what was read. */
+  forget(): void {
+    this.#index.forget();
+    for (const address of [...this.#answered.keys()]) this.#leave(address);
+  }
+
+  /**
+   * Does what takes over something that exists.
+   * @throws StagecraftError VOLUME_EXISTS naming who has it; what the work throws
+   */
+  async takingOver(address: string, id: PluginId, work: () => Promise<void>): Promise<void> {
+    await this.known();
+    const refusal = (_: string, holder: string): StagecraftError => {
+      const { name, advice } = this.#describe(holder);
+      const known = `plugin '${id.plugin}' knows ${name} as '${id.csiId}'`;
+      const message = `${this.#sort.nameOf(address)}: ${known}: ${advice ?? 'use that one, or delete it first'}`;
+      return new StagecraftError('VOLUME_EXISTS', message, { address });
+    };
+    // Between this look and the reservation nothing else runs.
+    const holder = this.#holderOf(keyOf(id), address);
+    if (holder !== undefined) throw refusal(keyOf(id), holder);
+    await this.#holders.within({ address, things: [keyOf(id)], refusal }, work);
+  }
+
+  /**
+   * Reserves the ids that a plugin has answered with, until their owner has committed them.
+   * @returns why it can't have one of them
+   * @throws Error before `known`
+   */
+  reserve(address: string, ids: readonly PluginId[]): CallFailure | undefined {
+    if (!this.#index.isKnown) throw new Error('it is not known who has which ids');
+    for (const id of ids) {
+      const holder = this.#holderOf(keyOf(id), address);
+      if (holder !== undefined) return this.#taken(id, holder);
+    }
+    const leave = this.#holders.enter(address, [...new Set(ids.map(keyOf))]);
+    this.#leave(address);
+    this.#answered.set(address, leave);
+    return undefined;
+  }
+
+  /** The address of another one that has it, or is about to. */
+  #holderOf(key: string, address: string): string | undefined {
+    for (const holder of this.#index.at(key)) if (holder !== address) return holder;
+    return this.#holders.comingTo(key, address);
+  }
+
+  #leave(address: string): void {
+    this.#answered.get(address)?.();
+    this.#answered.delete(address);
+  }
+
+  #taken({ plugin, csiId }: PluginId, holder: string): CallFailure {
+    const { name, advice, isGoing } = this.#describe(holder);
+    const why = advice ?? (isGoing ? 'that is being deleted' : 'each needs an id of its own');
+    const message =
+      `plugin '${plugin}' answered with the id '${csiId}', which ${name} has: ${why}. ` +
+      'That one keeps it; to delete this one deletes nothing at the plugin';
+    return { code: idTaken, message, final: !isGoing };
+  }
+
+  #describe(holder: string): { name: string; advice?: string; isGoing: boolean } {
+    const name = this.#sort.nameOf(holder);
+    const view = this.#engine.peek(holder);
+    if (view && this.#sort.isLeftBehind(view))
+      return {
+        name: `${name} (deleted)`,
+        advice: 'it may be left behind: retry or acknowledge that first',
+        isGoing: false,
+      };
+    return { name, isGoing: view !== undefined && this.#sort.isGoing(view.context) };
+  }
+}
+
+/** Of volumes. */
+export const volumeIds: IdSort = {
+  prefixes: [volumesPrefix],
+  idsIn: (context) => volumeIdsIn(context as VolumeContext),
+  nameOf: (address) => {
+    const [, namespace = '', id = ''] = addressParts(address);
+    return nameOf({ namespace, id });
+  },
+  isMaking: (context) => isCalling((context as VolumeContext).work, ['create']),
+  isGoing: (context) => (context as VolumeContext).work?.kind === 'delete',
+  isLeftBehind: ({ state }) => stateOf(state) === 'deleted',
+};
+
+/** Also what it has made wrongly, and what its forced deletion may have left: that is deleted with it. */
+function volumeIdsIn({ spec, csi, creation, leftovers }: VolumeContext): PluginId[] {
+  const plugin = spec?.plugin ?? '';
+  const ids = [csi?.id, creation.made?.id, spec?.external?.csiId, ...leftovers.map(({ csiId }) => csiId)];
+  return ids.filter((csiId) => csiId !== undefined).map((csiId) => ({ plugin, csiId }));
+}
+
+/** Of snapshots, and of the members of groups, which are snapshots too. */
+export const snapshotIds: IdSort = {
+  prefixes: [snapshotsPrefix, groupSnapshotsPrefix],
+  idsIn: (context) => snapshotIdsIn(context as SnapshotContext),
+  nameOf: (address) => {
+    const [kind = '', namespace = '', id = ''] = addressParts(address);
+    return snapshotName({ kind: kind === 'group-snapshot' ? kind : 'volume-snapshot', namespace, id });
+  },
+  isMaking: (context) => isCalling((context as SnapshotContext).work, ['create', 'look']),
+  isGoing: (context) => (context as SnapshotContext).work?.kind === 'remove',
+  isLeftBehind: ({ state }) => snapshotStateOf(state) === 'deleted',
+};
+
+const snapshotIdsIn = ({ kind, spec, csi, discards }: SnapshotContext): PluginId[] =>
+  [...(csi ? [csi] : []), ...discards].flatMap((made) => idsOfSnapshot(kind, spec?.plugin ?? '', made));
+
+/** All ids that a plugin gives as it makes one. */
+export const idsOfSnapshot = (kind: SnapshotKind, plugin: string, { csiId, members }: MadeSnapshot): PluginId[] => [
+  kind === 'group-snapshot' ? { plugin, csiId, isGroup: true } : { plugin, csiId },
+  ...members.map((member) => ({ plugin, csiId: member.csiId })),
+];
+
+const isCalling = <TKind extends string>(work: { kind: TKind; isCalling: boolean } | null, kinds: TKind[]): boolean =>
+  work?.isCalling === true && kinds.includes(work.kind);
