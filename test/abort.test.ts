@@ -1,6 +1,6 @@
 /** Who waits hears once that what it waits for was given up, by a signal or by a run of an effect. */
 import { expect } from 'chai';
-import { type Abortable, heed } from '../src/abort.js';
+import { type Abortable, onAbort } from '../src/abort.js';
 import { Run } from '../src/engine/effect-runner.js';
 import { StagecraftError } from '../src/errors.js';
 
@@ -18,11 +18,11 @@ function aSignal(): { abortable: Abortable; abort(): void } {
 }
 
 for (const [name, made] of Object.entries({ 'a signal': aSignal, 'a run of an effect': aRun })) {
-  describe(`who heeds ${name}`, () => {
+  describe(`who waits for the end of ${name}`, () => {
     it('it is given up: called once, with the reason', () => {
       const { abortable, abort } = made();
       const told: unknown[] = [];
-      heed(abortable, (why) => told.push(why));
+      onAbort(abortable, (why) => told.push(why));
       abort();
       abort();
       expect(told).to.deep.equal([reason]);
@@ -32,14 +32,14 @@ for (const [name, made] of Object.entries({ 'a signal': aSignal, 'a run of an ef
       const { abortable, abort } = made();
       abort();
       const told: unknown[] = [];
-      heed(abortable, (why) => told.push(why));
+      onAbort(abortable, (why) => told.push(why));
       expect(told).to.deep.equal([reason]);
     });
 
-    it('heeded no more: not called', () => {
+    it('unsubscribed: not called', () => {
       const { abortable, abort } = made();
       const told: unknown[] = [];
-      heed(abortable, (why) => told.push(why))();
+      onAbort(abortable, (why) => told.push(why))();
       abort();
       expect(told).to.deep.equal([]);
     });

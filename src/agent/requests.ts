@@ -31,8 +31,11 @@ export function textIn(body: unknown, name: string): string {
 /** Aborted when whoever asked has gone before the answer. */
 export function untilGone(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  reply.raw.once('close', () => {
+  const end = (): void => {
     if (!reply.raw.writableEnded) gone.abort(new StagecraftError('ABORTED', 'whoever asked has gone'));
-  });
+  };
+  // One that has gone before this is not waited for.
+  if (reply.raw.destroyed) end();
+  else reply.raw.once('close', end);
   return gone.signal;
 }

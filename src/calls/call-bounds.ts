@@ -1,12 +1,12 @@
 /** What bounds a call to a plugin, and what goes with it. */
-import type { Hearable } from '../abort.js';
+import type { AbortSource } from '../abort.js';
 
 export interface CallBounds {
   /** Resolved for this very call. */
   secrets: Record<string, string>;
   signal: AbortSignal;
   /** The same, where a signal is made only for those who look at it. */
-  onAbort?: Hearable['onAbort'];
+  onAbort?: AbortSource['onAbort'];
 }
 
 const mostSlackMs = 5_000;

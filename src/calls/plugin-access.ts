@@ -2,7 +2,7 @@
  * Lets calls to one side of plugins, that of controllers or that of nodes, through: once it is known what a plugin offers, while it answers, and
  * only so many at a time. After repeated transport failures its calls wait for its next good probe.
  */
-import { type Abortable, heed } from '../abort.js';
+import { type Abortable, onAbort } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import { OldestFirst } from '../engine/oldest-first.js';
 import { StagecraftError } from '../errors.js';
@@ -151,10 +151,10 @@ export class PluginAccess {
   #wait(plugin: string, door: Door, { signal, waitMs, waits }: Admission): Promise<void> {
     return new Promise((resolve, reject) => {
       let told: Trouble['kind'] | undefined;
-      let hearNoMore: (() => void) | undefined;
+      let unsubscribe: (() => void) | undefined;
       const end = (): void => {
         door.waiting.delete(waiting);
-        hearNoMore?.();
+        unsubscribe?.();
         cancel?.();
       };
       const waiting: Waiting = {
@@ -178,7 +178,7 @@ export class PluginAccess {
       };
       const cancel = waitMs === undefined ? undefined : this.#clock.after(waitMs, late);
       door.waiting.add(waiting, true);
-      hearNoMore = heed(signal, fail);
+      unsubscribe = onAbort(signal, fail);
       if (!door.waiting.has(waiting)) return;
       const trouble = this.#trouble(plugin, door);
       // The others have been told.

@@ -108,12 +108,12 @@ export class PluginCalls {
     const limit = new AbortController();
     const late = new StagecraftError('PLUGIN_UNAVAILABLE', `${reason} for more than ${forcedWaitMs} ms`);
     const cancel = this.#options.clock.after(forcedWaitMs, () => limit.abort(late));
-    const hearNoMore = onAbort(run.signal, () => limit.abort(run.signal.reason));
+    const unsubscribe = onAbort(run, (reason) => limit.abort(reason));
     try {
       await this.#locks.wait(keys, limit.signal);
     } finally {
       cancel();
-      hearNoMore();
+      unsubscribe();
     }
   }
 
@@ -174,14 +174,14 @@ export class PluginCalls {
   /** A call that is given up lets the next one in, whether its client heeds that or not. */
   #whileWanted<T>(run: EffectCall, called: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const hearNoMore = run.onAbort(reject);
+      const unsubscribe = run.onAbort(reject);
       called.then(
         (answer) => {
-          hearNoMore();
+          unsubscribe();
           resolve(answer);
         },
         (error: unknown) => {
-          hearNoMore();
+          unsubscribe();
           reject(error);
         },
       );

@@ -4,6 +4,7 @@
  */
 import type { SecretRef } from '../../machines/csi-types.js';
 import { isSameData } from '../../machines/same-data.js';
+import { onAbort, unlessAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import { messageOf, StagecraftError } from '../errors.js';
 
@@ -62,13 +63,9 @@ export async function resolveSecrets(
   signal.throwIfAborted();
   const limit = new AbortController();
   const cancel = clock.after(deadlineMs, () => limit.abort(new Error(`no answer within ${deadlineMs} ms`)));
-  const given = (): void => limit.abort(signal.reason);
-  signal.addEventListener('abort', given);
+  const unsubscribe = onAbort(signal, (reason) => limit.abort(reason));
   try {
-    const late = new Promise<never>((_, reject) => {
-      limit.signal.addEventListener('abort', () => reject(limit.signal.reason), { once: true });
-    });
-    const values = await Promise.race([provider.resolve(refs, { signal: limit.signal }), late]);
+    const values = await unlessAborted(limit.signal, async () => provider.resolve(refs, { signal: limit.signal }));
     const missing = keys.filter((key) => typeof values?.[key] !== 'string');
     if (missing.length > 0) throw new Error(`the provider gave nothing for ${missing.join(', ')}`);
     return Object.fromEntries(keys.map((key) => [key, values[key] ?? '']));
@@ -77,7 +74,7 @@ export async function resolveSecrets(
     throw new StagecraftError('SECRETS_UNAVAILABLE', `secrets can't be had: ${messageOf(error)}`);
   } finally {
     cancel();
-    signal.removeEventListener('abort', given);
+    unsubscribe();
   }
 }
 

@@ -34,8 +34,9 @@ export class VolumeLocks {
    */
   wait(keys: readonly string[], signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
       const end = (): void => {
-        hearNoMore();
+        unsubscribe();
         for (const key of keys) {
           const others = this.#waiting.get(key);
           if (others?.delete(waiting) && others.size === 0) this.#waiting.delete(key);
@@ -52,10 +53,9 @@ export class VolumeLocks {
         end();
         reject(signal.reason);
       };
-      const hearNoMore = onAbort(signal, giveUp);
+      const unsubscribe = onAbort(signal, giveUp);
       for (const key of keys) this.#waiting.set(key, (this.#waiting.get(key) ?? new Set()).add(waiting));
-      if (signal.aborted) giveUp();
-      else if (this.take(keys)) waiting.admit();
+      if (this.take(keys)) waiting.admit();
     });
   }
 

@@ -1,5 +1,5 @@
 /** What the calls of the house are made with: the client that a dispenser gave, and how long an answer is waited for. */
-import { type Hearable, isHearable } from '../abort.js';
+import { type AbortSource, isAbortSource } from '../abort.js';
 import type { CallBounds } from '../calls/call-bounds.js';
 import type { CallOptions } from './calls.js';
 import type { CsiClient } from './client.js';
@@ -13,14 +13,14 @@ export const csi = (client: unknown): CsiClient => client as CsiClient;
 export const boundedBy =
   (timeoutMs: number) =>
   (bounds: Bounds): CallOptions =>
-    isHearable(bounds) ? new Bounded(timeoutMs, bounds) : { timeoutMs, signal: bounds.signal };
+    isAbortSource(bounds) ? new Bounded(timeoutMs, bounds) : { timeoutMs, signal: bounds.signal };
 
 /** Its signal is made only as it is looked at. */
 class Bounded implements CallOptions {
   readonly timeoutMs: number;
-  readonly #bounds: Pick<CallBounds, 'signal'> & Hearable;
+  readonly #bounds: Pick<CallBounds, 'signal'> & AbortSource;
 
-  constructor(timeoutMs: number, bounds: Pick<CallBounds, 'signal'> & Hearable) {
+  constructor(timeoutMs: number, bounds: Pick<CallBounds, 'signal'> & AbortSource) {
     this.timeoutMs = timeoutMs;
     this.#bounds = bounds;
   }

@@ -3,7 +3,7 @@
  * happened. The surface over it: client.ts. Sockets and channels: channel.ts
  */
 import { type CallOptions as GrpcOptions, Metadata, type ServiceError } from '@grpc/grpc-js';
-import { type Abortable, type Hearable, heed, isHearable, onAbort, refuseAborted } from '../abort.js';
+import { type Abortable, type AbortSource, isAbortSource, onAbort, refuseAborted } from '../abort.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { RpcName } from './answers.js';
 import { explainUnavailable, maxMessageBytes, type PluginChannel, type PluginConnection } from './channel.js';
@@ -18,7 +18,7 @@ export interface CallOptions {
   /** Cancels the call. */
   signal?: AbortSignal;
   /** The same, where a signal is made only for those who look at it: it costs more than the call. */
-  onAbort?: Hearable['onAbort'];
+  onAbort?: AbortSource['onAbort'];
 }
 
 export interface Timeouts {
@@ -46,7 +46,8 @@ interface Cancellable {
 /** Below the longest that timers take, which gRPC adds to. */
 const maxTimeoutMs = 2_000_000_000;
 
-const abortableIn = (options: CallOptions): Abortable | undefined => (isHearable(options) ? options : options.signal);
+const abortableIn = (options: CallOptions): Abortable | undefined =>
+  isAbortSource(options) ? options : options.signal;
 
 const asBytes = (bytes: Buffer): Buffer => bytes;
 
@@ -137,11 +138,11 @@ export class PluginCalls {
     return new Promise((resolve) => {
       const end = (): void => {
         this.#onQuiet.delete(end);
-        hearNoMore();
+        unsubscribe();
         resolve();
       };
       this.#onQuiet.add(end);
-      const hearNoMore = onAbort(signal, () => {
+      const unsubscribe = onAbort(signal, () => {
         this.close();
         end(); // a stream that nobody reads any more would never tell
       });
@@ -172,10 +173,10 @@ export class PluginCalls {
       call.cancel();
     };
     this.#inFlight.add(giveUp);
-    const hearNoMore = abortable && heed(abortable, giveUp);
+    const unsubscribe = abortable && onAbort(abortable, giveUp);
     return () => {
       this.#inFlight.delete(giveUp);
-      hearNoMore?.();
+      unsubscribe?.();
       if (this.#inFlight.size === 0) for (const tell of [...this.#onQuiet]) tell();
     };
   }

@@ -4,6 +4,7 @@
  */
 import { setTimeout } from 'node:timers/promises';
 import { Metadata, type ServiceError } from '@grpc/grpc-js';
+import { onAbort } from '../abort.js';
 import type { AnswerClass, RpcName } from '../csi/answers.js';
 import { PluginCalls } from '../csi/calls.js';
 import { PluginConnection } from '../csi/channel.js';
@@ -126,7 +127,7 @@ export class DriverCalls {
     const connection = this.#connections[this.#sideOf(rpc)];
     if (!connection) throw new TypeError(`there is no endpoint for ${rpc}`);
     const { client } = connection.channelFor(rpc);
-    let cancel = (): void => {};
+    let unsubscribe: (() => void) | undefined;
     const error = await new Promise<ServiceError | null>((resolve) => {
       const call = client.makeUnaryRequest(
         rpcs[rpc].path,
@@ -137,10 +138,9 @@ export class DriverCalls {
         { deadline: Date.now() + this.timeoutMs },
         resolve,
       );
-      cancel = () => call.cancel();
-      signal?.addEventListener('abort', cancel);
+      unsubscribe = signal && onAbort(signal, () => call.cancel());
     });
-    signal?.removeEventListener('abort', cancel);
+    unsubscribe?.();
     signal?.throwIfAborted();
     const code = error ? (grpcCodes[error.code] ?? 'UNKNOWN') : 'OK';
     if (code === 'DEADLINE_EXCEEDED') this.hung.add(rpc);

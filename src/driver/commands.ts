@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { onAbort } from '../abort.js';
 
 /**
  * Resolves, or rejects, only once the tool has ended: until then what it does may still happen.
@@ -65,7 +66,7 @@ export const runner =
     const [stdout, stderr] = [beginningOf(child.stdout), beginningOf(child.stderr)];
     const kill = (): boolean => child.kill('SIGKILL');
     const overdue = timeoutMs === undefined ? undefined : setTimeout(kill, timeoutMs);
-    signal?.addEventListener('abort', kill);
+    const unsubscribe = signal && onAbort(signal, kill);
     try {
       const ended = await new Promise<{ status: number | null; killedBy: string | null }>((resolve, reject) => {
         child.once('error', (cause) => reject(missing(`${program} does not run (${cause.message})`, cause)));
@@ -78,7 +79,7 @@ export const runner =
       return { status, stdout: stdout(), stderr: stderr().trim() };
     } finally {
       clearTimeout(overdue);
-      signal?.removeEventListener('abort', kill);
+      unsubscribe?.();
     }
   };
 

@@ -33,9 +33,9 @@ export const pause = (clock: Clock, delayMs: number, signal?: AbortSignal): Prom
     if (signal?.aborted) return resolve();
     const done = (): void => {
       cancel();
-      hearNoMore?.();
+      unsubscribe?.();
       resolve();
     };
     const cancel = clock.after(delayMs, done);
-    const hearNoMore = signal && onAbort(signal, done);
+    const unsubscribe = signal && onAbort(signal, done);
   });

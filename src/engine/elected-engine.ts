@@ -194,9 +194,9 @@ export class ElectedEngine implements ActorDoor, Inbox {
 
   async #endOfTerm(): Promise<void> {
     const reason = await new Promise<StagecraftError | undefined>((resolve) => {
-      const hearNoMore = onAbort(this.#stop.signal, () => resolve(undefined));
+      const unsubscribe = onAbort(this.#stop.signal, () => resolve(undefined));
       void this.#engine.lost.then((lost) => {
-        hearNoMore();
+        unsubscribe();
         resolve(lost);
       });
     });

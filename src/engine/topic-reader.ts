@@ -41,7 +41,7 @@ export class TopicReader<T> implements AsyncIterableIterator<T, void>, FeedReade
   /** Where it last waited, and others had their turn. */
   #restedAt: Cursor = 0;
   #isInDoubt = false;
-  #hearNoMore: (() => void) | undefined;
+  #unsubscribe: (() => void) | undefined;
   /** What the feed counted as this one began. */
   #losses = 0;
 
@@ -105,7 +105,7 @@ export class TopicReader<T> implements AsyncIterableIterator<T, void>, FeedReade
     this.#state = 'ended';
     this.#page = undefined;
     this.#feed.leave(this);
-    this.#hearNoMore?.();
+    this.#unsubscribe?.();
     for (const { resolve } of this.#asked.splice(0)) resolve({ value: undefined, done: true });
   };
 
@@ -155,7 +155,7 @@ export class TopicReader<T> implements AsyncIterableIterator<T, void>, FeedReade
     if (signal?.aborted) this.end();
     else if (!this.#feed.join(this)) this.end();
     else {
-      this.#hearNoMore = signal && onAbort(signal, this.end);
+      this.#unsubscribe = signal && onAbort(signal, this.end);
       Promise.resolve(start).then(this.#startFrom, this.#unreadable);
     }
   }

@@ -11,6 +11,8 @@ export interface WaitLimits {
   failed(code: 'TIMEOUT' | 'ABORTED', why: string): Error;
 }
 
+const givenUp = 'the wait was given up';
+
 export class Waiters {
   readonly #looks = new Map<string, Set<() => void>>();
 
@@ -34,10 +36,11 @@ export class Waiters {
    */
   until<T>(address: string, reached: () => T | undefined, limits?: WaitLimits): Promise<T> {
     return new Promise((resolve, reject) => {
+      if (limits?.signal?.aborted) throw limits.failed('ABORTED', givenUp);
       const end = (settle: () => void): void => {
         stop();
         cancel?.();
-        hearNoMore?.();
+        unsubscribe?.();
         settle();
       };
       // Whatever is thrown ends the wait, also where it is called by a timer or a signal.
@@ -54,13 +57,12 @@ export class Waiters {
         attempt(() => {
           throw limits?.failed(code, why);
         });
-      const aborted = (): void => inVain('ABORTED', 'the wait was given up');
+      const aborted = (): void => inVain('ABORTED', givenUp);
       const late = (): void => inVain('TIMEOUT', `${limits?.timeoutMs} ms have passed`);
       const cancel = limits?.timeoutMs === undefined ? undefined : limits.clock.after(limits.timeoutMs, late);
-      const hearNoMore = limits?.signal && onAbort(limits.signal, aborted);
+      const unsubscribe = limits?.signal && onAbort(limits.signal, aborted);
       const stop = this.add(address, look);
-      if (limits?.signal?.aborted) aborted();
-      else look();
+      look();
     });
   }
 

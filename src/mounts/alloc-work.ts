@@ -104,7 +104,7 @@ export class AllocWorker {
 
   async #all(run: Run, one: Preparing): Promise<AllocMount[]> {
     const all = new AbortController();
-    const hearNoMore = onAbort(run.signal, () => all.abort(run.signal.reason));
+    const unsubscribe = onAbort(run.signal, (reason) => all.abort(reason));
     let first: { error: unknown } | undefined;
     try {
       const mounts = await Promise.all(
@@ -119,7 +119,7 @@ export class AllocWorker {
       if (first) throw first.error;
       return mounts.flatMap((mount) => mount ?? []);
     } finally {
-      hearNoMore();
+      unsubscribe();
     }
   }
 

@@ -26,7 +26,7 @@ const retryMs = 10_000;
 export class Expansions {
   readonly #options: ExpansionsOptions;
   readonly #stop = new AbortController();
-  #hearNoMore: () => void = () => {};
+  #unsubscribe: () => void = () => {};
 
   constructor(options: ExpansionsOptions) {
     this.#options = options;
@@ -34,13 +34,13 @@ export class Expansions {
 
   start(): void {
     const { engine, nodeId, onExpanded } = this.#options;
-    this.#hearNoMore = onExpanded((key) => void this.#look(key));
+    this.#unsubscribe = onExpanded((key) => void this.#look(key));
     for (const [, { context }] of engine.views(nodeOwnedPrefix('mount', nodeId)))
       void this.#look((context as MountContext).key);
   }
 
   stop(): void {
-    this.#hearNoMore();
+    this.#unsubscribe();
     this.#stop.abort(new Error('the runtime was closed'));
   }
 

@@ -11,8 +11,9 @@ export class Change {
     return this.#isOver;
   }
 
-  /** Calls back when it happens; the answer ends that. */
+  /** Calls back when it happens, at once where it has; the answer ends that. */
   on(call: () => void): () => void {
+    if (this.#isOver) call();
     this.#calls.add(call);
     return () => this.#calls.delete(call);
   }

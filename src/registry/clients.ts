@@ -4,7 +4,7 @@
  */
 import { addressParts } from '../../machines/addresses.js';
 import type { Fingerprint, PluginInfo } from '../../machines/plugin.js';
-import { unlessAborted } from '../abort.js';
+import { onAbort, unlessAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf } from '../errors.js';
@@ -228,7 +228,7 @@ export class Clients {
       const { address } = owner;
       if (address !== undefined) for (const tell of this.#onSettled) tell(address);
     };
-    limit.signal.addEventListener('abort', end);
+    onAbort(limit.signal, end);
     void closed.catch((error: unknown) => this.#tellFailed(owner, error)).then(end);
   }
 

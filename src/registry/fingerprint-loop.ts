@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Fingerprint, FingerprintInput, PluginBasics } from '../../machines/plugin.js';
+import { onAbort } from '../abort.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Effect, EffectCall } from '../engine/effects.js';
 import type { Waiters } from '../engine/waiters.js';
@@ -48,7 +49,7 @@ export function fingerprintLoop(options: FingerprintLoopOptions): Effect {
       const { clients } = options;
       const { address, input, signal, send } = call;
       // At once, not when the round under way has ended: whoever comes after this loop connects anew.
-      signal.addEventListener('abort', () => clients.close(address, input.info), { once: true });
+      onAbort(signal, () => clients.close(address, input.info));
       while (!signal.aborted) {
         const change = clients.changeOf(input.info.type);
         // Another dispenser begins from the beginning, and nothing that the one before it finds counts any more.

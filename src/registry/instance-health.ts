@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { pluginAddress } from '../../machines/addresses.js';
 import type { PluginContext } from '../../machines/plugin.js';
 import type { PluginKey, TaskHealth } from '../../machines/task-types.js';
+import { onAbort } from '../abort.js';
 import type { ActorView, Engine } from '../engine/engine.js';
 import { Waiters } from '../engine/waiters.js';
 
@@ -44,10 +45,9 @@ export class InstanceHealth {
       tell(health);
     };
     const stops = addresses.map((address) => this.#watchers.add(address, look));
-    const end = (): void => {
+    onAbort(signal, () => {
       for (const stop of stops) stop();
-    };
-    signal.addEventListener('abort', end, { once: true });
+    });
     look();
   }
 }

@@ -1,5 +1,5 @@
 /** Waiting for what somebody else does: ended by signals and by time, whether the asked one heeds them or not. */
-import { unlessAborted } from '../abort.js';
+import { onAbort, unlessAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { Change } from './change.js';
 
@@ -17,10 +17,9 @@ export async function bounded<T>(
   ask: (limit: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const limit = new AbortController();
-  const ended = (): void => limit.abort(signal.reason);
   const cancel = clock.after(timeoutMs, () => limit.abort(new Error(`no answer within ${timeoutMs} ms`)));
-  signal.addEventListener('abort', ended);
-  const stopWaiting = change?.on(ended);
+  const unsubscribe = onAbort(signal, (reason) => limit.abort(reason));
+  const stopWaiting = change?.on(() => limit.abort());
   try {
     return await unlessAborted(limit.signal, () => ask(limit.signal));
   } catch (error) {
@@ -29,6 +28,6 @@ export async function bounded<T>(
   } finally {
     cancel();
     stopWaiting?.();
-    signal.removeEventListener('abort', ended);
+    unsubscribe();
   }
 }

@@ -243,14 +243,15 @@ export class PluginRegistry {
       !this.#engine.peek(address) &&
       !this.#clients.isClosing(address);
     return new Promise((resolve) => {
+      let unsubscribe: (() => void) | undefined;
       const look = (): void => {
         if (!signal.aborted && !isGone()) return;
         stopWaiting();
-        hearNoMore();
+        unsubscribe?.();
         resolve();
       };
       const stopWaiting = this.#waiters.add(pluginsAddress(this.#node, type, name), look);
-      const hearNoMore = onAbort(signal, look);
+      unsubscribe = onAbort(signal, look);
       look();
     });
   }

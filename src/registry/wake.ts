@@ -1,4 +1,5 @@
 /** One pause that ends early, by whichever of several causes comes first; all of them are let go of together. */
+import { onAbort } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 
 export class Wake {
@@ -35,10 +36,7 @@ export class Wake {
   }
 
   onAbort(signal: AbortSignal): void {
-    this.on((call) => {
-      signal.addEventListener('abort', call);
-      return () => signal.removeEventListener('abort', call);
-    });
+    this.on((call) => onAbort(signal, call));
   }
 
   /** Whatever a hook has to say against it. */

@@ -1,5 +1,5 @@
 /** Work that is given up: when its time is over, when its caller gives it up, and at the end of the runtime. */
-import { heed } from '../abort.js';
+import { onAbort } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 
 export interface Limits {
@@ -24,8 +24,8 @@ export async function limited<T>(
 ): Promise<T> {
   const limit = new AbortController();
   const cancel = timeoutMs === undefined ? undefined : clock.after(timeoutMs, () => limit.abort(failed('TIMEOUT')));
-  const hearNoMore = signal && heed(signal, () => limit.abort(failed('ABORTED')));
-  const hearNoEnd = heed(end, (reason) => limit.abort(reason));
+  const unsubscribe = signal && onAbort(signal, () => limit.abort(failed('ABORTED')));
+  const unsubscribeEnd = onAbort(end, (reason) => limit.abort(reason));
   try {
     return await work(limit.signal);
   } catch (error) {
@@ -33,7 +33,7 @@ export async function limited<T>(
     throw error;
   } finally {
     cancel?.();
-    hearNoMore?.();
-    hearNoEnd();
+    unsubscribe?.();
+    unsubscribeEnd();
   }
 }

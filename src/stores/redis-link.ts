@@ -6,6 +6,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, Redis, type RedisOptions } from 'ioredis';
+import { onAbort } from '../abort.js';
 import { type RedisDurability, whereOf } from './redis-options.js';
 import { type Call, inFull } from './redis-script.js';
 
@@ -193,13 +194,12 @@ export class RedisLink {
       maxRetriesPerRequest: 0,
     };
     const redis = new Redis({ ...options, replyMapping: 'legacy' });
-    const close = () => redis.disconnect();
-    signal.addEventListener('abort', close);
+    const unsubscribe = onAbort(signal, () => redis.disconnect());
     redis.on('error', (error: Error) => {
       this.#lastError = error.message;
     });
     redis.once('end', () => {
-      signal.removeEventListener('abort', close);
+      unsubscribe();
       if (this.#live === redis) this.#live = undefined;
     });
     try {

@@ -8,7 +8,7 @@ import { StoredViews } from '../../src/engine/stored-views.js';
 import { StagecraftError } from '../../src/errors.js';
 import { seededRandom } from '../../src/testing/index.js';
 import { deskKind, deskTopic, note, noteTo, say, tell } from './desk.js';
-import { failureOf, Lab, leaseTtlMs, topicOf } from './lab.js';
+import { failureOf, Lab, leaseTtlMs, topicOf, watched } from './lab.js';
 import { type ManualEffect, manualEffect } from './manual-effect.js';
 import type { MoodyStore } from './moody-store.js';
 import { workerKind } from './worker.js';
@@ -173,6 +173,23 @@ describe('an elected engine', () => {
     const asked = { name: 'shared/0', owner: 'x', ttlMs: leaseTtlMs, holder: 'x' };
     expect((await lab.data.acquireLease(asked)).status).to.equal('granted');
   });
+
+  for (const method of ['unsettled', 'due'] as const) {
+    it(`stopped just after a takeover, before the restoring runtime hears of '${method}': the stop ends`, async () => {
+      await left.elected.ask('desk/shared/a', note('one'));
+      const release = right.store.hold(method, 'after');
+      const leaving = left.elected.stop();
+      await lab.clock.advance(2_000);
+      expect(right.elections).to.have.length(1);
+      await leaving;
+      const stopped = watched(right.elected.stop());
+      release();
+      await lab.clock.advance(30_000);
+      expect(stopped.state).to.equal('answered');
+      const asked = { name: 'shared/0', owner: 'x', ttlMs: leaseTtlMs, holder: 'x' };
+      expect((await lab.data.acquireLease(asked)).status).to.equal('granted');
+    });
+  }
 
   it('all have ended: no timer is left', async () => {
     await left.elected.ask('worker/a', { type: 'work', job: 'dig' });

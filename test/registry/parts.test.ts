@@ -185,6 +185,15 @@ describe('limits', () => {
     expect([listening(), clock.pending]).to.deep.equal([0, 0]);
   });
 
+  it('I11 bounded: given up before it was asked, nobody is asked, and it rejects with the reason of its signal', async () => {
+    const end = new AbortController();
+    end.abort(new Error('enough'));
+    const asked = caught(
+      bounded({ clock: simulatedClock(), timeoutMs: 100, signal: end.signal }, () => new Promise(() => {})),
+    );
+    expect((await asked).message).to.equal('enough');
+  });
+
   it('I11 unlessAborted: the reason of its signal, also where the asked one does not heed it; no listener stays', async () => {
     const end = new AbortController();
     const asked = caught(unlessAborted(end.signal, () => new Promise(() => {})));

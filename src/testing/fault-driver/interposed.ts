@@ -3,6 +3,7 @@
  * what the driver does. The order in which the parts of a step happen is that of `play`.
  */
 import { setTimeout } from 'node:timers/promises';
+import { onAbort } from '../../abort.js';
 import type { RpcName } from '../../csi/answers.js';
 import { responseCodec } from '../../csi/codec.js';
 import { type GrpcCode, grpcCodes } from '../../csi/codes.js';
@@ -113,9 +114,7 @@ class Call {
     const { number, step = {} } = await this.#director.begin(arrival);
     this.#number = number;
     this.#step = step;
-    const left = (): void => void this.#director.gone({ number, atMs: monotonicMs() });
-    if (call.signal.aborted) left();
-    else call.signal.addEventListener('abort', left, { once: true });
+    onAbort(call.signal, () => void this.#director.gone({ number, atMs: monotonicMs() }));
   }
 
   async #play(work: UnaryWork | undefined): Promise<object> {
@@ -196,10 +195,8 @@ class Call {
   #unlessGone(promise: Promise<void>): Promise<void> {
     const signal = this.#waiting();
     return new Promise((resolve, reject) => {
-      const left = (): void => reject(new Cut('gone'));
-      if (signal.aborted) return left();
-      signal.addEventListener('abort', left, { once: true });
-      promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', left));
+      const unsubscribe = onAbort(signal, () => reject(new Cut('gone')));
+      promise.then(resolve, reject).finally(unsubscribe);
     });
   }
 

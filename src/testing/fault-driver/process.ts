@@ -1,4 +1,5 @@
 /** The driver's process: the bundled driver behind a socket, with the script in between. Started by fault-driver.ts. */
+import { onAbort } from '../../abort.js';
 import { type Driver, openDriver } from '../../driver/driver.js';
 import type { Director } from './call.js';
 import { interposed } from './interposed.js';
@@ -42,7 +43,7 @@ const director: Director = {
 
 const ending = new AbortController();
 for (const reason of ['SIGTERM', 'disconnect']) process.once(reason, () => ending.abort());
-ending.signal.addEventListener('abort', () => void stop());
+onAbort(ending.signal, () => void stop());
 
 async function serve({ socketPath, takesOver, leavesSocket, ...options }: ServeOptions): Promise<Served> {
   const driver = await openDriver(driverOptionsOf(options));
