@@ -95,6 +95,7 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
     const found = await foundPids(runtime);
     closeApi = await serveApi({ runtime, socketPath, version, storeKind, drain });
     print(`stagecraft agent ${version} on node ${nodeId}, pid ${process.pid}`);
+    if (config.file !== undefined) print(`  conf  ${config.file}`);
     print(`  data  ${runtime.dataDir} (${words})`);
     print(`  api   unix://${socketPath}`);
     if (runtime.leadership.refusal) print(`  ${runtime.leadership.refusal}`);
@@ -193,7 +194,8 @@ async function applyTasks({ tasks }: Runtime, config: AgentConfig, print: Print)
   for (const { id } of unwanted) print(`  task ${id} is no longer configured: removing it`);
   await Promise.all(config.tasks.map((task) => tried(`${task.id} can't be started`, tasks.start(task))));
   for (const { id } of unwanted) void tried(`${id} can't be removed`, tasks.remove(id));
-  if (wanted.size === 0) print('  no tasks: name plugins to run in a configuration, and give it with --config');
+  const where = config.file ?? 'a file stagecraft.yaml here, or with --config FILE';
+  if (wanted.size === 0) print(`  no tasks: name plugins to run in ${where}`);
 }
 
 /** Where events were lost, or can't be read for a while, it goes on from what comes then. */

@@ -112,12 +112,14 @@ const configSchema = z.strictObject({
 
 /** Complete: every key has its default filled in, `dataDir` is absolute. */
 export type AgentConfig = z.output<typeof configSchema> & {
+  /** Where it was read; absent: all defaults. */
+  file?: string;
   /** The error for what shows only when a value is used, with its place in the file. */
   invalid(faults: Fault[]): StagecraftError;
 };
 
 /** For root the system's place, else the user's. */
-function defaultDataDir(): string {
+export function defaultDataDir(): string {
   if (process.getuid?.() === 0) return '/var/lib/stagecraft';
   return join(process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state'), 'stagecraft');
 }
@@ -141,7 +143,7 @@ export function loadConfig(file?: string): AgentConfig {
   if (redis?.passwordFile) redis.passwordFile = beside(redis.passwordFile);
   if (redis?.caFile) redis.caFile = beside(redis.caFile);
   if (config.secrets?.directory) config.secrets.directory = beside(config.secrets.directory);
-  return { ...config, dataDir: beside(config.dataDir) };
+  return { ...config, file: resolve(file), dataDir: beside(config.dataDir) };
 }
 
 /** @throws StagecraftError CONFIG_INVALID, as loadConfig */

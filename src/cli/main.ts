@@ -7,6 +7,7 @@
 import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { loadConfig } from '../agent/config.js';
+import { findConfig } from '../agent/find-config.js';
 import { errorTable, isErrorCode, messageOf, StagecraftError } from '../errors.js';
 import { packageVersion } from '../host/version.js';
 import { addActorCommands } from './actors.js';
@@ -19,7 +20,7 @@ import { addMountCommands } from './mounts.js';
 import { addNodeCommands } from './nodes.js';
 import { addPluginCommands } from './plugins.js';
 import { oneLine } from './print.js';
-import { print } from './reach.js';
+import { configDefault, print } from './reach.js';
 import { firstSignal } from './signals.js';
 import { addSnapshotCommands } from './snapshots.js';
 import { addTaskCommands } from './tasks.js';
@@ -30,7 +31,7 @@ const usageExit = 2;
 async function runAgent({ config }: { config?: string }): Promise<void> {
   const asked = firstSignal(); // before the start, which a signal doesn't cut short: its end follows at once
   const { startAgent } = await import('../agent/agent.js');
-  const agent = await startAgent(loadConfig(config), (line) => print(oneLine(line)));
+  const agent = await startAgent(loadConfig(findConfig(config)), (line) => print(oneLine(line)));
   // A failure is told by `ended`.
   asked.then(() => agent.stop()).catch(() => {});
   await agent.ended;
@@ -102,7 +103,7 @@ function makeProgram(): Command {
   program
     .command('agent')
     .description('run everything of this node in one process, until SIGTERM or SIGINT; plugin processes then stay')
-    .option('--config <file>', 'a YAML file; see docs/configuration.md')
+    .option('--config <file>', `a YAML file; ${configDefault}; see docs/configuration.md`)
     .action(runAgent);
   program
     .command('driver')

@@ -2,7 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { AgentReport } from '../agent/api.js';
-import { loadConfig } from '../agent/config.js';
+import { dataDirIn, findConfig } from '../agent/find-config.js';
 import { agentSocketPath } from '../agent/socket-path.js';
 import type { TaskReport } from '../agent/task-api.js';
 import { askAgent } from './client.js';
@@ -26,18 +26,27 @@ export const printJson = (value: unknown): void => print(JSON.stringify(value, n
 /** What was done, where there is nothing else to show. */
 export const tell = ({ json }: LookOptions, done: string): void => (json ? printJson({ done }) : print(done));
 
+/** Of `--config`. */
+export const configDefault = 'default: STAGECRAFT_CONFIG, else ./stagecraft.yaml, else /etc/stagecraft/agent.yaml';
+
 /** Gives a command the options that name an agent. */
 export const reach = (command: Command): Command =>
   command
-    .option('--config <file>', 'the configuration that the agent was started with')
-    .option('--socket <path>', "the agent's socket, instead of the one of the configuration");
+    .option('--config <file>', `the configuration of the agent; ${configDefault}`)
+    .option(
+      '--socket <path>',
+      "the agent's socket, instead of the one of the configuration; default: STAGECRAFT_SOCKET",
+    );
 
 /** As `reach`, for a command that has something to show. */
 export const lookAt = (command: Command, json = 'for programs'): Command => reach(command).option('--json', json);
 
+/** What a command line names goes before what the environment names. */
 export function socketOf({ config, socket }: ReachOptions): string {
   if (socket !== undefined) return socket;
-  const { dataDir } = loadConfig(config);
+  const { STAGECRAFT_SOCKET: named } = process.env;
+  if (config === undefined && named) return named;
+  const dataDir = dataDirIn(findConfig(config));
   // The agent goes by the name without symbolic links.
   return agentSocketPath(existsSync(dataDir) ? realpathSync(dataDir) : dataDir);
 }

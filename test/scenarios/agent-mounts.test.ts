@@ -42,9 +42,8 @@ describe('mounts of an agent', function () {
   /** As after `npm start`, in a directory of its own. */
   beforeEach(async () => {
     place = makePlace();
-    const configPath = join(place.directory, 'docs', 'quickstart.yaml');
-    mkdirSync(join(place.directory, 'docs'));
-    writeFileSync(configPath, readFileSync(join(root, 'docs', 'quickstart.yaml')));
+    const configPath = join(place.directory, 'stagecraft.yaml');
+    writeFileSync(configPath, readFileSync(join(root, 'stagecraft.yaml')));
     const dataDir = join(place.directory, '.stagecraft');
     place = { ...place, configPath, dataDir, socketPath: join(dataDir, 'agent.sock') };
     agent = new AgentProcess(place);
@@ -95,6 +94,27 @@ describe('mounts of an agent', function () {
     await agent.line(/ volume default\/data: unmounted for alloc web \(\d+ ms\)$/);
     await agent.line(/ alloc web: released$/);
     expect([mountsIn({ directory: join(place.dataDir, 'csi') }), leftovers()]).to.deep.equal([[], []]);
+  });
+
+  it('A2 the first steps that npm start prints work as printed, with an agent that finds its configuration', async () => {
+    expect(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts.start).to.equal(
+      'tsc -b && cat scripts/first-steps.txt && exec node "$PWD/dist/src/cli/main.js" agent',
+    );
+    await agent.kill('SIGTERM');
+    agent = new AgentProcess(place, [mainPath, 'agent'], []);
+    await agent.line(/^ {2}conf .*stagecraft\.yaml$/);
+    await agent.ready();
+    const text = readFileSync(join(root, 'scripts', 'first-steps.txt'), 'utf8');
+    const steps = [...text.matchAll(/^ {2}(\S.*)$/gm)].map(([, step = '']) => shell(step));
+    expect(steps.map((said) => said.split('\n').length)).to.deep.equal([1, 2, 1, 1, 1, 1, 1]);
+    const [created, , , read, released, deleted, drained] = steps;
+    expect([created, read, released, deleted, drained]).to.deep.equal([
+      'volume default/data is created: the plugin knows it as vol-…',
+      'hello',
+      'alloc web is released: it has no volumes here',
+      'volume default/data is deleted',
+      'drained: allocs are released, the plugin processes are stopped, and the agent has ended',
+    ]);
   });
 
   it('A5 H1 H5 M11 M16 what is killed under two volumes of an alloc, one a device: all stays as it is, to the same paths', async () => {

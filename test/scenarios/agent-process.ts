@@ -41,12 +41,17 @@ export class AgentProcess {
   readonly #exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   #ended = false;
 
-  /** @param program what node is given: `stagecraft agent`, or one that takes the same configuration */
+  /**
+   * @param program what node is given: `stagecraft agent`, or one that takes the same configuration
+   * @param given how it is given its configuration; empty: it finds that in the directory of its place
+   */
   constructor(
     readonly place: Place,
     program: string[] = [mainPath, 'agent'],
+    given: string[] = ['--config', place.configPath],
   ) {
-    this.child = spawn(process.execPath, [...program, '--config', place.configPath], {
+    this.child = spawn(process.execPath, [...program, ...given], {
+      ...(given.length === 0 && { cwd: place.directory }),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     for (const stream of [this.child.stdout, this.child.stderr]) {

@@ -1,6 +1,6 @@
 /** Volumes as an operator sees them: the tour of README.md as it stands there, tables, JSON, exit codes. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -31,9 +31,8 @@ describe('volumes of an agent', function () {
   /** As after `npm start`, in a directory of its own. */
   beforeEach(async () => {
     place = makePlace();
-    const configPath = join(place.directory, 'docs', 'quickstart.yaml');
-    mkdirSync(join(place.directory, 'docs'));
-    writeFileSync(configPath, readFileSync(join(root, 'docs', 'quickstart.yaml')));
+    const configPath = join(place.directory, 'stagecraft.yaml');
+    writeFileSync(configPath, readFileSync(join(root, 'stagecraft.yaml')));
     const dataDir = join(place.directory, '.stagecraft');
     place = { ...place, configPath, dataDir, socketPath: join(dataDir, 'agent.sock') };
     agent = new AgentProcess(place);

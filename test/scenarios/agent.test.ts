@@ -42,6 +42,7 @@ describe('agent', () => {
     );
     expect(plain).to.deep.equal([
       'stagecraft agent 0.1.0 on node n1, pid PID',
+      '  conf  DIR/agent.yaml',
       '  data  DIR/data (embedded store in state/)',
       '  api   unix://DIR/data/agent.sock',
       'TIME task hostpath: process started for RUN',
@@ -53,10 +54,10 @@ describe('agent', () => {
   });
 
   it('A2 the configuration of npm start brings the bundled driver to health, with all data in one directory', async () => {
-    const text = readFileSync(new URL('../../docs/quickstart.yaml', import.meta.url), 'utf8');
+    const text = readFileSync(new URL('../../stagecraft.yaml', import.meta.url), 'utf8');
     const directory = join(place.directory, 'clone');
-    mkdirSync(join(directory, 'docs'), { recursive: true });
-    const configPath = join(directory, 'docs', 'quickstart.yaml');
+    mkdirSync(directory);
+    const configPath = join(directory, 'stagecraft.yaml');
     writeFileSync(configPath, text);
     const dataDir = join(directory, '.stagecraft');
     const clone: Place = { directory, dataDir, configPath, socketPath: join(dataDir, 'agent.sock') };
@@ -65,7 +66,7 @@ describe('agent', () => {
       await started.line(/plugin hostpath \(csi-node\): healthy/);
       expect(cli('drain', '--config', configPath).status).to.equal(0);
       await started.exited;
-      expect(readdirSync(directory).sort()).to.deep.equal(['.stagecraft', 'docs']);
+      expect(readdirSync(directory).sort()).to.deep.equal(['.stagecraft', 'stagecraft.yaml']);
       expect(pluginPids(clone)).to.deep.equal([]);
     } finally {
       removePlace(clone, started);

@@ -1,0 +1,79 @@
+/** Which configuration is found, and which agent a command asks: what it names, the environment, the files. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { dataDirIn, findConfig } from '../../src/agent/find-config.js';
+import { mainPath } from '../scenarios/agent-process.js';
+
+describe('A1 A5 the configuration', () => {
+  let directory: string;
+  const file = (name: string, text = ''): string => {
+    const path = join(directory, name);
+    writeFileSync(path, text);
+    return path;
+  };
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'stagecraft-config-'));
+  });
+  afterEach(() => rmSync(directory, { recursive: true }));
+
+  it('A1 A5 --config goes before STAGECRAFT_CONFIG, that before the file here, that before the system’s', () => {
+    const [here, system] = [join(directory, 'here.yaml'), join(directory, 'system.yaml')];
+    const files = [here, system];
+    expect(findConfig(undefined, { env: {}, files })).to.equal(undefined);
+    file('system.yaml');
+    expect(findConfig(undefined, { env: { STAGECRAFT_CONFIG: '' }, files })).to.equal(system);
+    file('here.yaml');
+    expect(findConfig(undefined, { env: {}, files })).to.equal(here);
+    const env = { STAGECRAFT_CONFIG: file('named.yaml') };
+    expect(findConfig(undefined, { env, files })).to.equal(env.STAGECRAFT_CONFIG);
+    expect(findConfig('given.yaml', { env, files })).to.equal('given.yaml');
+  });
+
+  it('A5 STAGECRAFT_CONFIG names no file: the error names the variable and the path', () => {
+    const env = { STAGECRAFT_CONFIG: join(directory, 'nosuch.yaml') };
+    expect(() => findConfig(undefined, { env })).to.throw(
+      `STAGECRAFT_CONFIG names ${env.STAGECRAFT_CONFIG}: there is no such file`,
+    );
+  });
+
+  it('A5 the data directory is read from a file with faults elsewhere; its own fault is an error', () => {
+    const wrong = 'nodeId: 7\ntasks: [{ id: }]\nnosuch: true\n';
+    expect(dataDirIn(file('a.yaml', `${wrong}dataDir: data\n`))).to.equal(join(directory, 'data'));
+    expect(dataDirIn(file('b.yaml', `x: &d /var/x\ndataDir: *d\n`))).to.equal('/var/x');
+    expect(dataDirIn(file('c.yaml', `dataDir: data\nx: "no end\n`))).to.equal(join(directory, 'data'));
+    expect(dataDirIn(file('d.yaml', wrong))).to.equal(dataDirIn());
+    for (const text of ['dataDir: 7\n', 'dataDir: ""\n', 'x: "no end\n', 'dataDir: *nosuch\n'])
+      expect(() => dataDirIn(file('e.yaml', text)))
+        .to.throw()
+        .with.property('code', 'CONFIG_INVALID');
+    expect(() => dataDirIn(join(directory, 'nosuch.yaml')))
+      .to.throw()
+      .with.property('code', 'CONFIG_INVALID');
+  });
+
+  /** The socket that a command asks, where nobody answers. */
+  function asked(args: string[], env: Record<string, string> = {}): string {
+    const { stderr, status } = spawnSync(process.execPath, [mainPath, 'plugin', 'list', ...args], {
+      cwd: directory,
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, STAGECRAFT_CONFIG: '', STAGECRAFT_SOCKET: '', ...env },
+    });
+    expect(status).to.equal(3);
+    return /no agent answers at (\S+)/.exec(stderr)?.[1] ?? stderr;
+  }
+
+  it('A5 a command asks the agent that its options name, else the environment, else the file here', () => {
+    file('stagecraft.yaml', 'dataDir: here\nnosuch: 1\n');
+    const other = file('other.yaml', 'dataDir: other\n');
+    const env = { STAGECRAFT_SOCKET: '/run/env.sock' };
+    expect(asked([])).to.equal(join(directory, 'here', 'agent.sock'));
+    expect(asked([], { STAGECRAFT_CONFIG: other })).to.equal(join(directory, 'other', 'agent.sock'));
+    expect(asked([], env)).to.equal('/run/env.sock');
+    expect(asked(['--config', other], env)).to.equal(join(directory, 'other', 'agent.sock'));
+    expect(asked(['--socket', '/run/given.sock', '--config', other], env)).to.equal('/run/given.sock');
+  });
+});
