@@ -6,6 +6,7 @@ import type { Logger } from './engine/logger.js';
 import type { Random } from './engine/random.js';
 import type { Store } from './engine/store.js';
 import { StagecraftError } from './errors.js';
+import { faultIn, nodeIdSchema } from './host/names.js';
 import type { ClaimClient } from './mounts/claim-client.js';
 import type { OnPluginLoss } from './mounts/mount-watch.js';
 import type { Dependents } from './registry/dependents.js';
@@ -77,8 +78,6 @@ export interface LogOptions {
   /** A log larger than this is copied to an older one, then emptied; default 10 MiB. */
   maxBytes?: number | undefined;
 }
-
-const maxNodeIdBytes = 256;
 
 const invalid = (message: string): StagecraftError => new StagecraftError('INVALID_ARGUMENT', message);
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
@@ -179,10 +178,7 @@ function checkMountOptions({ onPluginLoss, claims }: Pick<RuntimeOptions, 'onPlu
     throw invalid(`claims must have the methods of a ClaimClient, it lacks ${missing.join(', ')}`);
 }
 
-function checkNodeId(nodeId: string): void {
-  const bytes = typeof nodeId === 'string' ? Buffer.byteLength(nodeId) : 0;
-  if (bytes < 1 || bytes > maxNodeIdBytes) {
-    throw invalid(`nodeId must be a string of 1 to ${maxNodeIdBytes} bytes, it has ${bytes}`);
-  }
-  if (/[\p{Cc}\p{Cs}]/u.test(nodeId)) throw invalid('nodeId has a control character or half of a surrogate pair in it');
+function checkNodeId(nodeId: unknown): void {
+  const fault = faultIn(nodeIdSchema, nodeId);
+  if (fault !== undefined) throw invalid(`nodeId ${fault}`);
 }

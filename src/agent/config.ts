@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { type Alias, type Document, LineCounter, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
 import { messageOf, StagecraftError } from '../errors.js';
+import { nodeIdSchema } from '../host/names.js';
 import { allowedKeys, inPlainWords } from '../host/plain-faults.js';
 import { taskSchema } from '../tasks/spec.js';
 import { offsetOf } from './yaml-place.js';
@@ -69,11 +70,7 @@ const secretsSchema = z
   });
 
 const configSchema = z.strictObject({
-  nodeId: z
-    .string()
-    .refine((id) => Buffer.byteLength(id) >= 1 && Buffer.byteLength(id) <= 256, 'must be 1 to 256 bytes')
-    .refine((id) => !/[\p{Cc}\p{Cs}]/u.test(id), 'must have no control characters or broken surrogate pairs')
-    .default(hostname),
+  nodeId: nodeIdSchema.default(hostname),
   dataDir: path.default(defaultDataDir),
   store: z.strictObject({ redis: redisSchema }).optional(),
   retention: z.strictObject({ journalEntries: count.optional(), topicEvents: count.optional() }).prefault({}),

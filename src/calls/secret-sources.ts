@@ -112,7 +112,7 @@ export function environment(prefix: string): SecretSource {
     find: async (name) => {
       const fault = faultIn(name);
       if (fault !== undefined) throw new Error(fault);
-      const value = process.env[name];
+      const value = Object.hasOwn(process.env, name) ? process.env[name] : undefined;
       if (value === undefined) throw new Error('there is no such variable in the environment');
       if (value === '') throw new Error('its variable is empty');
       return value;

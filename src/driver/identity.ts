@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Topology } from '../csi/generated/plain.js';
 import type { CsiHandlers } from '../csi/server.js';
 import { StagecraftError } from '../errors.js';
-import { maxNodeIdBytes } from './requests.js';
+import { faultIn, nodeIdSchema } from '../host/names.js';
 
 /** The driver's own name, as GetPluginInfo gives it. */
 export const driverName = 'hostpath.csi.stagecraft';
@@ -22,9 +22,8 @@ export function topologyOf(nodeId: string): Topology {
 
 /** @throws {StagecraftError} INVALID_ARGUMENT: CSI takes no such node id */
 export function checkNodeId(nodeId: string): void {
-  const bytes = Buffer.byteLength(nodeId);
-  if (bytes >= 1 && bytes <= maxNodeIdBytes) return;
-  throw new StagecraftError('INVALID_ARGUMENT', `a node id must have 1 to ${maxNodeIdBytes} bytes, not ${bytes}`);
+  const fault = faultIn(nodeIdSchema, nodeId);
+  if (fault !== undefined) throw new StagecraftError('INVALID_ARGUMENT', `a node id ${fault}`);
 }
 
 export const identityHandlers = (vendorVersion: string): CsiHandlers => ({

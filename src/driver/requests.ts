@@ -3,7 +3,7 @@ import { CsiStatus } from '../csi/server.js';
 
 const maxStringBytes = 128;
 const maxMapBytes = 4096;
-export const maxNodeIdBytes = 256;
+const maxNodeIdBytes = 256;
 
 /** The fields that are maps; all other objects are messages. */
 const maps = new Set(['parameters', 'mutableParameters', 'secrets', 'volumeContext', 'publishContext', 'segments']);

@@ -8,6 +8,7 @@ import { isOfModes } from '../../machines/volume-modes.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
 import { StagecraftError } from '../errors.js';
+import { nameSchema } from '../host/names.js';
 import {
   accessModeSchema,
   attachmentModeSchema,
@@ -18,7 +19,6 @@ import {
   isMap,
   keySchema,
   type PartsOf,
-  textSchema,
   type VolumeKeyInput,
 } from '../requests/fields.js';
 import type { KnownVolume } from './claim-client.js';
@@ -89,7 +89,7 @@ const modeIn = (usage: unknown): unknown => (usage as UsageParts).accessMode;
 
 const mountSchema = z.strictObject({
   volume: keySchema,
-  allocId: textSchema,
+  allocId: nameSchema,
   usage: consistent(z.strictObject(usageShape)),
 });
 
@@ -103,7 +103,7 @@ const pathSchema = z
   .refine((path) => !path.split('/').includes('..'), 'must have no .. in it');
 
 const volumeShape = {
-  name: textSchema,
+  name: nameSchema,
   volume: keySchema,
   mode: z.enum(['read', 'write']),
   taskPath: pathSchema,
@@ -145,7 +145,7 @@ const volumesSchema = listOf(volumeSchema);
 const askedVolumesSchema = listOf(askedVolumeSchema);
 const volumesOfAlloc = 'the volumes of the alloc';
 
-export const allocIdOf = (allocId: unknown): string => checked(textSchema, allocId, 'the alloc id');
+export const allocIdOf = (allocId: unknown): string => checked(nameSchema, allocId, 'the alloc id');
 
 /** @throws StagecraftError INVALID_ARGUMENT with every fault */
 export function knownMount(request: MountRequest): KnownMount {

@@ -1,12 +1,10 @@
 /** What `register` refuses, each fault by its own code, before anything is changed. */
 import type { PluginInfo } from '../../machines/plugin.js';
 import { type ErrorCode, StagecraftError } from '../errors.js';
+import { faultIn, maxMapBytes, nameSchema, textSchema } from '../host/names.js';
 import { checkSocketPath } from '../host/socket-path.js';
 import type { Dispenser } from './dispenser.js';
 
-/** The CSI specification's limits for strings and for maps of them. */
-const maxBytes = 128;
-const maxMapBytes = 4_096;
 /** What a kind of plugin must be able to do. */
 const abilities = ['connect', 'fingerprint', 'close'] as const;
 /** What every store takes as a name. */
@@ -17,8 +15,9 @@ const missing = (code: ErrorCode, what: string): StagecraftError =>
 
 const invalid = (message: string): StagecraftError => new StagecraftError('INVALID_ARGUMENT', message);
 
+/** A type is named by whoever writes its dispenser; the others are names that users give. */
 function checkPart(value: unknown, what: 'type' | 'name' | 'allocId', code: ErrorCode): void {
-  checkText(textOf(value, what, code), what);
+  checkText(textOf(value, what, code), what, what === 'type' ? textSchema : nameSchema);
 }
 
 /** What must be there as a string. */
@@ -28,10 +27,9 @@ function textOf(value: unknown, what: string, code: ErrorCode): string {
   return value;
 }
 
-function checkText(value: string, what: string): void {
-  const bytes = Buffer.byteLength(value);
-  if (bytes > maxBytes) throw invalid(`the ${what} has ${bytes} bytes: at most ${maxBytes} are allowed`);
-  if (/\p{Cs}/u.test(value)) throw invalid(`the ${what} has half of a surrogate pair in it: give whole characters`);
+function checkText(value: string, what: string, schema: typeof textSchema = textSchema): void {
+  const fault = faultIn(schema, value);
+  if (fault !== undefined) throw invalid(`the ${what} ${fault}`);
 }
 
 /** @throws StagecraftError PLUGIN_TYPE_MISSING, PLUGIN_NAME_MISSING, PLUGIN_ALLOC_ID_MISSING, INVALID_ARGUMENT */

@@ -3,37 +3,16 @@ import { z } from 'zod';
 import type { Bytes, Capability, CapacityRange, SecretRef } from '../../machines/csi-types.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
 import { StagecraftError } from '../errors.js';
+import { mapOf, maxMapBytes, maxTextBytes, nameSchema, sized, textSchema } from '../host/names.js';
 import { allowedKeys, inPlainWords } from '../host/plain-faults.js';
-
-/** The CSI specification's limits: of a string, of a map, of a node id. In bytes. */
-const maxTextBytes = 128;
-const maxMapBytes = 4_096;
-const maxNodeIdBytes = 256;
-
-const sized = (most: number): z.ZodString =>
-  z
-    .string()
-    .min(1, 'must not be empty')
-    .refine((text) => Buffer.byteLength(text) <= most, `must have at most ${most} bytes`)
-    .refine((text) => !/[\p{Cc}\p{Cs}]/u.test(text), 'must have no control characters or broken surrogate pairs');
-
-export const textSchema = sized(maxTextBytes);
-export const nodeIdSchema = sized(maxNodeIdBytes).refine(
-  (id) => !isOwnName(id),
-  'must not be what every object in JavaScript has',
-);
 
 const bytesOf = (map: Record<string, string>): number =>
   Object.entries(map)
     .flat()
     .reduce((sum, part) => sum + Buffer.byteLength(part), 0);
 
-/** JavaScript's own objects have them: as keys of what is kept they would be lost, or found where they are not. */
-const isOwnName = (text: string): boolean => text in Object.prototype;
-
 /** Of what is sent to drivers. */
-export const mapSchema = z
-  .record(z.string(), z.string())
+export const mapSchema = mapOf(z.string())
   .refine(
     (entries) => !/\p{Cs}/u.test(Object.entries(entries).flat().join(' ')),
     'must have no broken surrogate pairs, in keys and values',
@@ -121,17 +100,13 @@ type CapabilityParts = PartsOf<typeof capabilityShape>;
 
 export const capabilitySchema = fitting(z.strictObject(capabilityShape));
 
-export const namespaceSchema = textSchema.default('default');
-export const keySchema = z.strictObject({ namespace: namespaceSchema, id: textSchema });
+export const namespaceSchema = nameSchema.default('default');
+export const keySchema = z.strictObject({ namespace: namespaceSchema, id: nameSchema });
 
-const secretRef: z.ZodType<SecretRef> = z.union(
-  [z.string().min(1, 'must not be empty'), z.record(z.string(), z.string())],
-  {
-    error: 'must be a reference to a secret: a text that is not empty, or a map of texts',
-  },
-);
-export const secretsSchema = z
-  .record(z.string(), secretRef)
+const secretRef: z.ZodType<SecretRef> = z.union([z.string().min(1, 'must not be empty'), mapOf(z.string())], {
+  error: 'must be a reference to a secret: a text that is not empty, or a map of texts',
+});
+export const secretsSchema = mapOf(secretRef)
   .refine((refs) => !('' in refs), 'must have no empty key')
   .refine(
     (refs) => Object.keys(refs).every((key) => Buffer.byteLength(key) <= maxTextBytes),

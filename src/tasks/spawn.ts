@@ -43,7 +43,7 @@ function placeOf(paths: TaskPaths, request: SpawnRequest): Record<string, string
 }
 
 const filledIn = (argument: string, place: Record<string, string>): string =>
-  argument.replace(/\$\{(\w+)\}/g, (text, name: string) => place[name] ?? text);
+  argument.replace(/\$\{(\w+)\}/g, (text, name: string) => (Object.hasOwn(place, name) ? (place[name] ?? text) : text));
 
 /**
  * Processes that are our own children tell us themselves how they ended. One for each task id: that of its last run,

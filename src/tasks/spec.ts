@@ -3,6 +3,7 @@ import { isAbsolute, join, normalize, relative } from 'node:path';
 import { z } from 'zod';
 import type { TaskSpec } from '../../machines/task-types.js';
 import { messageOf, StagecraftError } from '../errors.js';
+import { mapOf, notInherited } from '../host/names.js';
 import { inPlainWords } from '../host/plain-faults.js';
 import { checkSocketPath } from '../host/socket-path.js';
 
@@ -46,10 +47,11 @@ const absolutePath = z
   .transform(normalize);
 
 const taskFields = z.strictObject({
-  id: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9._-]{0,31}$/, 'must be 1 to 32 of a-z, 0-9, . _ -, and begin with a letter or digit')
-    .describe('Names the task; its plugin is registered under this name.'),
+  id: notInherited(
+    z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9._-]{0,31}$/, 'must be 1 to 32 of a-z, 0-9, . _ -, and begin with a letter or digit'),
+  ).describe('Names the task; its plugin is registered under this name.'),
   type: z.enum(['node', 'controller', 'monolith']).describe('Which CSI services the process serves.'),
   command: z
     .array(
@@ -72,8 +74,7 @@ const taskFields = z.strictObject({
     })
     .optional()
     .describe('Instead of a command: where a plugin that somebody else runs listens.'),
-  env: z
-    .record(z.string(), z.string())
+  env: mapOf(z.string())
     .superRefine((env, context) => {
       for (const [name, message] of environmentFaults(env)) {
         context.addIssue({ code: 'custom', path: [name], message });

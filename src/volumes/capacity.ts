@@ -2,15 +2,9 @@
 import { z } from 'zod';
 import type { PluginAccess } from '../calls/plugin-access.js';
 import { StagecraftError } from '../errors.js';
+import { nameSchema } from '../host/names.js';
 import { type AwaitOptions, awaitSchema, checkedOptions } from '../requests/await-options.js';
-import {
-  capabilitySchema,
-  checked,
-  definedCapability,
-  parametersSchema,
-  segmentsSchema,
-  textSchema,
-} from '../requests/fields.js';
+import { capabilitySchema, checked, definedCapability, parametersSchema, segmentsSchema } from '../requests/fields.js';
 import type { ControllerPort } from './controller-port.js';
 import { refuseUnknown } from './volume-checks.js';
 import { bytesIn } from './volume-view.js';
@@ -44,7 +38,7 @@ export const capacityReader =
   async (plugin: string, request: CapacityRequest, options: AwaitOptions): Promise<Capacity> => {
     const { capability, parameters, segments } = checked(requestSchema, request, 'the request');
     const { timeoutMs, signal } = checkedOptions(awaitSchema, options);
-    refuseUnknown(checked(textSchema, plugin, 'the plugin'), { isKnownPlugin });
+    refuseUnknown(checked(nameSchema, plugin, 'the plugin'), { isKnownPlugin });
     const bounds = { signal: signal ?? new AbortController().signal };
     const admitted = await access.enter(plugin, { ...bounds, waitMs: timeoutMs ?? defaultMs, waits: () => {} });
     try {

@@ -13,7 +13,8 @@ import type { ActorView } from '../engine/engine.js';
 import { pages } from '../engine/pages.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { messageOf, StagecraftError } from '../errors.js';
-import { checked, keyOf, nodeIdSchema, segmentsSchema, textSchema, type VolumeKeyInput } from '../requests/fields.js';
+import { csiNodeIdSchema, nameSchema, nodeIdSchema } from '../host/names.js';
+import { checked, keyOf, segmentsSchema, type VolumeKeyInput } from '../requests/fields.js';
 import { type NodeUpdate, nodeUpdateOf } from './node-events.js';
 import { nodesTopic } from './node-kind.js';
 import type { NodeTarget } from './node-port.js';
@@ -32,8 +33,8 @@ export interface NodeStatus {
 }
 
 const pluginSchema = z.strictObject({
-  name: textSchema,
-  nodeId: nodeIdSchema,
+  name: nameSchema,
+  nodeId: csiNodeIdSchema,
   topology: segmentsSchema.optional(),
   maxVolumes: z.int().positive().optional(),
 });
@@ -50,7 +51,7 @@ const reportSchema = z.strictObject({
 });
 
 const reasonSchema = z.string().trim().min(1, 'must not be empty').max(1_024);
-const unstagedSchema = z.strictObject({ claimGeneration: z.int().nonnegative(), allocId: textSchema.optional() });
+const unstagedSchema = z.strictObject({ claimGeneration: z.int().nonnegative(), allocId: nameSchema.optional() });
 
 export type UnstagedReport = z.input<typeof unstagedSchema>;
 

@@ -1,12 +1,13 @@
 /** What a snapshot may be asked to be: checked whole, every fault at once with its path, before anything is stored. */
 import { z } from 'zod';
+import { nameSchema } from '../host/names.js';
 import { pageShape } from '../requests/actor-pages.js';
-import { checked, keySchema, mapSchema, secretsSchema, textSchema } from '../requests/fields.js';
+import { checked, keySchema, mapSchema, secretsSchema } from '../requests/fields.js';
 import { snapshotStates } from './states.js';
 
 const common = {
-  namespace: textSchema.default('default'),
-  id: textSchema,
+  namespace: nameSchema.default('default'),
+  id: nameSchema,
   parameters: mapSchema.default({}),
   secrets: secretsSchema.default({}),
 };
@@ -32,8 +33,8 @@ export type CheckedSnapshot = z.output<typeof snapshotSchema>;
 export type CheckedGroup = z.output<typeof groupSnapshotSchema>;
 
 const filterShape = {
-  namespace: textSchema.optional(),
-  plugin: textSchema.optional(),
+  namespace: nameSchema.optional(),
+  plugin: nameSchema.optional(),
   state: z.enum(snapshotStates).optional(),
 };
 

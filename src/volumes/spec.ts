@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Capability } from '../../machines/csi-types.js';
 import type { VolumeSpec as KnownSpec } from '../../machines/volume-types.js';
+import { nameSchema, textSchema } from '../host/names.js';
 import {
   capabilitySchema,
   capacitySchema,
@@ -13,7 +14,6 @@ import {
   namespaceSchema,
   secretsSchema,
   segmentsSchema,
-  textSchema,
 } from '../requests/fields.js';
 
 /** Of two lists of segments, whether each of the one is in the other. */
@@ -31,8 +31,8 @@ const isEmpty = (map: unknown): boolean =>
 export const specSchema = z
   .strictObject({
     namespace: namespaceSchema,
-    id: textSchema,
-    plugin: textSchema,
+    id: nameSchema,
+    plugin: nameSchema,
     capacity: capacitySchema.prefault({}),
     capabilities: z.array(capabilitySchema).min(1, 'must name at least one'),
     parameters: mapSchema.default({}),
@@ -46,7 +46,7 @@ export const specSchema = z
       )
       .prefault({}),
     source: z
-      .union([z.strictObject({ volume: keySchema }), z.strictObject({ volumeSnapshot: textSchema })], {
+      .union([z.strictObject({ volume: keySchema }), z.strictObject({ volumeSnapshot: nameSchema })], {
         error: 'must be { volume: { namespace, id } } or { volumeSnapshot: id }',
       })
       .optional(),

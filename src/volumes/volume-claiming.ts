@@ -6,16 +6,9 @@ import { nameOf } from '../../machines/volume-requests.js';
 import type { Claim, VolumeContext, VolumeKey } from '../../machines/volume-types.js';
 import { asData } from '../engine/data.js';
 import { StagecraftError } from '../errors.js';
+import { nameSchema, nodeIdSchema } from '../host/names.js';
 import { type AwaitOptions, awaitShape, type Telling } from '../requests/await-options.js';
-import {
-  accessModeSchema,
-  attachmentModeSchema,
-  checked,
-  keyOf,
-  nodeIdSchema,
-  textSchema,
-  type VolumeKeyInput,
-} from '../requests/fields.js';
+import { accessModeSchema, attachmentModeSchema, checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { addressOf, failed } from './volume-checks.js';
 import type { VolumeDesk } from './volume-desk.js';
 import type { VolumePlaces } from './volume-places.js';
@@ -126,7 +119,7 @@ export class VolumeClaiming {
 }
 
 const claimSchema = z.strictObject({
-  allocId: textSchema,
+  allocId: nameSchema,
   nodeId: nodeIdSchema,
   mode: z.enum(['read', 'write']),
   accessMode: accessModeSchema,

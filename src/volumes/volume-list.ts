@@ -3,14 +3,15 @@ import { z } from 'zod';
 import { volumesPrefix } from '../../machines/addresses.js';
 import type { VolumeContext } from '../../machines/volume-types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
+import { nameSchema, nodeIdSchema, textSchema } from '../host/names.js';
 import { type Page, pageOf, pageShape } from '../requests/actor-pages.js';
-import { checked, nodeIdSchema, textSchema } from '../requests/fields.js';
+import { checked } from '../requests/fields.js';
 import { volumeStates } from './states.js';
 import { stateOf, type Volume, volumeOf } from './volume-view.js';
 
 const filterSchema = z.strictObject({
-  namespace: textSchema.optional(),
-  plugin: textSchema.optional(),
+  namespace: nameSchema.optional(),
+  plugin: nameSchema.optional(),
   state: z.enum(volumeStates).optional(),
   node: nodeIdSchema.optional(),
   idPrefix: textSchema.optional(),

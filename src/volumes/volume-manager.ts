@@ -9,9 +9,10 @@ import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { StagecraftError } from '../errors.js';
+import { nameSchema, nodeIdSchema } from '../host/names.js';
 import type { Page } from '../requests/actor-pages.js';
 import type { AwaitOptions, Telling } from '../requests/await-options.js';
-import { checked, keyOf, nodeIdSchema, textSchema, type VolumeKeyInput } from '../requests/fields.js';
+import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import type { Capacity, CapacityRequest } from './capacity.js';
 import type { Expanded, ExpandRequest } from './expansion.js';
 import type { Reconciled, Reconciler } from './reconciler.js';
@@ -168,7 +169,7 @@ export class VolumeManager {
    * @throws StagecraftError VOLUME_NOT_FOUND, INVALID_ARGUMENT
    */
   async release(key: VolumeKeyInput, allocId: string, only: ReleaseOptions = {}): Promise<void> {
-    const known = checked(textSchema, allocId, 'the alloc id');
+    const known = checked(nameSchema, allocId, 'the alloc id');
     const { nodeId, generation } = checked(releaseSchema, only, 'the options');
     await this.#desk.tell(key, {
       type: 'volume.release',
@@ -218,7 +219,7 @@ export class VolumeManager {
    */
   async reconcile(plugin?: string): Promise<Reconciled[]> {
     this.#desk.refuseIfClosed();
-    if (plugin !== undefined) refuseUnknown(checked(textSchema, plugin, 'the plugin'), this.#options);
+    if (plugin !== undefined) refuseUnknown(checked(nameSchema, plugin, 'the plugin'), this.#options);
     return this.#options.reconciler.run(plugin);
   }
 

@@ -5,6 +5,7 @@ import { wishOf } from '../../machines/volume-modes.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { PublishRequest, VolumeContext } from '../../machines/volume-types.js';
 import { StagecraftError } from '../errors.js';
+import { nodeIdSchema } from '../host/names.js';
 import {
   type AwaitOptions,
   awaitSchema,
@@ -13,7 +14,7 @@ import {
   type Telling,
   timeLeft,
 } from '../requests/await-options.js';
-import { checked, keyOf, nodeIdSchema, type VolumeKeyInput } from '../requests/fields.js';
+import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { addressOf, capabilityOf, failed } from './volume-checks.js';
 import type { VolumeDesk } from './volume-desk.js';
 import type { VolumePlaces } from './volume-places.js';

@@ -209,7 +209,7 @@ stats: { intervalMs: 5000 }`;
     const text = 'nodeId: ""\nfingerprint: { intervalMs: -1 }\nlog: { level: loud }\n';
     const faults = faultsOf(text);
     expect(faults).to.have.length(3);
-    expect(faults[0]).to.match(/^agent\.yaml:1: nodeId: must be 1 to 256 bytes$/);
+    expect(faults[0]).to.match(/^agent\.yaml:1: nodeId: must not be empty$/);
     expect(faults[1]).to.match(/^agent\.yaml:2: fingerprint\.intervalMs: must be above 0$/);
     expect(faults[2]).to.match(/^agent\.yaml:3: log\.level: must be "debug" or "info" or "warn"/);
   });

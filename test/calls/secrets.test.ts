@@ -151,6 +151,13 @@ describe('secrets in the environment', () => {
     expect(await secrets.resolve(refs)).to.deep.equal({ a: 'x\n', b: 'x\n' });
   });
 
+  it('V19 a variable is named as what every object has: there is no such variable', async () => {
+    for (const own of ['constructor', '__proto__', 'toString'])
+      expect(await rejectionOf(envSecrets().resolve({ a: `env:${own}` }))).to.equal(
+        `a (env:${own}): there is no such variable in the environment`,
+      );
+  });
+
   it('V19 with a prefix only variables that begin with it are given', async () => {
     process.env[name] = 'x';
     expect(await envSecrets({ prefix: 'TEST_SECRET_' }).resolve({ a: `env:${name}` })).to.deep.equal({ a: 'x' });

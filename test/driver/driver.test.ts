@@ -91,8 +91,8 @@ describe('bundled driver: answers', () => {
     });
   }
 
-  for (const nodeId of ['', 'n'.repeat(257)]) {
-    it(`refuses a node id of ${nodeId.length} bytes`, async () => {
+  for (const nodeId of ['', 'n'.repeat(257), 'constructor', 'a\n']) {
+    it(`refuses a node id of ${nodeId.length} bytes: ${JSON.stringify(nodeId.slice(0, 20))}`, async () => {
       expect((await refusalOf(start({ nodeId }))).code).to.equal('INVALID_ARGUMENT');
     });
   }

@@ -162,7 +162,7 @@ describe('dispensers', () => {
       ['a list', [], 'must be an object'],
       ['nothing at all', null, 'must be an object'],
       ['an empty type', { '': whole }, 'empty type'],
-      ['a type of 129 bytes', { [`${'é'.repeat(64)}x`]: whole }, '129 bytes'],
+      ['a type of 129 bytes', { [`${'é'.repeat(64)}x`]: whole }, 'at most 128 bytes'],
       ['a type with half a surrogate pair', { 'x\ud800': whole }, 'surrogate'],
       ['null for a type', { device: null }, "the dispenser of 'device' is no object"],
       ['undefined for a type', { device: undefined }, "the dispenser of 'device' is no object"],

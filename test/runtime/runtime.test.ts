@@ -22,7 +22,7 @@ describe('createRuntime', () => {
     const faults: [title: string, more: object, why: string][] = [
       ['without a data directory', { dataDir: undefined }, 'dataDir must be the absolute path of a directory'],
       ['a relative data directory', { dataDir: 'data' }, 'is relative'],
-      ['without a node', { nodeId: undefined }, 'nodeId must be a string'],
+      ['without a node', { nodeId: undefined }, 'nodeId is missing'],
       ['the URL of a store', { store: 'redis://user:hunter2@db' }, "give redisStore('redis://…')"],
       ['null as a store', { store: null }, 'store must be a store'],
       ['null as times', { fingerprint: null }, 'fingerprint must be an object'],

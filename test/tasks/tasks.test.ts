@@ -63,6 +63,14 @@ describe('tasks', () => {
     expect(readFileSync(`/proc/${house.pid}/cmdline`, 'utf8').split('\0')).to.include(`unix://${socketPath}`);
   });
 
+  it('T2 an argument names in ${…} what every object has: it stays as it is', async () => {
+    const noted = join(dataDir, 'noted');
+    const noting = ['/bin/sh', '-c', 'echo "$0" > "$1"; shift; exec "$@"', '${constructor} ${toString}', noted];
+    await runtime.tasks.start({ ...hostpath, command: [...noting, ...command] });
+    await until(updates, 'healthy');
+    expect(readFileSync(noted, 'utf8')).to.equal('${constructor} ${toString}\n');
+  });
+
   it('T5 a start is told as started, then healthy, once each', async () => {
     await runtime.tasks.start(hostpath);
     await runtime.tasks.start(hostpath);

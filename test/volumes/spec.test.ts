@@ -1,7 +1,8 @@
 /** What a volume may be asked to be: each field, at its limits, all faults at once. */
 import { expect } from 'chai';
 import { StagecraftError } from '../../src/errors.js';
-import { checked, keyOf, nodeIdSchema } from '../../src/requests/fields.js';
+import { nodeIdSchema } from '../../src/host/names.js';
+import { checked, keyOf } from '../../src/requests/fields.js';
 import { knownSpec, specSchema, type VolumeSpec } from '../../src/volumes/spec.js';
 
 const capability = { accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
