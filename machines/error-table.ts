@@ -106,7 +106,7 @@ const rows = {
   VOLUME_EXISTS: {
     http: 409,
     when: 'there is one of that id with another spec, whose fields that differ are named; what a deleted one may have left was not acknowledged, or another volume has what is to be taken over',
-    todo: 'take another id, or delete that one; `acknowledge`',
+    todo: 'take another id, or delete that one; `retry` or `acknowledge` what it has left',
   },
   CSI_ID_TAKEN: {
     http: 502,
@@ -132,7 +132,7 @@ const rows = {
   SNAPSHOT_EXISTS: {
     http: 409,
     when: 'there is one of that id with another spec, whose fields that differ are named; what a deleted one may have left was not acknowledged, or another volume has what is to be taken over',
-    todo: 'take another id, or delete that one; `acknowledge`',
+    todo: 'take another id, or delete that one; `retry` or `acknowledge` what it has left',
   },
   SNAPSHOT_DELETING: {
     http: 409,

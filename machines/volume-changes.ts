@@ -320,8 +320,8 @@ const forced = 'deleted with force';
 export const discard = (context: VolumeContext, force: boolean): Change =>
   drafted(context, (draft) => {
     const isFirst = draft.deletion === null || (force && !draft.deletion.force);
-    const { tries } = draft.deletion ?? {};
-    draft.deletion = isFirst ? { force } : { force: force || draft.deletion?.force === true, ...(tries && { tries }) };
+    const { failure: _, ...before } = draft.deletion ?? {};
+    draft.deletion = isFirst ? { force } : { ...before, force: force || draft.deletion?.force === true };
     const { failure, inDoubt, made } = draft.creation;
     // Of no use, but there: it is deleted by its id.
     if (made) draft.csi = made;
@@ -344,10 +344,12 @@ function giveUpNodes(draft: Draft): void {
   draft.leftovers = [
     ...draft.leftovers,
     ...unreported.map(
-      ({ allocId, nodeId, csiNodeId }): Leftover => ({
+      ({ allocId, generation, nodeId, csiNodeId }): Leftover => ({
         what: 'staged',
         nodeId,
         csiNodeId,
+        allocId,
+        generation,
         ...atPlugin(draft),
         message: `node ${nodeId} has not reported that alloc ${allocId} let go of it`,
       }),
@@ -396,7 +398,10 @@ export const retry = (context: VolumeContext): Change =>
       const { tries: _, failure: __, ...modification } = draft.modification;
       draft.modification = modification;
     }
-    if (draft.deletion) draft.deletion = { force: draft.deletion.force };
+    if (draft.deletion) {
+      const { tries: _, failure: __, ...deletion } = draft.deletion;
+      draft.deletion = deletion;
+    }
   });
 
 function again(draft: Draft, nodeId: string, publication: Publication): void {

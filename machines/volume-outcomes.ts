@@ -259,7 +259,8 @@ function giveUp(draft: Draft, work: Work, { failure, isNotBegun }: FailedAttempt
   };
   if (work.kind === 'publish' || work.kind === 'unpublish') {
     const { nodeId, publication } = publicationAt(draft);
-    leftover('published', { nodeId, csiNodeId: publication.csiNodeId });
+    const { csiNodeId, fenced } = publication;
+    leftover('published', { nodeId, csiNodeId, ...(fenced !== undefined && { fenced }) });
     remove(draft, nodeId, failure);
   } else if (work.kind === 'create' && draft.csi) {
     // Its id is known from an attempt before: by that it is deleted.

@@ -310,11 +310,29 @@ const leftBehind = ({ leftovers }: VolumeContext): string =>
 
 /** What a deleted one of which something may be left answers to its creation. */
 export const hasLeftovers = (context: VolumeContext): Failure =>
-  refused('VOLUME_EXISTS', context, `${leftBehind(context)}: acknowledge that first`);
+  refused(
+    'VOLUME_EXISTS',
+    context,
+    `${leftBehind(context)}: ${isRetryable(context) ? 'retry or ' : ''}acknowledge that first`,
+  );
 
-/** The same to all else but its acknowledgement. */
-export const onlyLeftovers = (context: VolumeContext): Failure =>
-  refused('VOLUME_NOT_FOUND', context, `${leftBehind(context)}: see to that, then acknowledge it`);
+/** Whether calls to the plugin can undo some of what is left: what is staged, only its node can. */
+export const isRetryable = ({ spec, leftovers }: VolumeContext): boolean =>
+  spec !== null && leftovers.some(({ what }) => what !== 'staged');
+
+/** The same to all else but its retry and its acknowledgement. */
+export const onlyLeftovers = (context: VolumeContext): Failure => {
+  const todo = isRetryable(context) ? 'retry tries that once more; or see to that by hand' : 'see to that';
+  return refused('VOLUME_NOT_FOUND', context, `${leftBehind(context)}: ${todo}, then acknowledge it`);
+};
+
+/** What a retry is answered where only nodes can undo what is left. */
+export const leftBehindStaged = (context: VolumeContext): Failure =>
+  refused(
+    'VOLUME_IN_USE',
+    context,
+    `${leftBehind(context)}: its node has to report that it let go of it; or see to that by hand, then acknowledge it`,
+  );
 
 /** What one that is not deleted yet answers to whoever has seen to its leftovers. */
 export const nothingLeft = (context: VolumeContext): Failure =>

@@ -73,13 +73,35 @@ export function refusalIn(context: SnapshotContext, request: SnapshotRequest): F
 export const snapshotNotThere = (context: SnapshotContext): Failure =>
   refused('SNAPSHOT_NOT_FOUND', context, 'there is none: list them, or create it');
 
-/** What a deleted one answers of which something may be left. */
+const leftBehind = ({ leftovers }: SnapshotContext): string =>
+  `it was deleted, but may be left behind (${leftovers.join('; ')})`;
+
+/** What a deleted one answers to its creation of which something may be left. */
 export const snapshotHasLeftovers = (context: SnapshotContext): Failure =>
-  refused(
-    'SNAPSHOT_EXISTS',
-    context,
-    `it was deleted, but may be left behind (${context.leftovers.join('; ')}): acknowledge that first`,
-  );
+  refused('SNAPSHOT_EXISTS', context, `${leftBehind(context)}: retry or acknowledge that first`);
+
+/** The same to all else but its retry and its acknowledgement. */
+export const snapshotOnlyLeftovers = (context: SnapshotContext): Failure => {
+  const todo = `${isSnapshotRetryable(context) ? 'retry tries that once more; or ' : ''}see to that by hand, then acknowledge it`;
+  return refused('SNAPSHOT_NOT_FOUND', context, `${leftBehind(context)}: ${todo}`);
+};
+
+/** Whether it is known of what is left how to undo it. */
+export const isSnapshotRetryable = ({ left }: SnapshotContext): boolean =>
+  left !== undefined && (left.made.length > 0 || left.isInDoubt === true);
+
+/** Deletes with force once more what is left. */
+export const retrySnapshotLeftovers = ({ left }: SnapshotContext): SnapshotChange => ({
+  context: {
+    deletion: { force: true },
+    csi: null,
+    discards: left?.made ?? [],
+    creation: left?.isInDoubt ? { inDoubt: true } : {},
+    removal: {},
+    leftovers: [],
+    left: { made: [] },
+  },
+});
 
 /** What one that is not deleted yet answers to whoever has seen to its leftovers. */
 export const snapshotNothingLeft = (context: SnapshotContext): Failure =>
@@ -236,10 +258,13 @@ const isGivenUp = ({ deletion }: SnapshotContext, { failure }: FailedAttempt, tr
 
 /** With a forced deletion: what it may leave is remembered. */
 function giveUp(context: SnapshotContext, { failure }: FailedAttempt): SnapshotChange {
-  const what = doomed(context)?.csiId ?? `what was asked for as ${nameWithPlugin(context)}`;
+  const made = doomed(context);
+  const what = made?.csiId ?? `what was asked for as ${nameWithPlugin(context)}`;
+  const before = context.left ?? { made: [] };
+  const left = made ? { ...before, made: [...before.made, made] } : { ...before, isInDoubt: true as const };
   const leftovers = [...context.leftovers, `${what}: ${failure.message}`];
   const removed = context.csi || context.discards.length > 0 ? removedSnapshot(context).context : {};
-  return { context: { ...removed, creation: {}, leftovers } };
+  return { context: { ...removed, creation: {}, leftovers, left } };
 }
 
 function pieceFailed(context: SnapshotContext, attempt: FailedAttempt, piece: 'readiness' | 'removal'): SnapshotChange {

@@ -82,8 +82,10 @@ export interface SnapshotContext {
   discards: MadeSnapshot[];
   removal: PieceOfWork;
   deletion: { force: boolean } | null;
-  /** What may be left of it at the plugin, as a forced deletion could not find out. */
+  /** What may be left of it at the plugin, as a forced deletion could not find out. In words. */
   leftovers: string[];
+  /** The same, to be tried once more. Absent in what was stored before this was kept. */
+  left?: { made: MadeSnapshot[]; isInDoubt?: true };
   work: SnapshotWork | null;
   /** Why the call that it is at has not been made: as long as this is so, none is. */
   awaiting: Awaiting | null;

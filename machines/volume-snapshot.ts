@@ -12,6 +12,7 @@ import {
   failedSnapshot,
   goneSnapshot,
   isSnapshotGone,
+  isSnapshotRetryable,
   lookedAt,
   madeSnapshot,
   nameWithPlugin,
@@ -20,10 +21,12 @@ import {
   refusalIn,
   removedSnapshot,
   retrySnapshot,
+  retrySnapshotLeftovers,
   type SnapshotChange,
   snapshotHasLeftovers,
   snapshotNothingLeft,
   snapshotNotThere,
+  snapshotOnlyLeftovers,
 } from './volume-snapshot-changes.js';
 import type {
   CreateSnapshotCall,
@@ -123,6 +126,7 @@ export const snapshotMachine = (kind: SnapshotKind) =>
       isDeleting: ({ context: { work, deletion } }) => deletion !== null && work?.kind === 'remove',
       isGone: ({ context }) => isSnapshotGone(context),
       isAllGone: ({ context }) => isSnapshotGone(context) && context.leftovers.length === 0,
+      isRetryable: ({ context }) => isSnapshotRetryable(context),
       hasFailed: ({ context: { creation, readiness, removal } }) =>
         [creation, readiness, removal].some(({ failure }) => failure !== undefined),
     },
@@ -206,7 +210,15 @@ export const snapshotMachine = (kind: SnapshotKind) =>
             on: {
               'snapshot.create': answered((context) => ({ error: snapshotHasLeftovers(context) })),
               'snapshot.acknowledge': 'confirmed',
-              '*': answered((context) => ({ error: snapshotNotThere(context) })),
+              'snapshot.retry': [
+                {
+                  guard: 'isRetryable',
+                  target: '#settling',
+                  actions: { type: 'change', params: ({ context }) => retrySnapshotLeftovers(context) },
+                },
+                answered((context) => ({ error: snapshotOnlyLeftovers(context) })),
+              ],
+              '*': answered((context) => ({ error: snapshotOnlyLeftovers(context) })),
             },
           },
         },

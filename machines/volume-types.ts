@@ -130,6 +130,11 @@ export interface Leftover {
   csiId?: string;
   /** Else the name that the plugin was given for it. */
   name?: string;
+  /** Of what is staged: whose claim its node has not reported. Absent in what was stored before this was kept. */
+  allocId?: string;
+  generation?: number;
+  /** Of what is published: why its node did not have to report it unstaged. */
+  fenced?: string;
   message: string;
 }
 
@@ -208,7 +213,13 @@ export interface VolumeContext {
   modification: Modification | null;
   /** What its parameters have been changed to since it was made. */
   modifiedTo: Record<string, string> | null;
-  deletion: { force: boolean; tries?: Tries; failure?: CallFailure } | null;
+  deletion: {
+    force: boolean;
+    /** The plugin has it no more: only what is left on nodes is undone. */
+    isConfirmed?: true;
+    tries?: Tries;
+    failure?: CallFailure;
+  } | null;
   leftovers: Leftover[];
   /** What its plugin said of it last; null: nothing out of the ordinary. */
   sighting: Seen | null;

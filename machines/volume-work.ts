@@ -55,7 +55,8 @@ function* pieces(context: VolumeContext, nowMs: number): Generator<Piece> {
     yield piece(kind, publication.tries, nodeId);
   }
   if (deletion) {
-    if (!isPublished && !deletion.failure && !spec?.external) yield piece('delete', deletion.tries);
+    if (!isPublished && !deletion.failure && !deletion.isConfirmed && !spec?.external)
+      yield piece('delete', deletion.tries);
     return;
   }
   if (expansion && !expansion.failure) yield piece('expand', expansion.tries);
@@ -72,7 +73,7 @@ export function nextWork(context: VolumeContext, nowMs: number): Work | null {
 /** Whether all that a deletion asks for is done. What was not made here is let go of, never deleted. */
 export function isGone({ spec, csi, creation, deletion, publications }: VolumeContext): boolean {
   if (deletion === null || Object.keys(publications).length > 0) return false;
-  return spec?.external !== undefined || (!csi && !creation.inDoubt);
+  return spec?.external !== undefined || deletion.isConfirmed === true || (!csi && !creation.inDoubt);
 }
 
 /** What holds it up until something else is asked for: one node that failed is in the way of its deletion only. */

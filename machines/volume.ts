@@ -40,13 +40,15 @@ import {
   withdrawWaiting,
 } from './volume-changes.js';
 import type { Change } from './volume-draft.js';
+import { clearStaged, isLeftStaged, leftoversAnswer, onlyStaged, retryLeftovers } from './volume-leftovers.js';
 import { nodeExpanded } from './volume-node-expansion.js';
 import { awaits, created, deleted, expanded, failed, modified, published, unpublished } from './volume-outcomes.js';
-import { hasLeftovers, nothingLeft, notThere, onlyLeftovers, refusalAnswer, refusalOf } from './volume-requests.js';
+import { hasLeftovers, isRetryable, nothingLeft, notThere, refusalAnswer, refusalOf } from './volume-requests.js';
 import { observed } from './volume-sightings.js';
 import { answered, callStates, changed, refused } from './volume-states.js';
 import type {
   CreateAnswer,
+  Unstaged,
   VolumeChanged,
   VolumeContext,
   VolumeInput,
@@ -107,6 +109,8 @@ export const volumeMachine = setup({
     },
     isGone: ({ context }) => isGone(context),
     isAllGone: ({ context }) => isGone(context) && context.leftovers.length === 0,
+    isRetryable: ({ context }) => isRetryable(context),
+    isLeftStaged: ({ context }, report: Unstaged) => isLeftStaged(context, report),
     hasFailed: ({ context }) => failureOf(context) !== undefined,
     hasPublished: ({ context }) => hasPublished(context),
   },
@@ -204,8 +208,24 @@ export const volumeMachine = setup({
           on: {
             'volume.create': answered((context) => ({ error: hasLeftovers(context) })),
             'volume.acknowledge': 'confirmed',
-            '*': answered((context) => ({ error: onlyLeftovers(context) })),
+            'volume.retry': [
+              {
+                guard: 'isRetryable',
+                target: '#volume.settling',
+                actions: { type: 'change', params: ({ context }) => retryLeftovers(context) },
+              },
+              answered(onlyStaged),
+            ],
+            'volume.unstaged': [
+              {
+                guard: { type: 'isLeftStaged', params: ({ event }) => event },
+                actions: { type: 'change', params: ({ context, event }) => clearStaged(context, event) },
+              },
+              answered(leftoversAnswer),
+            ],
+            '*': answered(leftoversAnswer),
           },
+          always: { guard: 'isAllGone', target: 'confirmed' },
         },
       },
     },

@@ -113,8 +113,11 @@ export async function remove<TReport extends Report>(
     return tell(options, `${waited.name} is ${before ? kind.deleted(before) : 'deleted'}`);
   const done = `${waited.name} is deleted, but may be left behind`;
   if (options.json) return printJson({ done, leftovers: one.leftovers });
-  const advice = `see to that by hand, then: stagecraft ${acknowledging(kind, id, options)}`;
-  print([`${done}:`, ...kind.leftovers(one).map((what) => `  ${what}`), advice].join('\n'));
+  const todo = [
+    `once the cause is mended, try it once more: ${requesting('retry', kind, id, options)}`,
+    `or see to that by hand, then: ${requesting('acknowledge', kind, id, options)}`,
+  ];
+  print([`${done}:`, ...kind.leftovers(one).map((what) => `  ${what}`), ...todo].join('\n'));
 }
 
 async function ifThere<TReport>(socketPath: string, path: string): Promise<TReport | undefined> {
@@ -126,5 +129,5 @@ async function ifThere<TReport>(socketPath: string, path: string): Promise<TRepo
   }
 }
 
-const acknowledging = ({ name }: Named, id: string, { namespace }: InNamespace): string =>
-  `${name.replace(' ', '-')} acknowledge ${id}${namespace === 'default' ? '' : ` --namespace ${namespace}`}`;
+const requesting = (request: string, { name }: Named, id: string, { namespace }: InNamespace): string =>
+  `stagecraft ${name.replace(' ', '-')} ${request} ${id}${namespace === 'default' ? '' : ` --namespace ${namespace}`}`;

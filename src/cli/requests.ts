@@ -34,16 +34,18 @@ interface Troubled {
   expansion?: { message?: string };
   modification?: { message?: string };
   publications?: Record<string, { message?: string }>;
+  leftovers?: unknown[];
 }
 
-const isTroubled = ({ error, expansion, modification, publications = {} }: Troubled): boolean =>
+const isTroubled = ({ error, expansion, modification, publications = {}, leftovers = [] }: Troubled): boolean =>
   error !== undefined ||
+  leftovers.length > 0 ||
   [expansion, modification, ...Object.values(publications)].some((piece) => piece?.message !== undefined);
 
 /** What both may be asked for; `done`: what has come of it. */
 const requests = {
   retry: {
-    description: 'try again what has failed, and what waits for its time',
+    description: 'try again what has failed, what waits for its time, and what a forced deletion has left',
     done: (before: Troubled) =>
       isTroubled(before) ? 'is tried again' : 'has nothing to be tried again: nothing failed',
   },

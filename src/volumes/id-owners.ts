@@ -177,8 +177,10 @@ export const snapshotIds: IdSort = {
   isLeftBehind: ({ state }) => snapshotStateOf(state) === 'deleted',
 };
 
-const snapshotIdsIn = ({ kind, spec, csi, discards }: SnapshotContext): PluginId[] =>
-  [...(csi ? [csi] : []), ...discards].flatMap((made) => idsOfSnapshot(kind, spec?.plugin ?? '', made));
+const snapshotIdsIn = ({ kind, spec, csi, discards, left }: SnapshotContext): PluginId[] =>
+  [...(csi ? [csi] : []), ...discards, ...(left?.made ?? [])].flatMap((made) =>
+    idsOfSnapshot(kind, spec?.plugin ?? '', made),
+  );
 
 /** All ids that a plugin gives as it makes one. */
 export const idsOfSnapshot = (kind: SnapshotKind, plugin: string, { csiId, members }: MadeSnapshot): PluginId[] => [

@@ -6,7 +6,7 @@ import type { StateValue } from 'xstate';
 import { z } from 'zod';
 import type { CallFailure } from '../../machines/csi-types.js';
 import { isSameData } from '../../machines/same-data.js';
-import { snapshotName } from '../../machines/volume-snapshot-changes.js';
+import { snapshotName, snapshotOnlyLeftovers } from '../../machines/volume-snapshot-changes.js';
 import type {
   SnapshotSpec as KnownSpec,
   SnapshotContext,
@@ -125,7 +125,10 @@ export class SnapshotManager<TSpec, TView> {
     await this.#reach(known, waiting, 'deleted', isOver, true);
   }
 
-  /** What failed is tried again, and what waits for its time is tried now. @throws StagecraftError SNAPSHOT_NOT_FOUND */
+  /**
+   * What failed is tried again, and what waits for its time is tried now; of one that was deleted with force, what is left.
+   * @throws StagecraftError SNAPSHOT_NOT_FOUND
+   */
   async retry(key: VolumeKeyInput): Promise<void> {
     await this.#tell(key, { type: 'snapshot.retry' });
   }
@@ -211,8 +214,10 @@ export class SnapshotManager<TSpec, TView> {
 
   async #present(key: SnapshotKey): Promise<View> {
     const view = await this.#view(key);
-    if (!view || snapshotStateOf(view.state) === 'deleted') throw this.#notFound(key);
-    return view;
+    if (!view) throw this.#notFound(key);
+    if (snapshotStateOf(view.state) !== 'deleted') return view;
+    const { code, message } = snapshotOnlyLeftovers(view.context);
+    throw new StagecraftError(code, message, { address: this.#addressOf(key) });
   }
 
   /**

@@ -179,7 +179,10 @@ export class VolumeManager {
     });
   }
 
-  /** What failed is tried again, and what waits for its time is tried now. @throws StagecraftError VOLUME_NOT_FOUND */
+  /**
+   * What failed is tried again, and what waits for its time is tried now; of one that was deleted with force, what is left.
+   * @throws StagecraftError VOLUME_NOT_FOUND; VOLUME_IN_USE: only a node can undo what is left
+   */
   async retry(key: VolumeKeyInput): Promise<void> {
     await this.#desk.tell(key, { type: 'volume.retry' });
   }

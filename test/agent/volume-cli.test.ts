@@ -66,7 +66,8 @@ describe('A5 volumes on the command line', function () {
           'volume team/z is deleted, but may be left behind:',
           '  published on node a (n-a), csi id vol-1: busy',
           '  created, csi id vol-1: busy',
-          'see to that by hand, then: stagecraft volume acknowledge z --namespace team',
+          'once the cause is mended, try it once more: stagecraft volume retry z --namespace team',
+          'or see to that by hand, then: stagecraft volume acknowledge z --namespace team',
           '',
         ].join('\n'),
         stderr: '',
@@ -92,7 +93,8 @@ describe('A5 volumes on the command line', function () {
       const { stdout } = await cli('group-snapshot', 'delete', 't', '--force');
       expect(stdout.split('\n').slice(1)).to.deep.equal([
         '  made, csi id g-1: busy',
-        'see to that by hand, then: stagecraft group-snapshot acknowledge t',
+        'once the cause is mended, try it once more: stagecraft group-snapshot retry t',
+        'or see to that by hand, then: stagecraft group-snapshot acknowledge t',
         '',
       ]);
     });
