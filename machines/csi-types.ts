@@ -20,6 +20,12 @@ export interface Capability {
   mountFlags?: string[];
 }
 
+/**
+ * Whose volumes an instance of a plugin can work on. `shared`: those of every instance, on whatever host. `host`: those
+ * that were made on its own host, which no other instance knows.
+ */
+export type PluginScope = 'shared' | 'host';
+
 /** Where something is, e.g. `{ zone: 'a' }`. */
 export type Segments = Record<string, string>;
 

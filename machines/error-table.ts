@@ -159,6 +159,12 @@ const rows = {
     when: 'its availability is `pause` or `drain`',
     todo: 'set it to `active`',
   },
+  VOLUME_ELSEWHERE: {
+    http: 409,
+    isRetryable: true,
+    when: 'the volume or snapshot is on another host, whose agent alone can call the plugin for it; the message names that node',
+    todo: 'ask again once the agent of that node leads; see [volumes on one host](volumes.md#volumes-on-one-host)',
+  },
   VOLUME_NOT_CONFIRMED: {
     http: 409,
     when: 'the plugin does not know an `external` volume as it was described; the message has its words',

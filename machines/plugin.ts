@@ -1,5 +1,6 @@
 /** One running plugin instance, behind one socket. Diagram: docs/machines/plugin.md (generated). */
 import { assign, emit, enqueueActions, setup } from 'xstate';
+import type { PluginScope } from './csi-types.js';
 import { type Stamped, unboundLoop } from './host.js';
 import { isSameData } from './same-data.js';
 
@@ -29,6 +30,8 @@ export interface PluginBasics extends NodeInfo {
   vendorVersion: string;
   /** What the plugin as a whole offers, e.g. `CONTROLLER_SERVICE`. */
   pluginCapabilities?: string[];
+  /** What the driver says of its own scope; absent: nothing. */
+  scope?: PluginScope;
 }
 
 /** What one round of looking at a plugin found. Absent fields are not known (yet). */

@@ -59,12 +59,13 @@ export const losses = (context: TaskContext, description: string): MessageParams
 
 /** The new instances go in front before the dead ones go: nobody is promoted in between. */
 export const registrations = (context: TaskContext): MessageParams[] => {
-  const { id, type, stagePublishBaseDir } = mustSpec(context);
+  const { id, type, stagePublishBaseDir, scope } = mustSpec(context);
   const { allocId, socketPath } = mustSpawned(context);
   const version = context.ready?.vendorVersion;
+  const options = { ...(stagePublishBaseDir && { stagePublishBaseDir }), ...(scope && { scope }) };
   const more = {
     ...(version && { version }),
-    ...(stagePublishBaseDir && { options: { stagePublishBaseDir } }),
+    ...(Object.keys(options).length > 0 && { options }),
   };
   const added = pluginTypes[type].map((pluginType) => ({
     to: pluginsAddress(context.node, pluginType, id),

@@ -1,5 +1,6 @@
 /** What the task machine (task.ts) is given, keeps and tells. */
 import type { BackoffPolicy } from './backoff.js';
+import type { PluginScope } from './csi-types.js';
 import type { Stamped } from './host.js';
 
 export type TaskType = 'node' | 'controller' | 'monolith';
@@ -17,6 +18,8 @@ export interface TaskSpec {
   mountDir?: string | undefined;
   /** Below which the plugin is told to stage and publish volumes, as it sees the path. */
   stagePublishBaseDir?: string | undefined;
+  /** Whose volumes the plugin can work on; absent: as its driver says, else `shared`. */
+  scope?: PluginScope | undefined;
   /** How long a start may take until the plugin answers, in milliseconds. */
   healthTimeoutMs: number;
   restart: RestartPolicy;

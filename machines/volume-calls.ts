@@ -1,5 +1,5 @@
 /** The calls that the volume machine (volume.ts) asks for: all that each is made with but the secrets. Pure. */
-import type { Bytes, Capability, CapacityRange, SecretRef } from './csi-types.js';
+import type { Bytes, Capability, CapacityRange, SecretRef, Segments } from './csi-types.js';
 import { isOfModes, mayBeThere } from './volume-modes.js';
 import { publicationAt } from './volume-outcomes.js';
 import type { VolumeContext, VolumeSpec } from './volume-types.js';
@@ -10,6 +10,10 @@ export interface VolumeCall {
   secrets: Record<string, SecretRef>;
   /** Waits for the plugin for a while only, then fails. */
   isForced: boolean;
+  /** The only node whose agent makes the call; absent: none is known. */
+  home?: string;
+  /** Where the volume can be used, while its home is not known. */
+  topology?: Segments[];
 }
 
 export interface CreateCall extends VolumeCall {
@@ -62,7 +66,12 @@ const mustSpec = ({ spec }: VolumeContext): VolumeSpec => {
 
 const callOf = (context: VolumeContext): VolumeCall => {
   const { plugin, secrets } = mustSpec(context);
-  return { plugin, secrets, isForced: context.deletion?.force === true };
+  const { home, csi } = context;
+  const topology = csi?.accessibleTopology ?? [];
+  return {
+    ...{ plugin, secrets, isForced: context.deletion?.force === true },
+    ...(home ? { home } : topology.length > 0 && { topology }),
+  };
 };
 
 export const createCallOf = (context: VolumeContext): CreateCall => ({

@@ -43,16 +43,20 @@ export const nobody = ({ namespace, id, seq }: VolumeInput): VolumeContext => ({
   modifiedTo: null,
   deletion: null,
   leftovers: [],
+  home: null,
   sighting: null,
   work: null,
   awaiting: null,
 });
 
 /** @param asked `name`: what the plugin is to call it */
-export const begun = (context: VolumeContext, asked: { spec: VolumeSpec; uid: string; name: string }): Change => {
+export const begun = (
+  context: VolumeContext,
+  asked: { spec: VolumeSpec; uid: string; name: string; home?: string },
+): Change => {
   const { key, generation } = context;
-  const { spec, uid, name } = asked;
-  return { context: { ...nobody({ ...key, seq: generation }), spec, uid, name } };
+  const { spec, uid, name, home } = asked;
+  return { context: { ...nobody({ ...key, seq: generation }), spec, uid, name, home: home ?? null } };
 };
 
 export const publish = (

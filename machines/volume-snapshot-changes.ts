@@ -45,6 +45,7 @@ export const noSnapshot = ({ kind, namespace, id }: SnapshotInput): SnapshotCont
   removal: {},
   deletion: null,
   leftovers: [],
+  home: null,
   work: null,
   awaiting: null,
 });
@@ -113,8 +114,8 @@ export const snapshotNothingLeft = (context: SnapshotContext): Failure =>
 
 export const begunSnapshot = (
   { kind, key }: SnapshotContext,
-  { spec, uid, name }: Extract<SnapshotRequest, { type: 'snapshot.create' }>,
-): SnapshotChange => ({ context: { ...noSnapshot({ kind, ...key }), spec, uid, name } });
+  { spec, uid, name, home }: Extract<SnapshotRequest, { type: 'snapshot.create' }>,
+): SnapshotChange => ({ context: { ...noSnapshot({ kind, ...key }), spec, uid, name, home: home ?? null } });
 
 /** What failed is tried again at once: nothing is known to stand in its way. */
 const afresh = ({ creation }: SnapshotContext): Partial<SnapshotContext> => ({

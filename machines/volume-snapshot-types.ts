@@ -86,6 +86,8 @@ export interface SnapshotContext {
   leftovers: string[];
   /** The same, to be tried once more. Absent in what was stored before this was kept. */
   left?: { made: MadeSnapshot[]; isInDoubt?: true };
+  /** As of its volumes: the node whose agent alone makes its calls, or null. Absent in what was stored before this was kept. */
+  home?: string | null;
   work: SnapshotWork | null;
   /** Why the call that it is at has not been made: as long as this is so, none is. */
   awaiting: Awaiting | null;
@@ -108,6 +110,8 @@ interface PluginCall {
   secrets: Record<string, SecretRef>;
   /** Waits for the plugin for a while only, then fails. */
   isForced: boolean;
+  /** The only node whose agent makes the call; absent: none is known. */
+  home?: string;
 }
 
 export interface CreateSnapshotCall extends PluginCall {
@@ -131,7 +135,8 @@ export interface RemoveSnapshotCall extends PluginCall {
 
 /** What requests ask for; each is answered. */
 export type SnapshotRequest =
-  | { type: 'snapshot.create'; spec: SnapshotSpec; uid: string; name: string }
+  /** `home`: of its volumes. */
+  | { type: 'snapshot.create'; spec: SnapshotSpec; uid: string; name: string; home?: string }
   | { type: 'snapshot.delete'; force: boolean }
   | { type: 'snapshot.retry' }
   | { type: 'snapshot.acknowledge' };
@@ -140,6 +145,8 @@ export type SnapshotMachineEvent = (
   | SnapshotRequest
   /** The call that it is at waits, for the plugin or for its turn: no call was made yet. */
   | ({ type: 'call.awaits' } & Awaiting)
+  /** Where its calls are made from here on: no call was made yet by the one that it is at. */
+  | { type: 'call.home'; home: string }
   /** Raised by the machine itself: is there something else to do now? */
   | { type: 'settle' }
 ) &

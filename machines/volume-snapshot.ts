@@ -43,10 +43,10 @@ import type {
 } from './volume-snapshot-types.js';
 import { answered, callStates, changed, refused } from './volume-states.js';
 
-const callOf = ({ spec, deletion }: SnapshotContext) => {
+const callOf = ({ spec, deletion, home }: SnapshotContext) => {
   if (!spec) throw new Error('the snapshot has no spec yet');
   const { plugin, secrets } = spec;
-  return { plugin, secrets, isForced: deletion?.force === true };
+  return { plugin, secrets, isForced: deletion?.force === true, ...(home && { home }) };
 };
 
 const createCallOf = (context: SnapshotContext): CreateSnapshotCall => ({
@@ -155,6 +155,7 @@ export const snapshotMachine = (kind: SnapshotKind) =>
       'snapshot.acknowledge': answered((context) => ({ error: snapshotNothingLeft(context) })),
       'snapshot.retry': changed(retrySnapshot),
       'call.awaits': { actions: [{ type: 'await', params: ({ event }) => event }, 'settle'] },
+      'call.home': { actions: { type: 'change', params: ({ event }) => ({ context: { home: event.home } }) } },
     },
     states: {
       settling: {

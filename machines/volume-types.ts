@@ -221,6 +221,11 @@ export interface VolumeContext {
     failure?: CallFailure;
   } | null;
   leftovers: Leftover[];
+  /**
+   * The node whose agent alone makes its controller calls, as its plugin has scope `host`; null: any agent may. Absent in
+   * what was stored before this was kept.
+   */
+  home?: string | null;
   /** What its plugin said of it last; null: nothing out of the ordinary. */
   sighting: Seen | null;
   /** What it is at, or will be next. */
@@ -260,7 +265,8 @@ export interface NodeExpanded {
 
 /** What requests ask for; each is answered. */
 export type VolumeRequest =
-  | { type: 'volume.create'; spec: VolumeSpec; uid: string; name: string }
+  /** `home`: of what it is copied from. */
+  | { type: 'volume.create'; spec: VolumeSpec; uid: string; name: string; home?: string }
   | ({ type: 'volume.publish' } & PublishRequest)
   | { type: 'volume.unpublish'; nodeId: string }
   | { type: 'volume.delete'; force: boolean }
@@ -290,6 +296,8 @@ export type VolumeMachineEvent = (
   | VolumeRequest
   /** The call that it is at waits, for the plugin or for its turn: no call was made yet. */
   | ({ type: 'call.awaits' } & Awaiting)
+  /** Where its calls are made from here on: no call was made yet by the one that it is at. */
+  | { type: 'call.home'; home: string }
   /** Raised by the machine itself: is there something else to do now? */
   | { type: 'settle' }
 ) &

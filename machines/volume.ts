@@ -149,6 +149,7 @@ export const volumeMachine = setup({
     'volume.set-availability': changed((context, event) => setAvailability(context, event.availability)),
     'volume.observed': changed(observed),
     'call.awaits': changed(awaits),
+    'call.home': { actions: { type: 'change', params: ({ event }) => ({ context: { home: event.home } }) } },
   },
   states: {
     settling: {

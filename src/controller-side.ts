@@ -5,6 +5,7 @@
 import { clusterOwnedPrefixes, isClusterOwned } from '../machines/addresses.js';
 import { defaultBackoff } from '../machines/backoff.js';
 import type { VolumeKey } from '../machines/volume-types.js';
+import { Homes } from './calls/homes.js';
 import { PluginAccess } from './calls/plugin-access.js';
 import { PluginCalls } from './calls/plugin-calls.js';
 import { noSecrets } from './calls/secrets.js';
@@ -85,8 +86,15 @@ export class ControllerSide {
     const access = new PluginAccess(port, { clock, maxInFlight });
     const controller = csiController({ timeoutMs });
     const secrets = runtime.secrets ?? noSecrets;
+    const homes = new Homes({
+      nodeId: runtime.nodeId,
+      scopeOf: (plugin) => access.scope(plugin),
+      nodesAt: (plugin, topology) => this.nodes.at(plugin, topology),
+      stateOf: (nodeId) => this.nodes.stateOf(nodeId),
+    });
     const calls = new PluginCalls({
       access,
+      homes,
       secrets,
       clock,
       retry: { ...defaultBackoff, ...runtime.retry },
@@ -148,6 +156,7 @@ export class ControllerSide {
       controller,
       access,
       nodesOf: (plugin) => this.nodes.byCsiId(plugin),
+      isHere: (plugin, home) => homes.isHere(plugin, home),
       refusal: () => this.engine.refusal,
       clock,
       logger,
@@ -158,7 +167,7 @@ export class ControllerSide {
       this.engine.leader();
       return port.isKnown(plugin);
     };
-    const named = { engine: this.engine, clock, random, secrets, namePrefix: runtime.volumeNamePrefix ?? 'sc' };
+    const named = { engine: this.engine, clock, random, secrets, homes, namePrefix: runtime.volumeNamePrefix ?? 'sc' };
     this.snapshots = snapshotManager(named);
     this.groupSnapshots = groupSnapshotManager(named);
     this.volumes = new VolumeManager({

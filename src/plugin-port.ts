@@ -1,5 +1,6 @@
 /** Registered plugins, as volumes, nodes and mounts need to know them. Composed in runtime.ts. */
 import { nodeOwnedPrefix } from '../machines/addresses.js';
+import type { PluginScope } from '../machines/csi-types.js';
 import type { NodePlugin } from '../machines/node.js';
 import type { PluginPort, PluginSight } from './calls/plugin-access.js';
 import type { Engine } from './engine/engine.js';
@@ -112,8 +113,18 @@ function nodeSightOf(plugins: Registry, plugin: string, isTasked: IsTasked): Plu
 const taskOf = (plugin: string): string =>
   `its task ${plugin} has not brought it up, see stagecraft task status ${plugin}`;
 
-function healthOf({ status, isSeenHealthy }: Seen): Omit<PluginSight, 'hasService' | 'capabilities'> {
+/** What it was registered with counts more than what its driver says; who says nothing has volumes for all. */
+function scopeOf({ status: { info, fingerprint } }: Seen): PluginScope | undefined {
+  const told = info.options?.scope;
+  if (told === 'host' || told === 'shared') return told;
+  return fingerprint.pluginName === undefined ? undefined : (fingerprint.scope ?? 'shared');
+}
+
+function healthOf(seen: Seen): Omit<PluginSight, 'hasService' | 'capabilities'> {
+  const { status, isSeenHealthy } = seen;
+  const scope = scopeOf(seen);
   return {
+    ...(scope && { scope }),
     pluginCapabilities: new Set(status.fingerprint.pluginCapabilities),
     wellAtMs: isSeenHealthy ? (status.checkedAt ?? 0) : 0,
     ...(!isSeenHealthy && (status.healthy ? unseen : { trouble: status.description })),

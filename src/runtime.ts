@@ -58,7 +58,10 @@ export type Mounts = Omit<Mounter, 'close'>;
 /** `runtime.allocations`. */
 export type Allocations = Omit<AllocationManager, 'close' | 'refuse' | 'recover' | 'releaseAll'>;
 /** `runtime.nodes`. */
-export type Nodes = Omit<NodeManager, 'close' | 'target' | 'byCsiId' | 'reported' | 'hear' | 'hasHeard'>;
+export type Nodes = Omit<
+  NodeManager,
+  'close' | 'target' | 'at' | 'stateOf' | 'byCsiId' | 'reported' | 'hear' | 'hasHeard'
+>;
 
 export interface Runtime {
   readonly nodeId: string;

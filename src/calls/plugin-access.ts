@@ -2,6 +2,7 @@
  * Lets calls to one side of plugins, that of controllers or that of nodes, through: once it is known what a plugin offers, while it answers, and
  * only so many at a time. After repeated transport failures its calls wait for its next good probe.
  */
+import type { PluginScope } from '../../machines/csi-types.js';
 import { type Abortable, onAbort } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import { OldestFirst } from '../engine/oldest-first.js';
@@ -21,6 +22,8 @@ export interface PluginSight {
   hasService: boolean;
   /** When it was last seen well, milliseconds since the epoch. */
   wellAtMs: number;
+  /** Whose volumes it can work on. Absent: not known yet. */
+  scope?: PluginScope;
 }
 
 /** One side of the plugins of this runtime, by their registered names. */
@@ -109,6 +112,16 @@ export class PluginAccess {
   /** Why a call would have to wait now; undefined where it would not. */
   obstacle(plugin: string): string | undefined {
     return this.#obstacle(plugin, this.#door(plugin));
+  }
+
+  /** Whether it can't be called now, for another reason than that it has enough to do. */
+  isClosed(plugin: string): boolean {
+    return this.#trouble(plugin, this.#door(plugin)) !== undefined;
+  }
+
+  /** Whose volumes it can work on, as far as that is known. */
+  scope(plugin: string): PluginScope | undefined {
+    return this.#sight(plugin, this.#door(plugin)).scope;
   }
 
   /** Whether it is known to offer something. */

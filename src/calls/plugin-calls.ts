@@ -11,6 +11,7 @@ import { type Clock, pause } from '../engine/clock.js';
 import type { EffectCall } from '../engine/effects.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { CallBounds } from './call-bounds.js';
+import type { Homes } from './homes.js';
 import type { Admitted, PluginAccess } from './plugin-access.js';
 import { resolveSecrets, type SecretsProvider } from './secrets.js';
 import { lockKey, type VolumeLocks } from './volume-locks.js';
@@ -22,6 +23,8 @@ export interface PluginCallsOptions {
   retry: BackoffPolicy;
   /** Those that others in this process share. */
   locks: VolumeLocks;
+  /** Where the calls about a volume are made; default: wherever they are asked for. */
+  homes?: Homes;
 }
 
 /** What is to be done once a call may be made. */
@@ -41,11 +44,15 @@ export interface Work<TAnswer> {
   fault?(answer: TAnswer): CallFailure | undefined;
   /** The answer where it was so already. */
   already?: TAnswer;
+  /** It makes a volume, whose home this node becomes where it has none. */
+  makes?: boolean;
 }
 
 /** All that a call is made with, whatever it asks. */
-export type PluginCall = Pick<VolumeCall, 'plugin' | 'secrets' | 'isForced'>;
+export type PluginCall = Pick<VolumeCall, 'plugin' | 'secrets' | 'isForced' | 'home' | 'topology'>;
 
+/** How often it is looked whether a call for another node may be made here. */
+const elsewhereLookMs = 30_000;
 /** How long a forced request waits for a plugin. */
 const forcedWaitMs = 10_000;
 
@@ -62,6 +69,8 @@ export class PluginCalls {
   async run<TAnswer>(run: EffectCall<PluginCall>, work: Work<TAnswer>): Promise<CallOutcome<TAnswer>> {
     // What an earlier run has begun, this one knows nothing of: that is committed before anything is called.
     if (run.recovered || run.attempt > 1) return anew('failed', 'it may have been made by a run before a restart');
+    if (this.#isElsewhere(run) && this.#options.access.isClosed(run.input.plugin))
+      return this.#away(run, () => this.#options.access.isClosed(run.input.plugin));
     const clearInMs = run.clearInMs();
     if (clearInMs > 0) return this.#overtaken(run, clearInMs);
     const { plugin } = run.input;
@@ -82,6 +91,28 @@ export class PluginCalls {
     } finally {
       this.#locks.leave(keys);
     }
+  }
+
+  /** The agent of another node makes this call, once that one leads. */
+  async #away(run: EffectCall<PluginCall>, isStill = (): boolean => true): Promise<CallOutcome<never>> {
+    const message = (await this.#options.homes?.elsewhere(run.input)) ?? '';
+    run.signal.throwIfAborted();
+    if (run.input.isForced) return { status: 'not-begun', failure: { code: 'VOLUME_ELSEWHERE', message, final: true } };
+    run.waits(awaits(run, message));
+    // Here only another definition of the plugin ends it.
+    while (!run.signal.aborted && this.#isElsewhere(run) && isStill())
+      await pause(this.#options.clock, elsewhereLookMs, run.signal);
+    return anew('not-begun', 'it may be made on this node now');
+  }
+
+  #isElsewhere({ input }: EffectCall<PluginCall>): boolean {
+    return this.#options.homes?.isElsewhere(input) === true;
+  }
+
+  /** Its machine holds that no call was made: the home is committed before one is. */
+  #commitHome(run: EffectCall<PluginCall>, home: string): CallOutcome<never> {
+    run.waits({ type: 'call.home', home });
+    return anew('not-begun', `its home is node ${home}`);
   }
 
   /** What it undoes would come after it. */
@@ -142,6 +173,9 @@ export class PluginCalls {
     let isSent = false;
     try {
       const { sight } = admitted;
+      const { homes } = this.#options;
+      const isHomeless = homes?.isToBeFound(run.input) === true;
+      if (homes && isHomeless && work.makes && sight.hasService) return this.#commitHome(run, homes.own);
       const refusal = work.refusal?.(sight);
       if (refusal !== undefined) return { status: 'not-begun', failure: lacking(refusal) };
       const hindrance = work.hindrance?.(sight);
@@ -151,6 +185,12 @@ export class PluginCalls {
       if (answer !== undefined) {
         admitted.leave();
         return done(work, answer, retry);
+      }
+      if (homes && isHomeless)
+        return this.#commitHome(run, await homes.find(run.input.plugin, run.input.topology ?? []));
+      if (this.#isElsewhere(run)) {
+        admitted.leave();
+        return await this.#away(run);
       }
       const bounds = new Bounds(run, await this.#secrets(run));
       const client = await admitted.client();

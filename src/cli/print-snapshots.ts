@@ -42,6 +42,7 @@ export function snapshotDetails(snapshot: AnyReport): string {
     ['state', error ? `${state}: ${error.message}` : state],
     ['csi id', csiId ?? 'not made yet'],
     ['taken', takenText(snapshot)],
+    ...(snapshot.home === undefined ? [] : [['home', `node ${snapshot.home}`] satisfies [string, string]]),
     ...(isGroup ? [] : [['size', sizeText(snapshot.sizeBytes)] satisfies [string, string]]),
     ...leftovers.map((what): [string, string] => ['left behind', what]),
   ];

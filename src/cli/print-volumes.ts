@@ -63,6 +63,7 @@ export function volumeDetails(volume: VolumeReport): string {
     ['copy of', volume.source && sourceText(volume.source)],
     ['csi id', csiId ?? (leftovers.length > 0 ? undefined : 'not created yet')],
     ['name there', volume.name],
+    ['home', volume.home && `node ${volume.home}: only its agent makes the calls for it, while that leads`],
     ['size', capacityBytes === undefined ? 'not known' : sizeText(capacityBytes)],
     ['asked for', volume.requested && rangeText(volume.requested)],
     ['parameters', pairsText({ ...volume.parameters, ...volume.mutableParameters })],

@@ -2,6 +2,7 @@
  * What makes CSI plugins a kind of plugin: `csi-node` and `csi-controller`, each with its client and its way of looking
  * at an instance. One look here; when to look, and what to make of it, is the registry's affair.
  */
+import type { PluginScope } from '../../machines/csi-types.js';
 import type { Fingerprint, PluginBasics } from '../../machines/plugin.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { Dispenser, FingerprintRequest } from '../registry/dispenser.js';
@@ -85,8 +86,9 @@ async function look(kind: Kind, { basic }: FingerprintRequest, round: Round): Pr
 
 /** Puts each part into `seen` as soon as it is read. */
 async function readBasics(kind: Kind, { client, call }: Round, seen: Seen): Promise<void> {
-  const { name, vendorVersion } = await client.getPluginInfo(call);
-  let basic: PluginBasics = { pluginName: name, vendorVersion };
+  const { name, vendorVersion, manifest } = await client.getPluginInfo(call);
+  const scope = scopeIn(manifest);
+  let basic: PluginBasics = { pluginName: name, vendorVersion, ...(scope && { scope }) };
   seen.basic = basic;
   basic = { ...basic, pluginCapabilities: await client.getPluginCapabilities(call) };
   seen.basic = basic;
@@ -95,6 +97,15 @@ async function readBasics(kind: Kind, { client, call }: Round, seen: Seen): Prom
   const fault = faultIn(kind, basic);
   if (fault) throw new Error(fault);
 }
+
+/** The entry of GetPluginInfo's manifest in which a driver says whose volumes it can work on. */
+export const scopeEntry = 'stagecraft.scope';
+
+/** Absent where the driver says nothing of it, or what is no scope. */
+const scopeIn = (manifest: Record<string, string>): PluginScope | undefined => {
+  const said = manifest[scopeEntry];
+  return said === 'host' || said === 'shared' ? said : undefined;
+};
 
 async function readNode({ client, call }: Round): Promise<Pick<PluginBasics, 'nodeId' | 'maxVolumes' | 'topology'>> {
   const { nodeId, maxVolumesPerNode, topology } = await client.nodeGetInfo(call);

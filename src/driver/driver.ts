@@ -73,7 +73,11 @@ export async function openDriver({
     const controller = await openController(state, lockFile, options);
     const node = nodeHandlers(state, lockFile, options);
     return {
-      handlers: { ...identityHandlers(vendorVersion), ...controller.handlers, ...node },
+      handlers: {
+        ...identityHandlers(vendorVersion, (options.peerNodes ?? []).length > 0),
+        ...controller.handlers,
+        ...node,
+      },
       close: () => {
         controller.stop();
         return state.pending.idle().then(close);

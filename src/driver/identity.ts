@@ -26,8 +26,13 @@ export function checkNodeId(nodeId: string): void {
   if (fault !== undefined) throw new StagecraftError('INVALID_ARGUMENT', `a node id ${fault}`);
 }
 
-export const identityHandlers = (vendorVersion: string): CsiHandlers => ({
-  GetPluginInfo: () => ({ name: driverName, vendorVersion }),
+/** @param isForPeers its volumes can be attached to other nodes */
+export const identityHandlers = (vendorVersion: string, isForPeers = false): CsiHandlers => ({
+  GetPluginInfo: () => ({
+    ...{ name: driverName, vendorVersion },
+    // Elsewhere nobody knows them: an agent on another host must not ask its own driver for them.
+    ...(!isForPeers && { manifest: { 'stagecraft.scope': 'host' } }),
+  }),
   GetPluginCapabilities: () => ({
     capabilities: [
       { service: { type: 'CONTROLLER_SERVICE' } },

@@ -3,6 +3,7 @@
  * As long as its machine has not taken what it was registered as, nothing that was known before counts.
  */
 import { addressParts, pluginAddress } from '../../machines/addresses.js';
+import type { PluginScope } from '../../machines/csi-types.js';
 import type { Fingerprint, PluginContext, PluginInfo } from '../../machines/plugin.js';
 import type { Engine } from '../engine/engine.js';
 
@@ -22,6 +23,8 @@ export interface PluginStatus {
     nodeId?: string;
     maxVolumes?: number;
     topology?: Record<string, string>;
+    /** Whose volumes its driver says that it can work on; absent: it says nothing. */
+    scope?: PluginScope;
   };
   /** The end of the last look at it in this run of the runtime, milliseconds since the epoch. */
   checkedAt?: number;

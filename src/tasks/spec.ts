@@ -88,6 +88,13 @@ const taskFields = z.strictObject({
   stagePublishBaseDir: absolutePath
     .optional()
     .describe('Below which the plugin is told to stage and publish volumes, as it sees the path.'),
+  scope: z
+    .enum(['shared', 'host'])
+    .optional()
+    .describe(
+      'shared: its instances on all hosts have the same volumes. host: each host has its own. Default: as the driver ' +
+        'says, else shared.',
+    ),
   healthTimeoutMs: ms.default(30_000).describe('How long a start may take until the plugin answers.'),
   restart: z
     .strictObject({

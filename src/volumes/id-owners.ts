@@ -25,6 +25,8 @@ export interface PluginId {
   csiId: string;
   /** Of a group of snapshots; default: of a volume, or of one snapshot. */
   isGroup?: true;
+  /** The node within which the plugin gives an id once; default: everywhere. */
+  home?: string | null | undefined;
 }
 
 /** What has ids: volumes, or snapshots and groups of them. */
@@ -42,7 +44,8 @@ export interface IdSort {
   isLeftBehind(view: Pick<ActorView, 'state'>): boolean;
 }
 
-const keyOf = ({ plugin, csiId, isGroup }: PluginId): string => JSON.stringify([plugin, csiId, isGroup ?? false]);
+const keyOf = ({ plugin, csiId, isGroup, home }: PluginId): string =>
+  JSON.stringify([plugin, csiId, isGroup ?? false, ...(home ? [home] : [])]);
 
 export class IdOwners {
   readonly #engine: ActorDoor;
@@ -158,10 +161,10 @@ export const volumeIds: IdSort = {
 };
 
 /** Also what it has made wrongly, and what its forced deletion may have left: that is deleted with it. */
-function volumeIdsIn({ spec, csi, creation, leftovers }: VolumeContext): PluginId[] {
+function volumeIdsIn({ spec, csi, creation, leftovers, home }: VolumeContext): PluginId[] {
   const plugin = spec?.plugin ?? '';
   const ids = [csi?.id, creation.made?.id, spec?.external?.csiId, ...leftovers.map(({ csiId }) => csiId)];
-  return ids.filter((csiId) => csiId !== undefined).map((csiId) => ({ plugin, csiId }));
+  return ids.filter((csiId) => csiId !== undefined).map((csiId) => ({ plugin, csiId, home }));
 }
 
 /** Of snapshots, and of the members of groups, which are snapshots too. */
@@ -177,15 +180,19 @@ export const snapshotIds: IdSort = {
   isLeftBehind: ({ state }) => snapshotStateOf(state) === 'deleted',
 };
 
-const snapshotIdsIn = ({ kind, spec, csi, discards, left }: SnapshotContext): PluginId[] =>
+const snapshotIdsIn = ({ kind, spec, csi, discards, left, home }: SnapshotContext): PluginId[] =>
   [...(csi ? [csi] : []), ...discards, ...(left?.made ?? [])].flatMap((made) =>
-    idsOfSnapshot(kind, spec?.plugin ?? '', made),
+    idsOfSnapshot(kind, { plugin: spec?.plugin ?? '', home }, made),
   );
 
 /** All ids that a plugin gives as it makes one. */
-export const idsOfSnapshot = (kind: SnapshotKind, plugin: string, { csiId, members }: MadeSnapshot): PluginId[] => [
-  kind === 'group-snapshot' ? { plugin, csiId, isGroup: true } : { plugin, csiId },
-  ...members.map((member) => ({ plugin, csiId: member.csiId })),
+export const idsOfSnapshot = (
+  kind: SnapshotKind,
+  at: Pick<PluginId, 'plugin' | 'home'>,
+  { csiId, members }: MadeSnapshot,
+): PluginId[] => [
+  kind === 'group-snapshot' ? { ...at, csiId, isGroup: true } : { ...at, csiId },
+  ...members.map((member) => ({ ...at, csiId: member.csiId })),
 ];
 
 const isCalling = <TKind extends string>(work: { kind: TKind; isCalling: boolean } | null, kinds: TKind[]): boolean =>

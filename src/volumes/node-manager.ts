@@ -2,6 +2,7 @@
 import type { StateValue } from 'xstate';
 import { z } from 'zod';
 import { addressParts, nodeAddress, nodesPrefix, volumeAddress } from '../../machines/addresses.js';
+import type { Segments } from '../../machines/csi-types.js';
 import { isHeard, type NodeContext, type NodeEvent, type NodePlugin, type ReportMark } from '../../machines/node.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { VolumeRequest } from '../../machines/volume-types.js';
@@ -19,6 +20,7 @@ import { type NodeUpdate, nodeUpdateOf } from './node-events.js';
 import { nodesTopic } from './node-kind.js';
 import type { NodeTarget } from './node-port.js';
 import { type Holding, SoleHolders } from './sole-holders.js';
+import { isWithin } from './volume-checks.js';
 
 const states = ['ready', 'down', 'gone'] as const;
 
@@ -227,6 +229,20 @@ export class NodeManager {
     const view = await this.#engine.read(nodeAddress(id));
     // The engine keeps contexts as the machines made them, but does not know their types.
     return view !== undefined && isHeard(view.context as NodeContext, mark);
+  }
+
+  /** The nodes that have reported this plugin at one of these places; no place given: all that have it. */
+  async at(plugin: string, places: Segments[]): Promise<string[]> {
+    const found: string[] = [];
+    for (const { id, plugins } of await this.list())
+      if (plugins.some(({ name, topology }) => name === plugin && isWithin(topology, places))) found.push(id);
+    return found;
+  }
+
+  /** How a node is; undefined where there is none. */
+  async stateOf(id: string): Promise<NodeStatus['state'] | undefined> {
+    const view = await this.#engine.read(nodeAddress(id));
+    return view && statusOf(view).state;
   }
 
   /** By a plugin's own names for them, the nodes that have reported it. */

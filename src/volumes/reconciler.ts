@@ -21,6 +21,8 @@ export interface ReconcilerOptions {
   access: PluginAccess;
   /** By a plugin's own names for them, the nodes that have reported it. */
   nodesOf(plugin: string): Promise<Map<string, string>>;
+  /** Whether what the plugin lists here is meant of a volume with this home, too; default: of all. */
+  isHere?(plugin: string, home: string | null | undefined): boolean;
   /** Why this runtime is not the one to do it now; absent: it is. */
   refusal(): StagecraftError | undefined;
   clock: Clock;
@@ -173,8 +175,10 @@ export class Reconciler {
     return byPlugin;
   }
 
-  async #compare(plugin: string, volumes: Believed[]): Promise<Reconciled> {
+  async #compare(plugin: string, believed: Believed[]): Promise<Reconciled> {
     const { listed, withNodes } = await this.#listed(plugin);
+    const { isHere = () => true } = this.#options;
+    const volumes = believed.filter(({ context }) => isHere(plugin, context.home));
     const nodes = await this.#options.nodesOf(plugin);
     const differing: string[] = [];
     let failure: unknown;

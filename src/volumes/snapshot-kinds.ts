@@ -136,10 +136,14 @@ function kindOf({ calls, ids, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'
     run: (run: EffectCall<TInput>) => calls.run(run, { refusal: ways.refusal, ...work(run.input, run.address) }),
   });
   /** What its plugin answers with ids. */
-  const giving = (plugin: string, address: string, work: Work<MadeSnapshot>): Work<MadeSnapshot> => ({
+  const giving = (
+    at: Pick<PluginCall, 'plugin' | 'home'>,
+    address: string,
+    work: Work<MadeSnapshot>,
+  ): Work<MadeSnapshot> => ({
     ...work,
     prepare: () => ids().known(),
-    fault: (made) => ids().reserve(address, idsOfSnapshot(ways.kind, plugin, made)),
+    fault: (made) => ids().reserve(address, idsOfSnapshot(ways.kind, at, made)),
   });
   return {
     machine: ways.machine,
@@ -152,16 +156,16 @@ function kindOf({ calls, ids, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'
     effects: {
       createSnapshot: effect<CreateSnapshotCall, MadeSnapshot>(
         most.create,
-        ({ plugin, name, sourceIds, parameters }, address) =>
-          giving(plugin, address, {
+        ({ plugin, home, name, sourceIds, parameters }, address) =>
+          giving({ plugin, ...(home !== undefined && { home }) }, address, {
             volumes: sourceIds,
             call: (client, bounds) => ways.create(client, { name, sourceIds, parameters }, bounds),
           }),
       ),
       lookAtSnapshot: effect<LookCall, MadeSnapshot>(
         most.create + most.find,
-        ({ plugin, name, sourceIds, parameters, csiId, memberIds }, address) =>
-          giving(plugin, address, {
+        ({ plugin, home, name, sourceIds, parameters, csiId, memberIds }, address) =>
+          giving({ plugin, ...(home !== undefined && { home }) }, address, {
             volumes: sourceIds,
             call: async (client, bounds, sight) => {
               try {

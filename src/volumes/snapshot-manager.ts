@@ -14,6 +14,7 @@ import type {
   SnapshotRequest,
 } from '../../machines/volume-snapshot-types.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
+import type { Homes } from '../calls/homes.js';
 import { checkSecretRefs, type SecretsProvider } from '../calls/secrets.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
@@ -44,6 +45,8 @@ export interface SnapshotManagerOptions {
   namePrefix: string;
   /** Says which references to secrets are none. */
   secrets: SecretsProvider;
+  /** Default: every volume can be worked on from everywhere. */
+  homes?: Homes;
 }
 
 interface View {
@@ -77,7 +80,7 @@ export class SnapshotManager<TSpec, TView> {
   /**
    * Keeps what is in a volume, or in several of one plugin, as it is now. The same spec again is the same snapshot.
    * Resolves when it can be used.
-   * @throws StagecraftError INVALID_ARGUMENT with every fault; VOLUME_NOT_FOUND, VOLUME_DELETING: its source;
+   * @throws StagecraftError INVALID_ARGUMENT with every fault; VOLUME_NOT_FOUND, VOLUME_DELETING, VOLUME_ELSEWHERE: its source;
    *   SNAPSHOT_EXISTS: there is one with another spec; SNAPSHOT_DELETING; CSI_ERROR, PLUGIN_LACKS, SNAPSHOT_UNPROVEN: why
    *   it can't be made; TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, CreateSnapshot, CreateVolumeGroupSnapshot
@@ -87,12 +90,13 @@ export class SnapshotManager<TSpec, TView> {
     const { namespace, id, volumes, ...rest } = this.#sort.asked(spec);
     const waiting = checkedOptions(awaitSchema, options);
     const key = { namespace, id };
-    const known: KnownSpec = { ...rest, ...(await this.#sourcesOf(key, volumes)) };
+    const { home, ...sources } = await this.#sourcesOf(key, volumes);
+    const known: KnownSpec = { ...rest, ...sources };
     const present = await this.#view(key);
     checkSecretRefs(this.#options.secrets, known.secrets, present?.context.spec?.secrets);
     const uid = this.#options.random.id();
     const name = `${this.#options.namePrefix}-${uid}`;
-    await this.#ask(key, { type: 'snapshot.create', spec: known, uid, name });
+    await this.#ask(key, { type: 'snapshot.create', spec: known, uid, name, ...(home !== undefined && { home }) });
     return this.#reach(key, waiting, 'ready', ({ state, context }) => {
       const { creation, readiness, removal, deletion } = context;
       if (deletion) throw this.#error('ABORTED', key, 'is being deleted');
@@ -181,7 +185,10 @@ export class SnapshotManager<TSpec, TView> {
   }
 
   /** Of one that is there already: those that it is of, which may be gone by now. */
-  async #sourcesOf(key: SnapshotKey, volumes: VolumeKey[]): Promise<Pick<KnownSpec, 'plugin' | 'sources'>> {
+  async #sourcesOf(
+    key: SnapshotKey,
+    volumes: VolumeKey[],
+  ): Promise<Pick<KnownSpec, 'plugin' | 'sources'> & { home?: string | undefined }> {
     const view = await this.#view(key);
     const { spec } = view?.context ?? {};
     const isSame =
@@ -192,7 +199,7 @@ export class SnapshotManager<TSpec, TView> {
       );
     if (isSame && view && snapshotStateOf(view.state) !== 'deleted')
       return { plugin: spec.plugin, sources: spec.sources };
-    return volumeSources(this.#engine, volumes);
+    return volumeSources(this.#options, volumes);
   }
 
   async #tell(key: VolumeKeyInput, event: SnapshotRequest): Promise<void> {

@@ -4,19 +4,28 @@ import { nameOf } from '../../machines/volume-requests.js';
 import { snapshotName } from '../../machines/volume-snapshot-changes.js';
 import type { SnapshotContext, SnapshotSource } from '../../machines/volume-snapshot-types.js';
 import type { VolumeContext, VolumeKey } from '../../machines/volume-types.js';
+import type { HomedCall, Homes } from '../calls/homes.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import { StagecraftError } from '../errors.js';
 import { snapshotStateOf } from './snapshot-view.js';
+import type { KnownSource } from './volume-checks.js';
 import { stateOf } from './volume-view.js';
 
+export interface SourcePorts {
+  engine: ActorDoor;
+  /** Default: every volume can be worked on from everywhere. */
+  homes?: Pick<Homes, 'here'> | undefined;
+}
+
 /**
- * The volumes, all created and of one plugin.
- * @throws StagecraftError VOLUME_NOT_FOUND, VOLUME_DELETING; INVALID_ARGUMENT: they are of several plugins
+ * The volumes, all created and of one plugin, and their home.
+ * @throws StagecraftError VOLUME_NOT_FOUND, VOLUME_DELETING; INVALID_ARGUMENT: they are of several plugins;
+ *   VOLUME_ELSEWHERE: one of them is on another node
  */
 export async function volumeSources(
-  engine: ActorDoor,
+  { engine, homes }: SourcePorts,
   keys: VolumeKey[],
-): Promise<{ plugin: string; sources: SnapshotSource[] }> {
+): Promise<{ plugin: string; sources: SnapshotSource[]; home?: string | undefined }> {
   const found = await Promise.all(keys.map((key) => volumeSource(engine, key)));
   const plugins = [...new Set(found.map(({ plugin }) => plugin))];
   const [plugin = '', ...others] = plugins;
@@ -24,14 +33,21 @@ export async function volumeSources(
     const message = `the volumes are of several plugins (${plugins.join(', ')}): take one group of each`;
     throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`volumes: ${message}`] });
   }
-  return { plugin, sources: found.map(({ volume, csiId }) => ({ volume, csiId })) };
+  const sources = found.map(({ volume, csiId }) => ({ volume, csiId }));
+  if (!homes) return { plugin, sources };
+  // All that are here have the same home: this node.
+  const [home] = await Promise.all(found.map(({ volume, call }) => homes.here(nameOf(volume), call)));
+  return { plugin, sources, home };
 }
 
-async function volumeSource(engine: ActorDoor, volume: VolumeKey): Promise<SnapshotSource & { plugin: string }> {
+async function volumeSource(
+  engine: ActorDoor,
+  volume: VolumeKey,
+): Promise<SnapshotSource & { plugin: string; call: HomedCall }> {
   const address = volumeAddress(volume.namespace, volume.id);
   const view = await engine.read(address);
   // The engine keeps contexts as the machines made them, but does not know their types.
-  const { spec, csi, deletion } = (view?.context ?? {}) as Partial<VolumeContext>;
+  const { spec, csi, deletion, home } = (view?.context ?? {}) as Partial<VolumeContext>;
   if (!view || !spec || stateOf(view.state) === 'deleted')
     throw new StagecraftError('VOLUME_NOT_FOUND', `there is no ${nameOf(volume)}: list them, or create it`, {
       address,
@@ -42,22 +58,23 @@ async function volumeSource(engine: ActorDoor, volume: VolumeKey): Promise<Snaps
     });
   if (!csi)
     throw new StagecraftError('VOLUME_NOT_FOUND', `${nameOf(volume)} is not created yet: wait for that`, { address });
-  return { volume, csiId: csi.id, plugin: spec.plugin };
+  const { plugin } = spec;
+  return { volume, csiId: csi.id, plugin, call: { plugin, ...(home && { home }), topology: csi.accessibleTopology } };
 }
 
 /**
- * The plugin's id of the snapshot that a volume begins with: of the snapshot of this id in the namespace of the volume,
+ * The snapshot that a volume begins with: that of the snapshot of this id in the namespace of the volume,
  * where there is one; else the id is taken for the plugin's own.
- * @throws StagecraftError SNAPSHOT_NOT_READY; INVALID_ARGUMENT: it is of another plugin
+ * @throws StagecraftError SNAPSHOT_NOT_READY; INVALID_ARGUMENT: it is of another plugin; VOLUME_ELSEWHERE
  */
-export async function snapshotSourceId(
-  engine: ActorDoor,
+export async function snapshotSource(
+  { engine, homes }: SourcePorts,
   { namespace, id, plugin }: { namespace: string; id: string; plugin: string },
-): Promise<string> {
+): Promise<KnownSource> {
   const address = snapshotAddress(namespace, id);
   const view = await engine.read(address);
-  if (!view || snapshotStateOf(view.state) === 'deleted') return id;
-  const { kind, spec, csi, deletion } = view.context as SnapshotContext;
+  if (!view || snapshotStateOf(view.state) === 'deleted') return { csiId: id };
+  const { kind, spec, csi, deletion, home } = view.context as SnapshotContext;
   const name = snapshotName({ kind, namespace, id });
   if (spec?.plugin !== plugin) {
     const message = `${name} is of plugin '${spec?.plugin}': only that can make a volume of it`;
@@ -67,5 +84,5 @@ export async function snapshotSourceId(
     const why = deletion ? 'is being deleted' : 'is not ready yet: wait for that';
     throw new StagecraftError('SNAPSHOT_NOT_READY', `${name} ${why}`, { address });
   }
-  return csi.csiId;
+  return { csiId: csi.csiId, home: await homes?.here(name, { plugin, ...(home && { home }) }) };
 }

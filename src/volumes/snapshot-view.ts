@@ -24,6 +24,8 @@ interface SnapshotBasics {
   csiId?: string;
   /** When the content was as it is in there, milliseconds since the epoch. Absent: unknown. */
   takenAtMs?: number;
+  /** The node that it is on, whose agent alone makes its calls. Absent: any agent may. */
+  home?: string;
   /** What could not be confirmed as it was deleted. */
   leftovers?: string[];
   /** Why it does not get on, or what it failed with. */
@@ -54,7 +56,7 @@ export interface GroupMember {
 export const snapshotStateOf = stateName<SnapshotState>;
 
 function basicsOf(state: StateValue, context: SnapshotContext): SnapshotBasics {
-  const { key, uid, spec, csi, leftovers } = context;
+  const { key, uid, spec, csi, leftovers, home } = context;
   const error = snapshotErrorOf(context);
   return {
     key,
@@ -63,6 +65,7 @@ function basicsOf(state: StateValue, context: SnapshotContext): SnapshotBasics {
     plugin: spec?.plugin ?? '',
     ...(csi && { csiId: csi.csiId }),
     ...(csi?.takenAtMs !== undefined && { takenAtMs: csi.takenAtMs }),
+    ...(home && { home }),
     ...(leftovers.length > 0 && { leftovers }),
     ...(error && { error }),
   };

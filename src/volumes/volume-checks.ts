@@ -5,6 +5,7 @@ import { isSameData } from '../../machines/same-data.js';
 import { isOfModes } from '../../machines/volume-modes.js';
 import { nameOf, onlyLeftovers } from '../../machines/volume-requests.js';
 import type { VolumeContext, VolumeKey } from '../../machines/volume-types.js';
+import type { HomedCall } from '../calls/homes.js';
 import { StagecraftError } from '../errors.js';
 import { capabilitySchema, checked, definedCapability } from '../requests/fields.js';
 import type { NodeTarget } from './node-port.js';
@@ -72,7 +73,7 @@ export function checkTopology({ csi }: VolumeContext, nodeId: string, { topology
 }
 
 /** Whether all segments of one of the topologies are the node's; keys are compared without case. */
-function isWithin(node: Segments | undefined, accessible: Segments[]): boolean {
+export function isWithin(node: Segments | undefined, accessible: Segments[]): boolean {
   if (accessible.length === 0) return true;
   const own = new Map(Object.entries(node ?? {}).map(([key, value]) => [key.toLowerCase(), value]));
   return accessible.some((segments) =>
@@ -80,33 +81,42 @@ function isWithin(node: Segments | undefined, accessible: Segments[]): boolean {
   );
 }
 
+/** What a volume begins with, as its driver knows it, and where calls about that are made. */
+export interface KnownSource {
+  csiId: string;
+  home?: string | undefined;
+}
+
 export interface Sources {
   /** @throws StagecraftError VOLUME_NOT_FOUND */
   volume(key: VolumeKey): Promise<VolumeContext>;
-  /** The driver's id of a snapshot. @throws StagecraftError where it can't be used */
-  snapshot(asked: { namespace: string; id: string; plugin: string }): Promise<string>;
+  /** @throws StagecraftError where it can't be used */
+  snapshot(asked: { namespace: string; id: string; plugin: string }): Promise<KnownSource>;
+  /** The home of a volume. @throws StagecraftError VOLUME_ELSEWHERE: nothing can be made of it on this node */
+  homeHere(what: string, call: HomedCall): Promise<string | undefined>;
 }
 
 /**
- * The driver's id of the volume or snapshot that a volume begins with.
+ * The volume or snapshot that a volume begins with; undefined: none.
  * @param known what there is already under the key of the spec: the same spec again means the same source
  */
-export async function sourceIdOf(
+export async function sourceOf(
   { source, plugin, namespace }: CheckedSpec,
   known: VolumeContext | undefined,
   sources: Sources,
-): Promise<string> {
-  if (!source) return '';
+): Promise<KnownSource | undefined> {
+  if (!source) return undefined;
   if (known?.spec?.source) {
     const { csiId, ...taken } = known.spec.source;
-    if (isSameData(taken, source)) return csiId;
+    if (isSameData(taken, source)) return { csiId };
   }
   if ('volumeSnapshot' in source) return sources.snapshot({ namespace, id: source.volumeSnapshot, plugin });
-  const { spec, csi } = await sources.volume(source.volume);
+  const { spec, csi, home } = await sources.volume(source.volume);
   if (spec?.plugin !== plugin) {
     const message = `${nameOf(source.volume)} is of plugin '${spec?.plugin}': only that can copy it`;
     throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`source.volume: ${message}`] });
   }
   if (!csi) throw new StagecraftError('VOLUME_NOT_FOUND', `${nameOf(source.volume)} is not created yet`);
-  return csi.id;
+  const call = { plugin, ...(home && { home }), topology: csi.accessibleTopology };
+  return { csiId: csi.id, home: await sources.homeHere(nameOf(source.volume), call) };
 }

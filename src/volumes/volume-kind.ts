@@ -102,7 +102,7 @@ export function volumeKind({ controller, calls, timeoutMs, ids, hindered }: Volu
     },
     topic: () => volumesTopic,
     effects: {
-      createVolume: effect<CreateCall, CreateAnswer>(({ name, spec }, address) => {
+      createVolume: effect<CreateCall, CreateAnswer>(({ name, spec, home }, address) => {
         const { without, ...work } = spec.external
           ? adopting(controller, spec, spec.external)
           : creating(controller, spec, { name, address });
@@ -112,7 +112,7 @@ export function volumeKind({ controller, calls, timeoutMs, ids, hindered }: Volu
             await ids().known();
             return without?.(sight);
           },
-          fault: ({ id }) => ids().reserve(address, [{ plugin: spec.plugin, csiId: id }]),
+          fault: ({ id }) => ids().reserve(address, [{ plugin: spec.plugin, csiId: id, home }]),
         };
       }),
       deleteVolume: effect<MadeCall, null>(
@@ -176,6 +176,7 @@ const creating = (
   spec: VolumeSpec,
   { name, address }: { name: string; address: string },
 ): Work<CreateAnswer> => ({
+  makes: true,
   refusal: (sight) => createRefusal(sight, spec),
   without: ({ capabilities }) => {
     if (capabilities.has('CREATE_DELETE_VOLUME')) return undefined;
@@ -195,6 +196,7 @@ const adopting = (
 ): Work<CreateAnswer> => {
   const adopted = { id: csiId, context, accessibleTopology: [] };
   return {
+    makes: true,
     refusal: (sight) => specRefusal(sight, spec),
     without: ({ hasService }) => (hasService ? undefined : adopted),
     call: async (client, bounds) => {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { nameOf } from '../../machines/volume-requests.js';
 import { failureOf } from '../../machines/volume-work.js';
+import type { Homes } from '../calls/homes.js';
 import { checkSecretRefs, type SecretsProvider } from '../calls/secrets.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Random } from '../engine/random.js';
@@ -9,9 +10,9 @@ import { StagecraftError } from '../errors.js';
 import { type AwaitOptions, awaitSchema, awaitShape, checkedOptions } from '../requests/await-options.js';
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import type { IdOwners } from './id-owners.js';
-import { snapshotSourceId } from './snapshot-sources.js';
+import { snapshotSource } from './snapshot-sources.js';
 import { knownSpec, specSchema, type VolumeSpec } from './spec.js';
-import { addressOf, failed, failedCreation, refuseUnknown, sourceIdOf } from './volume-checks.js';
+import { addressOf, failed, failedCreation, type KnownSource, refuseUnknown, sourceOf } from './volume-checks.js';
 import type { VolumeDesk } from './volume-desk.js';
 import { stateOf, type Volume, volumeOf } from './volume-view.js';
 import type { Goal } from './volume-waits.js';
@@ -23,6 +24,8 @@ export interface VolumeMakingPorts {
   namePrefix: string;
   /** Says which references to secrets are none. */
   secrets: SecretsProvider;
+  /** Default: every volume can be worked on from everywhere. */
+  homes?: Homes;
   /** Whether a plugin of this name is registered. */
   isKnownPlugin(plugin: string): boolean;
   /** Who has the ids that plugins give to volumes. */
@@ -44,23 +47,27 @@ export class VolumeMaking {
     const waiting = checkedOptions(awaitSchema, options);
     const key = { namespace: asked.namespace, id: asked.id };
     const address = addressOf(key);
-    const { random, namePrefix, secrets, engine, ids } = this.#ports;
+    const { random, namePrefix, secrets, homes, ids } = this.#ports;
     const present = await this.#desk.view(key);
     // One that is there has passed it: the same spec again is the same volume.
     if (!present) refuseUnknown(asked.plugin, this.#ports);
     // What is refused is kept, too: in the journal.
     checkSecretRefs(secrets, asked.secrets, present?.context.spec?.secrets);
     const uid = random.id();
-    const sourceId = await sourceIdOf(asked, present?.context, {
-      volume: async (source) => (await this.#desk.present(source)).context,
-      snapshot: (source) => snapshotSourceId(engine, source),
-    });
-    const known = knownSpec(asked, sourceId);
+    const source: Partial<KnownSource> =
+      (await sourceOf(asked, present?.context, {
+        volume: async (source) => (await this.#desk.present(source)).context,
+        snapshot: (source) => snapshotSource(this.#ports, source),
+        homeHere: async (what, call) => homes?.here(what, call),
+      })) ?? {};
+    const known = knownSpec(asked, source.csiId ?? '');
+    const home = source.home ?? (asked.external && homes?.ofNew(asked.plugin));
+    const name = `${namePrefix}-${uid}`;
     const ask = (): Promise<void> =>
-      this.#desk.ask(key, { type: 'volume.create', spec: known, uid, name: `${namePrefix}-${uid}` });
+      this.#desk.ask(key, { type: 'volume.create', spec: known, uid, name, ...(home !== undefined && { home }) });
     // One that is there has passed it: the same spec again is the same volume.
     const taken = present ? undefined : asked.external;
-    await (taken ? ids.takingOver(address, { plugin: asked.plugin, csiId: taken.csiId }, ask) : ask());
+    await (taken ? ids.takingOver(address, { plugin: asked.plugin, csiId: taken.csiId, home }, ask) : ask());
     const reached: Goal<Volume>['reached'] = (context, state) => {
       if (context.deletion) throw new StagecraftError('ABORTED', `${nameOf(key)} is being deleted`, { address });
       if (context.csi) return volumeOf(state, context);

@@ -73,7 +73,7 @@ export class VolumeManager {
    * Makes a volume, or takes over one that exists (`external`). The same spec again is the same volume. Resolves when it
    * is created.
    * @throws StagecraftError INVALID_ARGUMENT with every fault; PLUGIN_NOT_FOUND; VOLUME_EXISTS: there is one with another
-   *   spec, or another one has what is to be taken over; VOLUME_NOT_FOUND: its source; CSI_ERROR, PLUGIN_LACKS: why it can't be made; TIMEOUT, ABORTED: the work goes on
+   *   spec, or another one has what is to be taken over; VOLUME_NOT_FOUND, VOLUME_ELSEWHERE: its source; CSI_ERROR, PLUGIN_LACKS: why it can't be made; TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, CreateVolume
    */
   create(spec: VolumeSpec, options: AwaitOptions = {}): Promise<Volume> {

@@ -43,6 +43,8 @@ export interface Volume {
   /** The plugin's id of it, opaque. Absent: not created yet. */
   csiId?: string;
   context?: Record<string, string>;
+  /** The node that it is on, whose agent alone makes its controller calls. Absent: any agent may. */
+  home?: string;
   /** Absent: unknown. */
   capacityBytes?: number | bigint;
   /** The size that was asked for last, of those that were granted; absent: none. */
@@ -114,6 +116,7 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
     volume.csiId = csi.id;
     volume.context = csi.context;
   }
+  if (context.home) volume.home = context.home;
   if (expansion) volume.expansion = { capacity: expansion.capacity, ...changeIn(expansion) };
   if (modification)
     volume.modification = { mutableParameters: modification.mutableParameters, ...changeIn(modification) };

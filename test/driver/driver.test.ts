@@ -59,7 +59,8 @@ describe('bundled driver: answers', () => {
 
   it('says who it is, where, and that it is ready', async () => {
     await start({ vendorVersion: '9.9' });
-    expect(await client.getPluginInfo()).to.deep.equal({ name: driverName, vendorVersion: '9.9', manifest: {} });
+    const manifest = { 'stagecraft.scope': 'host' };
+    expect(await client.getPluginInfo()).to.deep.equal({ name: driverName, vendorVersion: '9.9', manifest });
     expect(await client.getPluginCapabilities()).to.deep.equal([
       'CONTROLLER_SERVICE',
       'GROUP_CONTROLLER_SERVICE',

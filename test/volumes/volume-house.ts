@@ -61,9 +61,11 @@ export class VolumeHouse {
     return this;
   }
 
-  register(): Promise<void> {
+  /** @param options what the plugin is registered with */
+  register(options?: Record<string, string>): Promise<void> {
     const connection = { socketPath: '/nowhere/disk.sock' };
-    return this.runtime.plugins.register({ type: 'csi-controller', name: pluginName, allocId: 'disk-1', connection });
+    const info = { type: 'csi-controller', name: pluginName, allocId: 'disk-1', connection };
+    return this.runtime.plugins.register({ ...info, ...(options && { options }) });
   }
 
   /** Ends the runtime in order, and comes up again on the same store. */

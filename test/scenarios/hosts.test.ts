@@ -1,0 +1,101 @@
+/** Several hosts on one Redis, each with an agent and drivers of its own, as operators see them. */
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { Redis } from 'ioredis';
+import type { Volume } from '../../src/volumes/volume-view.js';
+import { freshPrefix, sharedUrl, sweep } from '../redis/shared.js';
+import { AgentProcess, mainPath, makePlace, type Place, removePlace } from './agent-process.js';
+import { eventually } from './redis-scene.js';
+
+interface Ended {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+describe('several hosts on one Redis', function () {
+  this.timeout(240_000);
+  let url: string;
+  let prefix: string;
+  const places: Place[] = [];
+  const agents = new Map<Place, AgentProcess>();
+
+  beforeEach(async () => {
+    url = await sharedUrl();
+    prefix = freshPrefix();
+  });
+  afterEach(async () => {
+    for (const place of places.splice(0)) removePlace(place, agents.get(place));
+    agents.clear();
+    const client = new Redis(url);
+    await sweep(client, prefix);
+    client.disconnect();
+  });
+
+  /** A host with the bundled driver, whose volumes are on that host only. */
+  const host = (nodeId: string): Place => {
+    const driver = { type: 'monolith', command: ['stagecraft', 'driver', '--node-id', nodeId] };
+    const place = makePlace(driver, { nodeId, store: { redis: { url, prefix } } });
+    places.push(place);
+    return place;
+  };
+
+  async function start(place: Place): Promise<AgentProcess> {
+    const agent = new AgentProcess(place);
+    agents.set(place, agent);
+    await agent.line(/plugin hostpath \(csi-controller\): healthy/);
+    return agent;
+  }
+
+  /** Beside the agents, whose output is read meanwhile. */
+  function cli({ configPath }: Place, ...args: string[]): Promise<Ended> {
+    return new Promise((resolve) => {
+      const child = spawn(process.execPath, [mainPath, ...args, '--config', configPath]);
+      const said = { stdout: '', stderr: '' };
+      child.stdout.on('data', (part) => {
+        said.stdout += part;
+      });
+      child.stderr.on('data', (part) => {
+        said.stderr += part;
+      });
+      child.on('close', (status) => resolve({ status, ...said }));
+    });
+  }
+
+  async function volumeOf(place: Place, id: string): Promise<Volume | undefined> {
+    const { status, stdout } = await cli(place, 'volume', 'status', id, '--json');
+    return status === 0 ? (JSON.parse(stdout) as Volume) : undefined;
+  }
+
+  const contentOf = ({ dataDir }: Place): string[] => {
+    const volumes = join(dataDir, 'tasks', 'hostpath', 'content');
+    return existsSync(volumes) ? readdirSync(volumes) : [];
+  };
+  const leads = (agent: AgentProcess, after: number): Promise<string> => agent.line(/this agent leads/, after);
+
+  it('D4 a volume is deleted where another host leads: it waits, names its home, and goes once that leads', async () => {
+    const [one, two] = [host('a'), host('b')];
+    const first = await start(one);
+    expect((await cli(one, 'volume', 'create', 'data', '--plugin', 'hostpath')).status).to.equal(0);
+    expect((await volumeOf(one, 'data'))?.home).to.equal('a');
+    const second = await start(two);
+    await first.kill('SIGTERM');
+    await leads(second, 0);
+    expect(contentOf(one)).to.have.length(1);
+
+    const waited = await cli(two, 'volume', 'delete', 'data', '--timeout', '2');
+    expect(waited.status).not.to.equal(0);
+    expect(waited.stderr).to.include('node a').and.include('passed before');
+    expect((await volumeOf(two, 'data'))?.error?.message).to.match(/node a.*node b leads/);
+    expect(contentOf(one)).to.have.length(1);
+
+    const again = await start(one);
+    const said = again.lines.length;
+    await second.kill('SIGTERM');
+    await leads(again, said);
+    await eventually('it is deleted', async () => (await volumeOf(one, 'data')) === undefined);
+    expect(contentOf(one)).to.deep.equal([]);
+  });
+});

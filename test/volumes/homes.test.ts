@@ -1,0 +1,225 @@
+/** Volumes of a plugin of scope `host`: each host has its own, and only the agent of a volume's home calls the plugin for it. */
+import { expect } from 'chai';
+import { refusalOf } from '../refusal.js';
+import { Cable } from '../registry/cable.js';
+import { inMemory } from '../registry/kept-data.js';
+import { pluginName, spec, VolumeHouse } from './volume-house.js';
+
+const data = { id: 'data' };
+const perHost = { scope: 'host' };
+
+describe('volumes that are on one host', () => {
+  let kept: ReturnType<typeof inMemory>;
+  let one: VolumeHouse;
+  let two: VolumeHouse;
+  /** The first agent was killed: it can't end in order. */
+  let isKilled = false;
+
+  beforeEach(() => {
+    kept = inMemory();
+    isKilled = false;
+    one = new VolumeHouse();
+    two = new VolumeHouse();
+    for (const house of [one, two]) house.store = kept.store();
+    one.plugin.pluginCapabilities.push('GROUP_CONTROLLER_SERVICE');
+  });
+  afterEach(async () => {
+    const ended = one.dispose();
+    await (isKilled ? ended.catch(() => {}) : ended);
+    await two.dispose();
+  });
+
+  /** The agent of host `one` leads, its plugin has a scope of its own. */
+  async function first(options: Record<string, string> | undefined = perHost): Promise<void> {
+    await one.open({ nodeId: 'one' });
+    await one.register(options);
+    await one.rest();
+  }
+
+  /** It is gone, and that of host `two` leads, with a plugin of its own. */
+  async function then(options: Record<string, string> | undefined = perHost): Promise<void> {
+    const ended = one.runtime.close();
+    await (isKilled ? ended.catch(() => {}) : ended);
+    if (isKilled) await kept.bury(kept.store());
+    await two.open({ nodeId: 'two' });
+    if (options) await two.register(options);
+    await two.rest();
+  }
+
+  it('D4 the home of a volume is committed before the first CreateVolume is sent', async () => {
+    await first();
+    let home: string | undefined;
+    one.plugin.script = ({ rpc }) => {
+      if (rpc !== 'CreateVolume') return undefined;
+      const look = async (): Promise<void> => {
+        home = (await one.volumes.get(data))?.home;
+      };
+      return { before: look() };
+    };
+    const made = await one.volumes.create(spec('data'));
+    expect([home, made.home]).to.deep.equal(['one', 'one']);
+    expect(one.plugin.told()).to.deep.equal(['CreateVolume: OK']);
+  });
+
+  it('D4 a plugin that says nothing of its scope has volumes for all hosts: they have no home', async () => {
+    await first({});
+    expect(await one.volumes.create(spec('data'))).not.to.have.property('home');
+    await then({});
+    await two.volumes.delete(data);
+    expect(two.plugin.told()).to.deep.equal(['DeleteVolume: OK']);
+  });
+
+  for (const [moment, done] of [
+    ['before', false],
+    ['after', true],
+  ] as const) {
+    it(`D4 V1 killed ${moment} the home is committed: one volume is made, at the home that is committed`, async () => {
+      const cable = new Cable(kept.store());
+      one.store = cable;
+      await first();
+      cable.cutAt({ is: ({ journal }) => JSON.parse(journal).event?.type === 'call.home', done });
+      one.volumes.create(spec('data')).catch(() => {});
+      await one.rest();
+      await cable.whenCut;
+      isKilled = true;
+      await then();
+      const expected = done ? [undefined, 'one'] : ['vol-1', 'two'];
+      await two.rest();
+      const volume = await two.volumes.get(data);
+      expect([volume?.csiId, volume?.home]).to.deep.equal(expected);
+      expect(one.plugin.told()).to.deep.equal([]);
+      expect(two.plugin.told()).to.deep.equal(done ? [] : ['CreateVolume: OK']);
+    });
+  }
+
+  for (const [what, ask] of [
+    ['deletion', () => two.volumes.delete(data)],
+    ['publication', () => two.volumes.publish(data, 'node-1')],
+    ['expansion', () => two.volumes.expand(data, { requiredBytes: 100 })],
+    ['change', () => two.volumes.modify(data, { tier: 'fast' })],
+  ] as const) {
+    it(`D4 the ${what} of another host's volume waits, with the reason, until its home leads`, async () => {
+      await first();
+      await one.volumes.create(spec('data', { capacity: { requiredBytes: 10 } }));
+      await one.runtime.nodes.report({ id: 'node-1', plugins: [{ name: pluginName, nodeId: 'csi-1' }] });
+      await then();
+      ask().catch(() => {});
+      await two.clock.advance(120_000);
+      const { error } = (await two.volumes.get(data)) ?? {};
+      expect(error?.message).to.include('it is on node one').and.include('node two leads now');
+      expect(two.plugin.told()).to.deep.equal([]);
+      await two.runtime.close();
+      await one.open();
+      await one.rest();
+      expect(one.plugin.told().slice(1)).to.have.length(1);
+    });
+  }
+
+  it('D4 a host that lacks the plugin names the home, not the plugin, as what a deletion waits for', async () => {
+    await first();
+    await one.volumes.create(spec('data'));
+    await then(undefined);
+    const late = refusalOf(two.volumes.delete(data, { timeoutMs: 1_000 }));
+    await two.clock.advance(1_000);
+    expect((await late).message).to.include('it is on node one, which is no known node any more');
+  });
+
+  it('D4 a forced deletion on another host calls nothing, and names what is left and where', async () => {
+    await first();
+    await one.volumes.create(spec('data'));
+    await then();
+    await two.volumes.delete(data, { force: true });
+    const { leftovers } = (await two.volumes.get(data)) ?? {};
+    expect(leftovers?.map(({ what, csiId }) => [what, csiId])).to.deep.equal([['created', 'vol-1']]);
+    expect(leftovers?.[0]?.message).to.include('it is on node one');
+    expect(two.plugin.told()).to.deep.equal([]);
+    expect(one.plugin.volumes.size).to.equal(1);
+  });
+
+  it("D4 nothing is made of another host's volume or snapshot: it is refused, naming their home", async () => {
+    await first();
+    await one.volumes.create(spec('data'));
+    await one.runtime.snapshots.create({ id: 'monday', volume: data });
+    await then();
+    const refusals = [
+      two.volumes.create(spec('copy', { source: { volume: data } })),
+      two.volumes.create(spec('restored', { source: { volumeSnapshot: 'monday' } })),
+      two.runtime.snapshots.create({ id: 'tuesday', volume: data }),
+      two.runtime.groupSnapshots.create({ id: 'all', volumes: [data] }),
+    ];
+    for (const refused of refusals) {
+      const { code, message } = await refusalOf(refused);
+      expect(code).to.equal('VOLUME_ELSEWHERE');
+      expect(message).to.include('node one').and.include('node two leads now');
+    }
+    expect(two.plugin.told()).to.deep.equal([]);
+  });
+
+  it('D4 a snapshot has the home of its volume: its deletion elsewhere waits', async () => {
+    await first();
+    await one.volumes.create(spec('data'));
+    expect((await one.runtime.snapshots.create({ id: 'monday', volume: data })).home).to.equal('one');
+    await then();
+    const late = refusalOf(two.runtime.snapshots.delete({ id: 'monday' }, { timeoutMs: 1_000 }));
+    await two.clock.advance(1_000);
+    expect((await late).message).to.include('it is on node one');
+    expect(two.plugin.told()).to.deep.equal([]);
+  });
+
+  it('D4 a copy is made at the home of its source, though another host leads by then', async () => {
+    await first();
+    await one.volumes.create(spec('data'));
+    one.plugin.script = ({ rpc }) => (rpc === 'CreateVolume' ? { code: 'UNAVAILABLE' } : undefined);
+    one.volumes.create(spec('copy', { source: { volume: data } })).catch(() => {});
+    await one.rest();
+    await then();
+    await two.clock.advance(60_000);
+    expect((await two.volumes.get({ id: 'copy' }))?.home).to.equal('one');
+    expect(two.plugin.told()).to.deep.equal([]);
+  });
+
+  it("D4 V20 what a host's plugin lists says nothing of volumes of other hosts", async () => {
+    await first();
+    await one.volumes.create(spec('data'));
+    await then();
+    expect(await two.volumes.reconcile('disk')).to.deep.equal([{ plugin: 'disk', volumes: 0, differing: [] }]);
+    expect(await two.volumes.get(data)).not.to.have.property('missing');
+  });
+
+  describe('made before their homes were kept', () => {
+    const report = (house: VolumeHouse, id: string, zone: string): Promise<void> =>
+      house.runtime.nodes.report({ id, plugins: [{ name: pluginName, nodeId: `csi-${id}`, topology: { zone } }] });
+
+    beforeEach(async () => {
+      one.plugin.accessibleTopology = [{ segments: { zone: 'z1' } }];
+      await first({});
+      await one.volumes.create(spec('data'));
+      await report(one, 'one', 'z1');
+      await report(one, 'two', 'z2');
+    });
+
+    it('D4 their home is the one known node where they can be used', async () => {
+      await then();
+      two.volumes.delete(data).catch(() => {});
+      await two.rest();
+      expect(await two.volumes.get(data)).to.deep.include({ home: 'one', state: 'pending-delete' });
+      expect(two.plugin.told()).to.deep.equal([]);
+    });
+
+    it('D4 where several nodes fit no call is made, and the reason names them', async () => {
+      await report(one, 'three', 'z1');
+      await then();
+      const late = refusalOf(two.volumes.delete(data, { timeoutMs: 1_000 }));
+      await two.clock.advance(1_000);
+      expect((await late).message).to.include('nodes one, three');
+      expect(two.plugin.told()).to.deep.equal([]);
+    });
+  });
+
+  it('a plugin with a scope that is none is refused, and says which there are', async () => {
+    await one.open();
+    const { code, message } = await refusalOf(one.register({ scope: 'node' }));
+    expect(code).to.equal('INVALID_ARGUMENT');
+    expect(message).to.include("'shared'").and.include("'host'");
+  });
+});
