@@ -187,6 +187,7 @@ const volumeEvents: Drafts<VolumeMachineEvent> = {
     believed: die.of([], ['a']),
     sighting: { isMissing: die.below(3) === 0, attached: die.of(['csi-a'], []) },
   }),
+  'call.home': () => ({ home: 'node-1' }),
   'call.awaits': awaiting,
   settle: () => ({}),
 };
@@ -209,6 +210,7 @@ const snapshotEvents: Drafts<SnapshotMachineEvent> = {
   'snapshot.delete': (die) => ({ force: die.below(2) > 0 }),
   'snapshot.retry': () => ({}),
   'snapshot.acknowledge': () => ({}),
+  'call.home': () => ({ home: 'node-1' }),
   'call.awaits': awaiting,
   settle: () => ({}),
 };
