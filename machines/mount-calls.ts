@@ -1,6 +1,6 @@
 /** The calls that the mount machine (mount.ts) asks for: all that each is made with but secrets and paths. Pure. */
 import type { Bytes, Capability, CapacityRange } from './csi-types.js';
-import type { KernelMount, MountContext, MountedVolume, MountUser } from './mount-types.js';
+import type { AppearedMount, KernelMount, MountContext, MountedVolume, MountUser, Staging } from './mount-types.js';
 import type { VolumeCall } from './volume-calls.js';
 import type { VolumeKey } from './volume-types.js';
 
@@ -39,6 +39,12 @@ export interface TargetCall extends MountCall {
 export interface UndoingCall extends MountCall {
   /** What the path has shown once it was made; absent: whatever is there is taken for that. */
   found?: KernelMount;
+  /** In which boot of the host `found` and `staged` were seen. Absent: not known. */
+  foundIn?: string;
+  /** What the path shows since a call whose answer is not known. */
+  appeared?: AppearedMount;
+  /** What the staging path has shown once the volume was staged; absent: nothing, or the staging is what is undone. */
+  staged?: KernelMount;
 }
 
 export type UnstageCall = UndoingCall;
@@ -51,6 +57,8 @@ export interface NodePublishCall extends MakingCall, TargetCall {
   isStaged: boolean;
   /** What that has shown once it was staged; absent: nothing. */
   staged?: KernelMount;
+  /** In which boot of the host that was. Absent: not known. */
+  foundIn?: string;
   /** An attempt before it may have taken effect. */
   isRepeat: boolean;
 }
@@ -64,6 +72,8 @@ export interface NodePublishAnswer {
 export interface NodeUnpublishAnswer {
   /** What was found at the target, and is not ours to remove. */
   leftBehind?: string;
+  /** The path at which the plugin has left our mount, which the runtime has unmounted. Absent: it has left nothing. */
+  unmounted?: string;
 }
 
 export interface NodeExpandCall extends MountCall {
@@ -118,21 +128,37 @@ export const stageCallOf = (context: MountContext): StageCall => {
 
 export const nodePublishCallOf = (context: MountContext): NodePublishCall => {
   const { allocId, readOnly, inDoubt = false } = userAt(context);
-  return { ...makingCallOf(context), ...stagedIn(context), allocId, readOnly, isRepeat: inDoubt };
+  return { ...makingCallOf(context), ...stagedIn(context), ...bootOf(context), allocId, readOnly, isRepeat: inDoubt };
 };
 
 const stagedIn = ({ staging: { state, found } }: MountContext): Pick<NodePublishCall, 'isStaged' | 'staged'> =>
   state === 'staged' ? { isStaged: true, ...(found && { staged: found }) } : { isStaged: false };
 
+const bootOf = ({ bootId }: MountContext): { foundIn?: string } => (bootId === null ? {} : { foundIn: bootId });
+
+/** What is known of the mount that is undone. */
+const seenOf = ({ found, appeared }: MountUser | Staging): Pick<UndoingCall, 'found' | 'appeared'> => ({
+  ...(found && { found }),
+  ...(appeared && { appeared }),
+});
+
 export const unpublishCallOf = (context: MountContext): UnpublishCall => {
-  const { allocId, found } = userAt(context);
-  return { ...mountCallOf(context), allocId, ...(found && { found }) };
+  const user = userAt(context);
+  const { found: staged } = context.staging;
+  return {
+    ...mountCallOf(context),
+    ...bootOf(context),
+    ...seenOf(user),
+    ...(staged && { staged }),
+    allocId: user.allocId,
+  };
 };
 
-export const unstageCallOf = (context: MountContext): UnstageCall => {
-  const { found } = context.staging;
-  return { ...mountCallOf(context), ...(found && { found }) };
-};
+export const unstageCallOf = (context: MountContext): UnstageCall => ({
+  ...mountCallOf(context),
+  ...bootOf(context),
+  ...seenOf(context.staging),
+});
 
 export const nodeExpandCallOf = (context: MountContext): NodeExpandCall => {
   const { expansion, users } = context;

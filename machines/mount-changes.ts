@@ -189,7 +189,7 @@ export const leave = (context: MountContext, allocId: string, { at }: Stamped): 
  */
 export function letGo(draft: MountDraft, user: MountUser, at: number): void {
   const { allocId, readOnly, isClaimed, capability, number, sinceMs, again, isUnconfirmed } = user;
-  const { inDoubt: _, isKnown: __, found: ___, tries: ____, ...rest } = user;
+  const { inDoubt: _, isKnown: __, found: ___, tries: ____, appeared: _____, ...rest } = user;
   const isLast = draft.users.every(
     (one) => one.allocId === allocId || one.state === 'failed' || one.state === 'detached',
   );

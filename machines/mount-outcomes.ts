@@ -10,7 +10,7 @@ import {
   userAt,
 } from './mount-calls.js';
 import { draftedMount, leavingUser, letGo, type MountChange, type MountDraft, putUser } from './mount-changes.js';
-import type { MountContext, MountUser, MountWork, NodeExpansion } from './mount-types.js';
+import type { AppearedMount, MountContext, MountUser, MountWork, NodeExpansion } from './mount-types.js';
 import { mayBeKnown } from './mount-work.js';
 import type { FailedAttempt } from './volume-outcomes.js';
 
@@ -31,7 +31,7 @@ export const targetMounted = (
   { at }: Stamped,
 ): MountChange =>
   draftedMount(context, (draft) => {
-    const { tries: _, inDoubt: __, isKnown: ___, failure: ____, ...user } = userAt(draft);
+    const { tries: _, inDoubt: __, isKnown: ___, failure: ____, appeared: _____, ...user } = userAt(draft);
     draft.bootId = bootId;
     // Asked to leave meanwhile, it is unmounted next.
     if (user.state !== 'wanted') return putUser(draft, user.allocId, { ...user, found });
@@ -46,19 +46,28 @@ export const targetMounted = (
 
 export const targetUnmounted = (
   context: MountContext,
-  { leftBehind }: NodeUnpublishAnswer,
+  { leftBehind, unmounted }: NodeUnpublishAnswer,
   { at }: Stamped,
 ): MountChange =>
   draftedMount(context, (draft) => {
     const user = userAt(draft);
     const { allocId, sinceMs } = user;
+    tellUnmounted(draft, unmounted, allocId);
     const left = leftBehind === undefined ? {} : { leftBehind };
     draft.tells.push({ type: 'unmounted', allocId, durationMs: Math.max(0, at - sinceMs), ...left });
     letGo(draft, user, at);
   });
 
-export const unstaged = (context: MountContext, { leftBehind }: NodeUnpublishAnswer): MountChange =>
+/** Says that the plugin has left our mount at a path. @param path absent: it has not */
+function tellUnmounted(draft: MountDraft, path: string | undefined, allocId?: string): void {
+  if (path === undefined || !draft.volume) return;
+  const { plugin } = draft.volume;
+  draft.tells.push({ type: 'unmounted-for-plugin', plugin, path, ...(allocId !== undefined && { allocId }) });
+}
+
+export const unstaged = (context: MountContext, { leftBehind, unmounted }: NodeUnpublishAnswer): MountChange =>
   draftedMount(context, (draft) => {
+    tellUnmounted(draft, unmounted);
     if (leftBehind !== undefined) draft.tells.push({ type: 'left-behind', leftBehind });
     // What was seen there before is not seen of what is there by now.
     draft.number += 1;
@@ -77,6 +86,15 @@ export const nodeExpanded = (context: MountContext, { capacityBytes }: NodeExpan
 export const mountAwaits = (_: MountContext, { reason }: Awaiting): MountChange => ({
   context: { awaiting: { reason } },
 });
+
+/** Keeps what the path of a call that has failed shows, which was not there before it: a mount that the call has made. */
+export const mountAppeared = (context: MountContext, appeared: AppearedMount): MountChange =>
+  draftedMount(context, (draft) => {
+    const { kind, allocId } = draft.work ?? {};
+    if (kind === 'stage') draft.staging = { ...draft.staging, appeared };
+    const user = kind === 'publish' && draft.users.find((one) => one.allocId === allocId);
+    if (user) putUser(draft, user.allocId, { ...user, appeared });
+  });
 
 /** The piece of work that it is at has failed: it is tried again later, or stays failed. */
 export const mountFailed = (context: MountContext, attempt: FailedAttempt): MountChange =>

@@ -28,6 +28,12 @@ export interface KernelMount {
   origin?: string;
 }
 
+/** What a path shows since a call whose answer is not known; nothing was mounted there before that call. */
+export interface AppearedMount extends KernelMount {
+  /** The boot of the host in which it was seen. */
+  bootId: string;
+}
+
 /**
  * `wanted`: its target is to be mounted. `lost`: it was, and is not any more; nothing is done until it is asked for again.
  * `leaving`: its target is to be unmounted. `detached`: it is unmounted, and the volume is to be unstaged before its alloc
@@ -56,6 +62,8 @@ export interface MountUser {
   isKnown?: true;
   /** What its target has shown once it was mounted. */
   found?: KernelMount;
+  /** What its target shows since a publish whose answer is not known. */
+  appeared?: AppearedMount;
   /** Asked for again while it leaves: mounted anew after that. */
   again?: Pick<MountUse, 'readOnly' | 'isClaimed' | 'capability'>;
   tries?: Tries;
@@ -78,6 +86,8 @@ export interface Staging {
    * plugins that stage elsewhere.
    */
   found?: KernelMount;
+  /** What the staging path shows since a stage whose answer is not known. */
+  appeared?: AppearedMount;
   /** It is not there any more, and is staged again only for who is to be mounted. */
   isLost?: true;
   /** It is there still, but dead: it is unstaged before it is staged again, once nothing is bound from it. */
@@ -182,6 +192,8 @@ export type MountEvent = (
   | MountRequest
   /** The call that it is at waits, for the plugin or for its turn: no call was made yet. */
   | ({ type: 'call.awaits' } & Awaiting)
+  /** Its call has failed, and its path shows a mount that was not there before. */
+  | { type: 'call.appeared'; mount: AppearedMount }
   /** Raised by the machine itself: is there something else to do now? */
   | { type: 'settle' }
 ) &
@@ -202,6 +214,8 @@ export type MountChanged = { node: string; key: VolumeKey } & (
   | { type: 'mounted'; allocId: string; readOnly: boolean; durationMs: number }
   /** `leftBehind`: what was found at its target then, and is not ours to remove. */
   | { type: 'unmounted'; allocId: string; durationMs: number; leftBehind?: string }
+  /** Its plugin said that nothing is mounted at `path`, and had left our mount there: the runtime has unmounted it. */
+  | { type: 'unmounted-for-plugin'; plugin: string; path: string; allocId?: string }
   /** It can't be done, or not yet: what has to be undone is tried again and again. */
   | { type: 'failed'; in: MountWorkKind; allocId?: string; failure: Failure }
   /** Its mount is not there any more, or is dead; `isMended`: it is mounted again. */

@@ -35,6 +35,7 @@ import {
   use,
 } from './mount-changes.js';
 import {
+  mountAppeared,
   mountAwaits,
   mountFailed,
   nodeExpanded,
@@ -134,6 +135,7 @@ export const mountMachine = setup({
     'mount.retry': changed((context, event) => retryMount(context, stampOf(event))),
     'mount.hasten': changed(hasten),
     'call.awaits': changed(mountAwaits),
+    'call.appeared': changed((context, event) => mountAppeared(context, event.mount)),
   },
   states: {
     settling: {

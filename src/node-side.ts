@@ -30,6 +30,7 @@ import { hostTool } from './mounts/host-tool.js';
 import { MountDesk } from './mounts/mount-desk.js';
 import { mountKind } from './mounts/mount-kind.js';
 import { MountTables } from './mounts/mount-tables.js';
+import { MountUndoing } from './mounts/mount-undoing.js';
 import type { MountStatus } from './mounts/mount-view.js';
 import { MountWatch } from './mounts/mount-watch.js';
 import { Mounter } from './mounts/mounter.js';
@@ -134,6 +135,7 @@ export class NodeSide {
           locks: options.locks,
         }),
         places: hostPlaces({ root: paths.root, readTable: () => tables.table(), tool }),
+        undoing: new MountUndoing({ tables, tool, bootId, logger }),
         compared: () => comparing,
         shared: () => this.#propagation.ensureShared(),
         isDead,

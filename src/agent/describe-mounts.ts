@@ -40,6 +40,10 @@ function changeIn(event: Exclude<MountEvent, { kind: 'condition' }>): string {
       const left = event.leftBehind === undefined ? '' : `; left behind, remove it by hand: ${event.leftBehind}`;
       return `unmounted for alloc ${event.allocId} (${event.durationMs} ms)${left}`;
     }
+    case 'unmounted-for-plugin': {
+      const { plugin, path } = event;
+      return `plugin '${plugin}' said that it was unmounted, and had left it at ${path}: Stagecraft has unmounted it`;
+    }
     case 'failed': {
       const { allocId, failure } = event;
       const whose = allocId === undefined ? '' : ` for alloc ${allocId}`;

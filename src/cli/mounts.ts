@@ -19,9 +19,11 @@ export function addMountCommands(program: Command): void {
   );
   add('stats <volume>', 'what its plugin says of how much is used, and of its health').action(showStats);
   add('retry <volume>', 'try again what has failed or was lost, and what waits for its time').action(retryMount);
-  lookAt(mount.command('strays').description('mounts below the data directory that nobody here knows of')).action(
-    listStrays,
-  );
+  lookAt(
+    mount
+      .command('strays')
+      .description('mounts below the data directory that nobody here knows of, or that a plugin leaves there'),
+  ).action(listStrays);
   lookAt(mount.command('clean <path>').description('unmount one of the strays; what it is mounted on stays')).action(
     cleanStray,
   );

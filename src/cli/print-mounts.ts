@@ -98,8 +98,8 @@ export const strayTable = (strays: StrayReport[]): string =>
   strays.length === 0
     ? 'there are no strays'
     : table(
-        ['FILE SYSTEM', 'SOURCE', 'PATH'],
-        strays.map(({ path, source, fsType }) => [fsType, source, path]),
+        ['FILE SYSTEM', 'SOURCE', 'LEFT BY', 'PATH'],
+        strays.map(({ path, source, fsType, plugin = '-' }) => [fsType, source, plugin, path]),
       );
 
 export function statsDetails({ volume, at, usage, condition }: StatsReport): string {

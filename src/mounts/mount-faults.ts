@@ -27,7 +27,14 @@ export function withMountsInside(error: unknown, { path }: Place, { entries }: M
 export const stillMounted = (what: string, { path }: Place, { device, root, fsType }: MountEntry): StagecraftError =>
   new StagecraftError(
     'MOUNT_STAYS',
-    `the plugin says that the volume is not ${what} any more, but ${root} of ${device} (${fsType}) is mounted at ${path} still: it is asked again`,
+    `the plugin says that the volume is not ${what} any more, but ${root} of ${device} (${fsType}) is mounted at ${path} still, and may be somebody else's: the plugin is asked again; see what it is, then unmount it: stagecraft mount clean ${path}`,
+  );
+
+/** What is certain to be ours, and can't be unmounted by us either. */
+export const staysMounted = (what: string, { path }: Place, why: string): StagecraftError =>
+  new StagecraftError(
+    'MOUNT_STAYS',
+    `the plugin says that the volume is not ${what} any more, but its mount is at ${path} still, and can't be unmounted by Stagecraft either (${why}): end what uses it; it is tried again`,
   );
 
 export const notToUnstage = ({ path }: Place, { device, root, fsType }: MountEntry): StagecraftError =>

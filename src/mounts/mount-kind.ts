@@ -30,7 +30,6 @@ import { isSourceWithin, type MountEntry, type MountTable } from '../host/mount-
 import type { ClaimClient } from './claim-client.js';
 import { isWritableDevice } from './device-access.js';
 import {
-  coveredStill,
   notMounted,
   notReadOnly,
   notStagedAnyMore,
@@ -39,11 +38,10 @@ import {
   stagingCovered,
   stagingDead,
   stagingReplaced,
-  stillMounted,
-  withMountsInside,
 } from './mount-faults.js';
 import { type Seen, seenAt, servedAt } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
+import { type MountUndoing, mustBeFree, type Undone } from './mount-undoing.js';
 import type { NodePort } from './node-port.js';
 import type { MountPaths, Place } from './paths.js';
 import type { Places } from './places.js';
@@ -56,6 +54,7 @@ export interface MountKindOptions {
   paths: MountPaths;
   places: Places;
   tables: MountTables;
+  undoing: MountUndoing;
   /** Where a plugin sees what is its own on this host, if elsewhere. */
   baseDirOf(plugin: string): string | undefined;
   /** Of this boot of the host. */
@@ -77,7 +76,7 @@ export interface MountKindOptions {
 export const mountsTopic = (node: string): string => `mounts/${encodeURIComponent(node)}`;
 
 export function mountKind(options: MountKindOptions): ActorKind {
-  const { node, calls, claims, paths, places, tables, bootId, timeoutMs } = options;
+  const { node, calls, claims, paths, places, tables, undoing, bootId, timeoutMs } = options;
   /** Made out before the call, where a path that drivers don't take means that none was made; the call has the same. */
   const told = (plugin: string, { path }: Place): (() => string) => {
     let found: string | undefined;
@@ -97,7 +96,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
     return anew('not-begun', 'what is mounted here is known');
   };
   const effect = <TInput extends MountCall, TAnswer>(
-    work: (input: TInput) => Work<TAnswer>,
+    work: (input: TInput, run: EffectCall<TInput>) => Work<TAnswer>,
     negates?: string[],
   ): Effect => ({
     sentDeadlineMs: givenUpAfterMs(timeoutMs),
@@ -105,38 +104,23 @@ export function mountKind(options: MountKindOptions): ActorKind {
     run: (run: EffectCall<TInput>) => {
       const compared = options.compared();
       if (compared) return wait(run, compared);
-      return calls.run(run, { ...work(run.input), volumes: [nodeCallsOf(run.input.csiId)] });
+      return calls.run(run, { ...work(run.input, run), volumes: [nodeCallsOf(run.input.csiId)] });
     },
   });
-  /** @param faultOf what is mounted there */
-  const mustBeFree = (table: MountTable, place: Place, faultOf: (entry: MountEntry) => unknown): void => {
-    const seen = seenAt(table, { path: place.path });
-    if (seen.is === 'covered') throw coveredStill(place, seen.entry);
-    if (seen.is !== 'gone') throw faultOf(seen.entry);
-  };
-  /**
-   * Undoes something at a place, and looks whether it is undone: what the plugin says is no proof.
-   * @returns the table that shows it
-   */
-  const undone = async (what: string, place: Place, call: () => Promise<void>): Promise<MountTable> => {
-    const refusal = await call().then(
-      () => undefined,
-      async (error: unknown) => {
-        if (error instanceof StagecraftError && error.answerClass === 'already-so-if-unmounted') return error;
-        throw withMountsInside(error, place, await tables.table());
-      },
-    );
-    const table = await tables.table();
-    mustBeFree(table, place, (entry) => refusal ?? stillMounted(what, place, entry));
-    return table;
-  };
-  /**
-   * What lies over ours is left alone: the plugin would take that away, or see nothing of ours, and say that it is done. What
-   * has replaced ours is at a path of the plugin's own.
-   */
-  const uncovered = async (place: Place, found: KernelMount | undefined): Promise<void> => {
-    const seen = seenAt(await tables.table(), { path: place.path, found });
-    if (seen.is === 'covered') throw coveredStill(place, seen.entry);
+  /** Makes a call that mounts something at a place. Where it fails, and a mount is at a place that was free, that is kept. */
+  const noting = async <T>(
+    run: EffectCall<MountCall>,
+    { place, wasFree }: { place: Place; wasFree: boolean },
+    call: () => Promise<T>,
+  ): Promise<T> => {
+    try {
+      return await call();
+    } catch (error) {
+      const table = wasFree ? await tables.table().catch(() => undefined) : undefined;
+      const entry = table?.at(place.path).at(-1);
+      if (entry) run.send({ type: 'call.appeared', mount: { ...kernelMount(entry), bootId } });
+      throw error;
+    }
   };
   /**
    * Whether a target shows, not what was mounted where it is staged, but the directory of this host that that was mounted on.
@@ -170,9 +154,9 @@ export function mountKind(options: MountKindOptions): ActorKind {
   const mustBeStaged = (call: MountCall, place: Place, table: MountTable, found: KernelMount | undefined): void => {
     if (found && mustBeOurs(call, place, table, found).is === 'gone') throw notStagedAnyMore(place);
   };
-  const removed = async (place: Place, table: MountTable): Promise<NodeUnpublishAnswer> => {
+  const removed = async (place: Place, { table, unmounted }: Undone): Promise<NodeUnpublishAnswer> => {
     const left = await places.remove(place, table);
-    return left ? { leftBehind: `${left.path}: ${left.why}` } : {};
+    return { ...(unmounted && { unmounted: place.path }), ...(left && { leftBehind: `${left.path}: ${left.why}` }) };
   };
   /** The answer of a plugin that does not stage. One that was there before it may have: what is staged is for that to undo. */
   const unlessStaging =
@@ -202,9 +186,10 @@ export function mountKind(options: MountKindOptions): ActorKind {
     },
     topic: (address) => mountsTopic(nodeOf(address)),
     effects: {
-      nodeStage: effect<StageCall, StageAnswer>((input) => {
+      nodeStage: effect<StageCall, StageAnswer>((input, run) => {
         const staging = stagingOf(input);
         const stagingPath = told(input.plugin, staging);
+        let wasFree = false;
         return {
           refusal: (sight) => modeRefusal(sight, [input.capability]),
           without: unlessStaging(staging, () => ({ isStaged: false, bootId })),
@@ -212,6 +197,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
             stagingPath();
             await options.shared();
             const table = await tables.table();
+            wasFree = !table.has(staging.path);
             await notDead(input, staging, table);
             // What is there after a reboot its plugin has made.
             if (input.foundIn === bootId) mustBeOurs(input, staging, table, input.found);
@@ -220,13 +206,14 @@ export function mountKind(options: MountKindOptions): ActorKind {
           call: async (client, bounds) => {
             const { csiId, capability, volumeContext, publishContext } = input;
             const request = { csiId, stagingPath: stagingPath(), capability, volumeContext, publishContext };
-            await tidied(staging, node.stage(client, request, bounds));
+            const stage = (): Promise<void> => tidied(staging, node.stage(client, request, bounds));
+            await noting(run, { place: staging, wasFree }, stage);
             const found = (await tables.table()).at(staging.path).at(-1);
             return { isStaged: true, bootId, ...(found && { found: kernelMount(found) }) };
           },
         };
       }),
-      nodePublish: effect<NodePublishCall, NodePublishAnswer>((input) => {
+      nodePublish: effect<NodePublishCall, NodePublishAnswer>((input, run) => {
         const target = targetOf(input);
         const staging = stagingOf(input);
         const targetPath = told(input.plugin, target);
@@ -235,34 +222,41 @@ export function mountKind(options: MountKindOptions): ActorKind {
           targetPath: targetPath(),
           ...(input.isStaged && { stagingPath: stagingPath() }),
         });
-        let isTaken = false;
+        let wasFree = false;
         return {
           refusal: (sight) => modeRefusal(sight, [input.capability]),
           prepare: async () => {
             pathsOf();
             await options.shared();
             const table = await tables.table();
-            isTaken = table.at(target.path).length > 0;
+            wasFree = !table.has(target.path);
             mustBeStaged(input, staging, table, input.staged);
             await places.makeParent(target, table);
           },
           call: async (client, bounds) => {
-            const { csiId, capability, volumeContext, publishContext, readOnly } = input;
-            if (isTaken && !input.isRepeat) await cleared(client, bounds);
-            const request = { csiId, ...pathsOf(), capability, volumeContext, publishContext, readOnly };
-            await tidied(target, node.publish(client, request, bounds));
-            const table = await tables.table();
-            const found = table.at(target.path).at(-1);
-            if (!found) throw notMounted(target);
-            if (await isOfHost(input, target, found, table)) throw notTheVolume(input, staging, target);
-            if (readOnly && (await isWritable(found, capability))) throw notReadOnly(input, target);
-            return { found: kernelMount(found), bootId };
+            if (!wasFree && !input.isRepeat) {
+              await cleared(client, bounds);
+              wasFree = true;
+            }
+            return noting(run, { place: target, wasFree }, () => published(client, bounds));
           },
         };
+        async function published(client: unknown, bounds: CallBounds): Promise<NodePublishAnswer> {
+          const { csiId, capability, volumeContext, publishContext, readOnly } = input;
+          const request = { csiId, ...pathsOf(), capability, volumeContext, publishContext, readOnly };
+          await tidied(target, node.publish(client, request, bounds));
+          const table = await tables.table();
+          const found = table.at(target.path).at(-1);
+          if (!found) throw notMounted(target);
+          if (await isOfHost(input, target, found, table)) throw notTheVolume(input, staging, target);
+          if (readOnly && (await isWritable(found, capability))) throw notReadOnly(input, target);
+          return { found: kernelMount(found), bootId };
+        }
         /** A mount that nobody here knows of, as an attempt of before may have made it late, would be taken for the new one. */
         async function cleared(client: unknown, bounds: CallBounds): Promise<void> {
-          const { csiId } = input;
-          await undone('published', target, () => node.unpublish(client, { csiId, targetPath: targetPath() }, bounds));
+          const request = { csiId: input.csiId, targetPath: targetPath() };
+          const unpublish = (): Promise<void> => node.unpublish(client, request, bounds);
+          await undoing.undo({ call: input, what: 'published', place: target, staging }, unpublish);
         }
       }),
       nodeUnpublish: effect<UnpublishCall, NodeUnpublishAnswer>(
@@ -273,12 +267,13 @@ export function mountKind(options: MountKindOptions): ActorKind {
           return {
             prepare: async () => {
               targetPath();
-              await uncovered(target, input.found);
+              await undoing.refuseCovered(target, input.found);
             },
             call: async (client, bounds) => {
               const request = { csiId, targetPath: targetPath() };
               const unpublish = (): Promise<void> => node.unpublish(client, request, bounds);
-              return removed(target, await undone('published', target, unpublish));
+              const toUndo = { call: input, what: 'published', place: target, staging: stagingOf(input) } as const;
+              return removed(target, await undoing.undo(toUndo, unpublish));
             },
           };
         },
@@ -290,15 +285,15 @@ export function mountKind(options: MountKindOptions): ActorKind {
           const stagingPath = told(input.plugin, staging);
           const { csiId } = input;
           return {
-            without: unlessStaging(staging, async () => removed(staging, await tables.table())),
+            without: unlessStaging(staging, async () => removed(staging, { table: await tables.table() })),
             prepare: async () => {
               stagingPath();
-              await uncovered(staging, input.found);
+              await undoing.refuseCovered(staging, input.found);
             },
             call: async (client, bounds) => {
               const request = { csiId, stagingPath: stagingPath() };
               const unstage = (): Promise<void> => node.unstage(client, request, bounds);
-              return removed(staging, await undone('staged', staging, unstage));
+              return removed(staging, await undoing.undo({ call: input, what: 'staged', place: staging }, unstage));
             },
           };
         },

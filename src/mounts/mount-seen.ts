@@ -1,6 +1,6 @@
 /** What the kernel shows at a path, held against what was mounted there. Looks at its table only. */
 import type { KernelMount } from '../../machines/mount-types.js';
-import { isRemoved, isSameSource, type MountEntry, type MountTable } from '../host/mount-table.js';
+import { isRemoved, isSameSource, isSourceWithin, type MountEntry, type MountTable } from '../host/mount-table.js';
 
 /** Where something is to be seen, and what. */
 export interface ToBeSeen {
@@ -27,6 +27,31 @@ export function seenAt(table: MountTable, { path, found }: ToBeSeen): Seen {
   // Over its own, a plugin mounts only what is dead.
   if (isAnew(entry, found) && (isOfProcess(entry) || !isThere(isVery))) return { is: 'ours', entry };
   return { is: isThere(isVery) || isThere(isAnew) ? 'covered' : 'replaced', entry };
+}
+
+/** What is known of a mount that a call of ours has made. */
+export interface Evidence {
+  path: string;
+  /** What the path has shown once its plugin said that it is made; absent: its plugin did not, or it showed nothing. */
+  found?: KernelMount | undefined;
+  /** What the path shows since a call whose answer is not known, and showed before that call: nothing. */
+  appeared?: KernelMount | undefined;
+  /** Where the volume is staged, and what that path has shown then. */
+  staged?: ToBeSeen | undefined;
+}
+
+/**
+ * The mount that is seen at a path, where it is certain that a call of ours has made it: it is the very mount that was seen
+ * once it was made, or, where none was, it is bound from where the volume is staged. Undefined: that is not certain.
+ */
+export function provenAt(table: MountTable, { path, found, appeared, staged }: Evidence): MountEntry | undefined {
+  const entry = table.at(path).at(-1);
+  if (!entry) return undefined;
+  const known = found ?? appeared;
+  if (known) return isVery(entry, known) ? entry : undefined;
+  const source = staged && table.at(staged.path).at(-1);
+  if (!source || !staged?.found || !isVery(source, staged.found)) return undefined;
+  return isSourceWithin(entry, source) && entry.fsType === source.fsType ? entry : undefined;
 }
 
 /** Of a file system that a process serves: it stays in the table when that is gone. */

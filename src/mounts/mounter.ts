@@ -149,7 +149,10 @@ export class Mounter {
     await this.#desk.ask(known, { type: 'mount.retry' });
   }
 
-  /** What is mounted where only our own should be, and nobody here knows of: a driver that died may have been late. */
+  /**
+   * What is mounted where only our own should be, and nobody here knows of, as a driver that died may have been late; and
+   * what its plugin was to unmount, and has not.
+   */
   async strays(): Promise<Stray[]> {
     this.#desk.refuseIfClosed();
     return this.#options.strays.list();

@@ -1,5 +1,9 @@
-/** Mounts below our directory that nobody here knows of, as a driver that died may have finished one late: told of, and removed only when that is asked for. */
+/**
+ * Mounts below our directory that nobody here knows of, as a driver that died may have finished one late, and those that
+ * their plugin does not unmount: told of, and removed only when that is asked for.
+ */
 import { nodeOwnedPrefix } from '../../machines/addresses.js';
+import type { Tries } from '../../machines/csi-types.js';
 import type { MountContext } from '../../machines/mount-types.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
@@ -7,13 +11,15 @@ import { StagecraftError } from '../errors.js';
 import { isWithin, type MountTable } from '../host/mount-table.js';
 import type { HostTool } from './host-tool.js';
 import type { MountTables } from './mount-tables.js';
-import type { MountPaths } from './paths.js';
+import type { MountPaths, Place } from './paths.js';
 
 export interface Stray {
   path: string;
   /** `major:minor`, and the path within that. */
   source: string;
   fsType: string;
+  /** The plugin that was to unmount it, and has not. Absent: nobody here knows of it. */
+  plugin?: string;
 }
 
 export interface StraysOptions {
@@ -36,9 +42,10 @@ export class Strays {
 
   async list(): Promise<Stray[]> {
     // What has gone since the table was read was known, and what has come since is.
-    const before = this.#known();
+    const before = this.#places().known;
     const table = await this.#options.tables.table();
-    return this.#in(table, new Set([...before, ...this.#known()]));
+    const { known, staying } = this.#places();
+    return this.#in(table, new Set([...before, ...known]), staying);
   }
 
   /**
@@ -50,16 +57,16 @@ export class Strays {
     const path = given.length > 1 ? given.replace(/\/+$/, '') : given;
     if (!strays.some((stray) => stray.path === path)) {
       const known = strays.map((stray) => stray.path).join(', ') || 'none';
-      const message = `${JSON.stringify(path)} is no mount that nobody knows of: there are ${known}`;
+      const message = `${JSON.stringify(path)} is no stray: there are ${known}`;
       throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`path: ${message}`] });
     }
     const { status, stderr } = await this.#options.tool.run('umount', ['--no-canonicalize', path]);
     if (status !== 0) throw new StagecraftError('MOUNT_STAYS', `${path} can't be unmounted: ${stderr}`);
   }
 
-  /** Logs each once. */
+  /** Logs each once that nobody knows of: of the others it is told where they are to be unmounted. */
   async tell(): Promise<void> {
-    const strays = await this.list();
+    const strays = (await this.list()).filter(({ plugin }) => plugin === undefined);
     for (const { path, source, fsType } of strays) {
       if (this.#told.has(path)) continue;
       this.#options.logger.warn({ path }, `${source} (${fsType}) is mounted at ${path}, and nobody here knows of it`);
@@ -67,29 +74,43 @@ export class Strays {
     this.#told = new Set(strays.map(({ path }) => path));
   }
 
-  #in({ entries }: MountTable, known: ReadonlySet<string>): Stray[] {
+  #in({ entries }: MountTable, known: ReadonlySet<string>, staying: ReadonlyMap<string, string>): Stray[] {
     const { root } = this.#options.paths;
     // A plugin may mount something of its own below what is staged.
-    const isKnown = (path: string): boolean => {
-      for (let at = path; at.length > root.length; at = at.slice(0, at.lastIndexOf('/')))
-        if (known.has(at)) return true;
-      return false;
+    const placeOf = (path: string, places: { has(path: string): boolean }): string | undefined => {
+      for (let at = path; at.length > root.length; at = at.slice(0, at.lastIndexOf('/'))) if (places.has(at)) return at;
+      return undefined;
     };
     return entries
-      .filter(({ path }) => path !== root && isWithin(path, root) && !isKnown(path))
-      .map(({ path, device, root: within, fsType }) => ({ path, source: `${device} ${within}`, fsType }));
+      .filter(({ path }) => path !== root && isWithin(path, root) && placeOf(path, known) === undefined)
+      .map(({ path, device, root: within, fsType }) => {
+        const plugin = staying.get(placeOf(path, staying) ?? '');
+        return { path, source: `${device} ${within}`, fsType, ...(plugin !== undefined && { plugin }) };
+      });
   }
 
-  /** Where something of ours is, or may be. */
-  #known(): Set<string> {
+  #places(): Places {
     const { engine, nodeId, paths } = this.#options;
-    const known = new Set<string>();
+    const places: Places = { known: new Set(), staying: new Map() };
     for (const [, view] of engine.views(nodeOwnedPrefix('mount', nodeId))) {
-      const { key, volume, users } = view.context as MountContext;
+      const { key, volume, users, staging } = view.context as MountContext;
       if (!volume) continue;
-      known.add(paths.staging(volume.plugin, key).path);
-      for (const { allocId } of users) known.add(paths.target(volume.plugin, key, allocId).path);
+      const { plugin } = volume;
+      const add = ({ path }: Place, undoing: Tries | undefined): void => {
+        if (undoing?.failure.code === 'MOUNT_STAYS') places.staying.set(path, plugin);
+        else places.known.add(path);
+      };
+      add(paths.staging(plugin, key), staging.undoing);
+      for (const { allocId, state, tries } of users)
+        add(paths.target(plugin, key, allocId), state === 'leaving' ? tries : undefined);
     }
-    return known;
+    return places;
   }
+}
+
+interface Places {
+  /** Where something of ours is, or may be. */
+  known: Set<string>;
+  /** Where something is that a plugin was to unmount, and has not; each with that plugin. */
+  staying: Map<string, string>;
 }

@@ -315,7 +315,7 @@ describe('A5 allocs and mounts on the command line', function () {
     answers['GET /v1/strays'] = [stray];
     answers['POST /v1/strays/clean'] = {};
     expect((await cli('mount', 'strays')).stdout).to.equal(
-      'FILE SYSTEM  SOURCE  PATH\ntmpfs        0:39 /  /d/csi/1/staging/2\n',
+      'FILE SYSTEM  SOURCE  LEFT BY  PATH\ntmpfs        0:39 /  -        /d/csi/1/staging/2\n',
     );
     expect((await cli('mount', 'clean', stray.path)).stdout).to.equal('/d/csi/1/staging/2 is unmounted\n');
     expect(posted().map(({ body }) => body)).to.deep.equal([{ path: stray.path }]);

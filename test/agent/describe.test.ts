@@ -191,6 +191,10 @@ describe('A1 what the agent says', () => {
         { kind: 'unmounted', allocId: 'web', durationMs: 5, leftBehind: '/d/x: it is not empty' },
         'unmounted for alloc web (5 ms); left behind, remove it by hand: /d/x: it is not empty',
       ],
+      [
+        { kind: 'unmounted-for-plugin', plugin: 'disk', path: '/d/x', allocId: 'web' },
+        "plugin 'disk' said that it was unmounted, and had left it at /d/x: Stagecraft has unmounted it",
+      ],
       [{ kind: 'failed', in: 'publish', allocId: 'web', failure }, 'not mounted for alloc web yet: busy'],
       [{ kind: 'failed', in: 'unpublish', allocId: 'web', failure }, 'not unmounted for alloc web yet: busy'],
       [{ kind: 'failed', in: 'stage', failure: { ...failure, final: true } }, 'not staged: busy'],

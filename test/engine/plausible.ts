@@ -247,6 +247,7 @@ const mountEvents: Drafts<MountEvent> = {
   'mount.retry': () => ({}),
   'mount.hasten': () => ({}),
   'call.awaits': awaiting,
+  'call.appeared': () => ({ mount: { device: '8:1', root: '/', bootId: 'b' } }),
   settle: () => ({}),
 };
 
@@ -315,8 +316,8 @@ export const plausible: Plausible[] = [
     outputs: {
       nodeStage: outcome((die) => ({ isStaged: die.below(4) > 0, ...kernelMount(die) })),
       nodePublish: outcome(kernelMount),
-      nodeUnpublish: outcome((die) => die.of({}, { leftBehind: '/h: it is not empty' })),
-      nodeUnstage: outcome((die) => die.of({}, { leftBehind: '/s: it is not empty' })),
+      nodeUnpublish: outcome((die) => die.of({}, { leftBehind: '/h: it is not empty' }, { unmounted: '/h' })),
+      nodeUnstage: outcome((die) => die.of({}, { leftBehind: '/s: it is not empty' }, { unmounted: '/s' })),
       nodeExpand: outcome((die) => die.of({}, { capacityBytes: 2 })),
     },
   },

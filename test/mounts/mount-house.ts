@@ -14,7 +14,13 @@ import type { MountEvent } from '../../src/mounts/mount-events.js';
 import type { AllocVolumeRequest } from '../../src/mounts/mount-spec.js';
 import { createRuntime, type Runtime } from '../../src/runtime.js';
 import type { RuntimeOptions } from '../../src/runtime-options.js';
-import { type FaultyServer, serveFaulty, violationsIn } from '../../src/testing/index.js';
+import {
+  type FaultDriver,
+  type FaultyServer,
+  faultDriver,
+  serveFaulty,
+  violationsIn,
+} from '../../src/testing/index.js';
 import { inMemory } from '../registry/kept-data.js';
 import { until } from '../until.js';
 
@@ -31,37 +37,45 @@ export interface HouseOptions extends Partial<RuntimeOptions> {
   handlers?: CsiHandlers;
   /** Volumes are published by the controller before they are used on a node. */
   attach?: boolean;
+  /** The driver has a process of its own, which can be killed; it takes no `handlers`. */
+  ownProcess?: boolean;
 }
 
 export class MountHouse {
   readonly folder: string;
   readonly dataDir: string;
-  readonly driver: FaultyServer;
+  readonly driver: FaultyServer | FaultDriver;
   readonly events: MountEvent[] = [];
   readonly #options: Partial<RuntimeOptions>;
   readonly #data = inMemory();
   #runtime: Runtime | undefined;
 
-  private constructor(folder: string, driver: FaultyServer, options: Partial<RuntimeOptions>) {
+  private constructor(folder: string, driver: FaultyServer | FaultDriver, options: Partial<RuntimeOptions>) {
     this.folder = folder;
     this.dataDir = join(folder, 'd');
     this.driver = driver;
     this.#options = options;
   }
 
-  static async start({ attach = false, handlers = {}, ...options }: HouseOptions = {}): Promise<MountHouse> {
+  static async start({
+    attach = false,
+    ownProcess = false,
+    handlers = {},
+    ...options
+  }: HouseOptions = {}): Promise<MountHouse> {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'sc-mounts-')));
-    const driver = await serveFaulty({
-      socketPath: join(folder, 'csi.sock'),
-      nodeId: node,
-      dataDir: join(folder, 'driver'),
-      attach,
-      handlers,
-    });
+    const place = { socketPath: join(folder, 'csi.sock'), nodeId: node, dataDir: join(folder, 'driver'), attach };
+    const driver = await (ownProcess ? faultDriver(place) : serveFaulty({ ...place, handlers }));
     const house = new MountHouse(folder, driver, options);
     await house.open();
     await house.register();
     return house;
+  }
+
+  /** Starts the driver again, whose process has died. */
+  async startDriver(): Promise<void> {
+    if (!('start' in this.driver)) throw new Error('the driver has no process of its own');
+    await this.driver.start();
   }
 
   async register(): Promise<void> {

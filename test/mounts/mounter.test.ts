@@ -167,14 +167,29 @@ describe('mounts', () => {
     ['NOT_FOUND', { code: 'NOT_FOUND' }],
     ['OK', { answer: {} }],
   ] as const) {
-    it(`M10 ${what} to an unpublish, and it is mounted still: not done, asked again until the kernel says so`, async () => {
+    it(`M10 ${what} to an unpublish or unstage, and our mount is there still: the runtime unmounts it`, async () => {
       await house.make('data', many);
       const request = { volume: { id: 'data' }, allocId: 'a', usage: many };
       await house.runtime.mounts.mount(request);
-      house.driver.script('NodeUnpublishVolume', step, { times: 2 });
-      house.driver.script('NodeUnstageVolume', step, { times: 2 });
+      house.driver.script('NodeUnpublishVolume', step);
+      house.driver.script('NodeUnstageVolume', step);
       await house.runtime.mounts.unmount(request);
-      expect(house.nodeCalls().slice(2)).to.deep.equal([...Array(3).fill('Unpublish'), ...Array(3).fill('Unstage')]);
+      expect(house.nodeCalls().slice(2)).to.deep.equal(['Unpublish', 'Unstage']);
+      expect(house.mounted()).to.deep.equal([]);
+    });
+
+    it(`M10 ${what} to an unpublish, and something else is mounted there: asked again until that is gone`, async () => {
+      await house.make('data', many);
+      const request = { volume: { id: 'data' }, allocId: 'a', usage: many };
+      const { hostPath } = await house.runtime.mounts.mount(request);
+      execFileSync('umount', [hostPath]);
+      execFileSync('mount', ['-t', 'tmpfs', 'else', hostPath]);
+      house.driver.script('NodeUnpublishVolume', step, { times: 'always' });
+      const unmounted = house.runtime.mounts.unmount(request);
+      await until(() => house.nodeCalls().filter((call) => call === 'Unpublish').length > 2);
+      expect(house.mounted().map(({ path }) => path)).to.include(hostPath);
+      execFileSync('umount', [hostPath]);
+      await unmounted;
       expect(house.mounted()).to.deep.equal([]);
     });
   }

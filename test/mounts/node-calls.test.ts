@@ -10,11 +10,13 @@ import { PluginCalls } from '../../src/calls/plugin-calls.js';
 import { noSecrets } from '../../src/calls/secrets.js';
 import { VolumeLocks } from '../../src/calls/volume-locks.js';
 import type { EffectCall } from '../../src/engine/effects.js';
+import { silentLogger } from '../../src/engine/logger.js';
 import { StagecraftError } from '../../src/errors.js';
 import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';
 import { hostTool } from '../../src/mounts/host-tool.js';
 import { mountKind } from '../../src/mounts/mount-kind.js';
 import { MountTables } from '../../src/mounts/mount-tables.js';
+import { MountUndoing } from '../../src/mounts/mount-undoing.js';
 import type { NodePort } from '../../src/mounts/node-port.js';
 import { mountPaths } from '../../src/mounts/paths.js';
 import { hostPlaces } from '../../src/mounts/places.js';
@@ -76,6 +78,7 @@ describe('the calls of a mount', () => {
   /** A call as its machine asks for it, whose plugin does what it is told. */
   async function outcomeOf(src: string, input: object): Promise<CallOutcome<unknown>> {
     const clock = simulatedClock();
+    const tool = hostTool(clock);
     const plugins: PluginPort = {
       isKnown: () => true,
       sight: () => ({
@@ -116,8 +119,9 @@ describe('the calls of a mount', () => {
       }),
       claims: { expanded: async () => {} },
       paths: paths(),
-      places: hostPlaces({ root: paths().root, readTable, tool: hostTool(clock) }),
+      places: hostPlaces({ root: paths().root, readTable, tool }),
       tables: new MountTables(readTable),
+      undoing: new MountUndoing({ tables: new MountTables(readTable), tool, bootId: 'b1', logger: silentLogger }),
       baseDirOf: () => baseDir,
       bootId: 'b1',
       timeoutMs: 1_000,
