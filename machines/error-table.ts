@@ -262,6 +262,7 @@ const rows = {
   },
   TIMEOUT: {
     http: 504,
+    exit: 4,
     isRetryable: true,
     when: 'the time is over; the message says what was waited for, or that work goes on',
     todo: 'wait longer, or look at the status',

@@ -5,7 +5,7 @@ import { AgentError, askAgent } from './client.js';
 import { allocDetails, allocTable, preparedTable } from './print-mounts.js';
 import { type LookOptions, look, lookAt, lookAtTasks, print, printJson, socketOf, soon, tell } from './reach.js';
 import { type Awaited, awaited, type InNamespace, inNamespace, misuse } from './requests.js';
-import { specIn } from './spec-file.js';
+import { listIn } from './spec-file.js';
 import { accessModes } from './volumes.js';
 import { askAndWait, type Waited } from './waiting.js';
 
@@ -40,7 +40,7 @@ export function addAllocCommands(program: Command): void {
         accessModes,
       ),
     )
-    .option('--file <file>', 'a list in YAML or JSON instead, which can say all that volumes may be asked for');
+    .option('--file <file>', 'a list in YAML or JSON instead, all that volumes may be asked for; - is standard input');
   awaited(prepare, 'how long it may take: what is not prepared by then is undone').action(prepareAlloc);
   lookAt(
     awaited(alloc.command('release <alloc>').description('take its volumes away, once its workload has stopped')),
@@ -48,13 +48,15 @@ export function addAllocCommands(program: Command): void {
 }
 
 function volumeIn(text: string, before: GivenVolume[]): GivenVolume[] {
-  const [, id, taskPath, access] = /^(.+?):(\/.*?)(?::(r[ow]))?$/is.exec(text) ?? [];
+  const [, id, taskPath, access] = /^(.+?):(\/[^:]*)(?::(.*))?$/s.exec(text) ?? [];
   if (id === undefined || taskPath === undefined)
     throw new InvalidArgumentError(
       'Give ID:PATH, or ID:PATH:ro for reading only: PATH has to be absolute, as in data:/var/lib/data.',
     );
-  if (access !== undefined && access !== access.toLowerCase())
-    throw new InvalidArgumentError('Give :ro or :rw, in small letters. A PATH that ends like that goes by --file.');
+  if (access !== undefined && access !== 'ro' && access !== 'rw')
+    throw new InvalidArgumentError(
+      `Behind the PATH only :ro and :rw may stand, not ':${access}'. A PATH with a colon goes by --file.`,
+    );
   return [...before, { id, taskPath, isReadOnly: access === 'ro' }];
 }
 
@@ -83,7 +85,7 @@ async function prepareAlloc(allocId: string, options: PrepareOptions): Promise<v
     throw misuse('--file has the whole list: leave out --volume and --access-mode');
   if (file === undefined && options.volume.length === 0) throw misuse('give at least one --volume, or --file');
   const waited = allocOf(allocId);
-  const list = file === undefined ? undefined : specIn(file);
+  const list = file === undefined ? undefined : await listIn(file);
   const volumes = list?.body ?? volumesOf(options);
   const body = { volumes, ...(timeout !== undefined && { timeoutMs: timeout }) };
   const mounts = (await askAndWait({ path: `${waited.path}/prepare`, body }, waited, options).catch(

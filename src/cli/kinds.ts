@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { AgentError, askAgent } from './client.js';
 import { type LookOptions, look, print, printJson, socketOf, soon, tell } from './reach.js';
 import { type Awaited, type InNamespace, listAll, misuse, nameOf, pathBelow, within } from './requests.js';
-import { specIn } from './spec-file.js';
+import { type Spec, specsIn } from './spec-file.js';
 import { askAndWait, type Waited } from './waiting.js';
 
 /** What is told of one. */
@@ -61,7 +61,7 @@ export async function show<TReport extends Report>(
 }
 
 /**
- * Makes one and waits until it is there.
+ * Makes one, or each of a file in its order, and waits until it is there: a later one may be made of an earlier one.
  * @param specOf by the arguments, where there is no file
  */
 export async function make<TReport extends Report>(
@@ -72,18 +72,35 @@ export async function make<TReport extends Report>(
 ): Promise<void> {
   if (options.file !== undefined) refuseBesideFile(command);
   const { base, name, made } = kind;
-  const file = options.file === undefined ? undefined : specIn(options.file);
-  const body = file ? file.body : specOf();
-  const { namespace = 'default', id = '' } = body as { namespace?: string; id?: string };
-  const waited = waitedOf(kind, String(id), { namespace });
-  const one = (await askAndWait({ path: `${base}${within(options)}`, body }, waited, options).catch(
-    (error: unknown) => {
-      throw file ? file.placed(error) : error;
-    },
-  )) as TReport;
-  if (options.json) printJson(one);
-  else print(`${name} ${nameOf(one.key.id, one.key)} is ${made(one)}: the plugin knows it as ${one.csiId}`);
+  const specs: Spec[] =
+    options.file === undefined ? [{ body: specOf(), placed: (error) => error }] : await specsIn(options.file);
+  const all: TReport[] = [];
+  const printAll = (): void => printJson(specs.length === 1 ? all[0] : all);
+  for (const { body, placed } of specs) {
+    const request = { path: `${base}${within(options)}`, body };
+    const asked = askAndWait(request, waitedIn(kind, body), options) as Promise<TReport>;
+    const one = await asked.catch((error: unknown) => {
+      if (options.json && all.length > 0) printAll();
+      const after = specs.slice(all.length + 1).map((spec) => waitedIn(kind, spec.body).name);
+      throw notAskedFor(after, placed(error));
+    });
+    all.push(one);
+    if (!options.json)
+      print(`${name} ${nameOf(one.key.id, one.key)} is ${made(one)}: the plugin knows it as ${one.csiId}`);
+  }
+  if (options.json) printAll();
 }
+
+function waitedIn(kind: Named, body: object): Waited {
+  const { namespace = 'default', id = '' } = body as { namespace?: string; id?: string };
+  return waitedOf(kind, String(id), { namespace });
+}
+
+/** The error of one document, with the names of what stands behind it in the file. */
+const notAskedFor = (names: string[], error: unknown): unknown =>
+  names.length > 0 && error instanceof AgentError
+    ? new AgentError(error.code, `${error.message}\nnot asked for after that: ${names.join(', ')}`)
+    : error;
 
 /** What goes with a file: it says nothing of what is made. */
 const besideFile = ['file', 'timeout', 'json', 'config', 'socket'];

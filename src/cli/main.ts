@@ -16,6 +16,7 @@ import { collect, countIn, sizeIn } from './arguments.js';
 import { AgentError } from './client.js';
 import { addDrain } from './drain.js';
 import { addDriverCheck } from './driver-check.js';
+import { commandsOf, withHelpLast } from './help.js';
 import { addMountCommands } from './mounts.js';
 import { addNodeCommands } from './nodes.js';
 import { addPluginCommands } from './plugins.js';
@@ -72,7 +73,8 @@ const isForPrograms = process.argv.includes('--json');
 
 /** A line that helps with what is wrong with the arguments; empty where there is none. */
 function adviceOn(fault: string, program: Command): string {
-  const { group, command } = commandIn(process.argv.slice(2), program);
+  const { group, command } = commandIn(withHelpLast(process.argv.slice(2), program), program);
+  if (fault.startsWith('error: unknown command') && !fault.includes('Did you mean')) return commandsOf(group);
   if (fault.startsWith('error: unknown option') && !command)
     return '(options stand behind the command: stagecraft task list --config agent.yaml)\n';
   const hasList = group.commands.some((one) => one.name() === 'list');
@@ -157,7 +159,8 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 try {
-  await makeProgram().parseAsync();
+  const program = makeProgram();
+  await program.parseAsync(withHelpLast(process.argv.slice(2), program), { from: 'user' });
 } catch (error) {
   const isFault = !(error instanceof CommanderError) || error.exitCode !== 0;
   // To people commander has told its own faults already.

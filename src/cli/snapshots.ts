@@ -69,7 +69,10 @@ function addCommands(program: Command, sort: Sort): void {
     (id: string, options: LookOptions & InNamespace) => show(kind, id, options),
   );
   lookAt(awaited(add(sort.create.usage, sort.create.description)))
-    .option('--file <file>', 'YAML or JSON: its spec, instead of all else')
+    .option(
+      '--file <file>',
+      'YAML or JSON: its spec instead, or several, made one after the other; - is standard input',
+    )
     .option('--parameter <key=value>', "of the plugin's own; any number of times", collect, [])
     .option('--secret <key=ref>', 'a secret for its calls, e.g. password=file:disk-password', collect, [])
     .action(

@@ -1,50 +1,103 @@
 /** Specs of volumes and snapshots in files: sizes as on the command line, faults with their lines. */
-import { readFileSync } from 'node:fs';
-import { LineCounter, parseDocument } from 'yaml';
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { type Document, isScalar, LineCounter, parseAllDocuments, parseDocument } from 'yaml';
 import { offsetOf } from '../agent/yaml-place.js';
 import { messageOf } from '../errors.js';
 import { AgentError } from './client.js';
 import { misuse } from './requests.js';
 import { parseSize } from './size.js';
 
-export interface SpecFile {
+export interface Spec {
   /** What is left out or wrong in it, the agent says. */
   body: object;
   /** The same error, with the places of its faults in the file. */
   placed(error: unknown): unknown;
 }
 
-/** @throws CommanderError where it can't be read, or is no YAML */
-export function specIn(file: string): SpecFile {
+interface SpecFile {
+  /** As the user knows it. */
+  name: string;
+  documents: Document[];
+  lineOf(offset: number): number;
+  refused(why: string): Error;
+}
+
+/**
+ * Each document of a file, in their order.
+ * @param file a path, or `-` for standard input
+ * @throws CommanderError where it can't be read, or is no YAML
+ */
+export async function specsIn(file: string): Promise<Spec[]> {
+  const read = await readSpecs(file);
+  return read.documents.map((document) => ({
+    body: sized(bodyOf(document, read)),
+    placed: placing(read, (path) => offsetOf(document, path)),
+  }));
+}
+
+/**
+ * One list of what stands in all documents of a file: each has a list itself, or one item.
+ * @throws CommanderError as specsIn
+ */
+export async function listIn(file: string): Promise<Spec> {
+  const read = await readSpecs(file);
+  const parts = read.documents.map((document) => ({ document, body: bodyOf(document, read) }));
+  const [only] = parts;
+  if (only && parts.length === 1)
+    return { body: only.body, placed: placing(read, (path) => offsetOf(only.document, path)) };
+  /** Where each item stands. */
+  const items = parts.flatMap(({ document, body }) =>
+    Array.isArray(body)
+      ? body.map((item: unknown, index) => ({ document, item, path: [index] }))
+      : [{ document, item: body as unknown, path: [] }],
+  );
+  const placed = placing(read, ([index, ...path]) => {
+    const at = items[Number(index)];
+    return at && offsetOf(at.document, [...at.path, ...path]);
+  });
+  return { body: items.map(({ item }) => item), placed };
+}
+
+async function readSpecs(file: string): Promise<SpecFile> {
+  const name = file === '-' ? 'standard input' : file;
   const lines = new LineCounter();
-  const refused = (why: string): Error => misuse(`can't take the spec in ${file}: ${why}`);
-  let text: string;
+  const lineOf = (offset: number): number => lines.linePos(offset).line;
+  const refused = (why: string): Error => misuse(`can't take the spec in ${name}: ${why}`);
+  let given: string;
   try {
-    text = readFileSync(file, 'utf8');
+    given = file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
   } catch (error) {
     throw refused(messageOf(error));
   }
-  const document = parseDocument(text, { lineCounter: lines });
-  const lineOf = (offset: number): number => lines.linePos(offset).line;
-  const [broken] = document.errors;
-  if (broken) throw refused(`line ${lineOf(broken.pos[0])}: ${broken.message.split('\n')[0]}`);
+  const all = [...parseAllDocuments(given, { lineCounter: lines })];
+  for (const { errors } of all)
+    for (const broken of errors) throw refused(`line ${lineOf(broken.pos[0])}: ${broken.message.split('\n')[0]}`);
+  const documents = all.filter(
+    ({ contents }) => !(contents === null || (isScalar(contents) && contents.value === null)),
+  );
+  return { name, lineOf, refused, documents: documents.length > 0 ? documents : [parseDocument('')] };
+}
+
+function placing(
+  { name, lineOf }: SpecFile,
+  offsetAt: (path: PropertyKey[]) => number | undefined,
+): (error: unknown) => unknown {
   const placed = (line: string): string => {
     const [, path] = /^ {2}([^:\s]+): /.exec(line) ?? [];
     if (path === undefined) return line;
-    return `  ${file}:${lineOf(offsetOf(document, partsOf(path)) ?? 0)}: ${line.trimStart().replace('; above 2^53-1 a bigint', ', or e.g. 10Gi')}`;
+    const at = lineOf(offsetAt(partsOf(path)) ?? 0);
+    return `  ${name}:${at}: ${line.trimStart().replace('; above 2^53-1 a bigint', ', or e.g. 10Gi')}`;
   };
-  return {
-    body: sized(asObject(() => document.toJS(), refused)),
-    placed: (error) =>
-      error instanceof AgentError && error.code === 'INVALID_ARGUMENT'
-        ? new AgentError(error.code, error.message.split('\n').map(placed).join('\n'))
-        : error,
-  };
+  return (error) =>
+    error instanceof AgentError && error.code === 'INVALID_ARGUMENT'
+      ? new AgentError(error.code, error.message.split('\n').map(placed).join('\n'))
+      : error;
 }
 
-function asObject(read: () => unknown, refused: (why: string) => Error): object {
+function bodyOf(document: Document, { refused }: SpecFile): object {
   try {
-    return Object(read());
+    return Object(document.toJS());
   } catch (error) {
     throw refused(messageOf(error));
   }

@@ -59,7 +59,10 @@ export function addVolumeCommands(program: Command): void {
     (id: string, options: LookOptions & InNamespace) => show(volumes, id, options),
   );
   lookAt(awaited(add('create [id]', 'make a volume, or take over one that exists; wait until it is there')))
-    .option('--file <file>', 'YAML or JSON: its spec, instead of id and the options below')
+    .option(
+      '--file <file>',
+      'YAML or JSON: its spec instead, or several, made one after the other; - is standard input',
+    )
     .option('--plugin <name>', 'the plugin that makes it')
     .option('--size <size>', 'at least, e.g. 10Gi', sizeIn)
     .option('--limit <size>', 'at most', sizeIn)

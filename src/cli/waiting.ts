@@ -33,6 +33,9 @@ interface Seen {
   publications?: Record<string, { state: string; message?: string }>;
 }
 
+/** One for all that a command asks for, one after the other. */
+let interrupted: Promise<true> | undefined;
+
 /**
  * Asks for something that may take long.
  * @throws AgentError INTERRUPTED: the request stands; else as askAgent
@@ -46,10 +49,10 @@ export async function askAndWait(
   const { path, body } = request;
   const over = new AbortController();
   const asked = askAgent(socketPath, 'POST', path, { body, signal: over.signal });
-  const isInterrupted = firstSignal().then(() => true);
+  interrupted ??= firstSignal().then(() => true);
   if (!options.json) void tellOf(() => stateOf(socketPath, waited), over.signal);
   try {
-    if ((await Promise.race([asked, isInterrupted])) !== true) return await asked;
+    if ((await Promise.race([asked, interrupted])) !== true) return await asked;
     const now = await stateOf(socketPath, waited);
     const how = now === undefined ? 'look at it again' : `it is ${now}`;
     throw new AgentError('INTERRUPTED', `not waited for any more; the request for ${waited.name} stands: ${how}`);

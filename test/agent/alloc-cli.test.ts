@@ -69,7 +69,7 @@ describe('A5 allocs and mounts on the command line', function () {
       name: 'data',
       volume: { namespace: 'team', id: 'data' },
       hostPath: '/d/csi/1/per-alloc/2/3',
-      taskPath: '/var/a:b',
+      taskPath: '/var/a-b',
       readOnly: false,
       isDevice: false,
       propagation: 'shared',
@@ -86,19 +86,19 @@ describe('A5 allocs and mounts on the command line', function () {
 
   it('H1 H5 M16 prepare: how each is used is left to the agent, but for what is asked for; the paths are a table', async () => {
     answers['POST /v1/allocs/a%2Fb/prepare'] = mounts;
-    const volumes = ['--volume', 'data:/var/a:b', '--volume', 'disk:/dev/xvdb:ro', '--namespace', 'team'];
+    const volumes = ['--volume', 'data:/var/a-b', '--volume', 'disk:/dev/xvdb:ro', '--namespace', 'team'];
     expect(await cli('alloc', 'prepare', 'a/b', ...volumes, '--timeout', '1.5')).to.deep.equal({
       code: 0,
       stdout: [
         'NAME  VOLUME     TASK PATH  ACCESS             HOST PATH',
-        'data  team/data  /var/a:b   read-write         /d/csi/1/per-alloc/2/3',
+        'data  team/data  /var/a-b   read-write         /d/csi/1/per-alloc/2/3',
         'disk  team/disk  /dev/xvdb  read-only, device  /d/csi/1/per-alloc/2/4',
         '',
       ].join('\n'),
       stderr: '',
     });
     const [data, disk] = [
-      { name: 'data', volume: { namespace: 'team', id: 'data' }, taskPath: '/var/a:b', mode: 'write' },
+      { name: 'data', volume: { namespace: 'team', id: 'data' }, taskPath: '/var/a-b', mode: 'write' },
       { name: 'disk', volume: { namespace: 'team', id: 'disk' }, taskPath: '/dev/xvdb', mode: 'read' },
     ];
     expect(posted().map(({ body }) => body)).to.deep.equal([{ volumes: [data, disk], timeoutMs: 1_500 }]);
@@ -117,18 +117,15 @@ describe('A5 allocs and mounts on the command line', function () {
     ]);
   });
 
-  it('H1 prepare: ro and rw behind the last colon say how it is mounted, all else is the path', async () => {
+  it('H1 prepare: ro and rw behind the path say how it is mounted, anything else there is refused', async () => {
     answers['POST /v1/allocs/web/prepare'] = [];
-    const given = ['/a:ro', '/b:rw', '/c:ro:rw', '/d:x:y', '/e:row', '/ro', '/:rw'];
+    const given = ['/a:ro', '/b:rw', '/ro', '/:rw'];
     await cli('alloc', 'prepare', 'web', ...given.flatMap((rest) => ['--volume', `v:${rest}`]));
     const [{ body } = { body: undefined }] = posted();
     const { volumes } = body as { volumes: { taskPath: string; mode: string }[] };
     expect(volumes.map(({ taskPath, mode }) => [taskPath, mode])).to.deep.equal([
       ['/a', 'read'],
       ['/b', 'write'],
-      ['/c:ro', 'write'],
-      ['/d:x:y', 'write'],
-      ['/e:row', 'write'],
       ['/ro', 'write'],
       ['/', 'write'],
     ]);
@@ -203,7 +200,7 @@ describe('A5 allocs and mounts on the command line', function () {
     expect(details)
       .to.match(/^state {2}prepared$/m)
       .and.to.match(
-        /^data +team\/data +mounted +\/var\/a:b +read-write, single-node-writer, block-device +\/d\/csi\/1\/per-alloc\/2\/3$/m,
+        /^data +team\/data +mounted +\/var\/a-b +read-write, single-node-writer, block-device +\/d\/csi\/1\/per-alloc\/2\/3$/m,
       );
     const old = (await cli('alloc', 'status', 'old')).stdout;
     expect(old)
@@ -349,10 +346,15 @@ describe('A5 allocs and mounts on the command line', function () {
         /^error: [^\n]+Give ID:PATH[^\n]+: PATH has to be absolute[^\n]+\n$/,
       ],
       [['alloc', 'prepare', 'web', '--volume', ':/x'], /^error: [^\n]+Give ID:PATH[^\n]+\n$/],
-      [['alloc', 'prepare', 'web', '--volume', 'a:/b:RO'], /^error: [^\n]+Give :ro or :rw, in small letters[^\n]+\n$/],
+      [
+        ['alloc', 'prepare', 'web', '--volume', 'a:/b:RO'],
+        /^error: [^\n]+only :ro and :rw may stand, not ':RO'[^\n]+\n$/,
+      ],
+      [['alloc', 'prepare', 'web', '--volume', 'data:/srv:rx'], /^error: [^\n]+only :ro and :rw may stand, not ':rx'/],
+      [['alloc', 'prepare', 'web', '--volume', 'a:/d:x:y'], /^error: [^\n]+A PATH with a colon goes by --file\.\n$/],
       [
         ['alloc', 'prepare', 'web', '--volume', 'a:/b:ro:Rw'],
-        /^error: [^\n]+Give :ro or :rw, in small letters[^\n]+\n$/,
+        /^error: [^\n]+only :ro and :rw may stand, not ':ro:Rw'[^\n]+\n$/,
       ],
       [['alloc', 'prepare', 'web', '--file', 'f', '--volume', 'a:/b'], /^error: --file has the whole list[^\n]+\n$/],
       [['alloc', 'prepare', 'web', '--file', 'none.yaml'], /^error: can't take the spec in none\.yaml: [^\n]+\n$/],

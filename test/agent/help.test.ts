@@ -1,0 +1,58 @@
+/** How the command line answers questions for help, and names that it does not know. */
+import { spawnSync } from 'node:child_process';
+import { expect } from 'chai';
+import { mainPath } from '../scenarios/agent-process.js';
+
+const run = (line: string): { status: number | null; stdout: string; stderr: string } =>
+  spawnSync(process.execPath, [mainPath, ...line.split(' ')], { encoding: 'utf8' });
+
+describe('A5 help', function () {
+  this.timeout(60_000);
+
+  it('A5 every way to ask for the help of one command shows that command', () => {
+    for (const line of [
+      'volume create --help',
+      'help volume create',
+      'volume help create',
+      '--help volume create',
+      'volume create -h',
+    ])
+      expect(run(line), line)
+        .to.include({ status: 0, stderr: '' })
+        .and.to.have.property('stdout')
+        .that.matches(/^Usage: stagecraft volume create \[options\] \[id\]$/m);
+    expect(run('help volume').stdout).to.match(/^Usage: stagecraft volume /);
+    expect(run('help').stdout).to.match(/^Usage: stagecraft /);
+    expect(run('volume --help').stdout).to.match(/^Usage: stagecraft volume /);
+  });
+
+  it('A5 an unknown command ends with 2 and a suggestion, also beside --help', () => {
+    for (const line of [
+      'volume creat',
+      'volume creat --help',
+      'volume creat -h',
+      'help volume creat',
+      '--help volume creat x',
+    ])
+      expect(run(line), line).to.deep.include({
+        status: 2,
+        stdout: '',
+        stderr: "error: unknown command 'creat'\n(Did you mean create?)\n",
+      });
+    expect(run('volum --help')).to.deep.include({
+      status: 2,
+      stderr: "error: unknown command 'volum'\n(Did you mean volume?)\n",
+    });
+  });
+
+  it('A5 an unknown command that is like no other: the commands that there are', () => {
+    expect(run('node frobnicate --help')).to.deep.include({
+      status: 2,
+      stderr: "error: unknown command 'frobnicate'\n(commands: list, status, fence, remove)\n",
+    });
+  });
+
+  it('A5 the words of help as arguments of a command are taken as they are', () => {
+    expect(run('volume status help --socket /nosuch/agent.sock')).to.deep.include({ status: 3 });
+  });
+});
