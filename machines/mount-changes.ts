@@ -16,8 +16,8 @@ import type {
 import {
   isBeingPublished,
   isBeingStaged,
-  isNotHere,
   isStagingOwed,
+  isUnused,
   mayBeKnown,
   needsUnpublish,
   nextMountWork,
@@ -42,9 +42,27 @@ export type MountDraft = MountContext & { tells: MountTold[] };
 export function draftedMount(before: MountContext, change: (draft: MountDraft) => void): MountChange {
   const draft: MountDraft = { tells: [], ...before };
   change(draft);
+  noteReleased(before, draft);
   const { tells, ...context } = draft;
   return { context, tells };
 }
+
+/** A user that is gone, or has no hold any more, has let go: the hold is released once whoever has the volumes hears so. */
+function noteReleased({ users }: MountContext, draft: MountDraft): void {
+  const released = users.flatMap(({ allocId, hold }) => {
+    const isHeld = draft.users.some((one) => one.allocId === allocId && one.hold !== undefined);
+    return hold === undefined || isHeld ? [] : [{ allocId, generation: hold }];
+  });
+  if (released.length > 0) draft.unreported = [...(draft.unreported ?? []), ...released];
+}
+
+/** Whoever has the volumes has heard that the alloc let go. */
+export const holdReleased = (
+  { unreported = [] }: MountContext,
+  { allocId, generation }: { allocId: string; generation: number },
+): MountChange => ({
+  context: { unreported: unreported.filter((one) => one.allocId !== allocId || one.generation > generation) },
+});
 
 /** Nothing of the volume is here. */
 export const noMount = ({ node, namespace, id }: MountInput): MountContext => ({
@@ -75,18 +93,19 @@ const nextNumber = (draft: MountDraft): number => {
   return draft.number;
 };
 
-type Wanted = Pick<MountUser, 'allocId' | 'readOnly' | 'isClaimed' | 'capability' | 'isUnconfirmed'>;
+type Wanted = Pick<MountUser, 'allocId' | 'readOnly' | 'isClaimed' | 'capability' | 'isUnconfirmed' | 'hold'>;
 
 /** To be mounted, from the beginning. */
 export const wanted = (
   draft: MountDraft,
-  { allocId, readOnly, isClaimed, capability, isUnconfirmed }: Wanted,
+  { allocId, readOnly, isClaimed, capability, isUnconfirmed, hold }: Wanted,
   sinceMs: number,
 ): MountUser => ({
   allocId,
   readOnly,
   isClaimed,
   capability,
+  ...(hold !== undefined && { hold }),
   ...(isUnconfirmed && { isUnconfirmed }),
   state: 'wanted',
   number: nextNumber(draft),
@@ -102,7 +121,7 @@ export const leavingUser = ({ tries: _, failure: __, again: ___, ...user }: Moun
 
 export const use = (
   context: MountContext,
-  { volume, capability, allocId, readOnly, isClaimed }: MountUse,
+  { volume, capability, allocId, readOnly, isClaimed, hold: given }: MountUse,
   { at }: Stamped,
 ): MountChange =>
   draftedMount(context, (draft) => {
@@ -113,9 +132,12 @@ export const use = (
     draft.staging = staging;
     const present = draft.users.find((one) => one.allocId === allocId);
     // Whoever has a slot has it for both.
-    const asked = { allocId, readOnly, capability, isClaimed: isClaimed || present?.isClaimed === true };
+    const hold = given ?? present?.hold;
+    const held = hold === undefined ? {} : { hold };
+    const asked = { allocId, readOnly, capability, isClaimed: isClaimed || present?.isClaimed === true, ...held };
     const { isUnconfirmed: ___, ...user } = present ?? wanted(draft, asked, at);
-    if (user.state === 'leaving') putUser(draft, allocId, { ...user, again: { readOnly, isClaimed, capability } });
+    if (user.state === 'leaving')
+      putUser(draft, allocId, { ...user, ...held, again: { readOnly, isClaimed, capability, ...held } });
     else if (user.state === 'wanted') putUser(draft, allocId, { ...due(user), ...asked });
     else if (user.state === 'published') putUser(draft, allocId, { ...user, ...asked });
     else putUser(draft, allocId, wantedAgain(draft, user, asked, at));
@@ -189,18 +211,20 @@ export const leave = (context: MountContext, allocId: string, { at }: Stamped): 
  */
 export function letGo(draft: MountDraft, user: MountUser, at: number): void {
   const { allocId, readOnly, isClaimed, capability, number, sinceMs, again, isUnconfirmed } = user;
+  const held = user.hold === undefined ? {} : { hold: user.hold };
   const { inDoubt: _, isKnown: __, found: ___, tries: ____, appeared: _____, ...rest } = user;
   const isLast = draft.users.every(
     (one) => one.allocId === allocId || one.state === 'failed' || one.state === 'detached',
   );
-  if (again) putUser(draft, allocId, wanted(draft, { allocId, ...again, ...(isUnconfirmed && { isUnconfirmed }) }, at));
+  if (again)
+    putUser(draft, allocId, wanted(draft, { allocId, ...held, ...again, ...(isUnconfirmed && { isUnconfirmed }) }, at));
   else if (user.failure) putUser(draft, allocId, { ...rest, state: 'failed' });
   else
     putUser(
       draft,
       allocId,
       isLast && isStagingOwed(draft)
-        ? { allocId, readOnly, isClaimed, capability, state: 'detached', number, sinceMs }
+        ? { allocId, readOnly, isClaimed, capability, ...held, state: 'detached', number, sinceMs }
         : undefined,
     );
   settleStaging(draft);
@@ -210,12 +234,17 @@ export function letGo(draft: MountDraft, user: MountUser, at: number): void {
 export function settleStaging(draft: MountDraft): void {
   const isUsed = draft.users.some(({ state }) => state !== 'failed' && state !== 'detached');
   if (isUsed) draft.users = draft.users.filter(({ state }) => state !== 'detached');
+  // Of one that has failed nothing is here, but perhaps the staging.
+  if (isUsed || !isStagingOwed(draft))
+    draft.users = draft.users.map(({ hold, ...user }) =>
+      hold === undefined || user.state === 'failed' ? user : { ...user, hold },
+    );
   if (isUsed || isStagingOwed(draft)) return;
   draft.users = draft.users.filter((one) => one.state !== 'detached');
   draft.staging = { state: 'none', number: draft.staging.number };
   draft.expansion = null;
   draft.condition = null;
-  if (!isNotHere(draft)) return;
+  if (!isUnused(draft)) return;
   draft.volume = null;
   draft.capability = null;
 }
@@ -302,13 +331,16 @@ export const retryMount = (context: MountContext, { at }: Stamped): MountChange 
     draft.staging = staging;
     for (const user of draft.users) {
       if (user.state === 'wanted' || user.state === 'leaving') putUser(draft, user.allocId, due(user));
-      else if ((user.state === 'failed' || user.state === 'lost') && mayReturn(draft, user)) {
+      else if (isRetried(user) && mayReturn(draft, user)) {
         draft.capability = user.capability;
         putUser(draft, user.allocId, wantedAgain(draft, user, user, at));
       }
     }
     if (draft.expansion) draft.expansion = { capacity: draft.expansion.capacity };
   });
+
+/** Without a claim, one that has failed has no hold any more: it is asked for again. */
+const isRetried = ({ state, isClaimed }: MountUser): boolean => state === 'lost' || (state === 'failed' && isClaimed);
 
 /** Whether it would be taken if it were asked for now: others may use the volume otherwise by now. */
 const mayReturn = (draft: MountDraft, { allocId, capability, readOnly, isClaimed }: MountUser): boolean =>

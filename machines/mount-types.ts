@@ -1,7 +1,7 @@
 /** What the mount machine (mount.ts) is given, keeps and tells. */
 import type { Awaiting, Bytes, CallFailure, Capability, CapacityRange, SecretRef, Tries } from './csi-types.js';
 import type { Failure, Stamped } from './host.js';
-import type { VolumeKey } from './volume-types.js';
+import type { Hold, VolumeKey } from './volume-types.js';
 
 /** A volume that is published to this node: all that its calls are made with. Ids and contexts are the plugin's, verbatim. */
 export interface MountedVolume {
@@ -47,6 +47,8 @@ export interface MountUser {
   readOnly: boolean;
   /** It has a slot of the volume for this: whoever else is here without one keeps the volume from being given up. */
   isClaimed: boolean;
+  /** Generation of the hold that the volume keeps for it. Absent: it has none, as where a claim stands for it. */
+  hold?: number;
   /** How it was asked for. */
   capability: Capability;
   /** While the runtime was away its claim may have been given to others: nothing is made for it before that is known. */
@@ -65,7 +67,7 @@ export interface MountUser {
   /** What its target shows since a publish whose answer is not known. */
   appeared?: AppearedMount;
   /** Asked for again while it leaves: mounted anew after that. */
-  again?: Pick<MountUse, 'readOnly' | 'isClaimed' | 'capability'>;
+  again?: Pick<MountUse, 'readOnly' | 'isClaimed' | 'capability' | 'hold'>;
   tries?: Tries;
   /** Why it is `failed`, or will be once it is undone. */
   failure?: CallFailure;
@@ -134,6 +136,8 @@ export interface MountContext {
   capability: Capability | null;
   staging: Staging;
   users: MountUser[];
+  /** Allocs that have let go of it here, while whoever has the volumes is not known to have heard so. Absent: none. */
+  unreported?: Hold[];
   /** Of the last mount or staging. */
   number: number;
   /** The boot in which it was mounted last; null: it was not. */
@@ -169,6 +173,7 @@ export interface MountUse {
   allocId: string;
   readOnly: boolean;
   isClaimed: boolean;
+  hold?: number;
 }
 
 /** What requests ask for; each is answered. */
@@ -183,6 +188,8 @@ export type MountRequest =
   | { type: 'mount.observed'; users: MountSight[]; staging: StagingSight[]; isStart: boolean }
   /** The claim of an alloc is held still. */
   | { type: 'mount.confirm'; allocId: string }
+  /** Whoever has the volumes has heard that the alloc let go. */
+  | ({ type: 'mount.hold-released' } & Hold)
   | { type: 'mount.condition'; condition: VolumeCondition | null }
   | { type: 'mount.retry' }
   /** What waits to be undone is undone now; who comes back after that comes back. */

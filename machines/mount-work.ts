@@ -82,6 +82,10 @@ export function nextMountWork(context: MountContext, nowMs: number): MountWork |
   return next ? { ...next, isCalling: next.dueAtMs <= nowMs } : null;
 }
 
-/** Whether nothing of the volume is here, nor owed. */
-export const isNotHere = ({ users, staging }: MountContext): boolean =>
+/** Whether nothing of the volume is here, nor to be undone. */
+export const isUnused = ({ users, staging }: MountContext): boolean =>
   users.length === 0 && (staging.state === 'none' || staging.state === 'without');
+
+/** The same, and nobody is still to hear of it. */
+export const isNotHere = (context: MountContext): boolean =>
+  isUnused(context) && (context.unreported ?? []).length === 0;

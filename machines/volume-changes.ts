@@ -4,16 +4,19 @@ import type { Failure } from './host.js';
 import { isSameData } from './same-data.js';
 import { granted } from './volume-claims.js';
 import { atPlugin, type Change, claimTold, type Draft, drafted, put } from './volume-draft.js';
-import { excludes, isUndecided, mayBeThere, usualCapability, wishOf } from './volume-modes.js';
+import { excludes, holdsOf, isUndecided, mayBeThere, usualCapability, wishOf } from './volume-modes.js';
 import { isCovered, isOutgrown, isSameWish } from './volume-requests.js';
 import type {
   Availability,
   Claim,
   ClaimRequest,
+  Hold,
+  HoldReleased,
   Leftover,
   Publication,
   PublishRequest,
   PublishWish,
+  QueuedWish,
   Unstaged,
   VolumeContext,
   VolumeInput,
@@ -61,7 +64,7 @@ export const begun = (
 
 export const publish = (
   context: VolumeContext,
-  { nodeId, capability = usualCapability(context, nodeId), readOnly, csiNodeId }: PublishRequest,
+  { nodeId, capability = usualCapability(context, nodeId), readOnly, csiNodeId, hold }: PublishRequest,
 ): Change =>
   drafted(context, (draft) => {
     const wish = { capability, readOnly, csiNodeId };
@@ -74,26 +77,59 @@ export const publish = (
     } else if (present.failure) {
       if (!isSame || present.failure.in === 'unpublish') replace(draft, nodeId, wish);
     } else if (present.state === 'pending-publish' && isSame) {
-      const { undoneAfter: _, fenced: __, next: ___, ...wanted } = present;
-      draft.publications[nodeId] = wanted;
+      const { undoneAfter: _, fenced: __, next, ...wanted } = present;
+      const holds = [...(present.holds ?? []), ...(next?.holds ?? [])];
+      draft.publications[nodeId] = { ...wanted, ...(holds.length > 0 && { holds }) };
       // It goes no more: claims that were to go with it have nothing left to wait for.
       releaseDetached(draft, nodeId);
       grant(draft);
     } else if (present.state !== 'published') {
-      const followed = { ...present, next: wish };
+      const followed = { ...present, next: { ...present.next, ...wish } };
       draft.publications[nodeId] = followed;
       if (present.state === 'pending-publish') withdraw(draft, nodeId, followed);
     }
+    if (hold !== undefined) addHold(draft, nodeId, hold);
+  });
+
+/** Of what is published next there, where that is to come after what is there now. */
+function addHold(draft: Draft, nodeId: string, allocId: string): void {
+  const publication = draft.publications[nodeId];
+  if (!publication) return;
+  draft.generation += 1;
+  const hold: Hold = { allocId, generation: draft.generation };
+  const held = <T extends QueuedWish>(wish: T): T => ({
+    ...wish,
+    holds: [...(wish.holds ?? []).filter((one) => one.allocId !== allocId), hold],
+  });
+  const { next } = publication;
+  draft.publications[nodeId] = next ? { ...publication, next: held(next) } : held(publication);
+}
+
+/** The node has let go of it for that alloc: where it waited for nobody else, it is unpublished. */
+export const holdReleased = (context: VolumeContext, { nodeId, allocId, generation }: HoldReleased): Change =>
+  drafted(context, (draft) => {
+    const publication = draft.publications[nodeId];
+    if (!publication) return;
+    const without = <T extends QueuedWish>({ holds = [], ...wish }: T): Omit<T, 'holds'> & { holds?: Hold[] } => {
+      const left = holds.filter((one) => one.allocId !== allocId || one.generation > generation);
+      return { ...wish, ...(left.length > 0 && { holds: left }) };
+    };
+    const { next, ...present } = without(publication);
+    draft.publications[nodeId] = { ...present, ...(next && { next: without(next) }) };
+    if (publication.state === 'pending-node-unpublish') leave(draft, nodeId);
   });
 
 /** What failed there is out of the way first, where something of it may be there. */
 function replace(draft: Draft, nodeId: string, wish: PublishWish): void {
   const failed = draft.publications[nodeId];
   if (failed && isUndecided(failed)) put(draft, nodeId, { ...leaving(failed), next: wish });
-  else begin(draft, nodeId, { ...wish, ...(failed?.drifted && { drifted: true }) });
+  else {
+    const { drifted, holds } = failed ?? {};
+    begin(draft, nodeId, { ...wish, ...(drifted && { drifted }), ...(holds && { holds }) });
+  }
 }
 
-function begin(draft: Draft, nodeId: string, wish: PublishWish & Pick<Publication, 'drifted'>): void {
+function begin(draft: Draft, nodeId: string, wish: QueuedWish & Pick<Publication, 'drifted'>): void {
   draft.publicationNumber += 1;
   put(draft, nodeId, { ...wish, number: draft.publicationNumber, state: 'pending-publish' });
 }
@@ -114,6 +150,7 @@ export const leaving = ({
   tries: __,
   undoneAfter: ___,
   drifted: ____,
+  holds: _____,
   ...publication
 }: Publication): Publication => ({
   ...publication,
@@ -212,11 +249,11 @@ export const release = (
     );
     if (held?.state === 'taken') {
       const publication = draft.publications[held.nodeId];
-      const isHandedOut = publication?.state === 'published' || publication?.drifted;
-      move(draft, [held], isHandedOut ? 'unpublishing' : 'node-detached');
+      const isUsed = publication?.state === 'published' || publication?.drifted;
+      move(draft, [held], isUsed ? 'unpublishing' : 'node-detached');
       leave(draft, held.nodeId);
-      const isUsed = draft.claims.some(({ nodeId, state }) => nodeId === held.nodeId && state === 'taken');
-      if (!isUsed) unwish(draft, held.nodeId);
+      const isClaimed = draft.claims.some(({ nodeId, state }) => nodeId === held.nodeId && state === 'taken');
+      if (!isClaimed) unwish(draft, held.nodeId);
     }
     grant(draft);
   });
@@ -235,7 +272,8 @@ function leave(draft: Draft, nodeId: string): void {
   const here = draft.claims.filter((one) => one.nodeId === nodeId);
   const publication = draft.publications[nodeId];
   const staying = here.filter(({ state }) => state !== 'node-detached');
-  const isUsed = staying.some(({ state }) => state === 'unpublishing');
+  const isHeld = publication !== undefined && holdsOf(publication).length > 0;
+  const isUsed = isHeld || staying.some(({ state }) => state === 'unpublishing');
   if (publication?.state === 'pending-node-unpublish' && !isUsed) {
     put(draft, nodeId, leaving(publication));
   } else if (staying.length > 0) {
@@ -243,6 +281,9 @@ function leave(draft: Draft, nodeId: string): void {
     const isLeaving = staying.every(({ state }) => state === 'unpublishing');
     if (isLeaving && publication && (publication.state === 'published' || publication.drifted))
       put(draft, nodeId, staged(publication));
+  } else if (isHeld) {
+    // Claims keep their slots until the allocs without one have let go, too.
+    if (publication.state !== 'pending-node-unpublish') put(draft, nodeId, staged(publication));
   } else if (!publication) {
     remove(draft, nodeId);
   } else if (publication.state === 'pending-publish') {
@@ -294,7 +335,7 @@ export const fence = (context: VolumeContext, nodeId: string, reason: string): C
   drafted(context, (draft) => {
     const present = draft.publications[nodeId];
     if (present) {
-      const { next: _, tries, ...publication } = present;
+      const { next: _, tries, holds: __, ...publication } = present;
       // What was waited for is proof no longer asked for: an unpublish is tried at once.
       const kept = present.state === 'pending-unpublish' || !tries ? {} : { tries };
       draft.publications[nodeId] = { ...publication, ...kept, fenced: reason };
@@ -342,9 +383,20 @@ export const discard = (context: VolumeContext, force: boolean): Change =>
     }
   });
 
+/** Those without a claim that a node may have it mounted for. */
+const holdsIn = ({ publications }: VolumeContext): Unreported[] =>
+  Object.entries(publications).flatMap(([nodeId, publication]) =>
+    holdsOf(publication).map((hold) => ({ ...hold, nodeId, csiNodeId: publication.csiNodeId })),
+  );
+
+type Unreported = Pick<Claim, 'allocId' | 'generation' | 'nodeId' | 'csiNodeId'>;
+
 /** Claims are not waited for; where a node has not reported, that is remembered. */
 function giveUpNodes(draft: Draft): void {
-  const unreported = draft.claims.filter(({ state }) => state !== 'node-detached');
+  const unreported: Unreported[] = [
+    ...draft.claims.filter(({ state }) => state !== 'node-detached'),
+    ...holdsIn(draft),
+  ];
   draft.leftovers = [
     ...draft.leftovers,
     ...unreported.map(

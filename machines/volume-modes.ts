@@ -1,6 +1,6 @@
 /** Which publications of a volume may be there at the same time, by their access modes. Pure. */
 import type { Capability } from './csi-types.js';
-import type { Publication, PublishWish, VolumeContext } from './volume-types.js';
+import type { Hold, Publication, PublishWish, VolumeContext } from './volume-types.js';
 
 type Use = Pick<PublishWish, 'capability' | 'readOnly'>;
 
@@ -22,6 +22,16 @@ export const isUndecided = ({ failure, inDoubt }: Publication): boolean =>
  */
 export const mayBeThere = (publication: Publication): boolean =>
   publication.state !== 'failed' || isUndecided(publication) || publication.drifted === true;
+
+/** Whether its node was given what it takes to stage it, and may have it staged. */
+export const isHandedOut = ({ state, drifted }: Publication): boolean =>
+  state === 'published' || state === 'pending-node-unpublish' || drifted === true;
+
+/** Of allocs that its node may have it mounted for without a claim. It is not detached from there before they let go. */
+export const holdsOf = (publication: Publication): Hold[] =>
+  isHandedOut(publication) ? (publication.holds ?? []) : [];
+
+export const holdersOf = (publication: Publication): string[] => holdsOf(publication).map(({ allocId }) => allocId);
 
 /** What is wanted on its node; undefined where it is on its way out, or has failed. */
 export function wishOf(publication: Publication): PublishWish | undefined {

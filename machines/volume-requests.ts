@@ -6,7 +6,7 @@ import type { AnswerParams, Failure } from './host.js';
 import { isSameData } from './same-data.js';
 import { otherSpec } from './spec-differences.js';
 import { conflictOf, describeClaim, isReadOnly, isSameClaim } from './volume-claims.js';
-import { excludes, isOfModes, mayBeThere, usualCapability, wishOf } from './volume-modes.js';
+import { excludes, holdersOf, isOfModes, isUndecided, mayBeThere, usualCapability, wishOf } from './volume-modes.js';
 import type {
   Claim,
   Leftover,
@@ -63,6 +63,8 @@ function publishRefusal(
   const present = context.publications[nodeId];
   const asked = present && wishOf(present);
   if (asked && isSameWish(asked, wish)) return present && renamed(context, present, { nodeId, ...wish });
+  const stays = present && keptAsIs(context, present, { nodeId, ...wish });
+  if (stays) return stays;
   const isClaimed = context.claims.some((one) => one.nodeId === nodeId && one.state === 'taken');
   const unused = unusable(context, isClaimed);
   if (unused) return unused;
@@ -99,6 +101,32 @@ function renamed(
   const why = `it is published on node ${asked.nodeId} as ${csiNodeId}, and its plugin calls that ${asked.csiNodeId} now: unpublish it there first`;
   return refused('VOLUME_IN_USE', context, why);
 }
+
+/** What was handed out, and may have been published once more, is not unpublished under those who use it for another way. */
+function keptAsIs(
+  context: VolumeContext,
+  present: Publication,
+  { nodeId, ...asked }: PublishWish & { nodeId: string },
+): Failure | undefined {
+  if (!present.failure || !present.drifted || !isUndecided(present)) return undefined;
+  if (isSameWish(present, asked) && present.csiNodeId === asked.csiNodeId) return undefined;
+  const users = usersOn(context, nodeId);
+  if (users.length === 0) return undefined;
+  const as = `it is published otherwise on ${describePublication(nodeId, present)}`;
+  return refused('VOLUME_IN_USE', context, `${as}, and used by ${users.join(', ')}: they have to let go of it first`);
+}
+
+/** Who may have it staged there, with a claim or without. */
+const usersOn = ({ claims, publications }: VolumeContext, nodeId: string): string[] => {
+  const publication = publications[nodeId];
+  return [
+    ...claims.filter((one) => one.nodeId === nodeId && one.state !== 'node-detached').map(describeClaim),
+    ...(publication ? holdersOf(publication).map((allocId) => describeHolder(allocId, nodeId)) : []),
+  ];
+};
+
+const describeHolder = (allocId: string, nodeId: string): string =>
+  `alloc ${allocId} on node ${nodeId} (mounted without a claim)`;
 
 /** Where it is claimed, it is published as that is. */
 function claimedHere(context: VolumeContext, nodeId: string, { capability }: PublishWish): Failure | undefined {
@@ -188,16 +216,24 @@ function deleteRefusal(context: VolumeContext, { force }: RequestOf<'volume.dele
   const claims = context.claims.map(describeClaim);
   const wanted = wantedOn(context);
   const published = wanted.map(([nodeId, publication]) => describePublication(nodeId, publication));
-  if (claims.length + published.length === 0) return undefined;
+  const mounted = Object.entries(context.publications).flatMap(([nodeId, publication]) =>
+    holdersOf(publication).map((allocId) => describeHolder(allocId, nodeId)),
+  );
+  if (claims.length + published.length + mounted.length === 0) return undefined;
   const taken = context.claims.filter(({ state }) => state === 'taken');
   // Where it is claimed it is unpublished once that is released.
   const isUnclaimed = wanted.some(([nodeId]) => !taken.some((claim) => claim.nodeId === nodeId));
-  const ways = [...(taken.length > 0 ? ['release'] : []), ...(isUnclaimed ? ['unpublish'] : [])];
+  const ways = [
+    ...(mounted.length > 0 ? ['unmount'] : []),
+    ...(taken.length > 0 ? ['release'] : []),
+    ...(isUnclaimed ? ['unpublish'] : []),
+  ];
   const advice =
     ways.length > 0
       ? `${ways.join(' and ')} it first`
       : 'its node has to report that it let go of it, or to be fenced, first';
   const parts = [
+    ...(mounted.length > 0 ? [`used by ${mounted.join(', ')}`] : []),
     ...(claims.length > 0 ? [`claimed by ${claims.join(', ')}`] : []),
     ...(published.length > 0 ? [`published on ${published.join(', ')}`] : []),
   ];
@@ -209,9 +245,16 @@ function deleteRefusal(context: VolumeContext, { force }: RequestOf<'volume.dele
 
 function unpublishRefusal(context: VolumeContext, { nodeId }: RequestOf<'volume.unpublish'>): Failure | undefined {
   const holders = context.claims.filter((claim) => claim.nodeId === nodeId && claim.state === 'taken');
-  if (holders.length === 0) return undefined;
-  const names = holders.map(describeClaim).join(', ');
-  return refused('VOLUME_IN_USE', context, `it is claimed by ${names}: release that, and it is unpublished`);
+  if (holders.length > 0) {
+    const names = holders.map(describeClaim).join(', ');
+    return refused('VOLUME_IN_USE', context, `it is claimed by ${names}: release that, and it is unpublished`);
+  }
+  const publication = context.publications[nodeId];
+  const mounted = publication ? holdersOf(publication) : [];
+  if (mounted.length === 0) return undefined;
+  const names = mounted.map((allocId) => describeHolder(allocId, nodeId)).join(', ');
+  const advice = 'unmount it there first, by mounts.unmount, or fence the node if it is lost';
+  return refused('VOLUME_IN_USE', context, `it is used by ${names}: ${advice}`);
 }
 
 /** Who has it may use it anew after that: it is no proof. One that comes again is of a claim that is gone by now. */

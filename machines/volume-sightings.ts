@@ -2,6 +2,7 @@
 import { isSameData } from './same-data.js';
 import { leaving } from './volume-changes.js';
 import { type Change, claimTold, type Draft, drafted, put } from './volume-draft.js';
+import { holdersOf } from './volume-modes.js';
 import type { Claim, Publication, Seen, Sighting, VolumeContext } from './volume-types.js';
 
 /** What is believed of where it is attached: one entry for each publication. */
@@ -68,6 +69,8 @@ function takeLost(draft: Draft, attached: string[]): string[] {
   for (const [nodeId, publication] of Object.entries(draft.publications)) {
     if (attached.includes(publication.csiNodeId) || mayStillCome(publication)) continue;
     if (publication.state === 'pending-node-unpublish') {
+      // Nobody asked those to leave who have it mounted without a claim.
+      if (holdersOf(publication).length > 0) continue;
       detachClaims(draft, nodeId);
       put(draft, nodeId, { ...leaving(publication), isUnlisted: true });
     } else if (publication.state === 'pending-unpublish' && !publication.isUnlisted) {

@@ -58,7 +58,21 @@ export interface PublishRequest extends Omit<PublishWish, 'capability'> {
   capability?: Capability;
   /** For whom: not without that very claim. */
   claim?: Pick<Claim, 'allocId' | 'generation'>;
+  /** The alloc that its node is to mount it for without a claim: it gets a hold. */
+  hold?: string;
 }
+
+/**
+ * An alloc that a node may have the volume staged or mounted for without a claim. The volume stays attached there until the
+ * node has reported that this alloc let go, or is fenced.
+ */
+export interface Hold {
+  allocId: string;
+  /** Counted together with the generations of claims: each time the alloc asks, it has a higher one. */
+  generation: number;
+}
+
+export type QueuedWish = PublishWish & { holds?: Hold[] };
 
 /** A volume on a node, as the controller side knows it. */
 export interface Publication extends PublishWish {
@@ -78,8 +92,10 @@ export interface Publication extends PublishWish {
   fenced?: string;
   /** On its way out, its plugin lists it as detached: together with that, its NOT_FOUND is proof. */
   isUnlisted?: true;
+  /** Absent: none. */
+  holds?: Hold[];
   /** To be published anew once it is gone. */
-  next?: PublishWish;
+  next?: QueuedWish;
   /** Why it failed, and in what: one that could not be unpublished may still be there. */
   failure?: CallFailure & { in: 'publish' | 'unpublish' };
 }
@@ -252,6 +268,11 @@ export interface Unstaged {
   allocId?: string;
 }
 
+/** A node has nothing of the volume any more that holds of this alloc, up to this generation, stood for. */
+export interface HoldReleased extends Hold {
+  nodeId: string;
+}
+
 /** A node has done its part of an expansion. */
 export interface NodeExpanded {
   nodeId: string;
@@ -278,6 +299,7 @@ export type VolumeRequest =
   /** With a node, a generation: only what the alloc has, or waits for, there, and that very claim. */
   | { type: 'volume.release'; allocId: string; nodeId?: string; generation?: number }
   | ({ type: 'volume.unstaged' } & Unstaged)
+  | ({ type: 'volume.hold-released' } & HoldReleased)
   | { type: 'volume.fence'; nodeId: string; reason: string }
   | { type: 'volume.expand'; capacity: CapacityRange }
   | ({ type: 'volume.node-expanded' } & NodeExpanded)

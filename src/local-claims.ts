@@ -6,7 +6,7 @@ import { isReadOnly } from '../machines/volume-claims.js';
 import { isOfModes, wishOf } from '../machines/volume-modes.js';
 import { nodeExpansionOf } from '../machines/volume-node-expansion.js';
 import { holds, nameOf } from '../machines/volume-requests.js';
-import type { PublishWish, VolumeContext } from '../machines/volume-types.js';
+import type { Hold, PublishWish, VolumeContext } from '../machines/volume-types.js';
 import { refuseAborted } from './abort.js';
 import { asData } from './engine/data.js';
 import { messageOf, StagecraftError } from './errors.js';
@@ -14,7 +14,10 @@ import type { ClaimClient, KnownVolume, PublishedVolume, SlotRequest } from './m
 import { addressOf, capabilityOf } from './volumes/volume-checks.js';
 import type { VolumeManager } from './volumes/volume-manager.js';
 
-type Volumes = Pick<VolumeManager, 'look' | 'claim' | 'publishTo' | 'release' | 'unstaged' | 'nodeExpanded'>;
+type Volumes = Pick<
+  VolumeManager,
+  'look' | 'claim' | 'publishTo' | 'release' | 'unstaged' | 'holdReleased' | 'nodeExpanded'
+>;
 
 /** @param volumes made by the time something is asked of them */
 export function localClaims(volumes: () => Volumes): ClaimClient {
@@ -36,13 +39,12 @@ export function localClaims(volumes: () => Volumes): ClaimClient {
       const context = await unlessGone(volumes().look(key));
       return context !== undefined && holds(context, request);
     },
-    async publish(key, { nodeId, accessMode, attachmentMode, readOnly, claim }, { signal, tell }) {
+    async publish(key, { nodeId, accessMode, attachmentMode, readOnly, claim, hold }, { signal, tell }) {
       refuse(signal);
       const use = useOf(await volumes().look(key), nodeId, { capability: { accessMode, attachmentMode }, readOnly });
-      return publishedOf(
-        await volumes().publishTo(key, nodeId, { ...use, signal, tell, ...(claim && { claim }) }),
-        nodeId,
-      );
+      const own = { ...(claim && { claim }), ...(hold !== undefined && { hold }) };
+      const published = await volumes().publishTo(key, nodeId, { ...use, signal, tell, ...own });
+      return publishedOf(published, { nodeId, hold });
     },
     async release(key, { allocId, ...only }, { signal }) {
       refuse(signal);
@@ -59,6 +61,10 @@ export function localClaims(volumes: () => Volumes): ClaimClient {
     async unstaged(key, claim, { signal, tell }) {
       refuse(signal);
       await unlessGone(volumes().unstaged(key, claim, { signal, tell }));
+    },
+    async holdReleased(key, released, { signal }) {
+      refuse(signal);
+      await unlessGone(volumes().holdReleased(key, released));
     },
     async expanded(key, expanded, { signal }) {
       refuse(signal);
@@ -109,12 +115,35 @@ function knownOf(context: VolumeContext, nodeId: string): KnownVolume {
   if (!spec) throw new Error(`${nameOf(key)} was made of no spec`);
   const { plugin, capabilities, secrets } = spec;
   const expansion = nodeExpansionOf(context, nodeId);
-  return asData({ uid, plugin, capabilities, secrets, ...(expansion && { expansion }) });
+  const holds = holdsOn(context, nodeId);
+  return asData({
+    ...{ uid, plugin, capabilities, secrets },
+    ...(expansion && { expansion }),
+    ...(holds.length > 0 && { holds }),
+  });
 }
 
-function publishedOf(context: VolumeContext, nodeId: string): PublishedVolume {
+/** Also of what is published there next. */
+function holdsOn({ publications }: VolumeContext, nodeId: string): Hold[] {
+  const { holds = [], next } = publications[nodeId] ?? {};
+  return [...holds, ...(next?.holds ?? [])];
+}
+
+/** @throws StagecraftError ABORTED: it was unpublished, and published again for others: nothing keeps it there for this alloc */
+function publishedOf(
+  context: VolumeContext,
+  { nodeId, hold }: { nodeId: string; hold?: string | undefined },
+): PublishedVolume {
   const { csi, publications, key } = context;
   if (!csi) throw new Error(`${nameOf(key)} was published, but never made`);
-  const publishContext = publications[nodeId]?.publishContext ?? {};
-  return { ...knownOf(context, nodeId), ...asData({ csiId: csi.id, volumeContext: csi.context, publishContext }) };
+  const { publishContext = {}, holds = [] } = publications[nodeId] ?? {};
+  const own = holds.find(({ allocId }) => allocId === hold);
+  if (hold !== undefined && !own) {
+    const message = `${nameOf(key)} was unpublished from node ${nodeId} before it was mounted for alloc ${hold}: mount it again`;
+    throw new StagecraftError('ABORTED', message, { address: addressOf(key) });
+  }
+  return {
+    ...knownOf(context, nodeId),
+    ...asData({ csiId: csi.id, volumeContext: csi.context, publishContext, ...(own && { hold: own.generation }) }),
+  };
 }

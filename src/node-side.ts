@@ -26,6 +26,7 @@ import type { ClaimClient } from './mounts/claim-client.js';
 import { ClaimWatch } from './mounts/claim-watch.js';
 import { isBlockDevice } from './mounts/device-access.js';
 import { Expansions } from './mounts/expansions.js';
+import { Holds } from './mounts/holds.js';
 import { hostTool } from './mounts/host-tool.js';
 import { MountDesk } from './mounts/mount-desk.js';
 import { mountKind } from './mounts/mount-kind.js';
@@ -78,6 +79,7 @@ interface Parts {
   watch: MountWatch;
   claimWatch: ClaimWatch;
   expansions: Expansions;
+  holds: Holds;
   stats: Stats;
 }
 
@@ -167,13 +169,15 @@ export class NodeSide {
         onPluginLoss: runtime.onPluginLoss ?? 'remount',
       });
       const compare = (volumes: readonly VolumeKey[]): Promise<void> => watch.compare(volumes);
+      const holds = new Holds({ nodeId, engine, desk, claims, clock, logger });
       const mounter = new Mounter({
-        ...{ desk, mounting, engine, claims, paths, tables, access, strays, compare },
+        ...{ desk, mounting, holds, engine, claims, paths, tables, access, strays, compare },
         stats: volumeStats,
       });
       const mounts = (volumes?: readonly VolumeKey[]): Promise<MountStatus[]> => mounter.told(volumes);
       return {
         stats: volumeStats,
+        holds,
         expansions: new Expansions({ nodeId, engine, claims, onExpanded: options.onExpanded, clock, logger }),
         mounting,
         mounter,
@@ -232,7 +236,7 @@ export class NodeSide {
   }
 
   async #begin(): Promise<void> {
-    const { watch, claimWatch, allocations, expansions, stats } = this.#attachedParts;
+    const { watch, claimWatch, allocations, expansions, holds, stats } = this.#attachedParts;
     await watch.start();
     while (!this.#isRefusing) {
       try {
@@ -247,6 +251,7 @@ export class NodeSide {
     this.#tellCompared();
     claimWatch.start();
     expansions.start();
+    holds.start();
     stats.start();
   }
 
@@ -276,12 +281,13 @@ export class NodeSide {
 
   /** Nothing is taken any more. */
   refuse(reason?: StagecraftError): void {
-    const { mounter, allocations, watch, claimWatch, expansions, stats } = this.#attachedParts;
+    const { mounter, allocations, watch, claimWatch, expansions, holds, stats } = this.#attachedParts;
     this.#isRefusing = true;
     this.#stopWatching();
     watch.stop();
     claimWatch.stop();
     expansions.stop();
+    holds.stop();
     stats.stop();
     for (const part of [mounter, allocations]) part.close(reason);
   }

@@ -164,6 +164,7 @@ const claimMethods = Object.keys({
   publish: true,
   release: true,
   unstaged: true,
+  holdReleased: true,
   expanded: true,
 } satisfies Record<keyof ClaimClient, true>);
 

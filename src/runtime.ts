@@ -48,7 +48,10 @@ export type Plugins = Omit<PluginRegistry, 'close' | 'checked' | 'dependentsOf' 
 export type Tasks = Omit<TaskSupervisor, 'close' | 'stopAll'>;
 
 /** `runtime.volumes`. */
-export type Volumes = Omit<VolumeManager, 'close' | 'interrupt' | 'look' | 'publishTo' | 'unstaged' | 'nodeExpanded'>;
+export type Volumes = Omit<
+  VolumeManager,
+  'close' | 'interrupt' | 'look' | 'publishTo' | 'unstaged' | 'holdReleased' | 'nodeExpanded'
+>;
 /** `runtime.snapshots`. */
 export type Snapshots = Omit<ControllerSide['snapshots'], 'close' | 'interrupt'>;
 /** `runtime.groupSnapshots`. */

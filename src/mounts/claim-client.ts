@@ -3,7 +3,7 @@
  * send them to its servers. Every method may be asked again, and is then the same. They reject with a StagecraftError.
  */
 import type { Capability, CapacityRange, SecretRef } from '../../machines/csi-types.js';
-import type { ClaimRequest, NodeExpanded, VolumeKey } from '../../machines/volume-types.js';
+import type { ClaimRequest, Hold, HoldReleased, NodeExpanded, VolumeKey } from '../../machines/volume-types.js';
 import type { Telling } from '../requests/await-options.js';
 
 /** What a node has to know of a volume before anything is asked for it. */
@@ -18,6 +18,8 @@ export interface KnownVolume {
   secrets: Record<string, SecretRef>;
   /** This node's part of an expansion to this size is due: handed back as it is once that is done. */
   expansion?: CapacityRange;
+  /** Allocs that it is kept attached to this node for without a claim. Absent: none. */
+  holds?: Hold[];
 }
 
 /** One that is published to the node. Ids and contexts are the plugin's, verbatim. */
@@ -26,6 +28,8 @@ export interface PublishedVolume extends KnownVolume {
   volumeContext: Record<string, string>;
   /** Empty where the plugin gives none. */
   publishContext: Record<string, string>;
+  /** Generation of the hold that was asked for. */
+  hold?: number;
 }
 
 export type SlotRequest = Omit<ClaimRequest, 'csiNodeId'>;
@@ -54,6 +58,8 @@ export interface ClaimClient {
    * @param request `readOnly`: reading is enough. Where it is published to the node for writing already, that is taken as it
    *   is: that nobody writes there who is not to, is for the node
    *   `claim`: the one that it is for; without that it is not published
+   *   `hold`: the alloc that it is to be mounted for without a claim. From then on it is not detached from the node until
+   *   `holdReleased` has said that this alloc let go, or the node is fenced. Each request has a higher generation
    * @throws StagecraftError VOLUME_IN_USE naming what is in the way; CLAIM_LOST; as `runtime.volumes.publish`
    */
   publish(
@@ -62,6 +68,7 @@ export interface ClaimClient {
       nodeId: string;
       readOnly: boolean;
       claim?: { allocId: string; generation: number };
+      hold?: string;
     },
     wait: ClaimWait,
   ): Promise<PublishedVolume>;
@@ -86,6 +93,11 @@ export interface ClaimClient {
     request: { nodeId: string; allocId: string; generation: number },
     wait: ClaimWait,
   ): Promise<void>;
+  /**
+   * The node has let go of what holds of this alloc, up to this generation, stood for. Resolves once that is known; at once
+   * where the hold or the volume is gone.
+   */
+  holdReleased(key: VolumeKey, request: HoldReleased, wait: ClaimWait): Promise<void>;
   /** The node's part of an expansion is done: of that volume, to that size. What is due no more changes nothing. */
   expanded(key: VolumeKey, request: NodeExpanded, wait: ClaimWait): Promise<void>;
 }

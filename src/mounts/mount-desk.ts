@@ -91,13 +91,13 @@ export class MountDesk {
   /** What is asked of others along the way ends with the wait. */
   async within<T>(
     { timeoutMs, signal }: AwaitOptions,
-    { key, allocId }: { key: VolumeKey; allocId: string },
+    { key, allocId, trouble }: { key: VolumeKey; allocId: string; trouble?: () => string | null },
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const failed = (code: ErrorCode): StagecraftError => {
       const late = `${timeoutMs} ms have passed before ${nameOf(key)} was done with for alloc ${allocId}`;
       const why = code === 'TIMEOUT' ? late : 'the wait was given up';
-      const message = `${why}${this.#troubleAt(key)}; what was begun stands: see mounts.list()`;
+      const message = `${why}${this.#troubleAt(key) || because(trouble?.())}; what was begun stands: see mounts.list()`;
       return new StagecraftError(code, message, { address: this.addressOf(key) });
     };
     return limited({ clock: this.#clock, timeoutMs, signal, failed, end: this.#end.signal }, (given) =>
@@ -122,6 +122,8 @@ export class MountDesk {
     return trouble ? ` (${trouble.message})` : '';
   }
 }
+
+const because = (reason: string | null | undefined): string => (reason ? ` (${reason})` : '');
 
 /** The engine keeps contexts as the machines made them, but does not know their types. */
 const contextOf = (context: object): MountContext => context as MountContext;

@@ -4,7 +4,7 @@
  */
 import { mountAddress } from '../../machines/addresses.js';
 import type { Failure } from '../../machines/host.js';
-import type { MountContext } from '../../machines/mount-types.js';
+import type { MountContext, MountUser } from '../../machines/mount-types.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
 import type { PluginAccess } from '../calls/plugin-access.js';
@@ -14,6 +14,7 @@ import { StagecraftError } from '../errors.js';
 import { type AwaitOptions, awaitSchema, checkedOptions } from '../requests/await-options.js';
 import { keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import type { ClaimClient } from './claim-client.js';
+import type { Holds } from './holds.js';
 import { type MountDesk, userOf } from './mount-desk.js';
 import { type MountEvent, mountEventOf } from './mount-events.js';
 import { mountsTopic } from './mount-kind.js';
@@ -29,6 +30,7 @@ import type { Stats, VolumeStats } from './volume-stats.js';
 export interface MounterOptions {
   desk: MountDesk;
   mounting: Mounting;
+  holds: Holds;
   engine: Engine;
   claims: ClaimClient;
   paths: MountPaths;
@@ -39,6 +41,9 @@ export interface MounterOptions {
   /** Has these compared with what the kernel shows. */
   compare(volumes: readonly VolumeKey[]): Promise<void>;
 }
+
+/** How long a retry waits for what it has to ask of others. */
+const retryLimitMs = 10_000;
 
 export class Mounter {
   readonly #options: MounterOptions;
@@ -51,7 +56,8 @@ export class Mounter {
 
   /**
    * Mounts a volume for an alloc, at a path of its own; the same again is the same. One that is not published to this node
-   * yet is published first, and stays so when it is unmounted: who wants that to follow claims prepares an alloc.
+   * yet is published first, and stays so when it is unmounted: who wants that to follow claims prepares an alloc. From
+   * before the first call on the volume has a hold for the alloc, so that it is neither unpublished from here nor deleted.
    * Resolves when the kernel shows it.
    * @throws StagecraftError INVALID_ARGUMENT, CLAIM_CONFLICT naming who has it otherwise, SECRETS_UNAVAILABLE: nothing was
    *   called; VOLUME_NOT_FOUND, VOLUME_IN_USE, NOT_LEADER, as `volumes.publish`; CSI_ERROR, MOUNT_NOT_AS_ASKED, PLUGIN_LACKS;
@@ -62,18 +68,22 @@ export class Mounter {
     this.#desk.refuseIfClosed();
     const asked = knownMount(request);
     const { timeoutMs, signal } = checkedOptions(awaitSchema, options);
-    const { mounting, claims } = this.#options;
-    return this.#desk.within({ timeoutMs, signal }, asked, async (given) => {
+    const { mounting, claims, holds } = this.#options;
+    const work = async (given: AbortSignal): Promise<MountInfo> => {
       const mount = await mounting.check(asked, given);
       if (this.#shownFor(mount)) await this.#options.compare([mount.key]);
-      const published = await claims.publish(mount.key, mounting.publishing(mount), { signal: given });
+      const publishing = { ...mounting.publishing(mount), hold: mount.allocId };
+      const published = await claims.publish(mount.key, publishing, { signal: given });
+      // Given up, its hold may be released by now.
+      given.throwIfAborted();
       return mounting.bring({ ...mount, isClaimed: false }, published, { signal: given });
-    });
+    };
+    return this.#desk.within({ timeoutMs, signal }, asked, (given) => holds.mounting(asked, given, work));
   }
 
   /**
-   * Unmounts a volume of an alloc, and unstages it after the last; where it has none, nothing happens. Resolves when the
-   * kernel shows it no more.
+   * Unmounts a volume of an alloc, and unstages it after the last; where it has none, nothing happens. Gives up a mount of
+   * it that somebody waits for. Resolves when the kernel shows it no more, and whoever has the volumes has heard so.
    * @throws StagecraftError INVALID_ARGUMENT; TIMEOUT, ABORTED: the work goes on, again and again until it is done
    * @see CSI specification, NodeUnpublishVolume and NodeUnstageVolume
    */
@@ -82,9 +92,16 @@ export class Mounter {
     const { volume, allocId } = request;
     const { timeoutMs, signal } = checkedOptions(awaitSchema, options);
     const asked = { key: keyOf(volume), allocId: allocIdOf(allocId) };
-    await this.#desk.within({ timeoutMs, signal }, asked, (given) =>
-      this.#options.mounting.take(asked, { signal: given }),
-    );
+    const { mounting, holds } = this.#options;
+    let reason: string | null = null;
+    const tell = (why: string | null): void => {
+      reason = why;
+    };
+    await this.#desk.within({ timeoutMs, signal }, { ...asked, trouble: () => reason }, async (given) => {
+      await holds.endMounts(asked, given);
+      await mounting.take(asked, { signal: given });
+      await holds.released(asked, { signal: given, tell });
+    });
   }
 
   /** Whether the alloc has the volume in this way, and the kernel shows it. @throws StagecraftError INVALID_ARGUMENT */
@@ -147,6 +164,22 @@ export class Mounter {
     if (!this.#desk.contextAt(known)?.volume) throw mountNotFound(known, this.#desk.node);
     await this.#options.compare([known]);
     await this.#desk.ask(known, { type: 'mount.retry' });
+    const users = this.#desk.contextAt(known)?.users ?? [];
+    const unclaimed = users.filter(({ state, isClaimed }) => state === 'failed' && !isClaimed);
+    await Promise.all(unclaimed.map((user) => this.#useAgain(known, user)));
+  }
+
+  /** What failed without a claim has no hold any more. */
+  async #useAgain(key: VolumeKey, { allocId, readOnly, capability }: MountUser): Promise<void> {
+    const { mounting, holds, claims } = this.#options;
+    const mount = { key, allocId, readOnly, usage: capability, capability, isClaimed: false };
+    await this.#desk.within({ timeoutMs: retryLimitMs }, mount, (given) =>
+      holds.mounting(mount, given, async (signal) => {
+        const published = await claims.publish(key, { ...mounting.publishing(mount), hold: allocId }, { signal });
+        signal.throwIfAborted();
+        await mounting.use(mount, published);
+      }),
+    );
   }
 
   /**

@@ -43,6 +43,9 @@ export interface CheckedMount extends KnownMount {
   capability: Capability;
 }
 
+/** Asked for by an alloc, with a claim or without. */
+export type UsedMount = Omit<CheckedMount, 'known'> & { isClaimed: boolean };
+
 /** For work that takes as long as it takes. */
 export interface Following extends Telling {
   signal: AbortSignal;
@@ -103,16 +106,20 @@ export class Mounting {
     return { nodeId: this.#desk.node, accessMode, attachmentMode, readOnly: isReader };
   }
 
-  /** Mounts what is published. @throws StagecraftError as `mount` */
-  async bring(
-    mount: CheckedMount & { isClaimed: boolean },
-    published: PublishedVolume,
-    { signal, tell }: Following,
-  ): Promise<MountInfo> {
+  /** Asks for what is published to be mounted. @throws StagecraftError why it is refused */
+  async use(mount: UsedMount, published: PublishedVolume): Promise<void> {
     const { key, allocId, capability, readOnly, isClaimed } = mount;
     const volume = mountedVolume(published);
-    await this.#desk.ask(key, { type: 'mount.use', volume, capability, allocId, readOnly, isClaimed });
+    const { hold } = published;
+    const use = { volume, capability, allocId, readOnly, isClaimed };
+    await this.#desk.ask(key, { type: 'mount.use', ...use, ...(hold !== undefined && { hold }) });
     if (published.expansion) await this.#desk.ask(key, { type: 'mount.expand', capacity: published.expansion });
+  }
+
+  /** Mounts what is published. @throws StagecraftError as `mount` */
+  async bring(mount: UsedMount, published: PublishedVolume, { signal, tell }: Following): Promise<MountInfo> {
+    const { key, allocId, capability, readOnly } = mount;
+    await this.use(mount, published);
     const reached = (now: MountContext): true | undefined => {
       const user = userOf(now, allocId);
       tell?.(mountTrouble(now)?.message ?? null);

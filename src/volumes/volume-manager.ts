@@ -4,7 +4,7 @@
  * volume-making.ts, volume-publishing.ts, volume-claiming.ts, volume-changing.ts
  */
 import { z } from 'zod';
-import type { Availability, Claim, NodeExpanded, VolumeContext } from '../../machines/volume-types.js';
+import type { Availability, Claim, HoldReleased, NodeExpanded, VolumeContext } from '../../machines/volume-types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
@@ -250,6 +250,11 @@ export class VolumeManager {
   /** The node has let go of what a claim has used. Resolves when that is gone. @throws as VolumeClaiming.unstaged */
   unstaged(key: VolumeKeyInput, claim: LetGo, options: AwaitOptions & Telling): Promise<void> {
     return this.#claiming.unstaged(key, claim, options);
+  }
+
+  /** A node has let go of what a hold has stood for. Resolves once that is committed. @throws StagecraftError VOLUME_NOT_FOUND */
+  async holdReleased(key: VolumeKeyInput, released: HoldReleased): Promise<void> {
+    await this.#desk.tell(key, { type: 'volume.hold-released', ...released });
   }
 
   /** A node has done its part of an expansion; nothing where that was not due. @throws StagecraftError VOLUME_NOT_FOUND */

@@ -27,8 +27,8 @@ export interface PublishOptions extends AwaitOptions {
   readOnly?: boolean;
 }
 
-/** For a claim: not without it. */
-export type ClaimedPublish = PublishOptions & Pick<PublishRequest, 'claim'> & Telling;
+/** For a claim: not without it. For an alloc without one: with a hold. */
+export type ClaimedPublish = PublishOptions & Pick<PublishRequest, 'claim' | 'hold'> & Telling;
 
 export class VolumePublishing {
   readonly #desk: VolumeDesk;
@@ -43,7 +43,7 @@ export class VolumePublishing {
   async publish(
     key: VolumeKeyInput,
     nodeId: string,
-    { claim, tell, ...options }: ClaimedPublish,
+    { claim, hold, tell, ...options }: ClaimedPublish,
   ): Promise<VolumeContext> {
     this.#desk.refuseIfClosed();
     const known = keyOf(key);
@@ -55,6 +55,7 @@ export class VolumePublishing {
       readOnly,
       ...(capability !== undefined && { capability: capabilityOf(known, context, capability) }),
       ...(claim && { claim }),
+      ...(hold !== undefined && { hold }),
     };
     await this.#places.within(context, { nodeId, takesRoom: true }, (csiNodeId) =>
       this.#desk.ask(known, { type: 'volume.publish', nodeId, csiNodeId, ...wish }),

@@ -3,6 +3,7 @@ import type { StateValue } from 'xstate';
 import type { Bytes, CallFailure, Capability, CapacityRange, Tries } from '../../machines/csi-types.js';
 import type { Failure } from '../../machines/host.js';
 import { describeClaim } from '../../machines/volume-claims.js';
+import { holdersOf } from '../../machines/volume-modes.js';
 import type {
   Availability,
   Claim,
@@ -25,6 +26,8 @@ export interface VolumePublication {
   csiNodeId: string;
   capability: Capability;
   readOnly: boolean;
+  /** Allocs that its node may have it mounted for without a claim: it is not unpublished from there before they let go. */
+  heldFor?: string[];
   /** Once it is published: to be handed to the node's calls as it is. */
   publishContext?: Record<string, string>;
   /** Why it is as it is, where that is of interest: the last failure. */
@@ -140,11 +143,13 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
 
 function publicationOf(publication: Publication): VolumePublication {
   const { state, csiNodeId, capability, readOnly, publishContext } = publication;
+  const heldFor = holdersOf(publication);
   return {
     state,
     csiNodeId,
     capability,
     readOnly,
+    ...(heldFor.length > 0 && { heldFor }),
     ...(publishContext && { publishContext }),
     ...messageIn(publication),
   };

@@ -159,7 +159,7 @@ const volumeSpec = (die: Die): VolumeSpec => ({
 
 const volumeEvents: Drafts<VolumeMachineEvent> = {
   'volume.create': (die) => ({ spec: volumeSpec(die), uid: 'u1', name: 'sc-u1' }),
-  'volume.publish': (die) => ({ nodeId: nodeId(die), ...wish(die) }),
+  'volume.publish': (die) => ({ nodeId: nodeId(die), ...wish(die), ...(die.below(3) === 0 && { hold: allocId(die) }) }),
   'volume.unpublish': (die) => ({ nodeId: nodeId(die) }),
   'volume.delete': (die) => ({ force: die.below(2) > 0 }),
   'volume.claim': (die) => ({
@@ -176,6 +176,7 @@ const volumeEvents: Drafts<VolumeMachineEvent> = {
     ...{ nodeId: nodeId(die), claimGeneration: die.below(9) },
     ...(die.below(2) === 0 && { allocId: allocId(die) }),
   }),
+  'volume.hold-released': (die) => ({ nodeId: nodeId(die), allocId: allocId(die), generation: die.below(9) }),
   'volume.fence': (die) => ({ nodeId: nodeId(die), reason: 'it burns' }),
   'volume.expand': (die) => ({ capacity: capacity(die) }),
   'volume.node-expanded': (die) => ({ nodeId: nodeId(die), uid: 'u1', capacity: capacity(die) }),
@@ -234,6 +235,7 @@ const mountEvents: Drafts<MountEvent> = {
     },
     capability: die.of(mountUse, mountUse, { ...mountUse, accessMode: 'single-node-writer' }),
     ...{ allocId: mountAlloc(die), readOnly: die.below(5) === 0, isClaimed: die.below(2) > 0 },
+    ...(die.below(3) === 0 && { hold: die.below(9) }),
   }),
   'mount.leave': (die) => ({ allocId: mountAlloc(die) }),
   'mount.expand': (die) => ({ capacity: capacity(die) }),
@@ -243,6 +245,7 @@ const mountEvents: Drafts<MountEvent> = {
     isStart: die.below(3) === 0,
   }),
   'mount.confirm': (die) => ({ allocId: mountAlloc(die) }),
+  'mount.hold-released': (die) => ({ allocId: mountAlloc(die), generation: die.below(9) }),
   'mount.condition': mountCondition,
   'mount.retry': () => ({}),
   'mount.hasten': () => ({}),

@@ -1,68 +1,6 @@
 /** The volume machine under plain XState: its calls end as the test says. */
 import { expect } from 'chai';
-import { createActor, fromPromise, SimulatedClock } from 'xstate';
-import type { CallOutcome } from '../../machines/csi-types.js';
-import { volumeMachine } from '../../machines/volume.js';
-import type { CreateCall, MadeCall, PublishAnswer, PublishCall, UnpublishCall } from '../../machines/volume-calls.js';
-import type { CreatedVolume, VolumeChanged, VolumeSpec } from '../../machines/volume-types.js';
-import { stamped } from './stamped.js';
-
-const capability = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
-const spec: VolumeSpec = {
-  plugin: 'disk',
-  capacity: {},
-  capabilities: [capability],
-  parameters: {},
-  mutableParameters: {},
-  secrets: {},
-  topology: { requisite: [], preferred: [] },
-};
-const wish = { capability, readOnly: false, csiNodeId: 'csi-a' };
-const create = { type: 'volume.create', spec, uid: 'u1', name: 'sc-u1' } as const;
-const made: CallOutcome<CreatedVolume> = {
-  status: 'done',
-  answer: { id: 'vol-1', context: {}, accessibleTopology: [] },
-};
-const unknown = { status: 'failed', failure: { code: 'CSI_ERROR', message: 'lost', final: false } } as const;
-
-class Scene {
-  readonly calls: string[] = [];
-  readonly told: VolumeChanged[] = [];
-  readonly clock = new SimulatedClock();
-  /** What becomes of each call, in order; then it stays in flight. */
-  readonly outcomes: CallOutcome<unknown>[] = [];
-  readonly actor;
-
-  constructor() {
-    const call = <TAnswer, TInput extends object>(name: string) =>
-      fromPromise<CallOutcome<TAnswer>, TInput>(() => {
-        this.calls.push(name);
-        const outcome = this.outcomes.shift();
-        // The test gives each call an answer of its own type.
-        return outcome ? Promise.resolve(outcome as CallOutcome<TAnswer>) : new Promise(() => {});
-      });
-    const machine = volumeMachine.provide({
-      actors: {
-        createVolume: call<CreatedVolume, CreateCall>('create'),
-        deleteVolume: call<null, MadeCall>('delete'),
-        controllerPublish: call<PublishAnswer, PublishCall>('publish'),
-        controllerUnpublish: call<null, UnpublishCall>('unpublish'),
-      },
-    });
-    const logic = stamped(machine, () => ({ at: this.clock.now(), random: 0.5 }));
-    this.actor = createActor(logic, { input: { namespace: 'default', id: 'data', seq: 7 }, clock: this.clock });
-    this.actor.on('*', (event) => this.told.push(event));
-    this.actor.start();
-  }
-
-  get context() {
-    return this.actor.getSnapshot().context;
-  }
-
-  async rest(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
+import { capability, create, made, Scene, unknown, wish } from './volume-scene.js';
 
 describe('the volume machine', () => {
   it('V14 there is none: it is absent, and takes nothing but its creation; generations go on from its past', () => {

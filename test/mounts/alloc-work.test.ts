@@ -49,6 +49,7 @@ function scene(generations: Record<string, number>) {
     },
     release: async () => ({}),
     unstaged: async () => {},
+    holdReleased: async () => {},
     expanded: async () => {},
   };
   const info = { volume: data.volume, hostPath: '/x', readOnly: false, isDevice: false };

@@ -85,6 +85,7 @@ describe('modes that an alloc leaves out', () => {
         },
         release: async () => ({}),
         unstaged: async () => {},
+        holdReleased: async () => {},
         expanded: async () => {},
       };
       await house.reopen({ claims });

@@ -133,7 +133,7 @@ describe('mounts after a restart', () => {
     };
     const others = { look: never('look'), claim: never('claim'), publish: never('publish') };
     const claims: ClaimClient = {
-      ...{ ...others, unstaged: never('unstaged'), expanded: never('expanded') },
+      ...{ ...others, unstaged: never('unstaged'), expanded: never('expanded'), holdReleased: never('holdReleased') },
       holds: async () => false,
       release: async () => ({}),
     };

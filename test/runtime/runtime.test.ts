@@ -42,7 +42,7 @@ describe('createRuntime', () => {
       [
         'half a claim client',
         { claims: { look: () => {}, claim: () => {}, release: () => {}, expanded: 5 } },
-        'it lacks holds, publish, unstaged, expanded',
+        'it lacks holds, publish, unstaged, holdReleased, expanded',
       ],
       ['null for fencing', { fencing: null }, 'fencing must be an object'],
       [

@@ -1,0 +1,199 @@
+/**
+ * Holds: what keeps a volume attached to this node while an alloc has it mounted without a claim. Whoever has the volumes
+ * commits a hold before anything is staged for it, and releases it once nothing of that alloc is here. What mounts have still
+ * to report is reported as often as it takes, also by the next runtime. What a hold is: machines/volume-types.ts
+ */
+import { nodeOwnedPrefix } from '../../machines/addresses.js';
+import type { MountContext } from '../../machines/mount-types.js';
+import { nameOf } from '../../machines/volume-requests.js';
+import type { Hold, VolumeKey } from '../../machines/volume-types.js';
+import { onAbort, unlessAborted } from '../abort.js';
+import { type Clock, pause } from '../engine/clock.js';
+import type { Engine } from '../engine/engine.js';
+import type { Logger } from '../engine/logger.js';
+import { isRetryable, messageOf, StagecraftError } from '../errors.js';
+import { limited } from '../requests/limited.js';
+import type { ClaimClient } from './claim-client.js';
+import { insistent } from './insistent.js';
+import { type MountDesk, userOf } from './mount-desk.js';
+
+export interface HoldsOptions {
+  nodeId: string;
+  engine: Pick<Engine, 'views' | 'peek' | 'ask' | 'observe'>;
+  desk: MountDesk;
+  claims: Pick<ClaimClient, 'look' | 'holdReleased'>;
+  clock: Clock;
+  logger: Logger;
+}
+
+/** An alloc and a volume. */
+interface Use {
+  key: VolumeKey;
+  allocId: string;
+}
+
+interface Given {
+  signal: AbortSignal;
+  tell(reason: string | null): void;
+}
+
+/** A mount that somebody waits for: until it has ended its hold may be newer than what its actor knows of. */
+interface MountUnderWay {
+  end: AbortController;
+  ended: Promise<unknown>;
+}
+
+const firstRetryMs = 1_000;
+const longestRetryMs = 60_000;
+/** How long an answer is waited for. */
+const limitMs = 10_000;
+
+export class Holds {
+  readonly #options: HoldsOptions;
+  readonly #prefix: string;
+  readonly #stop = new AbortController();
+  readonly #mounting = new Map<string, Set<MountUnderWay>>();
+  /** Addresses of mounts whose reports are being made. */
+  readonly #reporting = new Set<string>();
+  #unobserve: () => void = () => {};
+
+  constructor(options: HoldsOptions) {
+    this.#options = options;
+    this.#prefix = nodeOwnedPrefix('mount', options.nodeId);
+  }
+
+  start(): void {
+    const { engine } = this.#options;
+    this.#unobserve = engine.observe(({ address, context }) => this.#noticed(address, context));
+    for (const [address, { context }] of engine.views(this.#prefix)) this.#noticed(address, context);
+  }
+
+  stop(): void {
+    this.#unobserve();
+    this.#stop.abort(new Error('the runtime was closed'));
+  }
+
+  /**
+   * Runs a mount that asks for a hold. `endMounts` gives it up.
+   * @throws StagecraftError ABORTED: it was unmounted meanwhile; what the work throws
+   */
+  async mounting<T>(use: Use, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const end = new AbortController();
+    const unsubscribe = onAbort(signal, () => end.abort(signal.reason));
+    const name = nameIn(use);
+    const all = this.#mounting.get(name) ?? new Set();
+    this.#mounting.set(name, all);
+    const done = work(end.signal);
+    const one: MountUnderWay = { end, ended: done.catch(() => {}) };
+    all.add(one);
+    try {
+      return await done;
+    } catch (error) {
+      if (end.signal.aborted) throw end.signal.reason;
+      await this.#failed(use, end.signal);
+      throw error;
+    } finally {
+      unsubscribe();
+      all.delete(one);
+      if (all.size === 0) this.#mounting.delete(name);
+    }
+  }
+
+  /** Gives up the mounts of an alloc that somebody waits for. Resolves when none of them asks for anything any more. */
+  async endMounts(use: Use, signal: AbortSignal): Promise<void> {
+    const all = [...(this.#mounting.get(nameIn(use)) ?? [])];
+    const message = `${nameOf(use.key)} was unmounted for alloc ${use.allocId} meanwhile`;
+    for (const { end } of all)
+      end.abort(new StagecraftError('ABORTED', message, { address: this.#options.desk.addressOf(use.key) }));
+    if (all.length > 0) await unlessAborted(signal, () => Promise.all(all.map(({ ended }) => ended)));
+  }
+
+  /** Resolves once what a mount has to report of an alloc is heard. */
+  async reported({ key, allocId }: Use, signal: AbortSignal): Promise<void> {
+    await this.#options.desk.until(key, {
+      goal: `reported as unmounted for alloc ${allocId}`,
+      reached: ({ unreported = [] }) => (unreported.some((one) => one.allocId === allocId) ? undefined : true),
+      gone: true,
+      signal,
+    });
+  }
+
+  /** Of an alloc that has nothing here any more. Resolves when whoever has the volumes keeps no hold of it. */
+  async released(use: Use, given: Given): Promise<void> {
+    const { claims, clock, nodeId } = this.#options;
+    const { key, allocId } = use;
+    const { signal } = given;
+    const patience = { clock, ...given, mayGoWell: isRetryable };
+    await this.reported(use, signal);
+    // A runtime that was killed as it mounted, or gave up, may have left one that its mount does not know of.
+    const holds = await insistent(patience, () => this.#holdsOf(key, signal));
+    const hold = holds.find((one) => one.allocId === allocId);
+    // A mount that was asked for since has a newer one.
+    if (!hold || this.#isWanted(use)) return;
+    await insistent(patience, () => claims.holdReleased(key, { nodeId, ...hold }, { signal }));
+  }
+
+  /** Whoever hears that it could not be mounted finds its hold released, where whoever has the volumes answers. */
+  async #failed(use: Use, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const failed = (): Error => new Error(`no answer within ${limitMs} ms`);
+    const limits = { clock, timeoutMs: limitMs, signal, failed, end: this.#stop.signal };
+    await limited(limits, (given) => this.reported(use, given)).catch(() => {});
+  }
+
+  #isWanted(use: Use): boolean {
+    const context = this.#options.desk.contextAt(use.key);
+    return this.#mounting.has(nameIn(use)) || (context !== undefined && userOf(context, use.allocId) !== undefined);
+  }
+
+  async #holdsOf(key: VolumeKey, signal: AbortSignal): Promise<Hold[]> {
+    const { claims, nodeId } = this.#options;
+    try {
+      return (await claims.look(key, { nodeId }, { signal })).holds ?? [];
+    } catch (error) {
+      if (error instanceof StagecraftError && error.code === 'VOLUME_NOT_FOUND') return [];
+      throw error;
+    }
+  }
+
+  #noticed(address: string, context: object | undefined): void {
+    if (!address.startsWith(this.#prefix) || !context || unreportedIn(context).length === 0) return;
+    if (this.#reporting.has(address)) return;
+    this.#reporting.add(address);
+    void this.#report(address).finally(() => this.#reporting.delete(address));
+  }
+
+  /** As often as it takes, with pauses that grow while nobody hears. */
+  async #report(address: string): Promise<void> {
+    const { engine, clock, logger } = this.#options;
+    const { signal } = this.#stop;
+    let retryMs = firstRetryMs;
+    while (!signal.aborted) {
+      const context = engine.peek(address)?.context as MountContext | undefined;
+      const [hold] = context ? unreportedIn(context) : [];
+      if (!context || !hold) return;
+      try {
+        await this.#tellReleased(context.key, hold);
+        await engine.ask(address, { type: 'mount.hold-released', ...hold });
+        retryMs = firstRetryMs;
+      } catch (error) {
+        logger.debug({ address }, `that alloc ${hold.allocId} let go can't be reported now: ${messageOf(error)}`);
+        await pause(clock, retryMs, signal);
+        retryMs = Math.min(retryMs * 2, longestRetryMs);
+      }
+    }
+  }
+
+  async #tellReleased(key: VolumeKey, hold: Hold): Promise<void> {
+    const { claims, clock, nodeId } = this.#options;
+    const failed = (): Error => new Error(`no answer within ${limitMs} ms`);
+    await limited({ clock, timeoutMs: limitMs, failed, end: this.#stop.signal }, (signal) =>
+      unlessAborted(signal, () => claims.holdReleased(key, { nodeId, ...hold }, { signal })),
+    );
+  }
+}
+
+/** The engine keeps contexts as the machines made them, but does not know their types. */
+const unreportedIn = (context: object): Hold[] => (context as MountContext).unreported ?? [];
+
+const nameIn = ({ key: { namespace, id }, allocId }: Use): string => JSON.stringify([namespace, id, allocId]);

@@ -1,0 +1,64 @@
+/** What the tests of the volume machine share: it runs under plain XState, and its calls end as the test says. */
+import { type ActorRefFrom, createActor, fromPromise, SimulatedClock } from 'xstate';
+import type { CallOutcome } from '../../machines/csi-types.js';
+import { volumeMachine } from '../../machines/volume.js';
+import type { CreateCall, MadeCall, PublishAnswer, PublishCall, UnpublishCall } from '../../machines/volume-calls.js';
+import type { CreatedVolume, VolumeChanged, VolumeSpec } from '../../machines/volume-types.js';
+import { stamped } from './stamped.js';
+
+export const capability = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
+export const spec: VolumeSpec = {
+  plugin: 'disk',
+  capacity: {},
+  capabilities: [capability],
+  parameters: {},
+  mutableParameters: {},
+  secrets: {},
+  topology: { requisite: [], preferred: [] },
+};
+export const wish = { capability, readOnly: false, csiNodeId: 'csi-a' };
+export const create = { type: 'volume.create', spec, uid: 'u1', name: 'sc-u1' } as const;
+export const made: CallOutcome<CreatedVolume> = {
+  status: 'done',
+  answer: { id: 'vol-1', context: {}, accessibleTopology: [] },
+};
+export const unknown = { status: 'failed', failure: { code: 'CSI_ERROR', message: 'lost', final: false } } as const;
+
+export class Scene {
+  readonly calls: string[] = [];
+  readonly told: VolumeChanged[] = [];
+  readonly clock = new SimulatedClock();
+  /** What becomes of each call, in order; then it stays in flight. */
+  readonly outcomes: CallOutcome<unknown>[] = [];
+  readonly actor: ActorRefFrom<typeof volumeMachine>;
+
+  constructor() {
+    const call = <TAnswer, TInput extends object>(name: string) =>
+      fromPromise<CallOutcome<TAnswer>, TInput>(() => {
+        this.calls.push(name);
+        const outcome = this.outcomes.shift();
+        // The test gives each call an answer of its own type.
+        return outcome ? Promise.resolve(outcome as CallOutcome<TAnswer>) : new Promise(() => {});
+      });
+    const machine = volumeMachine.provide({
+      actors: {
+        createVolume: call<CreatedVolume, CreateCall>('create'),
+        deleteVolume: call<null, MadeCall>('delete'),
+        controllerPublish: call<PublishAnswer, PublishCall>('publish'),
+        controllerUnpublish: call<null, UnpublishCall>('unpublish'),
+      },
+    });
+    const logic = stamped(machine, () => ({ at: this.clock.now(), random: 0.5 }));
+    this.actor = createActor(logic, { input: { namespace: 'default', id: 'data', seq: 7 }, clock: this.clock });
+    this.actor.on('*', (event) => this.told.push(event));
+    this.actor.start();
+  }
+
+  get context() {
+    return this.actor.getSnapshot().context;
+  }
+
+  async rest(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
