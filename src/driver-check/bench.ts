@@ -68,10 +68,10 @@ export class Bench {
     throw new Verdict('failed', expectedBut('OK', answer), answer.report);
   }
 
-  /** @throws {Verdict} failed: OK, or another code */
-  async refused<Rpc extends UnaryRpc>(rpc: Rpc, request: Request<Rpc>, ...codes: GrpcCode[]): Promise<void> {
+  /** @throws {Verdict} failed: another code than these */
+  async refused<Rpc extends UnaryRpc>(rpc: Rpc, request: Request<Rpc>, ...codes: GrpcCode[]): Promise<Answer<Rpc>> {
     const answer = await this.ask(rpc, request, { takesAborted: codes.includes('ABORTED') });
-    if (codes.includes(answer.code)) return;
+    if (codes.includes(answer.code)) return answer;
     throw new Verdict('failed', expectedBut(codes.join(' or '), answer), answer.report);
   }
 

@@ -137,6 +137,24 @@ const createVolume: readonly Wrong[] = [
       }
     });
   }),
+  wrong(
+    'CreateVolume/many-at-once',
+    'only one call at a time is answered',
+    (right) => {
+      let inFlight = 0;
+      return replaced(right, 'CreateVolume', async (request, next) => {
+        if (inFlight > 0) throw new CsiStatus('INTERNAL', 'not now');
+        inFlight += 1;
+        try {
+          await nextTurn();
+          return await next(request);
+        } finally {
+          inFlight -= 1;
+        }
+      });
+    },
+    { outcome: 'warning' },
+  ),
   mistakes('CreateVolume/name-128', 'CreateVolume', (request) =>
     request.name.length === 128 ? { ...request, name: request.name.slice(0, 127) } : request,
   ),
@@ -150,10 +168,20 @@ const createVolume: readonly Wrong[] = [
       ? { ...request, capacityRange: { requiredBytes, limitBytes: 0n } }
       : request;
   }),
-  mistakes('CreateVolume/negative-size', 'CreateVolume', (request) =>
-    (request.capacityRange?.requiredBytes ?? 0n) < 0n
-      ? { ...request, capacityRange: { requiredBytes: 0n, limitBytes: 0n } }
-      : request,
+  mistakes(
+    'CreateVolume/negative-size',
+    'CreateVolume',
+    (request) =>
+      (request.capacityRange?.requiredBytes ?? 0n) < 0n
+        ? { ...request, capacityRange: { requiredBytes: 0n, limitBytes: 0n } }
+        : request,
+    { outcome: 'warning' },
+  ),
+  answers(
+    'CreateVolume/negative-size',
+    'CreateVolume',
+    ({ capacityRange }) => (capacityRange?.requiredBytes ?? 0n) < 0n,
+    'INTERNAL',
   ),
   mistakes('CreateVolume/too-large', 'CreateVolume', (request) =>
     (request.capacityRange?.requiredBytes ?? 0n) > 2n ** 60n
@@ -267,6 +295,17 @@ const volumes: readonly Wrong[] = [
     'INTERNAL',
   ),
   changes('ControllerExpandVolume/grows', 'ControllerExpandVolume', () => ({ capacityBytes: 1 })),
+  answers(
+    'ControllerExpandVolume/grows',
+    'ControllerExpandVolume',
+    ({ capacityRange: range }) => range?.requiredBytes === 1n,
+    'INVALID_ARGUMENT',
+    { outcome: 'warning' },
+  ),
+  changes('ControllerExpandVolume/grows', 'ControllerExpandVolume', (answer, { capacityRange: range }) =>
+    range?.requiredBytes === 1n ? { capacityBytes: 1 } : answer,
+  ),
+  refusesRepeats('ControllerExpandVolume/grows', 'ControllerExpandVolume'),
   changes('ControllerExpandVolume/node-expansion', 'NodeGetCapabilities', ({ capabilities = [] }) => ({
     capabilities: capabilities.filter(({ rpc }) => rpc?.type !== 'EXPAND_VOLUME'),
   })),
@@ -315,7 +354,7 @@ const volumes: readonly Wrong[] = [
     ({ startingToken }) => startingToken.includes('no-such'),
     'INVALID_ARGUMENT',
   ),
-  answers('ListVolumes/negative-max', 'ListVolumes', ({ maxEntries }) => maxEntries < 0, {}),
+  answers('ListVolumes/negative-max', 'ListVolumes', ({ maxEntries }) => maxEntries < 0, {}, { outcome: 'warning' }),
   changes('ListVolumes/published-nodes', 'ListVolumes', ({ entries = [], ...more }) => ({
     ...more,
     entries: entries.map(({ volume }) => ({ volume })),

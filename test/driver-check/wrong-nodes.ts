@@ -198,19 +198,24 @@ const publishing: readonly Wrong[] = [
       it?.accessMode?.mode === 'SINGLE_NODE_MULTI_WRITER' && hasTarget(state, volumeId),
     'FAILED_PRECONDITION',
   ),
-  wrong('NodePublishVolume/many-at-once', 'only one call at a time is answered', (right) => {
-    let inFlight = 0;
-    return replaced(right, 'NodePublishVolume', async (request, next) => {
-      if (inFlight > 0) throw new CsiStatus('INTERNAL', 'not now');
-      inFlight += 1;
-      try {
-        await nextTurn();
-        return await next(request);
-      } finally {
-        inFlight -= 1;
-      }
-    });
-  }),
+  wrong(
+    'NodePublishVolume/many-at-once',
+    'only one call at a time is answered',
+    (right) => {
+      let inFlight = 0;
+      return replaced(right, 'NodePublishVolume', async (request, next) => {
+        if (inFlight > 0) throw new CsiStatus('INTERNAL', 'not now');
+        inFlight += 1;
+        try {
+          await nextTurn();
+          return await next(request);
+        } finally {
+          inFlight -= 1;
+        }
+      });
+    },
+    { outcome: 'warning' },
+  ),
   answers('NodeUnpublishVolume/no-volume-id', 'NodeUnpublishVolume', ({ volumeId }) => volumeId === '', {}),
   answers('NodeUnpublishVolume/no-target', 'NodeUnpublishVolume', ({ targetPath }) => targetPath === '', 'NOT_FOUND'),
   ...(['mount', 'block'] as const).map((type) =>
@@ -267,6 +272,9 @@ const measuring: readonly Wrong[] = [
     volumeCondition,
     usage: [{ unit: 'BYTES', used: -1 }],
   })),
+  changes('NodeGetVolumeStats/usage', 'NodeGetVolumeStats', ({ volumeCondition }) => ({ volumeCondition }), {
+    outcome: 'warning',
+  }),
   changes('NodeGetVolumeStats/condition', 'NodeGetVolumeStats', ({ usage }) => ({ usage })),
   answers('NodeExpandVolume/no-volume-id', 'NodeExpandVolume', ({ volumeId }) => volumeId === '', 'NOT_FOUND'),
   answers('NodeExpandVolume/no-path', 'NodeExpandVolume', ({ volumePath }) => volumePath === '', {}),

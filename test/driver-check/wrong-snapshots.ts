@@ -146,18 +146,40 @@ const groups: readonly Wrong[] = [
     'NOT_FOUND',
   ),
   answers('GetVolumeGroupSnapshot/unknown', 'GetVolumeGroupSnapshot', ({ groupSnapshotId: id }) => isUnknown(id), {}),
-  mistakes('GetVolumeGroupSnapshot/other-list', 'GetVolumeGroupSnapshot', (request, state) => ({
-    ...request,
-    snapshotIds: membersOf(state, request.groupSnapshotId) ?? request.snapshotIds,
-  })),
+  mistakes(
+    'GetVolumeGroupSnapshot/other-list',
+    'GetVolumeGroupSnapshot',
+    (request, state) => ({
+      ...request,
+      snapshotIds: membersOf(state, request.groupSnapshotId) ?? request.snapshotIds,
+    }),
+    { outcome: 'warning' },
+  ),
+  answers(
+    'GetVolumeGroupSnapshot/other-list',
+    'GetVolumeGroupSnapshot',
+    ({ groupSnapshotId: id, snapshotIds }) => id !== '' && !isUnknown(id) && snapshotIds.some(isUnknown),
+    'INTERNAL',
+  ),
   changes('GetVolumeGroupSnapshot/same', 'GetVolumeGroupSnapshot', ({ groupSnapshot: group }) => ({
     groupSnapshot: { ...group, snapshots: [] },
   })),
   answers('DeleteVolumeGroupSnapshot/no-id', 'DeleteVolumeGroupSnapshot', ({ groupSnapshotId: id }) => id === '', {}),
-  mistakes('DeleteVolumeGroupSnapshot/other-list', 'DeleteVolumeGroupSnapshot', (request, state) => ({
-    ...request,
-    snapshotIds: membersOf(state, request.groupSnapshotId) ?? request.snapshotIds,
-  })),
+  mistakes(
+    'DeleteVolumeGroupSnapshot/other-list',
+    'DeleteVolumeGroupSnapshot',
+    (request, state) => ({
+      ...request,
+      snapshotIds: membersOf(state, request.groupSnapshotId) ?? request.snapshotIds,
+    }),
+    { outcome: 'warning' },
+  ),
+  answers(
+    'DeleteVolumeGroupSnapshot/other-list',
+    'DeleteVolumeGroupSnapshot',
+    ({ groupSnapshotId: id, snapshotIds }) => id !== '' && !isUnknown(id) && snapshotIds.some(isUnknown),
+    'INTERNAL',
+  ),
   answers(
     'DeleteVolumeGroupSnapshot/absent',
     'DeleteVolumeGroupSnapshot',

@@ -1,6 +1,7 @@
 /** ListVolumes and ListSnapshots: a driver may hold others' things, so only the run's own are counted. */
 import type { Bench } from '../bench.js';
 import { type Check, type Need, Verdict } from '../check.js';
+import { refusal } from './refusal.js';
 
 type Listing = 'ListVolumes' | 'ListSnapshots';
 
@@ -97,15 +98,19 @@ const listChecks = (rpc: Listing, gate: Need, making: Need): readonly Check[] =>
     rpc,
     rule: 'A starting_token that was never given out is ABORTED.',
     needs: [gate],
-    run: (bench) => bench.refused(rpc, { startingToken: 'stagecraft-check-no-such-token' }, 'ABORTED'),
+    run: async (bench) => {
+      await bench.refused(rpc, { startingToken: 'stagecraft-check-no-such-token' }, 'ABORTED');
+    },
   },
-  {
-    id: `${rpc}/negative-max`,
+  refusal({
+    id: 'negative-max',
     rpc,
     rule: 'A max_entries below 0 is INVALID_ARGUMENT.',
     needs: [gate],
-    run: (bench) => bench.refused(rpc, { maxEntries: -1 }, 'INVALID_ARGUMENT'),
-  },
+    expects: 'INVALID_ARGUMENT',
+    warnsOfOk: 'callers must not send it',
+    request: () => ({ maxEntries: -1 }),
+  }),
 ];
 
 const publishedNodes: Check = {

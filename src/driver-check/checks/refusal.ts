@@ -14,6 +14,8 @@ export interface Refusal<Rpc extends UnaryRpc> {
   rule: string;
   needs?: readonly (Need | readonly Need[])[];
   expects: GrpcCode | readonly GrpcCode[];
+  /** Why an OK is worth no more than a warning: nothing makes the driver refuse it. Default: it fails. */
+  warnsOfOk?: string;
   request: (bench: Bench) => Given<Rpcs[Rpc]['request']> | Promise<Given<Rpcs[Rpc]['request']>>;
 }
 
@@ -23,13 +25,18 @@ export const refusal = <Rpc extends UnaryRpc>({
   rule,
   needs = [],
   expects,
+  warnsOfOk,
   request,
 }: Refusal<Rpc>): Check => ({
   id: `${rpc}/${id}`,
   rpc,
   rule,
   needs,
-  run: async (bench) => bench.refused(rpc, await request(bench), ...[expects].flat()),
+  run: async (bench) => {
+    const codes = [expects].flat();
+    const { code } = await bench.refused(rpc, await request(bench), ...codes, ...(warnsOfOk ? ['OK' as const] : []));
+    if (code === 'OK') bench.warn(`${warnsOfOk}, and ${codes.join(' or ')} is expected; OK came`);
+  },
 });
 
 /** More than any storage has. */
