@@ -33,4 +33,4 @@ export function secondsIn(text: string): number {
 }
 
 /** For an option that may be given any number of times. */
-export const collect = (value: string, before: string[]): string[] => [...before, value];
+export const collect = (value: string, before: string[] = []): string[] => [...before, value];

@@ -12,13 +12,14 @@ import { firstSignal } from './signals.js';
 type Print = (text: string) => void;
 
 export async function runDriverCheck(given: DriverCheckArguments, print: Print): Promise<void> {
-  const { capability, size, timeout, json = false, ...same } = given;
+  const { capability, size, timeout, restartWait, json = false, ...same } = given;
   const stop = new AbortController();
   const options: CheckDriverOptions = {
     ...same,
     ...(capability && { accessType: capability }),
     ...(size !== undefined && { sizeBytes: size }),
     ...(timeout !== undefined && { timeoutMs: timeout }),
+    ...(restartWait !== undefined && { restartWaitMs: restartWait }),
     prefix: newPrefix(),
     signal: stop.signal,
   };
@@ -62,7 +63,7 @@ async function checked(options: CheckDriverOptions, report: Report): Promise<Che
 
 const usageExitCode = 2;
 
-const order: readonly Outcome[] = ['passed', 'failed', 'warning', 'blocked', 'not offered'];
+const order: readonly Outcome[] = ['passed', 'failed', 'warning', 'blocked', 'not offered', 'skipped'];
 
 const jsonReport = (print: Print): Report => ({
   begin: () => {},
@@ -71,6 +72,7 @@ const jsonReport = (print: Print): Report => ({
 });
 
 function textReport(print: Print, { only, prefix }: CheckDriverOptions): Report {
+  const sameRows = new SameRows(print);
   const header = ['CHECK', 'RESULT', 'RULE', 'WHY'];
   const rows = selectedChecks(only).map(({ id, rule }) => [id, '', rule, '']);
   // The reason stands last, so that its width does not matter.
@@ -80,15 +82,59 @@ function textReport(print: Print, { only, prefix }: CheckDriverOptions): Report 
       print(`all that is made is named ${prefix}-…`);
       print(tableLine(header, widths));
     },
-    add: ({ id, outcome, rule, why = '' }) => print(tableLine([id, outcome, rule, why], widths)),
-    end: (results) => print(summary(results)),
+    add: (result) => {
+      if (sameRows.add(result)) return;
+      const { id, outcome, rule, why = '' } = result;
+      print(tableLine([id, outcome, rule, why], widths));
+    },
+    end: (results) => {
+      sameRows.end();
+      print(summary(results));
+    },
   };
 }
 
+/** Outcomes of checks that were not made: of those for one reason, one row is enough. */
+const folded: readonly Outcome[] = ['blocked', 'not offered', 'skipped'];
+
+/** Folds rows one after the other that say the same into the first of them, and a line that counts the others. */
+class SameRows {
+  readonly #print: Print;
+  #first: CheckResult | undefined;
+  #others: CheckResult[] = [];
+
+  constructor(print: Print) {
+    this.#print = print;
+  }
+
+  /** @returns whether the row says the same as the one before, and needs no line of its own */
+  add(result: CheckResult): boolean {
+    const { outcome, why } = result;
+    const isSame = folded.includes(outcome) && outcome === this.#first?.outcome && why === this.#first.why;
+    if (isSame) this.#others.push(result);
+    else {
+      this.end();
+      this.#first = result;
+    }
+    return isSame;
+  }
+
+  /** Prints what is still to be told of the last rows. */
+  end(): void {
+    const last = this.#others.at(-1);
+    if (last) this.#print(`… and ${this.#others.length} more ${last.outcome} for the same reason, up to ${last.id}`);
+    this.#others = [];
+  }
+}
+
 function summary(results: CheckResult[]): string {
-  const calls = results.flatMap(({ id, outcome, call }) =>
-    outcome === 'failed' && call ? [`${id}: ${oneLine(callLine(call))}`] : [],
-  );
+  const idsByCall = new Map<string, string[]>();
+  for (const { id, outcome, call } of results) {
+    if (outcome !== 'failed' || !call) continue;
+    const line = oneLine(callLine(call));
+    idsByCall.set(line, [...(idsByCall.get(line) ?? []), id]);
+  }
+  const calls = [...idsByCall].map(([line, ids]) => `${ids.join(', ')}: ${line}`);
   const counts = order.map((outcome) => `${results.filter((one) => one.outcome === outcome).length} ${outcome}`);
   const told = calls.length > 0 ? ['', 'The calls that failed:', ...calls] : [];
   return [...told, '', counts.join(', ')].join('\n');

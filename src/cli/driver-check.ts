@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parse } from 'yaml';
 import type { ByRpc } from '../driver-check/options.js';
 import { messageOf } from '../errors.js';
-import { secondsIn } from './arguments.js';
+import { collect, secondsIn } from './arguments.js';
 import { parseSize } from './size.js';
 
 export interface DriverCheckArguments {
@@ -20,6 +20,8 @@ export interface DriverCheckArguments {
   targetDir?: string;
   otherNodeId?: string;
   only?: string;
+  skip?: string[];
+  restartWait?: number;
   timeout?: number;
   json?: boolean;
 }
@@ -47,6 +49,8 @@ export function addDriverCheck(program: Command, print: Print): void {
     .option('--target-dir <path>', 'an existing directory for target paths (default: that for temporary files)')
     .option('--other-node-id <id>', 'another node that the controller knows')
     .option('--only <text>', 'only the checks in whose id or rule this is found')
+    .option('--skip <check>', 'leave out this check, or all whose names begin so; repeatable', collect)
+    .option('--restart-wait <seconds>', 'for a driver that is gone after a check (default: 30)', waitIn)
     .option('--timeout <seconds>', 'of each call (default: 30)', secondsIn)
     .option('--json', 'for programs')
     .action(async (given: DriverCheckArguments) => {
@@ -54,6 +58,9 @@ export function addDriverCheck(program: Command, print: Print): void {
       await runDriverCheck(given, print);
     });
 }
+
+/** @returns milliseconds; 0: none */
+const waitIn = (text: string): number => (text === '0' ? 0 : secondsIn(text));
 
 function byRpcIn(file: string): ByRpc {
   try {

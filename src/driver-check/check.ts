@@ -27,7 +27,9 @@ export type Outcome =
   /** It could not be found out; `why` says what stood in the way. */
   | 'blocked'
   /** The driver does not say that it can do this. */
-  | 'not offered';
+  | 'not offered'
+  /** It was not made, by request. */
+  | 'skipped';
 
 export interface Check {
   /** `<rpc>/<what>`, or `content/<what>`; stays the same. */

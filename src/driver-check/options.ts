@@ -34,6 +34,10 @@ export interface CheckDriverOptions {
   otherNodeId?: string;
   /** Only the checks in whose id or rule this is found. */
   only?: string;
+  /** Ids of checks, or how they begin: these are not made, and are `skipped`. */
+  skip?: readonly string[];
+  /** How long a driver is waited for that is gone after a check, before the next is made; default 30 s. */
+  restartWaitMs?: number;
   /** Of each call, and of each look at a mount; default 30 s. */
   timeoutMs?: number;
   /** Ends the run early: it cleans up, and the checks that are left are not made. */
@@ -53,12 +57,16 @@ export interface Settings {
   targetDir: string | undefined;
   otherNodeId: string | undefined;
   only: string;
+  skip: readonly string[];
+  restartWaitMs: number;
   timeoutMs: number;
   prefix: string;
 }
 
 const defaultSizeBytes = 2 ** 30;
 const defaultTimeoutMs = 30_000;
+/** As long as a supervisor may take to start a container anew. */
+const defaultRestartWaitMs = 30_000;
 const prefixForm = /^[\w-]{1,64}$/;
 const parameterRpcs = ['CreateVolume', 'CreateSnapshot', 'CreateVolumeGroupSnapshot', 'ControllerModifyVolume'];
 
@@ -70,7 +78,8 @@ export function settingsOf(options: CheckDriverOptions): Settings {
   if (!(Number.isSafeInteger(sizeBytes) && sizeBytes > 0))
     throw invalid(`the size must be a whole number of bytes above 0, not ${sizeBytes}`);
   if (!(timeoutMs > 0)) throw invalid(`the timeout must be above 0 ms, not ${timeoutMs}`);
-  const { prefix = newPrefix() } = options;
+  const { prefix = newPrefix(), restartWaitMs = defaultRestartWaitMs } = options;
+  if (!(restartWaitMs >= 0)) throw invalid(`the wait for a restart must not be below 0 ms, as ${restartWaitMs} is`);
   // It begins the names of directories too.
   if (!prefixForm.test(prefix))
     throw invalid(`the prefix must be up to 64 letters, digits, dashes and underscores, not ${JSON.stringify(prefix)}`);
@@ -85,6 +94,8 @@ export function settingsOf(options: CheckDriverOptions): Settings {
     targetDir: options.targetDir,
     otherNodeId: options.otherNodeId,
     only: options.only ?? '',
+    skip: options.skip ?? [],
+    restartWaitMs,
     timeoutMs,
     prefix,
   };

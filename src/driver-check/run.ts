@@ -5,6 +5,7 @@
 import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { messageOf, StagecraftError } from '../errors.js';
 import { Bench } from './bench.js';
 import { DriverCalls } from './calls.js';
@@ -24,6 +25,7 @@ export async function* checkDriver(options: CheckDriverOptions): AsyncGenerator<
   const settings = settingsOf(options);
   if (selectedChecks(settings.only).length === 0)
     throw new StagecraftError('INVALID_ARGUMENT', `there is no check with ${JSON.stringify(settings.only)} in it`);
+  for (const name of settings.skip) expectCheckToSkip(name);
   const calls = new DriverCalls(settings);
   calls.cancelBy(options.signal);
   try {
@@ -36,6 +38,12 @@ export async function* checkDriver(options: CheckDriverOptions): AsyncGenerator<
 /** Those in whose id or rule the text is found, in the order in which they are made. */
 export const selectedChecks = (only = ''): readonly Check[] =>
   checks.filter(({ id, rule }) => `${id} ${rule}`.toLowerCase().includes(only.toLowerCase()));
+
+function expectCheckToSkip(name: string): void {
+  if (name !== '' && checks.some(({ id }) => id.startsWith(name))) return;
+  const message = `there is no check to skip whose name begins with ${JSON.stringify(name)}: see docs/driver-check.md`;
+  throw new StagecraftError('INVALID_ARGUMENT', message);
+}
 
 /** @returns false: the run was aborted before there was anything to clean up */
 async function isReached(calls: DriverCalls, signal: AbortSignal | undefined): Promise<boolean> {
@@ -59,6 +67,9 @@ async function reach(calls: DriverCalls): Promise<void> {
 /** How a call may end when the driver dies in it, and otherwise too. */
 const deathRattle = /^(UNAVAILABLE|INTERNAL|CANCELLED)\b/;
 
+/** Between two looks whether the driver is back. */
+const restartPauseMs = 100;
+
 class Run {
   readonly #calls: DriverCalls;
   readonly #settings: Settings;
@@ -72,6 +83,8 @@ class Run {
   readonly #stubborn = new Set<string>();
   /** The check after which the driver was gone, or seemed to be. */
   #goneSince: string | undefined;
+  /** The check after which its return was waited for: once for each time that it goes. */
+  #awaitedSince: string | undefined;
 
   constructor(calls: DriverCalls, settings: Settings, signal: AbortSignal | undefined) {
     this.#calls = calls;
@@ -144,8 +157,11 @@ class Run {
   async #check(bench: Bench | undefined, check: Check): Promise<CheckResult> {
     const startedAtMs = performance.now();
     const { id, rpc, rule } = check;
+    if (this.#settings.skip.some((name) => id.startsWith(name)))
+      return { id, rpc, rule, outcome: 'skipped', why: 'by request', durationMs: 0 };
     const judged = bench && (await this.#verdictOf(bench, check));
     const durationMs = Math.round(performance.now() - startedAtMs);
+    await this.#awaitRestart();
     await takeBack(this.#calls, this.#stubborn);
     const verdict = (await this.#remakeDirectories()) ?? judged;
     if (!verdict) return { id, rpc, rule, outcome: 'passed', durationMs };
@@ -166,6 +182,28 @@ class Run {
       if (deathRattle.test(this.#calls.last?.answer ?? '')) this.#goneSince ??= check.id;
       return error instanceof Verdict ? error : new Verdict('blocked', `the check could not be made: ${String(error)}`);
     }
+  }
+
+  /** Where the driver is gone after a check, so that what the check made can be taken back, and the next be made. */
+  async #awaitRestart(): Promise<void> {
+    const isNewlyGone = this.#goneSince !== undefined && this.#goneSince !== this.#awaitedSince;
+    if (!isNewlyGone) return;
+    this.#awaitedSince = this.#goneSince;
+    const signal = this.#signal ? { signal: this.#signal } : {};
+    const untilMs = performance.now() + this.#settings.restartWaitMs;
+    while (await this.#isGone()) {
+      const leftMs = untilMs - performance.now();
+      if (leftMs <= 0) return;
+      await setTimeout(Math.min(restartPauseMs, leftMs), undefined, signal);
+    }
+    this.#goneSince = undefined;
+  }
+
+  async #isGone(): Promise<boolean> {
+    const last = this.#calls.last;
+    const { code } = await this.#calls.ask('GetPluginInfo', {});
+    this.#calls.last = last;
+    return code === 'UNAVAILABLE';
   }
 
   /** For the next check. @returns of the last one: failed, as a directory that is not the driver's is gone */

@@ -5,8 +5,10 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type CsiHandlers, CsiStatus } from '../../src/csi/server.js';
+import { serve } from '../../src/driver/serve.js';
 import { mainPath } from '../scenarios/agent-process.js';
 import { type Scene, withDriver } from './bench.js';
+import { rightDriver } from './right-driver.js';
 import { replaced } from './wrong.js';
 
 interface Ended {
@@ -40,7 +42,7 @@ describe('stagecraft driver-check', () => {
       expect(stdout)
         .to.match(/^GetCapacity\/all +passed +Asked for nothing/m)
         .and.to.match(/^clean-up +passed/m);
-      expect(stdout).to.include('\n3 passed, 0 failed, 0 warning, 0 blocked, 0 not offered\n');
+      expect(stdout).to.include('\n3 passed, 0 failed, 0 warning, 0 blocked, 0 not offered, 0 skipped\n');
       expect(code).to.equal(0);
     });
   });
@@ -63,6 +65,42 @@ describe('stagecraft driver-check', () => {
     );
   });
 
+  it('checks that --skip names, or begins the names of, are not made: one row for those in a row', async () => {
+    await withDriver(right, async (scene) => {
+      const skips = ['--skip', 'ControllerGetCapabilities/', '--skip', 'GetPluginCapabilities/named'];
+      const { code, stdout } = await ended(checks(scene, '--only', 'Capabilities/', ...skips));
+      expect(stdout)
+        .to.match(/^GetPluginCapabilities\/stable +passed/m)
+        .and.to.match(/^GetPluginCapabilities\/named +skipped .* by request$/m)
+        .and.to.match(/^… and 3 more skipped for the same reason, up to ControllerGetCapabilities\/unadvertised$/m)
+        .and.to.match(/^NodeGetCapabilities\/stable +passed/m);
+      expect(stdout).to.match(/, 4 skipped$/m);
+      expect(code).to.equal(0);
+    });
+  });
+
+  it('of a driver that is gone, the report has one row for all that it blocks, and each call that failed once', async () => {
+    await withDriver(right, async (scene) => {
+      const endpoint = `unix://${join(scene.folder, 'mortal.sock')}`;
+      const serving = await serve(
+        endpoint,
+        replaced(rightDriver(scene.state), 'DeleteVolume', () => {
+          ends.push(serving.stop());
+          return new Promise<never>(() => {});
+        }),
+        0,
+      );
+      const ends: Promise<void>[] = [];
+      const gone = checks({ ...scene, endpoint }, '--only', 'DeleteVolume/', '--restart-wait', '0');
+      const { code, stdout } = await ended(gone);
+      await Promise.all(ends);
+      expect(stdout).to.match(/^… and 4 more blocked for the same reason, up to DeleteVolume\/with-snapshot$/m);
+      expect(stdout.match(/^DeleteVolume\/\S+ +blocked /gm)?.length).to.equal(1);
+      expect(stdout.match(/^.*: DeleteVolume \{.* → .*$/gm)?.length).to.equal(1);
+      expect(code).to.equal(1);
+    });
+  });
+
   it('options that can not be end with 2, and nobody at the endpoint with 3', async () => {
     await withDriver(right, async (scene) => {
       const file = join(scene.folder, 'secrets.yaml');
@@ -73,6 +111,8 @@ describe('stagecraft driver-check', () => {
         [2, ['--endpoint', scene.endpoint, '--size', 'large']],
         [2, ['--endpoint', scene.endpoint, '--only', 'no such check']],
         [2, ['--endpoint', scene.endpoint, '--secrets', file]],
+        [2, ['--endpoint', scene.endpoint, '--skip', 'NoSuchCheck']],
+        [2, ['--endpoint', scene.endpoint, '--restart-wait', 'long']],
         [3, ['--endpoint', join(scene.folder, 'nobody.sock')]],
       ];
       for (const [code, parameters] of cases) {

@@ -6,7 +6,6 @@ import { expect } from 'chai';
 import { requestCodec } from '../../src/csi/codec.js';
 import { rpcs } from '../../src/csi/generated/plain.js';
 import { addCsiHandlers, type CsiHandlers, CsiStatus } from '../../src/csi/server.js';
-import { serve } from '../../src/driver/serve.js';
 import { checkDriver, selectedChecks } from '../../src/driver-check/run.js';
 import { StagecraftError } from '../../src/errors.js';
 import { notPassed, optionsFor, resultsOf, withDriver } from './bench.js';
@@ -32,24 +31,6 @@ describe('a run of driver-check', () => {
         expect(published?.why).to.include('DEADLINE_EXCEEDED').and.to.include('within 200 ms');
       },
     );
-  });
-
-  it('a driver that dies is told, and the checks after that are blocked', async () => {
-    await withDriver(right, async (scene) => {
-      const endpoint = `unix://${join(scene.folder, 'mortal.sock')}`;
-      const ends: Promise<void>[] = [];
-      const mortal = replaced(rightDriver(scene.state), 'DeleteVolume', (request, next) => {
-        if (request.volumeId) return next(request);
-        ends.push(serving.stop());
-        return never();
-      });
-      const serving = await serve(endpoint, mortal, 0);
-      const results = await resultsOf({ ...optionsFor(scene), endpoint, only: 'DeleteVolume/' });
-      await Promise.all(ends);
-      const [first, second] = results.map(({ id, outcome, why }) => `${id} ${outcome} ${why}`);
-      expect(first).to.match(/^DeleteVolume\/no-id failed /);
-      expect(second).to.match(/^DeleteVolume\/absent blocked the driver is gone since DeleteVolume\/no-id/);
-    });
   });
 
   it('a run that is aborted cleans up, and makes no further check', async () => {
@@ -293,6 +274,8 @@ describe('a run of driver-check', () => {
       expect(await codeOf({ ...options, endpoint: join(scene.folder, 'nobody.sock') })).to.equal('NOT_REACHABLE');
       expect(await codeOf({ only: 'Probe' })).to.equal('INVALID_ARGUMENT');
       expect(await codeOf({ ...options, only: 'no such check' })).to.equal('INVALID_ARGUMENT');
+      expect(await codeOf({ ...options, skip: ['Probe/redy'] })).to.equal('INVALID_ARGUMENT');
+      expect(await codeOf({ ...options, restartWaitMs: -1 })).to.equal('INVALID_ARGUMENT');
       expect(await codeOf({ ...options, prefix: '../evil/x' })).to.equal('INVALID_ARGUMENT');
       expect(await codeOf({ ...options, sizeBytes: 0.5 })).to.equal('INVALID_ARGUMENT');
       expect(await codeOf({ ...options, secrets: { NodeUnstageVolume: { a: 'b' } } })).to.equal('INVALID_ARGUMENT');
