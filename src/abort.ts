@@ -26,6 +26,15 @@ export function onAbort(abortable: Abortable, callback: Callback): () => void {
   return () => {};
 }
 
+/** The reason of a signal that ends a request because its time is over. */
+export class TimeOver extends Error {
+  override readonly name = 'TimeOver';
+
+  constructor(readonly timeoutMs: number) {
+    super(`${timeoutMs} ms have passed`);
+  }
+}
+
 /** Throws what `failed` makes of the reason where it was given up already. */
 export function refuseAborted(abortable: Abortable, failed: (reason: unknown) => Error): void {
   let error: Error | undefined;

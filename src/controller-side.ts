@@ -252,6 +252,7 @@ function electedEngine(
     prefixes: clusterOwnedPrefixes,
     stored: new StoredViews({
       store,
+      clock,
       versionOf: (address) => versions.get(address.slice(0, address.indexOf('/'))),
       unreadable: (address, why) =>
         new StagecraftError('NOT_LEADER', `only the agent that leads can read ${address} (${why}): ask that one`, {

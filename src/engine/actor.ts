@@ -20,6 +20,7 @@ import { LiveWork } from './live-work.js';
 import type { Mail, Request } from './mail.js';
 import { type ActorPolicy, forgettable } from './policy.js';
 import type { StoredRecord } from './store.js';
+import { type Failed, type Outcome, patienceMs } from './store-patience.js';
 import { storeUnavailable } from './store-trouble.js';
 import { type ActorState, type Taken, type Taker, take } from './take.js';
 import { verdictOn } from './verdict.js';
@@ -33,9 +34,6 @@ type Phase =
   | 'verifying'
   | 'quarantined'
   | 'stopped';
-
-/** How long requests wait for a store that gives no answer. */
-const patienceMs = 5_000;
 
 /** Most actors have nothing to hold of most kinds: they share this. */
 const none: readonly never[] = Object.freeze([]);
@@ -224,6 +222,13 @@ export class Actor implements Author, Taker {
     });
   }
 
+  /** Nobody waits any more for what was asked for. @param failed makes the error, by whether it may be written */
+  drop(request: Request, failed: Failed): void {
+    const at = this.#mail.indexOf(request);
+    if (at >= 0) this.#mail.splice(at, 1);
+    request.reject(failed(at >= 0 ? this.#outcomeOf(request) : 'unknown'));
+  }
+
   /** The store can't say now what it holds of this actor: requests are not kept waiting. */
   unreachable(error: unknown): void {
     this.hold(error);
@@ -349,10 +354,14 @@ export class Actor implements Author, Taker {
   }
 
   #refuseForNow(request: Request): void {
+    request.reject(storeUnavailable(this.address, this.#outcomeOf(request), this.#stall?.cause));
+  }
+
+  /** Of a request that waits: a repeat of what may have been written is not known to have changed nothing. */
+  #outcomeOf({ requestId }: Request): Outcome {
     const inDoubt = this.#writing?.taken.mail;
-    // A repeat of what may have been written is not known to have changed nothing.
-    const isRepeat = inDoubt?.kind === 'request' && inDoubt.requestId && inDoubt.requestId === request.requestId;
-    request.reject(storeUnavailable(this.address, isRepeat ? 'unknown' : 'refused', this.#stall?.cause));
+    const isRepeat = inDoubt?.kind === 'request' && inDoubt.requestId && inDoubt.requestId === requestId;
+    return isRepeat ? 'unknown' : 'refused';
   }
 
   #next(): void {

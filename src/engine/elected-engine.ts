@@ -9,7 +9,7 @@ import { messageOf, StagecraftError } from '../errors.js';
 import type { ActorDoor } from './actor-door.js';
 import type { CommitNotice } from './actor-site.js';
 import { type Clock, pause } from './clock.js';
-import type { ActorView, Engine } from './engine.js';
+import type { ActorView, AskOptions, Engine } from './engine.js';
 import type { ActorMessage, Inbox } from './inbox.js';
 import type { Logger } from './logger.js';
 import type { Cursor, Range, StorePage, TopicRow } from './store.js';
@@ -87,7 +87,7 @@ export class ElectedEngine implements ActorDoor, Inbox {
     await Promise.all([this.#engine.stop(), this.#campaign]);
   }
 
-  async ask(address: string, event: AnyEventObject, options?: { requestId?: string }): Promise<unknown> {
+  async ask(address: string, event: AnyEventObject, options?: AskOptions): Promise<unknown> {
     const engine = this.leader();
     try {
       return await engine.ask(address, event, options);
@@ -96,12 +96,12 @@ export class ElectedEngine implements ActorDoor, Inbox {
     }
   }
 
-  async read(address: string): Promise<ActorView | undefined> {
-    if (this.#refusal) return this.#options.stored.read(address);
+  async read(address: string, signal?: AbortSignal): Promise<ActorView | undefined> {
+    if (this.#refusal) return this.#options.stored.read(address, signal);
     try {
-      return await this.#engine.read(address);
+      return await this.#engine.read(address, signal);
     } catch (error) {
-      if (this.#isFenced(error)) return this.#options.stored.read(address);
+      if (this.#isFenced(error)) return this.#options.stored.read(address, signal);
       throw error;
     }
   }

@@ -19,11 +19,13 @@ import { decodeEntry, decodeEnvelope, type JournalEntry } from './envelope.js';
 import type { ActorMessage, Inbox } from './inbox.js';
 import { LeaseKeeper, type LeaseRequest } from './lease-keeper.js';
 import type { Logger } from './logger.js';
+import type { Request } from './mail.js';
 import { type ActorPolicy, defaultPolicy } from './policy.js';
 import type { Random } from './random.js';
 import { Redelivery } from './redelivery.js';
 import { type Replayed, replay } from './replay.js';
 import type { Cursor, JournalRow, Range, Store, StoredRecord, StorePage, TopicRow } from './store.js';
+import { givenUp, patienceMs, StorePatience } from './store-patience.js';
 import { answered } from './store-trouble.js';
 import { type TimedStore, timedStore } from './timed-store.js';
 import { TimerHeap } from './timer-heap.js';
@@ -55,6 +57,13 @@ export interface EngineOptions {
   topics?: TopicsOptions | Topics;
 }
 
+export interface AskOptions {
+  /** A repeat under the same id gets the same answer, also after a restart. */
+  requestId?: string | undefined;
+  /** Ends the wait: ABORTED, or STORE_UNAVAILABLE where its reason is a TimeOver. What was not begun is not done then. */
+  signal?: AbortSignal | undefined;
+}
+
 /** An actor as committed last. */
 export interface ActorView {
   seq: number;
@@ -71,6 +80,9 @@ const defaultIdleBytes = 64 * 2 ** 20;
 
 export class Engine implements Inbox {
   readonly #store: TimedStore;
+  /** The same, for callers, who don't wait for it as long. */
+  readonly #reads: TimedStore;
+  readonly #patience: StorePatience;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #observers = new Set<(notice: CommitNotice) => void>();
@@ -101,6 +113,8 @@ export class Engine implements Inbox {
     const timers = new TimerHeap(clock);
     const store = timedStore(options.store, { clock, timers, limitMs: storeLimitMs });
     this.#store = store;
+    this.#reads = timedStore(store, { clock, timers, limitMs: patienceMs });
+    this.#patience = new StorePatience(store, timers);
     this.#clock = clock;
     this.#logger = logger;
     this.#timers = timers;
@@ -213,20 +227,38 @@ export class Engine implements Inbox {
   }
 
   /**
-   * Sends an actor an event. Resolves with its answer once that is committed.
-   * @param requestId a repeat under the same id gets the same answer, also after a restart
+   * Sends an actor an event. Resolves with its answer once that is committed; waits for a store that gives no answer
+   * for five seconds.
    * @throws StagecraftError what the machine answers; ACTOR_NOT_FOUND, ACTOR_CRASHED, ACTOR_QUARANTINED,
    *   INVALID_ARGUMENT, STORE_UNAVAILABLE, FENCED, RUNTIME_CLOSED
    */
-  ask(address: string, event: AnyEventObject, { requestId }: { requestId?: string } = {}): Promise<unknown> {
+  ask(address: string, event: AnyEventObject, { requestId, signal }: AskOptions = {}): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#closed) throw this.#closed;
       if (event.type === '*' || event.type.startsWith('xstate.')) {
         const message = `'${event.type}' is XState's own: send an event of the machine`;
         throw new StagecraftError('INVALID_ARGUMENT', message, { address });
       }
+      if (signal?.aborted) throw givenUp(address, 'refused', signal.reason);
       const actor = this.#actors.demand(address);
-      actor.post({ kind: 'request', event: asData(event), resolve, reject, ...(requestId ? { requestId } : {}) });
+      const request: Request = {
+        kind: 'request',
+        event: asData(event),
+        resolve: (answer) => {
+          stop();
+          resolve(answer);
+        },
+        reject: (error) => {
+          stop();
+          reject(error);
+        },
+        ...(requestId ? { requestId } : {}),
+      };
+      // Another one may have taken the place of this one by then, and its mail.
+      const stop = this.#patience.wait({ address, signal }, (failed) =>
+        (this.#actors.get(address) ?? actor).drop(request, failed),
+      );
+      actor.post(request);
     });
   }
 
@@ -239,12 +271,13 @@ export class Engine implements Inbox {
 
   /**
    * What is committed of an actor, brought into memory if it is not there; undefined where there is none.
-   * @throws StagecraftError ACTOR_QUARANTINED, ACTOR_NOT_FOUND where it is not of this runtime, STORE_UNAVAILABLE, RUNTIME_CLOSED
+   * @throws StagecraftError ACTOR_QUARANTINED, ACTOR_NOT_FOUND where it is not of this runtime, STORE_UNAVAILABLE, ABORTED,
+   *   RUNTIME_CLOSED
    */
-  async read(address: string): Promise<ActorView | undefined> {
+  async read(address: string, signal?: AbortSignal): Promise<ActorView | undefined> {
     if (this.#closed) throw this.#closed;
     const actor = this.#actors.demand(address);
-    if (!actor.isReady) await actor.ready();
+    if (!actor.isReady) await this.#patience.answered({ address, signal }, () => actor.ready());
     if (this.#closed) throw this.#closed;
     if (actor.quarantine) throw new StagecraftError('ACTOR_QUARANTINED', actor.quarantine, { address });
     return this.peek(address);
@@ -256,7 +289,7 @@ export class Engine implements Inbox {
    */
   async page(range: Range): Promise<StorePage<[address: string, view: ActorView]>> {
     if (this.#closed) throw this.#closed;
-    const { rows, next } = await this.#store.list(range).catch((cause: unknown) => {
+    const { rows, next } = await this.#reads.list(range).catch((cause: unknown) => {
       const message = `the store can't list ${range.prefix} now (${messageOf(cause)}): ask again later`;
       throw new StagecraftError('STORE_UNAVAILABLE', message, { outcome: 'refused', cause });
     });
@@ -300,6 +333,11 @@ export class Engine implements Inbox {
     return this.#leases.lease.epoch;
   }
 
+  /** What is wrong with the store where it answers nothing, or has left a call unanswered for that long; absent: nothing. */
+  storeTrouble(forMs?: number): Error | undefined {
+    return this.#store.trouble(forMs);
+  }
+
   /** Since when the store gives no answer, milliseconds since the epoch; absent while it does. */
   get silentSince(): number | undefined {
     return this.#store.silentSince;
@@ -317,6 +355,10 @@ export class Engine implements Inbox {
    */
   async release(address: string): Promise<void> {
     if (this.#closed) throw this.#closed;
+    await this.#patience.answered({ address, outcome: 'unknown' }, () => this.#release(address));
+  }
+
+  async #release(address: string): Promise<void> {
     const reason = `what ${address} owes still can't be read`;
     if (!(await answered(this.#redelivery.deliverOf(address), "the store can't say what it owes")))
       throw new StagecraftError('ACTOR_QUARANTINED', reason, { address });
@@ -342,7 +384,7 @@ export class Engine implements Inbox {
   async *journal(address: string, from = 1): AsyncGenerator<JournalEntry, void> {
     this.#actors.kindOf(address);
     for (let next = from; ; ) {
-      const rows = await this.#store.readJournal(address, next, pageSize).catch((cause: unknown) => {
+      const rows = await this.#reads.readJournal(address, next, pageSize).catch((cause: unknown) => {
         const message = `the store can't read a journal now (${messageOf(cause)}): ask again later`;
         throw new StagecraftError('STORE_UNAVAILABLE', message, { address, outcome: 'refused', cause });
       });

@@ -1,13 +1,19 @@
 /** What is committed of actors that another runtime may write: read from the store, brought into no memory. */
+import { unlessAborted } from '../abort.js';
 import { messageOf, type StagecraftError } from '../errors.js';
+import type { Clock } from './clock.js';
 import type { ActorView } from './engine.js';
 import { decodeEnvelope } from './envelope.js';
 import type { Range, Store, StoredRecord, StorePage } from './store.js';
+import { givenUp, patienceMs } from './store-patience.js';
 import { answered } from './store-trouble.js';
+import { type TimedStore, timedStore } from './timed-store.js';
+import { TimerHeap } from './timer-heap.js';
 
 export interface StoredViewsOptions {
   /** Opened by somebody else. */
   store: Store;
+  clock: Clock;
   /** What this runtime can read of the actors at an address; absent: nothing. */
   versionOf(address: string): string | undefined;
   /** For a record that only its owner can read, e.g. of another version. */
@@ -16,20 +22,28 @@ export interface StoredViewsOptions {
 
 export class StoredViews {
   readonly #options: StoredViewsOptions;
+  readonly #store: TimedStore;
 
   constructor(options: StoredViewsOptions) {
     this.#options = options;
+    const { store, clock } = options;
+    this.#store = timedStore(store, { clock, timers: new TimerHeap(clock), limitMs: patienceMs });
   }
 
   /** @throws StagecraftError STORE_UNAVAILABLE, and what there is for a record that can't be read here */
-  async read(address: string): Promise<ActorView | undefined> {
-    const record = await answered(this.#options.store.load(address), `the store can't read ${address} now`);
+  async read(address: string, limit?: AbortSignal): Promise<ActorView | undefined> {
+    const signal = limit ?? new AbortController().signal;
+    const load = (): Promise<StoredRecord | undefined> =>
+      answered(this.#store.load(address), `the store can't read ${address} now`);
+    const record = await unlessAborted(signal, load).catch((error: unknown) => {
+      throw signal.aborted ? givenUp(address, 'refused', signal.reason) : error;
+    });
     return record && this.#viewOf(record);
   }
 
   /** In the order of addresses. @throws StagecraftError as `read` */
   async page(range: Range): Promise<StorePage<[address: string, view: ActorView]>> {
-    const { rows, next } = await answered(this.#options.store.list(range), `the store can't list ${range.prefix} now`);
+    const { rows, next } = await answered(this.#store.list(range), `the store can't list ${range.prefix} now`);
     const views = rows.flatMap((record): [string, ActorView][] => {
       const view = this.#viewOf(record);
       return view ? [[record.address, view]] : [];

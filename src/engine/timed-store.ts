@@ -2,6 +2,7 @@
  * A store whose every call ends: one that gives no answer in time counts as failed, its outcome unknown.
  * What it still answers later is heard by nobody; whoever asked has asked again by then.
  */
+import { messageOf } from '../errors.js';
 import type { Clock } from './clock.js';
 import type { Store } from './store.js';
 import type { TimerHeap } from './timer-heap.js';
@@ -9,7 +10,12 @@ import type { TimerHeap } from './timer-heap.js';
 export interface TimedStore extends Store {
   /** Since when it has answered no call, milliseconds since the epoch; absent while it answers. */
   readonly silentSince: number | undefined;
+  /** What is wrong where it answers nothing, or has left a call without an answer for that long; absent: nothing. */
+  trouble(forMs?: number): Error | undefined;
 }
+
+/** A call that waits longer than this is one that a store which is well would have answered. */
+const longMs = 1_000;
 
 export interface TimedStoreOptions {
   clock: Clock;
@@ -21,11 +27,18 @@ export interface TimedStoreOptions {
 export function timedStore(store: Store, { clock, timers, limitMs }: TimedStoreOptions): TimedStore {
   let answers = 0;
   let silentSince: number | undefined;
+  let lastError: unknown;
+  /** In the order in which they were made: when each was, on the monotonic clock. */
+  const unanswered = new Set<{ call: string; atMs: number }>();
   const timed = <T>(call: string, answer: Promise<T>): Promise<T> => {
     const askedAt = clock.now();
     const answersBefore = answers;
+    const pending = { call, atMs: clock.monotonicMs() };
+    unanswered.add(pending);
     return new Promise((resolve, reject) => {
       const fail = (error: unknown): void => {
+        unanswered.delete(pending);
+        lastError = error;
         // What was answered meanwhile shows that it is there.
         if (answers === answersBefore) silentSince ??= askedAt;
         reject(error);
@@ -33,6 +46,7 @@ export function timedStore(store: Store, { clock, timers, limitMs }: TimedStoreO
       const late = timers.after(limitMs, () => fail(new Error(`no answer to ${call} within ${limitMs} ms`)));
       const take = (value: T): void => {
         timers.cancel(late);
+        unanswered.delete(pending);
         answers += 1;
         silentSince = undefined;
         resolve(value);
@@ -46,6 +60,12 @@ export function timedStore(store: Store, { clock, timers, limitMs }: TimedStoreO
   return {
     get silentSince() {
       return silentSince;
+    },
+    trouble(forMs = longMs) {
+      if (silentSince !== undefined) return new Error(messageOf(lastError), { cause: lastError });
+      const [oldest] = unanswered;
+      const waitedMs = oldest ? clock.monotonicMs() - oldest.atMs : 0;
+      return oldest && waitedMs >= forMs ? new Error(`no answer to ${oldest.call} for ${waitedMs} ms`) : undefined;
     },
     open: (events) => store.open(events),
     close: () => store.close(),

@@ -68,7 +68,7 @@ describe('an elected engine', () => {
           elsewhere: own,
         }),
       prefixes: ['desk/shared/', 'worker/'],
-      stored: new StoredViews({ store: handle, versionOf: () => '1', unreadable: inUse }),
+      stored: new StoredViews({ store: handle, clock, versionOf: () => '1', unreadable: inUse }),
       topics: own.topics,
       clock,
       logger: silentLogger,

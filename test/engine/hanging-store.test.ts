@@ -1,9 +1,14 @@
-/** A store that hangs: each call ends after ten seconds, its late answer changes nothing, and work goes on when it is back. */
+/**
+ * A store that hangs: callers wait for five seconds, each call of the store ends after ten; its late answer changes nothing,
+ * and work goes on when it is back.
+ */
 import { expect } from 'chai';
+import { TimeOver } from '../../src/abort.js';
 import type { Clock } from '../../src/engine/clock.js';
 import type { ActorKind } from '../../src/engine/effects.js';
 import { Engine } from '../../src/engine/engine.js';
 import type { Store } from '../../src/engine/store.js';
+import { patienceMs } from '../../src/engine/store-patience.js';
 import { type TimedStore, timedStore } from '../../src/engine/timed-store.js';
 import { TimerHeap } from '../../src/engine/timer-heap.js';
 import { memoryStore } from '../../src/stores/memory.js';
@@ -128,10 +133,10 @@ describe('a store that hangs', () => {
 
   for (const moment of ['before', 'after'] as const) {
     describe(`commit, ${moment} it is written`, () => {
-      it('the caller hears after ten seconds that it may have happened; it is asked for again, and counts once', async () => {
+      it('the caller hears after five seconds that it may have happened; it is asked for again, and counts once', async () => {
         const release = life.store.hold('commit', moment);
         const asked = watched(ask('one'));
-        await lab.clock.advance(limitMs - 1);
+        await lab.clock.advance(patienceMs - 1);
         expect(asked.state).to.equal('open');
         await lab.clock.advance(1);
         expect(asked.error).to.include({ code: 'STORE_UNAVAILABLE', outcome: 'unknown' });
@@ -157,12 +162,12 @@ describe('a store that hangs', () => {
         expect(life.engine.peek('desk/a')).to.include({ seq: 1 });
       });
 
-      it('requests behind it wait for five more seconds, then they are refused', async () => {
+      it('requests behind it hear after five seconds that they are refused, a repeat that it may have happened', async () => {
         const release = life.store.hold('commit', moment);
         void watched(ask('one', 'desk/a', 'r1'));
         await lab.rest();
         const behind = [watched(ask('two')), watched(ask('one', 'desk/a', 'r1'))];
-        await lab.clock.advance(limitMs + 4_999);
+        await lab.clock.advance(patienceMs - 1);
         expect(behind.map(({ state }) => state)).to.deep.equal(['open', 'open']);
         await lab.clock.advance(1);
         expect(behind.map(({ error }) => error?.outcome)).to.deep.equal(['refused', 'unknown']);
@@ -189,12 +194,71 @@ describe('a store that hangs', () => {
   it('load, then its callers hear in time that nothing has changed; it is back, then all goes on', async () => {
     const release = life.store.hold('load');
     const asked = watched(ask('one'));
-    await lab.clock.advance(limitMs + 5_000);
+    await lab.clock.advance(patienceMs);
     expect(asked.error).to.include({ code: 'STORE_UNAVAILABLE', outcome: 'refused' });
     release();
     await lab.clock.advance(limitMs);
     await ask('two');
     expect(await notes()).to.deep.equal(['two']);
+  });
+
+  describe('a caller with a limit of its own', () => {
+    const limited = (text: string, signal: AbortSignal): Promise<unknown> =>
+      life.engine.ask('desk/a', note(text), { signal });
+
+    it('its time is over while its actor is loaded: it hears that nothing has changed, and that is so', async () => {
+      const release = life.store.hold('load');
+      const limit = new AbortController();
+      const asked = watched(limited('one', limit.signal));
+      const read = watched(life.engine.read('desk/a', limit.signal));
+      await lab.clock.advance(2_000);
+      limit.abort(new TimeOver(2_000));
+      await lab.rest();
+      for (const { error } of [asked, read])
+        expect(error).to.include({ code: 'STORE_UNAVAILABLE', outcome: 'refused', address: 'desk/a' });
+      release();
+      await ask('two');
+      expect(await notes()).to.deep.equal(['two']);
+    });
+
+    it('its time is over while its commit is under way: it hears that it may have happened', async () => {
+      const release = life.store.hold('commit');
+      const limit = new AbortController();
+      const asked = watched(limited('one', limit.signal));
+      await lab.clock.advance(2_000);
+      limit.abort(new TimeOver(2_000));
+      await lab.rest();
+      expect(asked.error).to.include({ code: 'STORE_UNAVAILABLE', outcome: 'unknown' });
+      release();
+      await lab.rest();
+      expect(await notes()).to.deep.equal(['one']);
+    });
+
+    it('it gives up before, or as it asks: ABORTED, and nothing has changed', async () => {
+      const release = life.store.hold('load');
+      const limit = new AbortController();
+      const asked = watched(limited('one', limit.signal));
+      limit.abort(new Error('enough'));
+      const late = watched(limited('two', limit.signal));
+      await lab.rest();
+      for (const { error } of [asked, late]) expect(error).to.include({ code: 'ABORTED', outcome: 'refused' });
+      release();
+      expect(await notes()).to.deep.equal([]);
+    });
+  });
+
+  it('reads and lists, and taking an actor back, end after five seconds', async () => {
+    for (const method of ['load', 'list', 'readJournal', 'unsettled'] as const) life.store.hold(method);
+    const asked = [
+      life.engine.read('desk/a'),
+      life.engine.page({ prefix: '', limit: 9 }),
+      journalOf(life.engine, 'desk/a'),
+      life.engine.release('desk/a'),
+    ].map(watched);
+    await lab.clock.advance(patienceMs - 1);
+    expect(asked.map(({ state }) => state)).to.deep.equal(['open', 'open', 'open', 'open']);
+    await lab.clock.advance(1);
+    expect(asked.map(({ error }) => error?.code)).to.deep.equal(Array(4).fill('STORE_UNAVAILABLE'));
   });
 
   it('load of a receiver, then its messages wait, and arrive once, in order', async () => {

@@ -256,7 +256,7 @@ describe('a store that was rolled back', () => {
       lab.suspect();
       first();
       const second = life.store.hold('commit', 'before', 1);
-      await lab.clock.advance(5_000);
+      await lab.clock.advance(4_000);
       expect(work.calls).to.have.length(1);
       second();
       await lab.rest();
