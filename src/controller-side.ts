@@ -4,6 +4,7 @@
  */
 import { clusterOwnedPrefixes, isClusterOwned } from '../machines/addresses.js';
 import { defaultBackoff } from '../machines/backoff.js';
+import { mountMachine } from '../machines/mount.js';
 import type { VolumeKey } from '../machines/volume-types.js';
 import { Homes } from './calls/homes.js';
 import { PluginAccess } from './calls/plugin-access.js';
@@ -39,6 +40,7 @@ import { snapshotKinds } from './volumes/snapshot-kinds.js';
 import { groupSnapshotManager, type SnapshotManager, snapshotManager } from './volumes/snapshot-manager.js';
 import type { GroupSnapshotSpec, SnapshotSpec } from './volumes/snapshot-spec.js';
 import type { GroupSnapshot, Snapshot } from './volumes/snapshot-view.js';
+import { UnstagedWitness, type UnstagedWitnessOptions } from './volumes/unstaged-witness.js';
 import { volumeEventOf } from './volumes/volume-events.js';
 import { volumeKind, volumesTopic } from './volumes/volume-kind.js';
 import { VolumeManager } from './volumes/volume-manager.js';
@@ -56,6 +58,8 @@ export interface ControllerSideOptions {
   watched: Pick<Engine, 'observe' | 'epoch'>;
   plugins: PluginRegistry;
   isTasked: IsTasked;
+  /** Paths where the kernel of this host shows a volume. @throws StagecraftError HOST_UNFIT */
+  shownHere: UnstagedWitnessOptions['shownHere'];
   /** Of the calls about volumes in this process. */
   locks: VolumeLocks;
 }
@@ -133,7 +137,19 @@ export class ControllerSide {
       for (const part of [admission, ids.volumes, ids.snapshots]) part.forget();
     };
     this.leadership = leadershipOf(this.engine);
-    this.nodes = new NodeManager({ engine: this.engine, clock });
+    const witness = new UnstagedWitness({
+      nodeId: runtime.nodeId,
+      shownHere: options.shownHere,
+      stored: new StoredViews({
+        store: options.engine.store,
+        versionOf: () => String(mountMachine.version ?? '1'),
+        unreadable: (address, why) => {
+          const message = `what its own agent says of ${address} can't be read here: ${why}; report it where that agent runs`;
+          return new StagecraftError('VOLUME_IN_USE', message, { address });
+        },
+      }),
+    });
+    this.nodes = new NodeManager({ engine: this.engine, clock, witness });
     const target = (node: string, plugin: string): NodeTarget => {
       this.engine.leader();
       return this.nodes.target(node, plugin);

@@ -39,6 +39,7 @@ import { Mounting } from './mounts/mounting.js';
 import { mountPaths } from './mounts/paths.js';
 import { hostPlaces } from './mounts/places.js';
 import { hostPropagation, type Propagation } from './mounts/propagation.js';
+import { shownHere } from './mounts/shown-here.js';
 import { Strays } from './mounts/strays.js';
 import { Stats } from './mounts/volume-stats.js';
 import { type IsTasked, nodeSidePort } from './plugin-port.js';
@@ -90,6 +91,8 @@ export class NodeSide {
   readonly #logger: Logger;
   readonly #propagation: Propagation;
   readonly #root: string;
+  /** Paths where the kernel of this host shows a volume. @throws StagecraftError HOST_UNFIT */
+  readonly shownHere: (key: VolumeKey, allocId?: string) => Promise<string[]>;
   readonly #parts: (engine: Engine) => Parts;
   #attached: Parts | undefined;
   /** What was believed in is compared with the kernel. */
@@ -120,6 +123,7 @@ export class NodeSide {
     const node = csiNode({ timeoutMs });
     this.#logger = logger;
     this.#root = paths.root;
+    this.shownHere = (key, allocId) => shownHere({ paths, tables }, key, allocId);
     this.#propagation = hostPropagation({ root: paths.root, readTable: () => tables.table(), tool });
     const worker = new AllocWorker({
       ...{ node: nodeId, claims, clock },

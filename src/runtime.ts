@@ -215,6 +215,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     topics: engine.topics,
     node: engine,
     watched: engine,
+    shownHere: (key, allocId) => nodeSide.shownHere(key, allocId),
     plugins,
     isTasked,
     locks,

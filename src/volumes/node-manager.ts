@@ -20,6 +20,7 @@ import { type NodeUpdate, nodeUpdateOf } from './node-events.js';
 import { nodesTopic } from './node-kind.js';
 import type { NodeTarget } from './node-port.js';
 import { type Holding, SoleHolders } from './sole-holders.js';
+import type { UnstagedWitness } from './unstaged-witness.js';
 import { isWithin } from './volume-checks.js';
 
 const states = ['ready', 'down', 'gone'] as const;
@@ -72,10 +73,12 @@ export type NodeReport = z.input<typeof reportSchema>;
 export class NodeManager {
   readonly #engine: ActorDoor;
   readonly #holders: SoleHolders;
+  readonly #witness: Pick<UnstagedWitness, 'contradicts'>;
   #closed: StagecraftError | undefined;
 
-  constructor(ports: { engine: ActorDoor; clock: Clock }) {
+  constructor(ports: { engine: ActorDoor; clock: Clock; witness: Pick<UnstagedWitness, 'contradicts'> }) {
     this.#engine = ports.engine;
+    this.#witness = ports.witness;
     this.#holders = new SoleHolders(ports);
   }
 
@@ -149,7 +152,7 @@ export class NodeManager {
    * @param report with `allocId`: only that alloc's claim of this very generation is meant, as where others on the node may
    *   use the volume still
    * @throws StagecraftError NODE_NOT_FOUND, VOLUME_NOT_FOUND, INVALID_ARGUMENT; VOLUME_IN_USE: the claim of this generation
-   *   is not released yet
+   *   is not released yet, or the volume is there still: the kernel of this host shows it, or the node's own agent says so
    */
   async reportUnstaged(nodeId: string, key: VolumeKeyInput, report: UnstagedReport): Promise<void> {
     this.#refuseIfClosed();
@@ -160,6 +163,11 @@ export class NodeManager {
     const address = volumeAddress(known.namespace, known.id);
     if (!(await this.#engine.read(address)))
       throw new StagecraftError('VOLUME_NOT_FOUND', `there is no ${nameOf(known)}: list them`, { address });
+    const contradiction = await this.#witness.contradicts({ nodeId: id, key: known, allocId });
+    if (contradiction !== undefined) {
+      const message = `${nameOf(known)}: the report is not true: ${contradiction}`;
+      throw new StagecraftError('VOLUME_IN_USE', message, { address });
+    }
     const unstaged: VolumeRequest = {
       ...{ type: 'volume.unstaged', nodeId: id, claimGeneration },
       ...(allocId !== undefined && { allocId }),
