@@ -142,6 +142,7 @@ export class ControllerSide {
       shownHere: options.shownHere,
       stored: new StoredViews({
         store: options.engine.store,
+        clock,
         versionOf: () => String(mountMachine.version ?? '1'),
         unreadable: (address, why) => {
           const message = `what its own agent says of ${address} can't be read here: ${why}; report it where that agent runs`;
