@@ -82,5 +82,13 @@ const howEnded = ({ code, signal }: ProcessEnd): string => {
   return code === undefined ? 'the process is gone' : `the process exited with code ${code}`;
 };
 
+/** Why a task has failed that ended too often. */
+export const limitText = (context: TaskContext): string => {
+  const { maxRestarts, windowMs } = mustSpec(context).restart;
+  const often =
+    maxRestarts === 0 ? 'no restart is allowed' : `it ended more than ${maxRestarts} times within ${windowMs} ms`;
+  return `the limit of restarts is reached, ${often}; the last time: ${context.reason ?? 'unknown'}`;
+};
+
 export const exitText = (end: ProcessEnd): string =>
   end.tail === undefined ? howEnded(end) : `${howEnded(end)}; end of its log:\n${end.tail}`;

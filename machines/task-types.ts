@@ -108,6 +108,8 @@ export interface TaskContext {
   /** When the ends within the restart window happened, milliseconds since the epoch. */
   endedAtMs: number[];
   reason: string | null;
+  /** While it backs off: when the next start comes, milliseconds since the epoch. */
+  nextStartAtMs?: number | null;
 }
 
 export type HealthEvent = { type: 'health.changed'; health: TaskHealth };

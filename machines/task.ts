@@ -8,6 +8,7 @@ import {
   endsInWindow,
   exitText,
   instancesOf,
+  limitText,
   losses,
   mustRun,
   mustSpawned,
@@ -36,6 +37,10 @@ import type {
 /** Why a run ends that did not end by itself. */
 const askedFor = 'a restart was asked for';
 const redefined = 'its definition has changed';
+
+/** @returns milliseconds */
+const untilNextStart = (context: TaskContext, random: number): number =>
+  jittered(mustSpec(context).restart.backoff, context.endedAtMs.length, random);
 
 export const taskMachine = setup({
   types: {} as { context: TaskContext; events: TaskEvent; input: TaskInput; emitted: TaskChanged },
@@ -81,6 +86,11 @@ export const taskMachine = setup({
       const { at } = stampOf(event);
       return { endedAtMs: [...endsInWindow(context, at), at], reason };
     }),
+    keepNextStart: assign(({ context, event }) => ({
+      nextStartAtMs: stampOf(event).at + untilNextStart(context, stampOf(event).random),
+    })),
+    forgetNextStart: assign({ nextStartAtMs: null }),
+    nameLimit: assign(({ context }) => ({ reason: limitText(context) })),
     emitRun: emit(({ context }, type: 'started' | 'healthy') => ({
       type,
       id: mustSpec(context).id,
@@ -110,8 +120,7 @@ export const taskMachine = setup({
     emitDone: emit(({ context }, type: 'stopped' | 'removed') => ({ type, id: mustSpec(context).id })),
   },
   delays: {
-    backoff: ({ context, event }) =>
-      jittered(mustSpec(context).restart.backoff, context.endedAtMs.length, stampOf(event).random),
+    backoff: ({ context, event }) => untilNextStart(context, stampOf(event).random),
   },
 }).createMachine({
   id: 'task',
@@ -127,6 +136,7 @@ export const taskMachine = setup({
     health: null,
     endedAtMs: [],
     reason: null,
+    nextStartAtMs: null,
   }),
   initial: 'stopped',
   on: {
@@ -258,10 +268,12 @@ export const taskMachine = setup({
     ended: {
       always: [
         { guard: 'mayRestart', target: 'backing-off', actions: { type: 'emitReason', params: 'restarting' } },
-        { target: 'stopping', actions: { type: 'emitReason', params: 'failed' } },
+        { target: 'stopping', actions: ['nameLimit', { type: 'emitReason', params: 'failed' }] },
       ],
     },
     'backing-off': {
+      entry: 'keepNextStart',
+      exit: 'forgetNextStart',
       // A process that was given up must not run on unwatched; what is registered stays so until the next run.
       invoke: {
         id: 'endLeftovers',

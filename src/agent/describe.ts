@@ -66,7 +66,8 @@ function taskTeller(): (update: TaskUpdate) => string {
   const told = new Map<string, string>();
   return ({ at, change, ...update }) => {
     const reason = 'reason' in change ? change.reason : undefined;
-    const isTold = reason !== undefined && reason === told.get(change.id);
+    const before = told.get(change.id);
+    const isTold = reason !== undefined && before !== undefined && reason.endsWith(before);
     if (reason === undefined) told.delete(change.id);
     else told.set(change.id, reason);
     const inShort = isTold ? { ...change, reason: partsOf(reason).what } : change;
@@ -79,6 +80,14 @@ export function partsOf(reason: string): { what: string; said: string[] } {
   const [what = '', log] = reason.split(/;? ?end of its log:\n/);
   const said = log === undefined || log === '(it wrote nothing)' ? [] : log.trimEnd().split('\n');
   return { what, said };
+}
+
+/** The line that says most of why a process ended: of a Go program that above its stacks, else the last one. */
+export function tellingLine(said: string[]): string | undefined {
+  const isReason = (line: string): boolean => /^(panic|fatal error): /.test(line);
+  const stacksAt = said.findIndex((line) => /^goroutine \d+ \[/.test(line));
+  const above = said.slice(0, Math.max(stacksAt, 0)).filter((line) => line.trim() !== '');
+  return above.findLast(isReason) ?? above.at(-1) ?? said.at(-1);
 }
 
 /** Why a task is as it is, with the end of its log where it has that. */

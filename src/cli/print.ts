@@ -1,6 +1,6 @@
 /** Tables and details for people. For programs there is --json. */
 import type { ActorReport, PluginReport } from '../agent/api.js';
-import { partsOf, reasonOf } from '../agent/describe.js';
+import { partsOf, reasonOf, tellingLine } from '../agent/describe.js';
 import type { TaskReport } from '../agent/task-api.js';
 
 /** Without line breaks and control characters: what drivers say of themselves must not steer the terminal. */
@@ -100,7 +100,15 @@ export function factsTable(facts: [name: string, value: string][]): string {
 /** Why a task is as it is, with the last that its process had to say. */
 function whyOf(task: TaskReport): string {
   const { what, said } = partsOf(reasonOf(task) ?? '');
-  return [what, ...said.slice(-1)].join(': ');
+  const telling = tellingLine(said);
+  return [...nextStartOf(task), ...(what ? [what] : []), ...(telling === undefined ? [] : [telling])].join(': ');
+}
+
+/** Of one that backs off: when it is started again. */
+function nextStartOf({ nextStartAtMs }: TaskReport): string[] {
+  if (nextStartAtMs === undefined) return [];
+  const seconds = Math.ceil((nextStartAtMs - Date.now()) / 1_000);
+  return [seconds > 0 ? `next start in ${seconds} s` : 'next start now'];
 }
 
 const healthOf = ({ healthy }: TaskReport): string => (healthy === undefined ? '-' : healthy ? 'healthy' : 'unhealthy');
@@ -125,9 +133,11 @@ export const failedTasks = (tasks: TaskReport[]): string[] =>
   tasks.flatMap((task) => (task.state === 'stopped' ? [] : (taskTrouble(task) ?? []))).map(oneLine);
 
 /** Why the plugin of a task is missing, or will soon be, and what to do. */
-export function taskTrouble({ id, state }: TaskReport): string | undefined {
+export function taskTrouble(task: TaskReport): string | undefined {
+  const { id, state } = task;
   if (state === 'stopped') return `task ${id} is stopped: start it with stagecraft task restart ${id}`;
-  if (state === 'backing-off') return `task ${id} is waiting to be started again: see stagecraft task status ${id}`;
+  if (state === 'backing-off')
+    return `task ${id} is waiting to be started again${nextStartOf(task).map((when) => `, ${when}`)}: see stagecraft task status ${id}`;
   if (state !== 'failed') return undefined;
   return `task ${id} has failed: see stagecraft task status ${id}, then start it with stagecraft task restart ${id}`;
 }
@@ -139,7 +149,7 @@ export function taskDetails(task: TaskReport): string {
   const { what } = partsOf(state === 'running' ? '' : (reasonOf(task) ?? ''));
   const facts: [string, string | undefined][] = [
     ['task', `${id} (${spec.type})`],
-    ['state', what ? `${state}: ${what}` : state],
+    ['state', [state, ...nextStartOf(task), ...(what ? [what] : [])].join(': ')],
     ['health', description === undefined ? '-' : `${healthOf(task)}: ${description}`],
     ['driver', pluginName ?? '-'],
     ['instance', allocId ?? '-'],

@@ -1,6 +1,7 @@
 /** `stagecraft task`: looks at the supervised plugin processes and what they write, stops, removes and restarts them. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { partsOf } from '../agent/describe.js';
 import type { LogReport, TaskReport } from '../agent/task-api.js';
 import { countUpTo } from './arguments.js';
 import { AgentError, askAgent } from './client.js';
@@ -48,8 +49,16 @@ async function showTask(id: string, options: LookOptions): Promise<void> {
   const task = await look<TaskReport>(socketPath, pathOf(id));
   if (options.json) return printJson(task);
   print(taskDetails(task));
-  if (task.logPath !== undefined) print(`\n${await endOfLog(socketPath, id)}`);
+  if (task.logPath !== undefined) print(`\n${excerptOf(task) ?? (await endOfLog(socketPath, id))}`);
 }
+
+/** What a start that failed has written, where that was too long to end with its reason. */
+function excerptOf(task: TaskReport): string | undefined {
+  const { said } = partsOf(task.reason ?? '');
+  return task.state !== 'running' && said.some(isLeftOut) ? linesOf(said.join('\n')) : undefined;
+}
+
+const isLeftOut = (line: string): boolean => /^… \d+ lines left out …$/.test(line);
 
 /** Or why there is nothing to be seen of it. */
 async function endOfLog(socketPath: string, id: string): Promise<string> {

@@ -2,12 +2,14 @@
  * `runtime.allocations`: the volumes of an alloc, all together. Reads what is committed; every change goes through the
  * mailbox of the alloc concerned (machines/alloc.ts).
  */
+
 import { allocAddress, mountAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
 import { givenUpIn, lateIn } from '../../machines/alloc.js';
 import type { AllocMount, AllocState, AllocVolume } from '../../machines/alloc-types.js';
 import type { Failure } from '../../machines/host.js';
 import type { MountContext } from '../../machines/mount-types.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
+import { byAddress } from '../engine/by-address.js';
 import type { Clock } from '../engine/clock.js';
 import { asData } from '../engine/data.js';
 import type { ActorView, Engine } from '../engine/engine.js';
@@ -121,11 +123,12 @@ export class Allocations {
     await this.#release(id, waiting);
   }
 
-  /** All allocs of this node. */
+  /** All allocs of this node, in the order of their ids. */
   async list(): Promise<AllocStatus[]> {
     this.#refuseIfClosed();
     const told = await this.#told();
-    return this.#all().map(([, view]) => this.#statusOf(view, told));
+    const all = this.#all().sort(byAddress(([address]) => address));
+    return all.map(([, view]) => this.#statusOf(view, told));
   }
 
   /** @throws StagecraftError ALLOC_NOT_FOUND */

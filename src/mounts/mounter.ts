@@ -2,12 +2,14 @@
  * `runtime.mounts`: volumes on this node. Reads what is committed; every change goes through the mailbox of the mount
  * concerned (machines/mount.ts). How it is mounted: mounting.ts. For the volumes of an alloc all together: allocations.ts
  */
+
 import { mountAddress } from '../../machines/addresses.js';
 import type { Failure } from '../../machines/host.js';
 import type { MountContext, MountUser } from '../../machines/mount-types.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
 import type { PluginAccess } from '../calls/plugin-access.js';
+import { byAddress } from '../engine/by-address.js';
 import type { Engine } from '../engine/engine.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { StagecraftError } from '../errors.js';
@@ -125,9 +127,10 @@ export class Mounter {
     return { path, found: user.found };
   }
 
-  /** All that is here of volumes, or is to go. */
-  list(): Promise<MountStatus[]> {
-    return this.told();
+  /** All that is here of volumes, or is to go, in the order of their keys. */
+  async list(): Promise<MountStatus[]> {
+    const all = await this.told();
+    return all.sort(byAddress(({ volume }) => this.#desk.addressOf(volume)));
   }
 
   /** The same, of these volumes only. */

@@ -1,11 +1,15 @@
-/** The end of a task's log, for those who want to know why its process gave up. */
+/** What the last run of a task has written, in short, for a person who wants to know why it ended. */
 import { closeSync, constants, fstatSync, readSync } from 'node:fs';
 import { messageOf } from '../errors.js';
 import { olderLogOf } from './paths.js';
 import { openPlain } from './plain-file.js';
 
-const tailBytes = 4_096;
-const tailLines = 10;
+/** Of a run that is longer than this, the first lines are not shown. */
+const runBytes = 1_024 * 1_024;
+const firstLines = 5;
+const lastLines = 10;
+const maxLineChars = 400;
+const maxTailChars = 4_096;
 
 /** What stands above the output of a run, on a line of its own: the run before may have ended in the middle of one. */
 export function runHeader(path: string, allocId: string): string {
@@ -30,19 +34,49 @@ function masked(text: string, env: Record<string, string>): string {
 }
 
 /**
- * The last lines of the last run in a log, also right after it was cut off, or why there are none.
+ * The first and the last lines of the last run in a log, and between them why a Go program ended; also right after the
+ * log was cut off. Where there are none: why.
  * @param env of the task: its values are masked
  */
 export function tailOf(path: string, env: Record<string, string>): string {
   try {
-    const present = endOf(path, tailBytes);
-    const older = present.length < tailBytes ? olderEnd(path, tailBytes - present.length) : '';
-    const lines = masked(`${older}${present}`, env).trimEnd().split('\n');
-    const output = lines.slice(lines.findLastIndex(isHeader) + 1);
-    return output.slice(-tailLines).join('\n') || '(it wrote nothing)';
+    const present = endOf(path, runBytes);
+    const older = present.length < runBytes ? olderEnd(path, runBytes - present.length) : '';
+    const whole = `${older}${present}`;
+    const lines = masked(whole, env).trimEnd().split('\n');
+    const headerAt = lines.findLastIndex(isHeader);
+    const hasBeginning = headerAt >= 0 || whole.length < runBytes;
+    return excerptOf(lines.slice(headerAt + 1), hasBeginning) || '(it wrote nothing)';
   } catch (error) {
     return `(${messageOf(error)})`;
   }
+}
+
+/** A run of Go ends with the stacks of its goroutines: the last lines alone hide the reason. */
+function excerptOf(lines: string[], hasBeginning: boolean): string {
+  const tail = lines.slice(-lastLines).join('\n').slice(-maxTailChars);
+  const before = lines.slice(0, -lastLines);
+  const reasonAt = goReasonAt(before);
+  const kept = before.flatMap((line, index) => {
+    const isFirst = hasBeginning && index < firstLines;
+    const isReason = reasonAt >= 0 && index >= reasonAt && index < reasonAt + firstLines;
+    return isFirst || isReason ? [{ line, index }] : [];
+  });
+  const gap = (from: number, to: number): string[] => (to > from ? [`… ${to - from} lines left out …`] : []);
+  const shown = kept.flatMap(({ line, index }, n) => [
+    ...gap((kept[n - 1]?.index ?? -1) + 1, index),
+    line.length > maxLineChars ? `${line.slice(0, maxLineChars)}…` : line,
+  ]);
+  return [...shown, ...gap((kept.at(-1)?.index ?? -1) + 1, before.length), tail].join('\n');
+}
+
+/** The line with which a Go program says why it ends, above the stacks of its goroutines; -1 where there is none. */
+function goReasonAt(lines: string[]): number {
+  const stacksAt = lines.findIndex((line) => /^goroutine \d+ \[/.test(line));
+  if (stacksAt < 0) return -1;
+  const above = lines.slice(0, stacksAt);
+  const saidAt = above.findLastIndex((line) => /^(panic|fatal error): /.test(line));
+  return saidAt >= 0 ? saidAt : above.findLastIndex((line) => line.trim() !== '');
 }
 
 function olderEnd(path: string, bytes: number): string {

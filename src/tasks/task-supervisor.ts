@@ -7,6 +7,7 @@ import type { AnyEventObject } from 'xstate';
 import { nodeOwnedPrefix, pluginAddress, taskAddress } from '../../machines/addresses.js';
 import { instancesOf } from '../../machines/task-context.js';
 import type { PluginKey, TaskChanged, TaskContext, TaskSpec } from '../../machines/task-types.js';
+import { byAddress } from '../engine/by-address.js';
 import type { ActorView, Engine } from '../engine/engine.js';
 import type { TopicRow } from '../engine/store.js';
 import { cursorOf, eventOf, type FollowOptions } from '../engine/topics.js';
@@ -39,6 +40,8 @@ export interface TaskStatus {
   logPath?: string;
   /** Why the last run ended, where it was not asked to. */
   reason?: string;
+  /** While it backs off: when it is started again, milliseconds since the epoch. */
+  nextStartAtMs?: number;
 }
 
 /** One thing that happened to a task. `id` is its place in the topic: hand it back to go on from there. */
@@ -134,10 +137,10 @@ export class TaskSupervisor {
     if (this.#engine.has(address)) throw startedAgain(id, address);
   }
 
+  /** All tasks of this node, in the order of their ids. */
   list(): TaskStatus[] {
-    return [...this.#engine.views(nodeOwnedPrefix('task', this.#node))].flatMap(
-      ([, view]) => this.#statusOf(view) ?? [],
-    );
+    const all = [...this.#engine.views(nodeOwnedPrefix('task', this.#node))].sort(byAddress(([address]) => address));
+    return all.flatMap(([, view]) => this.#statusOf(view) ?? []);
   }
 
   /**
@@ -252,7 +255,7 @@ export class TaskSupervisor {
   }
 
   #statusOf(view: ActorView): TaskStatus | undefined {
-    const { spec, run, spawned, ready, health, reason } = contextOf(view);
+    const { spec, run, spawned, ready, health, reason, nextStartAtMs } = contextOf(view);
     if (!spec) return undefined;
     return {
       id: spec.id,
@@ -264,6 +267,7 @@ export class TaskSupervisor {
       ...(ready ? { pluginName: ready.pluginName } : {}),
       ...health,
       ...(reason === null ? {} : { reason }),
+      ...(typeof nextStartAtMs === 'number' && { nextStartAtMs }),
     };
   }
 

@@ -25,7 +25,9 @@ describe('task restarts', () => {
   it('T4 one end more within the window: told as failed with the reason, processes ended, then failed', async () => {
     const scene = await endTimes(new TaskScene().start(), maxRestarts + 1);
     expect(scene.state).to.equal('stopping');
-    expect(scene.told.at(-1)).to.deep.equal({ type: 'failed', id: 'ebs', reason: 'the process exited with code 1' });
+    const limit = `it ended more than ${maxRestarts} times within ${windowMs} ms`;
+    const reason = `the limit of restarts is reached, ${limit}; the last time: the process exited with code 1`;
+    expect(scene.told.at(-1)).to.deep.equal({ type: 'failed', id: 'ebs', reason });
     expect(scene.endings.last.input).to.deep.equal({
       spec,
       registered: { allocId: scene.allocId(maxRestarts), types: ['csi-node'] },
@@ -33,7 +35,7 @@ describe('task restarts', () => {
     });
     await scene.ended();
     expect(scene.state).to.equal('failed');
-    expect(scene.context.reason).to.equal('the process exited with code 1');
+    expect(scene.context.reason).to.equal(reason);
     expect(scene.toldTypes).to.not.include('stopped');
   });
 
@@ -52,6 +54,7 @@ describe('task restarts', () => {
     const once = { ...spec, restart: { ...spec.restart, maxRestarts: 0 } };
     const scene = await endTimes(new TaskScene().start(once), 1);
     expect([scene.state, scene.told.at(-1)?.type]).to.deep.equal(['stopping', 'failed']);
+    expect(scene.context.reason).to.match(/^the limit of restarts is reached, no restart is allowed; the last time: /);
   });
 
   it('T4 ends of every kind count alike: not spawned, not ready, exited', async () => {
@@ -114,10 +117,12 @@ describe('task restarts', () => {
         next(); // ready
         await (await scene.run()).exit();
         const delayMs = jittered(backoff, attempt, next());
+        expect(scene.context.nextStartAtMs).to.equal(scene.nowMs + delayMs);
         scene.elapse(delayMs - 1);
         expect(scene.state, `seed ${seed}, attempt ${attempt}, ${delayMs} ms`).to.equal('backing-off');
         scene.elapse(1);
         expect(scene.state, `seed ${seed}, attempt ${attempt}, ${delayMs} ms`).to.equal('starting');
+        expect(scene.context.nextStartAtMs).to.equal(null);
         next(); // of the delay
       }
     }

@@ -124,6 +124,10 @@ export class TaskScene {
     return this;
   }
 
+  get nowMs(): number {
+    return this.#clock.now();
+  }
+
   /** Lets this much time pass. */
   elapse(ms: number): this {
     this.#clock.increment(ms);

@@ -45,6 +45,19 @@ describe('mounts', () => {
     expect(house.violations()).to.deep.equal([]);
   });
 
+  it('A5 M3 mounts and allocs are listed in the order of their names, in whichever order they came', async () => {
+    for (const id of ['data', 'beta', 'alpha']) {
+      await house.make(id, many);
+      await house.runtime.allocations.prepare(`for-${id}`, [
+        { name: 'v', volume: { id }, mode: 'write', taskPath: '/v' },
+      ]);
+    }
+    const mounts = await house.runtime.mounts.list();
+    expect(mounts.map(({ volume }) => volume.id)).to.deep.equal(['alpha', 'beta', 'data']);
+    const allocs = await house.runtime.allocations.list();
+    expect(allocs.map(({ allocId }) => allocId)).to.deep.equal(['for-alpha', 'for-beta', 'for-data']);
+  });
+
   it('M2 the same mount again is the same: no further call; has says so', async () => {
     await house.make('data', many);
     const request = { volume: { id: 'data' }, allocId: 'a', usage: many };

@@ -21,6 +21,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ProcessIdentity } from '../../machines/task-types.js';
+import { tellingLine } from '../../src/agent/describe.js';
 import { systemClock } from '../../src/engine/clock.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { copyEnd } from '../../src/tasks/log-copy.js';
@@ -212,6 +213,33 @@ describe('logs of tasks', () => {
     expect(tailOf(path, {})).to.equal('no\n--- license');
     appendFileSync(path, 'at all\n');
     expect(tailOf(path, {})).to.equal('no\n--- license\nat all');
+  });
+
+  it('T10 a Go program panics below its first lines: those, the panic and the last lines are shown', () => {
+    const of = (name: string, count: number): string[] => Array.from({ length: count }, (_, n) => `${name} ${n + 1}`);
+    const stacks = ['goroutine 1 [running]:', ...of('main.main() frame', 3_000)];
+    const said = [...of('flag', 30), 'panic: no region', '[signal SIGSEGV]', '', ...stacks];
+    writeFileSync(path, `of before\n`);
+    appendFileSync(path, `${runHeader(path, 'ebs-2')}${said.join('\n')}\n`);
+    const shown = tailOf(path, {}).split('\n');
+    expect(shown).to.deep.equal([
+      ...said.slice(0, 5),
+      '… 25 lines left out …',
+      ...said.slice(30, 35),
+      '… 2989 lines left out …',
+      ...said.slice(-10),
+    ]);
+    expect(tellingLine(shown)).to.equal('panic: no region');
+    expect(tellingLine(['flag 1', 'F1122 no license', 'goroutine 1 [running]:', 'x'])).to.equal('F1122 no license');
+    expect(tellingLine(['one', 'no license'])).to.equal('no license');
+    expect(tellingLine([])).to.equal(undefined);
+  });
+
+  it('T10 a run that begins too far above its end: its first lines are not shown, and nothing of another run is', () => {
+    const line = 'x'.repeat(99);
+    writeFileSync(path, `of before\n`);
+    appendFileSync(path, `${runHeader(path, 'ebs-2')}first\n${`${line}\n`.repeat(20_000)}last\n`);
+    expect(tailOf(path, {})).to.match(/^… \d+ lines left out …\n(x{99}\n){9}last$/);
   });
 
   for (const [situation, make] of [

@@ -1,0 +1,72 @@
+/** Tasks on the command line: why they are as they are, and when they are started again. */
+import { expect } from 'chai';
+import type { TaskReport } from '../../src/agent/task-api.js';
+import { StubAgent } from './stub-agent.js';
+
+const restart = { maxRestarts: 5, windowMs: 60_000, backoff: { initialMs: 100, maxMs: 300_000 } };
+const spec: TaskReport['spec'] = {
+  id: 'disk',
+  type: 'node',
+  command: ['disk'],
+  env: [],
+  healthTimeoutMs: 30_000,
+  restart,
+};
+const panicked = 'the process exited with code 2; end of its log:';
+const stacks = [
+  'panic: no region',
+  '',
+  'goroutine 1 [running]:',
+  '… 90 lines left out …',
+  'main.main()',
+  'exit status 2',
+];
+
+describe('A5 T6 tasks on the command line', function () {
+  this.timeout(60_000);
+  let agent: StubAgent;
+  let task: Partial<TaskReport>;
+
+  beforeEach(async () => {
+    agent = await new StubAgent().start();
+    const reason = [panicked, ...stacks].join('\n');
+    task = { id: 'disk', state: 'backing-off', spec, reason, logPath: '/l' };
+    agent.answers['GET /v1/tasks'] = () => [task];
+    agent.answers['GET /v1/plugins'] = [];
+    agent.answers['GET /v1/tasks/disk'] = () => task;
+    agent.answers['GET /v1/tasks/disk/logs?lines=10'] = { text: 'the last ten\n', next: 0 };
+  });
+  afterEach(() => agent.remove());
+
+  const row = async (): Promise<string> => (await agent.run(['task', 'list'])).stdout.split('\n')[1] ?? '';
+
+  it('A5 T6 one that backs off: when the next start comes, and why a Go program ended', async () => {
+    const why = 'the process exited with code 2: panic: no region';
+    task = { ...task, nextStartAtMs: Date.now() + 3_600_000 };
+    const [, seconds] =
+      new RegExp(`^disk +node +backing-off +- +- +next start in (\\d+) s: ${why}$`).exec(await row()) ?? [];
+    expect(Number(seconds)).to.be.within(3_500, 3_600);
+    const { stderr } = await agent.run(['plugin', 'list']);
+    expect(stderr).to.match(
+      /task disk is waiting to be started again, next start in \d+ s: see stagecraft task status disk/,
+    );
+    task = { ...task, nextStartAtMs: 1 };
+    expect(await row()).to.match(new RegExp(`next start now: ${why}$`));
+  });
+
+  it('A5 T10 the status of one whose log is too long: its first and last lines, not the last ones only', async () => {
+    const { stdout } = await agent.run(['task', 'status', 'disk']);
+    expect(stdout.endsWith(`\n\n${stacks.join('\n')}\n`)).to.equal(true);
+    task = { ...task, reason: `${panicked}\nno license` };
+    expect((await agent.run(['task', 'status', 'disk'])).stdout).to.match(/\n\nthe last ten\n$/);
+  });
+
+  it('A5 T4 one that failed by too many ends says that the limit was reached', async () => {
+    const limit = 'the limit of restarts is reached, it ended more than 5 times within 60000 ms';
+    task = { ...task, state: 'failed', reason: `${limit}; the last time: ${task.reason}` };
+    expect(await row()).to.match(
+      new RegExp(`${limit}; the last time: the process exited with code 2: panic: no region$`),
+    );
+    expect((await agent.run(['task', 'status', 'disk'])).stdout).to.match(new RegExp(`^state +failed: ${limit};`, 'm'));
+  });
+});
