@@ -4,21 +4,23 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 
 const policy = '/usr/sbin/policy-rc.d';
 
-/** By the name of the program and of its package: what the tests need it for. */
+/** By the name of the program: what the tests need it for. `debian`: its package there, where that has another name. */
 const tools = {
   // Those that kill their server, or need several, can't do with somebody else's.
   'redis-server': { use: 'servers to kill, 7 or newer', others: 'dnf install redis, apk add redis' },
   python3: { use: 'processes in states that Node does not get into', others: 'dnf install python3, apk add python3' },
+  'systemd-analyze': { use: 'to verify the unit of the service', debian: 'systemd', others: 'dnf install systemd' },
 };
 
 const works = (command, ...args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
+const packageOf = (tool) => tools[tool].debian ?? tool;
 const missing = () => Object.keys(tools).filter((tool) => !works(tool, '--version'));
 
-if (missing().length > 0) install(missing());
+if (missing().length > 0) install(missing().map(packageOf));
 for (const tool of missing()) {
   const { use, others } = tools[tool];
   console.error(`The tests need ${tool} (${use}), which is not on PATH and could not be installed here.`);
-  console.error(`Install it: apt-get install ${tool} (Debian, Ubuntu), ${others}.`);
+  console.error(`Install it: apt-get install ${packageOf(tool)} (Debian, Ubuntu), ${others}.`);
   process.exitCode = 1;
 }
 
