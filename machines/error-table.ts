@@ -217,6 +217,11 @@ const rows = {
     when: 'a node reports a name that its plugin has given to another one, e.g. its host before it was renamed',
     todo: 'remove that node, if it is the same host; else see what the plugin says on both',
   },
+  NODE_REPORTED: {
+    http: 409,
+    when: 'a report of a node that its own agent reports, with something else than that agent says',
+    todo: 'change the plugins of that host; where its agent is gone for good, remove the node first',
+  },
   NODE_NOT_READY: {
     http: 409,
     isRetryable: true,

@@ -63,7 +63,7 @@ export type Allocations = Omit<AllocationManager, 'close' | 'refuse' | 'recover'
 /** `runtime.nodes`. */
 export type Nodes = Omit<
   NodeManager,
-  'close' | 'target' | 'at' | 'stateOf' | 'byCsiId' | 'reported' | 'hear' | 'hasHeard'
+  'close' | 'target' | 'at' | 'stateOf' | 'byCsiId' | 'reported' | 'hear' | 'hasHeard' | 'refuseUntakeable'
 >;
 
 export interface Runtime {

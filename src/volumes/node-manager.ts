@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { addressParts, nodeAddress, nodesPrefix, volumeAddress } from '../../machines/addresses.js';
 import type { Segments } from '../../machines/csi-types.js';
 import { isHeard, type NodeContext, type NodeEvent, type NodePlugin, type ReportMark } from '../../machines/node.js';
+import { isSameData } from '../../machines/same-data.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { VolumeRequest } from '../../machines/volume-types.js';
 import { lockKey } from '../calls/volume-locks.js';
@@ -70,30 +71,65 @@ export const faultsOf = (plugin: NodePlugin): string | undefined => {
 
 export type NodeReport = z.input<typeof reportSchema>;
 
+export interface NodeManagerPorts {
+  engine: ActorDoor;
+  clock: Clock;
+  witness: Pick<UnstagedWitness, 'contradicts'>;
+  ownReport?(id: string): NodePlugin[] | undefined;
+}
+
 export class NodeManager {
   readonly #engine: ActorDoor;
   readonly #holders: SoleHolders;
   readonly #witness: Pick<UnstagedWitness, 'contradicts'>;
+  readonly #ownReport: (id: string) => NodePlugin[] | undefined;
+  /** By node: why what its own agent reports is not taken, as far as that is known here. */
+  readonly #refused = new Map<string, StagecraftError>();
   #closed: StagecraftError | undefined;
 
-  constructor(ports: { engine: ActorDoor; clock: Clock; witness: Pick<UnstagedWitness, 'contradicts'> }) {
+  /** @param ports `ownReport`: what this very runtime reports of a node; undefined: nothing */
+  constructor({ ownReport = () => undefined, ...ports }: NodeManagerPorts) {
     this.#engine = ports.engine;
     this.#witness = ports.witness;
     this.#holders = new SoleHolders(ports);
+    this.#ownReport = ownReport;
   }
 
   /**
    * What a node has now; replaces what it reported before, as a whole.
    * @throws StagecraftError INVALID_ARGUMENT with every fault; NODE_EXISTS: one of its plugins knows another node by that
-   *   name
+   *   name; NODE_REPORTED: its own agent reports it, and something else
    */
   report(report: NodeReport): Promise<void> {
     return this.#report(report);
   }
 
   /** The same from the node's own agent, which may say it again: what was heard before changes nothing. */
-  hear(report: NodeReport, mark: ReportMark): Promise<void> {
-    return this.#report(report, mark);
+  async hear(report: NodeReport, mark: ReportMark): Promise<void> {
+    try {
+      await this.#report(report, mark);
+      this.#refused.delete(report.id);
+    } catch (error) {
+      this.#keepRefusal(report.id, error);
+      throw error;
+    }
+  }
+
+  /** @throws StagecraftError NODE_EXISTS: the agent that leads can't take this report; also where another one leads */
+  async refuseUntakeable({ id, plugins }: NodeReport): Promise<void> {
+    const address = nodeAddress(id);
+    const refusal = (thing: string, holder: string): StagecraftError => isOther(id, thing, holder);
+    try {
+      await this.#refuseIfHeld(namesOf({ plugins: plugins.map(definedPlugin) }), { address, refusal });
+      this.#refused.delete(id);
+    } catch (error) {
+      this.#keepRefusal(id, error);
+      throw error;
+    }
+  }
+
+  #keepRefusal(id: string, error: unknown): void {
+    if (error instanceof StagecraftError && error.code === 'NODE_EXISTS') this.#refused.set(id, error);
   }
 
   async #report(report: NodeReport, mark?: ReportMark): Promise<void> {
@@ -102,6 +138,7 @@ export class NodeManager {
     const plugins = given.map(definedPlugin);
     const address = nodeAddress(id);
     const view = await this.#engine.read(address);
+    if (!mark) this.#refuseIfReported(id, plugins, view);
     const ask = (): Promise<void> => this.#ask(id, { type: 'node.report', plugins, ...(mark && { mark }) });
     // What was heard before changes nothing.
     if (view && isHeard(contextOf(view), mark)) return ask();
@@ -113,6 +150,16 @@ export class NodeManager {
       if (fresh.length > 0) await this.#refuseIfHeld(fresh, { address, refusal });
       await ask();
     });
+  }
+
+  /** What its own agent says of a node counts; the same may be said again, as of a node that is down. */
+  #refuseIfReported(id: string, plugins: NodePlugin[], view: ActorView | undefined): void {
+    const heard = view && contextOf(view).heard && outerOf(view.state) !== 'gone' ? contextOf(view).plugins : undefined;
+    const said = this.#ownReport(id) ?? heard;
+    if (!said || isSameData(said.toSorted(byName), plugins.toSorted(byName))) return;
+    const has = said.map(({ name, nodeId }) => `${name} as '${nodeId}'`).join(', ') || 'no plugin';
+    const message = `node ${id} is reported by its own agent, which has ${has}: change the plugins there; where that agent is gone for good, remove the node first`;
+    throw new StagecraftError('NODE_REPORTED', message, { address: nodeAddress(id) });
   }
 
   async #refuseIfHeld(things: string[], { address, refusal }: Omit<Holding, 'things'>): Promise<void> {
@@ -159,7 +206,7 @@ export class NodeManager {
     const id = checkedId(nodeId);
     const known = keyOf(key);
     const { claimGeneration, allocId } = checked(unstagedSchema, report, 'the report');
-    if (!(await this.#engine.read(nodeAddress(id)))) throw notFound(id);
+    if (!(await this.#engine.read(nodeAddress(id)))) throw this.#notFound(id);
     const address = volumeAddress(known.namespace, known.id);
     if (!(await this.#engine.read(address)))
       throw new StagecraftError('VOLUME_NOT_FOUND', `there is no ${nameOf(known)}: list them`, { address });
@@ -180,7 +227,7 @@ export class NodeManager {
     this.#refuseIfClosed();
     const known = checkedId(id);
     const view = await this.#engine.read(nodeAddress(known));
-    if (!view) throw notFound(known);
+    if (!view) throw this.#notFound(known);
     return statusOf(view);
   }
 
@@ -208,7 +255,7 @@ export class NodeManager {
    */
   target(id: string, plugin: string): NodeTarget {
     const view = this.#engine.peek(nodeAddress(id));
-    if (!view) throw notFound(id);
+    if (!view) throw this.#notFound(id);
     const { plugins } = contextOf(view);
     const state = outerOf(view.state);
     if (state !== 'ready') {
@@ -267,6 +314,15 @@ export class NodeManager {
     this.#closed ??= reason;
   }
 
+  #notFound(id: string): StagecraftError {
+    const refusal = this.#refused.get(id);
+    const why = refusal ? `what its agent reports is refused: ${refusal.message}` : 'list them, or report it';
+    return new StagecraftError('NODE_NOT_FOUND', `there is no node ${id}: ${why}`, {
+      address: nodeAddress(id),
+      cause: refusal,
+    });
+  }
+
   #all(): AsyncGenerator<[address: string, view: ActorView], void> {
     return pages((after) => this.#engine.page({ prefix: nodesPrefix, limit: 512, ...after }));
   }
@@ -275,7 +331,7 @@ export class NodeManager {
     this.#refuseIfClosed();
     const known = checkedId(id);
     // One that was never there leaves no trace.
-    if (!(await this.#engine.read(nodeAddress(known)))) throw notFound(known);
+    if (!(await this.#engine.read(nodeAddress(known)))) throw this.#notFound(known);
     await this.#ask(known, event);
   }
 
@@ -289,11 +345,6 @@ export class NodeManager {
 }
 
 const checkedId = (id: unknown): string => checked(nodeIdSchema, id, 'the node id');
-
-const notFound = (id: string): StagecraftError =>
-  new StagecraftError('NODE_NOT_FOUND', `there is no node ${id}: list them, or report it`, {
-    address: nodeAddress(id),
-  });
 
 /** What plugins call a node: a name that only one node may have. */
 const namesOf = ({ plugins }: Pick<NodeContext, 'plugins'>): string[] =>
@@ -323,6 +374,8 @@ function statusOf(view: ActorView): NodeStatus {
 /** The name of a state without what is inside it. */
 const outerOf = (value: StateValue): NodeStatus['state'] =>
   states.find((state) => value === state || (typeof value === 'object' && state in value)) ?? 'gone';
+
+const byName = (one: NodePlugin, other: NodePlugin): number => (one.name < other.name ? -1 : 1);
 
 const definedPlugin = ({
   topology,

@@ -17,7 +17,7 @@ import { messageOf, StagecraftError } from '../errors.js';
 import type { NodeManager } from './node-manager.js';
 
 export interface NodeReportsOptions {
-  nodes: Pick<NodeManager, 'hear' | 'hasHeard' | 'reported'>;
+  nodes: Pick<NodeManager, 'hear' | 'hasHeard' | 'reported' | 'refuseUntakeable'>;
   topics: Pick<Topics, 'append' | 'follow'>;
   /** Whether this runtime leads now. */
   leads(): boolean;
@@ -65,14 +65,19 @@ export class NodeReports {
     this.#stop.abort();
   }
 
-  /** Resolves when the report is committed, here or by the one that leads. @throws StagecraftError NOT_LEADER: it may be yet */
+  /**
+   * Resolves when the report is committed, here or by the one that leads.
+   * @throws StagecraftError NODE_EXISTS; NOT_LEADER: it may be yet
+   */
   async report(report: Report): Promise<void> {
     const { nodes, leads } = this.#options;
     const said = this.#said(report);
     if (!leads() && !(await this.#isTaken(said))) await this.#bring(said);
     if (leads()) await nodes.hear(report, said.mark);
-    else if (!(await this.#isTaken(said)))
+    else if (!(await this.#isTaken(said))) {
+      await nodes.refuseUntakeable(report);
       throw new StagecraftError('NOT_LEADER', 'the agent that leads has not taken the report of this node yet');
+    }
     this.#open = undefined;
   }
 

@@ -59,6 +59,11 @@ export class OwnNode {
     this.#options = options;
   }
 
+  /** What this runtime reports of its own node; undefined: nothing. */
+  get report(): NodePlugin[] | undefined {
+    return this.#known.size > 0 ? [...this.#known.values()] : this.#reported;
+  }
+
   /** Once all is restored: what was reported before counts as known, so that plugins have time to come up. */
   start(): void {
     this.#stopWatching = this.#options.plugins.watch(() => void this.#look());

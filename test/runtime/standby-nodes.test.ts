@@ -3,6 +3,8 @@ import { expect } from 'chai';
 import { nodeAddress } from '../../machines/addresses.js';
 import type { Fingerprint } from '../../machines/plugin.js';
 import type { RuntimeOptions } from '../../src/runtime-options.js';
+import { refusalOf } from '../refusal.js';
+import { spec } from '../volumes/volume-house.js';
 import { type Agent, LeaderLab, leaseTtlMs } from './leader-lab.js';
 
 /** A csi-node plugin that says what the test wants. */
@@ -83,6 +85,43 @@ describe('a node whose agent stands by', () => {
     await first.runtime.nodes.remove('old');
     await lab.clock.advance(60_000);
     expect((await first.runtime.nodes.list()).map(({ id }) => id)).to.deep.equal(['n2', 'n3']);
+  });
+
+  it('N1 its report is refused: every error about that node says why, on the agent that leads and on its own', async () => {
+    await first.runtime.nodes.report({ id: 'old', plugins: [{ name: 'disk', nodeId: 'csi-n2' }] });
+    await register(second);
+    await lab.clock.advance(60_000);
+    const why = "knows node old as 'csi-n2'";
+    for (const { runtime } of [first, second]) {
+      const { code, message } = await refusalOf(runtime.nodes.status('n2'));
+      expect(code).to.equal('NODE_NOT_FOUND');
+      expect(message).to.include(why);
+    }
+    const { volumes } = first.runtime;
+    await volumes.create(spec('data'));
+    const claim = { allocId: 'a1', nodeId: 'n2', mode: 'write', accessMode: 'single-node-writer' } as const;
+    for (const refused of [
+      volumes.publish({ id: 'data' }, 'n2'),
+      volumes.claim({ id: 'data' }, { ...claim, attachmentMode: 'file-system' }),
+    ])
+      expect((await refusalOf(refused)).message).to.include(why);
+    expect(second.logged.some(({ message }) => message.includes(why))).to.equal(true);
+    await first.runtime.nodes.remove('old');
+    await lab.clock.advance(60_000);
+    await volumes.publish({ id: 'data' }, 'n2');
+  });
+
+  it('N1 a report of somebody else about it is refused while its own agent says something else', async () => {
+    await register(second);
+    await lab.clock.advance(soonMs);
+    const { nodes } = first.runtime;
+    const { code, message } = await refusalOf(nodes.report({ id: 'n2', plugins: [] }));
+    expect(code).to.equal('NODE_REPORTED');
+    expect(message).to.include("disk as 'csi-n2'");
+    expect(await seen(first)).to.deep.equal(reported);
+    await nodes.remove('n2');
+    await lab.close(second);
+    await nodes.report({ id: 'n2', plugins: [{ name: 'disk', nodeId: 'csi-n9' }] });
   });
 
   it('N1 said while nobody heard it, it reaches the next one that leads', async () => {

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { Fingerprint } from '../../machines/plugin.js';
 import type { NodeStatus } from '../../src/volumes/node-manager.js';
+import { refusalOf } from '../refusal.js';
 import { VolumeHouse } from './volume-house.js';
 
 const own = 'controller-1';
@@ -113,6 +114,32 @@ describe('the node of the runtime itself', () => {
     await house.clock.advance(60_000);
     expect((await status()).plugins).to.have.length(1);
     expect(await reports()).to.equal(1);
+  });
+
+  it('N1 a report of somebody else about it is refused where it says something else, also once it was removed', async () => {
+    await register();
+    const { nodes } = house.runtime;
+    const asked = { id: own, plugins: [{ name: 'other', nodeId: 'n-9' }] };
+    const refused = await refusalOf(nodes.report(asked));
+    expect(refused.code).to.equal('NODE_REPORTED');
+    expect(refused.message).to.include("disk as 'n-1'");
+    expect((await status()).plugins.map(({ name }) => name)).to.deep.equal(['disk']);
+    await nodes.remove(own);
+    await house.rest();
+    expect((await refusalOf(nodes.report(asked))).code).to.equal('NODE_REPORTED');
+  });
+
+  it('N3 called down by mistake, it is ready again once somebody reports what it says itself', async () => {
+    await register();
+    const { plugins } = await status();
+    await house.runtime.nodes.down(own);
+    await house.runtime.nodes.report({ id: own, plugins });
+    expect((await status()).state).to.equal('ready');
+  });
+
+  it('N1 a runtime without node plugins reports no node of its own: somebody else may', async () => {
+    await house.runtime.nodes.report({ id: own, plugins: [{ name: 'disk', nodeId: 'n-1' }] });
+    expect((await status()).state).to.equal('ready');
   });
 
   it('N3 called down, it is so until the runtime starts again', async () => {
