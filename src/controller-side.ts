@@ -49,7 +49,7 @@ export interface ControllerSideOptions {
   runtime: RuntimeOptions;
   /** Ports and limits as all engines of the runtime have them. */
   engine: Pick<EngineOptions, 'store' | 'clock' | 'random' | 'logger' | 'policy'>;
-  lease: Pick<EngineOptions['lease'], 'owner' | 'holder' | 'ttlMs'>;
+  lease: Pick<EngineOptions['lease'], 'owner' | 'holder'>;
   /** Of the node's engine, which outlives every term here. */
   topics: Topics;
   /** Takes what is sent to the actors of this node. */
@@ -68,6 +68,8 @@ const defaultReconcileMs = 300_000;
 const followRetryMs = 1_000;
 /** One shard has them all. */
 const leaseName = 'volumes/0';
+/** From the last sign of life of the one that leads to the moment when another may. */
+const leaseTtlMs = 6_000;
 
 export class ControllerSide {
   readonly nodes: NodeManager;
@@ -121,6 +123,7 @@ export class ControllerSide {
       }),
     ];
     this.engine = electedEngine(options, kinds, {
+      hasControllers: () => plugins.list('csi-controller').length > 0,
       elected: () => {
         forget();
         this.#ownNode.begin();
@@ -150,7 +153,10 @@ export class ControllerSide {
         },
       }),
     });
-    this.nodes = new NodeManager({ engine: this.engine, clock, witness });
+    this.nodes = new NodeManager({
+      ...{ ...ports, witness },
+      ownReport: (id) => (id === runtime.nodeId ? this.#ownNode.report : undefined),
+    });
     const target = (node: string, plugin: string): NodeTarget => {
       this.engine.leader();
       return this.nodes.target(node, plugin);
@@ -249,21 +255,27 @@ export class ControllerSide {
 }
 
 function electedEngine(
-  { engine: ports, lease, topics, node, runtime }: ControllerSideOptions,
+  { engine: ports, lease: { owner, ...lease }, topics, node, runtime }: ControllerSideOptions,
   kinds: EngineOptions['kinds'],
-  { elected, resigned }: { elected: () => void; resigned: () => void },
+  { hasControllers, elected, resigned }: { hasControllers: () => boolean; elected: () => void; resigned: () => void },
 ): ElectedEngine {
-  const { clock, logger, store } = ports;
+  const { clock, random, logger, store } = ports;
   const { nodeId } = runtime;
   const holder = `node ${nodeId}, ${lease.holder}`;
   const versions = new Map(kinds.map(({ machine }) => [machine.id, String(machine.version ?? '1')]));
-  return new ElectedEngine({
+  const engine: ElectedEngine = new ElectedEngine({
     engine: () =>
       new Engine({
         ...ports,
         kinds,
         topics,
-        lease: { ...lease, name: leaseName, holder, covers: isClusterOwned, inUse: notLeader },
+        lease: {
+          ...{ ...(owner !== undefined && { owner }), name: leaseName, holder, ttlMs: leaseTtlMs },
+          ...{ covers: isClusterOwned, inUse: notLeader, wants: hasControllers },
+          wanted: () => {
+            if (!hasControllers()) engine.yield(yielding());
+          },
+        },
         elsewhere: node,
       }),
     prefixes: clusterOwnedPrefixes,
@@ -278,6 +290,7 @@ function electedEngine(
     }),
     topics,
     clock,
+    random,
     logger,
     elected: ({ epoch, tookOver }) => {
       // One that leads as it comes up has nothing new to say.
@@ -290,10 +303,19 @@ function electedEngine(
       resigned();
     },
   });
+  return engine;
 }
 
-const notLeader = (holder: string): StagecraftError =>
+function notLeader(holder: string, isSilent: boolean): StagecraftError {
+  const half = Math.ceil(leaseTtlMs / 2_000);
+  const message = isSilent
+    ? `nobody is known to lead volumes now: ${holder} led last, and has been silent for more than ${half} s; another agent takes over once its lease lapses, within ${half} s: ask again then`
+    : `volumes are led by ${holder}: ask that agent; this one takes over when that one stops, or has been silent for ${leaseTtlMs / 1_000} s`;
+  return new StagecraftError('NOT_LEADER', message);
+}
+
+const yielding = (): StagecraftError =>
   new StagecraftError(
     'NOT_LEADER',
-    `volumes are led by ${holder}: ask that agent; this one takes over when that one stops, or has been silent for some 15 s`,
+    'this agent has no controller plugins, and lets another one lead that has: nobody leads until that takes over, within seconds; ask again then',
   );

@@ -12,6 +12,7 @@ import { type Clock, pause } from './clock.js';
 import type { ActorView, AskOptions, Engine } from './engine.js';
 import type { ActorMessage, Inbox } from './inbox.js';
 import type { Logger } from './logger.js';
+import type { Random } from './random.js';
 import type { Cursor, Range, StorePage, TopicRow } from './store.js';
 import type { StoredViews } from './stored-views.js';
 import type { TopicReader } from './topic-reader.js';
@@ -27,6 +28,7 @@ export interface ElectedEngineOptions {
   /** Of an engine that outlives all terms. */
   topics: Topics;
   clock: Clock;
+  random: Pick<Random, 'next'>;
   logger: Logger;
   /** A term has begun, before anything is done in it. `tookOver`: others, or nobody, led while this one was up. */
   elected(term: { epoch: number; tookOver: boolean }): void;
@@ -41,8 +43,10 @@ interface Owed {
   applied(): void;
 }
 
-/** How often the one that stands by asks for the lease. */
-const retryMs = 1_000;
+/** How often the one that stands by asks for the lease, on average; one in step with another would ask in vain each time. */
+const retryMs = 250;
+/** After it has let another one lead: longer than that takes to ask. */
+const yieldMs = 3_000;
 
 export class ElectedEngine implements ActorDoor, Inbox {
   readonly #options: ElectedEngineOptions;
@@ -55,6 +59,9 @@ export class ElectedEngine implements ActorDoor, Inbox {
   /** Why nothing is asked of the engine; absent while it leads. */
   #refusal: StagecraftError | undefined = new StagecraftError('NOT_LEADER', 'it is not known yet who leads: ask again');
   #hasStoodBy = false;
+  /** Why it lets another one lead; absent: it does not. */
+  #yielded: StagecraftError | undefined;
+  #endTerm: (reason: StagecraftError) => void = () => {};
   #campaign: Promise<void> = Promise.resolve();
 
   constructor(options: ElectedEngineOptions) {
@@ -77,6 +84,12 @@ export class ElectedEngine implements ActorDoor, Inbox {
     return new Promise((decided) => {
       this.#campaign = this.#run(decided);
     });
+  }
+
+  /** Gives the lease back, so that another one leads that was refused it; stands by for a while before it asks again. */
+  yield(reason: StagecraftError): void {
+    this.#yielded = reason;
+    this.#endTerm(reason);
   }
 
   /** Ends the term, gives the lease back, and stands for no other. */
@@ -158,7 +171,9 @@ export class ElectedEngine implements ActorDoor, Inbox {
         await this.#endOfTerm();
       }
       decided();
-      if (!signal.aborted) await pause(clock, retryMs, signal);
+      const pauseMs = this.#yielded ? yieldMs : retryMs * (0.75 + this.#options.random.next() / 2);
+      this.#yielded = undefined;
+      if (!signal.aborted) await pause(clock, pauseMs, signal);
     }
   }
 
@@ -173,6 +188,10 @@ export class ElectedEngine implements ActorDoor, Inbox {
       return false;
     }
     if (this.#stop.signal.aborted) return false;
+    if (this.#yielded) {
+      await this.#renounce(this.#yielded);
+      return false;
+    }
     engine.observe((notice) => {
       for (const observer of this.#observers) observer(notice);
     });
@@ -195,21 +214,33 @@ export class ElectedEngine implements ActorDoor, Inbox {
   async #endOfTerm(): Promise<void> {
     const reason = await new Promise<StagecraftError | undefined>((resolve) => {
       const unsubscribe = onAbort(this.#stop.signal, () => resolve(undefined));
-      void this.#engine.lost.then((lost) => {
+      const end = (lost: StagecraftError): void => {
         unsubscribe();
         resolve(lost);
-      });
+      };
+      this.#endTerm = end;
+      void this.#engine.lost.then(end);
+      // Asked for while what there is was brought back.
+      if (this.#yielded) end(this.#yielded);
     });
+    this.#endTerm = () => {};
     if (!reason) return;
+    if (reason === this.#yielded) return this.#resign(reason);
     const message = `${reason.message}: it leads now, and goes on with what was asked for here; ask again who it is`;
     await this.#resign(new StagecraftError('NOT_LEADER', message, { cause: reason }));
   }
 
   async #resign(reason: StagecraftError): Promise<void> {
+    this.#refusal = reason;
+    this.#options.resigned(reason);
+    await this.#renounce(reason);
+  }
+
+  /** Gives the lease back; the next term has an engine of its own. */
+  async #renounce(reason: StagecraftError): Promise<void> {
     const engine = this.#engine;
     this.#refusal = reason;
     this.#hasStoodBy = true;
-    this.#options.resigned(reason);
     // Whatever it still writes, or its calls still do, the store and the next leader are prepared for.
     await engine.stop().catch((error: unknown) => {
       this.#options.logger.warn({}, `a term did not end in order: ${messageOf(error)}`);

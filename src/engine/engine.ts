@@ -17,7 +17,7 @@ import { EffectRunner } from './effect-runner.js';
 import type { ActorKind } from './effects.js';
 import { decodeEntry, decodeEnvelope, type JournalEntry } from './envelope.js';
 import type { ActorMessage, Inbox } from './inbox.js';
-import { LeaseKeeper, type LeaseRequest } from './lease-keeper.js';
+import { type InUse, LeaseKeeper, type LeaseRequest } from './lease-keeper.js';
 import type { Logger } from './logger.js';
 import type { Request } from './mail.js';
 import { type ActorPolicy, defaultPolicy } from './policy.js';
@@ -46,7 +46,9 @@ export interface EngineOptions {
   lease: Omit<LeaseRequest, 'owner'> & {
     owner?: string;
     covers?(address: string): boolean;
-    inUse?(holder: string): StagecraftError;
+    inUse?: InUse;
+    /** Told, while it is held, that another one was refused it and wants it. */
+    wanted?(): void;
   };
   /** Takes the messages to addresses that the lease does not cover; default: they stay owed. */
   elsewhere?: Inbox;
@@ -95,7 +97,7 @@ export class Engine implements Inbox {
   readonly #deliveries: Deliveries;
   readonly #leases: LeaseKeeper;
   readonly #leaseRequest: LeaseRequest;
-  readonly #inUse: ((holder: string) => StagecraftError) | undefined;
+  readonly #inUse: InUse | undefined;
   readonly #covers: (address: string) => boolean;
   readonly #elsewhere: Inbox | undefined;
   readonly #actors: Actors;
@@ -147,6 +149,7 @@ export class Engine implements Inbox {
       },
       lost: (reason) => this.#fence(reason),
       forgotten: () => this.#suspect('it does not know of our lease'),
+      wanted: () => lease.wanted?.(),
     });
     // A lapsed lease may be somebody else's by now, and a store that forgot may have forgotten why an effect was asked for.
     this.#gate = new EffectGate(clock, timers, () => this.#leases.held && this.#checks === 0);
@@ -154,7 +157,7 @@ export class Engine implements Inbox {
       this.#tellLost = resolve;
     });
     const incarnation = random.id();
-    const { covers = () => true, inUse, ...request } = lease;
+    const { covers = () => true, inUse, wanted: _, ...request } = lease;
     this.#covers = covers;
     this.#inUse = inUse;
     this.#leaseRequest = { owner: incarnation, ...request };

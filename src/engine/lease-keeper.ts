@@ -15,7 +15,12 @@ export interface LeaseRequest {
   ttlMs: number;
   /** Who we are, for those who are refused because of us. */
   holder: string;
+  /** Whether its holder is to find, where it is refused, that it is wanted; default: no. */
+  wants?(): boolean;
 }
+
+/** What `acquire` throws where somebody else holds the lease. `isSilent`: that was not heard of for half of its time. */
+export type InUse = (holder: string, isSilent: boolean) => StagecraftError;
 
 /** Who is told what becomes of the lease. */
 export interface LeaseEvents {
@@ -27,6 +32,8 @@ export interface LeaseEvents {
   forgotten(): void;
   /** Somebody else may write these actors. */
   lost(reason: StagecraftError): void;
+  /** It is held, and another one was refused it and wants it. */
+  wanted(): void;
 }
 
 export class LeaseKeeper {
@@ -52,13 +59,16 @@ export class LeaseKeeper {
   }
 
   /** @param inUse what it throws where somebody else holds it; default: NODE_IN_USE, naming the holder */
-  async acquire(request: LeaseRequest, inUse?: (holder: string) => StagecraftError): Promise<void> {
+  async acquire(request: LeaseRequest, inUse?: InUse): Promise<void> {
     const askedAtMs = this.#clock.monotonicMs();
-    const result = await this.#store.acquireLease(request);
-    if (result.status === 'held') throw inUse?.(result.holder) ?? nodeInUse(request, result.holder);
+    const { wants, ...asked } = request;
+    const result = await this.#store.acquireLease({ ...asked, ...(wants?.() && { wants: true }) });
+    if (result.status === 'held')
+      throw inUse?.(result.holder, result.isSilent === true) ?? nodeInUse(request, result.holder);
     this.#request = request;
     this.#sinceMs = this.#clock.monotonicMs();
     this.#held(result.lease, askedAtMs);
+    if (result.wanted) this.#events.wanted();
   }
 
   /** When it was acquired, on the monotonic clock: no runtime before this one has begun anything since. */
@@ -114,7 +124,10 @@ export class LeaseKeeper {
     const askedAtMs = this.#clock.monotonicMs();
     const renewed = await this.#store.renewLease(lease).catch(() => undefined);
     if (this.#over || this.#lease !== lease || !this.held) return; // asked for again by now
-    if (renewed) this.#held(lease, askedAtMs);
+    if (renewed) {
+      this.#held(lease, askedAtMs);
+      if (renewed === 'wanted') this.#events.wanted();
+    }
     // No answer is no loss yet: asked again until the lease has lapsed here.
     else if (renewed === undefined) this.#renewAfter(lease.ttlMs / 10, lease);
     else {
@@ -136,7 +149,8 @@ export class LeaseKeeper {
   async #reclaim(lease: Lease): Promise<void> {
     if (!this.#request) return;
     const askedAtMs = this.#clock.monotonicMs();
-    const asked = { ...this.#request, above: lease.epoch };
+    const { wants: _, ...request } = this.#request;
+    const asked = { ...request, above: lease.epoch };
     const result = await this.#store.acquireLease(asked).catch(() => undefined);
     if (this.#over) {
       this.#giveBack(result);

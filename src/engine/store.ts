@@ -27,13 +27,21 @@ export interface LeaseAsked {
   holder: string;
   /** The new epoch is higher than this one too: a store that lost writes may count from too low. */
   above?: number;
+  /** Where it is refused, the wish for it is kept for `ttlMs`: its holder finds that as it renews. */
+  wants?: boolean;
 }
 
+/** False: lost. `wanted`: renewed, and another owner was refused it and wants it. */
+export type Renewal = boolean | 'wanted';
+
 export type LeaseResult =
-  /** `since`: the epoch from which on this owner was the only one to be granted it, so that nobody else has acted. */
-  | { status: 'granted'; lease: Lease; since: number }
-  /** Somebody else holds it; `holder` is the text that they gave. */
-  | { status: 'held'; holder: string };
+  /**
+   * `since`: the epoch from which on this owner was the only one to be granted it, so that nobody else has acted.
+   * `wanted`: another owner was refused it and wants it.
+   */
+  | { status: 'granted'; lease: Lease; since: number; wanted?: true }
+  /** Somebody else holds it; `holder` is the text that they gave. `isSilent`: it was not renewed for half of its time. */
+  | { status: 'held'; holder: string; isSilent?: true };
 
 /** One actor's latest committed state. A tombstone (`gone`) is what a deleted actor leaves. */
 export interface StoredRecord {
@@ -160,8 +168,7 @@ export interface Store {
   close(): Promise<void>;
 
   acquireLease(request: LeaseAsked): Promise<LeaseResult>;
-  /** Answers false where the lease was lost. */
-  renewLease(lease: Lease): Promise<boolean>;
+  renewLease(lease: Lease): Promise<Renewal>;
   releaseLease(lease: Lease): Promise<void>;
 
   /** Tombstones included. */

@@ -3,7 +3,7 @@
  * What outlives them (epochs, and who held each of them last) is the store's to keep.
  */
 
-import type { Lease, LeaseAsked } from '../engine/store.js';
+import type { Lease, LeaseAsked, LeaseResult, Renewal } from '../engine/store.js';
 
 /** Milliseconds that never go back, from any start. */
 export type MonotonicMs = () => number;
@@ -30,18 +30,38 @@ interface Held {
   lapsesAtMs: number;
 }
 
+/** Of an owner who was refused. */
+interface Wish {
+  owner: string;
+  lapsesAtMs: number;
+}
+
 export class LeaseTable {
   readonly #held = new Map<string, Held>();
+  readonly #wishes = new Map<string, Wish>();
   readonly #monotonicMs: MonotonicMs;
 
   constructor(monotonicMs: MonotonicMs) {
     this.#monotonicMs = monotonicMs;
   }
 
-  /** The words of the other owner who holds `name`; undefined where `owner` may have it. */
-  rivalOf(name: string, owner: string): string | undefined {
+  /** The refusal, where another owner holds the lease; undefined where it may be granted. */
+  refusalOf({ name, owner, ttlMs, wants }: LeaseAsked): Extract<LeaseResult, { status: 'held' }> | undefined {
     const held = this.#live(name);
-    return held === undefined || held.lease.owner === owner ? undefined : held.holder;
+    if (held === undefined || held.lease.owner === owner) return undefined;
+    const nowMs = this.#monotonicMs();
+    if (wants) this.#wishes.set(name, { owner, lapsesAtMs: nowMs + ttlMs });
+    const isSilent = held.lapsesAtMs - nowMs < held.lease.ttlMs / 2;
+    return { status: 'held', holder: held.holder, ...(isSilent && { isSilent }) };
+  }
+
+  /** Whether another owner was refused it and wants it. */
+  isWanted({ name, owner }: Pick<Lease, 'name' | 'owner'>): boolean {
+    const wish = this.#wishes.get(name);
+    if (wish === undefined) return false;
+    const isOver = wish.owner === owner || wish.lapsesAtMs <= this.#monotonicMs();
+    if (isOver) this.#wishes.delete(name);
+    return !isOver;
   }
 
   grant(lease: Lease, holder: string): void {
@@ -49,11 +69,11 @@ export class LeaseTable {
   }
 
   /** A lapsed lease is lost even if nobody took it: its owner may have been thought dead meanwhile. */
-  renew(lease: Lease): boolean {
+  renew(lease: Lease): Renewal {
     const held = this.#own(lease);
     if (held === undefined) return false;
     held.lapsesAtMs = this.#monotonicMs() + lease.ttlMs;
-    return true;
+    return this.isWanted(lease) ? 'wanted' : true;
   }
 
   release(lease: Lease): void {
@@ -62,6 +82,7 @@ export class LeaseTable {
 
   clear(): void {
     this.#held.clear();
+    this.#wishes.clear();
   }
 
   #own(lease: Lease): Held | undefined {

@@ -19,6 +19,7 @@ import type {
   LeaseResult,
   OutboxRow,
   Range,
+  Renewal,
   Store,
   StoredRecord,
   StorePage,
@@ -84,18 +85,18 @@ class LmdbStore implements Store {
   }
 
   async acquireLease(asked: LeaseAsked): Promise<LeaseResult> {
-    const { name, owner, holder } = asked;
+    const { name, holder } = asked;
     checkName(name);
     return this.#write((env) => {
-      const rival = this.#leases.rivalOf(name, owner);
-      if (rival !== undefined) return { status: 'held', holder: rival };
+      const refusal = this.#leases.refusalOf(asked);
+      if (refusal) return refusal;
       const { lease, since } = rows.grantLease(env, asked);
       this.#leases.grant(lease, holder);
-      return { status: 'granted', lease, since };
+      return { status: 'granted', lease, since, ...(this.#leases.isWanted(lease) && { wanted: true }) };
     });
   }
 
-  async renewLease(lease: Lease): Promise<boolean> {
+  async renewLease(lease: Lease): Promise<Renewal> {
     this.#opened();
     return this.#leases.renew(lease);
   }

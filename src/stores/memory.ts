@@ -17,6 +17,7 @@ import type {
   LeaseResult,
   OutboxRow,
   Range,
+  Renewal,
   Store,
   StoredRecord,
   StorePage,
@@ -81,18 +82,18 @@ class MemoryStore implements Store {
     this.#checkOpen();
     const { name, owner, ttlMs, holder } = asked;
     checkName(name);
-    const rival = this.#leases.rivalOf(name, owner);
-    if (rival !== undefined) return { status: 'held', holder: rival };
+    const refusal = this.#leases.refusalOf(asked);
+    if (refusal) return refusal;
     const lastEpoch = this.#epochs.get(name) ?? 0;
     const lease = { name, epoch: nextEpoch(lastEpoch, asked), owner, ttlMs };
     this.#epochs.set(name, lease.epoch);
     const last = holderAfter(this.#lastHolders.get(name), owner, lease.epoch);
     this.#lastHolders.set(name, last);
     this.#leases.grant(lease, holder);
-    return { status: 'granted', lease, since: last.since };
+    return { status: 'granted', lease, since: last.since, ...(this.#leases.isWanted(lease) && { wanted: true }) };
   }
 
-  async renewLease(lease: Lease): Promise<boolean> {
+  async renewLease(lease: Lease): Promise<Renewal> {
     this.#checkOpen();
     return this.#leases.renew(lease);
   }

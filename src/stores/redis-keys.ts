@@ -39,6 +39,8 @@ export class RedisKeys {
   lease = (name: string): string => this.#named('l', name);
   /** String that lapses with the lease: the epoch that holds it */
   held = (name: string): string => this.#named('h', name);
+  /** String that lapses: the owner who was refused the lease last, and wants it */
+  wish = (name: string): string => this.#named('w', name);
 
   /** The bucket's zsets, ordered by name alone, and the hash that counts what must be in them. */
   index = (bucket: number): string => this.#of(bucket, 'index');

@@ -102,15 +102,30 @@ local rows = redis.call('XRANGE', KEYS[1], '0-' .. ARGV[1], '+', 'COUNT', ARGV[2
 return {rows, newest, oldest}
 `);
 
-/** KEYS: lease, held. ARGV: owner, ttlMs, holder, above. Answers {epoch, since} or who holds it. */
-export const acquireScript = script(`
-local last = redis.call('HMGET', KEYS[1], 'epoch', 'owner', 'holder', 'since')
-if last[2] and last[2] ~= ARGV[1] and redis.call('EXISTS', KEYS[2]) == 1 then return last[3] end
+/** In a script with the keys of a lease: whether the wish of another owner is kept. */
+const wanted = `
+local function wanted(key, owner)
+  local wish = redis.call('GET', key)
+  return wish and wish ~= owner and 1 or 0
+end
+`;
+
+/**
+ * KEYS: lease, held, wish. ARGV: owner, ttlMs, holder, above, whether it wants it. Answers {epoch, since, whether another wants
+ * it}, or {who holds it, whether that is silent}.
+ */
+export const acquireScript = script(`${wanted}
+local last = redis.call('HMGET', KEYS[1], 'epoch', 'owner', 'holder', 'since', 'ttl')
+local left = redis.call('PTTL', KEYS[2])
+if last[2] and last[2] ~= ARGV[1] and left ~= -2 then
+  if ARGV[5] == '1' then redis.call('SET', KEYS[3], ARGV[1], 'PX', ARGV[2]) end
+  return {last[3], left * 2 < tonumber(last[5] or '0') and 1 or 0}
+end
 local epoch = string.format('%.0f', math.max(tonumber(last[1] or '0'), tonumber(ARGV[4])) + 1)
 local since = last[2] == ARGV[1] and last[4] or epoch
-redis.call('HSET', KEYS[1], 'epoch', epoch, 'owner', ARGV[1], 'holder', ARGV[3], 'since', since)
+redis.call('HSET', KEYS[1], 'epoch', epoch, 'owner', ARGV[1], 'holder', ARGV[3], 'since', since, 'ttl', ARGV[2])
 redis.call('SET', KEYS[2], epoch, 'PX', ARGV[2])
-return {epoch, since}
+return {epoch, since, wanted(KEYS[3], ARGV[1])}
 `);
 
 /** KEYS: fences. ARGV: lease, epoch, owner. Commits of the bucket under an older epoch are refused from here on. */
@@ -119,13 +134,13 @@ local epoch = tonumber(string.match(redis.call('HGET', KEYS[1], ARGV[1]) or '0',
 if epoch <= tonumber(ARGV[2]) then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2] .. ' ' .. ARGV[3]) end
 `);
 
-/** KEYS: lease, held. ARGV: owner, epoch, ttlMs. */
-export const renewScript = script(`
+/** KEYS: lease, held, wish. ARGV: owner, epoch, ttlMs. Answers 0: lost, 1: renewed, 2: renewed, and another wants it. */
+export const renewScript = script(`${wanted}
 if redis.call('GET', KEYS[2]) ~= ARGV[2] or redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
-return redis.call('PEXPIRE', KEYS[2], ARGV[3])
+return redis.call('PEXPIRE', KEYS[2], ARGV[3]) + wanted(KEYS[3], ARGV[1])
 `);
 
-/** KEYS: lease, held. ARGV: owner, epoch. A lease that lapsed is given back too, unless somebody has taken it. */
+/** KEYS: lease, held, wish. ARGV: owner, epoch. A lease that lapsed is given back too, unless somebody has taken it. */
 export const releaseScript = script(`
 local last = redis.call('HMGET', KEYS[1], 'owner', 'epoch')
 if last[1] ~= ARGV[1] or last[2] ~= ARGV[2] then return end

@@ -17,6 +17,7 @@ import type {
   LeaseResult,
   OutboxRow,
   Range,
+  Renewal,
   Store,
   StoredRecord,
   StoreEvents,
@@ -85,12 +86,16 @@ class RedisStore implements Store {
     this.#isOpen = false;
   }
 
-  async acquireLease({ name, owner, ttlMs, holder, above = 0 }: LeaseAsked): Promise<LeaseResult> {
+  async acquireLease({ name, owner, ttlMs, holder, above = 0, wants = false }: LeaseAsked): Promise<LeaseResult> {
     checkName(name);
-    const args = [owner, String(ttlMs), holder, String(above)];
+    const args = [owner, String(ttlMs), holder, String(above), wants ? '1' : '0'];
     const reply = await this.#write(call(scripts.acquireScript, bucketOf(name), this.#leaseKeys(name), args));
-    if (typeof reply === 'string') return { status: 'held', holder: reply };
-    const [epoch, since] = rowOf(reply);
+    const row = rowOf(reply);
+    if (row.length === 2) {
+      const [rival, isSilent] = row;
+      return { status: 'held', holder: textOf(rival), ...(numberOf(isSilent) === 1 && { isSilent: true }) };
+    }
+    const [epoch, since, isWanted] = row;
     // Before it is granted: whoever held it before must not get anything written any more.
     const fences = allBuckets.map((bucket) =>
       call(scripts.fenceScript, bucket, [this.#keys.fences(bucket)], [name, textOf(epoch), owner]),
@@ -103,12 +108,13 @@ class RedisStore implements Store {
       await this.releaseLease(lease).catch(() => {});
       throw cause;
     }
-    return { status: 'granted', lease, since: numberOf(since) };
+    return { status: 'granted', lease, since: numberOf(since), ...(numberOf(isWanted) === 1 && { wanted: true }) };
   }
 
-  async renewLease({ name, owner, epoch, ttlMs }: Lease): Promise<boolean> {
+  async renewLease({ name, owner, epoch, ttlMs }: Lease): Promise<Renewal> {
     const args = [owner, String(epoch), String(ttlMs)];
-    return (await this.#write(call(scripts.renewScript, bucketOf(name), this.#leaseKeys(name), args))) === 1;
+    const renewed = await this.#write(call(scripts.renewScript, bucketOf(name), this.#leaseKeys(name), args));
+    return renewed === 2 ? 'wanted' : renewed === 1;
   }
 
   async releaseLease({ name, owner, epoch }: Lease): Promise<void> {
@@ -259,7 +265,7 @@ class RedisStore implements Store {
   }
 
   #leaseKeys(name: string): string[] {
-    return [this.#keys.lease(name), this.#keys.held(name)];
+    return [this.#keys.lease(name), this.#keys.held(name), this.#keys.wish(name)];
   }
 
   async #records(addresses: string[]): Promise<(StoredRecord | undefined)[]> {

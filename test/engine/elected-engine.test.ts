@@ -29,10 +29,13 @@ describe('an elected engine', () => {
   let seeds: number;
   let left: Side;
   let right: Side;
+  /** Those that are to lead, where one of them can. */
+  const fit = new Set<string>();
 
   beforeEach(async () => {
     lab = new Lab();
     seeds = 0;
+    fit.clear();
     await lab.data.open();
     left = await side('left');
     right = await side('right');
@@ -63,7 +66,13 @@ describe('an elected engine', () => {
         new Engine({
           ...ports,
           store: handle,
-          lease: { name: 'shared/0', holder: name, ttlMs: leaseTtlMs, covers: isShared, inUse },
+          lease: {
+            ...{ name: 'shared/0', holder: name, ttlMs: leaseTtlMs, covers: isShared, inUse },
+            wants: () => fit.has(name),
+            wanted: () => {
+              if (!fit.has(name)) elected.yield(new StagecraftError('NOT_LEADER', 'another one is to lead'));
+            },
+          },
           topics: own.topics,
           elsewhere: own,
         }),
@@ -71,6 +80,7 @@ describe('an elected engine', () => {
       stored: new StoredViews({ store: handle, clock, versionOf: () => '1', unreadable: inUse }),
       topics: own.topics,
       clock,
+      random: seededRandom(seeds),
       logger: silentLogger,
       elected: ({ epoch }) => void elections.push(epoch),
       resigned: (reason) => resigned.push(reason),
@@ -96,6 +106,38 @@ describe('an elected engine', () => {
     expect(await notes(left, 'desk/shared/a')).to.deep.equal(['there']);
     expect(await notes(left, 'desk/left/a')).to.deep.equal(['and back']);
     expect((await lab.data.unsettled({ prefix: '', limit: 10 })).rows).to.deep.equal([]);
+  });
+
+  const leads = ({ elected }: Side): boolean => elected.refusal === undefined;
+
+  it('one that is fit is refused: the unfit one gives the lease back, and takes it no more while that leads', async () => {
+    await left.elected.ask('desk/shared/a', note('one'));
+    fit.add('right');
+    await lab.clock.advance(leaseTtlMs);
+    expect([leads(left), leads(right)]).to.deep.equal([false, true]);
+    expect(left.resigned.map(({ message }) => message)).to.deep.equal(['another one is to lead']);
+    expect(await notes(right, 'desk/shared/a')).to.deep.equal(['one']);
+    await lab.clock.advance(20 * leaseTtlMs);
+    expect([left.elections, right.elections].map(({ length }) => length)).to.deep.equal([1, 1]);
+  });
+
+  it('a fit one waits for the lease of the one that leads: an unfit one that is granted it first begins no term', async () => {
+    fit.add('left').add('right');
+    const third = await side('third');
+    await lab.clock.advance(1_000);
+    await stop(left);
+    await lab.clock.advance(5_000);
+    expect([leads(right), leads(third)]).to.deep.equal([true, false]);
+    expect(third.elections).to.deep.equal([]);
+  });
+
+  it('the fit one that waits is gone: the unfit one leads on, or leads again', async () => {
+    fit.add('right');
+    await lab.clock.advance(leaseTtlMs);
+    await stop(right);
+    await lab.clock.advance(2 * leaseTtlMs);
+    expect(leads(left)).to.equal(true);
+    expect(left.elections).to.have.length(2);
   });
 
   it('a message to what another process leads stays owed, and is applied in order, once, when it leads here', async () => {

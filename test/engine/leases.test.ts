@@ -91,6 +91,7 @@ describe('leases', () => {
     const keeper = new LeaseKeeper(store, lab.clock, {
       lapsed: ignore,
       regained: ignore,
+      wanted: ignore,
       forgotten: ignore,
       lost: ignore,
     });

@@ -35,7 +35,7 @@ export async function redisHarness(options: RedisStoreOptions, urls: string[]): 
       for (const client of clients) client.disconnect();
     },
     async elapse(ms) {
-      for (const client of clients) await hasten(client, `${prefix}*:h:*`, ms);
+      for (const kind of ['h', 'w']) for (const client of clients) await hasten(client, `${prefix}*:${kind}:*`, ms);
     },
   };
 }

@@ -17,7 +17,7 @@ import { interceptedStore } from '../engine/intercepted-store.js';
 import { type Call, FakePlugin, type Step } from '../volumes/fake-plugin.js';
 import { nodes, pluginName } from '../volumes/volume-house.js';
 
-export const leaseTtlMs = 15_000;
+export const leaseTtlMs = 6_000;
 
 export interface LogLine {
   level: 'info' | 'warn' | 'error';

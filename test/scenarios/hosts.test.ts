@@ -4,6 +4,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
+import type { AgentReport } from '../../src/agent/api.js';
+import { askAgent } from '../../src/cli/client.js';
 import type { Volume } from '../../src/volumes/volume-view.js';
 import { freshPrefix, sharedUrl, sweep } from '../redis/shared.js';
 import { AgentProcess, mainPath, makePlace, type Place, removePlace } from './agent-process.js';
@@ -42,12 +44,22 @@ describe('several hosts on one Redis', function () {
     return place;
   };
 
-  async function start(place: Place): Promise<AgentProcess> {
+  /** A host without plugins. */
+  const bareHost = (nodeId: string): Place => {
+    const place = makePlace({}, { nodeId, tasks: [], store: { redis: { url, prefix } } });
+    places.push(place);
+    return place;
+  };
+
+  async function start(place: Place, ready = /plugin hostpath \(csi-controller\): healthy/): Promise<AgentProcess> {
     const agent = new AgentProcess(place);
     agents.set(place, agent);
-    await agent.line(/plugin hostpath \(csi-controller\): healthy/);
+    await agent.line(ready);
     return agent;
   }
+
+  const report = async ({ socketPath }: Place): Promise<AgentReport> =>
+    (await askAgent(socketPath, 'GET', '/v1/agent')) as AgentReport;
 
   /** Beside the agents, whose output is read meanwhile. */
   function cli({ configPath }: Place, ...args: string[]): Promise<Ended> {
@@ -97,5 +109,34 @@ describe('several hosts on one Redis', function () {
     await leads(again, said);
     await eventually('it is deleted', async () => (await volumeOf(one, 'data')) === undefined);
     expect(contentOf(one)).to.deep.equal([]);
+  });
+
+  it('an agent without controllers came first and leads: it lets one lead that has controllers', async () => {
+    const [bare, full] = [bareHost('a'), host('b')];
+    const first = await start(bare, /^ {2}api /);
+    expect(await report(bare)).to.include({ leads: true });
+    const second = await start(full);
+    await leads(second, 0);
+    expect(await report(bare)).to.include({ leads: false });
+    await eventually('it is made', async () => {
+      return (await cli(full, 'volume', 'create', 'data', '--plugin', 'hostpath')).status === 0;
+    });
+    await second.kill('SIGKILL');
+    await leads(first, 0);
+  });
+
+  it('the leader is killed: one with controllers leads next, and nobody is told meanwhile to ask the dead one', async () => {
+    const [bare, one, two] = [bareHost('a'), host('b'), host('c')];
+    const first = await start(one);
+    await start(bare, /^ {2}api /);
+    const next = await start(two);
+    expect((await report(bare)).reason).to.match(/^volumes are led by node b/);
+    await first.kill('SIGKILL');
+    await eventually('its silence is told', async () => {
+      return (await report(bare)).reason?.startsWith('nobody is known to lead volumes now: node b') === true;
+    });
+    await leads(next, 0);
+    expect(await report(bare)).to.include({ leads: false });
+    expect((await cli(two, 'volume', 'create', 'data', '--plugin', 'hostpath')).status).to.equal(0);
   });
 });

@@ -87,6 +87,26 @@ export function leaseSection({ describe, it }: TestRunner, subject: Subject): vo
       assertHas(await ask('a'), { status: 'held' });
     });
 
+    it('its holder finds, as it renews, that another was refused and wants it, until that has it', async () => {
+      const lease = await acquire('a');
+      await ask('b');
+      assert.equal(await renews(lease), true);
+      await ask('b', { wants: true });
+      assert.equal(await renews(lease), 'wanted');
+      assert.equal(await renews({ ...lease, owner: 'b' }), false);
+      await giveBack(lease);
+      const next = await grant('b');
+      assert.equal('wanted' in next, false);
+      assert.equal(await renews(next.lease), true);
+    });
+
+    it('whoever is granted it while another wants it hears so', async () => {
+      const lease = await acquire('a');
+      await ask('b', { wants: true });
+      await giveBack(lease);
+      assertHas(await ask('c'), { status: 'granted', wanted: true });
+    });
+
     it('one that was never granted is given back, then nothing changes', async () => {
       await giveBack({ name: 'node/n1', epoch: 5, owner: 'a', ttlMs: 1_000 });
       assertHas(await grant('a'), { since: 1 });
@@ -132,6 +152,19 @@ export function leaseSection({ describe, it }: TestRunner, subject: Subject): vo
       await lapse();
       assert.equal(await renews(lease), false);
       assertHas(await acquire('a'), { epoch: 2 });
+    });
+
+    it('one that was not renewed for half of its term is held in silence', async () => {
+      await acquire('a');
+      await subject.elapse(subject.leaseTtlMs * 0.7);
+      assert.deepEqual(await ask('b'), { status: 'held', holder: 'agent a', isSilent: true });
+    });
+
+    it('a wish of one who was refused is gone after its term', async () => {
+      const lease = await acquire('a', { ttlMs: 60_000 });
+      await ask('b', { wants: true });
+      await lapse();
+      assert.equal(await renews(lease), true);
     });
 
     it('a term is that of its own lease', async () => {
