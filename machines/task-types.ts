@@ -68,6 +68,8 @@ export interface ReadyReport {
   /** The driver's own name. */
   pluginName: string;
   vendorVersion: string;
+  /** Its process serves its socket itself, or one in its session does. Absent: not known, as where that is in a container. */
+  isServing?: true;
 }
 
 /** The instances that a run is registered as. */

@@ -29,7 +29,7 @@ import { Expansions } from './mounts/expansions.js';
 import { Holds } from './mounts/holds.js';
 import { hostTool } from './mounts/host-tool.js';
 import { MountDesk } from './mounts/mount-desk.js';
-import { mountKind } from './mounts/mount-kind.js';
+import { mountKind, type NodeProcesses } from './mounts/mount-kind.js';
 import { MountTables } from './mounts/mount-tables.js';
 import { MountUndoing } from './mounts/mount-undoing.js';
 import type { MountStatus } from './mounts/mount-view.js';
@@ -61,6 +61,7 @@ export interface NodeSideOptions {
   isTasked: IsTasked;
   /** Where a plugin sees what is its own on this host, if elsewhere. */
   baseDirOf(plugin: string): string | undefined;
+  processes: NodeProcesses;
 }
 
 /** Node calls have at least this: some drivers take half a minute to answer for a busy mount. */
@@ -132,7 +133,7 @@ export class NodeSide {
     });
     this.kinds = [
       mountKind({
-        ...{ nodeId, node, claims, paths, tables, baseDirOf, bootId, timeoutMs },
+        ...{ nodeId, node, claims, paths, tables, baseDirOf, bootId, timeoutMs, processes: options.processes },
         calls: new PluginCalls({
           access,
           secrets,

@@ -34,6 +34,7 @@ import { drainAgain, Root, registryKind } from './root.js';
 import { checkOptions, type RuntimeOptions } from './runtime-options.js';
 import { lmdbStore } from './stores/lmdb.js';
 import { taskKind } from './tasks/kinds.js';
+import { haveNodeCallsEnded, nodeCallsProcess } from './tasks/own-process.js';
 import { TaskLogs } from './tasks/task-logs.js';
 import { type TaskStatus, TaskSupervisor } from './tasks/task-supervisor.js';
 import type { NodeManager } from './volumes/node-manager.js';
@@ -168,6 +169,10 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     plugins: () => plugins,
     isTasked,
     baseDirOf: (plugin) => taskOf(plugin)?.spec.stagePublishBaseDir,
+    processes: {
+      of: (plugin) => nodeCallsProcess(engine, nodeId, plugin),
+      hasEnded: haveNodeCallsEnded,
+    },
   });
   const engine: Engine = new Engine({
     ...{ store: shared.handle(), clock, random, logger, policy },

@@ -37,6 +37,8 @@ export interface Work<TAnswer> {
   hindrance?(sight: Admitted['sight']): CallFailure | undefined;
   /** The answer where nothing has to be called; where it rejects, that can't be told yet, and no call was made. */
   without?(sight: Admitted['sight']): TAnswer | undefined | Promise<TAnswer | undefined>;
+  /** Whether the plugin is another one by now than its machine has committed: then it is asked for again, at once. */
+  isOutdated?(): boolean;
   /** What has to be so on this host before the call: where it rejects, no call was made. */
   prepare?(): Promise<void>;
   call(client: unknown, bounds: CallBounds, sight: Admitted['sight']): Promise<TAnswer>;
@@ -53,6 +55,8 @@ export type PluginCall = Pick<VolumeCall, 'plugin' | 'secrets' | 'isForced' | 'h
 
 /** How often it is looked whether a call for another node may be made here. */
 const elsewhereLookMs = 30_000;
+/** How often it is looked whether who an earlier call went to has ended. */
+const recipientLookMs = 1_000;
 /** How long a forced request waits for a plugin. */
 const forcedWaitMs = 10_000;
 
@@ -71,8 +75,10 @@ export class PluginCalls {
     if (run.recovered || run.attempt > 1) return anew('failed', 'it may have been made by a run before a restart');
     if (this.#isElsewhere(run) && this.#options.access.isClosed(run.input.plugin))
       return this.#away(run, () => this.#options.access.isClosed(run.input.plugin));
-    const clearInMs = run.clearInMs();
-    if (clearInMs > 0) return this.#overtaken(run, clearInMs);
+    if (run.clearInMs() > 0) {
+      const isWorthAsking = await run.endDoubts();
+      if (run.clearInMs() > 0) return this.#overtaken(run, isWorthAsking);
+    }
     const { plugin } = run.input;
     const keys = (work.volumes ?? []).map((csiId) => lockKey(plugin, csiId));
     if (!this.#locks.take(keys)) {
@@ -116,16 +122,17 @@ export class PluginCalls {
   }
 
   /** What it undoes would come after it. */
-  async #overtaken(run: EffectCall<PluginCall>, clearInMs: number): Promise<CallOutcome<never>> {
+  async #overtaken(run: EffectCall<PluginCall>, mayEndBefore: boolean): Promise<CallOutcome<never>> {
     const { clock } = this.#options;
-    const until = new Date(clock.now() + clearInMs).toISOString();
-    run.waits(
-      awaits(
-        run,
-        `an earlier call that this one undoes may still be under way at the plugin, until ${until} at the latest`,
-      ),
-    );
-    await pause(clock, clearInMs, run.signal);
+    const until = new Date(clock.now() + run.clearInMs()).toISOString();
+    const orBefore = mayEndBefore ? ', or until the process that it went to has ended' : '';
+    const reason = 'an earlier call that this one undoes may still be under way at the plugin, until';
+    run.waits(awaits(run, `${reason} ${until} at the latest${orBefore}`));
+    let isWorthAsking = mayEndBefore;
+    for (let leftMs = run.clearInMs(); leftMs > 0 && !run.signal.aborted; leftMs = run.clearInMs()) {
+      await pause(clock, isWorthAsking ? Math.min(leftMs, recipientLookMs) : leftMs, run.signal);
+      if (isWorthAsking) isWorthAsking = await run.endDoubts();
+    }
     return anew('not-begun', 'nothing that it undoes is under way any more');
   }
 
@@ -193,7 +200,9 @@ export class PluginCalls {
         return await this.#away(run);
       }
       const bounds = new Bounds(run, await this.#secrets(run));
+      const wasOutdated = work.isOutdated?.();
       const client = await admitted.client();
+      if (wasOutdated || work.isOutdated?.()) return anew('not-begun', `plugin '${plugin}' is another process by now`);
       if (work.prepare) await work.prepare();
       run.sent();
       isSent = true;

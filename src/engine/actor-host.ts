@@ -9,7 +9,7 @@ import type { Actors } from './actors.js';
 import { type Clock, pause } from './clock.js';
 import type { Committer } from './committer.js';
 import type { Deliveries } from './deliveries.js';
-import { isNegated } from './doubts.js';
+import { allRecipients, isNegated } from './doubts.js';
 import type { EffectGate } from './effect-gate.js';
 import type { EffectRunner } from './effect-runner.js';
 import type { Effect } from './effects.js';
@@ -46,10 +46,17 @@ export interface EngineParts {
 
 const retryMs = 200;
 
+interface Uncertain {
+  /** When they have ended at the latest, on the monotonic clock. */
+  untilMs: number;
+  /** As in Doubt. */
+  recipients: object[] | undefined;
+}
+
 export function actorHost(parts: EngineParts): ActorHost {
   const { store, clock, random, logger, timers, committer, effects, gate, leases, stopped } = parts;
-  /** Until when a call that nobody waits for may still be under way, by effect and address, on the monotonic clock. */
-  const uncertainUntilMs = new Map<string, number>();
+  /** Calls that nobody waits for, and that may still be under way, by effect and address. */
+  const uncertain = new Map<string, Uncertain>();
   let commits = 0;
 
   const effectOf = (address: string, { src }: LiveEffect): Effect | undefined =>
@@ -59,16 +66,39 @@ export function actorHost(parts: EngineParts): ActorHost {
 
   /** How long until no call of this effect can be under way. */
   const certainInMs = (place: string): number => {
-    const leftMs = (uncertainUntilMs.get(place) ?? 0) - clock.monotonicMs();
-    if (leftMs <= 0) uncertainUntilMs.delete(place);
+    const leftMs = (uncertain.get(place)?.untilMs ?? 0) - clock.monotonicMs();
+    if (leftMs <= 0) uncertain.delete(place);
     return Math.max(leftMs, 0);
   };
 
+  /** Forgets the calls that ended with who they went to. @returns whether others may do so before their time is over */
+  const endDoubts = async (address: string, negates: readonly string[]): Promise<boolean> => {
+    const { effects } = parts.actors().kindOf(address).kind;
+    let isWorthAsking = false;
+    for (const src of negates) {
+      const place = placeOf(address, src);
+      const { recipient } = effects[src] ?? {};
+      const calls = certainInMs(place) > 0 ? uncertain.get(place) : undefined;
+      if (!recipient || !calls?.recipients) continue;
+      const ended = await Promise.allSettled(calls.recipients.map((one) => recipient.hasEnded(one)));
+      const answers = ended.map((end) => (end.status === 'fulfilled' ? end.value : false));
+      // Others may have come meanwhile.
+      const isCurrent = uncertain.get(place) === calls;
+      if (isCurrent && answers.every((hasEnded) => hasEnded)) uncertain.delete(place);
+      else if (!isCurrent || !answers.includes(undefined)) isWorthAsking = true;
+    }
+    return isWorthAsking;
+  };
+
   /** An abort tells our side only: what was called may go on. */
-  const mayGoOn = (address: string, src: string, untilMs: number): void => {
+  const mayGoOn = (address: string, src: string, { untilMs, recipients }: Uncertain): void => {
     if (untilMs === Number.POSITIVE_INFINITY || !isNegated(parts.actors().kindOf(address).kind.effects, src)) return;
     const place = placeOf(address, src);
-    uncertainUntilMs.set(place, Math.max(untilMs, uncertainUntilMs.get(place) ?? 0));
+    const before = certainInMs(place) > 0 ? uncertain.get(place) : undefined;
+    uncertain.set(place, {
+      untilMs: Math.max(untilMs, before?.untilMs ?? 0),
+      recipients: before ? allRecipients(before.recipients, recipients) : recipients,
+    });
     timers.after(untilMs - clock.monotonicMs(), () => certainInMs(place)); // forgets it
   };
 
@@ -97,14 +127,18 @@ export function actorHost(parts: EngineParts): ActorHost {
       timers.after(delayMs, callback);
     },
     doubt: (address, doubts) => {
-      for (const [src, lastsMs] of Object.entries(doubts)) mayGoOn(address, src, leases.sinceMs + lastsMs);
+      for (const [src, { lastsMs, recipients }] of Object.entries(doubts))
+        mayGoOn(address, src, { untilMs: leases.sinceMs + lastsMs, recipients });
     },
     isUnderWay: (address, src) => certainInMs(placeOf(address, src)) > 0,
     startEffect: (address, asked, recovered) => {
       const effect = effectOf(address, asked);
       const negates = effect?.negates;
       const clearInMs = negates && (() => Math.max(...negates.map((src) => certainInMs(placeOf(address, src)))));
-      const run = effects.prepare({ address, live: asked, effect, recovered, clearInMs });
+      const run = effects.prepare({
+        ...{ address, live: asked, effect, recovered, clearInMs },
+        endDoubts: negates && (() => endDoubts(address, negates)),
+      });
       const { notBeforeMs = 0 } = asked;
       // A clock that was set back makes no wait longer than the longest.
       const delayMs = Math.min(notBeforeMs - clock.now(), defaultBackoff.maxMs);
@@ -113,7 +147,10 @@ export function actorHost(parts: EngineParts): ActorHost {
     },
     cancelEffect: (run, reason) => {
       gate.withdraw(run);
-      if (run.deadline && !run.isOver && !run.hasWaited) mayGoOn(run.address, run.live.src, run.deadline.dueAtMs);
+      if (run.deadline && !run.isOver && !run.hasWaited) {
+        const recipients = run.recipient && [run.recipient];
+        mayGoOn(run.address, run.live.src, { untilMs: run.deadline.dueAtMs, recipients });
+      }
       effects.cancel(run, reason);
     },
     startTimer: (address, timer) => {

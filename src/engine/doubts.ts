@@ -3,12 +3,27 @@
  * that was left. What undoes them waits (`negates`: effects.ts). They stand in the record, as the next runtime has to know
  * of them too, until the runtime that holds the actor has seen their time pass. Pure.
  */
+import { isSameData } from '../../machines/same-data.js';
 import { type ActorKind, limitOf } from './effects.js';
 import type { Envelope, LiveEffect } from './envelope.js';
 import type { StartedEffect } from './hosted-machine.js';
 
-/** By the `src` of their effect: how many milliseconds they may go on, from the end of their runtime. */
-export type Doubts = Record<string, number>;
+/** Calls of one effect. */
+export interface Doubt {
+  /** How many milliseconds they may go on, from the end of their runtime. */
+  lastsMs: number;
+  /** Who they went to: once all of these have ended, so have the calls. Absent: not known of each. */
+  recipients?: object[];
+}
+
+/** By the `src` of their effect. */
+export type Doubts = Record<string, Doubt>;
+
+/** Who calls went to that are in doubt together; undefined: not known of each. */
+export function allRecipients(one: object[] | undefined, other: object[] | undefined): object[] | undefined {
+  if (!one || !other) return undefined;
+  return [...one, ...other.filter((recipient) => !one.some((known) => isSameData(known, recipient)))];
+}
 
 /** How long a call of this effect may go on without it, in milliseconds. Absent where nothing undoes it, or no time ends it. */
 export function lastingMs({ effects }: ActorKind, { src, input }: StartedEffect): number | undefined {
@@ -22,10 +37,17 @@ export function lastingMs({ effects }: ActorKind, { src, input }: StartedEffect)
 export function doubted(kind: ActorKind, doubts: Doubts | undefined, left: LiveEffect[]): Doubts | undefined {
   let more = doubts;
   for (const effect of left) {
-    const { src, waits, lastsMs = lastingMs(kind, effect) } = effect;
-    if (lastsMs !== undefined && !waits) more = { ...more, [src]: Math.max(lastsMs, more?.[src] ?? 0) };
+    const { src, waits, recipient, lastsMs = lastingMs(kind, effect) } = effect;
+    if (lastsMs !== undefined && !waits)
+      more = { ...more, [src]: both(more?.[src], { lastsMs, ...(recipient && { recipients: [recipient] }) }) };
   }
   return more;
+}
+
+function both(before: Doubt | undefined, added: Doubt): Doubt {
+  if (!before) return added;
+  const recipients = allRecipients(before.recipients, added.recipients);
+  return { lastsMs: Math.max(before.lastsMs, added.lastsMs), ...(recipients && { recipients }) };
 }
 
 /** Without the calls that have ended for certain. */

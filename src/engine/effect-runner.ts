@@ -17,6 +17,8 @@ export interface EffectStart {
   recovered: boolean;
   /** Milliseconds until nothing that it undoes can be under way any more. Absent: it undoes nothing. */
   clearInMs?: (() => number) | undefined;
+  /** As in EffectCall. Absent: it undoes nothing. */
+  endDoubts?: (() => Promise<boolean>) | undefined;
 }
 
 /** What an effect says: its one result, that it waits and asks nothing of the world, or something on its way. */
@@ -180,11 +182,12 @@ export class Run implements EffectCall {
   hasWaited = false;
   #isSent = false;
   readonly #clearInMs: EffectStart['clearInMs'];
+  readonly #endDoubts: EffectStart['endDoubts'];
   #controller: AbortController | undefined;
   #reason: StagecraftError | undefined;
   #hearing: readonly Hearing[] = none;
 
-  constructor({ address, live, effect, recovered, clearInMs }: EffectStart, deliver: Deliver) {
+  constructor({ address, live, effect, recovered, clearInMs, endDoubts }: EffectStart, deliver: Deliver) {
     this.address = address;
     this.id = live.id;
     this.seq = live.seq;
@@ -195,6 +198,7 @@ export class Run implements EffectCall {
     this.effect = effect;
     this.#deliver = deliver;
     this.#clearInMs = clearInMs;
+    this.#endDoubts = endDoubts;
     this.send = (event) => this.#say(event, 'event');
   }
 
@@ -209,6 +213,14 @@ export class Run implements EffectCall {
 
   clearInMs(): number {
     return this.#clearInMs?.() ?? 0;
+  }
+
+  get recipient(): object | undefined {
+    return this.live.recipient;
+  }
+
+  async endDoubts(): Promise<boolean> {
+    return (await this.#endDoubts?.()) ?? false;
   }
 
   waits(event: AnyEventObject): void {

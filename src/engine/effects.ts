@@ -36,6 +36,14 @@ export interface EffectCall<TInput = unknown> {
   /** Milliseconds until nothing that it undoes (`negates`) can be under way any more; 0: now. To be asked for before `sent`. */
   clearInMs(): number;
   /**
+   * Finds out which of the calls that it undoes ended with their recipient (`Effect.recipient`): `clearInMs` does not count
+   * those any more.
+   * @returns whether it is worth asking again: a recipient of others is known, and may end before their time is over
+   */
+  endDoubts(): Promise<boolean>;
+  /** Who was to do what it asks for, as of the commit that asked for it. Absent: not known. */
+  recipient?: object | undefined;
+  /**
    * Sends the machine an event that says what it waits for. This run asks nothing of the world any more: once there is
    * nothing to wait for it ends, for its machine to ask anew.
    * @throws Error where it has said that it asks (`sent`)
@@ -68,6 +76,19 @@ export interface Effect {
    * doubts.ts. Only for one that tells by `sent` that it asks.
    */
   negates?: readonly string[];
+  /** Who does what it asks of the world, where nothing of that goes on once that one has ended. */
+  recipient?: Recipients;
+}
+
+/** Knows who does what effects ask for. Recipients are plain data, and stand in the record with the call. */
+export interface Recipients {
+  /** Who would do it now; undefined: not known. A run that finds another one must not ask. Never throws. */
+  of(input: never): object | undefined;
+  /**
+   * Whether it is certain that this recipient has ended, and all that it has begun. False: it may end yet; undefined: nobody
+   * will know that it has. Rejects where it can't be found out now.
+   */
+  hasEnded(recipient: object): Promise<boolean | undefined>;
 }
 
 export const defaultDeadlineMs = 120_000;

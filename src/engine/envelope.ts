@@ -5,7 +5,7 @@
 import type { AnyEventObject } from 'xstate';
 import type { AnswerParams } from '../../machines/host.js';
 import type { Change } from './changes.js';
-import type { Doubts } from './doubts.js';
+import type { Doubt, Doubts } from './doubts.js';
 import type { PersistedSnapshot, StartedEffect } from './hosted-machine.js';
 import type { Encoded } from './store.js';
 
@@ -21,6 +21,8 @@ export interface LiveEffect extends StartedEffect {
   notBeforeMs?: number;
   /** Of one that another undoes: how long its call may go on without it, as it was begun. */
   lastsMs?: number;
+  /** Who does it, as of that commit. Absent: not known. */
+  recipient?: object;
   /** Its run has said that it asks nothing of the world. */
   waits?: true;
 }
@@ -155,7 +157,7 @@ export function decodeEnvelope(text: Encoded): Envelope {
   if (snapshot !== undefined) whole.snapshot = snapshot;
   if (crashes !== undefined) whole.crashes = crashes;
   if (quarantined !== undefined) whole.quarantined = quarantined;
-  if (doubts !== undefined) whole.doubts = doubts;
+  if (doubts !== undefined) whole.doubts = doubtsOf(doubts);
   return whole;
 }
 
@@ -175,7 +177,19 @@ const isNumber = (value: unknown): value is number => typeof value === 'number';
 const isQuarantine = (value: unknown): value is Quarantine =>
   isObject(value) && isNumber(value.at) && typeof value.reason === 'string';
 
-const isDoubts = (value: unknown): value is Doubts => isObject(value) && Object.values(value).every(isNumber);
+/** How long calls may go on, where who they went to was not kept yet. */
+type PlainDoubts = Record<string, number | Doubt>;
+
+const isDoubts = (value: unknown): value is PlainDoubts =>
+  isObject(value) && Object.values(value).every((doubt) => isNumber(doubt) || isDoubt(doubt));
+
+const isDoubt = (value: unknown): value is Doubt =>
+  isObject(value) &&
+  isNumber(value.lastsMs) &&
+  (value.recipients === undefined || isListOf(value.recipients, isObject));
+
+const doubtsOf = (doubts: PlainDoubts): Doubts =>
+  Object.fromEntries(Object.entries(doubts).map(([src, doubt]) => [src, isNumber(doubt) ? { lastsMs: doubt } : doubt]));
 
 export const isSnapshot = (value: unknown): value is PersistedSnapshot =>
   isObject(value) && isObject(value.context) && (typeof value.value === 'string' || isObject(value.value));

@@ -259,7 +259,11 @@ function effectsAfter({ machine, kind }: Taker, before: LiveEffect[], { mail, en
     if (!active.includes(id)) continue;
     const live: LiveEffect = { id, src, input, seq: entry.seq };
     const lastsMs = lastingMs(kind, one);
-    if (lastsMs !== undefined) live.lastsMs = lastsMs;
+    if (lastsMs !== undefined) {
+      live.lastsMs = lastsMs;
+      const recipient = kind.effects[src]?.recipient?.of(input as never);
+      if (recipient) live.recipient = recipient;
+    }
     put(effects, live);
   }
   return effects;

@@ -19,6 +19,7 @@ import type {
   UnstageCall,
 } from '../../machines/mount-calls.js';
 import type { KernelMount, MountInput } from '../../machines/mount-types.js';
+import { isSameData } from '../../machines/same-data.js';
 import { type CallBounds, givenUpAfterMs } from '../calls/call-bounds.js';
 import { modeRefusal } from '../calls/newer-modes.js';
 import type { Admitted } from '../calls/plugin-access.js';
@@ -59,6 +60,7 @@ export interface MountKindOptions {
   baseDirOf(plugin: string): string | undefined;
   /** Of this boot of the host. */
   bootId: string;
+  processes: NodeProcesses;
   /** For one call, in milliseconds. */
   timeoutMs: number;
   /** Resolves once what was believed in has been compared with the kernel; undefined where it is. */
@@ -73,10 +75,18 @@ export interface MountKindOptions {
   lookSoon(plugin: string): void;
 }
 
+/** The processes of this runtime that serve node calls of plugins. */
+export interface NodeProcesses {
+  /** What is known of the one that serves those of a plugin now. Never throws. */
+  of(plugin: string): object;
+  /** As in Recipients. */
+  hasEnded(process: object): Promise<boolean | undefined>;
+}
+
 export const mountsTopic = (node: string): string => `mounts/${encodeURIComponent(node)}`;
 
 export function mountKind(options: MountKindOptions): ActorKind {
-  const { node, calls, claims, paths, places, tables, undoing, bootId, timeoutMs } = options;
+  const { node, calls, claims, paths, places, tables, undoing, bootId, processes, timeoutMs } = options;
   /** Made out before the call, where a path that drivers don't take means that none was made; the call has the same. */
   const told = (plugin: string, { path }: Place): (() => string) => {
     let found: string | undefined;
@@ -101,10 +111,19 @@ export function mountKind(options: MountKindOptions): ActorKind {
   ): Effect => ({
     sentDeadlineMs: givenUpAfterMs(timeoutMs),
     ...(negates && { negates }),
+    recipient: {
+      of: ({ plugin }: MountCall) => processes.of(plugin),
+      hasEnded: (process) => processes.hasEnded(process),
+    },
     run: (run: EffectCall<TInput>) => {
       const compared = options.compared();
       if (compared) return wait(run, compared);
-      return calls.run(run, { ...work(run.input, run), volumes: [nodeCallsOf(run.input.csiId)] });
+      const { recipient } = run;
+      return calls.run(run, {
+        ...work(run.input, run),
+        volumes: [nodeCallsOf(run.input.csiId)],
+        isOutdated: () => recipient !== undefined && !isSameData(recipient, processes.of(run.input.plugin)),
+      });
     },
   });
   /** Makes a call that mounts something at a place. Where it fails, and a mount is at a place that was free, that is kept. */

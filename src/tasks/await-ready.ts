@@ -6,6 +6,7 @@ import type { ReadyReport, SpawnedRun, TaskSpec } from '../../machines/task-type
 import { type Clock, pause } from '../engine/clock.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { tailOf } from './log-tail.js';
+import { isServedBy } from './own-process.js';
 import { logPathOf, type TaskPaths } from './paths.js';
 
 /** One look at a plugin that is not registered yet. Composed from the dispensers. */
@@ -44,7 +45,11 @@ export async function awaitReady(
     const seen = await look(clock, probe, { spec, spawned, signal });
     const unhealthy = seen.find(({ healthy }) => !healthy);
     const basic = seen[0]?.basic;
-    if (!unhealthy && basic) return { pluginName: basic.pluginName, vendorVersion: basic.vendorVersion };
+    if (!unhealthy && basic) {
+      const { pluginName, vendorVersion } = basic;
+      const isServing = spawned.process !== null && isServedBy(spawned.process, spawned.socketPath);
+      return { pluginName, vendorVersion, ...(isServing && { isServing }) };
+    }
     last = unhealthy?.description ?? 'it does not say who it is';
     await pause(clock, probeWaitMs, signal);
   }

@@ -28,12 +28,20 @@ export interface FoundProcess {
   token?: string;
 }
 
+interface Stat {
+  state: string;
+  group: number;
+  session: number;
+  startTime: number;
+}
+
 /** Fields of a stat file after the command, which may hold spaces and parentheses itself. */
-function readStat(path: string): { state: string; group: number; startTime: number } | undefined {
+function readStat(path: string): Stat | undefined {
   try {
     const stat = readFileSync(`/proc/${path}/stat`, 'latin1');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return { state: fields[0] ?? 'X', group: Number(fields[2]), startTime: Number(fields[19]) };
+    const [group, session, startTime] = [Number(fields[2]), Number(fields[3]), Number(fields[19])];
+    return { state: fields[0] ?? 'X', group, session, startTime };
   } catch {
     return undefined; // it is gone
   }
@@ -65,6 +73,7 @@ const isDead = (state: string): boolean => state === 'Z' || state === 'X';
 interface Living {
   identity: ProcessIdentity;
   group: number;
+  session: number;
   thread: number;
 }
 
@@ -73,7 +82,8 @@ function readLiving(pid: number): Living | undefined {
   if (!stat) return undefined;
   const thread = isDead(stat.state) ? livingThread(pid) : pid;
   if (thread === undefined) return undefined;
-  return { identity: { pid, bootId: bootId(), startTime: stat.startTime }, group: stat.group, thread };
+  const { group, session, startTime } = stat;
+  return { identity: { pid, bootId: bootId(), startTime }, group, session, thread };
 }
 
 /** Absent where no living process has this pid. */
@@ -95,7 +105,9 @@ export interface TaskMark {
   directory: string;
 }
 
-interface Marked extends FoundProcess, Partial<TaskMark> {}
+interface Marked extends FoundProcess, Partial<TaskMark> {
+  session: number;
+}
 
 /**
  * All living processes that bear the mark of a task, or are in a group that is known to be its own; leaders first.
@@ -105,6 +117,39 @@ export async function findProcesses(mark: TaskMark, group?: number): Promise<Fou
   return (await readProcesses())
     .filter((found) => isMarked(found, mark) || found.group === group)
     .sort((a, b) => Number(b.group === b.identity.pid) - Number(a.group === a.identity.pid));
+}
+
+/** A process that began a session of its own, by which all is found that it has started. */
+export interface SessionLeader {
+  process: ProcessIdentity;
+  /** In the environment of all that it has started, unless that overwrites it. */
+  token: string;
+}
+
+/**
+ * Whether no process of a run lives any more: not its leader, and nothing in the group or the session of that, or with its
+ * token. Two searches have to agree: a process that is started during one may be missed by it.
+ */
+export async function hasRunEnded(run: SessionLeader): Promise<boolean> {
+  const { process } = run;
+  if (process.bootId !== bootId()) return true;
+  return !isAlive(process) && !(await isLeft(run)) && !(await isLeft(run));
+}
+
+async function isLeft({ process: { pid }, token }: SessionLeader): Promise<boolean> {
+  const processes = await readProcesses();
+  // A number is given to another process only once nothing is left in its group and session.
+  const isOthers = processes.some(({ identity }) => identity.pid === pid);
+  return processes.some(
+    (found) => found.token === token || (!isOthers && (found.group === pid || found.session === pid)),
+  );
+}
+
+/** All living processes in the session of this one; absent where it leads none. */
+export function sessionOf({ pid }: ProcessIdentity): number[] | undefined {
+  if (readStat(`${pid}`)?.session !== pid) return undefined;
+  const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
+  return pids.filter((one) => readLiving(one)?.session === pid);
 }
 
 /** Processes of older versions don't tell the directory. */
@@ -117,10 +162,10 @@ const readProcesses = oneAtATime(async () => {
     const pid = Number(entry);
     const living = Number.isInteger(pid) ? readLiving(pid) : undefined;
     if (!living) continue;
-    const { identity, group, thread } = living;
+    const { identity, group, session, thread } = living;
     // One after the other: node has few threads for files.
     const environment = (await readEnvironment(pid, thread)).split('\0');
-    processes.push({ identity, group, ...marksIn(environment) });
+    processes.push({ identity, group, session, ...marksIn(environment) });
   }
   return processes;
 });

@@ -21,13 +21,19 @@ describe('the record of an actor that holds nothing', () => {
       ...empty,
       crashes: [1],
       quarantined: { at: 1, reason: 'it crashed' },
-      doubts: { controllerPublish: 125_000 },
+      doubts: { controllerPublish: { lastsMs: 125_000, recipients: [{ pid: 7 }] } },
     });
     expect(encode(decodeEnvelope(text))).to.equal(text);
   });
 
   it('damaged in its doubts, then it is not read', () => {
-    const text = encode({ ...empty, doubts: { controllerPublish: 125_000 } }).replace('125000', '"long"');
+    const text = encode({ ...empty, doubts: { controllerPublish: { lastsMs: 125_000 } } }).replace('125000', '"long"');
     expect(() => decodeEnvelope(text)).to.throw('the record lacks its doubts');
+  });
+
+  it('written where who calls went to was not kept, then that is not known', () => {
+    const text = encode({ ...empty, doubts: { controllerPublish: { lastsMs: 125_000 } } });
+    const plain = text.replace('{"lastsMs":125000}', '125000');
+    expect(encode(decodeEnvelope(plain))).to.equal(text);
   });
 });

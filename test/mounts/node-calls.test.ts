@@ -124,6 +124,7 @@ describe('the calls of a mount', () => {
       undoing: new MountUndoing({ tables: new MountTables(readTable), tool, bootId: 'b1', logger: silentLogger }),
       baseDirOf: () => baseDir,
       bootId: 'b1',
+      processes: { of: () => ({ bootId: 'b1' }), hasEnded: async () => undefined },
       timeoutMs: 1_000,
       compared: () => undefined,
       shared: async () => {},
@@ -142,6 +143,7 @@ describe('the calls of a mount', () => {
       attempt: 1,
       sent: () => called.push('sent'),
       clearInMs: () => 0,
+      endDoubts: async () => false,
       waits: () => {},
       send: () => {},
     };

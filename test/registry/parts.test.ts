@@ -57,6 +57,7 @@ describe('fingerprint loop', () => {
       attempt: 1,
       sent: () => {},
       clearInMs: () => 0,
+      endDoubts: async () => false,
       waits: () => {},
       send: (event) => sent.push(event),
     });

@@ -93,9 +93,10 @@ export class MatrixScene {
   readonly #waiting = new Map<number, Waiting>();
   #reader: Reader | undefined;
   #isEnding = false;
-  #timeoutMs = longTimeoutMs;
+  #timeoutMs: number;
 
-  private constructor(folder: string, driver: FaultDriver | null, ids: VolumeId[]) {
+  private constructor(folder: string, driver: FaultDriver | null, ids: VolumeId[], timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
     this.folder = folder;
     this.driver = driver;
     this.ids = ids;
@@ -103,7 +104,7 @@ export class MatrixScene {
   }
 
   /** Resolves when the keeper has its volume, and those of the other are made. */
-  static async start(ids: VolumeId[], drivenBy: DrivenBy): Promise<MatrixScene> {
+  static async start(ids: VolumeId[], drivenBy: DrivenBy, timeoutMs = longTimeoutMs): Promise<MatrixScene> {
     const folder = mkdtempSync(join(root, 'mounts-'));
     mkdirSync(join(folder, 'data'));
     const socketPath = join(folder, 'csi.sock');
@@ -111,7 +112,7 @@ export class MatrixScene {
       drivenBy === 'script'
         ? await faultDriver({ socketPath, nodeId: 'node-1', dataDir: join(folder, 'driver'), attach: true })
         : null;
-    const scene = new MatrixScene(folder, driver, ids);
+    const scene = new MatrixScene(folder, driver, ids, timeoutMs);
     try {
       await scene.ask({ op: 'await-driver' });
       for (const id of new Set<VolumeId>(['shared', ...ids])) await scene.create(id);
@@ -126,10 +127,15 @@ export class MatrixScene {
   /** From here on things go wrong, and the agent is not to wait for them for long. */
   async beImpatient(): Promise<void> {
     this.#timeoutMs = shortTimeoutMs;
+    await this.restartAgent();
+    await this.keep();
+  }
+
+  /** Kills it, and resolves once another one is being started. */
+  async restartAgent(): Promise<void> {
     const before = this.#ready;
     this.#agent.kill('SIGKILL');
-    await eventually('the agent is started anew', () => this.#ready !== before, limitMs);
-    await this.keep();
+    await eventually('the agent is started again', () => this.#ready !== before, limitMs);
   }
 
   /** Of all mounts. */
@@ -179,6 +185,11 @@ export class MatrixScene {
   async arm(moment: MatrixMoment | null): Promise<void> {
     const { pid } = this.driver ?? {};
     await this.ask({ op: 'arm', moment, ...(pid !== undefined && { driverPid: pid }) });
+  }
+
+  /** Kills the processes of the task that is the driver. */
+  killTask(): void {
+    for (const pid of pluginPids({ dataDir: this.#dataDir })) process.kill(pid, 'SIGKILL');
   }
 
   /** Those since it was armed. */
@@ -239,7 +250,7 @@ export class MatrixScene {
     this.#reader?.close();
     this.#agent.kill('SIGKILL');
     await this.driver?.stop();
-    for (const pid of pluginPids({ dataDir: this.#dataDir })) process.kill(pid, 'SIGKILL');
+    this.killTask();
     unmountBelow(this.folder);
     rmSync(this.folder, { recursive: true, force: true });
   }
