@@ -1,32 +1,23 @@
 /** What `stagecraft driver-check` tells: its table, or all of it for programs. What is checked: src/driver-check */
-import { CommanderError } from 'commander';
 import type { CheckResult, Outcome } from '../driver-check/check.js';
 import { type CheckDriverOptions, newPrefix, settingsOf } from '../driver-check/options.js';
 import { checkDriver, selectedChecks } from '../driver-check/run.js';
 import { callLine } from '../driver-check/tell.js';
 import { StagecraftError } from '../errors.js';
 import type { DriverCheckArguments } from './driver-check.js';
+import { checkOptions, throwIfUsage } from './driver-check-options.js';
 import { oneLine, tableLine, widthsOf } from './print.js';
 import { firstSignal } from './signals.js';
 
 type Print = (text: string) => void;
 
 export async function runDriverCheck(given: DriverCheckArguments, print: Print): Promise<void> {
-  const { capability, size, timeout, restartWait, json = false, ...same } = given;
   const stop = new AbortController();
-  const options: CheckDriverOptions = {
-    ...same,
-    ...(capability && { accessType: capability }),
-    ...(size !== undefined && { sizeBytes: size }),
-    ...(timeout !== undefined && { timeoutMs: timeout }),
-    ...(restartWait !== undefined && { restartWaitMs: restartWait }),
-    prefix: newPrefix(),
-    signal: stop.signal,
-  };
+  const options = checkOptions(given, { prefix: newPrefix(), signal: stop.signal });
   firstSignal()
     .then(() => stop.abort())
     .catch(() => {}); // a signal that nobody can be told of ends nothing
-  const results = await checked(options, json ? jsonReport(print) : textReport(print, options));
+  const results = await checked(options, given.json ? jsonReport(print) : textReport(print, options));
   const failed = results.filter(({ outcome }) => outcome === 'failed').length;
   if (stop.signal.aborted)
     throw new StagecraftError('ABORTED', 'ended by a signal: the checks that are missing were not made');
@@ -52,16 +43,13 @@ async function checked(options: CheckDriverOptions, report: Report): Promise<Che
       report.add(result);
     }
   } catch (error) {
-    const isUsage = error instanceof StagecraftError && /^(INVALID_ARGUMENT|SOCKET_PATH_\w+)$/.test(error.code);
-    if (isUsage) throw new CommanderError(usageExitCode, 'usage', error.message);
+    throwIfUsage(error);
     if (results.length > 0) report.end(results);
     throw error;
   }
   report.end(results);
   return results;
 }
-
-const usageExitCode = 2;
 
 const order: readonly Outcome[] = ['passed', 'failed', 'warning', 'blocked', 'not offered', 'skipped'];
 

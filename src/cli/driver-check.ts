@@ -23,6 +23,7 @@ export interface DriverCheckArguments {
   skip?: string[];
   restartWait?: number;
   timeout?: number;
+  cleanUp?: string;
   json?: boolean;
 }
 
@@ -52,8 +53,13 @@ export function addDriverCheck(program: Command, print: Print): void {
     .option('--skip <check>', 'leave out this check, or all whose names begin so; repeatable', collect)
     .option('--restart-wait <seconds>', 'for a driver that is gone after a check (default: 30)', waitIn)
     .option('--timeout <seconds>', 'of each call (default: 30)', secondsIn)
+    .option('--clean-up <prefix>', 'make no check: remove what an earlier run with this prefix has left at the driver')
     .option('--json', 'for programs')
     .action(async (given: DriverCheckArguments) => {
+      if (given.cleanUp !== undefined) {
+        const { runDriverCleanUp } = await import('./driver-check-clean-up.js');
+        return runDriverCleanUp(given.cleanUp, given, print);
+      }
       const { runDriverCheck } = await import('./driver-check-report.js');
       await runDriverCheck(given, print);
     });

@@ -7,7 +7,10 @@ import { join } from 'node:path';
 import { messageOf } from '../errors.js';
 import type { DriverCalls } from './calls.js';
 import { readMounts, unmount } from './host.js';
+import { type Inventory, readInventory } from './inventory.js';
 import type { Made } from './ledger.js';
+import { type Listed, ListedThings } from './listed.js';
+import type { Offers } from './offers.js';
 import { callLine } from './tell.js';
 
 /**
@@ -28,6 +31,42 @@ export async function takeBack(calls: DriverCalls, stubborn: Set<string>): Promi
   }
   for (const key of left.keys()) stubborn.add(key);
   return [...left.values()];
+}
+
+export interface TakenBack {
+  removed: string[];
+  /** Each with why. */
+  left: string[];
+  /** Not known to be of the run. */
+  others: Listed[];
+}
+
+/**
+ * Takes back what the driver lists and the ledger does not hold: what a call made in spite of its answer, and what is
+ * left of things that the driver said it had removed.
+ * @param before what was listed before the run: it is nobody's concern
+ */
+export async function takeBackListed(
+  calls: DriverCalls,
+  offers: Offers,
+  { prefix, before }: { prefix: string; before?: Inventory | undefined },
+): Promise<TakenBack> {
+  const things = new ListedThings(calls, await readInventory(calls, offers), prefix);
+  const others = things.ofOthers(before);
+  const found = things.ofRun().filter(({ key }) => !calls.ledger.has(key));
+  if (found.length === 0) return { removed: [], left: [], others };
+  for (const made of found) calls.ledger.adopt(made);
+  things.beginGroups();
+  things.beginPublications();
+  await takeBack(calls, new Set());
+  const now = new ListedThings(calls, await readInventory(calls, offers), prefix);
+  const gone = ({ key }: Made): boolean => !calls.ledger.has(key) && !now.has(key);
+  const listed = found.filter(({ key }) => !calls.ledger.has(key) && now.has(key));
+  return {
+    removed: found.filter(gone).map(({ what }) => what),
+    left: listed.map(({ what, undoneBy }) => `${what}: it is still listed after an OK to ${undoneBy}`),
+    others,
+  };
 }
 
 /** @returns why it is still there */

@@ -30,7 +30,7 @@ interface Effect<Rpc extends UnaryRpc> {
   removes?(request: Given<Rpcs[Rpc]['request']>): string;
 }
 
-const keyOf = (...parts: string[]): string => parts.join('\0');
+export const keyOf = (...parts: string[]): string => parts.join('\0');
 
 /** Nothing has happened, as far as the driver tells. */
 const isRefusal = (answerClass: AnswerClass): boolean => !['unknown', 'driver-bug', 'busy'].includes(answerClass);
@@ -38,6 +38,8 @@ const isGone = (answerClass: AnswerClass): boolean => answerClass.startsWith('al
 
 export class Ledger {
   readonly #made = new Map<string, Made>();
+  /** The keys of all that the driver said was made, also of what it said is gone. */
+  readonly #everMade = new Set<string>();
 
   /** The last that was made first. */
   entries(): Made[] {
@@ -46,6 +48,16 @@ export class Ledger {
 
   has(key: string): boolean {
     return this.#made.has(key);
+  }
+
+  /** Whether the driver has said of this run that it made it. */
+  wasMade(key: string): boolean {
+    return this.#everMade.has(key);
+  }
+
+  /** What was found at the driver, and is to be taken back too. */
+  adopt(made: Made): void {
+    this.#made.set(made.key, made);
   }
 
   drop(key: string): void {
@@ -63,6 +75,7 @@ export class Ledger {
         if (intended) this.#made.delete(intended.key);
         const made = effect?.made ? effect.made(request, response) : intended && { ...intended, isCertain: true };
         if (made) this.#made.set(made.key, made);
+        if (made) this.#everMade.add(made.key);
         this.#remove(effect?.removes?.(request));
       },
       failed: (answerClass) => {

@@ -1,5 +1,7 @@
 /** What a run is told: which driver, with what, and where on this host. */
 import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { messages, rpcs } from '../csi/generated/plain.js';
 import { StagecraftError } from '../errors.js';
 import { checkSocketPath } from '../host/socket-path.js';
@@ -100,6 +102,17 @@ export function settingsOf(options: CheckDriverOptions): Settings {
     prefix,
   };
 }
+
+export interface RunDirectories {
+  staging: string;
+  target: string;
+}
+
+/** Directories of one run alone. */
+export const directoriesOf = ({ stagingDir, targetDir, prefix }: Settings): RunDirectories => ({
+  staging: join(resolve(stagingDir ?? tmpdir()), `${prefix}-s`),
+  target: join(resolve(targetDir ?? tmpdir()), `${prefix}-t`),
+});
 
 function socketPathsOf({ endpoint, controllerEndpoint, nodeEndpoint }: CheckDriverOptions): Settings['socketPaths'] {
   const controller = controllerEndpoint ?? endpoint;

@@ -3,17 +3,16 @@
  * checks fail; the run goes on.
  */
 import { mkdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { messageOf, StagecraftError } from '../errors.js';
 import { Bench } from './bench.js';
 import { DriverCalls } from './calls.js';
 import { type Check, type CheckResult, Verdict } from './check.js';
 import { checks } from './checks/all.js';
-import { clearDirectory, takeBack } from './clean-up.js';
+import { clearDirectory, type TakenBack, takeBack, takeBackListed } from './clean-up.js';
+import { type Inventory, readInventory } from './inventory.js';
 import { Offers } from './offers.js';
-import { type CheckDriverOptions, type Settings, settingsOf } from './options.js';
+import { type CheckDriverOptions, directoriesOf, type RunDirectories, type Settings, settingsOf } from './options.js';
 
 /**
  * Checks a driver against the specification: a result for each check, in their order, as it comes; the last, `clean-up`,
@@ -56,7 +55,8 @@ async function isReached(calls: DriverCalls, signal: AbortSignal | undefined): P
   }
 }
 
-async function reach(calls: DriverCalls): Promise<void> {
+/** @throws {StagecraftError} NOT_REACHABLE: nobody answers at an endpoint */
+export async function reach(calls: DriverCalls): Promise<void> {
   for (const side of calls.sides()) {
     const { code, report } = await calls.ask('GetPluginInfo', {}, { side });
     if (code === 'UNAVAILABLE')
@@ -74,13 +74,14 @@ class Run {
   readonly #calls: DriverCalls;
   readonly #settings: Settings;
   readonly #signal: AbortSignal | undefined;
-  /** Of this run alone. */
-  readonly #stagingDir: string;
-  readonly #targetDir: string;
+  readonly #directories: RunDirectories;
   /** Directories of the run. */
   readonly #made: string[] = [];
   /** What could not be taken back after its check: the end of the run tries again. */
   readonly #stubborn = new Set<string>();
+  #offers: Offers | undefined;
+  /** What the driver listed before the run made anything. */
+  #before: Inventory | undefined;
   /** The check after which the driver was gone, or seemed to be. */
   #goneSince: string | undefined;
   /** The check after which its return was waited for: once for each time that it goes. */
@@ -90,8 +91,7 @@ class Run {
     this.#calls = calls;
     this.#settings = settings;
     this.#signal = signal;
-    this.#stagingDir = join(resolve(settings.stagingDir ?? tmpdir()), `${settings.prefix}-s`);
-    this.#targetDir = join(resolve(settings.targetDir ?? tmpdir()), `${settings.prefix}-t`);
+    this.#directories = directoriesOf(settings);
   }
 
   async *results(): AsyncGenerator<CheckResult, void> {
@@ -108,7 +108,7 @@ class Run {
   }
 
   async #makeDirectories(): Promise<void> {
-    for (const directory of [this.#stagingDir, this.#targetDir]) {
+    for (const directory of Object.values(this.#directories)) {
       try {
         await mkdir(directory, { mode: 0o700 });
       } catch (cause) {
@@ -139,6 +139,8 @@ class Run {
 
   async #bench(): Promise<Bench> {
     const offers = await Offers.read(this.#calls);
+    this.#offers = offers;
+    this.#before = await readInventory(this.#calls, offers);
     const { sizeBytes, fsType, accessType, otherNodeId, parameters, prefix } = this.#settings;
     return new Bench({
       calls: this.#calls,
@@ -149,8 +151,8 @@ class Run {
       fsType,
       sizeBytes,
       otherNodeId,
-      stagingDir: this.#stagingDir,
-      targetDir: this.#targetDir,
+      stagingDir: this.#directories.staging,
+      targetDir: this.#directories.target,
     });
   }
 
@@ -233,16 +235,18 @@ class Run {
     const startedAtMs = performance.now();
     this.#calls.cancelBy(undefined);
     this.#calls.hung.clear();
-    let left = await takeBack(this.#calls, new Set());
+    await takeBack(this.#calls, new Set());
     const unswept = await this.#clearDirectories();
-    if (left.length > 0) left = await takeBack(this.#calls, new Set()); // a mount may have held it
-    const why = this.#calls.hide([...left, ...unswept].join('; '));
+    const { prefix } = this.#settings;
+    const listed = this.#offers && (await takeBackListed(this.#calls, this.#offers, { prefix, before: this.#before }));
+    const left = await takeBack(this.#calls, new Set()); // a mount may have held it
+    const verdict = cleanUpVerdict(prefix, [...left, ...(listed?.left ?? []), ...unswept], listed);
     return {
       id: 'clean-up',
       rpc: '-',
       rule: 'All that the run made can be removed again.',
-      outcome: why === '' ? 'passed' : 'failed',
-      ...(why !== '' && { why: `still there: ${why}` }),
+      outcome: verdict?.outcome ?? 'passed',
+      ...(verdict && { why: this.#calls.hide(verdict.message) }),
       durationMs: Math.round(performance.now() - startedAtMs),
     };
   }
@@ -254,7 +258,26 @@ class Run {
   }
 
   async #cleanUpOrThrow(): Promise<void> {
-    const { why } = await this.#cleanUp();
-    if (why !== undefined) throw new StagecraftError('CLEAN_UP_FAILED', `remove by hand what is ${why}`);
+    const { outcome, why } = await this.#cleanUp();
+    if (outcome === 'failed') throw new StagecraftError('CLEAN_UP_FAILED', `not all that the run made is gone: ${why}`);
   }
+}
+
+/** @returns undefined: nothing is left, and nothing had to be looked for */
+function cleanUpVerdict(prefix: string, left: string[], listed: TakenBack | undefined): Verdict | undefined {
+  const others = listed?.others.map(({ what }) => what) ?? [];
+  const notes = [
+    ...(left.length > 0
+      ? [
+          `still there: ${left.join('; ')}. Remove it with the driver's own tools, or try again with --clean-up ${prefix}`,
+        ]
+      : []),
+    ...(listed && listed.removed.length > 0
+      ? [`removed what the driver had left behind in spite of its answers: ${listed.removed.join('; ')}`]
+      : []),
+    ...(others.length > 0
+      ? [`new in the driver's lists since the run began: ${others.join('; ')}; if nobody else uses it, delete it there`]
+      : []),
+  ];
+  return notes.length > 0 ? new Verdict(left.length > 0 ? 'failed' : 'warning', notes.join('. ')) : undefined;
 }

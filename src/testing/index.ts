@@ -4,6 +4,7 @@
  */
 export { type CsiHandlers, CsiStatus } from '../csi/server.js';
 export type { CallReport, CheckResult, Outcome } from '../driver-check/check.js';
+export { type CleanUpReport, cleanUpDriver } from '../driver-check/clean-up-driver.js';
 export type { ByRpc, CheckDriverOptions } from '../driver-check/options.js';
 export { checkDriver } from '../driver-check/run.js';
 export type { CallEnd, RecordedCall } from './fault-driver/call.js';

@@ -8,6 +8,7 @@ import type { CheckResult } from '../../src/driver-check/check.js';
 import type { CheckDriverOptions } from '../../src/driver-check/options.js';
 import { checkDriver } from '../../src/driver-check/run.js';
 import { newState, otherNodeId, type RightState, rightDriver } from './right-driver.js';
+import { replaced } from './wrong.js';
 
 export const sizeBytes = 1 << 20;
 
@@ -53,3 +54,28 @@ export async function resultsOf(options: CheckDriverOptions): Promise<CheckResul
 /** The ids of the results that are not `passed`, each with its outcome. */
 export const notPassed = (results: CheckResult[]): Record<string, string> =>
   Object.fromEntries(results.filter(({ outcome }) => outcome !== 'passed').map(({ id, outcome }) => [id, outcome]));
+
+/** A volume_context in which callers see the name of a volume, as some drivers give it. */
+export const showingNames = (handlers: CsiHandlers, state: RightState): CsiHandlers =>
+  replaced(handlers, 'CreateVolume', async (request, next) => {
+    const { volume } = await next(request);
+    const held = state.volumes.get(volume?.volumeId ?? '');
+    if (held) held.volumeContext = { name: request.name };
+    return { volume: { ...volume, volumeContext: { name: request.name } } };
+  });
+
+/** A volume that no run made. */
+export async function makeVolume(
+  { state }: Scene,
+  name: string,
+  volumeContext: Record<string, string> = {},
+): Promise<string> {
+  const mount = { fsType: '', mountFlags: [], volumeMountGroup: '' };
+  const volumeCapabilities = [{ mount, accessMode: { mode: 'SINGLE_NODE_WRITER' as const } }];
+  const request = { name, volumeCapabilities, parameters: {}, secrets: {}, mutableParameters: {} };
+  await rightDriver(state).CreateVolume?.(request, { signal: new AbortController().signal });
+  const made = [...state.volumes.values()].find((volume) => volume.name === name);
+  if (!made) throw new Error(`the driver made no volume ${name}`);
+  made.volumeContext = volumeContext;
+  return made.volumeId;
+}

@@ -1,0 +1,44 @@
+/** `stagecraft driver-check --clean-up`: what it tells. What it does: src/driver-check/clean-up-driver.ts */
+import { type CleanUpReport, cleanUpDriver } from '../driver-check/clean-up-driver.js';
+import type { CheckDriverOptions } from '../driver-check/options.js';
+import { StagecraftError } from '../errors.js';
+import type { DriverCheckArguments } from './driver-check.js';
+import { checkOptions, throwIfUsage } from './driver-check-options.js';
+import { oneLine } from './print.js';
+import { firstSignal } from './signals.js';
+
+export async function runDriverCleanUp(
+  prefix: string,
+  given: DriverCheckArguments,
+  print: (text: string) => void,
+): Promise<void> {
+  const stop = new AbortController();
+  firstSignal()
+    .then(() => stop.abort(new StagecraftError('ABORTED', 'ended by a signal: what is left was not looked for')))
+    .catch(() => {}); // a signal that nobody can be told of ends nothing
+  const report = await cleanedUp(checkOptions(given, { prefix, signal: stop.signal }));
+  print(given.json ? JSON.stringify(report, null, 2) : textOf(report));
+  if (report.left.length > 0)
+    throw new StagecraftError(
+      'CLEAN_UP_FAILED',
+      `${report.left.length} of what the run ${prefix} made could not be removed: use the driver's own tools`,
+    );
+}
+
+async function cleanedUp(options: CheckDriverOptions & { prefix: string }): Promise<CleanUpReport> {
+  try {
+    return await cleanUpDriver(options);
+  } catch (error) {
+    throwIfUsage(error);
+    throw error;
+  }
+}
+
+function textOf({ removed, left, unknown }: CleanUpReport): string {
+  const lines = [
+    ...(removed.length === 0 ? ['nothing was removed'] : removed.map((what) => `removed: ${what}`)),
+    ...left.map((what) => `still there: ${what}`),
+    ...unknown.map((what) => `not known: ${what}`),
+  ];
+  return lines.map(oneLine).join('\n');
+}

@@ -1,0 +1,28 @@
+/** What `stagecraft driver-check` is given, as the options of a run, and as what is wrong with them. */
+import { CommanderError } from 'commander';
+import type { CheckDriverOptions } from '../driver-check/options.js';
+import { StagecraftError } from '../errors.js';
+import type { DriverCheckArguments } from './driver-check.js';
+
+export function checkOptions(
+  given: DriverCheckArguments,
+  own: { prefix: string; signal: AbortSignal },
+): CheckDriverOptions & { prefix: string } {
+  const { capability, size, timeout, restartWait, json: _, cleanUp: __, ...same } = given;
+  return {
+    ...same,
+    ...(capability && { accessType: capability }),
+    ...(size !== undefined && { sizeBytes: size }),
+    ...(timeout !== undefined && { timeoutMs: timeout }),
+    ...(restartWait !== undefined && { restartWaitMs: restartWait }),
+    ...own,
+  };
+}
+
+/** @throws {CommanderError} where the error is about an option */
+export function throwIfUsage(error: unknown): void {
+  const isUsage = error instanceof StagecraftError && /^(INVALID_ARGUMENT|SOCKET_PATH_\w+)$/.test(error.code);
+  if (isUsage) throw new CommanderError(usageExitCode, 'usage', error.message);
+}
+
+const usageExitCode = 2;

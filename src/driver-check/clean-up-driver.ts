@@ -1,0 +1,98 @@
+/** Removes what an earlier run of checks, one that was killed, has left: as far as the driver lists it. */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StagecraftError } from '../errors.js';
+import { DriverCalls } from './calls.js';
+import { clearDirectory, takeBack, takeBackListed } from './clean-up.js';
+import { readInventory } from './inventory.js';
+import { type Listed, ListedThings } from './listed.js';
+import { Offers } from './offers.js';
+import { type CheckDriverOptions, directoriesOf, type RunDirectories, type Settings, settingsOf } from './options.js';
+import { reach } from './run.js';
+
+export interface CleanUpReport {
+  removed: string[];
+  /** What could not be removed, each with why. */
+  left: string[];
+  /** What can't be known, each with why: lists that the driver doesn't give, things that show no name of a run. */
+  unknown: string[];
+}
+
+/** A shorter text might be a part of others' names. */
+const shortestPrefix = 8;
+
+/** So many things of others are named. */
+const mostNamed = 10;
+
+/**
+ * Takes back everything in the driver's lists that shows a name of the run with this prefix: volumes, their snapshots, their
+ * publications on this host and by the controller. Empties the directories of that run. Touches nothing else.
+ * @param options `prefix` is needed; `stagingDir` and `targetDir` as that run had them
+ * @throws {StagecraftError} INVALID_ARGUMENT: an option; NOT_REACHABLE: nobody answers at an endpoint; ABORTED by `signal`
+ */
+export async function cleanUpDriver(options: CheckDriverOptions & { prefix: string }): Promise<CleanUpReport> {
+  const settings = settingsOf(options);
+  const { prefix } = settings;
+  if (prefix.length < shortestPrefix)
+    throw new StagecraftError(
+      'INVALID_ARGUMENT',
+      `the prefix '${prefix}' could be a part of others' names: give the whole one that the run told at its start`,
+    );
+  const calls = new DriverCalls(settings);
+  calls.cancelBy(options.signal);
+  try {
+    await reach(calls);
+    return await cleanUp(calls, settings);
+  } finally {
+    calls.close();
+  }
+}
+
+async function cleanUp(calls: DriverCalls, settings: Settings): Promise<CleanUpReport> {
+  const offers = await Offers.read(calls);
+  const inventory = await readInventory(calls, offers);
+  const things = new ListedThings(calls, inventory, settings.prefix);
+  const directories = directoriesOf(settings);
+  // First what is in use on this host: a driver may delete a volume under a mount.
+  await beginUses(calls, things, directories);
+  await takeBack(calls, new Set());
+  const unswept: string[] = [];
+  for (const directory of Object.values(directories))
+    unswept.push(...(await clearDirectory(directory, settings.timeoutMs)));
+  const { removed, left, others } = await takeBackListed(calls, offers, { prefix: settings.prefix });
+  const unremoved = await takeBack(calls, new Set());
+  const hide = (texts: string[]): string[] => texts.map(calls.hide);
+  return {
+    removed: hide(removed),
+    left: hide([...unremoved, ...left, ...unswept]),
+    unknown: hide([...inventory.gaps, ...nameless(others)]),
+  };
+}
+
+/** Writes into the ledger that each volume may be staged, and published, at each path of that run. */
+async function beginUses(calls: DriverCalls, things: ListedThings, directories: RunDirectories): Promise<void> {
+  if (!calls.has('node')) return;
+  const [stagingPaths, targetPaths] = [await pathsIn(directories.staging), await pathsIn(directories.target)];
+  for (const { volume } of things.volumesOfRun()) {
+    const { volumeId } = volume;
+    for (const stagingTargetPath of stagingPaths)
+      calls.ledger.begin('NodeStageVolume', { volumeId, stagingTargetPath });
+    for (const targetPath of targetPaths) calls.ledger.begin('NodePublishVolume', { volumeId, targetPath });
+  }
+}
+
+/** None where there is no such directory. */
+async function pathsIn(directory: string): Promise<string[]> {
+  try {
+    return (await readdir(directory)).map((name) => join(directory, name));
+  } catch {
+    return [];
+  }
+}
+
+function nameless(others: Listed[]): string[] {
+  if (others.length === 0) return [];
+  const named = others.slice(0, mostNamed).map(({ what }) => what);
+  const more = others.length > mostNamed ? ` and ${others.length - mostNamed} more` : '';
+  return [`whose these are, as the driver's lists show no name of that run for them: ${named.join('; ')}${more}`];
+}

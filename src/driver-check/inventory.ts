@@ -1,0 +1,75 @@
+/** All volumes and snapshots that the driver lists: what a call made without saying so shows up only here. */
+import type { ListSnapshotsResponseEntry, ListVolumesResponseEntry, Snapshot, Volume } from '../csi/generated/plain.js';
+import type { DriverCalls } from './calls.js';
+import type { CallReport } from './check.js';
+import type { Offers } from './offers.js';
+import { callLine } from './tell.js';
+
+export interface ListedVolume {
+  volume: Volume;
+  publishedNodeIds: string[];
+}
+
+export interface Inventory {
+  /** By id; undefined: the driver gives no such list. */
+  volumes: ReadonlyMap<string, ListedVolume> | undefined;
+  snapshots: ReadonlyMap<string, Snapshot> | undefined;
+  /** Why a list is missing. */
+  gaps: string[];
+}
+
+interface Page<Entry> {
+  value?: { entries: Entry[]; nextToken: string };
+  report: CallReport;
+}
+
+/** @returns also where the driver lists nothing, or breaks while it does */
+export async function readInventory(calls: DriverCalls, offers: Offers): Promise<Inventory> {
+  const gaps: string[] = [];
+  const read = async <Entry>(
+    rpc: 'ListVolumes' | 'ListSnapshots',
+    isOffered: boolean,
+    page: (startingToken: string) => Promise<Page<Entry>>,
+  ): Promise<Entry[] | undefined> => {
+    const entries = isOffered ? await allPages(page) : `the driver does not offer ${rpc}`;
+    if (typeof entries !== 'string') return entries;
+    gaps.push(entries);
+    return undefined;
+  };
+  const volumes = await read<ListVolumesResponseEntry>(
+    'ListVolumes',
+    offers.has('controller/LIST_VOLUMES'),
+    (startingToken) => calls.ask('ListVolumes', { startingToken }),
+  );
+  const snapshots = await read<ListSnapshotsResponseEntry>(
+    'ListSnapshots',
+    offers.has('controller/LIST_SNAPSHOTS'),
+    (startingToken) => calls.ask('ListSnapshots', { startingToken }),
+  );
+  return {
+    volumes: volumes && new Map(volumes.flatMap(volumeOf)),
+    snapshots: snapshots && new Map(snapshots.flatMap(snapshotOf)),
+    gaps,
+  };
+}
+
+const volumeOf = ({ volume, status }: ListVolumesResponseEntry): [string, ListedVolume][] =>
+  volume?.volumeId ? [[volume.volumeId, { volume, publishedNodeIds: status?.publishedNodeIds ?? [] }]] : [];
+
+const snapshotOf = ({ snapshot }: ListSnapshotsResponseEntry): [string, Snapshot][] =>
+  snapshot?.snapshotId ? [[snapshot.snapshotId, snapshot]] : [];
+
+/** @returns a text: why the list could not be read */
+async function allPages<Entry>(page: (startingToken: string) => Promise<Page<Entry>>): Promise<Entry[] | string> {
+  const entries: Entry[] = [];
+  const tokens = new Set<string>();
+  for (let token = ''; !tokens.has(token); ) {
+    tokens.add(token);
+    const { value, report } = await page(token);
+    if (!value) return `the list could not be read: ${callLine(report)}`;
+    entries.push(...value.entries);
+    if (value.nextToken === '') return entries;
+    token = value.nextToken;
+  }
+  return 'the list could not be read: the driver gave the same next_token twice';
+}

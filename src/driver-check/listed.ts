@@ -1,0 +1,119 @@
+/** Finds, in the lists of the driver, what belongs to a run of checks, and writes it into the ledger to be taken back. */
+import type { Snapshot } from '../csi/generated/plain.js';
+import type { DriverCalls } from './calls.js';
+import type { Inventory, ListedVolume } from './inventory.js';
+import { keyOf, type Made } from './ledger.js';
+
+/** One thing in the lists, as text for people. */
+export interface Listed {
+  key: string;
+  what: string;
+}
+
+/** Whether a text holds a name that a run with this prefix gives. */
+const hasNameOf = (prefix: string, ...texts: string[]): boolean =>
+  texts.some((text) => new RegExp(`${prefix}-\\d`).test(text));
+
+export class ListedThings {
+  readonly #calls: DriverCalls;
+  readonly #inventory: Inventory;
+  readonly #prefix: string;
+
+  constructor(calls: DriverCalls, inventory: Inventory, prefix: string) {
+    this.#calls = calls;
+    this.#inventory = inventory;
+    this.#prefix = prefix;
+  }
+
+  /** Those of the run: by their name where the driver shows it, by what the run made, and by their source. */
+  ofRun(): Made[] {
+    const volumes = this.#volumes().filter(({ volume }) => this.#isOurVolume(volume.volumeId));
+    const snapshots = this.#snapshots().filter((snapshot) => this.#isOurSnapshot(snapshot));
+    return [...volumes.map(madeVolume), ...snapshots.map(madeSnapshot)];
+  }
+
+  /** The volumes of the run, with the nodes that they are published to. */
+  volumesOfRun(): ListedVolume[] {
+    return this.#volumes().filter(({ volume }) => this.#isOurVolume(volume.volumeId));
+  }
+
+  /** Writes into the ledger the groups that snapshots of the run are in: some drivers delete those together only. */
+  beginGroups(): void {
+    const members = this.#snapshots().filter((one) => one.groupSnapshotId !== '' && this.#isOurSnapshot(one));
+    for (const groupSnapshotId of new Set(members.map((member) => member.groupSnapshotId))) {
+      const snapshots = members.filter((member) => member.groupSnapshotId === groupSnapshotId);
+      this.#calls.ledger
+        .begin('CreateVolumeGroupSnapshot', { name: this.#prefix })
+        .succeeded({ groupSnapshot: { groupSnapshotId, snapshots, readyToUse: true } });
+    }
+  }
+
+  /** Writes into the ledger what the controller published of the run: it is taken back before the volumes. */
+  beginPublications(): void {
+    for (const { volume, publishedNodeIds } of this.volumesOfRun())
+      for (const nodeId of publishedNodeIds)
+        this.#calls.ledger.begin('ControllerPublishVolume', { volumeId: volume.volumeId, nodeId });
+  }
+
+  /** Those of which it is not known whose they are. @param before leaves out what is in there, and what it does not list */
+  ofOthers(before?: Inventory): Listed[] {
+    const ours = new Set(this.ofRun().map(({ key }) => key));
+    const volumes = before && !before.volumes ? [] : this.#volumes();
+    const snapshots = before && !before.snapshots ? [] : this.#snapshots();
+    return [
+      ...volumes.filter(({ volume }) => !before?.volumes?.has(volume.volumeId)).map(madeVolume),
+      ...snapshots.filter(({ snapshotId }) => !before?.snapshots?.has(snapshotId)).map(madeSnapshot),
+    ].filter(({ key }) => !ours.has(key));
+  }
+
+  has(key: string): boolean {
+    return [...this.#volumes().map(madeVolume), ...this.#snapshots().map(madeSnapshot)].some((one) => one.key === key);
+  }
+
+  #volumes(): ListedVolume[] {
+    return [...(this.#inventory.volumes?.values() ?? [])];
+  }
+
+  #snapshots(): Snapshot[] {
+    return [...(this.#inventory.snapshots?.values() ?? [])];
+  }
+
+  #isOurVolume(volumeId: string): boolean {
+    const context = this.#inventory.volumes?.get(volumeId)?.volume.volumeContext ?? {};
+    return (
+      this.#calls.ledger.wasMade(volumeKey(volumeId)) ||
+      hasNameOf(this.#prefix, volumeId, ...Object.values(context), ...Object.keys(context))
+    );
+  }
+
+  #isOurSnapshot({ snapshotId, sourceVolumeId, groupSnapshotId }: Snapshot): boolean {
+    return (
+      this.#calls.ledger.wasMade(snapshotKey(snapshotId)) ||
+      this.#isOurVolume(sourceVolumeId) ||
+      hasNameOf(this.#prefix, snapshotId, groupSnapshotId)
+    );
+  }
+}
+
+const volumeKey = (volumeId: string): string => keyOf('volume', volumeId, '');
+const snapshotKey = (snapshotId: string): string => keyOf('snapshot', snapshotId, '');
+
+const madeVolume = ({ volume: { volumeId } }: ListedVolume): Made => ({
+  key: volumeKey(volumeId),
+  what: `the volume ${volumeId}`,
+  undoneBy: 'DeleteVolume',
+  isCertain: true,
+  undo: async (ask) => {
+    await ask('DeleteVolume', { volumeId });
+  },
+});
+
+const madeSnapshot = ({ snapshotId, sourceVolumeId }: Snapshot): Made => ({
+  key: snapshotKey(snapshotId),
+  what: `the snapshot ${snapshotId}, of the volume ${sourceVolumeId}`,
+  undoneBy: 'DeleteSnapshot',
+  isCertain: true,
+  undo: async (ask) => {
+    await ask('DeleteSnapshot', { snapshotId });
+  },
+});
