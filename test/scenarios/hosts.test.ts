@@ -132,9 +132,15 @@ describe('several hosts on one Redis', function () {
     const next = await start(two);
     expect((await report(bare)).reason).to.match(/^volumes are led by node b/);
     await first.kill('SIGKILL');
+    // Its lease stands until all have been asked.
+    const client = new Redis(url);
+    const [held = ''] = (await client.keys(`${prefix}*:h:*`)).filter((key) => key.endsWith(':h:volumes/0'));
+    await client.persist(held);
     await eventually('its silence is told', async () => {
       return (await report(bare)).reason?.startsWith('nobody is known to lead volumes now: node b') === true;
     });
+    await client.unlink(held);
+    client.disconnect();
     await leads(next, 0);
     expect(await report(bare)).to.include({ leads: false });
     expect((await cli(two, 'volume', 'create', 'data', '--plugin', 'hostpath')).status).to.equal(0);

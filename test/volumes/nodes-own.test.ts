@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Fingerprint } from '../../machines/plugin.js';
 import type { NodeStatus } from '../../src/volumes/node-manager.js';
 import { refusalOf } from '../refusal.js';
-import { VolumeHouse } from './volume-house.js';
+import { spec, VolumeHouse } from './volume-house.js';
 
 const own = 'controller-1';
 
@@ -127,6 +127,20 @@ describe('the node of the runtime itself', () => {
     await nodes.remove(own);
     await house.rest();
     expect((await refusalOf(nodes.report(asked))).code).to.equal('NODE_REPORTED');
+  });
+
+  it('N1 another node has its name at the plugin: it is refused, and every error about it names that node', async () => {
+    await house.runtime.nodes.report({ id: 'old', plugins: [{ name: 'disk', nodeId: 'n-1' }] });
+    await register();
+    await house.register();
+    await house.volumes.create(spec('data'));
+    const why = "knows node old as 'n-1'";
+    expect((await refusalOf(status())).message).to.include(why);
+    expect((await refusalOf(house.volumes.publish({ id: 'data' }, own))).message).to.include(why);
+    const volume = { name: 'data', volume: { id: 'data' }, mode: 'write', taskPath: '/data' } as const;
+    const late = refusalOf(house.runtime.allocations.prepare('a1', [volume], { timeoutMs: 5_000 }));
+    await house.clock.advance(5_000);
+    expect((await late).message).to.include(why);
   });
 
   it('N3 called down by mistake, it is ready again once somebody reports what it says itself', async () => {
