@@ -1,18 +1,21 @@
 /** What `createRuntime` takes, and what of it is refused. */
-import { type BackoffPolicy, defaultBackoff } from '../machines/backoff.js';
+import { isAbsolute } from 'node:path';
+import { z } from 'zod';
+import type { BackoffPolicy } from '../machines/backoff.js';
 import type { SecretsProvider } from './calls/secrets.js';
 import type { Clock } from './engine/clock.js';
 import type { Logger } from './engine/logger.js';
 import type { Random } from './engine/random.js';
 import type { Store } from './engine/store.js';
-import { StagecraftError } from './errors.js';
-import { faultIn, nodeIdSchema } from './host/names.js';
+import { nodeIdSchema } from './host/names.js';
 import type { ClaimClient } from './mounts/claim-client.js';
 import type { OnPluginLoss } from './mounts/mount-watch.js';
 import type { Dependents } from './registry/dependents.js';
 import type { Dispenser } from './registry/dispenser.js';
 import type { FingerprintTimes } from './registry/fingerprint-loop.js';
-import { checkDispensers } from './registry/validate.js';
+import { dispenserFaults } from './registry/validate.js';
+import { checked } from './requests/fields.js';
+import { settingsShape } from './requests/settings.js';
 
 export interface RuntimeOptions {
   /** This host, 1 to 256 bytes. */
@@ -79,107 +82,84 @@ export interface LogOptions {
   maxBytes?: number | undefined;
 }
 
-const invalid = (message: string): StagecraftError => new StagecraftError('INVALID_ARGUMENT', message);
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
+/** Methods that an object has to have, by name. */
+type Methods<T> = Record<keyof T, true>;
 
-function checkSecrets(secrets: SecretsProvider | undefined): void {
-  if (secrets === undefined) return;
-  if (!isObject(secrets) || typeof secrets.resolve !== 'function')
-    throw invalid("secrets must be a provider with a function resolve, e.g. fileSecrets('/run/secrets')");
-  if (secrets.check !== undefined && typeof secrets.check !== 'function')
-    throw invalid('secrets.check must be a function, or not be there');
-}
+const storeMethods: Methods<Store> = {
+  ...{ open: true, close: true, acquireLease: true, renewLease: true, releaseLease: true },
+  ...{ load: true, list: true, due: true, commit: true, unsettled: true, settle: true },
+  ...{ appendInbox: true, readInbox: true, appendTopic: true, readTopic: true, trimTopic: true },
+  ...{ readJournal: true, trimJournal: true },
+};
+const claimMethods: Methods<ClaimClient> = {
+  ...{ look: true, claim: true, holds: true, publish: true },
+  ...{ release: true, unstaged: true, holdReleased: true, expanded: true },
+};
+const clockMethods: Methods<Clock> = { now: true, monotonicMs: true, after: true };
+const randomMethods: Methods<Random> = { next: true, id: true };
+const loggerMethods: Methods<Logger> = { debug: true, info: true, warn: true, error: true };
 
-/** @throws StagecraftError INVALID_ARGUMENT */
+/**
+ * An object that stands behind a port. A fault says what the value lacks, and never shows the value: it may hold a password.
+ * @param what what it must be, e.g. `a clock` @param advice where to get one
+ */
+const port = <T>(what: string, methods: object, advice: string) =>
+  z
+    .custom<T>()
+    .superRefine((value, context) => {
+      if (!isObject(value))
+        return context.addIssue({ code: 'custom', message: `must be ${what}, not ${kindOf(value)}: ${advice}` });
+      const missing = Object.keys(methods).filter((method) => typeof Reflect.get(value, method) !== 'function');
+      if (missing.length > 0)
+        context.addIssue({ code: 'custom', message: `must be ${what}, but lacks ${missing.join(', ')}: ${advice}` });
+    })
+    .optional();
+
+const isObject = (value: unknown): value is object => Object(value) === value;
+
+const kindOf = (value: unknown): string => (value === null ? 'null' : typeof value);
+
+const secretsSchema = port<SecretsProvider>(
+  'a provider with a function resolve',
+  { resolve: true },
+  "e.g. fileSecrets('/run/secrets')",
+).refine((provider) => provider?.check === undefined || typeof provider.check === 'function', {
+  path: ['check'],
+  message: 'must be a function: leave it out, or give one',
+});
+
+const dispensersSchema = z
+  .custom<Record<string, Dispenser>>()
+  .superRefine((dispensers, context) => {
+    for (const message of dispenserFaults(dispensers)) context.addIssue({ code: 'custom', message });
+  })
+  .optional();
+
+const shape = {
+  nodeId: nodeIdSchema,
+  dataDir: z
+    .string({ error: 'must be the absolute path of a directory' })
+    .refine(isAbsolute, 'is relative: give an absolute path'),
+  ...settingsShape,
+  store: port<Store>(
+    'a store',
+    storeMethods,
+    "leave it out, or give redisStore('redis://…') or another of stagecraft/stores",
+  ),
+  secrets: secretsSchema,
+  claims: port<ClaimClient>('a ClaimClient', claimMethods, 'leave it out where volumes are managed in this process'),
+  dispensers: dispensersSchema,
+  dependents: z.custom<Dependents>((value) => typeof value === 'function', 'must be a function').optional(),
+  clock: port<Clock>('a clock', clockMethods, 'leave it out, or take simulatedClock of stagecraft/testing'),
+  random: port<Random>('a source of chance', randomMethods, 'leave it out, or take seededRandom of stagecraft/testing'),
+  logger: port<Logger>('a logger', loggerMethods, 'leave it out, or take one of pino'),
+} satisfies Record<keyof RuntimeOptions, z.ZodType>;
+
+const optionsSchema = z.strictObject(shape, {
+  error: ({ code }) => (code === 'invalid_type' ? 'must be an object: give at least { nodeId, dataDir }' : undefined),
+});
+
+/** @throws StagecraftError INVALID_ARGUMENT with every fault and its path */
 export function checkOptions(options: RuntimeOptions): void {
-  if (!isObject(options)) throw invalid('createRuntime takes an object: give at least { nodeId, dataDir }');
-  const { nodeId, dataDir, store, fingerprint = {}, retention = {}, logs = {}, dependents, dispensers = {} } = options;
-  checkNodeId(nodeId);
-  if (typeof dataDir !== 'string') {
-    throw invalid(`dataDir must be the absolute path of a directory, it is ${typeof dataDir}`);
-  }
-  if (store !== undefined && !(store instanceof Object)) {
-    // The URL itself may hold a password.
-    const advice = typeof store === 'string' ? " give redisStore('redis://…') of stagecraft/stores" : ' leave it out';
-    throw invalid(`store must be a store, it is ${typeof store}:${advice}`);
-  }
-  checkDispensers(dispensers);
-  checkSecrets(options.secrets);
-  if (dependents !== undefined && typeof dependents !== 'function') {
-    throw invalid(`dependents must be a function, it is ${typeof dependents}`);
-  }
-  const { calls = {}, retry = {}, fencing = {}, reconcile = {}, stats = {}, volumeNamePrefix } = options;
-  const groups = { fingerprint, retention, logs, calls, retry, fencing, reconcile, stats };
-  for (const [group, values] of Object.entries(groups)) {
-    if (!isObject(values)) throw invalid(`${group} must be an object, it is ${values}`);
-  }
-  for (const [name, value] of Object.entries(fingerprint)) {
-    if (!(typeof value === 'number' && value > 0)) {
-      throw invalid(`fingerprint.${name} must be a positive number of milliseconds, it is ${value}`);
-    }
-  }
-  for (const [group, values] of Object.entries({ retention, logs })) {
-    for (const [name, value] of Object.entries(values)) {
-      if (value === undefined || (Number.isSafeInteger(value) && value > 0)) continue;
-      throw invalid(`${group}.${name} must be a positive whole number, it is ${value}`);
-    }
-  }
-  checkVolumeOptions(options);
-  checkMountOptions(options);
-  checkNamePrefix(volumeNamePrefix);
-}
-
-/** Names at plugins have 128 bytes at most, and some backends take no other characters. */
-const namePrefix = /^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$/i;
-
-function checkNamePrefix(prefix: unknown): void {
-  if (prefix === undefined || (typeof prefix === 'string' && namePrefix.test(prefix))) return;
-  const rule = '1 to 64 letters and digits of ASCII, with hyphens between them';
-  throw invalid(`volumeNamePrefix must be ${rule}, it is ${JSON.stringify(prefix)}`);
-}
-
-/** What volumes are worked on with. */
-function checkVolumeOptions(
-  options: Pick<RuntimeOptions, 'calls' | 'retry' | 'fencing' | 'reconcile' | 'stats'>,
-): void {
-  const { calls = {}, retry = {}, fencing = {}, reconcile = {}, stats = {} } = options;
-  const { maxInFlightPerPlugin, ...callTimes } = calls;
-  if (maxInFlightPerPlugin !== undefined && !(Number.isSafeInteger(maxInFlightPerPlugin) && maxInFlightPerPlugin > 0))
-    throw invalid(`calls.maxInFlightPerPlugin must be a positive whole number, it is ${maxInFlightPerPlugin}`);
-  for (const [group, times] of Object.entries({ calls: callTimes, retry, fencing, reconcile, stats })) {
-    for (const [name, value] of Object.entries(times)) {
-      if (value === undefined || (Number.isFinite(value) && value > 0)) continue;
-      throw invalid(`${group}.${name} must be a positive number of milliseconds, it is ${value}`);
-    }
-  }
-  const { initialMs, maxMs } = { ...defaultBackoff, ...retry };
-  if (initialMs > maxMs) throw invalid(`retry.initialMs is ${initialMs}, above retry.maxMs, which is ${maxMs}`);
-}
-
-const lossAnswers: readonly unknown[] = ['remount', 'report'] satisfies OnPluginLoss[];
-const claimMethods = Object.keys({
-  look: true,
-  claim: true,
-  holds: true,
-  publish: true,
-  release: true,
-  unstaged: true,
-  holdReleased: true,
-  expanded: true,
-} satisfies Record<keyof ClaimClient, true>);
-
-/** What mounts are worked on with. */
-function checkMountOptions({ onPluginLoss, claims }: Pick<RuntimeOptions, 'onPluginLoss' | 'claims'>): void {
-  if (onPluginLoss !== undefined && !lossAnswers.includes(onPluginLoss))
-    throw invalid(`onPluginLoss must be 'remount' or 'report', it is ${JSON.stringify(onPluginLoss)}`);
-  if (claims === undefined) return;
-  if (!isObject(claims)) throw invalid(`claims must be an object with the methods of a ClaimClient, it is ${claims}`);
-  const missing = claimMethods.filter((method) => typeof Reflect.get(claims, method) !== 'function');
-  if (missing.length > 0)
-    throw invalid(`claims must have the methods of a ClaimClient, it lacks ${missing.join(', ')}`);
-}
-
-function checkNodeId(nodeId: unknown): void {
-  const fault = faultIn(nodeIdSchema, nodeId);
-  if (fault !== undefined) throw invalid(`nodeId ${fault}`);
+  checked(optionsSchema, options, 'the options of createRuntime');
 }

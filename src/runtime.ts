@@ -26,10 +26,11 @@ import type { Mounter } from './mounts/mounter.js';
 import { NodeSide } from './node-side.js';
 import type { IsTasked } from './plugin-port.js';
 import { Clients } from './registry/clients.js';
-import type { FingerprintLoopOptions, FingerprintTimes } from './registry/fingerprint-loop.js';
+import type { FingerprintLoopOptions } from './registry/fingerprint-loop.js';
 import { InstanceHealth } from './registry/instance-health.js';
 import { pluginKinds } from './registry/kinds.js';
 import { PluginRegistry } from './registry/plugin-registry.js';
+import { defaultTimes } from './requests/settings.js';
 import { drainAgain, Root, registryKind } from './root.js';
 import { checkOptions, type RuntimeOptions } from './runtime-options.js';
 import { lmdbStore } from './stores/lmdb.js';
@@ -112,7 +113,6 @@ function nodeIn(address: string): string | undefined {
 }
 
 const leaseTtlMs = 15_000;
-const defaultTimes: FingerprintTimes = { intervalMs: 30_000, timeoutMs: 30_000 };
 /**
  * Brings up a runtime: takes the data directory, restores every actor of this node, resumes what was under way.
  * @throws StagecraftError INVALID_ARGUMENT, DATA_DIR_LOCKED (another runtime has it), DATA_DIR_UNUSABLE,

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { messageOf, StagecraftError } from '../errors.js';
 import { nodeIdSchema } from '../host/names.js';
 import { allowedKeys, inPlainWords } from '../host/plain-faults.js';
+import { settingsShape } from '../requests/settings.js';
 import { taskSchema } from '../tasks/spec.js';
 import { offsetOf } from './yaml-place.js';
 
@@ -73,28 +74,8 @@ const configSchema = z.strictObject({
   nodeId: nodeIdSchema.default(hostname),
   dataDir: path.default(defaultDataDir),
   store: z.strictObject({ redis: redisSchema }).optional(),
-  retention: z.strictObject({ journalEntries: count.optional(), topicEvents: count.optional() }).prefault({}),
-  logs: z.strictObject({ maxBytes: count.optional() }).prefault({}),
-  fingerprint: z.strictObject({ intervalMs: ms.default(30_000), timeoutMs: ms.default(30_000) }).prefault({}),
-  calls: z
-    .strictObject({ timeoutMs: ms.optional(), nodeTimeoutMs: ms.optional(), maxInFlightPerPlugin: count.optional() })
-    .prefault({}),
-  retry: z
-    .strictObject({ initialMs: ms.default(100), maxMs: ms.default(300_000) })
-    .refine(({ initialMs, maxMs }) => initialMs <= maxMs, {
-      path: ['initialMs'],
-      message: 'must not be more than maxMs',
-    })
-    .prefault({}),
-  fencing: z.strictObject({ afterMs: ms.optional() }).prefault({}),
-  reconcile: z.strictObject({ intervalMs: ms.optional() }).prefault({}),
-  stats: z.strictObject({ intervalMs: ms.optional() }).prefault({}),
-  onPluginLoss: z.enum(['remount', 'report']).default('remount'),
+  ...settingsShape,
   secrets: secretsSchema.optional(),
-  volumeNamePrefix: z
-    .string()
-    .regex(/^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$/i, 'must be 1 to 64 letters and digits, with hyphens between them')
-    .default('sc'),
   tasks: z
     .array(taskSchema)
     .superRefine((tasks, context) => {

@@ -27,7 +27,7 @@ export function inPlainWords(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== 'invalid_type') return undefined;
   if (issue.input === undefined) return 'is missing';
   if (issue.expected === 'array') return `must be ${listOf(issue.path)}`;
-  return `must be ${isNumber(issue.expected) ? numberOf(issue.path) : (kinds[issue.expected] ?? issue.expected)}`;
+  return `must be ${isNumber(issue.expected) ? numberOf(issue) : (kinds[issue.expected] ?? issue.expected)}`;
 }
 
 const isNumber = (kind: string): boolean => kind === 'number' || kind === 'int';
@@ -36,10 +36,11 @@ const isNumber = (kind: string): boolean => kind === 'number' || kind === 'int';
 const listOf = (path: PropertyKey[] = []): string => (path.at(-1) === 'command' ? 'a list, e.g. [x, --y]' : 'a list');
 
 /** With the unit that its name ends with. */
-function numberOf(path: PropertyKey[] = []): string {
+function numberOf({ path = [], expected }: { path?: PropertyKey[] | undefined; expected: string }): string {
   const name = String(path.at(-1));
-  if (name.endsWith('Bytes')) return 'a number of bytes';
-  return name.endsWith('Ms') ? 'a number of milliseconds' : 'a whole number';
+  const unit = name.endsWith('Bytes') ? 'bytes' : name.endsWith('Ms') ? 'milliseconds' : undefined;
+  if (unit === undefined) return 'a whole number';
+  return `a ${expected === 'int' ? 'whole number' : 'number'} of ${unit}`;
 }
 
 /** The keys that a schema has at a path; none where it is no map. */

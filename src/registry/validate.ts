@@ -3,7 +3,6 @@ import type { PluginInfo } from '../../machines/plugin.js';
 import { type ErrorCode, StagecraftError } from '../errors.js';
 import { faultIn, maxMapBytes, nameSchema, textSchema } from '../host/names.js';
 import { checkSocketPath } from '../host/socket-path.js';
-import type { Dispenser } from './dispenser.js';
 
 /** What a kind of plugin must be able to do. */
 const abilities = ['connect', 'fingerprint', 'close'] as const;
@@ -65,25 +64,29 @@ function checkOptions(options: Record<string, string>): void {
   );
 }
 
-/** @throws StagecraftError INVALID_ARGUMENT: it names the type and what is wrong with it */
-export function checkDispensers(dispensers: Record<string, Dispenser>): void {
-  if (!isObject(dispensers)) throw invalid('dispensers must be an object: dispensers by type');
+/** What is wrong with dispensers by type, each fault with its type. */
+export function* dispenserFaults(dispensers: unknown): Generator<string> {
+  if (!isObject(dispensers)) return yield 'must be an object: dispensers by type';
   for (const [type, dispenser] of Object.entries(dispensers)) {
-    if (type === '') throw invalid('a dispenser stands under an empty type: give it a name');
-    checkText(type, `type '${type}' of a dispenser`);
-    checkDispenser(type, dispenser);
+    const fault = type === '' ? undefined : faultIn(textSchema, type);
+    if (type === '') yield 'a dispenser stands under an empty type: give it a name';
+    if (fault !== undefined) yield `the type '${type}' of a dispenser ${fault}`;
+    yield* faultsOfDispenser(type, dispenser);
   }
 }
 
-/** @throws StagecraftError INVALID_ARGUMENT */
-export function checkDispenser(type: string, dispenser: Dispenser): void {
-  if (!isObject(dispenser)) throw invalid(`the dispenser of '${type}' is no object`);
+function* faultsOfDispenser(type: string, dispenser: unknown): Generator<string> {
+  if (!isObject(dispenser)) return yield `the dispenser of '${type}' is no object`;
   const lacks = abilities.filter((ability) => typeof dispenser[ability] !== 'function');
-  if (lacks.length > 0) throw invalid(`the dispenser of '${type}' has no function ${lacks.join(', nor ')}`);
+  if (lacks.length > 0) yield `the dispenser of '${type}' has no function ${lacks.join(', nor ')}`;
   const { onDisconnect } = dispenser;
-  if (onDisconnect !== undefined && typeof onDisconnect !== 'function') {
-    throw invalid(`onDisconnect of the dispenser of '${type}' is no function: leave it out`);
-  }
+  if (onDisconnect !== undefined && typeof onDisconnect !== 'function')
+    yield `onDisconnect of the dispenser of '${type}' is no function: leave it out`;
+}
+
+/** @throws StagecraftError INVALID_ARGUMENT: it names the type and what is wrong with it */
+export function checkDispenser(type: string, dispenser: unknown): void {
+  for (const fault of faultsOfDispenser(type, dispenser)) throw invalid(fault);
 }
 
 /** @throws StagecraftError INVALID_ARGUMENT */
@@ -104,7 +107,8 @@ export function checkFollowed(type: unknown): void {
   );
 }
 
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * Addresses are percent-encoded, so that short names of other scripts may make long ones.

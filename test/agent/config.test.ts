@@ -194,7 +194,7 @@ stats: { intervalMs: 5000 }`;
 
   it('A3 an unknown key is refused with its file and line, and with what is allowed there', () => {
     expect(faultsOf('nodeId: n1\nstroe: lmdb\n')).to.deep.equal([
-      'agent.yaml:2: stroe: unknown key; allowed here: nodeId, dataDir, store, retention, logs, fingerprint, calls, retry, fencing, reconcile, stats, onPluginLoss, secrets, volumeNamePrefix, tasks, log',
+      'agent.yaml:2: stroe: unknown key; allowed here: nodeId, dataDir, store, retention, logs, fingerprint, calls, retry, fencing, reconcile, stats, onPluginLoss, volumeNamePrefix, secrets, tasks, log',
     ]);
   });
 
@@ -236,7 +236,7 @@ stats: { intervalMs: 5000 }`;
     expect(task('command: [x], env: [A]')).to.include('tasks.0.env: must be a map of names and texts');
     expect(task('command: [x], restart: 3')).to.include('tasks.0.restart: must be a map of keys and values');
     expect(bad('logs: { maxBytes: 10M }')).to.equal('agent.yaml:1: logs.maxBytes: must be a number of bytes');
-    expect(bad('logs: { maxBytes: 1.5 }')).to.include('logs.maxBytes: must be a number of bytes');
+    expect(bad('logs: { maxBytes: 1.5 }')).to.include('logs.maxBytes: must be a whole number of bytes');
     expect(bad('fingerprint: { intervalMs: 30s }')).to.include('must be a number of milliseconds');
     expect(bad('retention: { journalEntries: many }')).to.include('must be a whole number');
     expect(bad('tasks: [{ type: node, command: [x] }]')).to.include('tasks.0.id: is missing');

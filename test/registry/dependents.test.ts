@@ -254,7 +254,7 @@ describe('dependents of plugins', () => {
       const dependents: Dependents = JSON.parse('"volumes"');
       const error = await refusalOf(house.open({ dependents }));
       expect(error.code).to.equal('INVALID_ARGUMENT');
-      expect(error.message).to.include('dependents must be a function');
+      expect(error.message).to.include('dependents: must be a function');
     } finally {
       await house.dispose();
     }

@@ -1,5 +1,5 @@
 /** `createRuntime`: what it refuses, what a start that fails leaves, and whose journals can be read. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -20,40 +20,66 @@ describe('createRuntime', () => {
 
   describe('options', () => {
     const faults: [title: string, more: object, why: string][] = [
-      ['without a data directory', { dataDir: undefined }, 'dataDir must be the absolute path of a directory'],
-      ['a relative data directory', { dataDir: 'data' }, 'is relative'],
-      ['without a node', { nodeId: undefined }, 'nodeId is missing'],
+      ['without a data directory', { dataDir: undefined }, 'dataDir: must be the absolute path of a directory'],
+      ['a relative data directory', { dataDir: 'data' }, 'dataDir: is relative'],
+      ['without a node', { nodeId: undefined }, 'nodeId: is missing'],
       ['the URL of a store', { store: 'redis://user:hunter2@db' }, "give redisStore('redis://…')"],
-      ['null as a store', { store: null }, 'store must be a store'],
-      ['null as times', { fingerprint: null }, 'fingerprint must be an object'],
-      ['no times at all', { fingerprint: { intervalMs: 0 } }, 'fingerprint.intervalMs must be a positive number'],
-      ['a number as retention', { retention: 7 }, 'retention must be an object'],
-      ['no object for calls', { calls: 'fast' }, 'calls must be an object, it is fast'],
-      ['a call without time', { calls: { timeoutMs: 0 } }, 'calls.timeoutMs must be a positive number of milliseconds'],
-      ['half a call', { calls: { maxInFlightPerPlugin: 0.5 } }, 'calls.maxInFlightPerPlugin must be a positive whole'],
-      ['text for a delay', { retry: { initialMs: '9' } }, 'retry.initialMs must be a positive number'],
-      ['endless delays', { retry: { maxMs: Number.POSITIVE_INFINITY } }, 'retry.maxMs must be a positive number'],
-      ['delays that shrink', { retry: { initialMs: 500_000 } }, 'retry.initialMs is 500000, above retry.maxMs'],
-      ['fences at once', { fencing: { afterMs: -1 } }, 'fencing.afterMs must be a positive number'],
-      ['stats without pause', { stats: { intervalMs: 0 } }, 'stats.intervalMs must be a positive number'],
-      ['a number as stats', { stats: 5 }, 'stats must be an object, it is 5'],
-      ['another answer to lost mounts', { onPluginLoss: 'ask' }, `onPluginLoss must be 'remount' or 'report'`],
-      ['the URL of claims', { claims: 'http://hunter3' }, 'claims must be an object with the methods of a ClaimClient'],
+      ['null as a store', { store: null }, 'store: must be a store, not null'],
+      ['null as times', { fingerprint: null }, 'fingerprint: must be a map'],
+      ['no times at all', { fingerprint: { intervalMs: 0 } }, 'fingerprint.intervalMs: must be above 0'],
+      ['a number as retention', { retention: 7 }, 'retention: must be a map'],
+      ['no object for calls', { calls: 'fast' }, 'calls: must be a map'],
+      ['a call without time', { calls: { timeoutMs: 0 } }, 'calls.timeoutMs: must be above 0'],
+      ['half a call', { calls: { maxInFlightPerPlugin: 0.5 } }, 'calls.maxInFlightPerPlugin: must be a whole number'],
+      ['text for a delay', { retry: { initialMs: '9' } }, 'retry.initialMs: must be a number of milliseconds'],
+      [
+        'endless delays',
+        { retry: { maxMs: Number.POSITIVE_INFINITY } },
+        'retry.maxMs: must be a number of milliseconds',
+      ],
+      ['delays that shrink', { retry: { initialMs: 500_000 } }, 'retry.initialMs: must not be more than maxMs'],
+      ['fences at once', { fencing: { afterMs: -1 } }, 'fencing.afterMs: must be above 0'],
+      ['stats without pause', { stats: { intervalMs: 0 } }, 'stats.intervalMs: must be above 0'],
+      ['a number as stats', { stats: 5 }, 'stats: must be a map'],
+      ['another answer to lost mounts', { onPluginLoss: 'ask' }, 'onPluginLoss: must be "remount" or "report"'],
+      ['the URL of claims', { claims: 'http://hunter3' }, 'claims: must be a ClaimClient, not string'],
       [
         'half a claim client',
         { claims: { look: () => {}, claim: () => {}, release: () => {}, expanded: 5 } },
-        'it lacks holds, publish, unstaged, holdReleased, expanded',
+        'claims: must be a ClaimClient, but lacks holds, publish, unstaged, holdReleased, expanded',
       ],
-      ['null for fencing', { fencing: null }, 'fencing must be an object'],
+      ['null for fencing', { fencing: null }, 'fencing: must be a map'],
       [
         'secrets themselves',
         { secrets: { password: 'hunter2' } },
-        'secrets must be a provider with a function resolve',
+        'secrets: must be a provider with a function resolve',
       ],
-      ['an empty prefix of names', { volumeNamePrefix: '' }, 'volumeNamePrefix must be 1 to 64 letters and digits'],
-      ['a prefix with a slash', { volumeNamePrefix: 'a/b' }, 'volumeNamePrefix must be'],
-      ['a prefix that is too long', { volumeNamePrefix: 'a'.repeat(65) }, 'volumeNamePrefix must be'],
-      ['half a log', { logs: { maxBytes: 0.5 } }, 'logs.maxBytes must be a positive whole number'],
+      ['an empty prefix of names', { volumeNamePrefix: '' }, 'volumeNamePrefix: must be 1 to 64 letters and digits'],
+      ['a prefix with a slash', { volumeNamePrefix: 'a/b' }, 'volumeNamePrefix: must be'],
+      ['a prefix that is too long', { volumeNamePrefix: 'a'.repeat(65) }, 'volumeNamePrefix: must be'],
+      ['half a log', { logs: { maxBytes: 0.5 } }, 'logs.maxBytes: must be a whole number of bytes'],
+      [
+        'a check of secrets that is no function',
+        { secrets: { resolve: () => {}, check: 5 } },
+        'secrets.check: must be',
+      ],
+      ['a key that there is not', { stroe: memoryStore() }, 'stroe: unknown key; allowed here: nodeId, dataDir, '],
+      ['a key of a group that there is not', { calls: { timeout: 5 } }, 'calls.timeout: unknown key; allowed here: '],
+      ['the key of every object', { fencing: { constructor: 5 } }, 'fencing.constructor: unknown key'],
+      [
+        'a store that lacks something',
+        { store: { ...memoryStore(), due: 5 } },
+        'store: must be a store, but lacks open',
+      ],
+      ['a time for a clock', { clock: 5 }, 'clock: must be a clock, not number'],
+      [
+        'a clock that lacks something',
+        { clock: { now: () => 5 } },
+        'clock: must be a clock, but lacks monotonicMs, after',
+      ],
+      ['chance without ids', { random: { next: () => 0.5 } }, 'random: must be a source of chance, but lacks id'],
+      ['a function as logger', { logger: () => {} }, 'logger: must be a logger, but lacks debug, info, warn, error'],
+      ['a text as dependents', { dependents: 'all' }, 'dependents: must be a function'],
     ];
     for (const [title, more, why] of faults) {
       it(`R15 ${title}: INVALID_ARGUMENT, which names it`, async () => {
@@ -62,6 +88,23 @@ describe('createRuntime', () => {
         expect(error.message).to.include(why).and.not.include('hunter2');
       });
     }
+
+    it('R15 several faults: all are named at once, each with its path, and nothing is made', async () => {
+      const dataDir = join(directory, 'data');
+      const more = { nodeId: '', calls: { timeoutMs: 0, x: 1 }, logger: {}, dispensers: { device: null }, stroe: 5 };
+      const { message, faults = [] } = await refusalOf(createRuntime({ dataDir, ...more } as never));
+      const paths = ['nodeId', 'calls.timeoutMs', 'calls.x', 'dispensers', 'logger', 'stroe'];
+      expect(faults.map((fault) => fault.split(':')[0])).to.deep.equal(paths);
+      for (const fault of faults) expect(message).to.include(fault);
+      expect(existsSync(dataDir)).to.equal(false);
+    });
+
+    it('R15 an option that is undefined is as one that is left out', async () => {
+      const none = { store: undefined, clock: undefined, secrets: undefined, calls: undefined, claims: undefined };
+      const dataDir = join(directory, 'data');
+      const runtime = await createRuntime({ nodeId, dataDir, ...none } as never);
+      await runtime.close();
+    });
 
     it('R15 none: INVALID_ARGUMENT, which says what is needed', async () => {
       // @ts-expect-error: plain JavaScript may leave them out

@@ -85,11 +85,13 @@ describe('logs of the tasks of a runtime', () => {
   });
 
   it('T10 a limit that can’t be is refused', async () => {
-    for (const wrong of [0, 1.5, -1]) {
+    for (const [wrong, why] of [
+      [0, 'must be above 0'],
+      [1.5, 'must be a whole number of bytes'],
+      [-1, 'must be above 0'],
+    ] as const) {
       const refused = createRuntime({ nodeId: 'n2', dataDir: join(dataDir, 'other'), logs: { maxBytes: wrong } });
-      expect((await refusalOf(refused)).message).to.equal(
-        `logs.maxBytes must be a positive whole number, it is ${wrong}`,
-      );
+      expect((await refusalOf(refused)).faults).to.deep.equal([`logs.maxBytes: ${why}`]);
     }
   });
 });

@@ -1,0 +1,37 @@
+/** The settings that `createRuntime` and the agent's configuration share: what each may be, with its default. */
+import { z } from 'zod';
+import { defaultBackoff } from '../../machines/backoff.js';
+
+const ms = z.int().positive();
+const count = z.int().positive();
+/** Of looks at plugins. */
+export const defaultTimes = { intervalMs: 30_000, timeoutMs: 30_000 };
+
+const everyMs = z.strictObject({ intervalMs: ms.optional() }).prefault({});
+
+export const settingsShape = {
+  retention: z.strictObject({ journalEntries: count.optional(), topicEvents: count.optional() }).prefault({}),
+  logs: z.strictObject({ maxBytes: count.optional() }).prefault({}),
+  fingerprint: z
+    .strictObject({ intervalMs: ms.default(defaultTimes.intervalMs), timeoutMs: ms.default(defaultTimes.timeoutMs) })
+    .prefault({}),
+  calls: z
+    .strictObject({ timeoutMs: ms.optional(), nodeTimeoutMs: ms.optional(), maxInFlightPerPlugin: count.optional() })
+    .prefault({}),
+  retry: z
+    .strictObject({ initialMs: ms.default(defaultBackoff.initialMs), maxMs: ms.default(defaultBackoff.maxMs) })
+    .refine(({ initialMs, maxMs }) => initialMs <= maxMs, {
+      path: ['initialMs'],
+      message: 'must not be more than maxMs',
+    })
+    .prefault({}),
+  fencing: z.strictObject({ afterMs: ms.optional() }).prefault({}),
+  reconcile: everyMs,
+  stats: everyMs,
+  onPluginLoss: z.enum(['remount', 'report']).default('remount'),
+  /** Names at plugins have 128 bytes at most, and some backends take no other characters. */
+  volumeNamePrefix: z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$/i, 'must be 1 to 64 letters and digits, with hyphens between them')
+    .default('sc'),
+};
