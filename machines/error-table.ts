@@ -108,6 +108,11 @@ const rows = {
     when: 'there is one of that id with another spec, whose fields that differ are named; what a deleted one may have left was not acknowledged, or another volume has what is to be taken over',
     todo: 'take another id, or delete that one; `retry` or `acknowledge` what it has left',
   },
+  OTHER_DRIVER: {
+    http: 409,
+    when: 'another driver is registered under the name of the plugin since a volume or snapshot was made; both are named, and no call was made',
+    todo: 'register the first driver again, then `retry`; or, where the other has taken over what that made, `retry` with `acceptDriver`',
+  },
   CSI_ID_TAKEN: {
     http: 502,
     when: 'a plugin answered the creation of a volume or snapshot with an id that another one here has; that one is named, and keeps it',

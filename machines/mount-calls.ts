@@ -111,8 +111,8 @@ export const userAt = ({ work, users }: MountContext): MountUser => {
 };
 
 const mountCallOf = (context: MountContext): MountCall => {
-  const { plugin, secrets, csiId } = mustVolume(context);
-  return { plugin, secrets, isForced: false, key: context.key, csiId };
+  const { plugin, secrets, csiId, driver } = mustVolume(context);
+  return { plugin, secrets, isForced: false, key: context.key, csiId, ...(driver && { driver }) };
 };
 
 const makingCallOf = (context: MountContext): MakingCall => {

@@ -5,6 +5,7 @@ import { mountRefusalOf } from './mount-requests.js';
 import type {
   MountChanged,
   MountContext,
+  MountedVolume,
   MountInput,
   MountSight,
   MountUse,
@@ -127,6 +128,7 @@ export const use = (
   draftedMount(context, (draft) => {
     // What is staged, or just being staged, is published with what it is staged with.
     if (draft.staging.state !== 'staged' && !isBeingStaged(draft)) draft.volume = volume;
+    else draft.volume = withDriver(draft.volume, volume.driver);
     draft.capability = capability;
     const { tries: _, undoing: __, ...staging } = draft.staging;
     draft.staging = staging;
@@ -142,6 +144,18 @@ export const use = (
     else if (user.state === 'published') putUser(draft, allocId, { ...user, ...asked });
     else putUser(draft, allocId, wantedAgain(draft, user, asked, at));
   });
+
+/** The same volume of a driver that is known now, or that is accepted for the one that made it. */
+const withDriver = (volume: MountedVolume | null, driver: string | undefined): MountedVolume | null =>
+  volume && driver !== undefined ? { ...volume, driver } : volume;
+
+/** Its call was made without knowing the plugin's driver. @param change what its answer made of it */
+export function learnedMount({ volume: before }: MountContext, change: MountChange, driver: string): MountChange {
+  const { volume = before } = change.context;
+  return volume?.driver === undefined
+    ? { ...change, context: { ...change.context, volume: withDriver(volume, driver) } }
+    : change;
+}
 
 /** To be mounted once more. What was lost was not unpublished. */
 const wantedAgain = (
@@ -325,8 +339,9 @@ const mayComeBack = ({ state, again, failure }: MountUser): boolean =>
   again !== undefined || failure !== undefined || (state !== 'leaving' && state !== 'detached');
 
 /** What has failed is tried again, and what waits for its time is tried now. */
-export const retryMount = (context: MountContext, { at }: Stamped): MountChange =>
+export const retryMount = (context: MountContext, { at }: Stamped, acceptDriver?: string): MountChange =>
   draftedMount(context, (draft) => {
+    draft.volume = withDriver(draft.volume, acceptDriver);
     const { tries: _, undoing: __, ...staging } = draft.staging;
     draft.staging = staging;
     for (const user of draft.users) {

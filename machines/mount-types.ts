@@ -9,6 +9,8 @@ export interface MountedVolume {
   uid: string;
   /** The plugin's registered name. */
   plugin: string;
+  /** The own name of the driver that made it: no other is called. Absent: not known. */
+  driver?: string;
   csiId: string;
   volumeContext: Record<string, string>;
   /** Empty where the plugin gives none. */
@@ -191,7 +193,8 @@ export type MountRequest =
   /** Whoever has the volumes has heard that the alloc let go. */
   | ({ type: 'mount.hold-released' } & Hold)
   | { type: 'mount.condition'; condition: VolumeCondition | null }
-  | { type: 'mount.retry' }
+  /** `acceptDriver`: the own name of the driver that has taken over what another one made. */
+  | { type: 'mount.retry'; acceptDriver?: string }
   /** What waits to be undone is undone now; who comes back after that comes back. */
   | { type: 'mount.hasten' };
 

@@ -28,6 +28,7 @@ import {
   expandMount,
   hasten,
   holdReleased,
+  learnedMount,
   leave,
   type MountChange,
   noMount,
@@ -77,7 +78,11 @@ const workStates = {
 
 const workKinds: MountWorkKind[] = ['stage', 'publish', 'unpublish', 'unstage', 'expand'];
 
-const { calling, pending } = callStates({ settling: '#mount.settling', failed: mountFailed });
+const { calling, pending } = callStates({
+  settling: '#mount.settling',
+  failed: mountFailed,
+  learned: learnedMount,
+});
 
 export const mountMachine = setup({
   types: {} as {
@@ -134,7 +139,7 @@ export const mountMachine = setup({
     'mount.confirm': changed((context, event) => confirm(context, event.allocId)),
     'mount.hold-released': changed((context, event) => holdReleased(context, event)),
     'mount.condition': changed((context, event) => conditionSeen(context, event.condition)),
-    'mount.retry': changed((context, event) => retryMount(context, stampOf(event))),
+    'mount.retry': changed((context, event) => retryMount(context, stampOf(event), event.acceptDriver)),
     'mount.hasten': changed(hasten),
     'call.awaits': changed(mountAwaits),
     'call.appeared': changed((context, event) => mountAppeared(context, event.mount)),

@@ -10,6 +10,8 @@ export interface VolumeCall {
   secrets: Record<string, SecretRef>;
   /** Waits for the plugin for a while only, then fails. */
   isForced: boolean;
+  /** The own name of the driver that made it: no other is called. Absent: not known. */
+  driver?: string;
   /** The only node whose agent makes the call; absent: none is known. */
   home?: string;
   /** Where the volume can be used, while its home is not known. */
@@ -66,10 +68,11 @@ const mustSpec = ({ spec }: VolumeContext): VolumeSpec => {
 
 const callOf = (context: VolumeContext): VolumeCall => {
   const { plugin, secrets } = mustSpec(context);
-  const { home, csi } = context;
+  const { home, csi, driver } = context;
   const topology = csi?.accessibleTopology ?? [];
   return {
     ...{ plugin, secrets, isForced: context.deletion?.force === true },
+    ...(driver && { driver }),
     ...(home ? { home } : topology.length > 0 && { topology }),
   };
 };

@@ -46,6 +46,7 @@ export const nobody = ({ namespace, id, seq }: VolumeInput): VolumeContext => ({
   modifiedTo: null,
   deletion: null,
   leftovers: [],
+  driver: null,
   home: null,
   sighting: null,
   work: null,
@@ -55,11 +56,12 @@ export const nobody = ({ namespace, id, seq }: VolumeInput): VolumeContext => ({
 /** @param asked `name`: what the plugin is to call it */
 export const begun = (
   context: VolumeContext,
-  asked: { spec: VolumeSpec; uid: string; name: string; home?: string },
+  asked: { spec: VolumeSpec; uid: string; name: string; home?: string; driver?: string },
 ): Change => {
   const { key, generation } = context;
-  const { spec, uid, name, home } = asked;
-  return { context: { ...nobody({ ...key, seq: generation }), spec, uid, name, home: home ?? null } };
+  const { spec, uid, name, home, driver } = asked;
+  const nothing = nobody({ ...key, seq: generation });
+  return { context: { ...nothing, spec, uid, name, home: home ?? null, driver: driver ?? null } };
 };
 
 export const publish = (
@@ -441,8 +443,9 @@ export const modify = (context: VolumeContext, asked: Record<string, string>): C
 };
 
 /** What has failed is tried again, and what waits for its time is tried now. */
-export const retry = (context: VolumeContext): Change =>
+export const retry = (context: VolumeContext, acceptDriver?: string): Change =>
   drafted(context, (draft) => {
+    if (acceptDriver !== undefined) draft.driver = acceptDriver;
     const { inDoubt, made } = draft.creation;
     draft.creation = { ...(inDoubt && { inDoubt }), ...(made && { made }) };
     for (const [nodeId, publication] of Object.entries(draft.publications)) again(draft, nodeId, publication);

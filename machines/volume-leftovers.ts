@@ -5,8 +5,9 @@ import { leftBehindStaged, onlyLeftovers } from './volume-requests.js';
 import type { Leftover, Unstaged, VolumeContext } from './volume-types.js';
 
 /** Deletes with force once more what is left; what was confirmed before is not asked for again. */
-export const retryLeftovers = (context: VolumeContext): Change =>
+export const retryLeftovers = (context: VolumeContext, acceptDriver?: string): Change =>
   drafted(context, (draft) => {
+    if (acceptDriver !== undefined) draft.driver = acceptDriver;
     const { leftovers, spec } = draft;
     const [capability] = spec?.capabilities ?? [];
     const created = leftovers.find(({ what }) => what === 'created');

@@ -33,6 +33,10 @@ export interface FailedAttempt extends Stamped {
   retry?: BackoffPolicy;
 }
 
+/** Its call was made without knowing the plugin's driver. @param change what its answer made of it */
+export const learned = ({ driver: known }: VolumeContext, change: Change, driver: string): Change =>
+  known ? change : { ...change, context: { ...change.context, driver } };
+
 export const created = (context: VolumeContext, { fault, ...csi }: CreateAnswer): Change =>
   drafted(context, (draft) => {
     if (fault && !draft.deletion) {

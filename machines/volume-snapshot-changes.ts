@@ -45,6 +45,7 @@ export const noSnapshot = ({ kind, namespace, id }: SnapshotInput): SnapshotCont
   removal: {},
   deletion: null,
   leftovers: [],
+  driver: null,
   home: null,
   work: null,
   awaiting: null,
@@ -92,8 +93,9 @@ export const isSnapshotRetryable = ({ left }: SnapshotContext): boolean =>
   left !== undefined && (left.made.length > 0 || left.isInDoubt === true);
 
 /** Deletes with force once more what is left. */
-export const retrySnapshotLeftovers = ({ left }: SnapshotContext): SnapshotChange => ({
+export const retrySnapshotLeftovers = ({ left }: SnapshotContext, acceptDriver?: string): SnapshotChange => ({
   context: {
+    ...accepted(acceptDriver),
     deletion: { force: true },
     csi: null,
     discards: left?.made ?? [],
@@ -114,8 +116,10 @@ export const snapshotNothingLeft = (context: SnapshotContext): Failure =>
 
 export const begunSnapshot = (
   { kind, key }: SnapshotContext,
-  { spec, uid, name, home }: Extract<SnapshotRequest, { type: 'snapshot.create' }>,
-): SnapshotChange => ({ context: { ...noSnapshot({ kind, ...key }), spec, uid, name, home: home ?? null } });
+  { spec, uid, name, home, driver }: Extract<SnapshotRequest, { type: 'snapshot.create' }>,
+): SnapshotChange => ({
+  context: { ...noSnapshot({ kind, ...key }), spec, uid, name, home: home ?? null, driver: driver ?? null },
+});
 
 /** What failed is tried again at once: nothing is known to stand in its way. */
 const afresh = ({ creation }: SnapshotContext): Partial<SnapshotContext> => ({
@@ -124,7 +128,18 @@ const afresh = ({ creation }: SnapshotContext): Partial<SnapshotContext> => ({
   removal: {},
 });
 
-export const retrySnapshot = (context: SnapshotContext): SnapshotChange => ({ context: afresh(context) });
+const accepted = (driver: string | undefined): Partial<SnapshotContext> => (driver === undefined ? {} : { driver });
+
+export const retrySnapshot = (context: SnapshotContext, acceptDriver?: string): SnapshotChange => ({
+  context: { ...afresh(context), ...accepted(acceptDriver) },
+});
+
+/** Its call was made without knowing the plugin's driver. @param change what its answer made of it */
+export const learnedSnapshot = (
+  { driver: known }: SnapshotContext,
+  change: SnapshotChange,
+  driver: string,
+): SnapshotChange => (known ? change : { ...change, context: { ...change.context, driver } });
 
 export const deleteSnapshot = (context: SnapshotContext, force: boolean): SnapshotChange => {
   const { deletion, creation, removal } = context;

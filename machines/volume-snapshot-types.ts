@@ -86,6 +86,8 @@ export interface SnapshotContext {
   leftovers: string[];
   /** The same, to be tried once more. Absent in what was stored before this was kept. */
   left?: { made: MadeSnapshot[]; isInDoubt?: true };
+  /** The own name of the driver that made its volumes; null: not known yet. Absent in what was stored before this was kept. */
+  driver?: string | null;
   /** As of its volumes: the node whose agent alone makes its calls, or null. Absent in what was stored before this was kept. */
   home?: string | null;
   work: SnapshotWork | null;
@@ -110,6 +112,8 @@ interface PluginCall {
   secrets: Record<string, SecretRef>;
   /** Waits for the plugin for a while only, then fails. */
   isForced: boolean;
+  /** The own name of the driver that made it: no other is called. Absent: not known. */
+  driver?: string;
   /** The only node whose agent makes the call; absent: none is known. */
   home?: string;
 }
@@ -135,10 +139,11 @@ export interface RemoveSnapshotCall extends PluginCall {
 
 /** What requests ask for; each is answered. */
 export type SnapshotRequest =
-  /** `home`: of its volumes. */
-  | { type: 'snapshot.create'; spec: SnapshotSpec; uid: string; name: string; home?: string }
+  /** `home`, `driver`: of its volumes. */
+  | { type: 'snapshot.create'; spec: SnapshotSpec; uid: string; name: string; home?: string; driver?: string }
   | { type: 'snapshot.delete'; force: boolean }
-  | { type: 'snapshot.retry' }
+  /** `acceptDriver`: the own name of the driver that has taken over what another one made. */
+  | { type: 'snapshot.retry'; acceptDriver?: string }
   | { type: 'snapshot.acknowledge' };
 
 export type SnapshotMachineEvent = (

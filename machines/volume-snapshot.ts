@@ -13,6 +13,7 @@ import {
   goneSnapshot,
   isSnapshotGone,
   isSnapshotRetryable,
+  learnedSnapshot,
   lookedAt,
   madeSnapshot,
   nameWithPlugin,
@@ -43,10 +44,10 @@ import type {
 } from './volume-snapshot-types.js';
 import { answered, callStates, changed, refused } from './volume-states.js';
 
-const callOf = ({ spec, deletion, home }: SnapshotContext) => {
+const callOf = ({ spec, deletion, home, driver }: SnapshotContext) => {
   if (!spec) throw new Error('the snapshot has no spec yet');
   const { plugin, secrets } = spec;
-  return { plugin, secrets, isForced: deletion?.force === true, ...(home && { home }) };
+  return { plugin, secrets, isForced: deletion?.force === true, ...(home && { home }), ...(driver && { driver }) };
 };
 
 const createCallOf = (context: SnapshotContext): CreateSnapshotCall => ({
@@ -90,7 +91,11 @@ const takeOver = enqueueActions<
   for (const told of tells) enqueue.emit({ key, uid: context.uid ?? uid, ...told });
 });
 
-const { calling, pending } = callStates({ settling: '#settling', failed: failedSnapshot });
+const { calling, pending } = callStates({
+  settling: '#settling',
+  failed: failedSnapshot,
+  learned: learnedSnapshot,
+});
 
 /** Groups are made of the same states: group-snapshot.ts */
 export const snapshotMachine = (kind: SnapshotKind) =>
@@ -153,7 +158,7 @@ export const snapshotMachine = (kind: SnapshotKind) =>
       'snapshot.create': [refused(answer), {}],
       'snapshot.delete': changed((context, event) => deleteSnapshot(context, event.force)),
       'snapshot.acknowledge': answered((context) => ({ error: snapshotNothingLeft(context) })),
-      'snapshot.retry': changed(retrySnapshot),
+      'snapshot.retry': changed((context, event) => retrySnapshot(context, event.acceptDriver)),
       'call.awaits': { actions: [{ type: 'await', params: ({ event }) => event }, 'settle'] },
       'call.home': { actions: { type: 'change', params: ({ event }) => ({ context: { home: event.home } }) } },
     },
@@ -215,7 +220,10 @@ export const snapshotMachine = (kind: SnapshotKind) =>
                 {
                   guard: 'isRetryable',
                   target: '#settling',
-                  actions: { type: 'change', params: ({ context }) => retrySnapshotLeftovers(context) },
+                  actions: {
+                    type: 'change',
+                    params: ({ context, event }) => retrySnapshotLeftovers(context, event.acceptDriver),
+                  },
                 },
                 answered((context) => ({ error: snapshotOnlyLeftovers(context) })),
               ],

@@ -39,6 +39,8 @@ interface Settling<TTarget, TContext, TChange> {
   /** The state where the next piece of work is picked. */
   settling: TTarget;
   failed: (context: TContext, attempt: FailedAttempt) => TChange;
+  /** Its plugin's driver is known from here on. @param change what the answer made of it */
+  learned: (context: TContext, change: TChange, driver: string) => TChange;
 }
 
 interface Call<TId, TContext, TInput, TAnswer, TChange> {
@@ -55,6 +57,7 @@ type Thrown<TContext> = Taken<TContext, { type: string; error?: unknown } & Part
 export const callStates = <const TTarget extends string, TContext, TChange>({
   settling,
   failed,
+  learned,
 }: Settling<TTarget, TContext, TChange>) => ({
   /** The call is under way, or waits for its plugin. */
   calling: <const TSrc extends string, TInput, TAnswer, const TId extends string = TSrc>(
@@ -71,8 +74,11 @@ export const callStates = <const TTarget extends string, TContext, TChange>({
           target: settling,
           actions: {
             type: 'change' as const,
-            params: ({ context, event }: Done<TContext, TAnswer>) =>
-              done(context, answerIn(event.output), stampOf(event)),
+            params: ({ context, event }: Done<TContext, TAnswer>) => {
+              const change = done(context, answerIn(event.output), stampOf(event));
+              const driver = driverIn(event.output);
+              return driver === undefined ? change : learned(context, change, driver);
+            },
           },
         },
         {
@@ -105,6 +111,9 @@ function answerIn<TAnswer>(outcome: CallOutcome<TAnswer>): TAnswer {
   if (outcome.status !== 'done') throw new Error(`the call is not done: ${outcome.failure.message}`);
   return outcome.answer;
 }
+
+const driverIn = (outcome: CallOutcome<unknown>): string | undefined =>
+  outcome.status === 'done' ? outcome.driver : undefined;
 
 /** An effect that threw, or was given up by its host, may have made its call. */
 function attemptIn(

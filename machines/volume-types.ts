@@ -238,6 +238,11 @@ export interface VolumeContext {
   } | null;
   leftovers: Leftover[];
   /**
+   * The own name of the driver that made it, or was asked to, as GetPluginInfo has it; null: not known yet. Absent in what was
+   * stored before this was kept.
+   */
+  driver?: string | null;
+  /**
    * The node whose agent alone makes its controller calls, as its plugin has scope `host`; null: any agent may. Absent in
    * what was stored before this was kept.
    */
@@ -286,8 +291,8 @@ export interface NodeExpanded {
 
 /** What requests ask for; each is answered. */
 export type VolumeRequest =
-  /** `home`: of what it is copied from. */
-  | { type: 'volume.create'; spec: VolumeSpec; uid: string; name: string; home?: string }
+  /** `home`: of what it is copied from. `driver`: of that too, else the one that is registered now, where that is known. */
+  | { type: 'volume.create'; spec: VolumeSpec; uid: string; name: string; home?: string; driver?: string }
   | ({ type: 'volume.publish' } & PublishRequest)
   | { type: 'volume.unpublish'; nodeId: string }
   | { type: 'volume.delete'; force: boolean }
@@ -304,7 +309,8 @@ export type VolumeRequest =
   | { type: 'volume.expand'; capacity: CapacityRange }
   | ({ type: 'volume.node-expanded' } & NodeExpanded)
   | { type: 'volume.modify'; mutableParameters: Record<string, string> }
-  | { type: 'volume.retry' }
+  /** `acceptDriver`: the own name of the driver that has taken over what another one made. */
+  | { type: 'volume.retry'; acceptDriver?: string }
   | { type: 'volume.set-availability'; availability: Availability }
   | { type: 'volume.acknowledge' }
   /** What ListVolumes says, compared with what was believed of it then. */

@@ -43,7 +43,17 @@ import {
 import type { Change } from './volume-draft.js';
 import { clearStaged, isLeftStaged, leftoversAnswer, onlyStaged, retryLeftovers } from './volume-leftovers.js';
 import { nodeExpanded } from './volume-node-expansion.js';
-import { awaits, created, deleted, expanded, failed, modified, published, unpublished } from './volume-outcomes.js';
+import {
+  awaits,
+  created,
+  deleted,
+  expanded,
+  failed,
+  learned,
+  modified,
+  published,
+  unpublished,
+} from './volume-outcomes.js';
 import { hasLeftovers, isRetryable, nothingLeft, notThere, refusalAnswer, refusalOf } from './volume-requests.js';
 import { observed } from './volume-sightings.js';
 import { answered, callStates, changed, refused } from './volume-states.js';
@@ -77,7 +87,7 @@ const takeOver = enqueueActions<
 
 const workKinds: WorkKind[] = ['create', 'publish', 'unpublish', 'expand', 'modify', 'delete'];
 
-const { calling, pending } = callStates({ settling: '#volume.settling', failed });
+const { calling, pending } = callStates({ settling: '#volume.settling', failed, learned });
 
 export const volumeMachine = setup({
   types: {} as {
@@ -147,7 +157,7 @@ export const volumeMachine = setup({
     'volume.node-expanded': changed(nodeExpanded),
     'volume.modify': [refused(refusalAnswer), changed((context, event) => modify(context, event.mutableParameters))],
     'volume.acknowledge': answered((context) => ({ error: nothingLeft(context) })),
-    'volume.retry': changed(retry),
+    'volume.retry': changed((context, event) => retry(context, event.acceptDriver)),
     'volume.set-availability': changed((context, event) => setAvailability(context, event.availability)),
     'volume.observed': changed(observed),
     'call.awaits': changed(awaits),
@@ -215,7 +225,10 @@ export const volumeMachine = setup({
               {
                 guard: 'isRetryable',
                 target: '#volume.settling',
-                actions: { type: 'change', params: ({ context }) => retryLeftovers(context) },
+                actions: {
+                  type: 'change',
+                  params: ({ context, event }) => retryLeftovers(context, event.acceptDriver),
+                },
               },
               answered(onlyStaged),
             ],

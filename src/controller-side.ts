@@ -196,6 +196,7 @@ export class ControllerSide {
     this.volumes = new VolumeManager({
       ...named,
       ids: ids.volumes,
+      driverOf: (plugin) => port.sight(plugin).driver,
       reconciler: this.#reconciler,
       isKnownPlugin,
       admission,

@@ -111,13 +111,14 @@ function useOf({ publications }: VolumeContext, nodeId: string, { capability, re
 
 /** Whoever gets it has nothing in common with what is committed. */
 function knownOf(context: VolumeContext, nodeId: string): KnownVolume {
-  const { uid, spec, key } = context;
+  const { uid, spec, key, driver } = context;
   if (!spec) throw new Error(`${nameOf(key)} was made of no spec`);
   const { plugin, capabilities, secrets } = spec;
   const expansion = nodeExpansionOf(context, nodeId);
   const holds = holdsOn(context, nodeId);
   return asData({
     ...{ uid, plugin, capabilities, secrets },
+    ...(driver && { driver }),
     ...(expansion && { expansion }),
     ...(holds.length > 0 && { holds }),
   });

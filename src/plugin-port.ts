@@ -123,8 +123,10 @@ function scopeOf({ status: { info, fingerprint } }: Seen): PluginScope | undefin
 function healthOf(seen: Seen): Omit<PluginSight, 'hasService' | 'capabilities'> {
   const { status, isSeenHealthy } = seen;
   const scope = scopeOf(seen);
+  const driver = status.fingerprint.pluginName;
   return {
     ...(scope && { scope }),
+    ...(driver !== undefined && { driver }),
     pluginCapabilities: new Set(status.fingerprint.pluginCapabilities),
     wellAtMs: isSeenHealthy ? (status.checkedAt ?? 0) : 0,
     ...(!isSeenHealthy && (status.healthy ? unseen : { trouble: status.description })),

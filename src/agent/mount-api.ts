@@ -14,7 +14,7 @@ import type { Stray } from '../mounts/strays.js';
 import type { VolumeStats } from '../mounts/volume-stats.js';
 import type { AwaitOptions } from '../requests/await-options.js';
 import type { Runtime } from '../runtime.js';
-import { textIn } from './requests.js';
+import { retryIn, textIn } from './requests.js';
 
 /** What `GET /v1/allocs` tells of each alloc. */
 export type AllocReport = AllocStatus;
@@ -59,8 +59,8 @@ export function serveMounts(server: FastifyInstance, { allocations, mounts }: Ru
   });
   server.get('/v1/mounts', (): Promise<MountReport[]> => mounts.list());
   server.get<OfMount>('/v1/mounts/:namespace/:id/stats', ({ params }): Promise<VolumeStats> => mounts.stats(params));
-  server.post<OfMount>('/v1/mounts/:namespace/:id/retry', async ({ params }, reply) => {
-    await mounts.retry(params);
+  server.post<OfMount>('/v1/mounts/:namespace/:id/retry', async ({ params, body }, reply) => {
+    await mounts.retry(params, retryIn(body));
     return reply.code(204).send();
   });
   serveStrays(server, mounts);

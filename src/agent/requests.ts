@@ -28,6 +28,11 @@ export function textIn(body: unknown, name: string): string {
   throw new StagecraftError('INVALID_ARGUMENT', `${name} is a text, and must be there`);
 }
 
+/** What a request for a retry may say; it may have no body. */
+export function retryIn(body: unknown): { acceptDriver?: string } {
+  return field(body, 'acceptDriver') === undefined ? {} : { acceptDriver: textIn(body, 'acceptDriver') };
+}
+
 /** Aborted when whoever asked has gone before the answer. */
 export function untilGone(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();

@@ -4,7 +4,7 @@ import { StagecraftError } from '../errors.js';
 import type { Runtime, Snapshots } from '../runtime.js';
 import type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from '../volumes/snapshot-spec.js';
 import type { GroupMember, GroupSnapshot, Snapshot } from '../volumes/snapshot-view.js';
-import { flagIn, timeoutIn } from './requests.js';
+import { flagIn, retryIn, timeoutIn } from './requests.js';
 
 interface Sized {
   sizeBytes?: number | string;
@@ -71,10 +71,12 @@ function serve(server: FastifyInstance, { base, name, snapshots }: Served): void
     await snapshots.delete(params, { force: flagIn(body, 'force'), ...timeoutIn(query.timeoutMs) });
     return reply.code(204).send();
   });
-  for (const request of ['retry', 'acknowledge'] as const) {
-    server.post<OfSnapshot>(`${one}/${request}`, async ({ params }, reply) => {
-      await snapshots[request](params);
-      return reply.code(204).send();
-    });
-  }
+  server.post<OfSnapshot>(`${one}/retry`, async ({ params, body }, reply) => {
+    await snapshots.retry(params, retryIn(body));
+    return reply.code(204).send();
+  });
+  server.post<OfSnapshot>(`${one}/acknowledge`, async ({ params }, reply) => {
+    await snapshots.acknowledge(params);
+    return reply.code(204).send();
+  });
 }

@@ -11,7 +11,7 @@ import type { ExpandRequest } from '../volumes/expansion.js';
 import type { VolumeSpec } from '../volumes/spec.js';
 import type { ClaimOptions, PublishOptions } from '../volumes/volume-manager.js';
 import type { Volume } from '../volumes/volume-view.js';
-import { flagIn, textIn, timeoutIn, untilGone } from './requests.js';
+import { flagIn, retryIn, textIn, timeoutIn, untilGone } from './requests.js';
 
 /** What `GET /v1/volumes/NAMESPACE/ID` tells. Sizes above 2⁵³−1 are texts. */
 export type VolumeReport = Omit<Volume, 'capacityBytes' | 'requested'> & {
@@ -93,12 +93,14 @@ export function serveVolumes(server: FastifyInstance, { volumes }: Runtime): voi
       return reply.code(204).send();
     },
   );
-  for (const request of ['retry', 'acknowledge'] as const) {
-    server.post<OfVolume>(`${base}/${request}`, async ({ params }, reply) => {
-      await volumes[request](params);
-      return reply.code(204).send();
-    });
-  }
+  server.post<OfVolume>(`${base}/retry`, async ({ params, body }, reply) => {
+    await volumes.retry(params, retryIn(body));
+    return reply.code(204).send();
+  });
+  server.post<OfVolume>(`${base}/acknowledge`, async ({ params }, reply) => {
+    await volumes.acknowledge(params);
+    return reply.code(204).send();
+  });
   server.post<{ Body: CapacityRequest & { plugin: string }; Querystring: { timeoutMs?: string } }>(
     '/v1/capacity',
     ({ body, query }) => {

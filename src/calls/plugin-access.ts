@@ -22,6 +22,8 @@ export interface PluginSight {
   hasService: boolean;
   /** When it was last seen well, milliseconds since the epoch. */
   wellAtMs: number;
+  /** The own name of its driver. Absent: not known yet. */
+  driver?: string;
   /** Whose volumes it can work on. Absent: not known yet. */
   scope?: PluginScope;
 }
@@ -50,6 +52,8 @@ export interface Admission {
 export interface Admitted {
   sight: PluginSight & { capabilities: ReadonlySet<string> };
   client(): Promise<unknown>;
+  /** The same of now: it may be seen otherwise since. */
+  seen(): PluginSight;
   leave(answer?: PluginAnswer): void;
 }
 
@@ -139,6 +143,7 @@ export class PluginAccess {
     return {
       sight: isRead(sight) ? sight : { ...sight, capabilities: new Set() },
       client: () => this.#plugins.client(plugin),
+      seen: () => this.#sight(plugin, door),
       leave: (answer) => {
         if (!isIn) return;
         isIn = false;

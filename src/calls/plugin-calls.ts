@@ -12,7 +12,8 @@ import type { EffectCall } from '../engine/effects.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { CallBounds } from './call-bounds.js';
 import type { Homes } from './homes.js';
-import type { Admitted, PluginAccess } from './plugin-access.js';
+import { otherDriver } from './other-driver.js';
+import type { Admitted, PluginAccess, PluginSight } from './plugin-access.js';
 import { resolveSecrets, type SecretsProvider } from './secrets.js';
 import { lockKey, type VolumeLocks } from './volume-locks.js';
 
@@ -51,7 +52,7 @@ export interface Work<TAnswer> {
 }
 
 /** All that a call is made with, whatever it asks. */
-export type PluginCall = Pick<VolumeCall, 'plugin' | 'secrets' | 'isForced' | 'home' | 'topology'>;
+export type PluginCall = Pick<VolumeCall, 'plugin' | 'secrets' | 'isForced' | 'driver' | 'home' | 'topology'>;
 
 /** How often it is looked whether a call for another node may be made here. */
 const elsewhereLookMs = 30_000;
@@ -181,6 +182,9 @@ export class PluginCalls {
     try {
       const { sight } = admitted;
       const { homes } = this.#options;
+      // Also what the plugin offers is the driver's own.
+      const other = this.#isElsewhere(run) ? undefined : otherDriver(run.input, sight);
+      if (other) return { status: 'not-begun', failure: other };
       const isHomeless = homes?.isToBeFound(run.input) === true;
       if (homes && isHomeless && work.makes && sight.hasService) return this.#commitHome(run, homes.own);
       const refusal = work.refusal?.(sight);
@@ -191,7 +195,7 @@ export class PluginCalls {
       const answer = without instanceof Promise ? await without : without;
       if (answer !== undefined) {
         admitted.leave();
-        return done(work, answer, retry);
+        return done(work, answer, { sight, input: run.input, retry });
       }
       if (homes && isHomeless)
         return this.#commitHome(run, await homes.find(run.input.plugin, run.input.topology ?? []));
@@ -204,11 +208,14 @@ export class PluginCalls {
       const client = await admitted.client();
       if (wasOutdated || work.isOutdated?.()) return anew('not-begun', `plugin '${plugin}' is another process by now`);
       if (work.prepare) await work.prepare();
+      const seen = admitted.seen();
+      const since = otherDriver(run.input, seen);
+      if (since) return { status: 'not-begun', failure: since };
       run.sent();
       isSent = true;
       const made = await this.#whileWanted(run, work.call(client, bounds, sight));
       admitted.leave({ grpcCode: 'OK' });
-      return done(work, made, retry);
+      return done(work, made, { sight: seen, input: run.input, retry });
     } catch (error) {
       const failure = failureOf(error);
       admitted.leave(failure);
@@ -264,9 +271,21 @@ class Bounds implements CallBounds {
   }
 }
 
-function done<TAnswer>(work: Work<TAnswer>, answer: TAnswer, retry: BackoffPolicy): CallOutcome<TAnswer> {
+interface Answered {
+  sight: Pick<PluginSight, 'driver'>;
+  input: PluginCall;
+  retry: BackoffPolicy;
+}
+
+function done<TAnswer>(
+  work: Work<TAnswer>,
+  answer: TAnswer,
+  { sight: { driver }, input, retry }: Answered,
+): CallOutcome<TAnswer> {
   const failure = work.fault?.(answer);
-  return failure ? { status: 'failed', failure, retry } : { status: 'done', answer };
+  if (failure) return { status: 'failed', failure, retry };
+  const isLearned = input.driver === undefined && driver !== undefined;
+  return { status: 'done', answer, ...(isLearned && { driver }) };
 }
 
 /** What its machine is told while it waits. */

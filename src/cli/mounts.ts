@@ -7,7 +7,7 @@ import { askAgent } from './client.js';
 import { oneLine } from './print.js';
 import { mountTable, statsDetails, strayTable } from './print-mounts.js';
 import { type LookOptions, look, lookAt, lookAtTasks, print, printJson, socketOf, soon, tell } from './reach.js';
-import { type InNamespace, inNamespace, nameOf } from './requests.js';
+import { type Accepting, acceptanceIn, accepting, type InNamespace, inNamespace, nameOf } from './requests.js';
 import { tellingOf } from './waiting.js';
 
 export function addMountCommands(program: Command): void {
@@ -18,7 +18,9 @@ export function addMountCommands(program: Command): void {
     listMounts,
   );
   add('stats <volume>', 'what its plugin says of how much is used, and of its health').action(showStats);
-  add('retry <volume>', 'try again what has failed or was lost, and what waits for its time').action(retryMount);
+  accepting(add('retry <volume>', 'try again what has failed or was lost, and what waits for its time')).action(
+    retryMount,
+  );
   lookAt(
     mount
       .command('strays')
@@ -59,8 +61,8 @@ async function silenceOf(socketPath: string, id: string, { namespace }: InNamesp
   return oneLine(`plugin ${mount.plugin} has not answered yet${why === undefined ? '' : `: ${why}`}`);
 }
 
-async function retryMount(id: string, options: LookOptions & InNamespace): Promise<void> {
-  await askAgent(socketOf(options), 'POST', pathOf(id, 'retry', options));
+async function retryMount(id: string, options: LookOptions & InNamespace & Accepting): Promise<void> {
+  await askAgent(socketOf(options), 'POST', pathOf(id, 'retry', options), acceptanceIn(options));
   tell(options, `volume ${nameOf(id, options)}: what failed here is tried again`);
 }
 

@@ -39,6 +39,7 @@ export function snapshotDetails(snapshot: AnyReport): string {
     [isGroup ? 'group snapshot' : 'snapshot', `${key.namespace}/${key.id}`],
     ['of', sourcesOf(snapshot)],
     ['plugin', plugin],
+    ...(snapshot.driver === undefined ? [] : [['driver', snapshot.driver] satisfies [string, string]]),
     ['state', error ? `${state}: ${error.message}` : state],
     ['csi id', csiId ?? 'not made yet'],
     ['taken', takenText(snapshot)],

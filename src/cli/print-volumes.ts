@@ -56,6 +56,7 @@ export function volumeDetails(volume: VolumeReport): string {
   const facts: [string, string | undefined][] = [
     ['volume', `${key.namespace}/${key.id}`],
     ['plugin', plugin],
+    ['driver', volume.driver],
     ['state', error ? `${state}: ${error.message}` : state],
     ['to be deleted', volume.deleting && state !== 'pending-delete' ? 'once that is over' : undefined],
     ['availability', availability],

@@ -61,15 +61,29 @@ export function addRequests(
   { base, name }: { base: string; name: string },
 ): void {
   for (const [request, { description, done }] of Object.entries(requests)) {
-    lookAt(add(`${request} <id>`, description)).action(async (id: string, options: LookOptions & InNamespace) => {
+    const command = lookAt(add(`${request} <id>`, description));
+    if (request === 'retry') accepting(command);
+    command.action(async (id: string, options: LookOptions & InNamespace & Accepting) => {
       const socketPath = socketOf(options);
       const path = pathBelow(base, id, options);
       const before = await look<Troubled>(socketPath, path);
-      await askAgent(socketPath, 'POST', `${path}/${request}`);
+      await askAgent(socketPath, 'POST', `${path}/${request}`, acceptanceIn(options));
       tell(options, `${name} ${nameOf(id, options)} ${done(before)}`);
     });
   }
 }
+
+/** Of a retry. */
+export interface Accepting {
+  acceptDriver?: string;
+}
+
+/** Gives a retry the option that accepts another driver. */
+export const accepting = (command: Command): Command =>
+  command.option('--accept-driver <name>', 'the driver of this name has taken over what another one made: call it');
+
+export const acceptanceIn = ({ acceptDriver }: Accepting): { body?: Accepting } =>
+  acceptDriver === undefined ? {} : { body: { acceptDriver } };
 
 /** Of an option that takes `key=value` any number of times. */
 export const pairs = (option: string, given: string[]): Record<string, string> =>

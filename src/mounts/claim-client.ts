@@ -12,6 +12,8 @@ export interface KnownVolume {
   uid: string;
   /** The plugin's registered name. */
   plugin: string;
+  /** The own name of the driver that made it: no other is called for it. Absent: not known. */
+  driver?: string;
   /** In which ways it can be used. */
   capabilities: Capability[];
   /** By what the plugin calls them; resolved on the node, when a call is made. */

@@ -15,6 +15,7 @@ import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { StagecraftError } from '../errors.js';
 import { type AwaitOptions, awaitSchema, checkedOptions } from '../requests/await-options.js';
 import { keyOf, type VolumeKeyInput } from '../requests/fields.js';
+import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import type { ClaimClient } from './claim-client.js';
 import type { Holds } from './holds.js';
 import { type MountDesk, userOf } from './mount-desk.js';
@@ -159,14 +160,15 @@ export class Mounter {
 
   /**
    * What failed is tried again, what waits for its time is tried now, and what the kernel does not show any more is mounted
-   * again. @throws StagecraftError MOUNT_NOT_FOUND
+   * again. @throws StagecraftError MOUNT_NOT_FOUND, INVALID_ARGUMENT
    */
-  async retry(key: VolumeKeyInput): Promise<void> {
+  async retry(key: VolumeKeyInput, options: RetryOptions = {}): Promise<void> {
     this.#desk.refuseIfClosed();
     const known = keyOf(key);
+    const accepting = checkedRetry(options);
     if (!this.#desk.contextAt(known)?.volume) throw mountNotFound(known, this.#desk.node);
     await this.#options.compare([known]);
-    await this.#desk.ask(known, { type: 'mount.retry' });
+    await this.#desk.ask(known, { type: 'mount.retry', ...accepting });
     const users = this.#desk.contextAt(known)?.users ?? [];
     const unclaimed = users.filter(({ state, isClaimed }) => state === 'failed' && !isClaimed);
     await Promise.all(unclaimed.map((user) => this.#useAgain(known, user)));

@@ -257,8 +257,12 @@ const nobodys: Omit<MountedVolume, 'uid' | 'csiId'> = {
 const mountedVolume = ({
   uid,
   plugin,
+  driver,
   csiId,
   volumeContext,
   publishContext,
   secrets,
-}: PublishedVolume): MountedVolume => ({ uid, plugin, csiId, volumeContext, publishContext, secrets });
+}: PublishedVolume): MountedVolume => ({
+  ...{ uid, plugin, csiId, volumeContext, publishContext, secrets },
+  ...(driver !== undefined && { driver }),
+});

@@ -8,6 +8,7 @@ import type { MountContext } from '../../machines/mount-types.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
 import { unlessAborted } from '../abort.js';
+import { otherDriver } from '../calls/other-driver.js';
 import type { Admitted, PluginAccess } from '../calls/plugin-access.js';
 import { failureOf } from '../calls/plugin-calls.js';
 import { lockKey, nodeCallsOf, type VolumeLocks } from '../calls/volume-locks.js';
@@ -99,9 +100,11 @@ export class Stats {
   /** In its turn. */
   async #asked(address: string, key: VolumeKey): Promise<VolumeStats> {
     const { access, engine, clock } = this.#options;
-    const { plugin, ...place } = this.#placeOf(address, key);
+    const { plugin, driver, ...place } = this.#placeOf(address, key);
     const admitted = await access.enter(plugin, { signal: this.#stop.signal, waitMs, waits: () => {} });
     try {
+      const other = otherDriver({ plugin, ...(driver && { driver }) }, admitted.sight);
+      if (other) throw new StagecraftError(other.code, `${nameOf(key)}: ${other.message}`, { address });
       const { capabilities } = admitted.sight;
       if (!capabilities.has('GET_VOLUME_STATS') && !capabilities.has('VOLUME_CONDITION'))
         throw new StagecraftError('PLUGIN_LACKS', `plugin '${plugin}' offers no GET_VOLUME_STATS: it gives none`);
@@ -144,7 +147,7 @@ export class Stats {
   }
 
   /** @throws StagecraftError MOUNT_NOT_FOUND */
-  #placeOf(address: string, key: VolumeKey): VolumePlace & { plugin: string } {
+  #placeOf(address: string, key: VolumeKey): VolumePlace & { plugin: string; driver: string | undefined } {
     const { engine, paths, baseDirOf, nodeId } = this.#options;
     const context = engine.peek(address)?.context as MountContext | undefined;
     const user = context?.users.find(({ state }) => state === 'published');
@@ -153,11 +156,11 @@ export class Stats {
       throw new StagecraftError('MOUNT_NOT_FOUND', `${nameOf(key)} is not mounted on node ${nodeId}: list what is`, {
         address,
       });
-    const { plugin, csiId } = context.volume;
+    const { plugin, driver, csiId } = context.volume;
     const told = (path: string): string => paths.toPlugin(plugin, path, baseDirOf(plugin));
     const staging = told(paths.staging(plugin, key).path);
     const volumePath = user ? told(paths.target(plugin, key, user.allocId).path) : staging;
-    return { plugin, csiId, volumePath, ...(isStaged && { stagingPath: staging }) };
+    return { plugin, driver, csiId, volumePath, ...(isStaged && { stagingPath: staging }) };
   }
 
   async #loop(): Promise<void> {

@@ -6,7 +6,8 @@ import { volumesPrefix } from '../../machines/addresses.js';
 import { isSameData } from '../../machines/same-data.js';
 import { beliefOf, seenIn } from '../../machines/volume-sightings.js';
 import type { PublicationState, Sighting, VolumeContext } from '../../machines/volume-types.js';
-import type { PluginAccess, PluginAnswer } from '../calls/plugin-access.js';
+import { otherDriver } from '../calls/other-driver.js';
+import type { PluginAccess, PluginAnswer, PluginSight } from '../calls/plugin-access.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
@@ -176,9 +177,12 @@ export class Reconciler {
   }
 
   async #compare(plugin: string, believed: Believed[]): Promise<Reconciled> {
-    const { listed, withNodes } = await this.#listed(plugin);
+    const { listed, withNodes, sight } = await this.#listed(plugin);
     const { isHere = () => true } = this.#options;
-    const volumes = believed.filter(({ context }) => isHere(plugin, context.home));
+    // What another driver does not list may be there all the same.
+    const isMade = (driver: string | null | undefined): boolean =>
+      otherDriver({ plugin, ...(driver && { driver }) }, sight) === undefined;
+    const volumes = believed.filter(({ context: { home, driver } }) => isHere(plugin, home) && isMade(driver));
     const nodes = await this.#options.nodesOf(plugin);
     const differing: string[] = [];
     let failure: unknown;
@@ -206,7 +210,9 @@ export class Reconciler {
   }
 
   /** All that the plugin lists, by its ids. */
-  async #listed(plugin: string): Promise<{ listed: Map<string, ListedVolume>; withNodes: boolean }> {
+  async #listed(
+    plugin: string,
+  ): Promise<{ listed: Map<string, ListedVolume>; withNodes: boolean; sight: PluginSight }> {
     const { access, controller } = this.#options;
     const { signal } = this.#stop;
     const admitted = await access.enter(plugin, { signal, waitMs, waits: () => {} });
@@ -227,7 +233,7 @@ export class Reconciler {
           const listed = new Map<string, ListedVolume>();
           for await (const volume of controller.listVolumes(client, { signal })) listed.set(volume.csiId, volume);
           answer = { grpcCode: 'OK' };
-          return { listed, withNodes };
+          return { listed, withNodes, sight: admitted.seen() };
         } catch (error) {
           const isStale = error instanceof StagecraftError && error.answerClass === 'start-over';
           if (!isStale || attempt === listings) throw error;

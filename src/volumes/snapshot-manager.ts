@@ -25,8 +25,9 @@ import { type Page, pageOf } from '../requests/actor-pages.js';
 import { ActorWaits } from '../requests/actor-waits.js';
 import { type AwaitOptions, awaitSchema, awaitShape, checkedOptions } from '../requests/await-options.js';
 import { keyOf, type VolumeKeyInput } from '../requests/fields.js';
+import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import { groupSnapshotSort, type SnapshotSort, snapshotSort } from './snapshot-sorts.js';
-import { volumeSources } from './snapshot-sources.js';
+import { type Origin, volumeSources } from './snapshot-sources.js';
 import type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from './snapshot-spec.js';
 import {
   type GroupSnapshot,
@@ -90,13 +91,14 @@ export class SnapshotManager<TSpec, TView> {
     const { namespace, id, volumes, ...rest } = this.#sort.asked(spec);
     const waiting = checkedOptions(awaitSchema, options);
     const key = { namespace, id };
-    const { home, ...sources } = await this.#sourcesOf(key, volumes);
+    const { home, driver, ...sources } = await this.#sourcesOf(key, volumes);
     const known: KnownSpec = { ...rest, ...sources };
     const present = await this.#view(key);
     checkSecretRefs(this.#options.secrets, known.secrets, present?.context.spec?.secrets);
     const uid = this.#options.random.id();
     const name = `${this.#options.namePrefix}-${uid}`;
-    await this.#ask(key, { type: 'snapshot.create', spec: known, uid, name, ...(home !== undefined && { home }) });
+    const origin = { ...(home !== undefined && { home }), ...(driver !== undefined && { driver }) };
+    await this.#ask(key, { type: 'snapshot.create', spec: known, uid, name, ...origin });
     return this.#reach(key, waiting, 'ready', ({ state, context }) => {
       const { creation, readiness, removal, deletion } = context;
       if (deletion) throw this.#error('ABORTED', key, 'is being deleted');
@@ -131,10 +133,10 @@ export class SnapshotManager<TSpec, TView> {
 
   /**
    * What failed is tried again, and what waits for its time is tried now; of one that was deleted with force, what is left.
-   * @throws StagecraftError SNAPSHOT_NOT_FOUND
+   * @throws StagecraftError SNAPSHOT_NOT_FOUND, INVALID_ARGUMENT
    */
-  async retry(key: VolumeKeyInput): Promise<void> {
-    await this.#tell(key, { type: 'snapshot.retry' });
+  async retry(key: VolumeKeyInput, options: RetryOptions = {}): Promise<void> {
+    await this.#tell(key, { type: 'snapshot.retry', ...checkedRetry(options) });
   }
 
   /** What was left behind by a deletion is seen to: the snapshot is forgotten. @throws StagecraftError SNAPSHOT_NOT_FOUND */
@@ -185,10 +187,7 @@ export class SnapshotManager<TSpec, TView> {
   }
 
   /** Of one that is there already: those that it is of, which may be gone by now. */
-  async #sourcesOf(
-    key: SnapshotKey,
-    volumes: VolumeKey[],
-  ): Promise<Pick<KnownSpec, 'plugin' | 'sources'> & { home?: string | undefined }> {
+  async #sourcesOf(key: SnapshotKey, volumes: VolumeKey[]): Promise<Pick<KnownSpec, 'plugin' | 'sources'> & Origin> {
     const view = await this.#view(key);
     const { spec } = view?.context ?? {};
     const isSame =

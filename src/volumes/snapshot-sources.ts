@@ -17,15 +17,21 @@ export interface SourcePorts {
   homes?: Pick<Homes, 'here'> | undefined;
 }
 
+/** Where calls about something are made, and the own name of the driver that made it. Absent: not known. */
+export interface Origin {
+  home?: string | undefined;
+  driver?: string | undefined;
+}
+
 /**
  * The volumes, all created and of one plugin, and their home.
- * @throws StagecraftError VOLUME_NOT_FOUND, VOLUME_DELETING; INVALID_ARGUMENT: they are of several plugins;
+ * @throws StagecraftError VOLUME_NOT_FOUND, VOLUME_DELETING; INVALID_ARGUMENT: they are of several plugins, or drivers;
  *   VOLUME_ELSEWHERE: one of them is on another node
  */
 export async function volumeSources(
   { engine, homes }: SourcePorts,
   keys: VolumeKey[],
-): Promise<{ plugin: string; sources: SnapshotSource[]; home?: string | undefined }> {
+): Promise<{ plugin: string; sources: SnapshotSource[] } & Origin> {
   const found = await Promise.all(keys.map((key) => volumeSource(engine, key)));
   const plugins = [...new Set(found.map(({ plugin }) => plugin))];
   const [plugin = '', ...others] = plugins;
@@ -34,20 +40,26 @@ export async function volumeSources(
     throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`volumes: ${message}`] });
   }
   const sources = found.map(({ volume, csiId }) => ({ volume, csiId }));
-  if (!homes) return { plugin, sources };
+  const drivers = [...new Set(found.flatMap(({ driver }) => driver ?? []))];
+  if (drivers.length > 1) {
+    const message = `the volumes were made by several drivers (${drivers.join(', ')}): take one group of each`;
+    throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`volumes: ${message}`] });
+  }
+  const [driver] = drivers;
+  if (!homes) return { plugin, sources, driver };
   // All that are here have the same home: this node.
   const [home] = await Promise.all(found.map(({ volume, call }) => homes.here(nameOf(volume), call)));
-  return { plugin, sources, home };
+  return { plugin, sources, home, driver };
 }
 
 async function volumeSource(
   engine: ActorDoor,
   volume: VolumeKey,
-): Promise<SnapshotSource & { plugin: string; call: HomedCall }> {
+): Promise<SnapshotSource & { plugin: string; driver: string | undefined; call: HomedCall }> {
   const address = volumeAddress(volume.namespace, volume.id);
   const view = await engine.read(address);
   // The engine keeps contexts as the machines made them, but does not know their types.
-  const { spec, csi, deletion, home } = (view?.context ?? {}) as Partial<VolumeContext>;
+  const { spec, csi, deletion, home, driver } = (view?.context ?? {}) as Partial<VolumeContext>;
   if (!view || !spec || stateOf(view.state) === 'deleted')
     throw new StagecraftError('VOLUME_NOT_FOUND', `there is no ${nameOf(volume)}: list them, or create it`, {
       address,
@@ -59,7 +71,8 @@ async function volumeSource(
   if (!csi)
     throw new StagecraftError('VOLUME_NOT_FOUND', `${nameOf(volume)} is not created yet: wait for that`, { address });
   const { plugin } = spec;
-  return { volume, csiId: csi.id, plugin, call: { plugin, ...(home && { home }), topology: csi.accessibleTopology } };
+  const call = { plugin, ...(home && { home }), topology: csi.accessibleTopology };
+  return { volume, csiId: csi.id, plugin, driver: driver ?? undefined, call };
 }
 
 /**
@@ -74,7 +87,7 @@ export async function snapshotSource(
   const address = snapshotAddress(namespace, id);
   const view = await engine.read(address);
   if (!view || snapshotStateOf(view.state) === 'deleted') return { csiId: id };
-  const { kind, spec, csi, deletion, home } = view.context as SnapshotContext;
+  const { kind, spec, csi, deletion, home, driver } = view.context as SnapshotContext;
   const name = snapshotName({ kind, namespace, id });
   if (spec?.plugin !== plugin) {
     const message = `${name} is of plugin '${spec?.plugin}': only that can make a volume of it`;
@@ -84,5 +97,6 @@ export async function snapshotSource(
     const why = deletion ? 'is being deleted' : 'is not ready yet: wait for that';
     throw new StagecraftError('SNAPSHOT_NOT_READY', `${name} ${why}`, { address });
   }
-  return { csiId: csi.csiId, home: await homes?.here(name, { plugin, ...(home && { home }) }) };
+  const here = await homes?.here(name, { plugin, ...(home && { home }) });
+  return { csiId: csi.csiId, home: here, driver: driver ?? undefined };
 }

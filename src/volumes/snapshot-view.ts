@@ -20,6 +20,8 @@ interface SnapshotBasics {
   /** Of this very snapshot: one that is made anew under its key has another. */
   uid: string;
   plugin: string;
+  /** The own name of the driver that made it, as GetPluginInfo has it. Absent: not known yet. */
+  driver?: string;
   /** The plugin's id of it, opaque. Absent: not made yet. */
   csiId?: string;
   /** When the content was as it is in there, milliseconds since the epoch. Absent: unknown. */
@@ -56,7 +58,7 @@ export interface GroupMember {
 export const snapshotStateOf = stateName<SnapshotState>;
 
 function basicsOf(state: StateValue, context: SnapshotContext): SnapshotBasics {
-  const { key, uid, spec, csi, leftovers, home } = context;
+  const { key, uid, spec, csi, leftovers, home, driver } = context;
   const error = snapshotErrorOf(context);
   return {
     key,
@@ -65,6 +67,7 @@ function basicsOf(state: StateValue, context: SnapshotContext): SnapshotBasics {
     plugin: spec?.plugin ?? '',
     ...(csi && { csiId: csi.csiId }),
     ...(csi?.takenAtMs !== undefined && { takenAtMs: csi.takenAtMs }),
+    ...(driver && { driver }),
     ...(home && { home }),
     ...(leftovers.length > 0 && { leftovers }),
     ...(error && { error }),

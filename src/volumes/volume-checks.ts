@@ -9,6 +9,7 @@ import type { HomedCall } from '../calls/homes.js';
 import { StagecraftError } from '../errors.js';
 import { capabilitySchema, checked, definedCapability } from '../requests/fields.js';
 import type { NodeTarget } from './node-port.js';
+import type { Origin } from './snapshot-sources.js';
 import type { CheckedSpec } from './spec.js';
 
 export const addressOf = ({ namespace, id }: VolumeKey): string => volumeAddress(namespace, id);
@@ -81,10 +82,9 @@ export function isWithin(node: Segments | undefined, accessible: Segments[]): bo
   );
 }
 
-/** What a volume begins with, as its driver knows it, and where calls about that are made. */
-export interface KnownSource {
+/** What a volume begins with, as its driver knows it. */
+export interface KnownSource extends Origin {
   csiId: string;
-  home?: string | undefined;
 }
 
 export interface Sources {
@@ -111,12 +111,12 @@ export async function sourceOf(
     if (isSameData(taken, source)) return { csiId };
   }
   if ('volumeSnapshot' in source) return sources.snapshot({ namespace, id: source.volumeSnapshot, plugin });
-  const { spec, csi, home } = await sources.volume(source.volume);
+  const { spec, csi, home, driver } = await sources.volume(source.volume);
   if (spec?.plugin !== plugin) {
     const message = `${nameOf(source.volume)} is of plugin '${spec?.plugin}': only that can copy it`;
     throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`source.volume: ${message}`] });
   }
   if (!csi) throw new StagecraftError('VOLUME_NOT_FOUND', `${nameOf(source.volume)} is not created yet`);
   const call = { plugin, ...(home && { home }), topology: csi.accessibleTopology };
-  return { csiId: csi.id, home: await sources.homeHere(nameOf(source.volume), call) };
+  return { csiId: csi.id, home: await sources.homeHere(nameOf(source.volume), call), driver: driver ?? undefined };
 }

@@ -28,6 +28,8 @@ export interface VolumeMakingPorts {
   homes?: Homes;
   /** Whether a plugin of this name is registered. */
   isKnownPlugin(plugin: string): boolean;
+  /** The own name of the driver that is registered so now, as far as it is known. */
+  driverOf?(plugin: string): string | undefined;
   /** Who has the ids that plugins give to volumes. */
   ids: Pick<IdOwners, 'takingOver'>;
 }
@@ -47,7 +49,7 @@ export class VolumeMaking {
     const waiting = checkedOptions(awaitSchema, options);
     const key = { namespace: asked.namespace, id: asked.id };
     const address = addressOf(key);
-    const { random, namePrefix, secrets, homes, ids } = this.#ports;
+    const { random, namePrefix, secrets, homes, ids, driverOf } = this.#ports;
     const present = await this.#desk.view(key);
     // One that is there has passed it: the same spec again is the same volume.
     if (!present) refuseUnknown(asked.plugin, this.#ports);
@@ -62,9 +64,10 @@ export class VolumeMaking {
       })) ?? {};
     const known = knownSpec(asked, source.csiId ?? '');
     const home = source.home ?? (asked.external && homes?.ofNew(asked.plugin));
+    const driver = source.driver ?? driverOf?.(asked.plugin);
     const name = `${namePrefix}-${uid}`;
-    const ask = (): Promise<void> =>
-      this.#desk.ask(key, { type: 'volume.create', spec: known, uid, name, ...(home !== undefined && { home }) });
+    const origin = { ...(home !== undefined && { home }), ...(driver !== undefined && { driver }) };
+    const ask = (): Promise<void> => this.#desk.ask(key, { type: 'volume.create', spec: known, uid, name, ...origin });
     // One that is there has passed it: the same spec again is the same volume.
     const taken = present ? undefined : asked.external;
     await (taken ? ids.takingOver(address, { plugin: asked.plugin, csiId: taken.csiId, home }, ask) : ask());

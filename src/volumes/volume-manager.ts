@@ -13,6 +13,7 @@ import { nameSchema, nodeIdSchema } from '../host/names.js';
 import type { Page } from '../requests/actor-pages.js';
 import type { AwaitOptions, Telling } from '../requests/await-options.js';
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
+import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import type { Capacity, CapacityRequest } from './capacity.js';
 import type { Expanded, ExpandRequest } from './expansion.js';
 import type { Reconciled, Reconciler } from './reconciler.js';
@@ -181,10 +182,10 @@ export class VolumeManager {
 
   /**
    * What failed is tried again, and what waits for its time is tried now; of one that was deleted with force, what is left.
-   * @throws StagecraftError VOLUME_NOT_FOUND; VOLUME_IN_USE: only a node can undo what is left
+   * @throws StagecraftError VOLUME_NOT_FOUND, INVALID_ARGUMENT; VOLUME_IN_USE: only a node can undo what is left
    */
-  async retry(key: VolumeKeyInput): Promise<void> {
-    await this.#desk.tell(key, { type: 'volume.retry' });
+  async retry(key: VolumeKeyInput, options: RetryOptions = {}): Promise<void> {
+    await this.#desk.tell(key, { type: 'volume.retry', ...checkedRetry(options) });
   }
 
   /** `pause` and `drain`: no new use; with `drain` those who use it are told by event. @throws StagecraftError VOLUME_NOT_FOUND */

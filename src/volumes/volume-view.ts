@@ -41,6 +41,8 @@ export interface Volume {
   /** Of this very volume: one that is made anew under its key has another. */
   uid: string;
   plugin: string;
+  /** The own name of the driver that made it, as GetPluginInfo has it. Absent: not known yet. */
+  driver?: string;
   /** What the plugin was to call it; absent for one that it had already. */
   name?: string;
   /** The plugin's id of it, opaque. Absent: not created yet. */
@@ -119,6 +121,7 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
     volume.csiId = csi.id;
     volume.context = csi.context;
   }
+  if (context.driver) volume.driver = context.driver;
   if (context.home) volume.home = context.home;
   if (expansion) volume.expansion = { capacity: expansion.capacity, ...changeIn(expansion) };
   if (modification)

@@ -136,6 +136,16 @@ describe('A4 volumes through the API', () => {
     expect(await get('data')).to.include({ state: 'created' });
   });
 
+  it('A4 V6 a retry accepts another driver; what names none is refused', async () => {
+    await ask('POST', '/v1/volumes', spec('data'));
+    expect(await get('data')).to.include({ driver: 'fake.example' });
+    const accepting = (acceptDriver: unknown) => refusal('POST', at('data', '/retry'), { acceptDriver });
+    expect(await accepting(1)).to.deep.equal([400, 'INVALID_ARGUMENT']);
+    expect(await accepting('other.example')).to.deep.equal([204, undefined]);
+    expect(await get('data')).to.include({ driver: 'other.example' });
+    expect(await refusal('POST', at('data', '/delete'))).to.deep.equal([409, 'OTHER_DRIVER']);
+  });
+
   it('A4 V15 availability is set, and what it refuses has its code; what is not well-formed is refused', async () => {
     await ask('POST', '/v1/volumes', spec('data'));
     const availability = at('data', '/availability');

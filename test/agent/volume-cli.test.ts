@@ -21,15 +21,21 @@ describe('A5 volumes on the command line', function () {
   /** By `METHOD path`; what is not there is not found. */
   let answers: Record<string, object | undefined>;
   let asked: string[];
+  /** The bodies of requests, by `METHOD path`. */
+  let sent: Record<string, string>;
 
   beforeEach(async () => {
     directory = mkdtempSync(join(tmpdir(), 'stagecraft-volume-cli-'));
     answers = { 'GET /v1/agent': {} };
     asked = [];
+    sent = {};
     server = createServer((request, response) => {
       const [path] = (request.url ?? '').split('?');
       const key = `${request.method} ${path}`;
       asked.push(key);
+      request.on('data', (part: Buffer) => {
+        sent[key] = `${sent[key] ?? ''}${part}`;
+      });
       const answer = answers[key];
       if (!answer) response.statusCode = 404;
       response.end(JSON.stringify(answer ?? { code: 'VOLUME_NOT_FOUND', message: 'there is none: list them' }));
@@ -98,6 +104,21 @@ describe('A5 volumes on the command line', function () {
         '',
       ]);
     });
+  });
+
+  it('V6 a retry says which driver is accepted; one that does not sends nothing', async () => {
+    answers['GET /v1/volumes/default/data'] = { state: 'failed', error: { message: 'another driver' } };
+    const retry = 'POST /v1/volumes/default/data/retry';
+    answers[retry] = {};
+    answers['POST /v1/mounts/default/data/retry'] = {};
+    const { stdout } = await cli('volume', 'retry', 'data', '--accept-driver', 'other.example');
+    expect(stdout).to.equal('volume default/data is tried again\n');
+    await cli('mount', 'retry', 'data', '--accept-driver', 'other.example');
+    const body = '{"acceptDriver":"other.example"}';
+    expect(sent).to.deep.equal({ [retry]: body, 'POST /v1/mounts/default/data/retry': body });
+    sent = {};
+    await cli('volume', 'retry', 'data');
+    expect(sent).to.deep.equal({});
   });
 
   it('V2 one that was there before is taken over, and let go of', async () => {

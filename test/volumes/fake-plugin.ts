@@ -72,6 +72,8 @@ export const allCapabilities = [
 ];
 
 export class FakePlugin extends FakeSnapshots implements Dispenser<FakePlugin> {
+  /** What it calls itself. */
+  driver = 'fake.example';
   capabilities: string[] | undefined = allCapabilities;
   pluginCapabilities = ['CONTROLLER_SERVICE', 'VOLUME_ACCESSIBILITY_CONSTRAINTS'];
   health: Pick<Fingerprint, 'healthy' | 'description'> = { healthy: true, description: 'ready' };
@@ -109,7 +111,7 @@ export class FakePlugin extends FakeSnapshots implements Dispenser<FakePlugin> {
   }
 
   async look(): Promise<Fingerprint> {
-    const basic = { pluginName: 'fake.example', vendorVersion: '1', pluginCapabilities: this.pluginCapabilities };
+    const basic = { pluginName: this.driver, vendorVersion: '1', pluginCapabilities: this.pluginCapabilities };
     return { ...this.health, basic, ...(this.capabilities && { capabilities: this.capabilities }) };
   }
 

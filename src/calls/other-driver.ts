@@ -1,0 +1,20 @@
+/**
+ * Who made something: a driver, by the name that it gives itself (GetPluginInfo). Another driver may be registered under the
+ * same name of a plugin since; asked to delete what it does not know, it would say that this is done.
+ */
+import type { CallFailure } from '../../machines/csi-types.js';
+import type { VolumeCall } from '../../machines/volume-calls.js';
+import type { PluginSight } from './plugin-access.js';
+
+/** Why a call is not made; undefined where it may be, also where one of the drivers is not known. */
+export function otherDriver(
+  { plugin, driver }: Pick<VolumeCall, 'plugin' | 'driver'>,
+  { driver: present }: Pick<PluginSight, 'driver'>,
+): CallFailure | undefined {
+  if (driver === undefined || present === undefined || driver === present) return undefined;
+  const message =
+    `plugin '${plugin}' is driver '${present}' now, but driver '${driver}' made this: no call was made. ` +
+    `Register '${driver}' as '${plugin}' again, then retry; or, where '${present}' has taken over what '${driver}' made, ` +
+    `retry and accept it: --accept-driver ${present}`;
+  return { code: 'OTHER_DRIVER', message, final: true };
+}
