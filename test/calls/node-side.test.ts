@@ -49,6 +49,8 @@ describe('the node side of a plugin, for its calls', () => {
       pluginCapabilities: new Set(['CONTROLLER_SERVICE']),
       hasService: true,
       wellAtMs: house.clock.now(),
+      driver: 'disk.csi.test',
+      scope: 'shared',
     });
     expect(isKnown('disk')).to.equal(true);
     expect(await client('disk')).to.equal(node.clients[0]);

@@ -57,7 +57,7 @@ describe('claims of a node in the same process', () => {
 
   it('H4 a volume is known by what a node needs of it; its secrets by reference', async () => {
     const { uid } = (await house.volumes.get(key)) ?? {};
-    const known = { uid, plugin: 'disk', capabilities, secrets };
+    const known = { uid, plugin: 'disk', driver: 'fake.example', capabilities, secrets };
     expect(await claims().look(key, { nodeId: 'a' }, wait)).to.deep.equal(known);
     expect(await publish()).to.deep.equal({
       ...known,
