@@ -11,6 +11,7 @@ export interface PluginInfo {
   allocId: string;
   version?: string;
   connection: { socketPath: string };
+  /** `scope`: `shared` or `host`, see PluginScope; default: what the driver says. Others are kept as they are. */
   options?: Record<string, string>;
 }
 

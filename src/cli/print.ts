@@ -66,6 +66,7 @@ export function pluginDetails({ info, state, description, fingerprint, checkedAt
     nodeId,
     maxVolumes,
     topology,
+    scope = 'shared',
   } = fingerprint;
   const listed = (items: string[] | undefined): string => (items ? items.join(', ') || 'none' : 'not known yet');
   const facts: [string, string][] = [
@@ -75,6 +76,7 @@ export function pluginDetails({ info, state, description, fingerprint, checkedAt
     ['driver', `${pluginName} ${vendorVersion}`],
     ['plugin offers', listed(pluginCapabilities)],
     ['service offers', listed(capabilities)],
+    ['scope', info.options?.scope ?? scope],
     ['node id', nodeId ?? '-'],
     ['max volumes', maxVolumes === undefined ? 'no limit' : String(maxVolumes)],
     [
