@@ -171,7 +171,7 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
     const locked = ['create', 'locked', '--plugin', 'hostpath', '--secret', 'password=file:disk'];
     const { status, stderr } = volume(...locked, '--timeout', '1');
     const why = "nothing was given that resolves password: set 'secrets' in the configuration of the agent";
-    expect({ status, stderr }).to.deep.include({ status: 1 });
+    expect({ status, stderr }).to.deep.include({ status: 4 });
     expect(stderr).to.include(why);
     await agent.kill('SIGTERM');
     agent = new AgentProcess(place);
