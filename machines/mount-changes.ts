@@ -205,9 +205,14 @@ export const hasten = (context: MountContext): MountChange =>
     draft.users = draft.users.map((user) => (user.state === 'leaving' ? due(user) : user));
   });
 
-export const leave = (context: MountContext, allocId: string, { at }: Stamped): MountChange =>
+export const leave = (
+  context: MountContext,
+  { allocId, hold = Number.POSITIVE_INFINITY }: { allocId: string; hold?: number },
+  { at }: Stamped,
+): MountChange =>
   draftedMount(context, (draft) => {
     const user = draft.users.find((one) => one.allocId === allocId);
+    if (user?.hold !== undefined && user.hold > hold) return;
     // Asked again, it is tried now.
     draft.staging = dueUndoing(draft.staging);
     if (!user || user.state === 'detached') return;

@@ -181,7 +181,8 @@ export interface MountUse {
 /** What requests ask for; each is answered. */
 export type MountRequest =
   | ({ type: 'mount.use' } & MountUse)
-  | { type: 'mount.leave'; allocId: string }
+  /** `hold`: only where it has no newer one. */
+  | { type: 'mount.leave'; allocId: string; hold?: number }
   | { type: 'mount.expand'; capacity: CapacityRange }
   /**
    * What the kernel shows, compared with what was believed then. `isStart`: the runtime was away, and claims may have been

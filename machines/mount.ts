@@ -133,7 +133,7 @@ export const mountMachine = setup({
   initial: 'unstaged',
   on: {
     'mount.use': [refused(mountRefusalAnswer), changed((context, event) => use(context, event, stampOf(event)))],
-    'mount.leave': changed((context, event) => leave(context, event.allocId, stampOf(event))),
+    'mount.leave': changed((context, event) => leave(context, event, stampOf(event))),
     'mount.expand': changed((context, event) => expandMount(context, event.capacity)),
     'mount.observed': changed((context, event) => observedMounts(context, event, stampOf(event))),
     'mount.confirm': changed((context, event) => confirm(context, event.allocId)),

@@ -1,9 +1,10 @@
 /** What requests make of a volume: its next context, and what is told of that. Pure. Which are refused: volume-requests.ts */
 import type { CapacityRange } from './csi-types.js';
-import type { Failure } from './host.js';
+import type { Failure, Stamped } from './host.js';
 import { isSameData } from './same-data.js';
 import { granted } from './volume-claims.js';
 import { atPlugin, type Change, claimTold, type Draft, drafted, put } from './volume-draft.js';
+import { asUnstaged, awaitingNode, clearLeft, isAwaitingNode } from './volume-leftovers.js';
 import { excludes, holdsOf, isUndecided, mayBeThere, usualCapability, wishOf } from './volume-modes.js';
 import { isCovered, isOutgrown, isSameWish } from './volume-requests.js';
 import type {
@@ -66,7 +67,7 @@ export const begun = (
 
 export const publish = (
   context: VolumeContext,
-  { nodeId, capability = usualCapability(context, nodeId), readOnly, csiNodeId, hold }: PublishRequest,
+  { nodeId, capability = usualCapability(context, nodeId), readOnly, csiNodeId, hold, claim }: PublishRequest,
 ): Change =>
   drafted(context, (draft) => {
     const wish = { capability, readOnly, csiNodeId };
@@ -91,7 +92,18 @@ export const publish = (
       if (present.state === 'pending-publish') withdraw(draft, nodeId, followed);
     }
     if (hold !== undefined) addHold(draft, nodeId, hold);
+    if (hold !== undefined || claim) markByAgent(draft, nodeId);
   });
+
+/** The agent there hears when it has to unmount it. */
+function markByAgent(draft: Draft, nodeId: string): void {
+  const publication = draft.publications[nodeId];
+  if (!publication || publication.isByAgent) return;
+  const { next } = publication;
+  draft.publications[nodeId] = next
+    ? { ...publication, next: { ...next, isByAgent: true } }
+    : { ...publication, isByAgent: true };
+}
 
 /** Of what is published next there, where that is to come after what is there now. */
 function addHold(draft: Draft, nodeId: string, allocId: string): void {
@@ -110,6 +122,7 @@ function addHold(draft: Draft, nodeId: string, allocId: string): void {
 /** The node has let go of it for that alloc: where it waited for nobody else, it is unpublished. */
 export const holdReleased = (context: VolumeContext, { nodeId, allocId, generation }: HoldReleased): Change =>
   drafted(context, (draft) => {
+    clearLeft(draft, asUnstaged({ nodeId, allocId, generation }));
     const publication = draft.publications[nodeId];
     if (!publication) return;
     const without = <T extends QueuedWish>({ holds = [], ...wish }: T): Omit<T, 'holds'> & { holds?: Hold[] } => {
@@ -126,8 +139,9 @@ function replace(draft: Draft, nodeId: string, wish: PublishWish): void {
   const failed = draft.publications[nodeId];
   if (failed && isUndecided(failed)) put(draft, nodeId, { ...leaving(failed), next: wish });
   else {
-    const { drifted, holds } = failed ?? {};
-    begin(draft, nodeId, { ...wish, ...(drifted && { drifted }), ...(holds && { holds }) });
+    const { drifted, holds, isByAgent } = failed ?? {};
+    const used = { ...(drifted && { drifted }), ...(holds && { holds }), ...(isByAgent && { isByAgent }) };
+    begin(draft, nodeId, { ...wish, ...used });
   }
 }
 
@@ -319,6 +333,7 @@ function unwish(draft: Draft, nodeId: string): void {
 /** The node has let go of it, as far as what it reports of has used it. */
 export const unstaged = (context: VolumeContext, report: Unstaged): Change =>
   drafted(context, (draft) => {
+    clearLeft(draft, report);
     const meant = draft.claims.filter((one) => one.state === 'unpublishing' && isReported(one, report));
     if (meant.length === 0) return;
     move(draft, meant, 'node-detached');
@@ -337,6 +352,7 @@ export const fence = (context: VolumeContext, nodeId: string, reason: string): C
   drafted(context, (draft) => {
     const present = draft.publications[nodeId];
     if (present) {
+      tellHoldsOver(draft, nodeId, reason);
       const { next: _, tries, holds: __, ...publication } = present;
       // What was waited for is proof no longer asked for: an unpublish is tried at once.
       const kept = present.state === 'pending-unpublish' || !tries ? {} : { tries };
@@ -364,7 +380,7 @@ export const hasWaiting = ({ waiting }: VolumeContext, nodeId: string): boolean 
 
 const forced = 'deleted with force';
 
-export const discard = (context: VolumeContext, force: boolean): Change =>
+export const discard = (context: VolumeContext, force: boolean, stamp: Stamped): Change =>
   drafted(context, (draft) => {
     const isFirst = draft.deletion === null || (force && !draft.deletion.force);
     const { failure: _, ...before } = draft.deletion ?? {};
@@ -382,8 +398,16 @@ export const discard = (context: VolumeContext, force: boolean): Change =>
       // Asked for again, what is on its way out goes on as it is.
       if (publication.failure || (force && isFirst && !isPublishing)) put(draft, nodeId, leaving(publication));
       else if (force && isPublishing) withdraw(draft, nodeId, publication);
+      if (force && isFirst) awaitingNode(draft, nodeId, stamp);
     }
   });
+
+/** The agent of the node hears that it has to unmount what is held there. */
+function tellHoldsOver(draft: Draft, nodeId: string, fenced: string): void {
+  const publication = draft.publications[nodeId];
+  for (const hold of publication ? holdsOf(publication) : [])
+    draft.tells.push({ type: 'hold', state: 'released', nodeId, ...hold, fenced });
+}
 
 /** Those without a claim that a node may have it mounted for. */
 const holdsIn = ({ publications }: VolumeContext): Unreported[] =>
@@ -414,6 +438,7 @@ function giveUpNodes(draft: Draft): void {
     ),
   ];
   draft.tells.push(...draft.claims.map((one) => claimTold({ ...one, state: 'released', fenced: forced })));
+  for (const nodeId of Object.keys(draft.publications)) tellHoldsOver(draft, nodeId, forced);
   draft.claims = [];
 }
 
@@ -464,6 +489,7 @@ export const retry = (context: VolumeContext, acceptDriver?: string): Change =>
   });
 
 function again(draft: Draft, nodeId: string, publication: Publication): void {
+  if (isAwaitingNode(publication)) return;
   const { failure, tries: _, undoneAfter, ...rest } = publication;
   const wanted = Object.entries(draft.publications).filter(([other, one]) => other !== nodeId && wishOf(one));
   if (!failure) draft.publications[nodeId] = { ...rest, ...(undoneAfter !== undefined && { undoneAfter: 0 }) };

@@ -2,6 +2,7 @@
 import { isSameData } from './same-data.js';
 import { leaving } from './volume-changes.js';
 import { type Change, claimTold, type Draft, drafted, put } from './volume-draft.js';
+import { isAwaitingNode } from './volume-leftovers.js';
 import { holdersOf } from './volume-modes.js';
 import type { Claim, Publication, Seen, Sighting, VolumeContext } from './volume-types.js';
 
@@ -73,7 +74,7 @@ function takeLost(draft: Draft, attached: string[]): string[] {
       if (holdersOf(publication).length > 0) continue;
       detachClaims(draft, nodeId);
       put(draft, nodeId, { ...leaving(publication), isUnlisted: true });
-    } else if (publication.state === 'pending-unpublish' && !publication.isUnlisted) {
+    } else if (publication.state === 'pending-unpublish' && !publication.isUnlisted && !isAwaitingNode(publication)) {
       const { tries: _, ...untried } = publication;
       draft.publications[nodeId] = { ...untried, isUnlisted: true };
     } else if (publication.state === 'published') {

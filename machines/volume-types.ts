@@ -72,7 +72,11 @@ export interface Hold {
   generation: number;
 }
 
-export type QueuedWish = PublishWish & { holds?: Hold[] };
+export type QueuedWish = PublishWish & {
+  holds?: Hold[];
+  /** An agent on its node asked for it, and hears when it has to unmount it. Absent: nobody there hears. */
+  isByAgent?: true;
+};
 
 /** A volume on a node, as the controller side knows it. */
 export interface Publication extends PublishWish {
@@ -94,6 +98,7 @@ export interface Publication extends PublishWish {
   isUnlisted?: true;
   /** Absent: none. */
   holds?: Hold[];
+  isByAgent?: true;
   /** To be published anew once it is gone. */
   next?: QueuedWish;
   /** Why it failed, and in what: one that could not be unpublished may still be there. */
@@ -363,6 +368,8 @@ export type VolumeChanged = { key: VolumeKey; uid: string } & (
       /** Why it was withdrawn, where not by its own alloc. */
       reason?: string;
     }
+  /** Its node has to unmount it. */
+  | { type: 'hold'; state: 'released'; allocId: string; nodeId: string; generation: number; fenced: string }
   | { type: 'availability'; availability: Availability; allocIds: string[] }
   | { type: 'expanded'; capacityBytes?: Bytes; nodeExpansionRequired: boolean }
   /** `nodeExpansionRequired`: on other nodes. `capacityBytes`: as its node's plugin tells them. */

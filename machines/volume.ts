@@ -41,7 +41,14 @@ import {
   withdrawWaiting,
 } from './volume-changes.js';
 import type { Change } from './volume-draft.js';
-import { clearStaged, isLeftStaged, leftoversAnswer, onlyStaged, retryLeftovers } from './volume-leftovers.js';
+import {
+  asUnstaged,
+  clearStaged,
+  isLeftStaged,
+  leftoversAnswer,
+  onlyStaged,
+  retryLeftovers,
+} from './volume-leftovers.js';
 import { nodeExpanded } from './volume-node-expansion.js';
 import {
   awaits,
@@ -145,7 +152,10 @@ export const volumeMachine = setup({
     'volume.create': [refused(refusalAnswer), {}],
     'volume.publish': [refused(refusalAnswer), changed((context, event) => publish(context, event))],
     'volume.unpublish': [refused(refusalAnswer), changed((context, event) => unpublish(context, event.nodeId))],
-    'volume.delete': [refused(refusalAnswer), changed((context, event) => discard(context, event.force))],
+    'volume.delete': [
+      refused(refusalAnswer),
+      changed((context, event) => discard(context, event.force, stampOf(event))),
+    ],
     'volume.claim': [refused(refusalAnswer), changed((context, event) => claim(context, event.claim))],
     'volume.release': changed((context, event) => release(context, event)),
     'volume.unclaim': changed((context, event) => unclaim(context, event.allocId)),
@@ -236,6 +246,13 @@ export const volumeMachine = setup({
               {
                 guard: { type: 'isLeftStaged', params: ({ event }) => event },
                 actions: { type: 'change', params: ({ context, event }) => clearStaged(context, event) },
+              },
+              answered(leftoversAnswer),
+            ],
+            'volume.hold-released': [
+              {
+                guard: { type: 'isLeftStaged', params: ({ event }) => asUnstaged(event) },
+                actions: { type: 'change', params: ({ context, event }) => clearStaged(context, asUnstaged(event)) },
               },
               answered(leftoversAnswer),
             ],

@@ -5,7 +5,6 @@
 import { clusterOwnedPrefixes, isClusterOwned } from '../machines/addresses.js';
 import { defaultBackoff } from '../machines/backoff.js';
 import { mountMachine } from '../machines/mount.js';
-import type { VolumeKey } from '../machines/volume-types.js';
 import { Homes } from './calls/homes.js';
 import { PluginAccess } from './calls/plugin-access.js';
 import { PluginCalls } from './calls/plugin-calls.js';
@@ -41,7 +40,7 @@ import { groupSnapshotManager, type SnapshotManager, snapshotManager } from './v
 import type { GroupSnapshotSpec, SnapshotSpec } from './volumes/snapshot-spec.js';
 import type { GroupSnapshot, Snapshot } from './volumes/snapshot-view.js';
 import { UnstagedWitness, type UnstagedWitnessOptions } from './volumes/unstaged-witness.js';
-import { volumeEventOf } from './volumes/volume-events.js';
+import { type VolumeEvent, volumeEventOf } from './volumes/volume-events.js';
 import { volumeKind, volumesTopic } from './volumes/volume-kind.js';
 import { VolumeManager } from './volumes/volume-manager.js';
 
@@ -211,8 +210,8 @@ export class ControllerSide {
     });
   }
 
-  /** Calls back with a volume that has grown, whoever leads; the answer ends that. */
-  onExpanded(callback: (key: VolumeKey) => void): () => void {
+  /** Calls back with what happens to volumes, whoever leads; the answer ends that. */
+  onVolumeEvent(callback: (event: VolumeEvent) => void): () => void {
     const { topics, engine } = this.#options;
     const end = new AbortController();
     void (async () => {
@@ -221,8 +220,7 @@ export class ControllerSide {
         try {
           for await (const row of topics.follow(volumesTopic, from, end.signal)) {
             from = row.cursor;
-            const event = volumeEventOf(row);
-            if (event.kind === 'expanded' && event.nodeExpansionRequired) callback(event.key);
+            callback(volumeEventOf(row));
           }
         } catch (error) {
           engine.logger.debug({}, `events of volumes can't be read now: ${messageOf(error)}`);

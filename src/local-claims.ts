@@ -16,7 +16,7 @@ import type { VolumeManager } from './volumes/volume-manager.js';
 
 type Volumes = Pick<
   VolumeManager,
-  'look' | 'claim' | 'publishTo' | 'release' | 'unstaged' | 'holdReleased' | 'nodeExpanded'
+  'look' | 'claim' | 'publishTo' | 'release' | 'leftStaged' | 'unstaged' | 'holdReleased' | 'nodeExpanded'
 >;
 
 /** @param volumes made by the time something is asked of them */
@@ -56,7 +56,9 @@ export function localClaims(volumes: () => Volumes): ClaimClient {
           one.nodeId === only.nodeId &&
           (only.generation === undefined || one.generation === only.generation),
       );
-      return own ? { generation: own.generation } : {};
+      // What a forced deletion took from it is reported all the same.
+      const generation = own?.generation ?? (await volumes().leftStaged(key, { allocId, nodeId: only.nodeId }));
+      return generation === undefined ? {} : { generation };
     },
     async unstaged(key, claim, { signal, tell }) {
       refuse(signal);

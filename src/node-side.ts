@@ -45,6 +45,7 @@ import { Stats } from './mounts/volume-stats.js';
 import { type IsTasked, nodeSidePort } from './plugin-port.js';
 import type { PluginRegistry } from './registry/plugin-registry.js';
 import type { RuntimeOptions } from './runtime-options.js';
+import type { VolumeEvent } from './volumes/volume-events.js';
 
 export interface NodeSideOptions {
   runtime: RuntimeOptions;
@@ -54,8 +55,8 @@ export interface NodeSideOptions {
   claims: ClaimClient;
   /** Of the calls about volumes in this process. */
   locks: VolumeLocks;
-  /** Calls back with a volume that has grown; the answer ends that. */
-  onExpanded(callback: (key: VolumeKey) => void): () => void;
+  /** Calls back with what happens to volumes; the answer ends that. */
+  onVolumeEvent(callback: (event: VolumeEvent) => void): () => void;
   /** Made by the time it is asked. */
   plugins(): PluginRegistry;
   isTasked: IsTasked;
@@ -99,12 +100,15 @@ export class NodeSide {
   /** What was believed in is compared with the kernel. */
   #tellCompared: () => void = () => {};
   #stopWatching: () => void = () => {};
+  #unsubscribe: () => void = () => {};
+  readonly #onVolumeEvent: NodeSideOptions['onVolumeEvent'];
   #isRefusing = false;
 
   constructor(options: NodeSideOptions) {
     const { runtime, dataDir, clock, logger, claims, baseDirOf } = options;
     const { nodeId, calls = {}, retry, stats } = runtime;
     this.#nodeId = nodeId;
+    this.#onVolumeEvent = options.onVolumeEvent;
     this.#clock = clock;
     const bootId = presentBootId();
     let comparing: Promise<void> | undefined = new Promise<void>((resolve) => {
@@ -183,7 +187,13 @@ export class NodeSide {
       return {
         stats: volumeStats,
         holds,
-        expansions: new Expansions({ nodeId, engine, claims, onExpanded: options.onExpanded, clock, logger }),
+        expansions: new Expansions({
+          ...{ nodeId, engine, claims, clock, logger },
+          onExpanded: (callback) =>
+            options.onVolumeEvent((event) => {
+              if (event.kind === 'expanded' && event.nodeExpansionRequired) callback(event.key);
+            }),
+        }),
         mounting,
         mounter,
         allocations: new Allocations({ node: nodeId, engine, clock, claims, bootId, mounts, compare }),
@@ -252,12 +262,22 @@ export class NodeSide {
         await pause(this.#clock, retryMs);
       }
     }
+    await holds.look();
     if (this.#isRefusing) return;
     this.#tellCompared();
+    this.#unsubscribe = this.#onVolumeEvent((event) => this.#noticed(event));
     claimWatch.start();
     expansions.start();
     holds.start();
     stats.start();
+  }
+
+  /** Whoever has lost a volume that is here is told at once, and unmounts it. */
+  #noticed(event: VolumeEvent): void {
+    if ((event.kind !== 'claim' && event.kind !== 'hold') || event.nodeId !== this.#nodeId) return;
+    if (event.fenced === undefined) return;
+    const { claimWatch, holds } = this.#attachedParts;
+    void (event.kind === 'claim' ? claimWatch.look() : holds.look());
   }
 
   /** Takes no new work; releases all. @throws StagecraftError DRAIN_FAILED naming what was not released */
@@ -289,6 +309,7 @@ export class NodeSide {
     const { mounter, allocations, watch, claimWatch, expansions, holds, stats } = this.#attachedParts;
     this.#isRefusing = true;
     this.#stopWatching();
+    this.#unsubscribe();
     watch.stop();
     claimWatch.stop();
     expansions.stop();

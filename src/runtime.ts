@@ -52,7 +52,7 @@ export type Tasks = Omit<TaskSupervisor, 'close' | 'stopAll'>;
 /** `runtime.volumes`. */
 export type Volumes = Omit<
   VolumeManager,
-  'close' | 'interrupt' | 'look' | 'publishTo' | 'unstaged' | 'holdReleased' | 'nodeExpanded'
+  'close' | 'interrupt' | 'look' | 'publishTo' | 'leftStaged' | 'unstaged' | 'holdReleased' | 'nodeExpanded'
 >;
 /** `runtime.snapshots`. */
 export type Snapshots = Omit<ControllerSide['snapshots'], 'close' | 'interrupt'>;
@@ -164,7 +164,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   };
   const nodeSide: NodeSide = new NodeSide({
     ...{ runtime: options, dataDir, clock, logger, locks },
-    onExpanded: (callback) => controllerSide.onExpanded(callback),
+    onVolumeEvent: (callback) => controllerSide.onVolumeEvent(callback),
     claims: options.claims ?? localClaims(() => controllerSide.volumes),
     plugins: () => plugins,
     isTasked,

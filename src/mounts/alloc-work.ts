@@ -225,7 +225,7 @@ const claimLostCode = 'CLAIM_LOST';
 const isClaimLost = (error: unknown): boolean => error instanceof StagecraftError && error.code === claimLostCode;
 
 export const claimLost = ({ volume }: AllocVolume, allocId: string): StagecraftError => {
-  const why = 'its node was taken for lost, or somebody released it by hand';
+  const why = 'its node was taken for lost, somebody released it by hand, or the volume was deleted with force';
   const message = `${nameOf(volume)}: the claim of alloc ${allocId} was given up: ${why}. The volume may be in use elsewhere: it is unmounted here`;
   return new StagecraftError(claimLostCode, message, { final: true });
 };

@@ -16,6 +16,7 @@ import { limited } from '../requests/limited.js';
 import type { ClaimClient } from './claim-client.js';
 import { insistent } from './insistent.js';
 import { type MountDesk, userOf } from './mount-desk.js';
+import { sideBySide } from './side-by-side.js';
 
 export interface HoldsOptions {
   nodeId: string;
@@ -45,6 +46,9 @@ interface MountUnderWay {
 
 const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
+/** How often it is asked whether holds are kept. */
+const intervalMs = 60_000;
+const looksAtOnce = 16;
 /** How long an answer is waited for. */
 const limitMs = 10_000;
 
@@ -66,6 +70,39 @@ export class Holds {
     const { engine } = this.#options;
     this.#unobserve = engine.observe(({ address, context }) => this.#noticed(address, context));
     for (const [address, { context }] of engine.views(this.#prefix)) this.#noticed(address, context);
+    void this.#loop();
+  }
+
+  /**
+   * Asks of all that is here with a hold whether that is kept still: what was fenced, or deleted with force, is unmounted. What
+   * can't be asked now is asked the next time. Never rejects.
+   */
+  async look(): Promise<void> {
+    const { engine, logger } = this.#options;
+    const mounts = [...engine.views(this.#prefix)].map(([address, { context }]) => ({ address, ...heldIn(context) }));
+    await sideBySide(
+      mounts.filter(({ users }) => users.length > 0),
+      looksAtOnce,
+      async ({ address, key, users }) => {
+        try {
+          const kept = await this.#limited((signal) => this.#holdsOf(key, signal));
+          for (const { allocId, hold } of users) {
+            const isKept = kept.some((one) => one.allocId === allocId && one.generation >= hold);
+            if (!isKept) await engine.ask(address, { type: 'mount.leave', allocId, hold });
+          }
+        } catch (error) {
+          logger.debug({ address }, `whether it is held still can't be known now: ${messageOf(error)}`);
+        }
+      },
+    );
+  }
+
+  async #loop(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await pause(this.#options.clock, intervalMs, signal);
+      if (!signal.aborted) await this.look();
+    }
   }
 
   stop(): void {
@@ -185,12 +222,24 @@ export class Holds {
   }
 
   async #tellReleased(key: VolumeKey, hold: Hold): Promise<void> {
-    const { claims, clock, nodeId } = this.#options;
-    const failed = (): Error => new Error(`no answer within ${limitMs} ms`);
-    await limited({ clock, timeoutMs: limitMs, failed, end: this.#stop.signal }, (signal) =>
-      unlessAborted(signal, () => claims.holdReleased(key, { nodeId, ...hold }, { signal })),
-    );
+    const { claims, nodeId } = this.#options;
+    await this.#limited((signal) => claims.holdReleased(key, { nodeId, ...hold }, { signal }));
   }
+
+  #limited<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const failed = (): Error => new Error(`no answer within ${limitMs} ms`);
+    const limits = { clock: this.#options.clock, timeoutMs: limitMs, failed, end: this.#stop.signal };
+    return limited(limits, (signal) => unlessAborted(signal, () => ask(signal)));
+  }
+}
+
+/** Who has it here with a hold alone. */
+function heldIn(context: object): { key: VolumeKey; users: { allocId: string; hold: number }[] } {
+  const { key, users } = context as MountContext;
+  const held = users.flatMap(({ allocId, hold, isClaimed }) =>
+    hold === undefined || isClaimed ? [] : [{ allocId, hold }],
+  );
+  return { key, users: held };
 }
 
 /** The engine keeps contexts as the machines made them, but does not know their types. */

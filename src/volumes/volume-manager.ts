@@ -253,6 +253,16 @@ export class VolumeManager {
     return this.#claiming.unstaged(key, claim, options);
   }
 
+  /** Generation under which a forced deletion has on record that a node may have it staged for an alloc; undefined: it has not. */
+  async leftStaged(
+    key: VolumeKeyInput,
+    { nodeId, allocId }: Pick<LetGo, 'nodeId' | 'allocId'>,
+  ): Promise<number | undefined> {
+    const leftovers = (await this.#desk.view(keyOf(key)))?.context.leftovers ?? [];
+    return leftovers.find((one) => one.what === 'staged' && one.nodeId === nodeId && one.allocId === allocId)
+      ?.generation;
+  }
+
   /** A node has let go of what a hold has stood for. Resolves once that is committed. @throws StagecraftError VOLUME_NOT_FOUND */
   async holdReleased(key: VolumeKeyInput, released: HoldReleased): Promise<void> {
     await this.#desk.tell(key, { type: 'volume.hold-released', ...released });

@@ -143,12 +143,37 @@ describe('holds of a volume', () => {
     expect([scene.context.publications, scene.calls]).to.deep.equal([{}, ['create', 'publish', 'unpublish']]);
   });
 
-  it('V13 deleted with force while it is held: that its node has not let go stays listed', async () => {
+  it('V13 deleted with force while it is held: detached once its node has let go, and nothing is left', async () => {
     const scene = await volumeWith(attached, detached, detached);
     scene.actor.send(publish('x'));
     await scene.rest();
     scene.actor.send({ type: 'volume.delete', force: true });
+    scene.actor.send({ type: 'volume.delete', force: true });
+    scene.actor.send({ type: 'volume.retry' });
+    scene.clock.increment(29_000);
     await scene.rest();
+    expect(scene.calls).to.deep.equal(['create', 'publish']);
+    expect(scene.told).to.deep.include({
+      ...{ key: { namespace: 'default', id: 'data' }, uid: 'u1', type: 'hold', state: 'released' },
+      ...{ nodeId: 'a', allocId: 'x', generation: 8, fenced: 'deleted with force' },
+    });
+    scene.actor.send(released('x', 8));
+    await scene.rest();
+    expect(scene.calls).to.deep.equal(['create', 'publish', 'unpublish', 'delete']);
+    expect(scene.actor.getSnapshot().value).to.deep.equal({ deleted: 'confirmed' });
+  });
+
+  it('V13 deleted with force, and its node does not let go in time: that stays listed until it reports', async () => {
+    const scene = await volumeWith(attached, detached, detached);
+    scene.actor.send(publish('x'));
+    await scene.rest();
+    scene.actor.send({ type: 'volume.delete', force: true });
+    scene.clock.increment(30_000);
+    await scene.rest();
+    expect(scene.calls).to.deep.equal(['create', 'publish', 'unpublish', 'delete']);
+    expect(scene.actor.getSnapshot().value).to.deep.equal({ deleted: 'unconfirmed' });
     expect(scene.context.leftovers.map(({ what, nodeId }) => [what, nodeId])).to.deep.equal([['staged', 'a']]);
+    scene.actor.send(released('x', 8));
+    expect(scene.actor.getSnapshot().value).to.deep.equal({ deleted: 'confirmed' });
   });
 });

@@ -128,7 +128,7 @@ describe('mounts without a claim', () => {
     expect([house.nodeCalls(), await heldFor()]).to.deep.equal([[], []]);
   });
 
-  it('C6 a claim released while another alloc mounts without one: nothing is detached before both let go', async () => {
+  it('C6 a claim released while another alloc mounts without one: detached only once both let go', async () => {
     const volumes = [house.wanted('data', many)];
     for (let round = 0; round < 5; round += 1) {
       await house.runtime.allocations.prepare('web', volumes);

@@ -1,0 +1,124 @@
+/** What this node asks and reports of holds, on simulated time: nobody answers, answers are lost, holds are gone. */
+import { expect } from 'chai';
+import { mountAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
+import type { MountContext, MountUser } from '../../machines/mount-types.js';
+import type { Hold } from '../../machines/volume-types.js';
+import type { CommitNotice } from '../../src/engine/actor-site.js';
+import type { Engine } from '../../src/engine/engine.js';
+import { silentLogger } from '../../src/engine/logger.js';
+import { StagecraftError } from '../../src/errors.js';
+import { Holds, type HoldsOptions } from '../../src/mounts/holds.js';
+import { MountDesk } from '../../src/mounts/mount-desk.js';
+import { simulatedClock } from '../../src/testing/index.js';
+import { many } from './mount-house.js';
+
+const key = { namespace: 'default', id: 'data' };
+const address = mountAddress('n', 'default', 'data');
+type Claims = HoldsOptions['claims'];
+
+/** One mount, whose reports are taken as it says. */
+function scene(given: Partial<MountContext>, claims: Partial<Claims>) {
+  const clock = simulatedClock();
+  const context = { ...{ node: 'n', key, users: [] }, ...given };
+  const asked: unknown[] = [];
+  const ask: Engine['ask'] = async (_, event) => {
+    asked.push(event);
+    if (event.type === 'mount.hold-released') context.unreported = [];
+  };
+  const observers: ((notice: CommitNotice) => void)[] = [];
+  const view = { state: 'published', context, seq: 1 };
+  const engine = {
+    ask,
+    peek: () => view,
+    *views(prefix: string): ReturnType<Engine['views']> {
+      if (prefix === nodeOwnedPrefix('mount', 'n')) yield [address, view];
+    },
+    observe: (observer: (notice: CommitNotice) => void) => {
+      observers.push(observer);
+      return () => {};
+    },
+  };
+  const silent = (): never => {
+    throw new StagecraftError('NOT_LEADER', 'somebody else leads');
+  };
+  const holds = new Holds({
+    ...{ nodeId: 'n', engine, clock, logger: silentLogger },
+    desk: Object.create(MountDesk.prototype),
+    claims: { look: async () => silent(), holdReleased: async () => silent(), ...claims },
+  });
+  return { clock, asked, holds, context };
+}
+
+const hold: Hold = { allocId: 'a', generation: 5 };
+const user: MountUser = {
+  ...{ allocId: 'a', readOnly: false, isClaimed: false, hold: 5, capability: many },
+  ...{ state: 'published', number: 1, sinceMs: 0 },
+};
+const known = { uid: 'u1', plugin: 'disk', capabilities: [many], secrets: {} };
+
+describe('the reports of holds', () => {
+  it('M2 nobody hears that an alloc let go: reported again and again, until somebody does', async () => {
+    const heard: Hold[] = [];
+    let leads = false;
+    const { clock, asked, holds } = scene(
+      { unreported: [hold] },
+      {
+        holdReleased: async (_, { nodeId: __, ...released }) => {
+          if (!leads) throw new StagecraftError('NOT_LEADER', 'somebody else leads');
+          heard.push(released);
+        },
+      },
+    );
+    holds.start();
+    await clock.advance(120_000);
+    expect([heard, asked]).to.deep.equal([[], []]);
+    leads = true;
+    await clock.advance(60_000);
+    expect([heard, asked]).to.deep.equal([[hold], [{ type: 'mount.hold-released', ...hold }]]);
+    holds.stop();
+  });
+
+  it('M2 it is heard, and the answer is lost: reported once more, in the same words', async () => {
+    const heard: Hold[] = [];
+    const { clock, asked, holds } = scene(
+      { unreported: [hold] },
+      {
+        holdReleased: async (_, { nodeId: __, ...released }) => {
+          heard.push(released);
+          if (heard.length === 1) await new Promise(() => {});
+        },
+      },
+    );
+    holds.start();
+    await clock.advance(30_000);
+    expect([heard, asked.length]).to.deep.equal([[hold, hold], 1]);
+    holds.stop();
+  });
+
+  for (const [situation, holdsThere, isLeft] of [
+    ['kept still', [hold], false],
+    ['a newer one is kept', [{ ...hold, generation: 6 }], false],
+    ['gone', [], true],
+    ['only an older one is kept', [{ ...hold, generation: 4 }], true],
+    ['only that of another alloc is kept', [{ ...hold, allocId: 'b' }], true],
+  ] as const) {
+    it(`N3 its hold is ${situation}: ${isLeft ? 'unmounted' : 'left as it is'}`, async () => {
+      const { asked, holds } = scene({ users: [user] }, { look: async () => ({ ...known, holds: [...holdsThere] }) });
+      await holds.look();
+      expect(asked).to.deep.equal(isLeft ? [{ type: 'mount.leave', allocId: 'a', hold: 5 }] : []);
+    });
+  }
+
+  it('N3 its volume is gone: unmounted; nobody answers, or a claim stands for it: left as it is', async () => {
+    const gone = async (): Promise<never> => {
+      throw new StagecraftError('VOLUME_NOT_FOUND', 'there is none');
+    };
+    const one = scene({ users: [user] }, { look: gone });
+    await one.holds.look();
+    const other = scene({ users: [user] }, {});
+    await other.holds.look();
+    const claimed = scene({ users: [{ ...user, isClaimed: true }] }, { look: gone });
+    await claimed.holds.look();
+    expect([one.asked.length, other.asked.length, claimed.asked.length]).to.deep.equal([1, 0, 0]);
+  });
+});
