@@ -41,6 +41,8 @@ export interface AllocWish {
   untilMs: number | null;
   /** The boot of the host in which it is asked for. */
   bootId: string;
+  /** Whether it also waits for what somebody has to change first; absent: it does. */
+  wait?: boolean;
 }
 
 export interface AllocContext extends AllocWish {

@@ -25,12 +25,15 @@ export interface AllocWork {
   volumes: AllocVolume[];
   /** By the name of a volume: the generation of its claim, as far as that is known. */
   generations: Record<string, number>;
+  /** Whether what somebody has to change first is waited for. */
+  wait: boolean;
 }
 
-const workOf = ({ context: { allocId, volumes, generations } }: { context: AllocContext }): AllocWork => ({
+const workOf = ({ context: { allocId, volumes, generations, wait = true } }: { context: AllocContext }): AllocWork => ({
   allocId,
   volumes,
   generations,
+  wait,
 });
 
 type Lost = Extract<AllocEvent, { type: 'alloc.lost' }>;
@@ -111,9 +114,12 @@ export const allocMachine = setup({
   },
   actions: {
     ...hostActions,
-    take: assign((_, { volumes, untilMs, bootId }: AllocWish) => ({ ...nothing, volumes, untilMs, bootId })),
+    take: assign((_, { volumes, untilMs, bootId, wait = true }: AllocWish) => ({
+      ...nothing,
+      ...{ volumes, untilMs, bootId, wait },
+    })),
     /** What it has claimed it has still. */
-    takeAgain: assign((_, { untilMs, bootId }: AllocWish) => ({ untilMs, bootId })),
+    takeAgain: assign((_, { untilMs, bootId, wait = true }: AllocWish) => ({ untilMs, bootId, wait })),
     drop: assign({ isDropped: true }),
     keepBoot: assign((_, bootId: string) => ({ bootId })),
     /** Asked for twice, it has the time of whoever waits longer. */

@@ -198,6 +198,7 @@ export class ControllerSide {
       driverOf: (plugin) => port.sight(plugin).driver,
       reconciler: this.#reconciler,
       isKnownPlugin,
+      needsPublish: (plugin) => access.offers(plugin, 'PUBLISH_UNPUBLISH_VOLUME'),
       admission,
       target,
       // Changes nothing: whoever has the plugin may ask it.

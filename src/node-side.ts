@@ -172,7 +172,10 @@ export class NodeSide {
         timeoutMs,
       });
       const desk = new MountDesk({ node: nodeId, engine, clock });
-      const mounting = new Mounting({ desk, clock, claims, secrets, paths, tables, access, baseDirOf });
+      const mounting = new Mounting({
+        ...{ desk, clock, claims, secrets, paths, tables, access, baseDirOf },
+        shared: () => this.#propagation.ensureShared(),
+      });
       const watch = new MountWatch({
         ...{ nodeId, engine, paths, tables, strays, bootId, clock, logger, isDead },
         onPluginLoss: runtime.onPluginLoss ?? 'remount',

@@ -48,10 +48,10 @@ export function serveMounts(server: FastifyInstance, { allocations, mounts }: Ru
   // What a request says is checked by the runtime, whose types say what it may be.
   server.get('/v1/allocs', (): Promise<AllocReport[]> => allocations.list());
   server.get<OfAlloc>('/v1/allocs/:allocId', ({ params }): Promise<AllocReport> => allocations.status(params.allocId));
-  server.post<OfAlloc & { Body: { volumes: AllocVolumeRequest[] } }>(
+  server.post<OfAlloc & { Body: { volumes: AllocVolumeRequest[]; wait?: boolean } }>(
     '/v1/allocs/:allocId/prepare',
-    ({ params, body: { volumes, timeoutMs } }): Promise<PreparedMount[]> =>
-      allocations.prepare(params.allocId, volumes, { timeoutMs }),
+    ({ params, body: { volumes, timeoutMs, wait } }): Promise<PreparedMount[]> =>
+      allocations.prepare(params.allocId, volumes, { timeoutMs, wait }),
   );
   server.post<OfAlloc>('/v1/allocs/:allocId/release', async ({ params, body: { timeoutMs } }, reply) => {
     await allocations.release(params.allocId, { timeoutMs });

@@ -1,6 +1,7 @@
 /** Reads what requests to the agent's API have in them. What the runtime checks itself is handed on as it is. */
 import type { FastifyReply } from 'fastify';
 import { StagecraftError } from '../errors.js';
+import type { WaitOptions } from '../requests/await-options.js';
 
 /** @throws StagecraftError INVALID_ARGUMENT, as all of these */
 export function timeoutIn(text: string | undefined): { timeoutMs?: number } {
@@ -11,6 +12,17 @@ export function countIn(name: string, text: string, what = 'a positive whole num
   const count = Number(text);
   if (Number.isSafeInteger(count) && count > 0) return count;
   throw new StagecraftError('INVALID_ARGUMENT', `${name} is ${what}, not '${text}'`);
+}
+
+/** What the query says of how long a request waits, and for what. */
+export const waitIn = ({ timeoutMs, wait }: { timeoutMs?: string; wait?: string }): WaitOptions => ({
+  ...timeoutIn(timeoutMs),
+  ...(wait !== undefined && { wait: switchIn('wait', wait) }),
+});
+
+function switchIn(name: string, text: string): boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new StagecraftError('INVALID_ARGUMENT', `${name} is true or false, not '${text}'`);
 }
 
 const field = (body: unknown, name: string): unknown => Reflect.get(Object(body), name);

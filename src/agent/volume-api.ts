@@ -11,7 +11,7 @@ import type { ExpandRequest } from '../volumes/expansion.js';
 import type { VolumeSpec } from '../volumes/spec.js';
 import type { ClaimOptions, PublishOptions } from '../volumes/volume-manager.js';
 import type { Volume } from '../volumes/volume-view.js';
-import { flagIn, retryIn, textIn, timeoutIn, untilGone } from './requests.js';
+import { flagIn, retryIn, textIn, timeoutIn, untilGone, waitIn } from './requests.js';
 
 /** What `GET /v1/volumes/NAMESPACE/ID` tells. Sizes above 2⁵³−1 are texts. */
 export type VolumeReport = Omit<Volume, 'capacityBytes' | 'requested'> & {
@@ -33,7 +33,7 @@ export interface Expanded {
 
 interface OfVolume {
   Params: { namespace: string; id: string };
-  Querystring: { timeoutMs?: string };
+  Querystring: { timeoutMs?: string; wait?: string };
   Body: Record<string, unknown>;
 }
 
@@ -41,8 +41,9 @@ const base = '/v1/volumes/:namespace/:id';
 
 export function serveVolumes(server: FastifyInstance, { volumes }: Runtime): void {
   // What a request says is checked by the runtime, whose types say what it may be.
-  server.post<{ Body: VolumeSpec; Querystring: { timeoutMs?: string } }>('/v1/volumes', ({ body, query }) =>
-    volumes.create(body, timeoutIn(query.timeoutMs)),
+  server.post<{ Body: VolumeSpec; Querystring: { timeoutMs?: string; wait?: string } }>(
+    '/v1/volumes',
+    ({ body, query }) => volumes.create(body, waitIn(query)),
   );
   server.get<{ Querystring: Record<string, string> }>('/v1/volumes', ({ query: { limit, ...filter } }) =>
     volumes.list({ ...filter, ...(limit !== undefined && { limit: Number(limit) }) }),
@@ -56,7 +57,7 @@ export function serveVolumes(server: FastifyInstance, { volumes }: Runtime): voi
     volumes.publish(params, textIn(body, 'nodeId'), {
       ...(body.capability && { capability: body.capability }),
       readOnly: flagIn(body, 'readOnly'),
-      ...timeoutIn(query.timeoutMs),
+      ...waitIn(query),
     }),
   );
   server.post<OfVolume>(`${base}/unpublish`, async ({ params, body, query }, reply) => {

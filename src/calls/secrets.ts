@@ -45,6 +45,8 @@ export function checkSecretRefs(
 export interface SecretsOptions {
   clock: Clock;
   signal: AbortSignal;
+  /** How long the provider may take; default, and at most, 10 s. */
+  limitMs?: number | undefined;
 }
 
 const deadlineMs = 10_000;
@@ -56,13 +58,14 @@ const deadlineMs = 10_000;
 export async function resolveSecrets(
   provider: SecretsProvider,
   refs: Record<string, SecretRef>,
-  { clock, signal }: SecretsOptions,
+  { clock, signal, limitMs = deadlineMs }: SecretsOptions,
 ): Promise<Record<string, string>> {
   const keys = Object.keys(refs);
   if (keys.length === 0) return {};
   signal.throwIfAborted();
   const limit = new AbortController();
-  const cancel = clock.after(deadlineMs, () => limit.abort(new Error(`no answer within ${deadlineMs} ms`)));
+  const withinMs = Math.min(limitMs, deadlineMs);
+  const cancel = clock.after(withinMs, () => limit.abort(new Error(`no answer within ${withinMs} ms`)));
   const unsubscribe = onAbort(signal, (reason) => limit.abort(reason));
   try {
     const values = await unlessAborted(limit.signal, async () => provider.resolve(refs, { signal: limit.signal }));
@@ -75,6 +78,27 @@ export async function resolveSecrets(
   } finally {
     cancel();
     unsubscribe();
+  }
+}
+
+/**
+ * Before anything is asked of a plugin: the calls would wait for secrets that nobody may ever provide.
+ * @throws StagecraftError SECRETS_UNAVAILABLE: which are missing
+ */
+export async function refuseWithoutSecrets(
+  provider: SecretsProvider,
+  refs: Record<string, SecretRef>,
+  { clock, signal, timeoutMs }: { clock: Clock; signal?: AbortSignal | undefined; timeoutMs?: number | undefined },
+): Promise<void> {
+  try {
+    await resolveSecrets(provider, refs, {
+      clock,
+      signal: signal ?? new AbortController().signal,
+      limitMs: timeoutMs,
+    });
+  } catch (error) {
+    if (!(error instanceof StagecraftError) || error.code !== 'SECRETS_UNAVAILABLE') throw error;
+    throw new StagecraftError(error.code, `${error.message}; nothing was asked for: provide them, or ask with 'wait'`);
   }
 }
 

@@ -2,12 +2,12 @@
 import type { Command } from 'commander';
 import type { ActorReport } from '../agent/api.js';
 import { askAgent } from './client.js';
-import { actorTable } from './print.js';
-import { type LookOptions, look, lookAt, print, printJson, socketOf } from './reach.js';
+import { actorTable, lineChars } from './print.js';
+import { type LookOptions, look, lookAll, lookAt, print, printJson, socketOf } from './reach.js';
 
 export function addActorCommands(program: Command): void {
   const actor = program.command('actor').description('look at the machines behind it all');
-  lookAt(
+  lookAll(
     actor.command('list').description('every machine of this node, its state, and which are out of service'),
   ).action(listActors);
   lookAt(
@@ -21,7 +21,7 @@ export function addActorCommands(program: Command): void {
 async function listActors(options: LookOptions): Promise<void> {
   const actors = await look<ActorReport[]>(socketOf(options), '/v1/actors');
   if (options.json) printJson(actors);
-  else print(actorTable(actors));
+  else print(actorTable(actors, lineChars(options)));
 }
 
 async function releaseActor(address: string, options: LookOptions): Promise<void> {

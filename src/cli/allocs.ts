@@ -2,9 +2,21 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AllocReport, PreparedMount } from '../agent/mount-api.js';
 import { AgentError, askAgent } from './client.js';
+import { lineChars } from './print.js';
 import { allocDetails, allocTable, preparedTable } from './print-mounts.js';
-import { type LookOptions, look, lookAt, lookAtTasks, print, printJson, socketOf, soon, tell } from './reach.js';
-import { type Awaited, awaited, type InNamespace, inNamespace, misuse } from './requests.js';
+import {
+  type LookOptions,
+  look,
+  lookAll,
+  lookAt,
+  lookAtTasks,
+  print,
+  printJson,
+  socketOf,
+  soon,
+  tell,
+} from './reach.js';
+import { type Awaited, awaited, type InNamespace, inNamespace, misuse, waiting } from './requests.js';
 import { listIn } from './spec-file.js';
 import { accessModes } from './volumes.js';
 import { askAndWait, type Waited } from './waiting.js';
@@ -24,7 +36,7 @@ interface PrepareOptions extends LookOptions, InNamespace, Awaited {
 
 export function addAllocCommands(program: Command): void {
   const alloc = program.command('alloc').description('have volumes mounted for an alloc, and taken away');
-  lookAt(alloc.command('list').description('the allocs of this node, and what they wait for')).action(listAllocs);
+  lookAll(alloc.command('list').description('the allocs of this node, and what they wait for')).action(listAllocs);
   lookAt(
     alloc.command('status <alloc>').description('all that is known of one alloc, and where its volumes are'),
   ).action(showAlloc);
@@ -41,7 +53,7 @@ export function addAllocCommands(program: Command): void {
       ),
     )
     .option('--file <file>', 'a list in YAML or JSON instead, all that volumes may be asked for; - is standard input');
-  awaited(prepare, 'how long it may take: what is not prepared by then is undone').action(prepareAlloc);
+  awaited(waiting(prepare), 'how long it may take: what is not prepared by then is undone').action(prepareAlloc);
   lookAt(
     awaited(alloc.command('release <alloc>').description('take its volumes away, once its workload has stopped')),
   ).action(releaseAlloc);
@@ -69,7 +81,7 @@ async function listAllocs(options: LookOptions): Promise<void> {
   const socketPath = socketOf(options);
   const allocs = await look<AllocReport[]>(socketPath, '/v1/allocs');
   if (options.json) printJson(allocs);
-  else print(allocTable(allocs, await lookAtTasks(socketPath)));
+  else print(allocTable(allocs, await lookAtTasks(socketPath), lineChars(options)));
 }
 
 async function showAlloc(allocId: string, options: LookOptions): Promise<void> {
@@ -80,14 +92,14 @@ async function showAlloc(allocId: string, options: LookOptions): Promise<void> {
 }
 
 async function prepareAlloc(allocId: string, options: PrepareOptions): Promise<void> {
-  const { file, timeout } = options;
+  const { file, timeout, wait } = options;
   if (file !== undefined && (options.volume.length > 0 || options.accessMode !== undefined))
     throw misuse('--file has the whole list: leave out --volume and --access-mode');
   if (file === undefined && options.volume.length === 0) throw misuse('give at least one --volume, or --file');
   const waited = allocOf(allocId);
   const list = file === undefined ? undefined : await listIn(file);
   const volumes = list?.body ?? volumesOf(options);
-  const body = { volumes, ...(timeout !== undefined && { timeoutMs: timeout }) };
+  const body = { volumes, ...(timeout !== undefined && { timeoutMs: timeout }), ...(wait && { wait }) };
   const mounts = (await askAndWait({ path: `${waited.path}/prepare`, body }, waited, options).catch(
     (error: unknown) => {
       throw list ? list.placed(error) : error;

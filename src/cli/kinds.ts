@@ -1,6 +1,7 @@
 /** What commands of volumes and of snapshots do alike: they list and show them, make one, and delete one. */
 import type { Command } from 'commander';
 import { AgentError, askAgent } from './client.js';
+import { lineChars } from './print.js';
 import { type LookOptions, look, print, printJson, socketOf, soon, tell } from './reach.js';
 import { type Awaited, type InNamespace, listAll, misuse, nameOf, pathBelow, within } from './requests.js';
 import { type Spec, specsIn } from './spec-file.js';
@@ -24,7 +25,7 @@ export interface Kind<TReport extends Report> {
   deleted(one: TReport): string;
   /** What may be left of one that is deleted, in words. */
   leftovers(one: TReport): string[];
-  table(all: TReport[]): string;
+  table(all: TReport[], maxChars?: number): string;
   details(one: TReport): string;
 }
 
@@ -44,7 +45,7 @@ export async function list<TReport extends Report>(
 ): Promise<void> {
   const all = await listAll<TReport>(socketOf(options), base, filters);
   if (options.json) printJson(all);
-  else print(all.length > 0 ? table(all) : noneOf(name, filters));
+  else print(all.length > 0 ? table(all, lineChars(options)) : noneOf(name, filters));
 }
 
 const noneOf = (name: string, filters: object): string =>
@@ -103,7 +104,7 @@ const notAskedFor = (names: string[], error: unknown): unknown =>
     : error;
 
 /** What goes with a file: it says nothing of what is made. */
-const besideFile = ['file', 'timeout', 'json', 'config', 'socket'];
+const besideFile = ['file', 'timeout', 'wait', 'json', 'config', 'socket'];
 
 /** @throws CommanderError naming what the file would hide */
 function refuseBesideFile(command: Command): void {

@@ -4,9 +4,20 @@ import type { Command } from 'commander';
 import type { PluginReport } from '../agent/api.js';
 import type { MountReport, StatsReport, StrayReport } from '../agent/mount-api.js';
 import { askAgent } from './client.js';
-import { oneLine } from './print.js';
+import { lineChars, oneLine } from './print.js';
 import { mountTable, statsDetails, strayTable } from './print-mounts.js';
-import { type LookOptions, look, lookAt, lookAtTasks, print, printJson, socketOf, soon, tell } from './reach.js';
+import {
+  type LookOptions,
+  look,
+  lookAll,
+  lookAt,
+  lookAtTasks,
+  print,
+  printJson,
+  socketOf,
+  soon,
+  tell,
+} from './reach.js';
 import { type Accepting, acceptanceIn, accepting, type InNamespace, inNamespace, nameOf } from './requests.js';
 import { tellingOf } from './waiting.js';
 
@@ -14,7 +25,7 @@ export function addMountCommands(program: Command): void {
   const mount = program.command('mount').description('look at what is mounted on this node');
   const add = (usage: string, description: string): Command =>
     lookAt(inNamespace(mount.command(usage).description(description), 'volume'));
-  lookAt(mount.command('list').description('the volumes that are here, for whom, and what keeps them')).action(
+  lookAll(mount.command('list').description('the volumes that are here, for whom, and what keeps them')).action(
     listMounts,
   );
   add('stats <volume>', 'what its plugin says of how much is used, and of its health').action(showStats);
@@ -38,7 +49,7 @@ async function listMounts(options: LookOptions): Promise<void> {
   const socketPath = socketOf(options);
   const mounts = await look<MountReport[]>(socketPath, '/v1/mounts');
   if (options.json) printJson(mounts);
-  else print(mountTable(mounts, await lookAtTasks(socketPath)));
+  else print(mountTable(mounts, await lookAtTasks(socketPath), lineChars(options)));
 }
 
 /** It has no short limit, as what is known already has: the plugin is asked. */

@@ -2,12 +2,13 @@
 import type { Command } from 'commander';
 import type { NodeReport } from '../agent/node-api.js';
 import { askAgent } from './client.js';
+import { lineChars } from './print.js';
 import { nodeDetails, nodeTable } from './print-volumes.js';
-import { type LookOptions, look, lookAt, print, printJson, socketOf, tell } from './reach.js';
+import { type LookOptions, look, lookAll, lookAt, print, printJson, socketOf, tell } from './reach.js';
 
 export function addNodeCommands(program: Command): void {
   const node = program.command('node').description('look at nodes, and say which are lost');
-  lookAt(node.command('list').description('the nodes that have reported, and how they are')).action(listNodes);
+  lookAll(node.command('list').description('the nodes that have reported, and how they are')).action(listNodes);
   lookAt(node.command('status <id>').description('all that is known of one node')).action(showNode);
   lookAt(
     node.command('fence <id>').description('take what is on it for lost: its claims are released without its word'),
@@ -24,7 +25,7 @@ const pathOf = (id: string): string => `/v1/nodes/${encodeURIComponent(id)}`;
 async function listNodes(options: LookOptions): Promise<void> {
   const nodes = await look<NodeReport[]>(socketOf(options), '/v1/nodes');
   if (options.json) printJson(nodes);
-  else print(nodeTable(nodes));
+  else print(nodeTable(nodes, lineChars(options)));
 }
 
 async function showNode(id: string, options: LookOptions): Promise<void> {

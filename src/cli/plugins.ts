@@ -2,12 +2,12 @@
 import type { Command } from 'commander';
 import type { PluginReport } from '../agent/api.js';
 import { AgentError } from './client.js';
-import { failedTasks, pluginDetails, pluginTable } from './print.js';
-import { type LookOptions, look, lookAt, lookAtTasks, print, printJson, socketOf } from './reach.js';
+import { failedTasks, lineChars, pluginDetails, pluginTable } from './print.js';
+import { type LookOptions, look, lookAll, lookAt, lookAtTasks, print, printJson, socketOf } from './reach.js';
 
 export function addPluginCommands(program: Command): void {
   const plugin = program.command('plugin').description('look at plugins');
-  lookAt(plugin.command('list').description('all plugins and how they are')).action(listPlugins);
+  lookAll(plugin.command('list').description('all plugins and how they are')).action(listPlugins);
   lookAt(plugin.command('status <name>').description('all that is known of one plugin')).action(showPlugin);
 }
 
@@ -15,7 +15,7 @@ async function listPlugins(options: LookOptions): Promise<void> {
   const socketPath = socketOf(options);
   const plugins = await look<PluginReport[]>(socketPath, '/v1/plugins');
   if (options.json) printJson(plugins);
-  else print(pluginTable(plugins));
+  else print(pluginTable(plugins, lineChars(options)));
   // A plugin whose task has failed is no longer registered: the list does not show that it is missing.
   for (const line of failedTasks(await lookAtTasks(socketPath))) process.stderr.write(`${line}\n`);
 }

@@ -28,7 +28,7 @@ const tasksUnder = (plugins: (string | undefined)[], tasks: TaskReport[]): strin
 
 const pluginsOf = ({ volumes }: AllocReport): (string | undefined)[] => volumes.map(({ plugin }) => plugin);
 
-export const allocTable = (allocs: AllocReport[], tasks: TaskReport[]): string =>
+export const allocTable = (allocs: AllocReport[], tasks: TaskReport[], maxChars?: number): string =>
   allocs.length === 0
     ? 'there are no allocs: prepare one with stagecraft alloc prepare'
     : table(
@@ -39,6 +39,7 @@ export const allocTable = (allocs: AllocReport[], tasks: TaskReport[]): string =
           alloc.volumes.map(({ volume }) => keyText(volume)).join(', '),
           allocTrouble(alloc) ?? tasksUnder(pluginsOf(alloc), tasks).join('; '),
         ]),
+        maxChars,
       );
 
 export function allocDetails(alloc: AllocReport, tasks: TaskReport[]): string {
@@ -79,7 +80,7 @@ const troubleOf = ({ error, users, underWay, condition, plugin }: MountReport, t
   underWay ??
   (tasksUnder([plugin], tasks).join('; ') || (condition?.abnormal ? condition.message : ''));
 
-export const mountTable = (mounts: MountReport[], tasks: TaskReport[]): string =>
+export const mountTable = (mounts: MountReport[], tasks: TaskReport[], maxChars?: number): string =>
   mounts.length === 0
     ? 'no volume is mounted on this node'
     : table(
@@ -92,6 +93,7 @@ export const mountTable = (mounts: MountReport[], tasks: TaskReport[]): string =
           usersOf(mount),
           troubleOf(mount, tasks),
         ]),
+        maxChars,
       );
 
 export const strayTable = (strays: StrayReport[]): string =>

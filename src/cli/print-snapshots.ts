@@ -18,7 +18,7 @@ function takenText({ takenAtMs }: AnyReport): string {
 
 const troubleOf = ({ error, leftovers }: AnyReport): string => error?.message ?? leftovers?.join('; ') ?? '';
 
-export const snapshotTable = (snapshots: AnyReport[]): string =>
+export const snapshotTable = (snapshots: AnyReport[], maxChars?: number): string =>
   table(
     ['NAMESPACE', 'ID', 'PLUGIN', 'STATE', 'OF', 'TAKEN', 'TROUBLE'],
     snapshots.map((snapshot) => [
@@ -30,6 +30,7 @@ export const snapshotTable = (snapshots: AnyReport[]): string =>
       takenText(snapshot),
       troubleOf(snapshot),
     ]),
+    maxChars,
   );
 
 export function snapshotDetails(snapshot: AnyReport): string {

@@ -35,7 +35,7 @@ const troubleOf = ({ error, missing, condition, leftovers, expansion, modificati
   describeLeaving(claims) ??
   '';
 
-export const volumeTable = (volumes: VolumeReport[]): string =>
+export const volumeTable = (volumes: VolumeReport[], maxChars?: number): string =>
   table(
     ['NAMESPACE', 'ID', 'PLUGIN', 'STATE', 'SIZE', 'NODES', 'CLAIMS', 'TROUBLE'],
     volumes.map((volume) => [
@@ -48,6 +48,7 @@ export const volumeTable = (volumes: VolumeReport[]): string =>
       String(volume.claims.length),
       troubleOf(volume),
     ]),
+    maxChars,
   );
 
 export function volumeDetails(volume: VolumeReport): string {
@@ -124,7 +125,7 @@ const segmentsOf = (topology: Record<string, string> | undefined): string =>
 const fenceOf = ({ fence }: NodeReport): string =>
   fence ? `${fence.isDone ? 'fenced' : 'being fenced'}: ${fence.reason}` : '-';
 
-export const nodeTable = (nodes: NodeReport[]): string =>
+export const nodeTable = (nodes: NodeReport[], maxChars?: number): string =>
   nodes.length === 0
     ? 'no node has reported'
     : table(
@@ -135,6 +136,7 @@ export const nodeTable = (nodes: NodeReport[]): string =>
           node.plugins.map(({ name }) => name).join(', ') || '-',
           fenceOf(node),
         ]),
+        maxChars,
       );
 
 export function nodeDetails(node: NodeReport): string {

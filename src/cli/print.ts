@@ -9,12 +9,28 @@ export const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Z
 /** As `oneLine`, of text that has lines of its own. */
 export const linesOf = (text: string): string => text.replace(/[^\P{Cc}\n\t]+/gu, '');
 
-/** Columns as wide as their widest cell, two spaces apart. */
-export function table(header: string[], rows: string[][]): string {
+/**
+ * Columns as wide as their widest cell, two spaces apart.
+ * @param maxChars what is longer is cut off the last column, which has the reasons
+ */
+export function table(header: string[], rows: string[][], maxChars = Number.POSITIVE_INFINITY): string {
   const lines = [header, ...rows];
   const widths = widthsOf(lines);
-  return lines.map((line) => tableLine(line, widths)).join('\n');
+  return lines.map((line) => cutTo(maxChars, tableLine(line, widths), widths)).join('\n');
 }
+
+/** Of the last column at least this much is shown. */
+const minLastChars = 10;
+
+function cutTo(maxChars: number, line: string, widths: number[]): string {
+  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
+  const chars = Math.max(maxChars, before + minLastChars);
+  return line.length > chars ? `${line.slice(0, chars - 1)}…` : line;
+}
+
+/** How many characters a line of a list may have: those of the terminal, unless all is asked for. */
+export const lineChars = ({ wide }: { wide?: boolean }): number | undefined =>
+  wide ? undefined : process.stdout.columns;
 
 /** Of each column, that of its widest cell. */
 export const widthsOf = ([header = [], ...rows]: string[][]): number[] =>
@@ -27,7 +43,7 @@ export const tableLine = (cells: string[], widths: number[]): string =>
     .join('  ')
     .trimEnd();
 
-export const pluginTable = (plugins: PluginReport[]): string =>
+export const pluginTable = (plugins: PluginReport[], maxChars?: number): string =>
   plugins.length === 0
     ? 'no plugins are registered'
     : table(
@@ -41,12 +57,13 @@ export const pluginTable = (plugins: PluginReport[]): string =>
           String(instances),
           description,
         ]),
+        maxChars,
       );
 
 export const silentStore = (since: number): string =>
   `the store has not answered since ${new Date(since).toISOString()}: what you see may be old, changes are refused`;
 
-export const actorTable = (actors: ActorReport[]): string =>
+export const actorTable = (actors: ActorReport[], maxChars?: number): string =>
   table(
     ['ADDRESS', 'STATE', 'SEQ', 'OUT OF SERVICE'],
     actors.map(({ address, state, seq, quarantined }) => [
@@ -55,6 +72,7 @@ export const actorTable = (actors: ActorReport[]): string =>
       seq === undefined ? '-' : String(seq),
       quarantined ?? '-',
     ]),
+    maxChars,
   );
 
 export function pluginDetails({ info, state, description, fingerprint, checkedAt, instances }: PluginReport): string {
@@ -115,7 +133,7 @@ function nextStartOf({ nextStartAtMs }: TaskReport): string[] {
 
 const healthOf = ({ healthy }: TaskReport): string => (healthy === undefined ? '-' : healthy ? 'healthy' : 'unhealthy');
 
-export const taskTable = (tasks: TaskReport[]): string =>
+export const taskTable = (tasks: TaskReport[], maxChars?: number): string =>
   tasks.length === 0
     ? 'there are no tasks: name plugins to run in the configuration of the agent'
     : table(
@@ -128,6 +146,7 @@ export const taskTable = (tasks: TaskReport[]): string =>
           String(task.pid ?? '-'),
           whyOf(task),
         ]),
+        maxChars,
       );
 
 /** A line about each task whose plugin is missing or will soon be, unless somebody has stopped it. */

@@ -15,6 +15,7 @@ export interface ReachOptions {
 
 export interface LookOptions extends ReachOptions {
   json?: boolean;
+  wide?: boolean;
 }
 
 export const print = (text: string): void => {
@@ -40,6 +41,10 @@ export const reach = (command: Command): Command =>
 
 /** As `reach`, for a command that has something to show. */
 export const lookAt = (command: Command, json = 'for programs'): Command => reach(command).option('--json', json);
+
+/** As `lookAt`, for a list: what is longer than the terminal is wide is cut off. */
+export const lookAll = (command: Command): Command =>
+  lookAt(command).option('--wide', 'whole lines, also those that are longer than the terminal is wide');
 
 /** What a command line names goes before what the environment names. */
 export function socketOf({ config, socket }: ReachOptions): string {

@@ -11,6 +11,7 @@ export interface InNamespace {
 export interface Awaited {
   /** Milliseconds. */
   timeout?: number;
+  wait?: boolean;
 }
 
 /** Options of a command that is about one of them. */
@@ -21,7 +22,20 @@ export const inNamespace = (command: Command, what: string): Command =>
 export const awaited = (command: Command, limit = 'how long to wait; what is asked for goes on after that'): Command =>
   command.option('--timeout <seconds>', `${limit} (default: as long as it takes)`, secondsIn);
 
-export const within = ({ timeout }: Awaited): string => (timeout === undefined ? '' : `?timeoutMs=${timeout}`);
+/** Of one that may wait for what does not come by itself. */
+export const waiting = (command: Command): Command =>
+  command.option(
+    '--wait',
+    'wait also for what somebody has to change first: secrets, the topology of the node, rights to mount (default: refused)',
+  );
+
+export function within({ timeout, wait }: Awaited): string {
+  const query = new URLSearchParams({
+    ...(timeout !== undefined && { timeoutMs: String(timeout) }),
+    ...(wait && { wait: 'true' }),
+  });
+  return query.size === 0 ? '' : `?${query}`;
+}
 
 export const nameOf = (id: string, { namespace }: InNamespace): string => `${namespace}/${id}`;
 

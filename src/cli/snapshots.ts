@@ -4,7 +4,7 @@ import { snapshotStates } from '../agent/states.js';
 import { collect } from './arguments.js';
 import { type Kind, list, make, remove, show } from './kinds.js';
 import { type AnyReport, snapshotDetails, snapshotTable } from './print-snapshots.js';
-import { type LookOptions, lookAt } from './reach.js';
+import { type LookOptions, lookAll, lookAt } from './reach.js';
 import { type Awaited, addRequests, awaited, type InNamespace, inNamespace, misuse, pairs } from './requests.js';
 
 /** What differs between a snapshot of one volume and of several. */
@@ -58,7 +58,7 @@ function addCommands(program: Command, sort: Sort): void {
   const snapshot = program.command(command).description(description);
   const add = (usage: string, does: string): Command =>
     inNamespace(snapshot.command(usage).description(does), `${name}, and of its source`);
-  lookAt(snapshot.command('list').description(`${name}s, and how they are`))
+  lookAll(snapshot.command('list').description(`${name}s, and how they are`))
     .option('--namespace <name>', 'of this namespace only')
     .option('--plugin <name>', 'of this plugin only')
     .addOption(new Option('--state <state>', 'in this state only').choices(snapshotStates))

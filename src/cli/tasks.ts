@@ -5,15 +5,26 @@ import { partsOf } from '../agent/describe.js';
 import type { LogReport, TaskReport } from '../agent/task-api.js';
 import { countUpTo } from './arguments.js';
 import { AgentError, askAgent } from './client.js';
-import { linesOf, oneLine, taskDetails, taskTable } from './print.js';
-import { type LookOptions, look, lookAt, print, printJson, type ReachOptions, reach, socketOf, soon } from './reach.js';
+import { lineChars, linesOf, oneLine, taskDetails, taskTable } from './print.js';
+import {
+  type LookOptions,
+  look,
+  lookAll,
+  lookAt,
+  print,
+  printJson,
+  type ReachOptions,
+  reach,
+  socketOf,
+  soon,
+} from './reach.js';
 
 const statusLines = 10;
 const followEveryMs = 500;
 
 export function addTaskCommands(program: Command): void {
   const task = program.command('task').description('look at plugin processes, stop, remove and restart them');
-  lookAt(task.command('list').description('all tasks, how they are, and why')).action(listTasks);
+  lookAll(task.command('list').description('all tasks, how they are, and why')).action(listTasks);
   lookAt(task.command('status <id>').description('all that is known of one task, and the end of its log')).action(
     showTask,
   );
@@ -41,7 +52,7 @@ const pathOf = (id: string): string => `/v1/tasks/${encodeURIComponent(id)}`;
 async function listTasks(options: LookOptions): Promise<void> {
   const tasks = await look<TaskReport[]>(socketOf(options), '/v1/tasks');
   if (options.json) printJson(tasks);
-  else print(taskTable(tasks));
+  else print(taskTable(tasks, lineChars(options)));
 }
 
 async function showTask(id: string, options: LookOptions): Promise<void> {

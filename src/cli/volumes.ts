@@ -7,7 +7,7 @@ import { collect, sizeIn } from './arguments.js';
 import { askAgent } from './client.js';
 import { type Kind, list, make, remove, show, waitedOf } from './kinds.js';
 import { sizeText, volumeDetails, volumeTable } from './print-volumes.js';
-import { type LookOptions, look, lookAt, print, printJson, socketOf, soon, tell } from './reach.js';
+import { type LookOptions, look, lookAll, lookAt, print, printJson, socketOf, soon, tell } from './reach.js';
 import {
   type Awaited,
   addRequests,
@@ -18,6 +18,7 @@ import {
   nameOf,
   pairs,
   pathBelow,
+  waiting,
   within,
 } from './requests.js';
 import { askAndWait, type Waited } from './waiting.js';
@@ -46,7 +47,7 @@ export function addVolumeCommands(program: Command): void {
   const volume = program.command('volume').description('make volumes, bring them to nodes, look at them');
   const add = (usage: string, description: string): Command =>
     inNamespace(volume.command(usage).description(description), 'volume');
-  lookAt(volume.command('list').description('volumes, where they are, and what keeps them'))
+  lookAll(volume.command('list').description('volumes, where they are, and what keeps them'))
     .option('--namespace <name>', 'of this namespace only')
     .option('--plugin <name>', 'of this plugin only')
     .addOption(new Option('--state <state>', 'in this state only').choices(volumeStates))
@@ -58,7 +59,7 @@ export function addVolumeCommands(program: Command): void {
   lookAt(add('status <id>', 'all that is known of one volume')).action(
     (id: string, options: LookOptions & InNamespace) => show(volumes, id, options),
   );
-  lookAt(awaited(add('create [id]', 'make a volume, or take over one that exists; wait until it is there')))
+  lookAt(awaited(waiting(add('create [id]', 'make a volume, or take over one that exists; wait until it is there'))))
     .option(
       '--file <file>',
       'YAML or JSON: its spec instead, or several, made one after the other; - is standard input',
@@ -77,7 +78,7 @@ export function addVolumeCommands(program: Command): void {
     .action((id: string | undefined, options: CreateOptions, command: Command) =>
       make(volumes, () => specOf(id, options), options, command),
     );
-  lookAt(awaited(add('publish <id> <node>', 'make it available to a node')))
+  lookAt(awaited(waiting(add('publish <id> <node>', 'make it available to a node'))))
     .option('--read-only', 'for reading only')
     .addOption(
       new Option('--access-mode <mode>', 'one that it was made with (default: its first)').choices(accessModes),

@@ -10,6 +10,8 @@ import { firstSignal } from './signals.js';
 /** The first line, and how soon a change is seen. */
 const firstMs = 3_000;
 const everyMs = 1_000;
+/** Without a terminal, how often the same is said again. */
+const againMs = 30_000;
 
 /** What it waits for now, in words; undefined where it can't be seen. */
 export type Look = () => Promise<string | undefined>;
@@ -73,21 +75,56 @@ export async function tellingOf<T>(asked: Promise<T>, now: Look, { json }: LookO
   }
 }
 
-/** A line on stderr whenever what it waits for is another thing than before. */
+/**
+ * On stderr: in a terminal one line that counts the seconds; else a line whenever what it waits for is another thing than
+ * before, and now and then while it is the same.
+ */
 async function tellOf(look: Look, over: AbortSignal): Promise<void> {
-  let told: string | undefined;
+  const beganMs = performance.now();
+  const { isTTY, columns } = process.stderr;
+  let told: { now: string; atMs: number } | undefined;
+  const tell = (now: string): void => {
+    const atMs = performance.now();
+    const elapsed = `waiting for ${Math.round((atMs - beganMs) / 1_000)} s: ${now}`;
+    if (isTTY) return void process.stderr.write(`${clearLine}${cut(elapsed, columns)}`);
+    if (now === told?.now && atMs - told.atMs < againMs) return;
+    process.stderr.write(`${now === told?.now ? elapsed : `waiting: ${now}`}\n`);
+    told = { now, atMs };
+  };
+  // Whatever is said next begins a line of its own.
+  if (isTTY) over.addEventListener('abort', () => process.stderr.write(clearLine), { once: true });
   try {
     for (let ms = firstMs; ; ms = everyMs) {
       await pause(ms, undefined, { signal: over, ref: false });
       const now = await look().catch(() => undefined);
       over.throwIfAborted();
-      if (now === undefined || now === told) continue;
-      told = now;
-      process.stderr.write(`waiting: ${now}\n`);
+      if (now !== undefined) tell(now);
     }
   } catch {
     // What was asked for is answered.
   }
+}
+
+const clearLine = '\r\u001b[K';
+
+/** In the last column a terminal may begin a new line. */
+const cut = (line: string, columns: number): string =>
+  line.length < columns ? line : `${line.slice(0, Math.max(columns - 2, 1))}…`;
+
+/** The call that is in flight in a state, where nothing is known to be in its way. */
+const calls: Record<string, string> = {
+  'pending-create': 'Create',
+  'pending-delete': 'Delete',
+  'pending-publish': 'ControllerPublish',
+  'pending-unpublish': 'ControllerUnpublish',
+};
+
+function callIn(path: string, state: string): string | undefined {
+  const call = calls[state];
+  if (call === undefined) return undefined;
+  const [, sort = ''] = /^\/v1\/([\w-]+)\//.exec(path) ?? [];
+  const subject = { volumes: 'Volume', snapshots: 'Snapshot', 'group-snapshots': 'VolumeGroupSnapshot' }[sort];
+  return subject && `${call}${subject} has not been answered yet`;
 }
 
 /** Undefined where it can't be seen. */
@@ -104,7 +141,8 @@ async function stateOf(socketPath: string, { path, nodeId = '' }: Waited): Promi
     const place = publications?.[nodeId];
     const next = deleting && state !== 'pending-delete' ? ', to be deleted after that' : '';
     const now = place ? `${place.state} on node ${nodeId}` : `${state}${next}`;
-    const why = place?.message ?? allocTrouble({ waits, ...(volumes && { volumes }), ...(error && { error }) });
+    const trouble = place?.message ?? allocTrouble({ waits, ...(volumes && { volumes }), ...(error && { error }) });
+    const why = trouble ?? callIn(path, place?.state ?? state);
     return oneLine(why === undefined ? now : `${now}: ${why}`);
   } catch {
     return undefined;

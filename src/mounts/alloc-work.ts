@@ -43,8 +43,10 @@ export class AllocWorker {
   /** Fails with what is wrong with the first volume that can't be had; all others are given up then. */
   async prepare(run: Run): Promise<CallOutcome<AllocMount[]>> {
     try {
+      const { wait } = run.input;
+      const mayGoWell = (error: unknown): boolean => isRetryable(error) && (wait || !isFinal(error));
       const one: Preparing = async (volume, signal) => {
-        const patience = this.#patience(run, volume, { signal, mayGoWell: isRetryable });
+        const patience = this.#patience(run, volume, { signal, mayGoWell });
         await this.#mustHold(run, volume, patience);
         return this.#prepareOne(run, volume, patience);
       };
@@ -126,12 +128,12 @@ export class AllocWorker {
   async #prepareOne(run: Run, wanted: AllocVolume, patience: Patience): Promise<AllocMount> {
     const { claims } = this.#options;
     const mounting = this.#options.mounting();
-    const { allocId } = run.input;
+    const { allocId, wait } = run.input;
     const { signal, tell } = patience;
     const { name, volume: key, mode: _, readOnly, taskPath, ...usage } = wanted;
     const asked: KnownMount = { key, allocId, readOnly, usage };
     const step = <T>(work: () => Promise<T>): Promise<T> => insistent(patience, work);
-    const checked = await step(() => mounting.check(asked, signal));
+    const checked = await step(() => mounting.check(asked, signal, { wait }));
     const generation = run.input.generations[name] ?? (await this.#claim(run, wanted, patience));
     const publishing = { ...mounting.publishing(asked), claim: { allocId, generation } };
     const published = await step(() => claims.publish(key, publishing, { signal, tell }));
@@ -217,6 +219,9 @@ function teller(run: Run, { name }: AllocVolume): (reason: string | null) => voi
     told = reason;
   };
 }
+
+/** It will be the same another time, unless somebody changes something. */
+const isFinal = (error: unknown): boolean => error instanceof StagecraftError && error.final === true;
 
 const isClosing = (error: unknown): boolean => error instanceof StagecraftError && error.code === 'RUNTIME_CLOSED';
 

@@ -16,7 +16,14 @@ import type { ActorView, Engine } from '../engine/engine.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { ActorWaits } from '../requests/actor-waits.js';
-import { type AwaitOptions, awaitSchema, checkedOptions, timeLeft } from '../requests/await-options.js';
+import {
+  type AwaitOptions,
+  awaitSchema,
+  checkedOptions,
+  timeLeft,
+  type WaitOptions,
+  waitSchema,
+} from '../requests/await-options.js';
 import { allocsTopic } from './alloc-kind.js';
 import { type AllocStatus, allocContextOf, allocStateOf, allocStatusOf, allWaitsOf, reasonsOf } from './alloc-view.js';
 import type { ClaimClient } from './claim-client.js';
@@ -67,7 +74,7 @@ export class Allocations {
   /**
    * Has all volumes of an alloc claimed, published and mounted here, or none: where one can't be had, or the time is over,
    * or it is given up, all are given back. The same again is the same. What may come yet is waited for: a slot that is
-   * taken, whoever has the volumes, a plugin. Modes that are left out are those that it has already, else those that the
+   * taken, whoever has the volumes, a plugin. What does not come by itself refuses it, unless `wait`. Modes that are left out are those that it has already, else those that the
    * volume was made for first.
    * @param options `timeoutMs`, `signal`: until then it has to be done, else it is undone, unless somebody else in this
    *   process has asked for the same, and waits still; the time outlives this process
@@ -81,13 +88,13 @@ export class Allocations {
   async prepare(
     allocId: string,
     requests: readonly AllocVolumeRequest[],
-    options: AwaitOptions = {},
+    options: WaitOptions = {},
   ): Promise<AllocMount[]> {
     this.#refuseNew();
     const { engine, clock, bootId } = this.#options;
     const id = allocIdOf(allocId);
     const asked = askedVolumes(requests);
-    const { timeoutMs, signal } = checkedOptions(awaitSchema, options);
+    const { timeoutMs, signal, wait } = checkedOptions(waitSchema, options);
     const left = timeLeft(clock, timeoutMs);
     const address = this.#addressOf(id);
     await this.#settled(id, { timeoutMs, signal });
@@ -99,7 +106,7 @@ export class Allocations {
     const untilMs = limitMs === undefined ? null : clock.now() + limitMs;
     const leave = this.#enter(address);
     try {
-      await engine.ask(address, { type: 'alloc.prepare', volumes, untilMs, bootId });
+      await engine.ask(address, { type: 'alloc.prepare', volumes, untilMs, bootId, wait });
       const isStanding = this.#isIn(address, 'prepared');
       if (isStanding) await this.#options.compare(volumes.map(({ volume }) => volume));
       if (this.#isLost(address)) await engine.ask(address, { type: 'alloc.recover', isNewBoot: false });

@@ -13,7 +13,13 @@ import { byAddress } from '../engine/by-address.js';
 import type { Engine } from '../engine/engine.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { StagecraftError } from '../errors.js';
-import { type AwaitOptions, awaitSchema, checkedOptions } from '../requests/await-options.js';
+import {
+  type AwaitOptions,
+  awaitSchema,
+  checkedOptions,
+  type WaitOptions,
+  waitSchema,
+} from '../requests/await-options.js';
 import { keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import type { ClaimClient } from './claim-client.js';
@@ -62,18 +68,18 @@ export class Mounter {
    * yet is published first, and stays so when it is unmounted: who wants that to follow claims prepares an alloc. From
    * before the first call on the volume has a hold for the alloc, so that it is neither unpublished from here nor deleted.
    * Resolves when the kernel shows it.
-   * @throws StagecraftError INVALID_ARGUMENT, CLAIM_CONFLICT naming who has it otherwise, SECRETS_UNAVAILABLE: nothing was
-   *   called; VOLUME_NOT_FOUND, VOLUME_IN_USE, NOT_LEADER, as `volumes.publish`; CSI_ERROR, MOUNT_NOT_AS_ASKED, PLUGIN_LACKS;
+   * @throws StagecraftError INVALID_ARGUMENT, CLAIM_CONFLICT naming who has it otherwise, SECRETS_UNAVAILABLE, HOST_UNFIT, unless `wait`:
+   *   nothing was called; VOLUME_NOT_FOUND, VOLUME_IN_USE, NOT_LEADER, as `volumes.publish`; CSI_ERROR, MOUNT_NOT_AS_ASKED, PLUGIN_LACKS;
    *   TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, NodeStageVolume and NodePublishVolume
    */
-  async mount(request: MountRequest, options: AwaitOptions = {}): Promise<MountInfo> {
+  async mount(request: MountRequest, options: WaitOptions = {}): Promise<MountInfo> {
     this.#desk.refuseIfClosed();
     const asked = knownMount(request);
-    const { timeoutMs, signal } = checkedOptions(awaitSchema, options);
+    const { timeoutMs, signal, wait } = checkedOptions(waitSchema, options);
     const { mounting, claims, holds } = this.#options;
     const work = async (given: AbortSignal): Promise<MountInfo> => {
-      const mount = await mounting.check(asked, given);
+      const mount = await mounting.check(asked, given, { wait });
       if (this.#shownFor(mount)) await this.#options.compare([mount.key]);
       const publishing = { ...mounting.publishing(mount), hold: mount.allocId };
       const published = await claims.publish(mount.key, publishing, { signal: given });

@@ -59,6 +59,8 @@ export interface MountingOptions {
   paths: MountPaths;
   tables: MountTables;
   access: PluginAccess;
+  /** Has what is mounted here be seen elsewhere. @throws StagecraftError HOST_UNFIT: this process can't */
+  shared(): Promise<void>;
   /** Where a plugin sees what is its own on this host, if elsewhere. */
   baseDirOf(plugin: string): string | undefined;
 }
@@ -76,10 +78,11 @@ export class Mounting {
 
   /**
    * Looks into a mount before anything is asked of anybody for it.
+   * @param wait leaves out what its calls wait for: secrets, the rights to mount
    * @throws StagecraftError what is known to be wrong with it
    */
-  async check(asked: KnownMount, signal: AbortSignal): Promise<CheckedMount> {
-    const { claims, secrets, clock, paths, baseDirOf } = this.#options;
+  async check(asked: KnownMount, signal: AbortSignal, { wait }: { wait: boolean }): Promise<CheckedMount> {
+    const { claims, secrets, clock, paths, shared, baseDirOf } = this.#options;
     const { key, allocId, readOnly, usage } = asked;
     const known = await claims.look(key, { nodeId: this.#desk.node }, { signal });
     const capability = capabilityFor(key, known, usage);
@@ -94,6 +97,8 @@ export class Mounting {
       });
       if (refusal) throw new StagecraftError(refusal.code, refusal.message, { address: this.#desk.addressOf(key) });
     }
+    if (wait) return { ...asked, known, capability };
+    await shared();
     await resolveSecrets(secrets, known.secrets, { clock, signal });
     return { ...asked, known, capability };
   }

@@ -10,6 +10,15 @@ export interface AwaitOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** Of a request that may wait for what does not come by itself. */
+export interface WaitOptions extends AwaitOptions {
+  /**
+   * Wait also for what somebody has to change first: secrets that can't be resolved, a topology that excludes the node, rights
+   * to mount. Default false: such a request is refused at once, with the reason.
+   */
+  wait?: boolean | undefined;
+}
+
 /** For who follows what is waited for. */
 export interface Telling {
   /** Told, whenever something has changed, why it does not get on; null: it does. */
@@ -27,6 +36,11 @@ export const awaitShape = {
   timeoutMs: z.number().positive().optional(),
   signal: z.instanceof(AbortSignal, { error: 'must be an AbortSignal' }).optional(),
 };
+
+/** To be spread into the schemas of `WaitOptions`. */
+export const waitShape = { ...awaitShape, wait: z.boolean().default(false) };
+
+export const waitSchema = z.strictObject(waitShape);
 
 /** Those that have nothing else. */
 export const awaitSchema = z.strictObject(awaitShape);

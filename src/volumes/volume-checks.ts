@@ -70,7 +70,7 @@ export function checkTopology({ csi }: VolumeContext, nodeId: string, { topology
   if (!csi || isWithin(topology, csi.accessibleTopology)) return;
   const where = csi.accessibleTopology.map((segments) => JSON.stringify(segments)).join(' or ');
   const message = `node ${nodeId} is at ${JSON.stringify(topology ?? {})}, but the volume can be used at ${where} only`;
-  throw new StagecraftError('NODE_UNFIT', message);
+  throw new StagecraftError('NODE_UNFIT', message, { final: true });
 }
 
 /** Whether all segments of one of the topologies are the node's; keys are compared without case. */

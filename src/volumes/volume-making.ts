@@ -3,11 +3,17 @@ import { z } from 'zod';
 import { nameOf } from '../../machines/volume-requests.js';
 import { failureOf } from '../../machines/volume-work.js';
 import type { Homes } from '../calls/homes.js';
-import { checkSecretRefs, type SecretsProvider } from '../calls/secrets.js';
+import { checkSecretRefs, refuseWithoutSecrets, type SecretsProvider } from '../calls/secrets.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Random } from '../engine/random.js';
 import { StagecraftError } from '../errors.js';
-import { type AwaitOptions, awaitSchema, awaitShape, checkedOptions } from '../requests/await-options.js';
+import {
+  type AwaitOptions,
+  awaitShape,
+  checkedOptions,
+  type WaitOptions,
+  waitSchema,
+} from '../requests/await-options.js';
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import type { IdOwners } from './id-owners.js';
 import { snapshotSource } from './snapshot-sources.js';
@@ -43,10 +49,10 @@ export class VolumeMaking {
     this.#ports = ports;
   }
 
-  async create(spec: VolumeSpec, options: AwaitOptions): Promise<Volume> {
+  async create(spec: VolumeSpec, options: WaitOptions): Promise<Volume> {
     this.#desk.refuseIfClosed();
     const asked = checked(specSchema, spec, 'the spec of the volume');
-    const waiting = checkedOptions(awaitSchema, options);
+    const { wait, ...waiting } = checkedOptions(waitSchema, options);
     const key = { namespace: asked.namespace, id: asked.id };
     const address = addressOf(key);
     const { random, namePrefix, secrets, homes, ids, driverOf } = this.#ports;
@@ -55,6 +61,8 @@ export class VolumeMaking {
     if (!present) refuseUnknown(asked.plugin, this.#ports);
     // What is refused is kept, too: in the journal.
     checkSecretRefs(secrets, asked.secrets, present?.context.spec?.secrets);
+    const { clock } = this.#desk;
+    if (!wait && !present?.context.csi) await refuseWithoutSecrets(secrets, asked.secrets, { clock, ...waiting });
     const uid = random.id();
     const source: Partial<KnownSource> =
       (await sourceOf(asked, present?.context, {

@@ -11,7 +11,7 @@ import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { StagecraftError } from '../errors.js';
 import { nameSchema, nodeIdSchema } from '../host/names.js';
 import type { Page } from '../requests/actor-pages.js';
-import type { AwaitOptions, Telling } from '../requests/await-options.js';
+import type { AwaitOptions, Telling, WaitOptions } from '../requests/await-options.js';
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import type { Capacity, CapacityRequest } from './capacity.js';
@@ -27,13 +27,18 @@ import { volumesTopic } from './volume-kind.js';
 import { listVolumes, type VolumeFilter } from './volume-list.js';
 import { VolumeMaking, type VolumeMakingPorts } from './volume-making.js';
 import { VolumePlaces, type VolumePlacesPorts } from './volume-places.js';
-import { type ClaimedPublish, type PublishOptions, VolumePublishing } from './volume-publishing.js';
+import {
+  type ClaimedPublish,
+  type PublishingPorts,
+  type PublishOptions,
+  VolumePublishing,
+} from './volume-publishing.js';
 import { type Volume, volumeOf } from './volume-view.js';
 
 export type { ClaimOptions } from './volume-claiming.js';
 export type { PublishOptions } from './volume-publishing.js';
 
-export interface VolumeManagerOptions extends VolumeMakingPorts, VolumePlacesPorts {
+export interface VolumeManagerOptions extends VolumeMakingPorts, VolumePlacesPorts, PublishingPorts {
   reconciler: Pick<Reconciler, 'run'>;
   clock: Clock;
   capacity(plugin: string, request: CapacityRequest, options: AwaitOptions): Promise<Capacity>;
@@ -65,7 +70,7 @@ export class VolumeManager {
     this.#desk = new VolumeDesk(options);
     const places = new VolumePlaces(options);
     this.#making = new VolumeMaking(this.#desk, options);
-    this.#publishing = new VolumePublishing(this.#desk, places);
+    this.#publishing = new VolumePublishing(this.#desk, places, options);
     this.#claiming = new VolumeClaiming(this.#desk, places);
     this.#changing = new VolumeChanging(this.#desk);
   }
@@ -74,10 +79,10 @@ export class VolumeManager {
    * Makes a volume, or takes over one that exists (`external`). The same spec again is the same volume. Resolves when it
    * is created.
    * @throws StagecraftError INVALID_ARGUMENT with every fault; PLUGIN_NOT_FOUND; VOLUME_EXISTS: there is one with another
-   *   spec, or another one has what is to be taken over; VOLUME_NOT_FOUND, VOLUME_ELSEWHERE: its source; CSI_ERROR, PLUGIN_LACKS: why it can't be made; TIMEOUT, ABORTED: the work goes on
+   *   spec, or another one has what is to be taken over; VOLUME_NOT_FOUND, VOLUME_ELSEWHERE: its source; SECRETS_UNAVAILABLE, unless `wait`; CSI_ERROR, PLUGIN_LACKS: why it can't be made; TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, CreateVolume
    */
-  create(spec: VolumeSpec, options: AwaitOptions = {}): Promise<Volume> {
+  create(spec: VolumeSpec, options: WaitOptions = {}): Promise<Volume> {
     return this.#making.create(spec, options);
   }
 
@@ -85,7 +90,7 @@ export class VolumeManager {
    * Publishes a volume to a node: resolves when the controller side has done its part. One that is not created yet is
    * waited for first, as only then it is known where it can be used: until then nothing is asked of it.
    * @throws StagecraftError VOLUME_NOT_FOUND, NODE_NOT_FOUND, NODE_NOT_READY, NODE_UNFIT, NODE_FULL, VOLUME_IN_USE naming
-   *   where it is, VOLUME_UNAVAILABLE, VOLUME_DELETING, INVALID_ARGUMENT; CSI_ERROR; TIMEOUT, ABORTED: the work goes on
+   *   where it is, VOLUME_UNAVAILABLE, VOLUME_DELETING, INVALID_ARGUMENT; SECRETS_UNAVAILABLE, unless `wait`; CSI_ERROR; TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, ControllerPublishVolume
    */
   async publish(

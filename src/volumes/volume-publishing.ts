@@ -4,15 +4,17 @@ import type { Capability } from '../../machines/csi-types.js';
 import { wishOf } from '../../machines/volume-modes.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { PublishRequest, VolumeContext } from '../../machines/volume-types.js';
+import { refuseWithoutSecrets, type SecretsProvider } from '../calls/secrets.js';
 import { StagecraftError } from '../errors.js';
 import { nodeIdSchema } from '../host/names.js';
 import {
   type AwaitOptions,
   awaitSchema,
-  awaitShape,
   checkedOptions,
   type Telling,
   timeLeft,
+  type WaitOptions,
+  waitShape,
 } from '../requests/await-options.js';
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { addressOf, capabilityOf, failed } from './volume-checks.js';
@@ -21,7 +23,7 @@ import type { VolumePlaces } from './volume-places.js';
 import { stuckOf } from './volume-view.js';
 import type { Goal } from './volume-waits.js';
 
-export interface PublishOptions extends AwaitOptions {
+export interface PublishOptions extends WaitOptions {
   /** One that the volume was made with; default: as it is published on the node, else as it is claimed there, else its first. */
   capability?: Capability;
   readOnly?: boolean;
@@ -30,13 +32,21 @@ export interface PublishOptions extends AwaitOptions {
 /** For a claim: not without it. For an alloc without one: with a hold. */
 export type ClaimedPublish = PublishOptions & Pick<PublishRequest, 'claim' | 'hold'> & Telling;
 
+export interface PublishingPorts {
+  secrets: SecretsProvider;
+  /** Whether a plugin is known to offer ControllerPublishVolume. */
+  needsPublish(plugin: string): boolean;
+}
+
 export class VolumePublishing {
   readonly #desk: VolumeDesk;
   readonly #places: VolumePlaces;
+  readonly #ports: PublishingPorts;
 
-  constructor(desk: VolumeDesk, places: VolumePlaces) {
+  constructor(desk: VolumeDesk, places: VolumePlaces, ports: PublishingPorts) {
     this.#desk = desk;
     this.#places = places;
+    this.#ports = ports;
   }
 
   /** @returns the volume as it was committed when it had come there */
@@ -48,9 +58,14 @@ export class VolumePublishing {
     this.#desk.refuseIfClosed();
     const known = keyOf(key);
     checkNodeId(nodeId);
-    const { capability, readOnly, signal, timeoutMs } = checkedOptions(publishSchema, options);
+    const { capability, readOnly, wait, signal, timeoutMs } = checkedOptions(publishSchema, options);
     const left = timeLeft(this.#desk.clock, timeoutMs);
     const context = await this.#desk.made(known, { signal, timeoutMs, tell });
+    const { secrets, needsPublish } = this.#ports;
+    const { clock } = this.#desk;
+    // The node has looked at them before it has claimed the volume, or put a hold on it.
+    if (!wait && !claim && hold === undefined && needsPublish(context.spec?.plugin ?? ''))
+      await refuseWithoutSecrets(secrets, context.spec?.secrets ?? {}, { clock, signal, timeoutMs: left() });
     const wish = {
       readOnly,
       ...(capability !== undefined && { capability: capabilityOf(known, context, capability) }),
@@ -105,7 +120,7 @@ export class VolumePublishing {
 }
 
 const publishSchema = z.strictObject({
-  ...awaitShape,
+  ...waitShape,
   readOnly: z.boolean().default(false),
   /** Checked where it is known what there is. */
   capability: z.unknown().optional(),

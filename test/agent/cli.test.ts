@@ -1,16 +1,18 @@
 /** The command line's own parts: signals, the connection to the agent, what is printed. */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { AgentError, askAgent } from '../../src/cli/client.js';
 import { oneLine, table } from '../../src/cli/print.js';
 import { firstSignal } from '../../src/cli/signals.js';
 import { AgentProcess, mainPath, makePlace, type Place, removePlace } from '../scenarios/agent-process.js';
+import { StubAgent } from './stub-agent.js';
 
 describe('A5 the client', () => {
   let directory: string;
@@ -150,6 +152,39 @@ describe('A1 the agent process', () => {
 });
 
 describe('A5 printing', () => {
+  it('A5 a list in a terminal: its last column is cut to the width, whole with more room', () => {
+    const rows = [
+      ['data', 'no answer from the plugin since noon'],
+      ['x', ''],
+    ];
+    expect(table(['ID', 'TROUBLE'], rows, 24)).to.equal('ID    TROUBLE\ndata  no answer from th…\nx');
+    expect(table(['ID', 'TROUBLE'], rows, 5)).to.equal('ID    TROUBLE\ndata  no answer…\nx');
+    expect(table(['ID', 'TROUBLE'], rows)).to.include('since noon');
+  });
+
+  it('A5 a real terminal of 80 columns: lists are cut there, --wide and --json are whole', async () => {
+    const agent = await new StubAgent().start();
+    try {
+      const message = 'x'.repeat(200);
+      const volume = { key: { namespace: 'n', id: 'd' }, plugin: 'p', state: 'failed', publications: {}, claims: [] };
+      agent.answers['GET /v1/volumes?limit=1000'] = { items: [{ ...volume, error: { message } }] };
+      const inTerminal = async (...args: string[]): Promise<string[]> => {
+        const words = [process.execPath, mainPath, 'volume', 'list', ...args].map((word) => `'${word}'`).join(' ');
+        const child = spawn('script', ['-qec', `stty cols 80; ${words}`, '/dev/null'], {
+          env: { ...process.env, STAGECRAFT_SOCKET: join(agent.directory, 'agent.sock') },
+          stdio: ['ignore', 'pipe', 'ignore'],
+        });
+        return (await text(child.stdout)).trimEnd().split('\r\n');
+      };
+      const [, cut = ''] = await inTerminal();
+      expect([cut.length, cut.endsWith('xx…')]).to.deep.equal([80, true]);
+      for (const whole of ['--wide', '--json']) expect((await inTerminal(whole)).join('')).to.include(message);
+      expect((await agent.run(['volume', 'list'])).stdout).to.include(message);
+    } finally {
+      agent.remove();
+    }
+  });
+
   it('A5 what a driver says of itself stays in its row and steers no terminal', () => {
     expect(oneLine('a\r\n\u001b[31mred\u0007\u0085b\u2028c')).to.equal('a [31mred b c');
     expect(table(['A', 'B'], [['x\ny', 'z']])).to.equal('A    B\nx y  z');

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { mainPath } from '../scenarios/agent-process.js';
+import { until } from '../until.js';
 
 /** What is answered when it is told to, beside what is posted. */
 const askedPath = '/v1/mounts/team/data/stats';
@@ -67,9 +68,11 @@ describe('A5 a command that waits', function () {
     const response = await asked;
     expect(await line()).to.equal('waiting: pending-create: plugin disk is unhealthy');
     volume = { state: 'pending-create' };
-    expect(await line()).to.equal('waiting: pending-create');
+    expect(await line()).to.equal('waiting: pending-create: CreateVolume has not been answered yet');
     volume = { state: 'pending-create', deleting: true };
-    expect(await line()).to.equal('waiting: pending-create, to be deleted after that');
+    expect(await line()).to.equal(
+      'waiting: pending-create, to be deleted after that: CreateVolume has not been answered yet',
+    );
     response.end(JSON.stringify({ key: { namespace: 'team', id: 'data' }, csiId: 'vol-1' }));
     expect(await ended).to.deep.equal([0, null]);
   });
@@ -83,6 +86,29 @@ describe('A5 a command that waits', function () {
       'not waited for any more; the request for volume team/data stands: it is pending-publish on node b: busy',
     );
     expect(await ended).to.deep.equal([130, null]);
+  });
+
+  it('A5 V4 in a terminal: one line that counts the seconds, with the call in flight, and goes with the answer', async () => {
+    volume = { state: 'pending-create' };
+    const command = [process.execPath, mainPath, 'volume', 'create', 'data', '--plugin', 'disk', '--namespace', 'team'];
+    const words = [...command, '--socket', join(directory, 'agent.sock')].map((word) => `'${word}'`).join(' ');
+    child = spawn('script', ['-qec', `stty cols 60; ${words}`, '/dev/null'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    let said = '';
+    child.stdout?.on('data', (part) => {
+      said += String(part).replaceAll('\u001b[K', 'CLEAR');
+    });
+    const ended = once(child, 'exit');
+    const response = await asked;
+    const seconds = (): string[] => [...said.matchAll(/\rCLEARwaiting for (\d+) s: /g)].map(([, one = '']) => one);
+    await until(() => seconds().length >= 2);
+    response.end(JSON.stringify({ key: { namespace: 'team', id: 'data' }, csiId: 'vol-1' }));
+    expect(await ended).to.deep.equal([0, null]);
+    const [first, second] = seconds().map(Number);
+    expect(first)
+      .to.be.within(3, 10)
+      .and.to.be.lessThan(second ?? 0);
+    expect(said).to.include('waiting for 3 s: pending-create: CreateVolume has not been…\r');
+    expect(said.endsWith('\rCLEARvolume team/data is created: the plugin knows it as vol-1\r\n')).to.equal(true);
   });
 
   it('A5 V4 Ctrl-C, for programs: the error is JSON', async () => {

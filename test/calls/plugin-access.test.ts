@@ -166,7 +166,7 @@ describe('calls to plugins', () => {
     house.plugin.script = () => ({ code: 'UNAVAILABLE' });
     for (const id of ids(3)) {
       house.volumes.create(spec(id)).catch(() => {});
-      house.volumes.create(spec(`${id}-secret`, { secrets: { token: 'env:TOKEN' } })).catch(() => {});
+      house.volumes.create(spec(`${id}-secret`, { secrets: { token: 'env:TOKEN' } }), { wait: true }).catch(() => {});
       await house.rest();
     }
     expect(await errorOf('v0-secret')).to.include('not now');
@@ -179,7 +179,7 @@ describe('calls to plugins', () => {
   it('V8 V13 a call that could not begin leaves no doubt: what was never made is deleted without a call', async () => {
     const resolve = (): Promise<never> => Promise.reject(new StagecraftError('SECRETS_UNAVAILABLE', 'not now'));
     await house.furnish({ secrets: { resolve } });
-    house.volumes.create(spec('data', { secrets: { token: 'env:TOKEN' } })).catch(() => {});
+    house.volumes.create(spec('data', { secrets: { token: 'env:TOKEN' } }), { wait: true }).catch(() => {});
     await house.clock.advance(60_000);
     expect(await errorOf('data')).to.include('not now');
     await house.volumes.delete({ id: 'data' });

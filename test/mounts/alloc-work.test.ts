@@ -78,7 +78,7 @@ function scene(generations: Record<string, number>) {
   const end = new AbortController();
   const run = {
     ...{ address: 'alloc/n/web', id: 'x', seq: 1, recovered: false, attempt: 1 },
-    input: { allocId: 'web', volumes: [data], generations },
+    input: { allocId: 'web', volumes: [data], generations, wait: false },
     signal: end.signal,
     onAbort: () => () => {},
     sent: () => {},
@@ -137,6 +137,29 @@ describe('claims of allocs at work', () => {
     const reason = 'what was begun for it before has not ended yet';
     expect([calls, sent]).to.deep.equal([[], [{ type: 'alloc.waits', name: 'data', reason }]]);
   });
+  it('H1 V10 a topology that excludes the node: prepare fails at once, with wait it goes on', async () => {
+    for (const wait of [false, true]) {
+      const { worker, run, claims, clock, calls } = scene({});
+      const { claim } = claims;
+      let isUnfit = true;
+      claims.claim = async (...args) => {
+        if (isUnfit) throw new StagecraftError('NODE_UNFIT', 'the volume can be used at z2 only', { final: true });
+        return claim(...args);
+      };
+      const prepared = worker.prepare({ ...run, input: { ...run.input, wait } } as typeof run);
+      await settled();
+      isUnfit = false;
+      if (wait) {
+        for (let times = 0; times < 3; times += 1) {
+          await clock.advance(1_000);
+          await settled();
+        }
+      }
+      expect(codeOf(await prepared)).to.equal(wait ? 'prepared' : 'NODE_UNFIT');
+      expect(calls.includes('bring')).to.equal(wait);
+    }
+  });
+
   it('N3 nothing is confirmed of a claim that is lost', async () => {
     const { calls, state, worker, run } = scene({ data: 1 });
     state.held = null;

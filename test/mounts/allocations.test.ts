@@ -347,7 +347,7 @@ describe('allocations', () => {
     await house.runtime.volumes
       .create(
         { id: 'data', plugin, capacity: { requiredBytes: mib }, capabilities: [many], secrets: { key: 'file:k' } },
-        { timeoutMs: 1 },
+        { timeoutMs: 1, wait: true },
       )
       .catch(() => {});
     const before = house.driver.calls().length;

@@ -14,7 +14,7 @@ import { parseMountInfo } from '../../src/host/mount-table.js';
 export const mainPath = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 
 /** What a command has said on stderr, but for what it waited for: on a machine that is busy it may say that at any time. */
-export const complaintsIn = (stderr: string): string => stderr.replaceAll(/^waiting: .*\n/gm, '');
+export const complaintsIn = (stderr: string): string => stderr.replaceAll(/^waiting( for \d+ s)?: .*\n/gm, '');
 
 /** A place for one agent: its configuration and its data. */
 export interface Place {
@@ -44,14 +44,17 @@ export class AgentProcess {
   /**
    * @param program what node is given: `stagecraft agent`, or one that takes the same configuration
    * @param given how it is given its configuration; empty: it finds that in the directory of its place
+   * @param uid whose process it is; default root's
    */
   constructor(
     readonly place: Place,
     program: string[] = [mainPath, 'agent'],
     given: string[] = ['--config', place.configPath],
+    uid?: number,
   ) {
     this.child = spawn(process.execPath, [...program, ...given], {
       ...(given.length === 0 && { cwd: place.directory }),
+      ...(uid !== undefined && { uid }),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     for (const stream of [this.child.stdout, this.child.stderr]) {

@@ -170,7 +170,7 @@ export class Users {
     const { volume } = step;
     const grant = this.ledger.ask(`create ${volume}`, volume, [`v:${volume}`]);
     void this.#ask(step, async () => {
-      const { uid, csiId } = await volumes.create(this.#spec(volume, step.size), patienceOf(step));
+      const { uid, csiId } = await volumes.create(this.#spec(volume, step.size), { wait: true, ...patienceOf(step) });
       grant((context) => context?.uid === uid && context.csi?.id === csiId);
     });
   }
@@ -181,7 +181,7 @@ export class Users {
     const grant = this.ledger.ask(`publish ${volume} on ${node}`, volume, names);
     const capability = this.#capability(volume, step.capability);
     void this.#ask(step, async () => {
-      await volumes.publish({ id: volume }, node, { readOnly, capability, ...patienceOf(step) });
+      await volumes.publish({ id: volume }, node, { readOnly, capability, wait: true, ...patienceOf(step) });
       const number = this.#seen.get(volume)?.publications[node]?.number;
       grant((context) => {
         const publication = context?.publications[node];

@@ -28,7 +28,7 @@ describe('a volume', () => {
     const resolve = (): Promise<Record<string, string>> =>
       new Promise((given) => void clock.after(8_000, () => given({ password: 'hush' })));
     await house.furnish({ secrets: { resolve }, calls: { timeoutMs: 1_000 } });
-    const created = house.volumes.create(spec('data', { secrets: { password: 'file:disk-password' } }));
+    const created = house.volumes.create(spec('data', { secrets: { password: 'file:disk-password' } }), { wait: true });
     await clock.advance(8_000);
     expect((await created).state).to.equal('created');
     expect(house.plugin.told()).to.deep.equal(['CreateVolume: OK']);

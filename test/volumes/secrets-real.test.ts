@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { CsiStatus } from '../../src/csi/server.js';
-import { createRuntime, fileSecrets, type Runtime, StagecraftError, type Volume } from '../../src/index.js';
+import {
+  createRuntime,
+  fileSecrets,
+  type Runtime,
+  StagecraftError,
+  type Volume,
+  type VolumeSpec,
+} from '../../src/index.js';
 import { Scene } from '../testing/scene.js';
 
 /** All that stands in the files below a directory. */
@@ -70,13 +77,16 @@ describe('secrets of a volume', () => {
     await scene.end();
   });
 
-  const create = (): Promise<unknown> =>
-    runtime.volumes.create({
-      ...key,
-      plugin: 'disk',
-      capabilities: [{ accessMode: 'single-node-writer', attachmentMode: 'file-system' }],
-      secrets: { user: 'file:user', password: { file: 'password' } },
-    });
+  const create = (options = {}): Promise<unknown> =>
+    runtime.volumes.create(
+      {
+        ...key,
+        plugin: 'disk',
+        capabilities: [{ accessMode: 'single-node-writer', attachmentMode: 'file-system' }],
+        secrets: { user: 'file:user', password: { file: 'password' } },
+      },
+      options,
+    );
 
   async function volumeOnce(isSo: (volume: Volume) => boolean): Promise<Volume> {
     for (;;) {
@@ -98,9 +108,24 @@ describe('secrets of a volume', () => {
     const records = [runtime.actors.list(), await runtime.volumes.get(key)];
     return JSON.stringify([entries, told, records, logs]);
   }
+  it('V14 a secret that there is not: create is refused at once, with wait it goes on once it comes', async () => {
+    const { volumes } = runtime;
+    const spec: VolumeSpec = {
+      ...{ ...key, plugin: 'disk', capacity: {}, secrets: { password: 'file:new', user: 'file:new' } },
+      capabilities: [{ accessMode: 'single-node-writer', attachmentMode: 'file-system' }],
+    };
+    const refused = await volumes.create(spec).catch((error: unknown) => error);
+    expect(refused).to.include({ code: 'SECRETS_UNAVAILABLE' });
+    expect(String(refused)).to.match(/password \(file:new\): there is no such file in .*; nothing was asked for/);
+    expect([await volumes.get(key), given]).to.deep.equal([undefined, []]);
+    const made = volumes.create(spec, { wait: true });
+    writeFileSync(join(directory, 'new'), first);
+    expect((await made).state).to.equal('created');
+  });
+
   it('V10 V19 one that is missing keeps the volume waiting, and is named; once it is there the work goes on', async () => {
     writeFileSync(join(directory, 'user'), 'anna');
-    const created = create();
+    const created = create({ wait: true });
     const { state, error } = await volumeOnce(({ error }) => error !== undefined);
     expect({ state, message: error?.message }).to.deep.equal({
       state: 'pending-create',

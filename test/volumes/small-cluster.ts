@@ -231,12 +231,15 @@ export class SmallCluster {
     this.#workloads.push(workload);
     const capabilities = [{ accessMode, attachmentMode } as const];
     void this.#tries(async () => {
-      await this.runtime.volumes.create({
-        id: workload.id,
-        plugin: workload.plugin,
-        capabilities,
-        secrets: { token: 'file:token' },
-      });
+      await this.runtime.volumes.create(
+        {
+          id: workload.id,
+          plugin: workload.plugin,
+          capabilities,
+          secrets: { token: 'file:token' },
+        },
+        { wait: true },
+      );
       await this.#start(workload);
     });
   }
@@ -268,7 +271,7 @@ export class SmallCluster {
       wait: true,
     });
     Object.assign(workload, { node, generation });
-    await volumes.publish(key, node);
+    await volumes.publish(key, node, { wait: true });
   }
 
   /** The workload has ended; its node says that it has let go of the volume, as soon as it is up. */
