@@ -4,7 +4,7 @@ import { StagecraftError } from '../errors.js';
 import type { Runtime, Snapshots } from '../runtime.js';
 import type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from '../volumes/snapshot-spec.js';
 import type { GroupMember, GroupSnapshot, Snapshot } from '../volumes/snapshot-view.js';
-import { flagIn, retryIn, timeoutIn } from './requests.js';
+import { flagIn, retryIn, timeoutIn, waitIn } from './requests.js';
 
 interface Sized {
   sizeBytes?: number | string;
@@ -26,6 +26,7 @@ export interface SnapshotPage<TReport> {
 
 interface Awaited {
   timeoutMs?: string;
+  wait?: string;
 }
 
 interface OfSnapshot {
@@ -48,10 +49,10 @@ interface Served {
 export function serveSnapshots(server: FastifyInstance, { snapshots, groupSnapshots }: Runtime): void {
   // What a request says is checked by the runtime, whose types say what it may be.
   server.post<{ Body: SnapshotSpec; Querystring: Awaited }>('/v1/snapshots', ({ body, query }) =>
-    snapshots.create(body, timeoutIn(query.timeoutMs)),
+    snapshots.create(body, waitIn(query)),
   );
   server.post<{ Body: GroupSnapshotSpec; Querystring: Awaited }>('/v1/group-snapshots', ({ body, query }) =>
-    groupSnapshots.create(body, timeoutIn(query.timeoutMs)),
+    groupSnapshots.create(body, waitIn(query)),
   );
   serve(server, { base: '/v1/snapshots', name: 'snapshot', snapshots });
   serve(server, { base: '/v1/group-snapshots', name: 'group snapshot', snapshots: groupSnapshots });

@@ -5,7 +5,16 @@ import { collect } from './arguments.js';
 import { type Kind, list, make, remove, show } from './kinds.js';
 import { type AnyReport, snapshotDetails, snapshotTable } from './print-snapshots.js';
 import { type LookOptions, lookAll, lookAt } from './reach.js';
-import { type Awaited, addRequests, awaited, type InNamespace, inNamespace, misuse, pairs } from './requests.js';
+import {
+  type Awaited,
+  addRequests,
+  awaited,
+  type InNamespace,
+  inNamespace,
+  misuse,
+  pairs,
+  waiting,
+} from './requests.js';
 
 /** What differs between a snapshot of one volume and of several. */
 interface Sort extends Pick<Kind<AnyReport>, 'name' | 'base'> {
@@ -68,7 +77,7 @@ function addCommands(program: Command, sort: Sort): void {
   lookAt(add('status <id>', `all that is known of one ${name}`)).action(
     (id: string, options: LookOptions & InNamespace) => show(kind, id, options),
   );
-  lookAt(awaited(add(sort.create.usage, sort.create.description)))
+  lookAt(awaited(waiting(add(sort.create.usage, sort.create.description))))
     .option(
       '--file <file>',
       'YAML or JSON: its spec instead, or several, made one after the other; - is standard input',

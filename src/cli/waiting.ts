@@ -1,5 +1,6 @@
 /** How the command line waits for what it asked for: it says what that waits for, and takes a Ctrl-C for the end of waiting only. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { onAbort } from '../abort.js';
 import { allocTrouble } from '../agent/describe-mounts.js';
 import type { AllocReport } from '../agent/mount-api.js';
 import { AgentError, askAgent } from './client.js';
@@ -92,7 +93,7 @@ async function tellOf(look: Look, over: AbortSignal): Promise<void> {
     told = { now, atMs };
   };
   // Whatever is said next begins a line of its own.
-  if (isTTY) over.addEventListener('abort', () => process.stderr.write(clearLine), { once: true });
+  if (isTTY) onAbort(over, () => process.stderr.write(clearLine));
   try {
     for (let ms = firstMs; ; ms = everyMs) {
       await pause(ms, undefined, { signal: over, ref: false });

@@ -15,7 +15,7 @@ import type {
 } from '../../machines/volume-snapshot-types.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
 import type { Homes } from '../calls/homes.js';
-import { checkSecretRefs, type SecretsProvider } from '../calls/secrets.js';
+import { checkSecretRefs, refuseWithoutSecrets, type SecretsProvider } from '../calls/secrets.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
 import type { Random } from '../engine/random.js';
@@ -23,7 +23,13 @@ import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { type ErrorCode, StagecraftError } from '../errors.js';
 import { type Page, pageOf } from '../requests/actor-pages.js';
 import { ActorWaits } from '../requests/actor-waits.js';
-import { type AwaitOptions, awaitSchema, awaitShape, checkedOptions } from '../requests/await-options.js';
+import {
+  type AwaitOptions,
+  awaitShape,
+  checkedOptions,
+  type WaitOptions,
+  waitSchema,
+} from '../requests/await-options.js';
 import { keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import { groupSnapshotSort, type SnapshotSort, snapshotSort } from './snapshot-sorts.js';
@@ -82,19 +88,21 @@ export class SnapshotManager<TSpec, TView> {
    * Keeps what is in a volume, or in several of one plugin, as it is now. The same spec again is the same snapshot.
    * Resolves when it can be used.
    * @throws StagecraftError INVALID_ARGUMENT with every fault; VOLUME_NOT_FOUND, VOLUME_DELETING, VOLUME_ELSEWHERE: its source;
-   *   SNAPSHOT_EXISTS: there is one with another spec; SNAPSHOT_DELETING; CSI_ERROR, PLUGIN_LACKS, SNAPSHOT_UNPROVEN: why
-   *   it can't be made; TIMEOUT, ABORTED: the work goes on
+   *   SNAPSHOT_EXISTS: there is one with another spec; SNAPSHOT_DELETING; SECRETS_UNAVAILABLE, unless `wait`; CSI_ERROR,
+   *   PLUGIN_LACKS, SNAPSHOT_UNPROVEN: why it can't be made; TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, CreateSnapshot, CreateVolumeGroupSnapshot
    */
-  async create(spec: TSpec, options: AwaitOptions = {}): Promise<TView> {
+  async create(spec: TSpec, options: WaitOptions = {}): Promise<TView> {
     this.#refuseIfClosed();
     const { namespace, id, volumes, ...rest } = this.#sort.asked(spec);
-    const waiting = checkedOptions(awaitSchema, options);
+    const { wait, ...waiting } = checkedOptions(waitSchema, options);
     const key = { namespace, id };
     const { home, driver, ...sources } = await this.#sourcesOf(key, volumes);
     const known: KnownSpec = { ...rest, ...sources };
     const present = await this.#view(key);
-    checkSecretRefs(this.#options.secrets, known.secrets, present?.context.spec?.secrets);
+    const { secrets, clock } = this.#options;
+    checkSecretRefs(secrets, known.secrets, present?.context.spec?.secrets);
+    if (!wait && !present?.context.csi) await refuseWithoutSecrets(secrets, known.secrets, { clock, ...waiting });
     const uid = this.#options.random.id();
     const name = `${this.#options.namePrefix}-${uid}`;
     const origin = { ...(home !== undefined && { home }), ...(driver !== undefined && { driver }) };

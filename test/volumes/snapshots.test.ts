@@ -118,6 +118,23 @@ describe('a snapshot', () => {
     });
   });
 
+  it('V19 a secret that there is not: refused at once, with wait it goes on once it comes', async () => {
+    let isThere = false;
+    await house.runtime.close();
+    const resolve = async (): Promise<Record<string, string>> => (isThere ? { token: 'hush' } : {});
+    await house.open({ secrets: { resolve } });
+    await house.rest();
+    const secret = { ...asked, secrets: { token: 'env:TOKEN' } };
+    expect((await refusalOf(snapshots().create(secret))).code).to.equal('SECRETS_UNAVAILABLE');
+    expect((await snapshots().list()).items).to.deep.equal([]);
+    const making = snapshots().create(secret, { wait: true });
+    await house.rest();
+    expect(names()).to.deep.equal([]);
+    isThere = true;
+    await house.clock.advance(60_000);
+    expect((await making).state).to.equal('ready');
+  });
+
   it('V10 one that is not ready is asked for again with backoff until it is, also by the next runtime', async () => {
     house.plugin.unreadyFor = 4;
     const making = refusalOf(snapshots().create(asked));
