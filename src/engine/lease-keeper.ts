@@ -112,7 +112,8 @@ export class LeaseKeeper {
     this.#cancelLapse();
     const leftMs = this.#heldUntilMs - this.#clock.monotonicMs();
     this.#cancelLapse = this.#clock.after(leftMs, () => this.#lapse(lease));
-    this.#renewAfter(lease.ttlMs / 3, lease);
+    // Counted from when it was asked for: a slow store leaves less time.
+    this.#renewAfter(Math.max(0, askedAtMs + lease.ttlMs / 3 - this.#clock.monotonicMs()), lease);
   }
 
   #renewAfter(delayMs: number, lease: Lease): void {

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { setup } from 'xstate';
 import { unbound } from '../../machines/host.js';
+import { pause } from '../../src/engine/clock.js';
 import type { Engine } from '../../src/engine/engine.js';
 import { LeaseKeeper } from '../../src/engine/lease-keeper.js';
 import type { Store } from '../../src/engine/store.js';
@@ -77,6 +78,30 @@ describe('leases', () => {
     await lab.clock.advance(100 * leaseTtlMs);
     await life.engine.ask('desk/a', note('still here'));
     expect(await failureOf(rival().open())).to.include({ code: 'NODE_IN_USE' });
+  });
+
+  it('a store answers each renewal after two fifths of the time of the lease: it never lapses', async () => {
+    const asked = { name: 'node/n2', owner: 'first', ttlMs: leaseTtlMs, holder: 'the first' };
+    const seen: string[] = [];
+    const store = shared({
+      ...lab.data,
+      acquireLease: (request) => lab.data.acquireLease(request),
+      renewLease: async (lease) => {
+        await pause(lab.clock, (2 * leaseTtlMs) / 5);
+        return lab.data.renewLease(lease);
+      },
+    });
+    const keeper = new LeaseKeeper(store, lab.clock, {
+      lapsed: () => seen.push('lapsed'),
+      regained: () => seen.push('regained'),
+      wanted: () => {},
+      forgotten: () => seen.push('forgotten'),
+      lost: () => seen.push('lost'),
+    });
+    await keeper.acquire(asked);
+    await lab.clock.advance(20 * leaseTtlMs);
+    expect(seen).to.deep.equal([]);
+    keeper.giveUp();
   });
 
   it('a stopped runtime gives its lease back at once', async () => {
