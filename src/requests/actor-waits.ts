@@ -3,7 +3,7 @@ import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
 import type { ActorView } from '../engine/engine.js';
 import { Waiters } from '../engine/waiters.js';
-import { type ErrorCode, StagecraftError } from '../errors.js';
+import { type ErrorCode, messageOf, StagecraftError } from '../errors.js';
 
 export interface ActorWaitsOptions {
   engine: ActorDoor;
@@ -34,6 +34,8 @@ export interface ActorGoal<T> extends Awaited {
   signal?: AbortSignal | undefined;
 }
 
+const stands = 'the request stands, and the work goes on';
+
 export class ActorWaits {
   readonly #options: ActorWaitsOptions;
   /** By address: it has committed, or all is over. */
@@ -55,7 +57,7 @@ export class ActorWaits {
     const { engine, clock } = this.#options;
     const { address, name, goal } = awaited;
     // At rest it may have left memory already.
-    if (!engine.has(address)) await engine.read(address);
+    if (!engine.has(address)) await engine.read(address).catch((error: unknown) => this.#unreadable(error, awaited));
     const unfinished = (code: ErrorCode, why: string): StagecraftError => this.#unfinished(code, why, awaited);
     const look = (): T | undefined => {
       const view = this.#seen(awaited);
@@ -78,6 +80,14 @@ export class ActorWaits {
   close(reason: StagecraftError): void {
     this.#closed ??= reason;
     this.#waiters.wakeAll();
+  }
+
+  /** Only the wait has ended: the request was committed before. @throws StagecraftError STORE_UNAVAILABLE; what it was given */
+  #unreadable(error: unknown, { address, name, goal, standing = stands }: Awaited): never {
+    if (!(error instanceof StagecraftError) || error.code !== 'STORE_UNAVAILABLE') throw error;
+    const why = messageOf(error.cause ?? error);
+    const message = `the store gives no answer (${why}), and it can't be seen whether ${name} was ${goal}; ${standing}`;
+    throw new StagecraftError(error.code, message, { address, outcome: 'unknown', cause: error });
   }
 
   /** What is committed. @throws StagecraftError where another runtime leads: what was asked for is its work now */
@@ -103,7 +113,7 @@ export class ActorWaits {
   }
 
   #unfinished(code: ErrorCode, why: string, awaited: Awaited): StagecraftError {
-    const { address, name, goal, standing = 'the request stands, and the work goes on' } = awaited;
+    const { address, name, goal, standing = stands } = awaited;
     const view = this.#seenIfLed(address);
     const now = view ? `it is ${this.#options.describe(view)}` : 'look at it again';
     return new StagecraftError(code, `${why} before ${name} was ${goal}; ${standing}: ${now}`, { address });

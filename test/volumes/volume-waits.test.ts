@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { ActorDoor } from '../../src/engine/actor-door.js';
 import type { ActorView } from '../../src/engine/engine.js';
+import { storeUnavailable } from '../../src/engine/store-trouble.js';
 import { StagecraftError } from '../../src/errors.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 import { VolumeWaits } from '../../src/volumes/volume-waits.js';
@@ -33,6 +34,18 @@ describe('waiting for a volume', () => {
     });
     const waits = new VolumeWaits(engine, simulatedClock());
     expect(await waits.until({ key, goal: 'created', reached: ({ uid }) => uid })).to.equal('u');
+  });
+
+  it('V1 the store is away as one at rest is read: the request stands, and its outcome is not called refused', async () => {
+    const engine = engineWith({
+      read: () => Promise.reject(storeUnavailable('volume/default/data', 'refused', new Error('gone'))),
+      peek: () => undefined,
+      has: () => false,
+    });
+    const waits = new VolumeWaits(engine, simulatedClock());
+    const refusal = await refusalOf(waits.until({ key, goal: 'created', reached: () => undefined }));
+    expect(refusal).to.include({ code: 'STORE_UNAVAILABLE', outcome: 'unknown' });
+    expect(refusal.message).to.include('the request stands').and.not.to.include('nothing has changed');
   });
 
   it('V1 given up as another runtime leads: rejected, and nothing of the wait is left to come', async () => {
