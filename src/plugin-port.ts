@@ -99,7 +99,9 @@ function sightOf(plugins: Registry, plugin: string, isTasked: IsTasked): PluginS
     return { ...sight, capabilities: none, hasService: false };
   if (controller) return { ...sight, hasService: true, ...offered(controller) };
   const trouble = sight.trouble ?? `its controller side is not registered: register it as ${controllerType}`;
-  return { ...sight, trouble, hasService: true };
+  // The node side may be a driver with another name of its own.
+  const { driver: _, ...known } = sight;
+  return { ...known, trouble, hasService: true };
 }
 
 function nodeSightOf(plugins: Registry, plugin: string, isTasked: IsTasked): PluginSight {

@@ -41,7 +41,9 @@ export const failedCreation = (key: VolumeKey, failure: CallFailure): Stagecraft
   failedWith(key, failure, 'delete it, then create it as it should be; or retry, once what refused it is mended');
 
 function failedWith(key: VolumeKey, { code, message, ...details }: CallFailure, advice: string): StagecraftError {
-  return new StagecraftError(code, `${nameOf(key)}: ${message}; ${advice}`, { ...details, address: addressOf(key) });
+  // That one names what to do itself.
+  const told = code === 'OTHER_DRIVER' ? message : `${message}; ${advice}`;
+  return new StagecraftError(code, `${nameOf(key)}: ${told}`, { ...details, address: addressOf(key) });
 }
 
 /**

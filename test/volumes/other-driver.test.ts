@@ -3,8 +3,9 @@ import { expect } from 'chai';
 import { volumeAddress } from '../../machines/addresses.js';
 import type { JournalEntry } from '../../src/engine/envelope.js';
 import { refusalOf } from '../refusal.js';
+import { FakePlugin } from './fake-plugin.js';
 import { always } from './scripts.js';
-import { spec, VolumeHouse } from './volume-house.js';
+import { pluginName, spec, VolumeHouse } from './volume-house.js';
 
 const key = { id: 'data' };
 const monday = { id: 'monday' };
@@ -153,6 +154,22 @@ describe('another driver under the name of a plugin', () => {
     await becomes('fake.example');
     await house.volumes.delete(key);
     expect(house.plugin.told()).to.deep.equal(['CreateVolume: OK', 'DeleteVolume: OK']);
+  });
+
+  it('V6 only the node side is registered yet, with a name of its own: a creation learns the controller', async () => {
+    await house.dispose();
+    house = new VolumeHouse();
+    const node = new FakePlugin();
+    node.driver = 'node.example';
+    await house.open({ dispensers: { 'csi-controller': house.plugin, 'csi-node': node } });
+    const connection = { socketPath: '/nowhere/node.sock' };
+    await house.runtime.plugins.register({ type: 'csi-node', name: pluginName, allocId: 'node-1', connection });
+    await house.rest();
+    const creation = house.volumes.create(spec('data'));
+    await house.rest();
+    await house.register();
+    await house.clock.advance(60_000);
+    expect((await creation).driver).to.equal('fake.example');
   });
 
   it('V6 one made before drivers were remembered: it learns at its next call, in the same commit', async () => {
