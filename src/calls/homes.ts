@@ -18,7 +18,7 @@ export interface HomesOptions {
   stateOf(nodeId: string): Promise<string | undefined>;
 }
 
-type HomeOf = Pick<VolumeCall, 'plugin' | 'home'>;
+type HomeOf = Pick<VolumeCall, 'plugin' | 'home'> & Partial<Pick<VolumeCall, 'isForced'>>;
 export type HomedCall = Pick<VolumeCall, 'plugin' | 'home' | 'topology'>;
 
 export class Homes {
@@ -30,8 +30,8 @@ export class Homes {
 
   /** Why this node does not make the call, in words; undefined where it may. */
   async elsewhere(call: HomeOf): Promise<string | undefined> {
-    const { plugin, home } = call;
-    return home !== undefined && this.isElsewhere(call) ? this.#away(plugin, home) : undefined;
+    const { home } = call;
+    return home !== undefined && this.isElsewhere(call) ? this.#away({ ...call, home }) : undefined;
   }
 
   /** Whether the agent of another node makes the call. */
@@ -94,14 +94,14 @@ export class Homes {
     );
   }
 
-  async #away(plugin: string, home: string): Promise<string> {
+  async #away({ plugin, home, isForced = false }: HomeOf & { home: string }): Promise<string> {
     const { nodeId, stateOf } = this.#options;
     const state = await stateOf(home);
-    const how =
-      state === undefined ? ', which is no known node any more' : state === 'ready' ? '' : `, which is ${state}`;
-    return (
+    const how = state === undefined ? ', which is not among the nodes' : state === 'ready' ? '' : `, which is ${state}`;
+    const reason =
       `it is on node ${home}${how}: plugin '${plugin}' has other volumes on each host, so only the agent of node ${home} ` +
-      `makes its calls, once that leads; node ${nodeId} leads now`
-    );
+      `makes its calls, once that leads; node ${nodeId} leads now`;
+    if (state === 'ready' || isForced) return reason;
+    return `${reason}; where that host is gone for good, delete it with force, then acknowledge what is left`;
   }
 }

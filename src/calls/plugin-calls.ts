@@ -49,6 +49,8 @@ export interface Work<TAnswer> {
   already?: TAnswer;
   /** It makes a volume, whose home this node becomes where it has none. */
   makes?: boolean;
+  /** It attaches or detaches: where the plugin needs no call for that, none is made, whichever node is the home. */
+  attaches?: boolean;
 }
 
 /** All that a call is made with, whatever it asks. */
@@ -102,14 +104,25 @@ export class PluginCalls {
 
   /** The agent of another node makes this call, once that one leads. */
   async #away(run: EffectCall<PluginCall>, isStill = (): boolean => true): Promise<CallOutcome<never>> {
-    const message = (await this.#options.homes?.elsewhere(run.input)) ?? '';
-    run.signal.throwIfAborted();
-    if (run.input.isForced) return { status: 'not-begun', failure: { code: 'VOLUME_ELSEWHERE', message, final: true } };
-    run.waits(awaits(run, message));
+    let said: string | undefined;
     // Here only another definition of the plugin ends it.
-    while (!run.signal.aborted && this.#isElsewhere(run) && isStill())
+    while (!run.signal.aborted && this.#isElsewhere(run) && isStill()) {
+      const message = await this.#whyAway(run, said);
+      run.signal.throwIfAborted();
+      if (run.input.isForced)
+        return { status: 'not-begun', failure: { code: 'VOLUME_ELSEWHERE', message, final: true } };
+      // The home may go down meanwhile, or come back.
+      if (message !== said) run.waits(awaits(run, message));
+      said = message;
       await pause(this.#options.clock, elsewhereLookMs, run.signal);
+    }
     return anew('not-begun', 'it may be made on this node now');
+  }
+
+  /** @param said what was said before: that holds where the store can't be read now */
+  async #whyAway({ input }: EffectCall<PluginCall>, said: string | undefined): Promise<string> {
+    const why = this.#options.homes?.elsewhere(input);
+    return (await (said === undefined ? why : why?.catch(() => said))) ?? '';
   }
 
   #isElsewhere({ input }: EffectCall<PluginCall>): boolean {
@@ -183,7 +196,12 @@ export class PluginCalls {
       const { sight } = admitted;
       const { homes } = this.#options;
       // Also what the plugin offers is the driver's own.
-      const other = this.#isElsewhere(run) ? undefined : otherDriver(run.input, sight);
+      const other = otherDriver(run.input, sight);
+      if (this.#isElsewhere(run) && (other || !work.attaches)) {
+        // Nor does it say what the plugin of the home has made, and can delete.
+        admitted.leave();
+        return await this.#away(run);
+      }
       if (other) return { status: 'not-begun', failure: other };
       const isHomeless = homes?.isToBeFound(run.input) === true;
       if (homes && isHomeless && work.makes && sight.hasService) return this.#commitHome(run, homes.own);

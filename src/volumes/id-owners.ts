@@ -44,8 +44,17 @@ export interface IdSort {
   isLeftBehind(view: Pick<ActorView, 'state'>): boolean;
 }
 
-const keyOf = ({ plugin, csiId, isGroup, home }: PluginId): string =>
-  JSON.stringify([plugin, csiId, isGroup ?? false, ...(home ? [home] : [])]);
+const keyOf = ({ plugin, csiId, isGroup }: PluginId, home?: string): string =>
+  JSON.stringify([plugin, csiId, isGroup ?? false, ...(home === undefined ? [] : [home])]);
+
+/** No node has this name. */
+const anyHome = '';
+
+/** Under which keys an id is kept. */
+const keysOf = (id: PluginId): string[] => (id.home ? [keyOf(id, id.home), keyOf(id, anyHome)] : [keyOf(id)]);
+
+/** Under which keys others have it: an id without a home is the same as that of every home. */
+const rivalKeysOf = (id: PluginId): string[] => [keyOf(id), keyOf(id, id.home ?? anyHome)];
 
 export class IdOwners {
   readonly #engine: ActorDoor;
@@ -61,7 +70,7 @@ export class IdOwners {
     this.#holders = new SoleHolders(ports);
     this.#index = new CommittedIndex(ports.engine, {
       prefixes: sort.prefixes,
-      keysOf: (context) => [...new Set(sort.idsIn(context).map(keyOf))],
+      keysOf: (context) => [...new Set(sort.idsIn(context).flatMap(keysOf))],
     });
     ports.engine.observe(({ address, context }) => {
       if (this.#answered.size > 0 && !(context && sort.isMaking(context))) this.#leave(address);
@@ -92,9 +101,9 @@ export class IdOwners {
       return new StagecraftError('VOLUME_EXISTS', message, { address });
     };
     // Between this look and the reservation nothing else runs.
-    const holder = this.#holderOf(keyOf(id), address);
+    const holder = this.#holderOf(id, address);
     if (holder !== undefined) throw refusal(keyOf(id), holder);
-    await this.#holders.within({ address, things: [keyOf(id)], refusal }, work);
+    await this.#holders.within({ address, things: keysOf(id), refusal }, work);
   }
 
   /**
@@ -105,19 +114,23 @@ export class IdOwners {
   reserve(address: string, ids: readonly PluginId[]): CallFailure | undefined {
     if (!this.#index.isKnown) throw new Error('it is not known who has which ids');
     for (const id of ids) {
-      const holder = this.#holderOf(keyOf(id), address);
+      const holder = this.#holderOf(id, address);
       if (holder !== undefined) return this.#taken(id, holder);
     }
-    const leave = this.#holders.enter(address, [...new Set(ids.map(keyOf))]);
+    const leave = this.#holders.enter(address, [...new Set(ids.flatMap(keysOf))]);
     this.#leave(address);
     this.#answered.set(address, leave);
     return undefined;
   }
 
   /** The address of another one that has it, or is about to. */
-  #holderOf(key: string, address: string): string | undefined {
-    for (const holder of this.#index.at(key)) if (holder !== address) return holder;
-    return this.#holders.comingTo(key, address);
+  #holderOf(id: PluginId, address: string): string | undefined {
+    for (const key of rivalKeysOf(id)) {
+      for (const holder of this.#index.at(key)) if (holder !== address) return holder;
+      const coming = this.#holders.comingTo(key, address);
+      if (coming !== undefined) return coming;
+    }
+    return undefined;
   }
 
   #leave(address: string): void {

@@ -65,6 +65,18 @@ function inUse({ pluginCapabilities }: PluginSight, nodeIds: string[]): CallFail
   return { code: 'VOLUME_IN_USE', message, final: false };
 }
 
+/** What a plugin has made by a call is there until it is deleted by one: this instance may have no controller service. */
+function undeletable({ capabilities }: PluginSight, { csiId }: MadeCall, address: string): CallFailure | undefined {
+  if (capabilities?.has('CREATE_DELETE_VOLUME') || csiId === ownId(address)) return undefined;
+  const message =
+    'the plugin does not offer CREATE_DELETE_VOLUME on this host, but has made this volume: it is deleted once the agent ' +
+    'that leads has the plugin with its controller service';
+  return { code: 'PLUGIN_LACKS', message, final: false };
+}
+
+/** The id of the volume, as its user has given it. */
+const ownId = (address: string): string => addressParts(address)[2] ?? '';
+
 export function volumeKind({ controller, calls, timeoutMs, ids, hindered }: VolumeKindOptions): ActorKind {
   const effect = <TInput extends VolumeCall, TAnswer>(
     work: (input: TInput, address: string) => Work<TAnswer>,
@@ -116,7 +128,8 @@ export function volumeKind({ controller, calls, timeoutMs, ids, hindered }: Volu
         };
       }),
       deleteVolume: effect<MadeCall, null>(
-        (input) => ({
+        (input, address) => ({
+          hindrance: (sight) => undeletable(sight, input, address),
           without: isUnoffered('CREATE_DELETE_VOLUME'),
           already: null,
           call: async (client, bounds, sight) => {
@@ -127,6 +140,7 @@ export function volumeKind({ controller, calls, timeoutMs, ids, hindered }: Volu
         ['createVolume'],
       ),
       controllerPublish: effect<PublishCall, { publishContext: Record<string, string> }>((input) => ({
+        attaches: true,
         refusal: (sight) => modeRefusal(sight, [input.capability]),
         without: (sight) =>
           isUnoffered('PUBLISH_UNPUBLISH_VOLUME')(sight) === null ? { publishContext: {} } : undefined,
@@ -139,6 +153,7 @@ export function volumeKind({ controller, calls, timeoutMs, ids, hindered }: Volu
       })),
       controllerUnpublish: effect<UnpublishCall, null>(
         ({ csiId, csiNodeId }) => ({
+          attaches: true,
           without: isUnoffered('PUBLISH_UNPUBLISH_VOLUME'),
           already: null,
           call: async (client, bounds) => {
@@ -180,7 +195,7 @@ const creating = (
   refusal: (sight) => createRefusal(sight, spec),
   without: ({ capabilities }) => {
     if (capabilities.has('CREATE_DELETE_VOLUME')) return undefined;
-    return { id: addressParts(address)[2] ?? '', context: {}, accessibleTopology: [] };
+    return { id: ownId(address), context: {}, accessibleTopology: [] };
   },
   call: (client, bounds, { pluginCapabilities }) => {
     const withTopology = pluginCapabilities.has('VOLUME_ACCESSIBILITY_CONSTRAINTS');

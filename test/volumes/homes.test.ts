@@ -121,7 +121,76 @@ describe('volumes that are on one host', () => {
     await then(undefined);
     const late = refusalOf(two.volumes.delete(data, { timeoutMs: 1_000 }));
     await two.clock.advance(1_000);
-    expect((await late).message).to.include('it is on node one, which is no known node any more');
+    expect((await late).message).to.include('it is on node one, which is not among the nodes');
+  });
+
+  it('D4 the plugin here has no controller service: a deletion waits for the home all the same', async () => {
+    await first();
+    await one.volumes.create(spec('data'));
+    two.plugin.pluginCapabilities = [];
+    await then();
+    two.volumes.delete(data).catch(() => {});
+    await two.rest();
+    expect((await two.volumes.get(data))?.error?.message).to.include('it is on node one');
+  });
+
+  for (const [scene, make] of [
+    ['offers no deletion', (): unknown => (two.plugin.capabilities = [])],
+    ['is of another driver', (): unknown => Object.assign(two.plugin, { driver: 'other.example', capabilities: [] })],
+  ] as const) {
+    it(`D4 the plugin here ${scene}: another host's volume is not said to be deleted`, async () => {
+      await first();
+      await one.volumes.create(spec('data'));
+      make();
+      await then();
+      two.volumes.delete(data).catch(() => {});
+      await two.rest();
+      expect((await two.volumes.get(data))?.error?.message).to.include('it is on node one');
+    });
+  }
+
+  it('D4 the home goes down while a deletion waits for it: the reason says so, and the way out', async () => {
+    await first();
+    await one.volumes.create(spec('data'));
+    await one.runtime.nodes.report({ id: 'one', plugins: [{ name: pluginName, nodeId: 'csi-one' }] });
+    await then();
+    two.volumes.delete(data).catch(() => {});
+    await two.rest();
+    expect((await two.volumes.get(data))?.error?.message).not.to.include('force');
+    await two.runtime.nodes.down('one');
+    await two.clock.advance(60_000);
+    const { error } = (await two.volumes.get(data)) ?? {};
+    expect(error?.message).to.include('node one, which is down').and.include('delete it with force');
+  });
+
+  it('D4 V13 one for all hosts, where the leader has no controller service: it is not said to be deleted', async () => {
+    await first({});
+    await one.volumes.create(spec('data'));
+    two.plugin.pluginCapabilities = [];
+    await then({});
+    two.volumes.delete(data).catch(() => {});
+    await two.rest();
+    expect((await two.volumes.get(data))?.error?.code).to.equal('PLUGIN_LACKS');
+    two.volumes.delete(data, { force: true }).catch(() => {});
+    await two.clock.advance(60_000);
+    expect((await two.volumes.get(data))?.leftovers?.map(({ what }) => what)).to.deep.equal(['created']);
+  });
+
+  it('D4 an id that the plugin of each host gives is of two volumes; of one made before homes, of that alone', async () => {
+    one.plugin.keeps('vol-7');
+    two.plugin.keeps('vol-7');
+    const external = { csiId: 'vol-7' };
+    await first({});
+    await one.volumes.create(spec('old', { external }));
+    await one.register(perHost);
+    await one.clock.advance(60_000);
+    const refused = await refusalOf(one.volumes.create(spec('new', { external })));
+    expect(refused).to.include({ code: 'VOLUME_EXISTS' });
+    await one.volumes.delete({ id: 'old' });
+    await one.volumes.create(spec('of-one', { external }));
+    await then();
+    await two.volumes.create(spec('of-two', { external }));
+    expect((await two.volumes.get({ id: 'of-two' }))?.home).to.equal('two');
   });
 
   it('D4 a forced deletion on another host calls nothing, and names what is left and where', async () => {
