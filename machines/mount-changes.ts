@@ -177,7 +177,7 @@ const remounted = (user: MountUser, { readOnly, isClaimed, capability }: Again, 
 
 type Again = NonNullable<MountUser['again']>;
 
-/** Its claim is held still: what was asked for is done. */
+/** Its claim, or its hold, is kept still: what was asked for is done. */
 export const confirm = (context: MountContext, allocId: string): MountChange => ({
   context: {
     users: context.users.map(({ isUnconfirmed, ...user }) =>
@@ -338,7 +338,7 @@ function deadGone(draft: MountDraft, at: number): void {
 
 /** Whoever has let go, or is to, is mounted no more; all others are, or are once they are retried. */
 const unconfirmed = (user: MountUser): MountUser =>
-  user.isClaimed && mayComeBack(user) ? { ...user, isUnconfirmed: true } : user;
+  (user.isClaimed || user.hold !== undefined) && mayComeBack(user) ? { ...user, isUnconfirmed: true } : user;
 
 const mayComeBack = ({ state, again, failure }: MountUser): boolean =>
   again !== undefined || failure !== undefined || (state !== 'leaving' && state !== 'detached');

@@ -53,7 +53,7 @@ export interface MountUser {
   hold?: number;
   /** How it was asked for. */
   capability: Capability;
-  /** While the runtime was away its claim may have been given to others: nothing is made for it before that is known. */
+  /** While the runtime was away its claim or hold may have been taken from it: nothing is made for it before that is known. */
   isUnconfirmed?: true;
   state: MountUserState;
   /** Of this mount of its target: one that is mounted once more has another. */
@@ -189,7 +189,7 @@ export type MountRequest =
    * lost meanwhile.
    */
   | { type: 'mount.observed'; users: MountSight[]; staging: StagingSight[]; isStart: boolean }
-  /** The claim of an alloc is held still. */
+  /** The claim of an alloc, or its hold, is kept still. */
   | { type: 'mount.confirm'; allocId: string }
   /** Whoever has the volumes has heard that the alloc let go. */
   | ({ type: 'mount.hold-released' } & Hold)

@@ -3,14 +3,15 @@
  * commits a hold before anything is staged for it, and releases it once nothing of that alloc is here. What mounts have still
  * to report is reported as often as it takes, also by the next runtime. What a hold is: machines/volume-types.ts
  */
-import { nodeOwnedPrefix } from '../../machines/addresses.js';
+import { mountAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
 import type { MountContext } from '../../machines/mount-types.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { Hold, VolumeKey } from '../../machines/volume-types.js';
 import { onAbort, unlessAborted } from '../abort.js';
 import { type Clock, pause } from '../engine/clock.js';
-import type { Engine } from '../engine/engine.js';
+import type { ActorView, Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
+import { oneAtATime } from '../engine/one-at-a-time.js';
 import { isRetryable, messageOf, StagecraftError } from '../errors.js';
 import { limited } from '../requests/limited.js';
 import type { ClaimClient } from './claim-client.js';
@@ -59,6 +60,8 @@ export class Holds {
   readonly #mounting = new Map<string, Set<MountUnderWay>>();
   /** Addresses of mounts whose reports are being made. */
   readonly #reporting = new Set<string>();
+  /** Of the last look: each of its questions. */
+  #isAnswered = false;
   #unobserve: () => void = () => {};
 
   constructor(options: HoldsOptions) {
@@ -74,34 +77,59 @@ export class Holds {
   }
 
   /**
-   * Asks of all that is here with a hold whether that is kept still: what was fenced, or deleted with force, is unmounted. What
-   * can't be asked now is asked the next time. Never rejects.
+   * Asks of all that is here with a hold whether that is kept still. If so, what waits for that is mounted; what was fenced, or
+   * deleted with force, is unmounted. Many who ask at the same time share one look. What gets no answer is asked the next time.
+   * Never rejects.
    */
-  async look(): Promise<void> {
-    const { engine, logger } = this.#options;
-    const mounts = [...engine.views(this.#prefix)].map(([address, { context }]) => ({ address, ...heldIn(context) }));
-    await sideBySide(
-      mounts.filter(({ users }) => users.length > 0),
-      looksAtOnce,
-      async ({ address, key, users }) => {
-        try {
-          const kept = await this.#limited((signal) => this.#holdsOf(key, signal));
-          for (const { allocId, hold } of users) {
-            const isKept = kept.some((one) => one.allocId === allocId && one.generation >= hold);
-            if (!isKept) await engine.ask(address, { type: 'mount.leave', allocId, hold });
-          }
-        } catch (error) {
-          logger.debug({ address }, `whether it is held still can't be known now: ${messageOf(error)}`);
-        }
-      },
-    );
+  readonly look = oneAtATime(async (): Promise<void> => {
+    const mounts = [...this.#options.engine.views(this.#prefix)].map(heldIn).filter(({ users }) => users.length > 0);
+    let isAnswered = true;
+    let isSilent = false;
+    const silent = (): void => {
+      isSilent = true;
+    };
+    await sideBySide(mounts, looksAtOnce, async (mount) => {
+      // Who gives no answer for one volume gives none for the others.
+      if (isSilent || !(await this.#check(mount, silent))) isAnswered = false;
+    });
+    this.#isAnswered = isAnswered;
+  });
+
+  /** Asks the same about one volume. */
+  async lookAt(key: VolumeKey): Promise<void> {
+    const { engine, nodeId } = this.#options;
+    const address = mountAddress(nodeId, key.namespace, key.id);
+    const view = engine.peek(address);
+    const mount = view && heldIn([address, view]);
+    if (mount && mount.users.length > 0) await this.#check(mount);
   }
 
+  /** @returns whether there was an answer, not an error; called back where there was neither */
+  async #check({ address, key, users }: HeldMount, silent?: () => void): Promise<boolean> {
+    const { engine, logger } = this.#options;
+    try {
+      const kept = await this.#limited((signal) => this.#holdsOf(key, signal), silent);
+      for (const { allocId, hold, isUnconfirmed } of users) {
+        const isKept = kept.some((one) => one.allocId === allocId && one.generation >= hold);
+        if (!isKept) await engine.ask(address, { type: 'mount.leave', allocId, hold });
+        else if (isUnconfirmed) await engine.ask(address, { type: 'mount.confirm', allocId });
+      }
+      return true;
+    } catch (error) {
+      logger.debug({ address }, `cannot ask now whether its holds are kept: ${messageOf(error)}`);
+      return false;
+    }
+  }
+
+  /** At intervals; sooner while there was no answer, as mounts may wait for it. */
   async #loop(): Promise<void> {
     const { signal } = this.#stop;
+    let retryMs = firstRetryMs;
     while (!signal.aborted) {
-      await pause(this.#options.clock, intervalMs, signal);
-      if (!signal.aborted) await this.look();
+      await pause(this.#options.clock, this.#isAnswered ? intervalMs : retryMs, signal);
+      if (signal.aborted) return;
+      retryMs = this.#isAnswered ? firstRetryMs : Math.min(retryMs * 2, intervalMs);
+      await this.look();
     }
   }
 
@@ -226,20 +254,29 @@ export class Holds {
     await this.#limited((signal) => claims.holdReleased(key, { nodeId, ...hold }, { signal }));
   }
 
-  #limited<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const failed = (): Error => new Error(`no answer within ${limitMs} ms`);
+  #limited<T>(ask: (signal: AbortSignal) => Promise<T>, silent?: () => void): Promise<T> {
+    const failed = (): Error => {
+      silent?.();
+      return new Error(`no answer within ${limitMs} ms`);
+    };
     const limits = { clock: this.#options.clock, timeoutMs: limitMs, failed, end: this.#stop.signal };
     return limited(limits, (signal) => unlessAborted(signal, () => ask(signal)));
   }
 }
 
-/** Who has it here with a hold alone. */
-function heldIn(context: object): { key: VolumeKey; users: { allocId: string; hold: number }[] } {
+/** Who has a volume here with a hold alone. */
+interface HeldMount {
+  address: string;
+  key: VolumeKey;
+  users: { allocId: string; hold: number; isUnconfirmed: boolean }[];
+}
+
+function heldIn([address, { context }]: [address: string, view: Pick<ActorView, 'context'>]): HeldMount {
   const { key, users } = context as MountContext;
-  const held = users.flatMap(({ allocId, hold, isClaimed }) =>
-    hold === undefined || isClaimed ? [] : [{ allocId, hold }],
+  const held = users.flatMap(({ allocId, hold, isClaimed, isUnconfirmed = false }) =>
+    hold === undefined || isClaimed ? [] : [{ allocId, hold, isUnconfirmed }],
   );
-  return { key, users: held };
+  return { address, key, users: held };
 }
 
 /** The engine keeps contexts as the machines made them, but does not know their types. */

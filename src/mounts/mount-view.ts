@@ -97,13 +97,16 @@ function userStatusOf(user: MountUser): Omit<MountUserStatus, 'hostPath'> {
   return { allocId, state, readOnly, ...(message !== undefined && { message }) };
 }
 
-function messageOf({ allocId, state, isUnconfirmed, failure, tries }: MountUser): string | undefined {
-  if (isUnconfirmed && state === 'wanted') return claimUnknown(allocId);
+function messageOf({ allocId, state, isClaimed, isUnconfirmed, failure, tries }: MountUser): string | undefined {
+  if (isUnconfirmed && state === 'wanted') return isClaimed ? claimUnknown(allocId) : holdUnknown(allocId);
   return failure?.message ?? tries?.failure.message ?? (state === 'lost' ? lostStill : undefined);
 }
 
 const claimUnknown = (allocId: string): string =>
   `it is mounted once it is known that alloc ${allocId} still has its claim: the status of that alloc says what that waits for`;
+
+const holdUnknown = (allocId: string): string =>
+  `it is mounted again once the agent that leads has answered that the volume is still held here for alloc ${allocId}`;
 
 const lostStill = 'it is mounted again once that is asked for: prepare its alloc, or see stagecraft mount retry';
 

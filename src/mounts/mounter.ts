@@ -85,7 +85,11 @@ export class Mounter {
       const published = await claims.publish(mount.key, publishing, { signal: given });
       // Given up, its hold may be released by now.
       given.throwIfAborted();
-      return mounting.bring({ ...mount, isClaimed: false }, published, { signal: given });
+      const used = { ...mount, isClaimed: false };
+      await mounting.use(used, published);
+      // Whoever took the hold before this was committed found no mount to end.
+      void holds.lookAt(mount.key);
+      return mounting.mounted(used, published, { signal: given });
     };
     return this.#desk.within({ timeoutMs, signal }, asked, (given) => holds.mounting(asked, given, work));
   }
@@ -189,6 +193,7 @@ export class Mounter {
         const published = await claims.publish(key, { ...mounting.publishing(mount), hold: allocId }, { signal });
         signal.throwIfAborted();
         await mounting.use(mount, published);
+        void holds.lookAt(key);
       }),
     );
   }

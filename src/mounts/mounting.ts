@@ -122,9 +122,14 @@ export class Mounting {
   }
 
   /** Mounts what is published. @throws StagecraftError as `mount` */
-  async bring(mount: UsedMount, published: PublishedVolume, { signal, tell }: Following): Promise<MountInfo> {
-    const { key, allocId, capability, readOnly } = mount;
+  async bring(mount: UsedMount, published: PublishedVolume, following: Following): Promise<MountInfo> {
     await this.use(mount, published);
+    return this.mounted(mount, published, following);
+  }
+
+  /** Resolves when what was asked for is mounted. @throws StagecraftError as `mount` */
+  async mounted(mount: UsedMount, published: PublishedVolume, { signal, tell }: Following): Promise<MountInfo> {
+    const { key, allocId, capability, readOnly } = mount;
     const reached = (now: MountContext): true | undefined => {
       const user = userOf(now, allocId);
       tell?.(mountTrouble(now)?.message ?? null);

@@ -7,8 +7,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import type { ProcessIdentity } from '../../machines/task-types.js';
+import { oneAtATime } from '../engine/one-at-a-time.js';
 import { bootId } from '../host/boot-id.js';
-import { oneAtATime } from './one-at-a-time.js';
 
 /** Marks every process of a task, whichever run it belongs to. */
 export const taskVariable = 'STAGECRAFT_TASK';

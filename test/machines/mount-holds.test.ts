@@ -62,4 +62,29 @@ describe('holds in the mount machine', () => {
     scene.actor.send({ type: 'mount.retry' });
     expect(scene.states()).to.deep.equal(['a failed']);
   });
+
+  it('N3 lost while the agent was away: staged again only once its hold is known to be kept', async () => {
+    const scene = await Scene.mounted('a', held(5));
+    const [{ number } = { number: 0 }] = scene.context.users;
+    const users = [{ number, is: 'missing', isMended: true }] as const;
+    const staging = [{ number: scene.context.staging.number, isMended: true }];
+    const before = scene.calls.length;
+    scene.actor.send({ type: 'mount.observed', users: [...users], staging, isStart: true });
+    expect([scene.states(), scene.calls.length]).to.deep.equal([['a wanted'], before]);
+    scene.actor.send({ type: 'mount.confirm', allocId: 'a' });
+    expect(scene.calls.slice(before)).to.deep.equal(['stage']);
+  });
+
+  it('N3 lost while the agent was away, its hold gone meanwhile: never staged again', async () => {
+    const scene = await Scene.mounted('a', held(5));
+    const [{ number } = { number: 0 }] = scene.context.users;
+    const users = [{ number, is: 'missing', isMended: true }] as const;
+    const staging = [{ number: scene.context.staging.number, isMended: true }];
+    scene.actor.send({ type: 'mount.observed', users: [...users], staging, isStart: true });
+    scene.actor.send({ type: 'mount.leave', allocId: 'a', hold: 5 });
+    await scene.answer(unpublished);
+    await scene.answer(unstaged);
+    expect(scene.calls.filter((call) => call === 'stage')).to.have.length(1);
+    expect(scene.context.unreported).to.deep.equal([{ allocId: 'a', generation: 5 }]);
+  });
 });

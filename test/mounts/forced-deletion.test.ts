@@ -1,7 +1,10 @@
 /** A volume deleted with force while it is mounted here: it is unmounted first, and whoever has it is told at once. */
 import { expect } from 'chai';
+import { localClaims } from '../../src/local-claims.js';
+import type { ClaimClient } from '../../src/mounts/claim-client.js';
 import { refusalOf } from '../refusal.js';
 import { until } from '../until.js';
+import { managerOf } from '../volumes/manager-of.js';
 import { MountHouse, many, node } from './mount-house.js';
 
 const data = { id: 'data' };
@@ -92,5 +95,26 @@ describe('deleted with force while it is mounted', () => {
       });
       return !isHere;
     });
+  });
+
+  it('V13 deleted as its mount is just about to be committed: unmounted first all the same', async () => {
+    const local = localClaims(() => managerOf(house.runtime));
+    let deleted: Promise<void> | undefined;
+    const publish: ClaimClient['publish'] = async (key, wish, options) => {
+      const published = await local.publish(key, wish, options);
+      const updates = house.runtime.volumes.updates({ from: 'now' });
+      deleted = house.runtime.volumes.delete(key, { force: true });
+      for await (const { kind } of updates) if (kind === 'hold') break;
+      for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
+      return published;
+    };
+    await house.reopen({ claims: { ...local, publish } });
+    await house.healthy();
+    const error = await refusalOf(house.runtime.mounts.mount(request));
+    expect(error.code).to.equal('ABORTED');
+    await deleted;
+    expect(undoing().slice(-2)).to.deep.equal(inOrder.slice(-2));
+    expect([house.mounted(), house.violations()]).to.deep.equal([[], []]);
+    expect(await house.runtime.volumes.get(data)).to.equal(undefined);
   });
 });

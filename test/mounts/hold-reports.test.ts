@@ -16,8 +16,8 @@ const key = { namespace: 'default', id: 'data' };
 const address = mountAddress('n', 'default', 'data');
 type Claims = HoldsOptions['claims'];
 
-/** One mount, whose reports are taken as it says. */
-function scene(given: Partial<MountContext>, claims: Partial<Claims>) {
+/** Mounts, all with the same context, whose reports are taken as it says. */
+function scene(given: Partial<MountContext>, claims: Partial<Claims>, count = 1) {
   const clock = simulatedClock();
   const context = { ...{ node: 'n', key, users: [] }, ...given };
   const asked: unknown[] = [];
@@ -31,7 +31,8 @@ function scene(given: Partial<MountContext>, claims: Partial<Claims>) {
     ask,
     peek: () => view,
     *views(prefix: string): ReturnType<Engine['views']> {
-      if (prefix === nodeOwnedPrefix('mount', 'n')) yield [address, view];
+      if (prefix !== nodeOwnedPrefix('mount', 'n')) return;
+      for (let at = 0; at < count; at += 1) yield [address, view];
     },
     observe: (observer: (notice: CommitNotice) => void) => {
       observers.push(observer);
@@ -120,5 +121,33 @@ describe('the reports of holds', () => {
     const claimed = scene({ users: [{ ...user, isClaimed: true }] }, { look: gone });
     await claimed.holds.look();
     expect([one.asked.length, other.asked.length, claimed.asked.length]).to.deep.equal([1, 0, 0]);
+  });
+
+  it('N3 its hold is kept, and that was not known since a start: what waits for that is mounted', async () => {
+    const waiting = { ...user, state: 'wanted', isUnconfirmed: true } as const;
+    const { asked, holds } = scene({ users: [waiting] }, { look: async () => ({ ...known, holds: [hold] }) });
+    await holds.look();
+    expect(asked).to.deep.equal([{ type: 'mount.confirm', allocId: 'a' }]);
+  });
+
+  it('N3 nobody answers for any of 1,000 mounts: the look ends after one time limit', async () => {
+    const { clock, asked, holds } = scene({ users: [user] }, { look: () => new Promise(() => {}) }, 1000);
+    let isOver = false;
+    void holds.look().then(() => {
+      isOver = true;
+    });
+    await clock.advance(11_000);
+    expect([isOver, asked]).to.deep.equal([true, []]);
+  });
+
+  it('N3 1,000 holds end at the same time: each mount is asked about twice at most', async () => {
+    let looks = 0;
+    const look = async (): Promise<typeof known & { holds: Hold[] }> => {
+      looks += 1;
+      return { ...known, holds: [hold] };
+    };
+    const { holds } = scene({ users: [user] }, { look }, 10);
+    await Promise.all(Array.from({ length: 1000 }, () => holds.look()));
+    expect(looks).to.be.at.most(20);
   });
 });

@@ -1,6 +1,6 @@
 /** Work that is shared by all who ask for it meanwhile. */
 import { expect } from 'chai';
-import { oneAtATime } from '../../src/tasks/one-at-a-time.js';
+import { oneAtATime } from '../../src/engine/one-at-a-time.js';
 
 describe('work that is done one time after the other', () => {
   const turn = (): Promise<void> => new Promise(setImmediate);
