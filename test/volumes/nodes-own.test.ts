@@ -138,7 +138,9 @@ describe('the node of the runtime itself', () => {
     expect((await refusalOf(status())).message).to.include(why);
     expect((await refusalOf(house.volumes.publish({ id: 'data' }, own))).message).to.include(why);
     const volume = { name: 'data', volume: { id: 'data' }, mode: 'write', taskPath: '/data' } as const;
-    const late = refusalOf(house.runtime.allocations.prepare('a1', [volume], { timeoutMs: 5_000 }));
+    // Whether this host can mount is not looked at then.
+    const limits = { timeoutMs: 5_000, wait: true };
+    const late = refusalOf(house.runtime.allocations.prepare('a1', [volume], limits));
     await house.clock.advance(5_000);
     expect((await late).message).to.include(why);
   });
