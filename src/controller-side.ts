@@ -20,6 +20,7 @@ import type { Cursor } from './engine/store.js';
 import { StoredViews } from './engine/stored-views.js';
 import type { Topics } from './engine/topics.js';
 import { messageOf, StagecraftError } from './errors.js';
+import { bootId } from './host/boot-id.js';
 import { type Leadership, leadershipOf, tellElected } from './leadership.js';
 import { type IsTasked, nodePluginsPort, pluginPort } from './plugin-port.js';
 import type { PluginRegistry } from './registry/plugin-registry.js';
@@ -141,6 +142,7 @@ export class ControllerSide {
     this.leadership = leadershipOf(this.engine);
     const witness = new UnstagedWitness({
       nodeId: runtime.nodeId,
+      bootId: bootId(),
       shownHere: options.shownHere,
       stored: new StoredViews({
         store: options.engine.store,

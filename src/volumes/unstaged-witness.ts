@@ -1,11 +1,11 @@
 /**
- * Holds a report that a node let go of a volume against what can be known of that node here: of this agent's own node the
- * kernel's mount table, of another agent's on the same store what that agent has committed of its mounts. A node that no agent
- * runs on has no witness but its reports.
+ * Compares a report that a node let go of a volume with what is known of that node here. Of this agent's own node that is the
+ * kernel's mount table, and what that can't show: calls under way, and what a plugin has staged without a mount. Of a node of
+ * another agent on the same store it is what that agent has committed. Without an agent, a node's report is all there is.
  */
 import { mountAddress } from '../../machines/addresses.js';
-import type { MountContext } from '../../machines/mount-types.js';
-import { isStagingOwed } from '../../machines/mount-work.js';
+import type { MountContext, MountUser } from '../../machines/mount-types.js';
+import { isBeingPublished, isBeingStaged, isStagingOwed } from '../../machines/mount-work.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
 import type { ActorView } from '../engine/engine.js';
 
@@ -18,6 +18,8 @@ export interface SaidGone {
 
 export interface UnstagedWitnessOptions {
   nodeId: string;
+  /** Of this boot of the host: nothing is staged any more of one before. */
+  bootId: string;
   /** Paths where the kernel of this host shows the volume. @throws StagecraftError HOST_UNFIT: that can't be read */
   shownHere(key: VolumeKey, allocId?: string): Promise<string[]>;
   /** Reads what is committed of any actor. */
@@ -33,20 +35,56 @@ export class UnstagedWitness {
 
   /** Why it can't be gone, and what to do; undefined: nothing here says otherwise. */
   async contradicts({ nodeId, key, allocId }: SaidGone): Promise<string | undefined> {
-    if (nodeId === this.#options.nodeId) {
-      const paths = await this.#options.shownHere(key, allocId);
-      if (paths.length === 0) return undefined;
-      const advice = 'the agent reports it by itself once that is unmounted: release its allocs, or see mount list';
-      return `node ${nodeId} is this agent's own, and its kernel still shows the volume at ${paths.join(', ')}; ${advice}`;
-    }
     const view = await this.#options.stored.read(mountAddress(nodeId, key.namespace, key.id));
     // The engine keeps contexts as the machines made them, but does not know their types.
-    const users = view && usersIn(view.context as MountContext, allocId);
+    const mount = view?.context as MountContext | undefined;
+    if (nodeId === this.#options.nodeId) return this.#contradictsHere({ nodeId, key, allocId }, mount);
+    const users = mount && usersIn(mount, allocId);
     if (!users) return undefined;
     const advice = `that agent reports it by itself once it is unmounted there; if node ${nodeId} is lost, fence it`;
     return `the agent of node ${nodeId} has it ${users}; ${advice}`;
   }
+
+  /** The record comes first: a call that is over by then has left a mount that the kernel shows. */
+  async #contradictsHere(
+    { nodeId, key, allocId }: SaidGone,
+    mount: MountContext | undefined,
+  ): Promise<string | undefined> {
+    const own = `node ${nodeId} is this agent's own`;
+    const reports = 'the agent reports it by itself once that is unmounted';
+    const unshown = mount && unshownIn(mount, { allocId, bootId: this.#options.bootId });
+    if (unshown) {
+      const advice = `${reports}; if its plugin can never unmount it, fence the node`;
+      return `${own}, and the volume may be ${unshown} there, which its kernel does not show; ${advice}`;
+    }
+    const paths = await this.#options.shownHere(key, allocId);
+    if (paths.length === 0) return undefined;
+    const advice = `${reports}: release its allocs, or see mount list`;
+    return `${own}, and its kernel still shows the volume at ${paths.join(', ')}; ${advice}`;
+  }
 }
+
+/** In words: what may be there though the kernel shows nothing. */
+function unshownIn(
+  mount: MountContext,
+  { allocId, bootId }: { allocId: string | undefined; bootId: string },
+): string | undefined {
+  const users = mount.users.filter(({ state }) => state !== 'failed');
+  const isMeant = (user: MountUser): boolean => allocId === undefined || user.allocId === allocId;
+  const mayCome = (user: MountUser): boolean =>
+    user.inDoubt === true || isBeingPublished(mount, user) || (user.state === 'wanted' && !user.isUnconfirmed);
+  const coming = users.filter((user) => isMeant(user) && mayCome(user)).map((user) => user.allocId);
+  const staging = isStagedUnshown(mount, bootId) ? 'staged' : undefined;
+  if (coming.length > 0) return [staging, `mounted for alloc ${coming.join(', ')}`].filter(Boolean).join(', or ');
+  return users.every(isMeant) ? staging : undefined;
+}
+
+/** What a call in doubt has staged may still come; what a plugin has staged without a mount, only it knows. */
+const isStagedUnshown = (mount: MountContext, bootId: string): boolean => {
+  const { state, found } = mount.staging;
+  const isOfThisBoot = mount.bootId === bootId;
+  return isBeingStaged(mount) || state === 'doubtful' || (state === 'staged' && !found && isOfThisBoot);
+};
 
 /** In words. @returns undefined where the agent has nothing of it */
 function usersIn(mount: MountContext, allocId: string | undefined): string | undefined {

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { mountAddress } from '../../machines/addresses.js';
 import type { MountUser } from '../../machines/mount-types.js';
+import { bootId } from '../../src/host/boot-id.js';
 import { UnstagedWitness } from '../../src/volumes/unstaged-witness.js';
 import { refusalOf } from '../refusal.js';
 import { MountHouse, many, node } from './mount-house.js';
@@ -48,11 +49,73 @@ describe('a report about the own node', () => {
   });
 });
 
+describe('a report about the own node that its kernel can not tell', () => {
+  let house: MountHouse;
+  beforeEach(async () => {
+    house = await MountHouse.start({ attach: true });
+    await house.make('data', many);
+  });
+  afterEach(() => house.end());
+
+  it('C6 as the volume is being staged: refused, and nothing is detached', async () => {
+    house.driver.script('NodeStageVolume', { delayMs: 1_000 });
+    const prepared = house.runtime.allocations.prepare('web', [house.wanted('data', many)]).catch(() => {});
+    await house.driver.waitForCall('NodeStageVolume');
+    const generation = (await house.runtime.volumes.get(data))?.claims[0]?.generation ?? 0;
+    await house.runtime.volumes.release(data, 'web');
+    for (const report of [{ claimGeneration: generation }, { claimGeneration: generation, allocId: 'web' }]) {
+      const error = await refusalOf(house.runtime.nodes.reportUnstaged(node, data, report));
+      expect(error.code).to.equal('VOLUME_IN_USE');
+      expect(error.message).to.contain('may be staged').and.to.contain('fence');
+    }
+    await prepared;
+    await house.runtime.allocations.release('web');
+    expect([house.mounted(), house.violations()]).to.deep.equal([[], []]);
+  });
+
+  const found = { device: '8:0', root: '/' };
+  const user = (allocId: string, more: Partial<MountUser> = {}): Partial<MountUser> => ({
+    ...{ allocId, state: 'published' },
+    ...more,
+  });
+  const is = (state: string, more: object = {}) => ({ staging: { state, number: 1, ...more }, bootId: bootId() });
+  for (const [situation, context, allocId, told] of [
+    [
+      'unmounted, though its agent has it for mounted',
+      { users: [user('x')], ...is('staged', { found }) },
+      'x',
+      undefined,
+    ],
+    [
+      'it may be mounted',
+      { users: [user('x', { inDoubt: true })], ...is('staged', { found }) },
+      'x',
+      'mounted for alloc x',
+    ],
+    ['it may be staged', { users: [], ...is('doubtful') }, 'x', 'staged'],
+    ['staged by a plugin that shows nothing', { users: [user('x')], ...is('staged') }, 'x', 'staged'],
+    ['so staged for another alloc', { users: [user('y')], ...is('staged') }, 'x', undefined],
+    ['so staged before the host was booted', { users: [user('x')], ...is('staged'), bootId: 'b' }, 'x', undefined],
+    ['not staged', { users: [user('x', { state: 'failed' })], ...is('none') }, 'x', undefined],
+  ] as const) {
+    it(`C6 ${situation}: ${told ? 'refused' : 'taken'}`, async () => {
+      const witness = new UnstagedWitness({
+        ...{ nodeId: 'a', bootId: bootId() },
+        shownHere: async () => [],
+        stored: { read: async () => ({ seq: 1, state: 'published', context: { work: null, ...context } }) },
+      });
+      const why = await witness.contradicts({ nodeId: 'a', key, allocId });
+      if (told === undefined) expect(why).to.equal(undefined);
+      else expect(why).to.contain(`may be ${told}`).and.to.contain('fence');
+    });
+  }
+});
+
 describe('a report about the node of another agent on the same store', () => {
   const user = (allocId: string, state: MountUser['state']): Partial<MountUser> => ({ allocId, state });
   const witness = (context: object | undefined) =>
     new UnstagedWitness({
-      nodeId: 'a',
+      ...{ nodeId: 'a', bootId: bootId() },
       shownHere: async () => [],
       stored: {
         read: async (address) => {
