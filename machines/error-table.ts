@@ -168,7 +168,7 @@ const rows = {
     http: 409,
     isRetryable: true,
     when: 'the volume or snapshot is on another host, whose agent alone can call the plugin for it; the message names that node',
-    todo: 'ask again once the agent of that node leads; see [volumes on one host](volumes.md#volumes-on-one-host)',
+    todo: 'ask again once the agent of that node leads; where that host is gone for good, delete it with force. See [volumes on one host](volumes.md#volumes-on-one-host)',
   },
   VOLUME_NOT_CONFIRMED: {
     http: 409,
@@ -253,8 +253,8 @@ const rows = {
   },
   PLUGIN_LACKS: {
     http: 409,
-    when: 'the plugin does not offer what is asked for; the capability is named',
-    todo: 'ask for something else, or take another plugin',
+    when: 'the plugin does not offer what is asked for; the capability is named. Not final: it has made the volume, and lacks it only on the host of the agent that leads',
+    todo: 'ask for something else, or take another plugin. Not final: run the plugin with its controller service there',
   },
   SECRETS_UNAVAILABLE: {
     http: 503,

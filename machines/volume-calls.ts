@@ -14,6 +14,8 @@ export interface VolumeCall {
   driver?: string;
   /** The only node whose agent makes the call; absent: none is known. */
   home?: string;
+  /** It was not made here, but taken over. */
+  isExternal?: true;
   /** Where the volume can be used, while its home is not known. */
   topology?: Segments[];
 }
@@ -67,12 +69,13 @@ const mustSpec = ({ spec }: VolumeContext): VolumeSpec => {
 };
 
 const callOf = (context: VolumeContext): VolumeCall => {
-  const { plugin, secrets } = mustSpec(context);
+  const { plugin, secrets, external } = mustSpec(context);
   const { home, csi, driver } = context;
   const topology = csi?.accessibleTopology ?? [];
   return {
     ...{ plugin, secrets, isForced: context.deletion?.force === true },
     ...(driver && { driver }),
+    ...(external && { isExternal: true as const }),
     ...(home ? { home } : topology.length > 0 && { topology }),
   };
 };

@@ -53,7 +53,7 @@ export class Homes {
     if (why === undefined) return found;
     throw new StagecraftError(
       'VOLUME_ELSEWHERE',
-      `${what}: ${why}; what is made of it is made there, so ask again then`,
+      `${what}: ${why}; copies and snapshots of it are made there, too: ask again then`,
     );
   }
 
@@ -85,12 +85,13 @@ export class Homes {
   async find(plugin: string, topology: Segments[]): Promise<string> {
     const [node, ...others] = await this.#options.nodesAt(plugin, topology);
     if (node !== undefined && others.length === 0) return node;
-    const places = topology.map((segments) => JSON.stringify(segments)).join(' or ') || 'anywhere';
-    const fits = node === undefined ? 'no known node' : `nodes ${[node, ...others].join(', ')}`;
+    const places = topology.map((segments) => JSON.stringify(segments)).join(' or ');
+    const where = places ? `it can be used at ${places}` : 'it can be used anywhere';
+    const fits = node === undefined ? 'no known node is there' : `nodes ${[node, ...others].join(', ')} are there`;
     throw new StagecraftError(
       'VOLUME_ELSEWHERE',
-      `plugin '${plugin}' has other volumes on each host, and it is not known which host has this one: ${fits} fits where ` +
-        `it can be used (${places}); remove the nodes that are gone, or delete it with force`,
+      `plugin '${plugin}' has other volumes on each host, and it is not known which host has this one: ${where}, and ` +
+        `${fits}; remove the nodes that are gone, or delete it with force`,
     );
   }
 

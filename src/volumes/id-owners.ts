@@ -143,7 +143,7 @@ export class IdOwners {
     const why = advice ?? (isGoing ? 'that is being deleted' : 'each needs an id of its own');
     const message =
       `plugin '${plugin}' answered with the id '${csiId}', which ${name} has: ${why}. ` +
-      'That one keeps it; to delete this one deletes nothing at the plugin';
+      'The other one keeps it. To delete this one is safe: nothing is deleted at the plugin';
     return { code: idTaken, message, final: !isGoing };
   }
 

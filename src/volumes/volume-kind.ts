@@ -65,14 +65,24 @@ function inUse({ pluginCapabilities }: PluginSight, nodeIds: string[]): CallFail
   return { code: 'VOLUME_IN_USE', message, final: false };
 }
 
-/** What a plugin has made by a call is there until it is deleted by one: this instance may have no controller service. */
-function undeletable({ capabilities }: PluginSight, { csiId }: MadeCall, address: string): CallFailure | undefined {
-  if (capabilities?.has('CREATE_DELETE_VOLUME') || csiId === ownId(address)) return undefined;
+/**
+ * The instance of the plugin on this host may be without a controller service, or offer less than the one that has made the
+ * volume: it does not say then that nothing has to be called.
+ */
+const madeElsewhere = ({ isExternal, csiId }: MadeCall, address: string, lacks: string): CallFailure | undefined => {
+  // One that no call has made has the id that its user gave.
+  if (isExternal || csiId === ownId(address)) return undefined;
   const message =
-    'the plugin does not offer CREATE_DELETE_VOLUME on this host, but has made this volume: it is deleted once the agent ' +
-    'that leads has the plugin with its controller service';
+    `the plugin has made this volume, but has no ${lacks} on this host: the call is made once the agent that leads has ` +
+    'the plugin with that';
   return { code: 'PLUGIN_LACKS', message, final: false };
-}
+};
+
+const noDeletion = ({ capabilities }: PluginSight, input: MadeCall, address: string): CallFailure | undefined =>
+  capabilities?.has('CREATE_DELETE_VOLUME') ? undefined : madeElsewhere(input, address, 'CREATE_DELETE_VOLUME');
+
+const noService = ({ hasService }: PluginSight, input: MadeCall, address: string): CallFailure | undefined =>
+  hasService ? undefined : madeElsewhere(input, address, 'controller service');
 
 /** The id of the volume, as its user has given it. */
 const ownId = (address: string): string => addressParts(address)[2] ?? '';
@@ -129,7 +139,7 @@ export function volumeKind({ controller, calls, timeoutMs, ids, hindered }: Volu
       }),
       deleteVolume: effect<MadeCall, null>(
         (input, address) => ({
-          hindrance: (sight) => undeletable(sight, input, address),
+          hindrance: (sight) => noDeletion(sight, input, address),
           without: isUnoffered('CREATE_DELETE_VOLUME'),
           already: null,
           call: async (client, bounds, sight) => {
@@ -139,8 +149,9 @@ export function volumeKind({ controller, calls, timeoutMs, ids, hindered }: Volu
         }),
         ['createVolume'],
       ),
-      controllerPublish: effect<PublishCall, { publishContext: Record<string, string> }>((input) => ({
+      controllerPublish: effect<PublishCall, { publishContext: Record<string, string> }>((input, address) => ({
         attaches: true,
+        hindrance: (sight) => noService(sight, input, address),
         refusal: (sight) => modeRefusal(sight, [input.capability]),
         without: (sight) =>
           isUnoffered('PUBLISH_UNPUBLISH_VOLUME')(sight) === null ? { publishContext: {} } : undefined,
@@ -152,11 +163,13 @@ export function volumeKind({ controller, calls, timeoutMs, ids, hindered }: Volu
         },
       })),
       controllerUnpublish: effect<UnpublishCall, null>(
-        ({ csiId, csiNodeId }) => ({
+        (input, address) => ({
           attaches: true,
+          hindrance: (sight) => noService(sight, input, address),
           without: isUnoffered('PUBLISH_UNPUBLISH_VOLUME'),
           already: null,
           call: async (client, bounds) => {
+            const { csiId, csiNodeId } = input;
             await controller.controllerUnpublish(client, { csiId, csiNodeId }, bounds);
             return null;
           },

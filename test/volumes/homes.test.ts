@@ -176,6 +176,24 @@ describe('volumes that are on one host', () => {
     expect((await two.volumes.get(data))?.leftovers?.map(({ what }) => what)).to.deep.equal(['created']);
   });
 
+  it('V5 published by a call, and the leader has no controller service: it is not said to be detached', async () => {
+    await first({});
+    await one.volumes.create(spec('data'));
+    await one.runtime.nodes.report({ id: 'node-1', plugins: [{ name: pluginName, nodeId: 'csi-1' }] });
+    await one.volumes.publish(data, 'node-1');
+    two.plugin.pluginCapabilities = [];
+    await then({});
+    two.volumes.unpublish(data, 'node-1').catch(() => {});
+    await two.rest();
+    const { error, publications } = (await two.volumes.get(data)) ?? {};
+    expect(error?.code).to.equal('PLUGIN_LACKS');
+    expect(publications?.['node-1']?.state).to.equal('pending-unpublish');
+    await two.runtime.close();
+    await one.open();
+    await one.clock.advance(200_000);
+    expect(one.plugin.told().slice(2)).to.deep.equal(['ControllerUnpublishVolume csi-1: OK']);
+  });
+
   it('D4 an id that the plugin of each host gives is of two volumes; of one made before homes, of that alone', async () => {
     one.plugin.keeps('vol-7');
     two.plugin.keeps('vol-7');
