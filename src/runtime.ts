@@ -179,6 +179,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     topics: retention.topicEvents ? { keep: retention.topicEvents } : {},
     lease: { ...lease, name: `node/${nodeId}`, covers },
     elsewhere: { append: (address, message) => controllerSide.engine.append(address, message) },
+    troubleElsewhere: (forMs) => controllerSide.engine.storeTrouble(forMs),
     kinds: [
       registryKind(dataDir, () => engine, { drain }),
       ...pluginKinds({ ...times, clients, clock, asked, checked }),

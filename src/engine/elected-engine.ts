@@ -156,6 +156,11 @@ export class ElectedEngine implements ActorDoor, Inbox {
     });
   }
 
+  /** What is wrong with the store, as far as whoever leads, or reads what others wrote, can tell. */
+  storeTrouble(forMs?: number): Error | undefined {
+    return this.#engine.storeTrouble(forMs) ?? this.#options.stored.trouble(forMs);
+  }
+
   /** The engine of this term. @throws StagecraftError NOT_LEADER, naming who leads */
   leader(): Engine {
     if (this.#refusal) throw this.#refusal;

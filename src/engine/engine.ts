@@ -50,6 +50,8 @@ export interface EngineOptions {
     /** Told, while it is held, that another one was refused it and wants it. */
     wanted?(): void;
   };
+  /** What another engine of this process says of the same store. */
+  troubleElsewhere?(forMs?: number): Error | undefined;
   /** Takes the messages to addresses that the lease does not cover; default: they stay owed. */
   elsewhere?: Inbox;
   policy?: Partial<ActorPolicy>;
@@ -100,6 +102,7 @@ export class Engine implements Inbox {
   readonly #inUse: InUse | undefined;
   readonly #covers: (address: string) => boolean;
   readonly #elsewhere: Inbox | undefined;
+  readonly #troubleElsewhere: EngineOptions['troubleElsewhere'];
   readonly #actors: Actors;
   readonly #stop = new AbortController();
   readonly #redelivery: Redelivery;
@@ -131,6 +134,7 @@ export class Engine implements Inbox {
     this.topics =
       options.topics instanceof Topics ? options.topics : new Topics(store, clock, { ...options.topics, logger });
     this.#elsewhere = options.elsewhere;
+    this.#troubleElsewhere = options.troubleElsewhere?.bind(options);
     this.#deliveries = new Deliveries({ store, clock, logger, topics: this.topics, inbox: this });
     this.#redelivery = new Redelivery({
       store,
@@ -242,7 +246,7 @@ export class Engine implements Inbox {
         const message = `'${event.type}' is XState's own: send an event of the machine`;
         throw new StagecraftError('INVALID_ARGUMENT', message, { address });
       }
-      if (signal?.aborted) throw givenUp(address, 'refused', signal.reason);
+      if (signal?.aborted) throw givenUp({ address, outcome: 'refused', reason: signal.reason }, this.#store);
       const actor = this.#actors.demand(address);
       const request: Request = {
         kind: 'request',
@@ -338,7 +342,7 @@ export class Engine implements Inbox {
 
   /** What is wrong with the store where it answers nothing, or has left a call unanswered for that long; absent: nothing. */
   storeTrouble(forMs?: number): Error | undefined {
-    return this.#store.trouble(forMs);
+    return this.#store.trouble(forMs) ?? this.#troubleElsewhere?.(forMs);
   }
 
   /** Since when the store gives no answer, milliseconds since the epoch; absent while it does. */

@@ -36,9 +36,14 @@ export class StoredViews {
     const load = (): Promise<StoredRecord | undefined> =>
       answered(this.#store.load(address), `the store can't read ${address} now`);
     const record = await unlessAborted(signal, load).catch((error: unknown) => {
-      throw signal.aborted ? givenUp(address, 'refused', signal.reason) : error;
+      throw signal.aborted ? givenUp({ address, outcome: 'refused', reason: signal.reason }, this.#store) : error;
     });
     return record && this.#viewOf(record);
+  }
+
+  /** What is wrong with the store, as it answers here. */
+  trouble(forMs?: number): Error | undefined {
+    return this.#store.trouble(forMs);
   }
 
   /** In the order of addresses. @throws StagecraftError as `read` */

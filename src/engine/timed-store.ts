@@ -15,7 +15,7 @@ export interface TimedStore extends Store {
 }
 
 /** A call that waits longer than this is one that a store which is well would have answered. */
-const longMs = 1_000;
+export const longMs = 1_000;
 
 export interface TimedStoreOptions {
   clock: Clock;

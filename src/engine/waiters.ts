@@ -1,5 +1,5 @@
 /** Those who wait until something is so, by the address that it concerns: of them, a commit concerns few. */
-import { onAbort } from '../abort.js';
+import { onAbort, TimeOver } from '../abort.js';
 import type { Clock } from './clock.js';
 
 export interface WaitLimits {
@@ -36,8 +36,10 @@ export class Waiters {
    */
   until<T>(address: string, reached: () => T | undefined, limits?: WaitLimits): Promise<T> {
     return new Promise((resolve, reject) => {
-      if (limits?.signal?.aborted) throw limits.failed('ABORTED', givenUp);
+      let isOver = false;
+      let unsubscribe: (() => void) | undefined;
       const end = (settle: () => void): void => {
+        isOver = true;
         stop();
         cancel?.();
         unsubscribe?.();
@@ -57,12 +59,13 @@ export class Waiters {
         attempt(() => {
           throw limits?.failed(code, why);
         });
-      const aborted = (): void => inVain('ABORTED', givenUp);
+      const aborted = (reason: unknown): void =>
+        reason instanceof TimeOver ? inVain('TIMEOUT', reason.message) : inVain('ABORTED', givenUp);
       const late = (): void => inVain('TIMEOUT', `${limits?.timeoutMs} ms have passed`);
-      const cancel = limits?.timeoutMs === undefined ? undefined : limits.clock.after(limits.timeoutMs, late);
-      const unsubscribe = limits?.signal && onAbort(limits.signal, aborted);
       const stop = this.add(address, look);
-      look();
+      const cancel = limits?.timeoutMs === undefined ? undefined : limits.clock.after(limits.timeoutMs, late);
+      unsubscribe = limits?.signal && onAbort(limits.signal, aborted);
+      if (!isOver) look();
     });
   }
 

@@ -10,7 +10,7 @@ import type { Failure } from '../../machines/host.js';
 import type { MountContext } from '../../machines/mount-types.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
 import { byAddress } from '../engine/by-address.js';
-import type { Clock } from '../engine/clock.js';
+import { type Clock, pause } from '../engine/clock.js';
 import { asData } from '../engine/data.js';
 import type { ActorView, Engine } from '../engine/engine.js';
 import { cursorOf, type FollowOptions } from '../engine/topics.js';
@@ -24,6 +24,7 @@ import {
   type WaitOptions,
   waitSchema,
 } from '../requests/await-options.js';
+import { inTime } from '../requests/limited.js';
 import { allocsTopic } from './alloc-kind.js';
 import { type AllocStatus, allocContextOf, allocStateOf, allocStatusOf, allWaitsOf, reasonsOf } from './alloc-view.js';
 import type { ClaimClient } from './claim-client.js';
@@ -106,7 +107,8 @@ export class Allocations {
     const untilMs = limitMs === undefined ? null : clock.now() + limitMs;
     const leave = this.#enter(address);
     try {
-      await engine.ask(address, { type: 'alloc.prepare', volumes, untilMs, bootId, wait });
+      const request = { type: 'alloc.prepare', volumes, untilMs, bootId, wait };
+      await inTime(clock, { timeoutMs: limitMs, signal }, (limit) => engine.ask(address, request, { signal: limit }));
       const isStanding = this.#isIn(address, 'prepared');
       if (isStanding) await this.#options.compare(volumes.map(({ volume }) => volume));
       if (this.#isLost(address)) await engine.ask(address, { type: 'alloc.recover', isNewBoot: false });
@@ -221,13 +223,31 @@ export class Allocations {
       // Whoever waits no more for what was prepared before takes nothing from it.
       if (seen.isDecided || areOthers || this.#refusal || !view || this.#isIn(address, 'recovering')) throw error;
       const failure = (signal?.aborted ? givenUpIn : lateIn)({ allocId: id, waits: allWaitsOf(this.#statusOf(view)) });
-      await engine.ask(address, { type: 'alloc.abort', failure });
+      const aborted = this.#abort(address, failure);
+      const trouble = engine.storeTrouble();
+      if (trouble) throw undoneLater(address, failure, trouble);
+      await aborted;
       try {
         // It may have been prepared meanwhile: nobody has it without knowing.
         return await this.#waits.until({ ...awaited, goal: 'undone', timeoutMs: undoingMs });
       } catch (error) {
         if (seen.isDecided || this.#refusal) throw error;
         throw failedWith(address, failure, '; it is being undone still');
+      }
+    }
+  }
+
+  /** Has what was begun undone: asked again until the store takes that. */
+  async #abort(address: string, failure: Failure): Promise<void> {
+    const { engine, clock } = this.#options;
+    for (;;) {
+      try {
+        await engine.ask(address, { type: 'alloc.abort', failure });
+        return;
+      } catch (error) {
+        // What is refused for another reason is over, or goes on in another runtime.
+        if (!isStoreAway(error)) return;
+        await pause(clock, abortAgainMs);
       }
     }
   }
@@ -253,7 +273,14 @@ export class Allocations {
     const message = `alloc ${id} was released before it was prepared`;
     this.#openModes.end(address, new StagecraftError('ABORTED', message, { address }));
     if (!engine.has(address)) return;
-    await engine.ask(address, { type: 'alloc.release' });
+    const { standing, ...own } = waiting;
+    await inTime(this.#options.clock, own, (limit) => this.#released(id, { standing, signal: limit }));
+  }
+
+  async #released(id: string, waiting: AwaitOptions & { standing: string | undefined }): Promise<void> {
+    const { engine } = this.#options;
+    const address = this.#addressOf(id);
+    await engine.ask(address, { type: 'alloc.release' }, { signal: waiting.signal });
     const reached = (view: ActorView): true | undefined => {
       if (allocStateOf(view.state) === 'releasing') return undefined;
       throw new StagecraftError('ABORTED', `alloc ${id} was prepared again before it was released`, { address });
@@ -354,6 +381,9 @@ interface Caller {
   leave(): boolean;
 }
 
+/** How soon the store is asked again to take what undoes an alloc. */
+const abortAgainMs = 1_000;
+
 /** How long a caller whose time is over waits for what was begun to be undone. */
 const undoingMs = 1_000;
 
@@ -370,6 +400,15 @@ function preparedIn(address: string, { state, context }: ActorView): AllocMount[
   if (still.length > 0) throw failedWith(address, failure, `; it is being undone still (${still.join('; ')})`);
   return undefined;
 }
+
+const isStoreAway = (error: unknown): boolean => error instanceof StagecraftError && error.code === 'STORE_UNAVAILABLE';
+
+const undoneLater = (address: string, { message }: Failure, cause: Error): StagecraftError =>
+  new StagecraftError(
+    'STORE_UNAVAILABLE',
+    `${message}; the store gives no answer (${cause.message}): what was begun is undone once it does`,
+    { address, outcome: 'unknown', cause },
+  );
 
 const failedWith = (address: string, { code, message, ...details }: Failure, still = ''): StagecraftError =>
   new StagecraftError(code, `${message}${still}`, { ...details, address });

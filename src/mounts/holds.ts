@@ -21,7 +21,7 @@ import { sideBySide } from './side-by-side.js';
 
 export interface HoldsOptions {
   nodeId: string;
-  engine: Pick<Engine, 'views' | 'peek' | 'ask' | 'observe'>;
+  engine: Pick<Engine, 'views' | 'peek' | 'ask' | 'observe' | 'storeTrouble'>;
   desk: MountDesk;
   claims: Pick<ClaimClient, 'look' | 'holdReleased'>;
   clock: Clock;
@@ -185,10 +185,12 @@ export class Holds {
 
   /** Of an alloc that has nothing here any more. Resolves when whoever has the volumes keeps no hold of it. */
   async released(use: Use, given: Given): Promise<void> {
-    const { claims, clock, nodeId } = this.#options;
+    const { claims, clock, nodeId, engine } = this.#options;
     const { key, allocId } = use;
     const { signal } = given;
-    const patience = { clock, ...given, mayGoWell: isRetryable };
+    // Without the store no hold is released, whoever has the volumes.
+    const mayGoWell = (error: unknown): boolean => isRetryable(error) && !engine.storeTrouble();
+    const patience = { clock, ...given, mayGoWell };
     await this.reported(use, signal);
     // A runtime that was killed as it mounted, or gave up, may have left one that its mount does not know of.
     const holds = await insistent(patience, () => this.#holdsOf(key, signal));
@@ -200,7 +202,9 @@ export class Holds {
 
   /** Whoever hears that it could not be mounted finds its hold released, where whoever has the volumes answers. */
   async #failed(use: Use, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, engine, desk } = this.#options;
+    // Where nothing is here, or the store is away, there is nothing to wait for.
+    if (!desk.contextAt(use.key) || engine.storeTrouble()) return;
     const failed = (): Error => new Error(`no answer within ${limitMs} ms`);
     const limits = { clock, timeoutMs: limitMs, signal, failed, end: this.#stop.signal };
     await limited(limits, (given) => this.reported(use, given)).catch(() => {});

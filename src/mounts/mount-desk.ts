@@ -10,6 +10,7 @@ import type { VolumeKey } from '../../machines/volume-types.js';
 import { unlessAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
+import { troubleMs } from '../engine/store-patience.js';
 import { type ErrorCode, StagecraftError } from '../errors.js';
 import { ActorWaits } from '../requests/actor-waits.js';
 import type { AwaitOptions } from '../requests/await-options.js';
@@ -98,7 +99,15 @@ export class MountDesk {
       const late = `${timeoutMs} ms have passed before ${nameOf(key)} was done with for alloc ${allocId}`;
       const why = code === 'TIMEOUT' ? late : 'the wait was given up';
       const message = `${why}${this.#troubleAt(key) || because(trouble?.())}; what was begun stands: see mounts.list()`;
-      return new StagecraftError(code, message, { address: this.addressOf(key) });
+      const address = this.addressOf(key);
+      const cause = code === 'TIMEOUT' ? this.#engine.storeTrouble(troubleMs(timeoutMs)) : undefined;
+      return cause
+        ? new StagecraftError('STORE_UNAVAILABLE', `${message}; ${cause.message}`, {
+            address,
+            outcome: 'unknown',
+            cause,
+          })
+        : new StagecraftError(code, message, { address });
     };
     return limited({ clock: this.#clock, timeoutMs, signal, failed, end: this.#end.signal }, (given) =>
       unlessAborted(given, () => work(given)),

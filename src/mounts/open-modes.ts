@@ -5,6 +5,8 @@
 import type { AllocVolume } from '../../machines/alloc-types.js';
 import { unlessAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
+import type { Engine } from '../engine/engine.js';
+import { troubleMs } from '../engine/store-patience.js';
 import { type ErrorCode, isRetryable, StagecraftError } from '../errors.js';
 import { limited } from '../requests/limited.js';
 import type { ClaimClient, KnownVolume } from './claim-client.js';
@@ -15,6 +17,7 @@ export interface OpenModesOptions {
   node: string;
   claims: Pick<ClaimClient, 'look'>;
   clock: Clock;
+  engine: Pick<Engine, 'storeTrouble'>;
 }
 
 /** For whom it is, and how long. */
@@ -48,7 +51,7 @@ export class OpenModes {
       ),
     );
     if (known.every(hasModes)) return known;
-    const { claims, node, clock } = this.#options;
+    const { claims, node, clock, engine } = this.#options;
     const { allocId, address, timeoutMs, signal } = of;
     const waits = new Map<string, string>();
     const failed = (code: ErrorCode): StagecraftError => {
@@ -56,15 +59,24 @@ export class OpenModes {
       const reasons = [...waits].map(([name, reason]) => `${name}: ${reason}`).join('; ');
       const still = reasons === '' ? '' : ` (${reasons})`;
       const message = `${why} before the volumes of alloc ${allocId} were looked up${still}: nothing was begun`;
-      return new StagecraftError(code, message, { address });
+      const cause = code === 'TIMEOUT' ? engine.storeTrouble(troubleMs(timeoutMs)) : undefined;
+      return cause
+        ? new StagecraftError('STORE_UNAVAILABLE', `${message}; ${cause.message}`, {
+            address,
+            outcome: 'refused',
+            cause,
+          })
+        : new StagecraftError(code, message, { address });
     };
     const filled = async (one: AskedVolume, given: AbortSignal): Promise<AskedVolume> => {
       const tell = (reason: string | null): unknown =>
         reason === null ? waits.delete(one.name) : waits.set(one.name, reason);
       const look = (): Promise<KnownVolume> => claims.look(one.volume, { nodeId: node }, { signal: given });
-      const { capabilities } = await insistent({ clock, signal: given, tell, mayGoWell: isRetryable }, look);
+      const { capabilities } = await insistent({ clock, signal: given, tell, mayGoWell }, look);
       return withModes(one, capabilities);
     };
+    // Without the store nothing can be prepared, whoever has the volumes.
+    const mayGoWell = (error: unknown): boolean => isRetryable(error) && !engine.storeTrouble();
     const end = new AbortController();
     this.#underWay.set(end, address);
     try {

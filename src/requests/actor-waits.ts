@@ -57,7 +57,8 @@ export class ActorWaits {
     const { engine, clock } = this.#options;
     const { address, name, goal } = awaited;
     // At rest it may have left memory already.
-    if (!engine.has(address)) await engine.read(address).catch((error: unknown) => this.#unreadable(error, awaited));
+    if (!engine.has(address))
+      await engine.read(address, signal).catch((error: unknown) => this.#unreadable(error, awaited));
     const unfinished = (code: ErrorCode, why: string): StagecraftError => this.#unfinished(code, why, awaited);
     const look = (): T | undefined => {
       const view = this.#seen(awaited);

@@ -1,6 +1,7 @@
 /** Work that is given up: when its time is over, when its caller gives it up, and at the end of the runtime. */
-import { onAbort } from '../abort.js';
+import { onAbort, TimeOver } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
+import type { AwaitOptions } from './await-options.js';
 
 export interface Limits {
   clock: Clock;
@@ -12,6 +13,27 @@ export interface Limits {
   failed(code: 'TIMEOUT' | 'ABORTED'): Error;
   /** Gives it up for its own reason. */
   end: AbortSignal;
+}
+
+/**
+ * A request within its caller's time. `work` gets what ends it, whose reason is a TimeOver or the caller's own; nothing
+ * where nothing ends it.
+ */
+export async function inTime<T>(
+  clock: Clock,
+  { timeoutMs, signal }: AwaitOptions,
+  work: (limit?: AbortSignal) => Promise<T>,
+): Promise<T> {
+  if (timeoutMs === undefined) return work(signal);
+  const limit = new AbortController();
+  const cancel = clock.after(timeoutMs, () => limit.abort(new TimeOver(timeoutMs)));
+  const unsubscribe = signal && onAbort(signal, (reason) => limit.abort(reason));
+  try {
+    return await work(limit.signal);
+  } finally {
+    cancel();
+    unsubscribe?.();
+  }
 }
 
 /**

@@ -13,6 +13,7 @@ import type { VolumeContext } from '../../machines/volume-types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
 import type { ActorView } from '../engine/engine.js';
+import { readBefore } from '../engine/store-patience.js';
 import { StagecraftError } from '../errors.js';
 import { CommittedIndex } from './committed-index.js';
 import { snapshotStateOf } from './snapshot-view.js';
@@ -92,8 +93,8 @@ export class IdOwners {
    * Does what takes over something that exists.
    * @throws StagecraftError VOLUME_EXISTS naming who has it; what the work throws
    */
-  async takingOver(address: string, id: PluginId, work: () => Promise<void>): Promise<void> {
-    await this.known();
+  async takingOver(address: string, id: PluginId, work: () => Promise<void>, limit?: AbortSignal): Promise<void> {
+    await readBefore(limit, address, () => this.known());
     const refusal = (_: string, holder: string): StagecraftError => {
       const { name, advice } = this.#describe(holder);
       const known = `plugin '${id.plugin}' knows ${name} as '${id.csiId}'`;

@@ -6,6 +6,7 @@
 import { nodeAddress } from '../../machines/addresses.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
+import { readBefore } from '../engine/store-patience.js';
 import { StagecraftError } from '../errors.js';
 import type { CommittedIndex } from './committed-index.js';
 import { decided, isOpen } from './decided.js';
@@ -26,6 +27,8 @@ export interface Admission {
   plugin: string;
   /** It takes one of the places that the plugin has there. */
   takesRoom: boolean;
+  /** Ends the wait of who asks. */
+  limit?: AbortSignal | undefined;
 }
 
 export class NodeAdmission {
@@ -46,12 +49,12 @@ export class NodeAdmission {
    * @throws StagecraftError NODE_NOT_FOUND, NODE_NOT_READY, NODE_UNFIT, NODE_FULL, and what the work throws
    */
   async within<T>(admission: Admission, work: (target: NodeTarget) => Promise<T>): Promise<T> {
-    const { nodeId, plugin, takesRoom } = admission;
+    const { address, nodeId, plugin, takesRoom, limit } = admission;
     // While a term begins it may be on its way from the store.
-    await this.#options.engine.read(nodeAddress(nodeId));
+    await this.#options.engine.read(nodeAddress(nodeId), limit);
     let target = this.#options.target(nodeId, plugin);
     while (takesRoom && target.maxVolumes !== undefined && !this.#loads.isKnown) {
-      await this.#loads.known();
+      await readBefore(limit, address, () => this.#loads.known());
       target = this.#options.target(nodeId, plugin);
     }
     // Since it was looked at nothing else has run: it is still so when this counts as let in.
@@ -106,7 +109,7 @@ export class NodeAdmission {
     plugin,
     place,
     limit,
-  }: Omit<Admission, 'takesRoom'> & { place: string; limit: number }): void {
+  }: Omit<Admission, 'takesRoom' | 'limit'> & { place: string; limit: number }): void {
     const there = this.#loads.at(place);
     if (there.has(address)) return;
     const coming = [...(this.#promised.get(place)?.keys() ?? [])].filter((other) => !there.has(other));

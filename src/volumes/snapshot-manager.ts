@@ -31,6 +31,7 @@ import {
   waitSchema,
 } from '../requests/await-options.js';
 import { keyOf, type VolumeKeyInput } from '../requests/fields.js';
+import { inTime } from '../requests/limited.js';
 import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import { groupSnapshotSort, type SnapshotSort, snapshotSort } from './snapshot-sorts.js';
 import { type Origin, volumeSources } from './snapshot-sources.js';
@@ -54,6 +55,14 @@ export interface SnapshotManagerOptions {
   secrets: SecretsProvider;
   /** Default: every volume can be worked on from everywhere. */
   homes?: Homes;
+}
+
+/** What is asked for, as far as it is checked. */
+interface AskedSnapshot {
+  key: SnapshotKey;
+  volumes: VolumeKey[];
+  rest: Omit<KnownSpec, 'plugin' | 'sources'>;
+  wait: boolean;
 }
 
 interface View {
@@ -96,18 +105,22 @@ export class SnapshotManager<TSpec, TView> {
     this.#refuseIfClosed();
     const { namespace, id, volumes, ...rest } = this.#sort.asked(spec);
     const { wait, ...waiting } = checkedOptions(waitSchema, options);
-    const key = { namespace, id };
-    const { home, driver, ...sources } = await this.#sourcesOf(key, volumes);
+    const asked = { key: { namespace, id }, volumes, rest, wait };
+    return inTime(this.#options.clock, waiting, (limit) => this.#create(asked, limit));
+  }
+
+  async #create({ key, volumes, rest, wait }: AskedSnapshot, limit: AbortSignal | undefined): Promise<TView> {
+    const { home, driver, ...sources } = await this.#sourcesOf(key, volumes, limit);
     const known: KnownSpec = { ...rest, ...sources };
-    const present = await this.#view(key);
+    const present = await this.#view(key, limit);
     const { secrets, clock } = this.#options;
     checkSecretRefs(secrets, known.secrets, present?.context.spec?.secrets);
-    if (!wait && !present?.context.csi) await refuseWithoutSecrets(secrets, known.secrets, { clock, ...waiting });
+    if (!wait && !present?.context.csi) await refuseWithoutSecrets(secrets, known.secrets, { clock, signal: limit });
     const uid = this.#options.random.id();
     const name = `${this.#options.namePrefix}-${uid}`;
     const origin = { ...(home !== undefined && { home }), ...(driver !== undefined && { driver }) };
-    await this.#ask(key, { type: 'snapshot.create', spec: known, uid, name, ...origin });
-    return this.#reach(key, waiting, 'ready', ({ state, context }) => {
+    await this.#ask(key, { type: 'snapshot.create', spec: known, uid, name, ...origin }, limit);
+    return this.#reach(key, { signal: limit }, 'ready', ({ state, context }) => {
       const { creation, readiness, removal, deletion } = context;
       if (deletion) throw this.#error('ABORTED', key, 'is being deleted');
       if (snapshotStateOf(state) === 'ready') return structuredClone(this.#sort.view(state, context));
@@ -128,15 +141,19 @@ export class SnapshotManager<TSpec, TView> {
     this.#refuseIfClosed();
     const known = this.#keyOf(key);
     const { force, ...waiting } = checkedOptions(deleteSchema, options);
-    const { context } = await this.#present(known);
-    await this.#ask(known, { type: 'snapshot.delete', force });
+    await inTime(this.#options.clock, waiting, (limit) => this.#delete(known, force, limit));
+  }
+
+  async #delete(known: SnapshotKey, force: boolean, limit: AbortSignal | undefined): Promise<void> {
+    const { context } = await this.#present(known, limit);
+    await this.#ask(known, { type: 'snapshot.delete', force }, limit);
     const isOver = ({ state, context: { uid, creation, removal } }: View): true | undefined => {
       if (uid !== context.uid || snapshotStateOf(state) === 'deleted') return true;
       const failure = creation.failure ?? removal.failure;
       if (snapshotStateOf(state) === 'failed' && failure) throw this.#failed(known, failure);
       return undefined;
     };
-    await this.#reach(known, waiting, 'deleted', isOver, true);
+    await this.#reach(known, { signal: limit }, 'deleted', isOver, true);
   }
 
   /**
@@ -195,8 +212,12 @@ export class SnapshotManager<TSpec, TView> {
   }
 
   /** Of one that is there already: those that it is of, which may be gone by now. */
-  async #sourcesOf(key: SnapshotKey, volumes: VolumeKey[]): Promise<Pick<KnownSpec, 'plugin' | 'sources'> & Origin> {
-    const view = await this.#view(key);
+  async #sourcesOf(
+    key: SnapshotKey,
+    volumes: VolumeKey[],
+    limit: AbortSignal | undefined,
+  ): Promise<Pick<KnownSpec, 'plugin' | 'sources'> & Origin> {
+    const view = await this.#view(key, limit);
     const { spec } = view?.context ?? {};
     const isSame =
       spec &&
@@ -206,7 +227,7 @@ export class SnapshotManager<TSpec, TView> {
       );
     if (isSame && view && snapshotStateOf(view.state) !== 'deleted')
       return { plugin: spec.plugin, sources: spec.sources };
-    return volumeSources(this.#options, volumes);
+    return volumeSources(this.#options, volumes, limit);
   }
 
   async #tell(key: VolumeKeyInput, event: SnapshotRequest): Promise<void> {
@@ -216,18 +237,18 @@ export class SnapshotManager<TSpec, TView> {
     await this.#ask(known, event);
   }
 
-  async #ask(key: SnapshotKey, event: SnapshotRequest): Promise<void> {
-    await this.#engine.ask(this.#addressOf(key), event);
+  async #ask(key: SnapshotKey, event: SnapshotRequest, limit?: AbortSignal): Promise<void> {
+    await this.#engine.ask(this.#addressOf(key), event, { signal: limit });
   }
 
-  async #view(key: SnapshotKey): Promise<View | undefined> {
-    const view = await this.#engine.read(this.#addressOf(key));
+  async #view(key: SnapshotKey, limit?: AbortSignal): Promise<View | undefined> {
+    const view = await this.#engine.read(this.#addressOf(key), limit);
     // The engine keeps contexts as the machines made them, but does not know their types.
     return view && { state: view.state, context: view.context as SnapshotContext };
   }
 
-  async #present(key: SnapshotKey): Promise<View> {
-    const view = await this.#view(key);
+  async #present(key: SnapshotKey, limit?: AbortSignal): Promise<View> {
+    const view = await this.#view(key, limit);
     if (!view) throw this.#notFound(key);
     if (snapshotStateOf(view.state) !== 'deleted') return view;
     const { code, message } = snapshotOnlyLeftovers(view.context);

@@ -31,8 +31,9 @@ export interface Origin {
 export async function volumeSources(
   { engine, homes }: SourcePorts,
   keys: VolumeKey[],
+  limit?: AbortSignal,
 ): Promise<{ plugin: string; sources: SnapshotSource[] } & Origin> {
-  const found = await Promise.all(keys.map((key) => volumeSource(engine, key)));
+  const found = await Promise.all(keys.map((key) => volumeSource(engine, key, limit)));
   const plugins = [...new Set(found.map(({ plugin }) => plugin))];
   const [plugin = '', ...others] = plugins;
   if (others.length > 0) {
@@ -55,9 +56,10 @@ export async function volumeSources(
 async function volumeSource(
   engine: ActorDoor,
   volume: VolumeKey,
+  limit: AbortSignal | undefined,
 ): Promise<SnapshotSource & { plugin: string; driver: string | undefined; call: HomedCall }> {
   const address = volumeAddress(volume.namespace, volume.id);
-  const view = await engine.read(address);
+  const view = await engine.read(address, limit);
   // The engine keeps contexts as the machines made them, but does not know their types.
   const { spec, csi, deletion, home, driver } = (view?.context ?? {}) as Partial<VolumeContext>;
   if (!view || !spec || stateOf(view.state) === 'deleted')
@@ -83,9 +85,10 @@ async function volumeSource(
 export async function snapshotSource(
   { engine, homes }: SourcePorts,
   { namespace, id, plugin }: { namespace: string; id: string; plugin: string },
+  limit?: AbortSignal,
 ): Promise<KnownSource> {
   const address = snapshotAddress(namespace, id);
-  const view = await engine.read(address);
+  const view = await engine.read(address, limit);
   if (!view || snapshotStateOf(view.state) === 'deleted') return { csiId: id };
   const { kind, spec, csi, deletion, home, driver } = view.context as SnapshotContext;
   const name = snapshotName({ kind, namespace, id });

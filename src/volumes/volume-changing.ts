@@ -1,6 +1,8 @@
 /** What becomes of a volume that is there: it grows, its parameters change. The surface: volume-manager.ts */
+import type { CapacityRange } from '../../machines/csi-types.js';
 import { isAmong } from '../../machines/same-data.js';
 import { nameOf } from '../../machines/volume-requests.js';
+import type { VolumeKey } from '../../machines/volume-types.js';
 import { StagecraftError } from '../errors.js';
 import { type AwaitOptions, awaitSchema, checkedOptions } from '../requests/await-options.js';
 import { checked, definedRange, keyOf, parametersSchema, type VolumeKeyInput } from '../requests/fields.js';
@@ -21,8 +23,12 @@ export class VolumeChanging {
     const known = keyOf(key);
     const asked = definedRange(checked(expandSchema, capacity, 'the capacity'));
     const waiting = checkedOptions(awaitSchema, options);
-    const { context } = await this.#desk.present(known);
-    await this.#desk.ask(known, { type: 'volume.expand', capacity: asked });
+    return this.#desk.inTime(waiting, (limit) => this.#expand(known, asked, limit));
+  }
+
+  async #expand(known: VolumeKey, asked: CapacityRange, limit: AbortSignal | undefined): Promise<Expanded> {
+    const { context } = await this.#desk.present(known, limit);
+    await this.#desk.ask(known, { type: 'volume.expand', capacity: asked }, limit);
     const reached: Goal<Expanded>['reached'] = (now) => {
       this.#desk.refuseIfGone(known, { asked: context, now, goal: 'expanded' });
       if (isExpanded(now, asked)) return expandedOf(now);
@@ -32,7 +38,7 @@ export class VolumeChanging {
       const message = `${nameOf(known)} was asked for another size before it was expanded: ask for this one again`;
       throw new StagecraftError('ABORTED', message, { address: addressOf(known) });
     };
-    return this.#desk.until({ key: known, goal: 'expanded', reached, ...waiting });
+    return this.#desk.until({ key: known, goal: 'expanded', reached, signal: limit });
   }
 
   async modify(key: VolumeKeyInput, mutableParameters: Record<string, string>, options: AwaitOptions): Promise<void> {
@@ -40,8 +46,12 @@ export class VolumeChanging {
     const known = keyOf(key);
     const asked = checked(parametersSchema, mutableParameters, 'the parameters');
     const waiting = checkedOptions(awaitSchema, options);
-    const { context } = await this.#desk.present(known);
-    await this.#desk.ask(known, { type: 'volume.modify', mutableParameters: asked });
+    await this.#desk.inTime(waiting, (limit) => this.#modify(known, asked, limit));
+  }
+
+  async #modify(known: VolumeKey, asked: Record<string, string>, limit: AbortSignal | undefined): Promise<void> {
+    const { context } = await this.#desk.present(known, limit);
+    await this.#desk.ask(known, { type: 'volume.modify', mutableParameters: asked }, limit);
     const reached: Goal<true>['reached'] = (now) => {
       this.#desk.refuseIfGone(known, { asked: context, now, goal: 'modified' });
       if (!now.modification) return true;
@@ -53,6 +63,6 @@ export class VolumeChanging {
       if (refused && !isDue && isAmong(asked, refused.mutableParameters)) throw failed(known, refused.failure);
       return undefined;
     };
-    await this.#desk.until({ key: known, goal: 'modified', reached, ...waiting });
+    await this.#desk.until({ key: known, goal: 'modified', reached, signal: limit });
   }
 }

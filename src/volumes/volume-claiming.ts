@@ -51,13 +51,13 @@ export class VolumeClaiming {
       new StagecraftError('ABORTED', `the claim of alloc ${allocId} on ${nameOf(known)} was withdrawn${why}`, {
         address: addressOf(known),
       });
-    const present = await this.#desk.present(known);
+    const present = await this.#desk.present(known, signal);
     if (signal?.aborted) throw withdrawn();
     // What it has it keeps, whatever became of its node meanwhile.
     const held = present.context.claims.find((one) => isSameClaim(one, claim));
     if (held?.state === 'taken' && (await this.#stillHas(known, held))) return asData(held);
     const context = await this.#desk.made(known, { signal });
-    await this.#places.within(context, { nodeId, takesRoom: false }, async (csiNodeId) => {
+    await this.#places.within(context, { nodeId, takesRoom: false, limit: signal }, async (csiNodeId) => {
       if (signal?.aborted) throw withdrawn();
       await this.#desk.ask(known, { type: 'volume.claim', claim: { ...claim, csiNodeId }, wait });
     });

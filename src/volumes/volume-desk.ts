@@ -10,6 +10,7 @@ import type { Clock } from '../engine/clock.js';
 import { StagecraftError } from '../errors.js';
 import type { AwaitOptions, Telling } from '../requests/await-options.js';
 import { keyOf, type VolumeKeyInput } from '../requests/fields.js';
+import { inTime } from '../requests/limited.js';
 import { addressOf, deleted, failedCreation, notFound } from './volume-checks.js';
 import { VolumeDoor } from './volume-door.js';
 import { stateOf } from './volume-view.js';
@@ -39,9 +40,14 @@ export class VolumeDesk {
     return this.#closed !== undefined;
   }
 
+  /** What a caller asks for, within its time. */
+  inTime<T>(waiting: AwaitOptions, work: (limit?: AbortSignal) => Promise<T>): Promise<T> {
+    return inTime(this.clock, waiting, work);
+  }
+
   /** Resolves once it is committed. @throws StagecraftError why it is refused */
-  ask(key: VolumeKey, request: VolumeRequest): Promise<void> {
-    return this.#door.ask(key, request);
+  ask(key: VolumeKey, request: VolumeRequest, limit?: AbortSignal): Promise<void> {
+    return this.#door.ask(key, request, limit);
   }
 
   /** The same of one that is there. @throws StagecraftError VOLUME_NOT_FOUND, INVALID_ARGUMENT; why every call is refused */
@@ -58,15 +64,15 @@ export class VolumeDesk {
   }
 
   /** Undefined where there is none. */
-  async view(key: VolumeKey): Promise<VolumeSight | undefined> {
-    const view = await this.#engine.read(addressOf(key));
+  async view(key: VolumeKey, limit?: AbortSignal): Promise<VolumeSight | undefined> {
+    const view = await this.#engine.read(addressOf(key), limit);
     // The engine keeps contexts as the machines made them, but does not know their types.
     return view && { state: view.state, context: view.context as VolumeContext };
   }
 
   /** @throws StagecraftError VOLUME_NOT_FOUND */
-  async present(key: VolumeKey): Promise<VolumeSight> {
-    const view = await this.view(key);
+  async present(key: VolumeKey, limit?: AbortSignal): Promise<VolumeSight> {
+    const view = await this.view(key, limit);
     if (!view) throw notFound(key);
     if (stateOf(view.state) === 'deleted') throw deleted(key, view.context);
     return view;
@@ -74,7 +80,7 @@ export class VolumeDesk {
 
   /** The volume once it is made, or goes. @throws StagecraftError why it can't be made; TIMEOUT, ABORTED */
   async made(key: VolumeKey, waiting: AwaitOptions & Telling): Promise<VolumeContext> {
-    const { context } = await this.present(key);
+    const { context } = await this.present(key, waiting.signal);
     const reached: Goal<VolumeContext>['reached'] = (now) => {
       if (now.csi || now.deletion) return now;
       if (now.creation.failure) throw failedCreation(key, now.creation.failure);

@@ -21,13 +21,13 @@ export class VolumeDoor {
   }
 
   /** Resolves once it is committed. @throws StagecraftError why it is refused */
-  async ask(key: VolumeKey, request: VolumeRequest): Promise<void> {
+  async ask(key: VolumeKey, request: VolumeRequest, limit?: AbortSignal): Promise<void> {
     const address = addressOf(key);
     const before = this.#underWay.get(address) ?? 0;
     if (before === 0) this.#refuse(address, request);
     this.#underWay.set(address, before + 1);
     try {
-      await this.#engine.ask(address, request);
+      await this.#engine.ask(address, request, { signal: limit });
     } finally {
       const left = (this.#underWay.get(address) ?? 0) - 1;
       if (left > 0) this.#underWay.set(address, left);

@@ -1,6 +1,7 @@
 /** How a volume comes to be, and how it goes. The surface: volume-manager.ts */
 import { z } from 'zod';
 import { nameOf } from '../../machines/volume-requests.js';
+import type { VolumeKey } from '../../machines/volume-types.js';
 import { failureOf } from '../../machines/volume-work.js';
 import type { Homes } from '../calls/homes.js';
 import { checkSecretRefs, refuseWithoutSecrets, type SecretsProvider } from '../calls/secrets.js';
@@ -17,7 +18,7 @@ import {
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import type { IdOwners } from './id-owners.js';
 import { snapshotSource } from './snapshot-sources.js';
-import { knownSpec, specSchema, type VolumeSpec } from './spec.js';
+import { type CheckedSpec, knownSpec, specSchema, type VolumeSpec } from './spec.js';
 import { addressOf, failed, failedCreation, type KnownSource, refuseUnknown, sourceOf } from './volume-checks.js';
 import type { VolumeDesk } from './volume-desk.js';
 import { stateOf, type Volume, volumeOf } from './volume-view.js';
@@ -53,21 +54,25 @@ export class VolumeMaking {
     this.#desk.refuseIfClosed();
     const asked = checked(specSchema, spec, 'the spec of the volume');
     const { wait, ...waiting } = checkedOptions(waitSchema, options);
+    return this.#desk.inTime(waiting, (limit) => this.#create(asked, wait, limit));
+  }
+
+  async #create(asked: CheckedSpec, wait: boolean, limit: AbortSignal | undefined): Promise<Volume> {
     const key = { namespace: asked.namespace, id: asked.id };
     const address = addressOf(key);
     const { random, namePrefix, secrets, homes, ids, driverOf } = this.#ports;
-    const present = await this.#desk.view(key);
+    const present = await this.#desk.view(key, limit);
     // One that is there has passed it: the same spec again is the same volume.
     if (!present) refuseUnknown(asked.plugin, this.#ports);
     // What is refused is kept, too: in the journal.
     checkSecretRefs(secrets, asked.secrets, present?.context.spec?.secrets);
     const { clock } = this.#desk;
-    if (!wait && !present?.context.csi) await refuseWithoutSecrets(secrets, asked.secrets, { clock, ...waiting });
+    if (!wait && !present?.context.csi) await refuseWithoutSecrets(secrets, asked.secrets, { clock, signal: limit });
     const uid = random.id();
     const source: Partial<KnownSource> =
       (await sourceOf(asked, present?.context, {
-        volume: async (source) => (await this.#desk.present(source)).context,
-        snapshot: (source) => snapshotSource(this.#ports, source),
+        volume: async (source) => (await this.#desk.present(source, limit)).context,
+        snapshot: (source) => snapshotSource(this.#ports, source, limit),
         homeHere: async (what, call) => homes?.here(what, call),
       })) ?? {};
     const known = knownSpec(asked, source.csiId ?? '');
@@ -75,32 +80,37 @@ export class VolumeMaking {
     const driver = source.driver ?? driverOf?.(asked.plugin);
     const name = `${namePrefix}-${uid}`;
     const origin = { ...(home !== undefined && { home }), ...(driver !== undefined && { driver }) };
-    const ask = (): Promise<void> => this.#desk.ask(key, { type: 'volume.create', spec: known, uid, name, ...origin });
+    const ask = (): Promise<void> =>
+      this.#desk.ask(key, { type: 'volume.create', spec: known, uid, name, ...origin }, limit);
     // One that is there has passed it: the same spec again is the same volume.
     const taken = present ? undefined : asked.external;
-    await (taken ? ids.takingOver(address, { plugin: asked.plugin, csiId: taken.csiId, home }, ask) : ask());
+    await (taken ? ids.takingOver(address, { plugin: asked.plugin, csiId: taken.csiId, home }, ask, limit) : ask());
     const reached: Goal<Volume>['reached'] = (context, state) => {
       if (context.deletion) throw new StagecraftError('ABORTED', `${nameOf(key)} is being deleted`, { address });
       if (context.csi) return volumeOf(state, context);
       if (context.creation.failure) throw failedCreation(key, context.creation.failure);
       return undefined;
     };
-    return this.#desk.until({ key, goal: 'created', reached, ...waiting });
+    return this.#desk.until({ key, goal: 'created', reached, signal: limit });
   }
 
   async delete(key: VolumeKeyInput, options: AwaitOptions & { force?: boolean }): Promise<void> {
     this.#desk.refuseIfClosed();
     const known = keyOf(key);
     const { force, ...waiting } = checkedOptions(deleteSchema, options);
-    const { context } = await this.#desk.present(known);
-    await this.#desk.ask(known, { type: 'volume.delete', force });
+    await this.#desk.inTime(waiting, (limit) => this.#delete(known, force, limit));
+  }
+
+  async #delete(known: VolumeKey, force: boolean, limit: AbortSignal | undefined): Promise<void> {
+    const { context } = await this.#desk.present(known, limit);
+    await this.#desk.ask(known, { type: 'volume.delete', force }, limit);
     const reached: Goal<true>['reached'] = (now, state) => {
       if (now.uid !== context.uid || stateOf(state) === 'deleted') return true;
       const failure = stateOf(state) === 'failed' ? failureOf(now) : undefined;
       if (failure) throw failed(known, failure);
       return undefined;
     };
-    await this.#desk.until({ key: known, goal: 'deleted', reached, gone: true, ...waiting });
+    await this.#desk.until({ key: known, goal: 'deleted', reached, gone: true, signal: limit });
   }
 }
 

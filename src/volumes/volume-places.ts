@@ -22,10 +22,11 @@ export class VolumePlaces {
   /** Does what brings a volume to a node, where the node can have it; `work` gets what the plugin calls the node. */
   within(
     context: VolumeContext,
-    { nodeId, takesRoom }: { nodeId: string; takesRoom: boolean },
+    { nodeId, takesRoom, limit }: { nodeId: string; takesRoom: boolean; limit?: AbortSignal | undefined },
     work: (csiNodeId: string) => Promise<void>,
   ): Promise<void> {
-    const admission = { address: addressOf(context.key), nodeId, plugin: context.spec?.plugin ?? '', takesRoom };
+    const plugin = context.spec?.plugin ?? '';
+    const admission = { address: addressOf(context.key), nodeId, plugin, takesRoom, limit };
     return this.#ports.admission.within(admission, async (target) => {
       checkTopology(context, nodeId, target);
       await work(target.csiNodeId);

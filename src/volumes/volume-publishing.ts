@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Capability } from '../../machines/csi-types.js';
 import { wishOf } from '../../machines/volume-modes.js';
 import { nameOf } from '../../machines/volume-requests.js';
-import type { PublishRequest, VolumeContext } from '../../machines/volume-types.js';
+import type { PublishRequest, VolumeContext, VolumeKey } from '../../machines/volume-types.js';
 import { refuseWithoutSecrets, type SecretsProvider } from '../calls/secrets.js';
 import { StagecraftError } from '../errors.js';
 import { nodeIdSchema } from '../host/names.js';
@@ -12,7 +12,6 @@ import {
   awaitSchema,
   checkedOptions,
   type Telling,
-  timeLeft,
   type WaitOptions,
   waitShape,
 } from '../requests/await-options.js';
@@ -38,6 +37,16 @@ export interface PublishingPorts {
   needsPublish(plugin: string): boolean;
 }
 
+/** What is asked for, as far as it is checked. */
+interface Publishing extends Pick<Telling, 'tell'> {
+  nodeId: string;
+  capability: unknown;
+  readOnly: boolean;
+  wait: boolean;
+  claim: PublishRequest['claim'] | undefined;
+  hold: string | undefined;
+}
+
 export class VolumePublishing {
   readonly #desk: VolumeDesk;
   readonly #places: VolumePlaces;
@@ -58,22 +67,30 @@ export class VolumePublishing {
     this.#desk.refuseIfClosed();
     const known = keyOf(key);
     checkNodeId(nodeId);
-    const { capability, readOnly, wait, signal, timeoutMs } = checkedOptions(publishSchema, options);
-    const left = timeLeft(this.#desk.clock, timeoutMs);
-    const context = await this.#desk.made(known, { signal, timeoutMs, tell });
+    const { capability, readOnly, wait, ...waiting } = checkedOptions(publishSchema, options);
+    const asked = { nodeId, capability, readOnly, wait, claim, hold, tell };
+    return this.#desk.inTime(waiting, (limit) => this.#publish(known, asked, limit));
+  }
+
+  async #publish(
+    known: VolumeKey,
+    { nodeId, capability, readOnly, wait, claim, hold, tell }: Publishing,
+    limit: AbortSignal | undefined,
+  ): Promise<VolumeContext> {
+    const context = await this.#desk.made(known, { signal: limit, tell });
     const { secrets, needsPublish } = this.#ports;
     const { clock } = this.#desk;
     // The node has looked at them before it has claimed the volume, or put a hold on it.
     if (!wait && !claim && hold === undefined && needsPublish(context.spec?.plugin ?? ''))
-      await refuseWithoutSecrets(secrets, context.spec?.secrets ?? {}, { clock, signal, timeoutMs: left() });
+      await refuseWithoutSecrets(secrets, context.spec?.secrets ?? {}, { clock, signal: limit });
     const wish = {
       readOnly,
       ...(capability !== undefined && { capability: capabilityOf(known, context, capability) }),
       ...(claim && { claim }),
       ...(hold !== undefined && { hold }),
     };
-    await this.#places.within(context, { nodeId, takesRoom: true }, (csiNodeId) =>
-      this.#desk.ask(known, { type: 'volume.publish', nodeId, csiNodeId, ...wish }),
+    await this.#places.within(context, { nodeId, takesRoom: true, limit }, (csiNodeId) =>
+      this.#desk.ask(known, { type: 'volume.publish', nodeId, csiNodeId, ...wish }, limit),
     );
     const reached: Goal<VolumeContext>['reached'] = (now) => {
       const { uid, publications } = now;
@@ -92,7 +109,7 @@ export class VolumePublishing {
       return isThere ? now : undefined;
     };
     const goal = `published on node ${nodeId}`;
-    return this.#desk.until({ key: known, goal, reached, tell, signal, timeoutMs: left() });
+    return this.#desk.until({ key: known, goal, reached, tell, signal: limit });
   }
 
   async unpublish(key: VolumeKeyInput, nodeId: string, options: AwaitOptions): Promise<void> {
@@ -100,10 +117,14 @@ export class VolumePublishing {
     const known = keyOf(key);
     checkNodeId(nodeId);
     const waiting = checkedOptions(awaitSchema, options);
-    const { context } = await this.#desk.present(known);
-    await this.#desk.ask(known, { type: 'volume.unpublish', nodeId });
+    await this.#desk.inTime(waiting, (limit) => this.#unpublish(known, nodeId, limit));
+  }
+
+  async #unpublish(known: VolumeKey, nodeId: string, limit: AbortSignal | undefined): Promise<void> {
+    const { context } = await this.#desk.present(known, limit);
+    await this.#desk.ask(known, { type: 'volume.unpublish', nodeId }, limit);
     // One that came there between that look and this request is meant, too.
-    const asked = await this.#desk.view(known);
+    const asked = await this.#desk.view(known, limit);
     const leaving = asked?.context.uid === context.uid ? asked.context.publications[nodeId] : undefined;
     if (!leaving) return;
     const { number } = leaving;
@@ -115,7 +136,8 @@ export class VolumePublishing {
       const message = `${nameOf(known)} was published again on node ${nodeId} before it was gone from there`;
       throw new StagecraftError('ABORTED', message, { address: addressOf(known) });
     };
-    await this.#desk.until({ key: known, goal: `unpublished from node ${nodeId}`, reached, gone: true, ...waiting });
+    const goal = `unpublished from node ${nodeId}`;
+    await this.#desk.until({ key: known, goal, reached, gone: true, signal: limit });
   }
 }
 

@@ -34,6 +34,7 @@ function scene(given: Partial<MountContext>, claims: Partial<Claims>, count = 1)
       if (prefix !== nodeOwnedPrefix('mount', 'n')) return;
       for (let at = 0; at < count; at += 1) yield [address, view];
     },
+    storeTrouble: () => undefined,
     observe: (observer: (notice: CommitNotice) => void) => {
       observers.push(observer);
       return () => {};
