@@ -1,4 +1,5 @@
 /** `runtime.journal` and `runtime.actors`: what can be read of the actors of a runtime, whichever of its engines has them. */
+import { z } from 'zod';
 import { isClusterOwned } from '../machines/addresses.js';
 import type { QuarantinedActor } from './engine/actors.js';
 import type { ElectedEngine } from './engine/elected-engine.js';
@@ -6,6 +7,7 @@ import type { ActorView, Engine } from './engine/engine.js';
 import type { JournalEntry } from './engine/envelope.js';
 import type { Replayed } from './engine/replay.js';
 import { StagecraftError } from './errors.js';
+import { checked } from './requests/fields.js';
 
 /**
  * Of the actors of this node, of volumes and nodes, and of those that are gone as long as their journal is kept.
@@ -41,9 +43,20 @@ export function actorControl(own: Engine, elected: ElectedEngine): ActorControl 
     list: () =>
       all().flatMap((engine) => [...engine.views('')].map(([address, { seq, state }]) => ({ address, seq, state }))),
     quarantined: () => all().flatMap((engine) => engine.quarantined()),
-    release: async (address) => (isClusterOwned(address) ? elected.leader() : own).release(address),
+    release: async (address) => {
+      const known = checkedAddress(address);
+      return (isClusterOwned(known) ? elected.leader() : own).release(known);
+    },
   };
 }
+
+const seqSchema = z.int().min(1).optional();
+const replaySchema = z.strictObject({ to: seqSchema });
+const rangeSchema = z.strictObject({ from: seqSchema, to: seqSchema });
+const addressSchema = z.string().min(1, 'must not be empty');
+
+/** @throws StagecraftError INVALID_ARGUMENT */
+const checkedAddress = (address: unknown): string => checked(addressSchema, address, 'the address');
 
 export function journalOf(own: Engine, elected: ElectedEngine): Journal {
   // The past can be read whoever leads.
@@ -58,8 +71,16 @@ export function journalOf(own: Engine, elected: ElectedEngine): Journal {
     yield* (await demand(address)).journal(address, from);
   }
   return {
-    entries: (address, { from, to } = {}) => upTo(entries(address, from), to),
-    replay: async (address, { to } = {}) => withoutEnvironment(await (await demand(address)).replay(address, to)),
+    entries: (address, options = {}) => {
+      const known = checkedAddress(address);
+      const { from, to } = checked(rangeSchema, options, 'the options');
+      return upTo(entries(known, from), to);
+    },
+    replay: async (address, options = {}) => {
+      const known = checkedAddress(address);
+      const { to } = checked(replaySchema, options, 'the options');
+      return withoutEnvironment(await (await demand(known)).replay(known, to));
+    },
   };
 }
 

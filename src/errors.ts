@@ -56,3 +56,9 @@ export const isRetryable = (error: unknown): boolean =>
 
 /** The text of anything that was thrown. */
 export const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
+
+/** For what is taken apart before its parts are checked. @throws StagecraftError INVALID_ARGUMENT */
+export function refuseNoObject(given: unknown, what: string): void {
+  if (typeof given === 'object' && given !== null) return;
+  throw new StagecraftError('INVALID_ARGUMENT', `${what} must be an object, not ${JSON.stringify(given)}`);
+}

@@ -30,12 +30,12 @@ export {
 export type { QuarantinedActor } from './engine/actors.js';
 export type { Clock } from './engine/clock.js';
 export type { EntrySource, JournalEntry } from './engine/envelope.js';
+export type { FollowOptions } from './engine/event-ids.js';
 export type { PersistedSnapshot } from './engine/hosted-machine.js';
 export type { Logger } from './engine/logger.js';
 export type { Random } from './engine/random.js';
 export type { Replayed } from './engine/replay.js';
 export type { Store } from './engine/store.js';
-export type { FollowOptions } from './engine/topics.js';
 export {
   type ErrorCode,
   type ErrorDetails,

@@ -1,7 +1,7 @@
 /** Who works on what is of no node, volumes and nodes: `runtime.leadership`, and what is broadcast of it. */
 import type { ElectedEngine } from './engine/elected-engine.js';
-import type { FollowOptions, Topics } from './engine/topics.js';
-import { cursorOf, eventOf } from './engine/topics.js';
+import { type FollowOptions, followAs } from './engine/event-ids.js';
+import { eventOf, type Topics } from './engine/topics.js';
 
 export interface Leadership {
   /** Whether this runtime works on volumes and nodes now. */
@@ -46,9 +46,7 @@ export function leadershipOf(engine: ElectedEngine): Leadership {
     get refusal() {
       return engine.refusal?.message;
     },
-    updates: ({ from = 'now', signal }: FollowOptions = {}) =>
-      engine
-        .follow(leadershipTopic, cursorOf(from), signal)
-        .reading((row) => ({ ...eventOf<Elected>(row), id: String(row.cursor) })),
+    updates: (options?: FollowOptions) =>
+      followAs(engine, leadershipTopic, options).reading((row) => ({ ...eventOf<Elected>(row), id: row.id })),
   };
 }

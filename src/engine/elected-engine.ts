@@ -10,10 +10,11 @@ import type { ActorDoor } from './actor-door.js';
 import type { CommitNotice } from './actor-site.js';
 import { type Clock, pause } from './clock.js';
 import type { ActorView, AskOptions, Engine } from './engine.js';
+import type { FollowedRow } from './event-ids.js';
 import type { ActorMessage, Inbox } from './inbox.js';
 import type { Logger } from './logger.js';
 import type { Random } from './random.js';
-import type { Cursor, Range, StorePage, TopicRow } from './store.js';
+import type { Cursor, Range, StorePage } from './store.js';
 import type { StoredViews } from './stored-views.js';
 import type { TopicReader } from './topic-reader.js';
 import type { Topics } from './topics.js';
@@ -143,7 +144,7 @@ export class ElectedEngine implements ActorDoor, Inbox {
   }
 
   /** Goes on whoever leads. */
-  follow(topic: string, from: Cursor | 'now', signal?: AbortSignal): TopicReader<TopicRow> {
+  follow(topic: string, from: Cursor | 'now', signal?: AbortSignal): TopicReader<FollowedRow> {
     return this.#options.topics.follow(topic, from, signal);
   }
 

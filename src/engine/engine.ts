@@ -16,6 +16,7 @@ import { EffectGate } from './effect-gate.js';
 import { EffectRunner } from './effect-runner.js';
 import type { ActorKind } from './effects.js';
 import { decodeEntry, decodeEnvelope, type JournalEntry } from './envelope.js';
+import type { FollowedRow } from './event-ids.js';
 import type { ActorMessage, Inbox } from './inbox.js';
 import { type InUse, LeaseKeeper, type LeaseRequest } from './lease-keeper.js';
 import type { Logger } from './logger.js';
@@ -24,7 +25,7 @@ import { type ActorPolicy, defaultPolicy } from './policy.js';
 import type { Random } from './random.js';
 import { Redelivery } from './redelivery.js';
 import { type Replayed, replay } from './replay.js';
-import type { Cursor, JournalRow, Range, Store, StoredRecord, StorePage, TopicRow } from './store.js';
+import type { Cursor, JournalRow, Range, Store, StoredRecord, StorePage } from './store.js';
 import { givenUp, patienceMs, StorePatience } from './store-patience.js';
 import { answered } from './store-trouble.js';
 import { type TimedStore, timedStore } from './timed-store.js';
@@ -379,7 +380,7 @@ export class Engine implements Inbox {
   }
 
   /** @see Topics.follow */
-  follow(topic: string, from: Cursor | 'now', signal?: AbortSignal): TopicReader<TopicRow> {
+  follow(topic: string, from: Cursor | 'now', signal?: AbortSignal): TopicReader<FollowedRow> {
     return this.topics.follow(topic, from, signal);
   }
 

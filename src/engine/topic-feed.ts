@@ -3,6 +3,7 @@
  * for what other processes append. Bounded, whatever its followers do. Who walks through it: topic-reader.ts
  */
 import { type Clock, pause } from './clock.js';
+import { eventId, type FollowedRow } from './event-ids.js';
 import type { Cursor, Store, TopicRow } from './store.js';
 
 const pageRows = 256;
@@ -15,7 +16,7 @@ export interface FeedPage {
   readonly number: number;
   /** The cursor before the first row. */
   before: Cursor;
-  rows: TopicRow[];
+  rows: FollowedRow[];
   characters: number;
   /** What the store said last: see TopicPage. */
   oldest: Cursor;
@@ -173,7 +174,7 @@ export class TopicFeed {
     const first = rows[0]?.cursor ?? after + 1;
     if (first !== after + 1) Object.assign(page, { before: first - 1, rows: [], characters: 0 }); // trimmed meanwhile
     for (const row of rows) {
-      page.rows.push(Object.freeze(row));
+      page.rows.push(Object.freeze({ ...row, id: eventId(this.name, row.cursor) }));
       page.characters += row.text.length;
     }
     const newestRow = rows.at(-1);

@@ -6,7 +6,8 @@
 
 import { onAbort } from '../abort.js';
 import { messageOf, StagecraftError } from '../errors.js';
-import type { Cursor, TopicRow } from './store.js';
+import { eventId, type FollowedRow } from './event-ids.js';
+import type { Cursor } from './store.js';
 import type { FeedPage, FeedReader, TopicFeed } from './topic-feed.js';
 
 /** How far it reads at a stretch, before timers and sockets get their turn. */
@@ -24,14 +25,14 @@ export interface TopicReaderOptions<T> {
   /** What comes after this cursor is read. */
   start: Cursor | Promise<Cursor>;
   /** Makes of a row what the follower gets; where it answers nothing, the row is left out. */
-  read: (row: TopicRow) => T | undefined;
+  read: (row: FollowedRow) => T | undefined;
   signal: AbortSignal | undefined;
 }
 
 export class TopicReader<T> implements AsyncIterableIterator<T, void>, FeedReader {
   readonly #options: TopicReaderOptions<T>;
   readonly #feed: TopicFeed;
-  readonly #read: (row: TopicRow) => T | undefined;
+  readonly #read: (row: FollowedRow) => T | undefined;
   #cursor: Cursor = 0;
   #page: FeedPage | undefined;
   /** Calls of next() that wait for their row, in order. */
@@ -56,7 +57,7 @@ export class TopicReader<T> implements AsyncIterableIterator<T, void>, FeedReade
   }
 
   /** The same follower, getting of each row what `read` makes of it. Instead of this one, before anything is read. */
-  reading<U>(read: (row: TopicRow) => U | undefined): TopicReader<U> {
+  reading<U>(read: (row: FollowedRow) => U | undefined): TopicReader<U> {
     return new TopicReader({ ...this.#options, read });
   }
 
@@ -181,14 +182,21 @@ export class TopicReader<T> implements AsyncIterableIterator<T, void>, FeedReade
   /** What is wrong where a page has no row after the cursor. Nothing, if there is none yet. */
   #fault({ oldest, newest }: FeedPage): StagecraftError | undefined {
     const cursor = this.#cursor;
-    if (cursor < oldest - 1) return expired(`events before ${oldest} are gone`, oldest, newest);
+    if (cursor < oldest - 1) return expired(`events before ${oldest} are gone`, this.#feed.name, { oldest, newest });
     if (cursor < newest)
       return unreadable(this.#feed.name, `its newest event is ${newest}, it has none after ${cursor}`);
     // The read may have begun before the event that our cursor names was appended elsewhere: the next one has not.
     const wasInDoubt = this.#isInDoubt;
     this.#isInDoubt = cursor > newest;
     if (!wasInDoubt || !this.#isInDoubt) return undefined;
-    return expired(`there is no event ${cursor}: the newest is ${newest}, what came after it is lost`, oldest, newest);
+    return expired(
+      `there is no event ${cursor}: the newest is ${newest}, what came after it is lost`,
+      this.#feed.name,
+      {
+        oldest,
+        newest,
+      },
+    );
   }
 
   readonly #unreadable = (cause: unknown): void => this.#fail(unreadable(this.#feed.name, cause));
@@ -199,10 +207,10 @@ export class TopicReader<T> implements AsyncIterableIterator<T, void>, FeedReade
   };
 }
 
-const expired = (what: string, oldest: Cursor, newest: Cursor): StagecraftError =>
+const expired = (what: string, topic: string, kept: Pick<FeedPage, 'oldest' | 'newest'>): StagecraftError =>
   new StagecraftError('CURSOR_EXPIRED', `${what}: list the present state, go on from there`, {
-    oldest: String(oldest - 1),
-    newest: String(newest),
+    oldest: eventId(topic, kept.oldest - 1),
+    newest: eventId(topic, kept.newest),
   });
 
 const lost = (cursor: Cursor): StagecraftError =>

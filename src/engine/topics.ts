@@ -4,8 +4,9 @@
  */
 import { messageOf, StagecraftError } from '../errors.js';
 import { type Clock, pause } from './clock.js';
+import type { FollowedRow } from './event-ids.js';
 import { type Logger, silentLogger } from './logger.js';
-import type { Cursor, Store, TopicEntry, TopicRow } from './store.js';
+import type { Cursor, Store, TopicEntry } from './store.js';
 import { TopicFeed } from './topic-feed.js';
 import { TopicReader } from './topic-reader.js';
 
@@ -19,21 +20,6 @@ export interface TopicsOptions {
   keep?: number;
   /** How often a topic that is followed is looked at for what other processes append, in ms; default 1,000. */
   pollMs?: number;
-}
-
-/** How subscribers of the public surface ask for a topic. */
-export interface FollowOptions {
-  /** `now`, or the id of the last event that was seen. Default `now`. */
-  from?: string;
-  signal?: AbortSignal;
-}
-
-/** @throws StagecraftError INVALID_ARGUMENT for what is no event id */
-export function cursorOf(from: string): Cursor | 'now' {
-  if (from === 'now') return from;
-  const cursor = Number(from);
-  if (/^\d+$/.test(from) && Number.isSafeInteger(cursor)) return cursor;
-  throw new StagecraftError('INVALID_ARGUMENT', `'${from}' is no event id: give 'now' or the id of an event`);
 }
 
 interface Topic {
@@ -80,7 +66,7 @@ export class Topics {
    * @throws StagecraftError CURSOR_EXPIRED, telling from where it can be followed; STORE_UNAVAILABLE: follow it again
    *   from the last row
    */
-  follow(topic: string, from: Cursor | 'now', signal?: AbortSignal): TopicReader<TopicRow> {
+  follow(topic: string, from: Cursor | 'now', signal?: AbortSignal): TopicReader<FollowedRow> {
     const { feed } = this.#topic(topic);
     const start = from === 'now' ? this.#newest(feed) : from;
     return new TopicReader({ feed, start, signal, read: (row) => row });
@@ -172,14 +158,14 @@ export class Topics {
   }
 }
 
-const events = new WeakMap<TopicRow, unknown>();
+const events = new WeakMap<FollowedRow, unknown>();
 
 /**
  * The event in a row: parsed once for all who follow, hence frozen through and through.
  * @throws StagecraftError EVENT_DAMAGED, with the cursor from which it goes on after it
  */
-export function eventOf<Event>(row: TopicRow): Event;
-export function eventOf(row: TopicRow): unknown {
+export function eventOf<Event>(row: FollowedRow): Event;
+export function eventOf(row: FollowedRow): unknown {
   let event = events.get(row);
   if (event === undefined) {
     event = frozen(parsed(row));
@@ -188,13 +174,12 @@ export function eventOf(row: TopicRow): unknown {
   return event;
 }
 
-function parsed({ cursor, text }: TopicRow): object {
+function parsed({ id, text }: FollowedRow): object {
   try {
     const event: unknown = JSON.parse(text);
     if (event instanceof Object) return event;
     throw new Error('it is no object');
   } catch (cause) {
-    const id = String(cursor);
     const message = `event ${id} was damaged in the store (${messageOf(cause)}): list the present state, go on from ${id}`;
     throw new StagecraftError('EVENT_DAMAGED', message, { oldest: id, cause });
   }

@@ -13,7 +13,7 @@ import { byAddress } from '../engine/by-address.js';
 import { type Clock, pause } from '../engine/clock.js';
 import { asData } from '../engine/data.js';
 import type { ActorView, Engine } from '../engine/engine.js';
-import { cursorOf, type FollowOptions } from '../engine/topics.js';
+import { type FollowOptions, followAs } from '../engine/event-ids.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { ActorWaits } from '../requests/actor-waits.js';
 import {
@@ -155,10 +155,10 @@ export class Allocations {
    * Follows what happens to the allocs of this node, in one order, none left out, from now or from after an event's id.
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
-  updates({ from = 'now', signal }: FollowOptions = {}): AsyncIterable<AllocEvent> {
+  updates(options?: FollowOptions): AsyncIterable<AllocEvent> {
     this.#refuseNew();
     const { engine, node } = this.#options;
-    return engine.follow(allocsTopic(node), cursorOf(from), signal).reading(allocEventOf);
+    return followAs(engine, allocsTopic(node), options).reading(allocEventOf);
   }
 
   /**

@@ -1,7 +1,7 @@
 /** What is broadcast of mounts and allocs, as followers get it. */
 import type { AllocChanged } from '../../machines/alloc-types.js';
 import type { MountChanged } from '../../machines/mount-types.js';
-import type { TopicRow } from '../engine/store.js';
+import type { FollowedRow } from '../engine/event-ids.js';
 import { eventOf } from '../engine/topics.js';
 
 type EventOf<One> = One extends { type: infer Kind } ? Omit<One, 'type'> & { kind: Kind } : never;
@@ -11,12 +11,12 @@ export type MountEvent = { id: string; at: number } & EventOf<MountChanged>;
 /** The same of an alloc. */
 export type AllocEvent = { id: string; at: number } & EventOf<AllocChanged>;
 
-export function mountEventOf(row: TopicRow): MountEvent {
+export function mountEventOf(row: FollowedRow): MountEvent {
   const { type: kind, ...told } = eventOf<MountChanged & { at: number }>(row);
-  return { id: String(row.cursor), kind, ...told } as MountEvent;
+  return { id: row.id, kind, ...told } as MountEvent;
 }
 
-export function allocEventOf(row: TopicRow): AllocEvent {
+export function allocEventOf(row: FollowedRow): AllocEvent {
   const { type: kind, ...told } = eventOf<AllocChanged & { at: number }>(row);
-  return { id: String(row.cursor), kind, ...told } as AllocEvent;
+  return { id: row.id, kind, ...told } as AllocEvent;
 }

@@ -3,6 +3,7 @@
  * concerned (machines/mount.ts). How it is mounted: mounting.ts. For the volumes of an alloc all together: allocations.ts
  */
 
+import { z } from 'zod';
 import { mountAddress } from '../../machines/addresses.js';
 import type { Failure } from '../../machines/host.js';
 import type { MountContext, MountUser } from '../../machines/mount-types.js';
@@ -11,8 +12,8 @@ import type { VolumeKey } from '../../machines/volume-types.js';
 import type { PluginAccess } from '../calls/plugin-access.js';
 import { byAddress } from '../engine/by-address.js';
 import type { Engine } from '../engine/engine.js';
-import { cursorOf, type FollowOptions } from '../engine/topics.js';
-import { StagecraftError } from '../errors.js';
+import { type FollowOptions, followAs } from '../engine/event-ids.js';
+import { refuseNoObject, StagecraftError } from '../errors.js';
 import {
   type AwaitOptions,
   awaitSchema,
@@ -20,7 +21,7 @@ import {
   type WaitOptions,
   waitSchema,
 } from '../requests/await-options.js';
-import { keyOf, type VolumeKeyInput } from '../requests/fields.js';
+import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import type { ClaimClient } from './claim-client.js';
 import type { Holds } from './holds.js';
@@ -102,6 +103,7 @@ export class Mounter {
    */
   async unmount(request: Omit<MountRequest, 'usage'> & { usage?: unknown }, options: AwaitOptions = {}): Promise<void> {
     this.#desk.refuseIfClosed();
+    refuseNoObject(request, 'the request');
     const { volume, allocId } = request;
     const { timeoutMs, signal } = checkedOptions(awaitSchema, options);
     const asked = { key: keyOf(volume), allocId: allocIdOf(allocId) };
@@ -213,16 +215,16 @@ export class Mounter {
    */
   async cleanStray(path: string): Promise<void> {
     this.#desk.refuseIfClosed();
-    await this.#options.strays.clean(path);
+    await this.#options.strays.clean(checked(pathSchema, path, 'the path'));
   }
 
   /**
    * Follows what happens to mounts here, in one order, none left out, from now or from after an event's id.
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
-  updates({ from = 'now', signal }: FollowOptions = {}): AsyncIterable<MountEvent> {
+  updates(options?: FollowOptions): AsyncIterable<MountEvent> {
     this.#desk.refuseIfClosed();
-    return this.#options.engine.follow(mountsTopic(this.#desk.node), cursorOf(from), signal).reading(mountEventOf);
+    return followAs(this.#options.engine, mountsTopic(this.#desk.node), options).reading(mountEventOf);
   }
 
   /** Ends all waiting; every later call is refused. */
@@ -237,6 +239,8 @@ export class Mounter {
     return { code: 'PLUGIN_UNAVAILABLE', message: `a call is under way (${work?.kind}); ${trouble}`, final: false };
   }
 }
+
+const pathSchema = z.string();
 
 export const mountNotFound = (key: VolumeKey, node: string): StagecraftError =>
   new StagecraftError('MOUNT_NOT_FOUND', `${nameOf(key)} is not mounted on node ${node}: list what is`, {

@@ -2,7 +2,7 @@
 
 import type { PluginInfo, RegistrationChanged } from '../../machines/index.js';
 import type { HealthChanged, NodeInfo, NodeInfoChanged } from '../../machines/plugin.js';
-import type { TopicRow } from '../engine/store.js';
+import type { FollowedRow } from '../engine/event-ids.js';
 import { eventOf } from '../engine/topics.js';
 
 /**
@@ -32,10 +32,10 @@ export const pluginsTopic = (node: string): string => `plugins/${encodeURICompon
 
 type Broadcast = (RegistrationChanged | HealthChanged | NodeInfoChanged) & { at: number };
 
-export function pluginEventOf(row: TopicRow): PluginEvent {
+export function pluginEventOf(row: FollowedRow): PluginEvent {
   const broadcast = eventOf<Broadcast>(row);
   const { at, info } = broadcast;
-  const id = String(row.cursor);
+  const { id } = row;
   switch (broadcast.type) {
     case 'promoted':
       return { id, at, info, kind: 'promoted', from: broadcast.from };

@@ -15,10 +15,10 @@ import type { PluginKey } from '../../machines/task-types.js';
 import { onAbort } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
+import { type FollowOptions, followAs } from '../engine/event-ids.js';
 import type { Logger } from '../engine/logger.js';
-import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { Waiters } from '../engine/waiters.js';
-import { type ErrorCode, messageOf, StagecraftError } from '../errors.js';
+import { type ErrorCode, messageOf, refuseNoObject, StagecraftError } from '../errors.js';
 import type { Clients } from './clients.js';
 import { askDependents, type Dependents } from './dependents.js';
 import { type PluginEvent, pluginEventOf, pluginsTopic } from './plugin-events.js';
@@ -179,6 +179,7 @@ export class PluginRegistry {
    */
   async waitFor(type: string, name: string, options: WaitOptions = {}): Promise<PluginStatus> {
     this.#refuseIfClosed();
+    refuseNoObject(options, 'the options');
     const { until = 'healthy', timeoutMs = defaultWaitMs, signal } = options;
     checkWait(until, timeoutMs);
     const address = pluginsAddress(this.#node, type, name);
@@ -204,10 +205,10 @@ export class PluginRegistry {
    * Ends with its signal, its iterator or the runtime.
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
-  updates(type?: string, { from = 'now', signal }: FollowOptions = {}): AsyncIterable<PluginEvent> {
+  updates(type?: string, options?: FollowOptions): AsyncIterable<PluginEvent> {
     this.#refuseIfClosed();
     checkFollowed(type);
-    return this.#engine.follow(pluginsTopic(this.#node), cursorOf(from), signal).reading((row) => {
+    return followAs(this.#engine, pluginsTopic(this.#node), options).reading((row) => {
       const event = pluginEventOf(row);
       return type === undefined || event.info.type === type ? event : undefined;
     });

@@ -9,10 +9,10 @@ import { instancesOf } from '../../machines/task-context.js';
 import type { PluginKey, TaskChanged, TaskContext, TaskSpec } from '../../machines/task-types.js';
 import { byAddress } from '../engine/by-address.js';
 import type { ActorView, Engine } from '../engine/engine.js';
-import type { TopicRow } from '../engine/store.js';
-import { cursorOf, eventOf, type FollowOptions } from '../engine/topics.js';
+import { type FollowedRow, type FollowOptions, followAs } from '../engine/event-ids.js';
+import { eventOf } from '../engine/topics.js';
 import { Waiters } from '../engine/waiters.js';
-import { messageOf, StagecraftError } from '../errors.js';
+import { messageOf, refuseNoObject, StagecraftError } from '../errors.js';
 import { tasksTopic } from './kinds.js';
 import { completeTask, type TaskOptions } from './spec.js';
 import type { LogPart, TaskLogs } from './task-logs.js';
@@ -47,9 +47,9 @@ export interface TaskStatus {
 /** One thing that happened to a task. `id` is its place in the topic: hand it back to go on from there. */
 export type TaskUpdate = { id: string; at: number; change: TaskChanged };
 
-function updateOf(row: TopicRow): TaskUpdate {
+function updateOf(row: FollowedRow): TaskUpdate {
   const { at, ...change } = eventOf<TaskChanged & { at: number }>(row);
-  return { id: String(row.cursor), at, change };
+  return { id: row.id, at, change };
 }
 
 export interface TaskSupervisorOptions {
@@ -121,7 +121,9 @@ export class TaskSupervisor {
    * @throws StagecraftError TASK_NOT_FOUND; PLUGIN_IN_USE naming what needs it: nothing has changed; TASK_STOP_FAILED;
    *   ABORTED (it was started again meanwhile); RUNTIME_CLOSED
    */
-  async stop(id: string, { force = false }: { force?: boolean } = {}): Promise<void> {
+  async stop(id: string, options: { force?: boolean } = {}): Promise<void> {
+    refuseNoObject(options, 'the options');
+    const { force = false } = options;
     this.#refuseIfClosed();
     await this.#stop(id, { force });
   }
@@ -147,9 +149,9 @@ export class TaskSupervisor {
    * Follows what happens to tasks, from now or from after an event's id. Ends with its signal, its iterator or the runtime.
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
-  updates({ from = 'now', signal }: FollowOptions = {}): AsyncIterable<TaskUpdate> {
+  updates(options?: FollowOptions): AsyncIterable<TaskUpdate> {
     this.#refuseIfClosed();
-    return this.#engine.follow(tasksTopic(this.#node), cursorOf(from), signal).reading(updateOf);
+    return followAs(this.#engine, tasksTopic(this.#node), options).reading(updateOf);
   }
 
   /** Stops every task, also while the runtime closes. @throws StagecraftError TASK_STOP_FAILED naming all that resisted */

@@ -1,6 +1,6 @@
 /** What is broadcast of nodes, as followers get it. */
 import type { NodeChanged } from '../../machines/node.js';
-import type { TopicRow } from '../engine/store.js';
+import type { FollowedRow } from '../engine/event-ids.js';
 import { eventOf } from '../engine/topics.js';
 
 type EventOf<One> = One extends { type: infer Kind; id: infer Id }
@@ -10,7 +10,7 @@ type EventOf<One> = One extends { type: infer Kind; id: infer Id }
 /** One change of a node. `id` is its place in the topic: hand it back to go on from there. `at`: ms since the epoch. */
 export type NodeUpdate = { id: string; at: number } & EventOf<NodeChanged>;
 
-export function nodeUpdateOf(row: TopicRow): NodeUpdate {
+export function nodeUpdateOf(row: FollowedRow): NodeUpdate {
   const { type: kind, id: nodeId, ...told } = eventOf<NodeChanged & { at: number }>(row);
-  return { ...told, id: String(row.cursor), kind, nodeId } as NodeUpdate;
+  return { ...told, id: row.id, kind, nodeId } as NodeUpdate;
 }

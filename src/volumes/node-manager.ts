@@ -12,8 +12,8 @@ import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
 import { asData } from '../engine/data.js';
 import type { ActorView } from '../engine/engine.js';
+import { type FollowOptions, followAs } from '../engine/event-ids.js';
 import { pages } from '../engine/pages.js';
-import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { csiNodeIdSchema, nameSchema, nodeIdSchema } from '../host/names.js';
 import { checked, keyOf, segmentsSchema, type VolumeKeyInput } from '../requests/fields.js';
@@ -244,9 +244,9 @@ export class NodeManager {
    * its iterator or the runtime.
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
-  updates({ from = 'now', signal }: FollowOptions = {}): AsyncIterable<NodeUpdate> {
+  updates(options?: FollowOptions): AsyncIterable<NodeUpdate> {
     this.#refuseIfClosed();
-    return this.#engine.follow(nodesTopic, cursorOf(from), signal).reading(nodeUpdateOf);
+    return followAs(this.#engine, nodesTopic, options).reading(nodeUpdateOf);
   }
 
   /**

@@ -10,8 +10,8 @@
 import { isHeard, type NodePlugin, type ReportMark } from '../../machines/node.js';
 import { isSameData } from '../../machines/same-data.js';
 import { type Clock, pause } from '../engine/clock.js';
+import type { FollowedRow } from '../engine/event-ids.js';
 import type { Logger } from '../engine/logger.js';
-import type { TopicRow } from '../engine/store.js';
 import { eventOf, type Topics } from '../engine/topics.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { NodeManager } from './node-manager.js';
@@ -133,7 +133,7 @@ export class NodeReports {
   }
 
   /** What can't be taken here is appended again by whoever reported it. */
-  async #take(row: TopicRow): Promise<void> {
+  async #take(row: FollowedRow): Promise<void> {
     const { nodes, leads, logger } = this.#options;
     if (!leads()) return;
     const { id, plugins, mark } = eventOf<Said>(row);

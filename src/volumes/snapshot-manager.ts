@@ -18,8 +18,8 @@ import type { Homes } from '../calls/homes.js';
 import { checkSecretRefs, refuseWithoutSecrets, type SecretsProvider } from '../calls/secrets.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
+import { type FollowOptions, followAs } from '../engine/event-ids.js';
 import type { Random } from '../engine/random.js';
-import { cursorOf, type FollowOptions } from '../engine/topics.js';
 import { type ErrorCode, StagecraftError } from '../errors.js';
 import { type Page, pageOf } from '../requests/actor-pages.js';
 import { ActorWaits } from '../requests/actor-waits.js';
@@ -195,9 +195,9 @@ export class SnapshotManager<TSpec, TView> {
    * signal, its iterator or the runtime.
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
-  updates({ from = 'now', signal }: FollowOptions = {}): AsyncIterable<SnapshotEvent> {
+  updates(options?: FollowOptions): AsyncIterable<SnapshotEvent> {
     this.#refuseIfClosed();
-    return this.#engine.follow(this.#sort.topic, cursorOf(from), signal).reading(snapshotEventOf);
+    return followAs(this.#engine, this.#sort.topic, options).reading(snapshotEventOf);
   }
 
   /** Another runtime leads from here on: who waits hears so, by what `peek` throws. */

@@ -9,7 +9,7 @@ import type {
   SnapshotState,
 } from '../../machines/volume-snapshot-types.js';
 import type { VolumeKey } from '../../machines/volume-types.js';
-import type { TopicRow } from '../engine/store.js';
+import type { FollowedRow } from '../engine/event-ids.js';
 import { eventOf } from '../engine/topics.js';
 import { stateName } from '../requests/state-name.js';
 import { bytesIn } from './volume-view.js';
@@ -113,7 +113,7 @@ type EventOf<One> = One extends { type: infer Kind } ? Omit<One, 'type'> & { kin
 /** One change of a snapshot. `id` is its place in the topic: hand it back to go on from there. `at`: ms since the epoch. */
 export type SnapshotEvent = { id: string; at: number } & EventOf<SnapshotChanged>;
 
-export function snapshotEventOf(row: TopicRow): SnapshotEvent {
+export function snapshotEventOf(row: FollowedRow): SnapshotEvent {
   const { type: kind, ...told } = eventOf<SnapshotChanged & { at: number }>(row);
-  return { id: String(row.cursor), kind, ...told } as SnapshotEvent;
+  return { id: row.id, kind, ...told } as SnapshotEvent;
 }

@@ -1,6 +1,6 @@
 /** What is broadcast of volumes, as followers get it. */
 import type { VolumeChanged } from '../../machines/volume-types.js';
-import type { TopicRow } from '../engine/store.js';
+import type { FollowedRow } from '../engine/event-ids.js';
 import { eventOf } from '../engine/topics.js';
 
 type EventOf<One> = One extends { type: infer Kind } ? Omit<One, 'type'> & { kind: Kind } : never;
@@ -8,7 +8,7 @@ type EventOf<One> = One extends { type: infer Kind } ? Omit<One, 'type'> & { kin
 /** One change of a volume. `id` is its place in the topic: hand it back to go on from there. `at`: ms since the epoch. */
 export type VolumeEvent = { id: string; at: number } & EventOf<VolumeChanged>;
 
-export function volumeEventOf(row: TopicRow): VolumeEvent {
+export function volumeEventOf(row: FollowedRow): VolumeEvent {
   const { type: kind, ...told } = eventOf<VolumeChanged & { at: number }>(row);
-  return { id: String(row.cursor), kind, ...told } as VolumeEvent;
+  return { id: row.id, kind, ...told } as VolumeEvent;
 }

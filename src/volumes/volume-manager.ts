@@ -7,8 +7,8 @@ import { z } from 'zod';
 import type { Availability, Claim, HoldReleased, NodeExpanded, VolumeContext } from '../../machines/volume-types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
-import { cursorOf, type FollowOptions } from '../engine/topics.js';
-import { StagecraftError } from '../errors.js';
+import { type FollowOptions, followAs } from '../engine/event-ids.js';
+import { refuseNoObject, StagecraftError } from '../errors.js';
 import { nameSchema, nodeIdSchema } from '../host/names.js';
 import type { Page } from '../requests/actor-pages.js';
 import type { AwaitOptions, Telling, WaitOptions } from '../requests/await-options.js';
@@ -98,6 +98,7 @@ export class VolumeManager {
     nodeId: string,
     options: PublishOptions = {},
   ): Promise<{ publishContext: Record<string, string> }> {
+    refuseNoObject(options, 'the options');
     const { publications } = await this.#publishing.publish(key, nodeId, options);
     return { publishContext: { ...publications[nodeId]?.publishContext } };
   }
@@ -237,9 +238,9 @@ export class VolumeManager {
    * signal, its iterator or the runtime.
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
-  updates({ from = 'now', signal }: FollowOptions = {}): AsyncIterable<VolumeEvent> {
+  updates(options?: FollowOptions): AsyncIterable<VolumeEvent> {
     this.#desk.refuseIfClosed();
-    return this.#engine.follow(volumesTopic, cursorOf(from), signal).reading(volumeEventOf);
+    return followAs(this.#engine, volumesTopic, options).reading(volumeEventOf);
   }
 
   /** A volume as it is committed, not to be changed; also on an agent that does not lead. @throws StagecraftError VOLUME_NOT_FOUND */

@@ -1,5 +1,6 @@
 /** What a topic keeps and for how long, and what those hear who follow where something is gone or can't be read. */
 import { expect } from 'chai';
+import { eventId } from '../../src/engine/event-ids.js';
 import type { Topics } from '../../src/engine/topics.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { moodyStore } from './moody-store.js';
@@ -74,7 +75,11 @@ describe('events that are gone', () => {
       const topics = lab.topics();
       const behind = reader(topics.follow(topic, 3));
       await lab.rest();
-      expect(behind.error).to.include({ code: 'CURSOR_EXPIRED', oldest: '4', newest: '10' });
+      expect(behind.error).to.include({
+        code: 'CURSOR_EXPIRED',
+        oldest: eventId(topic, 4),
+        newest: eventId(topic, 10),
+      });
       const again = reader(topics.follow(topic, 4));
       await lab.rest();
       expect(again.said).to.deep.equal(run(5, 10));
@@ -88,7 +93,7 @@ describe('events that are gone', () => {
         const [before, there] = [trimmed - 1, trimmed].map((from) => reader(topics.follow(topic, from)));
         await lab.say(topics);
         await lab.rest();
-        expect(before?.error).to.include({ code: 'CURSOR_EXPIRED', oldest: String(trimmed) });
+        expect(before?.error).to.include({ code: 'CURSOR_EXPIRED', oldest: eventId(topic, trimmed) });
         expect(there?.said).to.deep.equal(run(trimmed + 1, 301));
       });
     }
@@ -103,7 +108,7 @@ describe('events that are gone', () => {
       await lab.data.trimTopic(topic, 15);
       await lab.rest();
       const error: unknown = await slow.next().catch((thrown: unknown) => thrown);
-      expect(error).to.include({ code: 'CURSOR_EXPIRED', oldest: '15', newest: '20' });
+      expect(error).to.include({ code: 'CURSOR_EXPIRED', oldest: eventId(topic, 15), newest: eventId(topic, 20) });
       expect(await slow.next()).to.deep.equal({ value: undefined, done: true });
     });
 
@@ -111,7 +116,11 @@ describe('events that are gone', () => {
       await lab.sayElsewhere(10);
       const follower = reader(lab.topics().follow(topic, 900));
       await lab.rest();
-      expect(follower.error).to.include({ code: 'CURSOR_EXPIRED', oldest: '0', newest: '10' });
+      expect(follower.error).to.include({
+        code: 'CURSOR_EXPIRED',
+        oldest: eventId(topic, 0),
+        newest: eventId(topic, 10),
+      });
       expect(follower.error).to.have.property('message').that.includes('no event 900: the newest is 10');
     });
 
@@ -144,8 +153,8 @@ describe('events that are gone', () => {
       await lab.rest();
       isLost = true;
       await lab.clock.advance(2_000);
-      expect(ahead.error).to.include({ code: 'CURSOR_EXPIRED', newest: '1' });
-      expect(level.error).to.include({ code: 'CURSOR_EXPIRED', newest: '1' });
+      expect(ahead.error).to.include({ code: 'CURSOR_EXPIRED', newest: eventId(topic, 1) });
+      expect(level.error).to.include({ code: 'CURSOR_EXPIRED', newest: eventId(topic, 1) });
     });
   });
 

@@ -1,6 +1,8 @@
 /** Broadcasts and those who follow them: in order, once, from where they asked, until they have had enough. */
 import { expect } from 'chai';
-import { cursorOf } from '../../src/engine/topics.js';
+import type { ActorDoor } from '../../src/engine/actor-door.js';
+import { followAs } from '../../src/engine/event-ids.js';
+import type { Cursor } from '../../src/engine/store.js';
 import { deskKind, deskTopic, say } from './desk.js';
 import { failureOf, Lab, type Life, textsOf, topicOf, watched } from './lab.js';
 import { reader } from './reader.js';
@@ -284,13 +286,61 @@ describe('topics', () => {
   });
 
   describe('event ids', () => {
-    it("'now' and whole numbers are taken", () => {
-      expect(['now', '0', '17'].map(cursorOf)).to.deep.equal(['now', 0, 17]);
+    const from = async (id: unknown): Promise<Cursor | 'now'> => {
+      let asked: Cursor | 'now' = 'now';
+      const engine: Pick<ActorDoor, 'follow'> = {
+        follow: (topic, cursor, signal) => {
+          asked = cursor;
+          return life.engine.follow(topic, cursor, signal);
+        },
+      };
+      followAs(engine, 'volumes', id === undefined ? undefined : { from: id });
+      return asked;
+    };
+
+    it("'now', '0' and the ids of the topic are taken", async () => {
+      expect(await Promise.all([undefined, 'now', '0', 'volumes@17'].map(from))).to.deep.equal(['now', 'now', 0, 17]);
     });
 
-    for (const id of ['', ' ', '-1', '1.5', '1e3', '0x10', 'later', '99999999999999999999']) {
-      it(`'${id}' is refused`, async () => {
-        expect(await failureOf(Promise.resolve().then(() => cursorOf(id)))).to.include({ code: 'INVALID_ARGUMENT' });
+    it('an event names its topic: it is refused in another one, both named', async () => {
+      await life.engine.ask('desk/a', say('one'));
+      const { value } = await life.engine.follow(deskTopic, 0).next();
+      expect(value?.id).to.equal(`${deskTopic}@1`);
+      const error = await failureOf(from(value?.id));
+      expect(error).to.include({ code: 'INVALID_ARGUMENT' });
+      expect(error.message).to.include(deskTopic).and.to.include('volumes');
+    });
+
+    it('a number without its topic is refused', async () => {
+      expect((await failureOf(from('17'))).message).to.include('without its topic');
+    });
+
+    for (const id of [
+      '',
+      ' ',
+      '-1',
+      '1.5',
+      'volumes@1e3',
+      'volumes@',
+      '@1',
+      'later',
+      'volumes@99999999999999999999',
+      null,
+      3,
+    ]) {
+      it(`${JSON.stringify(id)} is refused`, async () => {
+        expect(await failureOf(from(id))).to.include({ code: 'INVALID_ARGUMENT' });
+      });
+    }
+
+    for (const [what, options] of Object.entries({
+      null: null,
+      'a text': 'now',
+      'a signal that is none': { signal: 1 },
+    })) {
+      it(`options that are ${what} are refused`, async () => {
+        const asked = Promise.resolve().then(() => followAs(life.engine, 'volumes', options));
+        expect(await failureOf(asked)).to.include({ code: 'INVALID_ARGUMENT' });
       });
     }
   });

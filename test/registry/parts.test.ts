@@ -243,26 +243,39 @@ describe('wake', () => {
 });
 
 describe('plugin events', () => {
-  it('R10 every kind of broadcast has its event, with the cursor as its id', () => {
+  it('R10 every kind of broadcast has its event, with the id of its row', () => {
     const [info, from] = [device('a2'), device('a1')];
     const eventOf = (broadcast: object): unknown =>
-      pluginEventOf({ cursor: 7, source: 's', seq: 1, index: 0, text: JSON.stringify({ ...broadcast, at: 5 }) });
+      pluginEventOf({
+        id: 'plugins/n1@7',
+        cursor: 7,
+        source: 's',
+        seq: 1,
+        index: 0,
+        text: JSON.stringify({ ...broadcast, at: 5 }),
+      });
     for (const kind of ['registered', 'updated', 'deregistered']) {
-      expect(eventOf({ type: kind, info })).to.deep.equal({ id: '7', at: 5, kind, info });
+      expect(eventOf({ type: kind, info })).to.deep.equal({ id: 'plugins/n1@7', at: 5, kind, info });
     }
     const leaves = { type: 'deregistered', info, dependents: ['volume v'] };
     expect(eventOf(leaves)).to.deep.include({ kind: 'deregistered', info, dependents: ['volume v'] });
-    expect(eventOf({ type: 'promoted', info, from })).to.deep.equal({ id: '7', at: 5, kind: 'promoted', info, from });
+    expect(eventOf({ type: 'promoted', info, from })).to.deep.equal({
+      id: 'plugins/n1@7',
+      at: 5,
+      kind: 'promoted',
+      info,
+      from,
+    });
     const node = { nodeId: 'n-2', topology: { zone: 'b' }, maxVolumes: 3, before: { nodeId: 'n-1' } };
     expect(eventOf({ type: 'node-info', info, ...node })).to.deep.equal({
-      id: '7',
+      id: 'plugins/n1@7',
       at: 5,
       kind: 'node-info',
       info,
       ...node,
     });
     expect(eventOf({ type: 'health', info, from: 'healthy', healthy: false, description: 'x' })).to.deep.equal({
-      id: '7',
+      id: 'plugins/n1@7',
       at: 5,
       kind: 'health',
       info,

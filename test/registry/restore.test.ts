@@ -204,7 +204,7 @@ for (const { name, make } of subjects) {
       await house.runtime.close();
       if (name !== 'memory') house.store = new Cable(data.store());
       await house.open({ dispensers: {} });
-      const gone = house.plugins.updates(undefined, { from: '2' })[Symbol.asyncIterator]();
+      const gone = house.plugins.updates(undefined, { from: 'plugins/worker-1@2' })[Symbol.asyncIterator]();
       const { value } = await gone.next();
       expect(value).to.include({ kind: 'health', was: 'healthy', healthy: false });
       expect(house.plugins.status('device', 'gpu')).to.include({ state: 'unhealthy' });

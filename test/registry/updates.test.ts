@@ -34,13 +34,13 @@ describe('plugin updates', () => {
         await house.restart();
         const { got, ended } = collect(house.plugins.updates('device', { from: '0' }));
         const error = await refusal(() => ended);
-        expect(error).to.include({ code: 'EVENT_DAMAGED', oldest: '2' });
+        expect(error).to.include({ code: 'EVENT_DAMAGED', oldest: 'plugins/worker-1@2' });
         expect(error.message).to.match(
-          /^event 2 was damaged in the store \(.+\): list the present state, go on from 2$/,
+          /^event plugins\/worker-1@2 was damaged in the store \(.+\): list the present state, go on from plugins\/worker-1@2$/,
         );
         expect(got).to.deep.equal(['registered a1']);
-        const [next] = await take(house.plugins.updates('device', { from: '2' }), 1);
-        expect(next?.id).to.equal('3');
+        const [next] = await take(house.plugins.updates('device', { from: 'plugins/worker-1@2' }), 1);
+        expect(next?.id).to.equal('plugins/worker-1@3');
       });
     }
 
@@ -74,7 +74,7 @@ describe('plugin updates', () => {
         { at, kind: 'registered', info },
         { at, kind: 'health', info, was: 'unknown', healthy: true, description: 'ready' },
       ]);
-      const ids = events.map(({ id }) => Number(id));
+      const ids = events.map(({ id }) => Number(id.split('@')[1]));
       expect(ids).to.deep.equal(ids.toSorted((a, b) => a - b));
     });
 
@@ -128,8 +128,8 @@ describe('plugin updates', () => {
       const error = await refusal(() => take(house.plugins.updates(undefined, { from: '0' }), 1));
       expect(error.code).to.equal('CURSOR_EXPIRED');
       expect(error.message).to.include('3');
-      const kept = await take(house.plugins.updates(undefined, { from: '2' }), 1);
-      expect(kept.map(({ id }) => id)).to.deep.equal(['3']);
+      const kept = await take(house.plugins.updates(undefined, { from: 'plugins/worker-1@2' }), 1);
+      expect(kept.map(({ id }) => id)).to.deep.equal(['plugins/worker-1@3']);
     });
 
     it('R10 options where the type belongs: INVALID_ARGUMENT, with how it is called', async () => {
