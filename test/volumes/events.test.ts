@@ -39,7 +39,7 @@ describe('the events of volumes', () => {
     ]);
     for (const event of events) {
       expect(event).to.deep.include({ key: { namespace: 'default', id: 'data' }, uid, at: house.clock.now() });
-      expect(event.id).to.match(/^\d+$/);
+      expect(event.id).to.match(/^volumes@\d+$/);
     }
   });
 
