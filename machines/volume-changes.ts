@@ -5,7 +5,7 @@ import { isSameData } from './same-data.js';
 import { granted } from './volume-claims.js';
 import { atPlugin, type Change, claimTold, type Draft, drafted, put } from './volume-draft.js';
 import { asUnstaged, awaitingNode, clearLeft, isAwaitingNode } from './volume-leftovers.js';
-import { excludes, holdsOf, isUndecided, mayBeThere, usualCapability, wishOf } from './volume-modes.js';
+import { excludes, holdsOf, isKeptByHolds, isUndecided, mayBeThere, usualCapability, wishOf } from './volume-modes.js';
 import { isCovered, isOutgrown, isSameWish } from './volume-requests.js';
 import type {
   Availability,
@@ -86,6 +86,9 @@ export const publish = (
       // It goes no more: claims that were to go with it have nothing left to wait for.
       releaseDetached(draft, nodeId);
       grant(draft);
+    } else if (hold !== undefined && isSame && isKeptByHolds(present)) {
+      draft.publications[nodeId] = withHold(draft, present, hold);
+      return;
     } else if (present.state !== 'published') {
       const followed = { ...present, next: { ...present.next, ...wish } };
       draft.publications[nodeId] = followed;
@@ -95,10 +98,10 @@ export const publish = (
     if (hold !== undefined || claim) markByAgent(draft, nodeId);
   });
 
-/** The agent there hears when it has to unmount it. */
+/** Marks what an agent on the node asked for: it hears when it has to unmount that. What is published next has its own mark. */
 function markByAgent(draft: Draft, nodeId: string): void {
   const publication = draft.publications[nodeId];
-  if (!publication || publication.isByAgent) return;
+  if (!publication) return;
   const { next } = publication;
   draft.publications[nodeId] = next
     ? { ...publication, next: { ...next, isByAgent: true } }
@@ -109,14 +112,16 @@ function markByAgent(draft: Draft, nodeId: string): void {
 function addHold(draft: Draft, nodeId: string, allocId: string): void {
   const publication = draft.publications[nodeId];
   if (!publication) return;
+  const { next } = publication;
+  draft.publications[nodeId] = next
+    ? { ...publication, next: withHold(draft, next, allocId) }
+    : withHold(draft, publication, allocId);
+}
+
+function withHold<T extends QueuedWish>(draft: Draft, wish: T, allocId: string): T {
   draft.generation += 1;
   const hold: Hold = { allocId, generation: draft.generation };
-  const held = <T extends QueuedWish>(wish: T): T => ({
-    ...wish,
-    holds: [...(wish.holds ?? []).filter((one) => one.allocId !== allocId), hold],
-  });
-  const { next } = publication;
-  draft.publications[nodeId] = next ? { ...publication, next: held(next) } : held(publication);
+  return { ...wish, holds: [...(wish.holds ?? []).filter((one) => one.allocId !== allocId), hold] };
 }
 
 /** The node has let go of it for that alloc: where it waited for nobody else, it is unpublished. */

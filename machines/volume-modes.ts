@@ -31,6 +31,13 @@ export const isHandedOut = ({ state, drifted }: Publication): boolean =>
 export const holdsOf = (publication: Publication): Hold[] =>
   isHandedOut(publication) ? (publication.holds ?? []) : [];
 
+/**
+ * Whether it stays there for allocs without a claim, and goes with the last of those. An alloc that mounts it meanwhile joins
+ * them: to wait for another publication would be to wait for itself, where it has a hold already.
+ */
+export const isKeptByHolds = (publication: Publication): boolean =>
+  publication.state === 'pending-node-unpublish' && holdsOf(publication).length > 0;
+
 export const holdersOf = (publication: Publication): string[] => holdsOf(publication).map(({ allocId }) => allocId);
 
 /** What is wanted on its node; undefined where it is on its way out, or has failed. */

@@ -1,7 +1,7 @@
 /** Brings volumes to nodes and takes them away again, for who asks for just that. The surface: volume-manager.ts */
 import { z } from 'zod';
 import type { Capability } from '../../machines/csi-types.js';
-import { wishOf } from '../../machines/volume-modes.js';
+import { holdersOf, isKeptByHolds, wishOf } from '../../machines/volume-modes.js';
 import { nameOf } from '../../machines/volume-requests.js';
 import type { PublishRequest, VolumeContext, VolumeKey } from '../../machines/volume-types.js';
 import { refuseWithoutSecrets, type SecretsProvider } from '../calls/secrets.js';
@@ -105,7 +105,9 @@ export class VolumePublishing {
         const message = `${nameOf(known)}: ${stuck}; the request stands until that is unpublished, or tried again`;
         throw new StagecraftError('VOLUME_IN_USE', message, { address: addressOf(known) });
       }
-      const isThere = publication.state === 'published' && publication.undoneAfter === undefined;
+      const isThere =
+        (publication.state === 'published' && publication.undoneAfter === undefined) ||
+        (hold !== undefined && isKeptByHolds(publication) && holdersOf(publication).includes(hold));
       return isThere ? now : undefined;
     };
     const goal = `published on node ${nodeId}`;

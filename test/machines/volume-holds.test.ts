@@ -176,4 +176,51 @@ describe('holds of a volume', () => {
     scene.actor.send(released('x', 8));
     expect(scene.actor.getSnapshot().value).to.deep.equal({ deleted: 'confirmed' });
   });
+
+  /** Claimed once, and released; it is to be detached once the hold of x, generation 9, is released. */
+  async function keptByHold(): Promise<Scene> {
+    const scene = await volumeWith(attached, detached, attached);
+    scene.actor.send({ type: 'volume.claim', claim, wait: false });
+    scene.actor.send(publish('x'));
+    await scene.rest();
+    scene.actor.send({ type: 'volume.release', allocId: 'web' });
+    scene.actor.send({ type: 'volume.unstaged', nodeId: 'a', claimGeneration: 8, allocId: 'web' });
+    await scene.rest();
+    return scene;
+  }
+
+  it('M2 C6 kept by a hold, others mount it too: detached once with the last of them', async () => {
+    const scene = await keptByHold();
+    for (const allocId of ['x', 'y']) scene.actor.send(publish(allocId));
+    expect(scene.context.publications.a).to.deep.include({
+      state: 'pending-node-unpublish',
+      holds: [
+        { allocId: 'x', generation: 10 },
+        { allocId: 'y', generation: 11 },
+      ],
+    });
+    scene.actor.send(released('x', 9));
+    scene.actor.send(released('x', 10));
+    await scene.rest();
+    expect(scene.context.publications.a?.state).to.equal('pending-node-unpublish');
+    scene.actor.send(released('y', 11));
+    await scene.rest();
+    expect([scene.context.publications, scene.context.claims]).to.deep.equal([{}, []]);
+  });
+
+  it('M2 C6 kept by a hold, and asked for in another way: published so once it was detached', async () => {
+    const scene = await keptByHold();
+    scene.actor.send({ ...publish('y'), readOnly: true });
+    expect(scene.context.publications.a).to.deep.include({
+      holds: [{ allocId: 'x', generation: 9 }],
+      next: { ...wish, readOnly: true, holds: [{ allocId: 'y', generation: 10 }], isByAgent: true },
+    });
+    scene.actor.send(released('x', 9));
+    await scene.rest();
+    expect(scene.context.publications.a).to.deep.include({
+      state: 'published',
+      readOnly: true,
+      holds: [{ allocId: 'y', generation: 10 }],
+    });
+  });
 });

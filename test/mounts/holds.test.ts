@@ -149,4 +149,18 @@ describe('mounts without a claim', () => {
     }
     expect(house.violations()).to.deep.equal([]);
   });
+
+  it('M2 C6 asked for again while a claim there waits for its hold: the same, and the claim is released', async () => {
+    const volumes = [house.wanted('data', many)];
+    await house.runtime.allocations.prepare('web', volumes);
+    const { hostPath } = await house.runtime.mounts.mount(request);
+    const released = house.runtime.allocations.release('web');
+    while ((await house.runtime.volumes.get(data))?.publications[node]?.state !== 'pending-node-unpublish')
+      await new Promise(setImmediate);
+    expect((await house.runtime.mounts.mount(request, { timeoutMs: 5_000 })).hostPath).to.equal(hostPath);
+    expect(await heldFor()).to.deep.equal(['a']);
+    await house.runtime.mounts.unmount(request);
+    await released;
+    expect([house.mounted(), house.violations()]).to.deep.equal([[], []]);
+  });
 });
