@@ -19,6 +19,7 @@ import type { Inbox } from './engine/inbox.js';
 import type { Cursor } from './engine/store.js';
 import { StoredViews } from './engine/stored-views.js';
 import type { Topics } from './engine/topics.js';
+import type { TroubleLog } from './engine/trouble-log.js';
 import { messageOf, StagecraftError } from './errors.js';
 import { bootId } from './host/boot-id.js';
 import { type Leadership, leadershipOf, tellElected } from './leadership.js';
@@ -48,7 +49,7 @@ import { VolumeManager } from './volumes/volume-manager.js';
 export interface ControllerSideOptions {
   runtime: RuntimeOptions;
   /** Ports and limits as all engines of the runtime have them. */
-  engine: Pick<EngineOptions, 'store' | 'clock' | 'random' | 'logger' | 'policy'>;
+  engine: Pick<EngineOptions, 'store' | 'clock' | 'random' | 'logger' | 'policy'> & { troubles: TroubleLog };
   lease: Pick<EngineOptions['lease'], 'owner' | 'holder'>;
   /** Of the node's engine, which outlives every term here. */
   topics: Topics;
@@ -86,7 +87,7 @@ export class ControllerSide {
   constructor(options: ControllerSideOptions) {
     this.#options = options;
     const { runtime, plugins } = options;
-    const { clock, random, logger } = options.engine;
+    const { clock, random, logger, troubles } = options.engine;
     const { timeoutMs = 120_000, maxInFlightPerPlugin: maxInFlight = 64 } = runtime.calls ?? {};
     const port = pluginPort(() => plugins, options.isTasked);
     const access = new PluginAccess(port, { clock, maxInFlight });
@@ -163,7 +164,7 @@ export class ControllerSide {
       return this.nodes.target(node, plugin);
     };
     const admission = new NodeAdmission({ engine: this.engine, clock, target });
-    const fence = new NodeFence({ engine: this.engine, clock, logger, admission });
+    const fence = new NodeFence({ engine: this.engine, clock, troubles, admission });
     const { nodeId } = runtime;
     const own = nodePluginsPort(nodeId, options.watched, plugins);
     this.#reports = new NodeReports({
@@ -173,6 +174,7 @@ export class ControllerSide {
       epoch: () => options.watched.epoch,
       clock,
       logger,
+      troubles,
     });
     this.#ownNode = new OwnNode({ nodeId, plugins: own, nodes: this.nodes, reports: this.#reports, clock, logger });
     this.#reconciler = new Reconciler({
@@ -184,6 +186,7 @@ export class ControllerSide {
       refusal: () => this.engine.refusal,
       clock,
       logger,
+      troubles,
       intervalMs: runtime.reconcile?.intervalMs ?? defaultReconcileMs,
     });
     // Another agent leads, and may know plugins that this one does not: who is asked is told first.
@@ -261,7 +264,7 @@ function electedEngine(
   kinds: EngineOptions['kinds'],
   { hasControllers, elected, resigned }: { hasControllers: () => boolean; elected: () => void; resigned: () => void },
 ): ElectedEngine {
-  const { clock, random, logger, store } = ports;
+  const { clock, random, logger, troubles, store } = ports;
   const { nodeId } = runtime;
   const holder = `node ${nodeId}, ${lease.holder}`;
   const versions = new Map(kinds.map(({ machine }) => [machine.id, String(machine.version ?? '1')]));
@@ -294,16 +297,14 @@ function electedEngine(
     clock,
     random,
     logger,
+    troubles,
     elected: ({ epoch, tookOver }) => {
       // One that leads as it comes up has nothing new to say.
       logger[tookOver ? 'info' : 'debug']({ epoch }, 'this agent leads: it works on volumes and nodes from here on');
       elected();
       void tellElected(topics, leaseName, { at: clock.now(), nodeId, leader: holder, epoch });
     },
-    resigned: (reason) => {
-      logger.warn({ code: reason.code }, `this agent leads no more: ${reason.message}`);
-      resigned();
-    },
+    resigned,
   });
   return engine;
 }

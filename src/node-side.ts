@@ -16,6 +16,7 @@ import { type Clock, pause } from './engine/clock.js';
 import type { ActorKind } from './engine/effects.js';
 import type { Engine } from './engine/engine.js';
 import type { Logger } from './engine/logger.js';
+import type { TroubleLog } from './engine/trouble-log.js';
 import { messageOf, StagecraftError } from './errors.js';
 import { bootId as presentBootId } from './host/boot-id.js';
 import type { DataDir } from './host/data-dir.js';
@@ -52,6 +53,7 @@ export interface NodeSideOptions {
   dataDir: DataDir;
   clock: Clock;
   logger: Logger;
+  troubles: TroubleLog;
   claims: ClaimClient;
   /** Of the calls about volumes in this process. */
   locks: VolumeLocks;
@@ -91,6 +93,7 @@ export class NodeSide {
   readonly #nodeId: string;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #troubles: TroubleLog;
   readonly #propagation: Propagation;
   readonly #root: string;
   /** Paths where the kernel of this host shows a volume. @throws StagecraftError HOST_UNFIT */
@@ -105,7 +108,7 @@ export class NodeSide {
   #isRefusing = false;
 
   constructor(options: NodeSideOptions) {
-    const { runtime, dataDir, clock, logger, claims, baseDirOf } = options;
+    const { runtime, dataDir, clock, logger, troubles, claims, baseDirOf } = options;
     const { nodeId, calls = {}, retry, stats } = runtime;
     this.#nodeId = nodeId;
     this.#onVolumeEvent = options.onVolumeEvent;
@@ -127,6 +130,7 @@ export class NodeSide {
     const timeoutMs = calls.nodeTimeoutMs ?? Math.max(calls.timeoutMs ?? defaultTimeoutMs, leastNodeTimeoutMs);
     const node = csiNode({ timeoutMs });
     this.#logger = logger;
+    this.#troubles = troubles;
     this.#root = paths.root;
     this.shownHere = (key, allocId) => shownHere({ paths, tables }, key, allocId);
     this.#propagation = hostPropagation({ root: paths.root, readTable: () => tables.table(), tool });
@@ -177,7 +181,7 @@ export class NodeSide {
         shared: () => this.#propagation.ensureShared(),
       });
       const watch = new MountWatch({
-        ...{ nodeId, engine, paths, tables, strays, bootId, clock, logger, isDead },
+        ...{ nodeId, engine, paths, tables, strays, bootId, clock, logger, troubles, isDead },
         onPluginLoss: runtime.onPluginLoss ?? 'remount',
       });
       const compare = (volumes: readonly VolumeKey[]): Promise<void> => watch.compare(volumes);
@@ -259,12 +263,15 @@ export class NodeSide {
     while (!this.#isRefusing) {
       try {
         await allocations.recover();
+        this.#troubles.over(this);
         break;
       } catch (error) {
-        this.#logger.warn({}, `allocs can't be recovered yet: ${messageOf(error)}`);
+        const message = `allocs can't be recovered yet: ${messageOf(error)}`;
+        this.#troubles.failed(this, { subject: 'the recovery of allocs', message, cause: error });
         await pause(this.#clock, retryMs);
       }
     }
+    this.#troubles.abandon(this);
     await holds.look();
     if (this.#isRefusing) return;
     this.#tellCompared();

@@ -16,6 +16,7 @@ import { silentLogger } from './engine/logger.js';
 import { defaultPolicy } from './engine/policy.js';
 import { systemRandom } from './engine/random.js';
 import { SharedStore } from './engine/shared-store.js';
+import { TroubleLog } from './engine/trouble-log.js';
 import { Waiters } from './engine/waiters.js';
 import { messageOf, StagecraftError } from './errors.js';
 import { type DataDir, openDataDir } from './host/data-dir.js';
@@ -131,6 +132,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
 
 async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runtime> {
   const { nodeId, clock = systemClock, random = systemRandom, logger = silentLogger, retention = {} } = options;
+  const troubles = new TroubleLog({ clock, logger });
   const shared = new SharedStore(options.store ?? lmdbStore(join(dataDir.path, 'state')));
   const clients = new Clients({ ...csiDispensers(), ...options.dispensers }, { clock, logger });
   const paths = { dataDir: dataDir.path, socketRoot: dataDir.socketRoot };
@@ -163,7 +165,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     return task !== undefined && pluginTypes[task.spec.type].includes(type);
   };
   const nodeSide: NodeSide = new NodeSide({
-    ...{ runtime: options, dataDir, clock, logger, locks },
+    ...{ runtime: options, dataDir, clock, logger, troubles, locks },
     onVolumeEvent: (callback) => controllerSide.onVolumeEvent(callback),
     claims: options.claims ?? localClaims(() => controllerSide.volumes),
     plugins: () => plugins,
@@ -175,7 +177,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     },
   });
   const engine: Engine = new Engine({
-    ...{ store: shared.handle(), clock, random, logger, policy },
+    ...{ store: shared.handle(), clock, random, logger, troubles, policy },
     topics: retention.topicEvents ? { keep: retention.topicEvents } : {},
     lease: { ...lease, name: `node/${nodeId}`, covers },
     elsewhere: { append: (address, message) => controllerSide.engine.append(address, message) },
@@ -216,7 +218,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   });
   const controllerSide: ControllerSide = new ControllerSide({
     runtime: options,
-    engine: { store: shared.handle(), clock, random, logger, policy },
+    engine: { store: shared.handle(), clock, random, logger, troubles, policy },
     lease,
     topics: engine.topics,
     node: engine,

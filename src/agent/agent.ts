@@ -4,6 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { pino } from 'pino';
+import { TroubleLog } from '../engine/trouble-log.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { packageVersion } from '../host/version.js';
 import type { PluginEvent } from '../registry/plugin-events.js';
@@ -106,23 +107,25 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
       print(`  ${describeTask(task, found.has(task.pid))}`);
     await tellAllocs(runtime, print);
     const describe = pluginTellers();
+    const troubles = new TroubleLog({ logger: { warn: (_, line) => print(line) } });
+    const options: TellOptions = { runtime, troubles, isEnding: () => ending !== undefined };
     const tellPlugins = (event: PluginEvent): void => {
       if (!isLastWord(event)) print(describe.plugin(event));
     };
-    void tell(() => runtime.plugins.updates(), tellPlugins, print);
+    void tell(options, () => runtime.plugins.updates(), tellPlugins);
     if (runtime.leadership.isOurs) await tellPending(runtime, print);
-    void tell(() => runtime.volumes.updates(), leaderTeller(runtime, describeVolumeEvent, print), print);
-    void tell(() => runtime.nodes.updates(), leaderTeller(runtime, describeNodeEvent, print), print);
-    void tell(() => runtime.leadership.updates(), leadershipTeller(runtime, print), print);
-    void tell(() => runtime.mounts.updates(), teller(mountTeller(), print), print);
-    void tell(() => runtime.allocations.updates(), teller(describeAllocEvent, print), print);
+    void tell(options, () => runtime.volumes.updates(), leaderTeller(runtime, describeVolumeEvent, print));
+    void tell(options, () => runtime.nodes.updates(), leaderTeller(runtime, describeNodeEvent, print));
+    void tell(options, () => runtime.leadership.updates(), leadershipTeller(runtime, print));
+    void tell(options, () => runtime.mounts.updates(), teller(mountTeller(), print));
+    void tell(options, () => runtime.allocations.updates(), teller(describeAllocEvent, print));
     void tell(
+      options,
       () => runtime.tasks.updates(),
       (update) => {
         if (update.change.type === 'stopped') draining.delete(update.change.id);
         print(describe.task(update));
       },
-      print,
     );
     await applyTasks(runtime, config, print);
   } catch (error) {
@@ -198,16 +201,33 @@ async function applyTasks({ tasks }: Runtime, config: AgentConfig, print: Print)
   if (wanted.size === 0) print(`  no tasks: name plugins to run in ${where}`);
 }
 
-/** Where events were lost, or can't be read for a while, it goes on from what comes then. */
-async function tell<T>(follow: () => AsyncIterable<T>, take: (event: T) => void, print: Print): Promise<void> {
+interface TellOptions {
+  runtime: Pick<Runtime, 'store'>;
+  troubles: TroubleLog;
+  isEnding(): boolean;
+}
+
+/** Prints events as they come. After lost or unreadable events, the next ones are printed. */
+async function tell<T>(
+  { runtime, troubles, isEnding }: TellOptions,
+  follow: () => AsyncIterable<T>,
+  take: (event: T) => void,
+): Promise<void> {
   for (;;) {
     try {
-      for await (const event of follow()) take(event);
-      return;
+      for await (const event of follow()) {
+        troubles.over(follow);
+        take(event);
+      }
+      return troubles.abandon(follow);
     } catch (error) {
-      if (error instanceof StagecraftError && error.code === 'RUNTIME_CLOSED') return;
-      print(`some events are not shown: ${messageOf(error)}`);
-      await pause(eventRetryMs, undefined, { ref: false });
+      if (error instanceof StagecraftError && error.code === 'RUNTIME_CLOSED') return troubles.abandon(follow);
+      const message = `some events are not shown: ${messageOf(error)}`;
+      troubles.failed(follow, { subject: 'events', message, cause: error });
+      const wasAway = !runtime.store.available;
+      do await pause(eventRetryMs, undefined, { ref: false });
+      while (!runtime.store.available && !isEnding());
+      if (wasAway) troubles.over(follow);
     }
   }
 }

@@ -20,6 +20,7 @@ import type { Random } from './random.js';
 import type { Redelivery } from './redelivery.js';
 import type { Store } from './store.js';
 import type { TimerHeap } from './timer-heap.js';
+import { storeSubject, type TroubleLog } from './trouble-log.js';
 
 export interface EngineParts {
   /** Names this very run: no two commits are named alike. */
@@ -28,6 +29,7 @@ export interface EngineParts {
   clock: Clock;
   random: Random;
   logger: Logger;
+  troubles: TroubleLog;
   timers: TimerHeap;
   committer: Committer;
   effects: EffectRunner;
@@ -54,7 +56,7 @@ interface Uncertain {
 }
 
 export function actorHost(parts: EngineParts): ActorHost {
-  const { store, clock, random, logger, timers, committer, effects, gate, leases, stopped } = parts;
+  const { store, clock, random, logger, troubles, timers, committer, effects, gate, leases, stopped } = parts;
   /** Calls that nobody waits for, and that may still be under way, by effect and address. */
   const uncertain = new Map<string, Uncertain>();
   let commits = 0;
@@ -112,13 +114,20 @@ export function actorHost(parts: EngineParts): ActorHost {
     holdsLease: () => leases.held,
     commit: (commit, outcome) => committer.submit({ commit, outcome }),
     load: async (address, failed) => {
+      const task = {};
       for (;;) {
         try {
-          return await store.load(address);
+          const record = await store.load(address);
+          troubles.over(task);
+          return record;
         } catch (error) {
-          if (stopped.aborted) return undefined;
+          if (stopped.aborted) {
+            troubles.abandon(task);
+            return undefined;
+          }
           failed(error);
-          logger.warn({ address }, `the store can't say what it holds of an actor: ${messageOf(error)}`);
+          const message = `the store can't say what it holds of an actor: ${messageOf(error)}`;
+          troubles.failed(task, { subject: storeSubject, fields: { address }, message });
           await pause(clock, retryMs, stopped);
         }
       }

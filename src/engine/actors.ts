@@ -13,12 +13,12 @@ import type { ActorKind } from './effects.js';
 import { decodeEnvelope } from './envelope.js';
 import { HostedMachine } from './hosted-machine.js';
 import { IdleActors } from './idle-actors.js';
-import type { Logger } from './logger.js';
 import type { Mail } from './mail.js';
 import { pages } from './pages.js';
 import type { ActorPolicy } from './policy.js';
 import type { Store, StoredRecord } from './store.js';
 import type { TimerHeap } from './timer-heap.js';
+import { storeSubject, type TroubleLog } from './trouble-log.js';
 import { Turns } from './turns.js';
 import { Waker } from './waker.js';
 
@@ -26,7 +26,7 @@ export interface ActorsOptions {
   store: Store;
   clock: Clock;
   timers: TimerHeap;
-  logger: Logger;
+  troubles: TroubleLog;
   kinds: ActorKind[];
   policy: ActorPolicy;
   host: ActorHost;
@@ -261,20 +261,23 @@ export class Actors {
   }
 
   async #load(actor: Actor): Promise<void> {
-    const { store, clock, logger, mayLoad } = this.#options;
+    const { store, clock, troubles, mayLoad } = this.#options;
     await mayLoad();
     const turn = this.#turns.next();
     if (turn) await turn;
     while (actor.loading) {
       try {
         const record = await store.load(actor.address);
+        troubles.over(actor);
         if (actor.loading) this.#restoreRecord(actor, record);
       } catch (error) {
-        logger.warn({ address: actor.address }, `the store can't load an actor now: ${messageOf(error)}`);
+        const message = `the store can't load an actor now: ${messageOf(error)}`;
+        troubles.failed(actor, { subject: storeSubject, fields: { address: actor.address }, message });
         actor.unreachable(error);
         await pause(clock, loadRetryMs, this.#stop.signal);
       }
     }
+    troubles.abandon(actor);
   }
 
   /** Whether its actor runs. */

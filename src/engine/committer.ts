@@ -7,11 +7,19 @@ import type { CommitOutcome } from './actor-site.js';
 import { type Clock, pause } from './clock.js';
 import type { Logger } from './logger.js';
 import type { Commit, CommitResult, Store } from './store.js';
+import { storeSubject, type TroubleLog } from './trouble-log.js';
 import { Turns } from './turns.js';
 
 export interface Submission {
   commit: Commit;
   outcome: CommitOutcome;
+}
+
+export interface CommitterOptions {
+  store: Store;
+  clock: Clock;
+  logger: Logger;
+  troubles: TroubleLog;
 }
 
 /** The store has a time limit for each call, and who waits for other things waits for what follows all of it. */
@@ -23,16 +31,18 @@ export class Committer {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #troubles: TroubleLog;
   readonly #turns: Turns;
   #waiting: Submission[] = [];
   #inFlight = 0;
   #idle: (() => void)[] = [];
   readonly #stop = new AbortController();
 
-  constructor(store: Store, clock: Clock, logger: Logger) {
+  constructor({ store, clock, logger, troubles }: CommitterOptions) {
     this.#store = store;
     this.#clock = clock;
     this.#logger = logger;
+    this.#troubles = troubles;
     this.#turns = new Turns(clock);
   }
 
@@ -66,17 +76,15 @@ export class Committer {
       results = await this.#store.commit(batch.map(({ commit }) => commit));
       if (results.length !== batch.length) throw new Error(`it answered ${results.length} of ${batch.length} commits`);
     } catch (error) {
-      if (attempt === 1) {
-        this.#logger.warn(
-          { commits: batch.length },
-          `the store gave no answer, it is asked again: ${messageOf(error)}`,
-        );
-        for (const { outcome } of batch) outcome.unavailable(error);
-      }
+      const message = `the store gave no answer, it is asked again: ${messageOf(error)}`;
+      const failure = { subject: storeSubject, fields: { commits: batch.length }, message };
+      for (const submission of batch) this.#troubles.failed(submission, failure);
+      if (attempt === 1) for (const { outcome } of batch) outcome.unavailable(error);
       void this.#repeat(batch, attempt);
       this.#done();
       return;
     }
+    if (attempt > 1) for (const submission of batch) this.#troubles.over(submission);
     for (const [index, result] of results.entries()) this.#tell(batch[index], result);
     this.#done();
   }
@@ -92,7 +100,10 @@ export class Committer {
 
   async #repeat(batch: Submission[], attempt: number): Promise<void> {
     await pause(this.#clock, Math.min(firstRetryMs * 2 ** (attempt - 1), lastRetryMs), this.#stop.signal);
-    if (this.#stop.signal.aborted) return;
+    if (this.#stop.signal.aborted) {
+      for (const submission of batch) this.#troubles.abandon(submission);
+      return;
+    }
     // One by one: if it is one of them that the store chokes on, the others need not suffer.
     await Promise.all(batch.map((submission) => this.#write([submission], attempt + 1)));
   }

@@ -18,6 +18,7 @@ import type { Cursor, Range, StorePage } from './store.js';
 import type { StoredViews } from './stored-views.js';
 import type { TopicReader } from './topic-reader.js';
 import type { Topics } from './topics.js';
+import type { TroubleLog } from './trouble-log.js';
 
 export interface ElectedEngineOptions {
   /** For the next term, not opened. Its `open` throws NOT_LEADER, naming the leader, while somebody else leads. */
@@ -31,6 +32,7 @@ export interface ElectedEngineOptions {
   clock: Clock;
   random: Pick<Random, 'next'>;
   logger: Logger;
+  troubles: TroubleLog;
   /** A term has begun, before anything is done in it. `tookOver`: others, or nobody, led while this one was up. */
   elected(term: { epoch: number; tookOver: boolean }): void;
   /** A term is over, and not because of `stop`: what is awaited of it comes from somebody else. */
@@ -96,6 +98,7 @@ export class ElectedEngine implements ActorDoor, Inbox {
   /** Ends the term, gives the lease back, and stands for no other. */
   async stop(): Promise<void> {
     this.#stop.abort();
+    this.#options.troubles.abandon(this);
     // A lease that is granted this very moment is to be given back too.
     if (this.#refusal) await this.#campaign;
     await Promise.all([this.#engine.stop(), this.#campaign]);
@@ -185,7 +188,7 @@ export class ElectedEngine implements ActorDoor, Inbox {
 
   /** Whether a term has begun, and what there is was brought back. */
   async #elect(): Promise<boolean> {
-    const { logger, prefixes, elected } = this.#options;
+    const { troubles, prefixes, elected } = this.#options;
     const engine = this.#engine;
     try {
       await engine.open();
@@ -208,11 +211,13 @@ export class ElectedEngine implements ActorDoor, Inbox {
     for (const owed of this.#owed) this.#deliver(owed);
     try {
       await restored;
+      troubles.over(this);
       return true;
     } catch (error) {
       if (this.#stop.signal.aborted) return false;
-      logger.warn({}, `this agent can't lead now: ${messageOf(error)}; it tries again`);
-      await this.#resign(new StagecraftError('NOT_LEADER', `this agent can't lead now: ${messageOf(error)}`));
+      const message = `this agent can't lead now: ${messageOf(error)}`;
+      troubles.failed(this, { subject: 'leading', message: `${message}; it tries again`, cause: error });
+      await this.#resign(new StagecraftError('NOT_LEADER', message));
       return false;
     }
   }
@@ -231,9 +236,10 @@ export class ElectedEngine implements ActorDoor, Inbox {
     });
     this.#endTerm = () => {};
     if (!reason) return;
-    if (reason === this.#yielded) return this.#resign(reason);
     const message = `${reason.message}: it leads now, and goes on with what was asked for here; ask again who it is`;
-    await this.#resign(new StagecraftError('NOT_LEADER', message, { cause: reason }));
+    const why = reason === this.#yielded ? reason : new StagecraftError('NOT_LEADER', message, { cause: reason });
+    this.#options.logger.warn({ code: why.code }, `this agent leads no more: ${why.message}`);
+    await this.#resign(why);
   }
 
   async #resign(reason: StagecraftError): Promise<void> {
@@ -257,6 +263,7 @@ export class ElectedEngine implements ActorDoor, Inbox {
   #standBy(error: unknown): void {
     const refusal = asRefusal(error);
     if (this.#refusal?.message !== refusal.message) this.#options.logger.info({ code: refusal.code }, refusal.message);
+    if (refusal.code === 'NOT_LEADER') this.#options.troubles.abandon(this);
     this.#refusal = refusal;
     this.#hasStoodBy = true;
   }

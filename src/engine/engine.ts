@@ -32,12 +32,15 @@ import { type TimedStore, timedStore } from './timed-store.js';
 import { TimerHeap } from './timer-heap.js';
 import type { TopicReader } from './topic-reader.js';
 import { Topics, type TopicsOptions } from './topics.js';
+import { storeSubject, TroubleLog } from './trouble-log.js';
 
 export interface EngineOptions {
   store: Store;
   clock: Clock;
   random: Random;
   logger: Logger;
+  /** Shared by all engines of a runtime: a store that is away is one trouble for all. Default: one of its own. */
+  troubles?: TroubleLog;
   kinds: ActorKind[];
   /**
    * `owner`: default a fresh one; of those that have one in common, only one may live at a time.
@@ -90,6 +93,7 @@ export class Engine implements Inbox {
   readonly #patience: StorePatience;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #troubles: TroubleLog;
   readonly #observers = new Set<(notice: CommitNotice) => void>();
   readonly #timers: TimerHeap;
   readonly #committer: Committer;
@@ -116,6 +120,8 @@ export class Engine implements Inbox {
   #closed: StagecraftError | undefined;
 
   constructor({ clock, random, logger, kinds, lease, ...options }: EngineOptions) {
+    const { troubles = new TroubleLog({ clock, logger }) } = options;
+    this.#troubles = troubles;
     const timers = new TimerHeap(clock);
     const store = timedStore(options.store, { clock, timers, limitMs: storeLimitMs });
     this.#store = store;
@@ -124,7 +130,7 @@ export class Engine implements Inbox {
     this.#clock = clock;
     this.#logger = logger;
     this.#timers = timers;
-    this.#committer = new Committer(store, clock, logger);
+    this.#committer = new Committer({ store, clock, logger, troubles });
     this.#effects = new EffectRunner(
       clock,
       timers,
@@ -133,23 +139,27 @@ export class Engine implements Inbox {
     );
     this.#hasOwnTopics = !(options.topics instanceof Topics);
     this.topics =
-      options.topics instanceof Topics ? options.topics : new Topics(store, clock, { ...options.topics, logger });
+      options.topics instanceof Topics
+        ? options.topics
+        : new Topics(store, clock, { ...options.topics, logger, troubles });
     this.#elsewhere = options.elsewhere;
     this.#troubleElsewhere = options.troubleElsewhere?.bind(options);
     this.#deliveries = new Deliveries({ store, clock, logger, topics: this.topics, inbox: this });
     this.#redelivery = new Redelivery({
       store,
       clock,
-      logger,
+      troubles,
       deliveries: this.#deliveries,
       unreadable: (address, reason) => this.#actors.quarantine(address, reason),
       stopped: this.#stop.signal,
     });
     this.#leases = new LeaseKeeper(store, clock, {
-      lapsed: () =>
-        logger.warn({ lease: lease.name }, 'the store did not renew our lease in time: nothing is begun until it does'),
+      lapsed: () => {
+        const message = 'the store did not renew our lease in time: nothing is begun until it does';
+        troubles.failed(this.#leases, { subject: storeSubject, fields: { lease: lease.name }, message });
+      },
       regained: () => {
-        logger.warn({ lease: lease.name }, 'our lease is renewed: work goes on');
+        troubles.over(this.#leases);
         this.#gate.reopen();
       },
       lost: (reason) => this.#fence(reason),
@@ -172,6 +182,7 @@ export class Engine implements Inbox {
       clock,
       random,
       logger,
+      troubles,
       timers,
       committer: this.#committer,
       effects: this.#effects,
@@ -189,7 +200,7 @@ export class Engine implements Inbox {
       store,
       clock,
       timers,
-      logger,
+      troubles,
       kinds,
       policy: { ...defaultPolicy, ...options.policy },
       host,
@@ -418,6 +429,7 @@ export class Engine implements Inbox {
     void this.#settle().finally(() => written.abort());
     await pause(this.#clock, storeGraceMs, written.signal);
     this.#leases.giveUp();
+    this.#troubles.abandon(this.#leases);
     this.#timers.stop();
     const closed = new AbortController();
     const closing = this.#store.close().finally(() => closed.abort());
@@ -441,6 +453,7 @@ export class Engine implements Inbox {
     this.#logger.error({ code: reason.code, lease: this.#leaseRequest.name }, reason.message);
     this.#close(reason);
     this.#leases.giveUp();
+    this.#troubles.abandon(this.#leases);
     void this.#committer.stop();
     this.#tellLost(reason);
   }

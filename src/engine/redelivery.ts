@@ -2,9 +2,9 @@
 import { messageOf } from '../errors.js';
 import { type Clock, pause } from './clock.js';
 import type { Deliveries } from './deliveries.js';
-import type { Logger } from './logger.js';
 import { pages } from './pages.js';
 import type { OutboxRow, Store } from './store.js';
+import { storeSubject, type TroubleLog } from './trouble-log.js';
 
 const pageSize = 512;
 const retryMs = 200;
@@ -12,7 +12,7 @@ const retryMs = 200;
 export interface RedeliveryOptions {
   store: Store;
   clock: Clock;
-  logger: Logger;
+  troubles: TroubleLog;
   deliveries: Deliveries;
   /** What an actor owes can't be read. */
   unreadable(address: string, reason: string): void;
@@ -48,16 +48,20 @@ export class Redelivery {
 
   /** Tried until the store can say what it owes. */
   async insistOn(address: string): Promise<void> {
-    const { clock, logger, stopped } = this.#options;
+    const { clock, troubles, stopped } = this.#options;
+    const task = {};
     while (!stopped.aborted) {
       try {
         await this.deliverOf(address);
+        troubles.over(task);
         return;
       } catch (error) {
-        logger.warn({ address }, `the store can't say now what an actor owes: ${messageOf(error)}`);
+        const message = `the store can't say now what an actor owes: ${messageOf(error)}`;
+        troubles.failed(task, { subject: storeSubject, fields: { address }, message });
         await pause(clock, retryMs, stopped);
       }
     }
+    troubles.abandon(task);
   }
 
   /** All is read before anything is delivered: what that sets off would overtake the rest. */

@@ -9,6 +9,7 @@ import { type Logger, silentLogger } from './logger.js';
 import type { Cursor, Store, TopicEntry } from './store.js';
 import { TopicFeed } from './topic-feed.js';
 import { TopicReader } from './topic-reader.js';
+import { storeSubject, TroubleLog } from './trouble-log.js';
 
 const retryMs = 200;
 const longestRetryMs = 1_000;
@@ -20,6 +21,11 @@ export interface TopicsOptions {
   keep?: number;
   /** How often a topic that is followed is looked at for what other processes append, in ms; default 1,000. */
   pollMs?: number;
+}
+
+interface TopicsLogs {
+  logger?: Logger;
+  troubles?: TroubleLog;
 }
 
 interface Topic {
@@ -36,19 +42,21 @@ export class Topics {
   readonly #keep: number;
   readonly #pollMs: number;
   readonly #logger: Logger;
+  readonly #troubles: TroubleLog;
   readonly #topics = new Map<string, Topic>();
   readonly #stop = new AbortController();
 
   constructor(
     store: Store,
     clock: Clock,
-    { keep = 100_000, pollMs = 1_000, logger = silentLogger }: TopicsOptions & { logger?: Logger } = {},
+    { keep = 100_000, pollMs = 1_000, logger = silentLogger, troubles }: TopicsOptions & TopicsLogs = {},
   ) {
     this.#store = store;
     this.#clock = clock;
     this.#keep = keep;
     this.#pollMs = pollMs;
     this.#logger = logger;
+    this.#troubles = troubles ?? new TroubleLog({ clock, logger });
   }
 
   /** Resolves when the entry is in the topic. Entries of one source must come in the order of their (seq, index). */
@@ -131,8 +139,9 @@ export class Topics {
         newest = await this.#store.appendTopic(feed.name, entries);
       } catch (error) {
         // What was committed stays owed: the outbox keeps it beyond this process too.
+        const message = `events can't be appended: ${messageOf(error)}`;
         if (delayMs === longestRetryMs)
-          this.#logger.warn({ topic: feed.name }, `events can't be appended: ${messageOf(error)}`);
+          this.#troubles.failed(topic, { subject: storeSubject, fields: { topic: feed.name }, message });
         topic.waiting.unshift(...batch);
         if (this.#stop.signal.aborted) break;
         await pause(this.#clock, delayMs, this.#stop.signal);
@@ -140,10 +149,12 @@ export class Topics {
         continue;
       }
       delayMs = retryMs;
+      this.#troubles.over(topic);
       for (const { appended } of batch) appended();
       feed.learn(newest, known);
       this.#trim(topic, newest);
     }
+    this.#troubles.abandon(topic);
     topic.writing = undefined;
   }
 

@@ -5,10 +5,10 @@
 
 import { messageOf } from '../errors.js';
 import { type Clock, pause } from './clock.js';
-import type { Logger } from './logger.js';
 import { pages } from './pages.js';
 import type { Store } from './store.js';
 import type { Timer, TimerHeap } from './timer-heap.js';
+import { storeSubject, type TroubleLog } from './trouble-log.js';
 
 /** How far ahead is looked, and how often. */
 const windowMs = 300_000;
@@ -22,7 +22,7 @@ export interface WakerOptions {
   store: Store;
   clock: Clock;
   timers: TimerHeap;
-  logger: Logger;
+  troubles: TroubleLog;
   /** Brings an actor into memory; resolves when it is there. */
   wake(address: string): Promise<void>;
   /** Whether it is there, and wakes by itself. */
@@ -62,17 +62,20 @@ export class Waker {
   /** Nothing is woken any more. */
   stop(): void {
     this.#isStopped = true;
+    this.#options.troubles.abandon(this);
   }
 
   /** Wakes what is due under these prefixes, and goes on doing so. Resolves when what is due now is awake, or has had its time. */
   async watch(prefixes: string[]): Promise<void> {
-    const { clock, timers, logger } = this.#options;
+    const { clock, timers, troubles } = this.#options;
     let nextMs = windowMs;
     try {
       for (const prefix of prefixes) await this.#look(prefix, clock.now() + 2 * windowMs);
+      troubles.over(this);
     } catch (error) {
       nextMs = retryMs;
-      if (!this.#isStopped) logger.warn({}, `the store can't say now what is due: ${messageOf(error)}`);
+      const message = `the store can't say now what is due: ${messageOf(error)}`;
+      if (!this.#isStopped) troubles.failed(this, { subject: storeSubject, message });
     }
     if (this.#isStopped) return;
     timers.after(nextMs, () => void this.watch(prefixes));

@@ -12,6 +12,7 @@ import type { VolumeKey } from '../../machines/volume-types.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
+import type { TroubleLog } from '../engine/trouble-log.js';
 import { messageOf } from '../errors.js';
 import type { MountTable } from '../host/mount-table.js';
 import { seenAt, servedAt, strangerAt, type ToBeSeen } from './mount-seen.js';
@@ -36,10 +37,12 @@ export interface MountWatchOptions {
   onPluginLoss: OnPluginLoss;
   clock: Clock;
   logger: Logger;
+  troubles: TroubleLog;
 }
 
 const intervalMs = 30_000;
 const retryMs = 1_000;
+const subject = "the comparison of mounts with the kernel's table";
 /** Mounts that are looked at together, and targets of each: one that does not answer takes its time. */
 const atOnce = 4;
 
@@ -193,15 +196,17 @@ export class MountWatch {
   }
 
   async #first(): Promise<void> {
-    const { clock, logger } = this.#options;
+    const { clock, troubles } = this.#options;
     const { signal } = this.#stop;
     for (;;) {
       try {
         await this.#compare(undefined, true);
+        troubles.over(this);
         break;
       } catch (error) {
         if (signal.aborted) break;
-        logger.warn({}, `mounts can't be compared with the kernel's table yet: ${messageOf(error)}`);
+        const message = `mounts can't be compared with the kernel's table yet: ${messageOf(error)}`;
+        troubles.failed(this, { subject, message, cause: error });
         await pause(clock, retryMs, signal);
       }
     }
@@ -225,11 +230,17 @@ export class MountWatch {
       this.#underWay.set(what, true);
       return;
     }
+    const { troubles } = this.#options;
+    const task = `mounts: ${what}`;
     do {
       this.#underWay.set(what, false);
-      await look().catch((error: unknown) => {
-        this.#options.logger.warn({}, `mounts can't be compared with the kernel's table now: ${messageOf(error)}`);
-      });
+      await look().then(
+        () => troubles.over(task),
+        (error: unknown) => {
+          const message = `mounts can't be compared with the kernel's table now: ${messageOf(error)}`;
+          troubles.failed(task, { subject, message, cause: error });
+        },
+      );
     } while (this.#underWay.get(what) && !this.#stop.signal.aborted);
     this.#underWay.delete(what);
   }

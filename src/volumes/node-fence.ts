@@ -9,14 +9,14 @@ import { hasWaiting, isToBeFenced } from '../../machines/volume-changes.js';
 import type { VolumeContext, VolumeRequest } from '../../machines/volume-types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import { type Clock, pause } from '../engine/clock.js';
-import type { Logger } from '../engine/logger.js';
+import type { TroubleLog } from '../engine/trouble-log.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { NodeAdmission } from './node-admission.js';
 
 export interface NodeFenceOptions {
   engine: Pick<ActorDoor, 'ask' | 'page'>;
   clock: Clock;
-  logger: Logger;
+  troubles: TroubleLog;
   admission: Pick<NodeAdmission, 'settled'>;
 }
 
@@ -57,19 +57,21 @@ export class NodeFence {
   }
 
   async #tellAll(nodeId: string, news: News): Promise<void> {
-    const { clock, logger, admission } = this.#options;
+    const { clock, troubles, admission } = this.#options;
     const { signal } = news;
     await admission.settled(nodeId);
-    for (;;) {
-      const untold = await this.#round(news).catch((error: unknown) => [messageOf(error)]);
-      signal.throwIfAborted();
-      if (untold.length === 0) return;
-      logger.warn(
-        { nodeId },
-        `not all volumes concerned have heard what became of node ${nodeId}: ${untold.slice(0, 3).join('; ')}`,
-      );
-      await pause(clock, retryMs, signal);
-      signal.throwIfAborted();
+    try {
+      for (;;) {
+        const untold = await this.#round(news).catch((error: unknown) => [messageOf(error)]);
+        signal.throwIfAborted();
+        if (untold.length === 0) return troubles.over(news);
+        const message = `not all volumes concerned have heard what became of node ${nodeId}: ${untold.slice(0, 3).join('; ')}`;
+        troubles.failed(news, { subject: `what became of node ${nodeId}`, fields: { nodeId }, message });
+        await pause(clock, retryMs, signal);
+        signal.throwIfAborted();
+      }
+    } finally {
+      troubles.abandon(news);
     }
   }
 

@@ -13,6 +13,7 @@ import { type Clock, pause } from '../engine/clock.js';
 import type { FollowedRow } from '../engine/event-ids.js';
 import type { Logger } from '../engine/logger.js';
 import { eventOf, type Topics } from '../engine/topics.js';
+import type { TroubleLog } from '../engine/trouble-log.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { NodeManager } from './node-manager.js';
 
@@ -25,6 +26,7 @@ export interface NodeReportsOptions {
   epoch(): number;
   clock: Clock;
   logger: Logger;
+  troubles: TroubleLog;
 }
 
 interface Report {
@@ -134,16 +136,19 @@ export class NodeReports {
 
   /** What can't be taken here is appended again by whoever reported it. */
   async #take(row: FollowedRow): Promise<void> {
-    const { nodes, leads, logger } = this.#options;
+    const { nodes, leads, troubles } = this.#options;
     if (!leads()) return;
     const { id, plugins, mark } = eventOf<Said>(row);
     const heard = this.#taken.get(id);
     if (heard && isHeard({ heard }, mark)) return;
+    const subject = `what node ${id} reports`;
     try {
       await nodes.hear({ id, plugins }, mark);
       this.#taken.set(id, mark);
+      troubles.over(subject);
     } catch (error) {
-      logger.warn({ node: id }, `what the node reports can't be taken: ${messageOf(error)}`);
+      const message = `what the node reports can't be taken: ${messageOf(error)}`;
+      troubles.failed(subject, { subject, fields: { node: id }, message, cause: error });
     }
   }
 }

@@ -12,6 +12,7 @@ import type { ActorDoor } from '../engine/actor-door.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import { pages } from '../engine/pages.js';
+import type { TroubleLog } from '../engine/trouble-log.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { ControllerPort, ListedVolume } from './controller-port.js';
 import { stateOf } from './volume-view.js';
@@ -28,6 +29,7 @@ export interface ReconcilerOptions {
   refusal(): StagecraftError | undefined;
   clock: Clock;
   logger: Logger;
+  troubles: TroubleLog;
   intervalMs: number;
 }
 
@@ -82,6 +84,7 @@ export class Reconciler {
   }
 
   stop(): void {
+    this.#options.troubles.abandon(this);
     this.#stop.abort(new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed'));
   }
 
@@ -132,16 +135,24 @@ export class Reconciler {
   }
 
   async #rounds(): Promise<void> {
-    const { clock, intervalMs, logger, refusal } = this.#options;
+    const { clock, intervalMs, troubles, refusal } = this.#options;
     const { signal } = this.#stop;
     for (;;) {
       await pause(clock, intervalMs, signal);
       if (signal.aborted) return;
-      if (refusal()) continue;
+      if (refusal()) {
+        troubles.abandon(this);
+        continue;
+      }
       // The store may not answer: then it is done the next time.
-      await this.#round().catch((error: unknown) => {
-        if (!signal.aborted) logger.warn({}, `volumes could not be compared with their plugins: ${messageOf(error)}`);
-      });
+      try {
+        await this.#round();
+        troubles.over(this);
+      } catch (error) {
+        const message = `volumes could not be compared with their plugins: ${messageOf(error)}`;
+        const subject = 'the comparison of volumes with their plugins';
+        if (!signal.aborted) troubles.failed(this, { subject, message, cause: error });
+      }
     }
   }
 

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { Committer } from '../../src/engine/committer.js';
 import type { Commit, CommitResult, Store } from '../../src/engine/store.js';
+import { TroubleLog } from '../../src/engine/trouble-log.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { type SimulatedClock, seededRandom, simulatedClock } from '../../src/testing/index.js';
 import { watched } from './lab.js';
@@ -23,7 +24,7 @@ describe('the committer', () => {
     data = memoryStore();
     store = moodyStore(data);
     await store.open();
-    committer = new Committer(store, clock, logger);
+    committer = new Committer({ store, clock, logger, troubles: new TroubleLog({ clock, logger }) });
     heard = [];
     logged = [];
   });
@@ -56,7 +57,12 @@ describe('the committer', () => {
 
   it('the turn has been long, then what is submitted is written in a later one, in one call', async () => {
     let nowMs = 0;
-    committer = new Committer(store, { ...clock, monotonicMs: () => nowMs }, logger);
+    committer = new Committer({
+      store,
+      clock: { ...clock, monotonicMs: () => nowMs },
+      logger,
+      troubles: new TroubleLog({ clock, logger }),
+    });
     submit('a');
     nowMs = 1_000;
     await Promise.resolve();
@@ -115,7 +121,7 @@ describe('the committer', () => {
     store.commit = () => {
       throw new Error('broken');
     };
-    committer = new Committer(store, clock, logger);
+    committer = new Committer({ store, clock, logger, troubles: new TroubleLog({ clock, logger }) });
     submit('a');
     await rest();
     expect(heard).to.deep.equal(['a unavailable']);
@@ -183,7 +189,7 @@ describe('the committer', () => {
       data = memoryStore();
       store = moodyStore(data);
       await store.open();
-      committer = new Committer(store, clock, logger);
+      committer = new Committer({ store, clock, logger, troubles: new TroubleLog({ clock, logger }) });
       const lengths = Array.from({ length: 5 }, () => 1 + Math.floor(random.next() * 6));
       const next = (address: string, seq: number, length: number): void => {
         if (seq < length) submit(address, seq, () => next(address, seq + 1, length));

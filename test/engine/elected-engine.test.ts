@@ -5,6 +5,7 @@ import { Engine } from '../../src/engine/engine.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { SharedStore } from '../../src/engine/shared-store.js';
 import { StoredViews } from '../../src/engine/stored-views.js';
+import { TroubleLog } from '../../src/engine/trouble-log.js';
 import { StagecraftError } from '../../src/errors.js';
 import { seededRandom } from '../../src/testing/index.js';
 import { deskKind, deskTopic, note, noteTo, say, tell } from './desk.js';
@@ -82,6 +83,7 @@ describe('an elected engine', () => {
       clock,
       random: seededRandom(seeds),
       logger: silentLogger,
+      troubles: new TroubleLog({ clock, logger: silentLogger }),
       elected: ({ epoch }) => void elections.push(epoch),
       resigned: (reason) => resigned.push(reason),
     });

@@ -4,7 +4,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { noMount } from '../../machines/mount-changes.js';
 import type { MountContext, MountEvent, MountUser, Staging } from '../../machines/mount-types.js';
-import { silentLogger } from '../../src/engine/logger.js';
+import { type Logger, silentLogger } from '../../src/engine/logger.js';
+import { TroubleLog } from '../../src/engine/trouble-log.js';
 import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';
 import { MountTables } from '../../src/mounts/mount-tables.js';
 import { MountWatch, type OnPluginLoss } from '../../src/mounts/mount-watch.js';
@@ -78,6 +79,7 @@ class Scene {
 
   watch(): MountWatch {
     const viewsOf = (): MountContext[] => this.mounts;
+    const logger: Logger = { ...silentLogger, warn: (_, message) => void this.warned.push(message) };
     return new MountWatch({
       nodeId: 'n1',
       engine: {
@@ -97,7 +99,8 @@ class Scene {
       bootId: 'b1',
       onPluginLoss: this.onPluginLoss,
       clock: this.clock,
-      logger: { ...silentLogger, warn: (_, message) => void this.warned.push(message) },
+      logger,
+      troubles: new TroubleLog({ clock: this.clock, logger }),
     });
   }
 }

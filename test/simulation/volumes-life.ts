@@ -9,6 +9,7 @@ import { csiSnapshots } from '../../src/csi/snapshots.js';
 import { Engine } from '../../src/engine/engine.js';
 import type { Logger } from '../../src/engine/logger.js';
 import type { Store } from '../../src/engine/store.js';
+import { TroubleLog } from '../../src/engine/trouble-log.js';
 import { seededRandom } from '../../src/testing/index.js';
 import { IdOwners, snapshotIds, volumeIds } from '../../src/volumes/id-owners.js';
 import { NodeAdmission } from '../../src/volumes/node-admission.js';
@@ -115,7 +116,8 @@ export class VolumesLife implements Caller {
     this.nodes = new NodeManager({ engine: this.engine, clock, witness: { contradicts: async () => undefined } });
     const target = (node: string, plugin: string): NodeTarget => this.nodes.target(node, plugin);
     const admission = new NodeAdmission({ engine: this.engine, clock, target });
-    const fence = new NodeFence({ engine: this.engine, clock, logger, admission });
+    const troubles = new TroubleLog({ clock, logger });
+    const fence = new NodeFence({ engine: this.engine, clock, troubles, admission });
     const reconciler = new Reconciler({
       engine: this.engine,
       controller,
@@ -124,6 +126,7 @@ export class VolumesLife implements Caller {
       refusal: () => undefined,
       clock,
       logger,
+      troubles,
       intervalMs: Number.POSITIVE_INFINITY, // only when it is asked for
     });
     this.volumes = new VolumeManager({

@@ -1,6 +1,8 @@
 /** What is let in to a node, and not decided yet: known to its fence, and counted. */
 import { expect } from 'chai';
 import type { ActorDoor } from '../../src/engine/actor-door.js';
+import { silentLogger } from '../../src/engine/logger.js';
+import { TroubleLog } from '../../src/engine/trouble-log.js';
 import { StagecraftError } from '../../src/errors.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 import { NodeAdmission } from '../../src/volumes/node-admission.js';
@@ -52,8 +54,12 @@ describe('the admission to a node', () => {
       stored.set('volume/default/late', lost);
     });
     await clock.advance(0);
-    const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-    const fence = new NodeFence({ engine, clock, logger, admission });
+    const fence = new NodeFence({
+      engine,
+      clock,
+      troubles: new TroubleLog({ clock, logger: silentLogger }),
+      admission,
+    });
     const fenced = fence.release({ nodeId: 'a', reason: 'burnt', signal: new AbortController().signal });
     await clock.advance(0);
     committed.open();

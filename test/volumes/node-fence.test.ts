@@ -4,6 +4,7 @@ import { volumeAddress } from '../../machines/addresses.js';
 import { nobody } from '../../machines/volume-changes.js';
 import type { VolumeContext } from '../../machines/volume-types.js';
 import { silentLogger } from '../../src/engine/logger.js';
+import { TroubleLog } from '../../src/engine/trouble-log.js';
 import { StagecraftError } from '../../src/errors.js';
 import { simulatedClock } from '../../src/testing/index.js';
 import { NodeFence, type NodeFenceOptions } from '../../src/volumes/node-fence.js';
@@ -57,7 +58,7 @@ describe('telling volumes what became of a node', () => {
     };
     const { signal } = new AbortController();
     const admission = { settled: async () => {} };
-    void new NodeFence({ engine, clock, logger: silentLogger, admission })
+    void new NodeFence({ engine, clock, troubles: new TroubleLog({ clock, logger: silentLogger }), admission })
       .release({ nodeId: 'a', reason: 'its power is off', signal })
       .then(() => {
         isOver = true;

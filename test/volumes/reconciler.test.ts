@@ -6,6 +6,7 @@ import { csiController } from '../../src/csi/controller.js';
 import type { ActorDoor } from '../../src/engine/actor-door.js';
 import type { ActorView } from '../../src/engine/engine.js';
 import { silentLogger } from '../../src/engine/logger.js';
+import { TroubleLog } from '../../src/engine/trouble-log.js';
 import { StagecraftError } from '../../src/errors.js';
 import { Reconciler } from '../../src/volumes/reconciler.js';
 import { refusalOf } from '../refusal.js';
@@ -148,6 +149,7 @@ describe('rounds of comparing', () => {
       refusal,
       clock: house.clock,
       logger: silentLogger,
+      troubles: new TroubleLog({ clock: house.clock, logger: silentLogger }),
       intervalMs,
     });
   }
