@@ -83,11 +83,11 @@ export class ActorWaits {
     this.#waiters.wakeAll();
   }
 
-  /** Only the wait has ended: the request was committed before. @throws StagecraftError STORE_UNAVAILABLE; what it was given */
+  /** Only the wait has ended: the request was committed before. @throws StagecraftError of the same code; what it was given */
   #unreadable(error: unknown, { address, name, goal, standing = stands }: Awaited): never {
-    if (!(error instanceof StagecraftError) || error.code !== 'STORE_UNAVAILABLE') throw error;
-    const why = messageOf(error.cause ?? error);
-    const message = `the store gives no answer (${why}), and it can't be seen whether ${name} was ${goal}; ${standing}`;
+    if (!(error instanceof StagecraftError) || error.outcome !== 'refused') throw error;
+    const why = error.cause === undefined ? '' : ` (${messageOf(error.cause)})`;
+    const message = `the store has not answered${why}: it can't be seen whether ${name} was ${goal}; ${standing}`;
     throw new StagecraftError(error.code, message, { address, outcome: 'unknown', cause: error });
   }
 

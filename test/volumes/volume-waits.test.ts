@@ -48,6 +48,18 @@ describe('waiting for a volume', () => {
     expect(refusal.message).to.include('the request stands').and.not.to.include('nothing has changed');
   });
 
+  it('V1 given up as one at rest is read: the request stands, and its outcome is not called refused', async () => {
+    const engine = engineWith({
+      read: () => Promise.reject(new StagecraftError('ABORTED', 'nothing has changed', { outcome: 'refused' })),
+      peek: () => undefined,
+      has: () => false,
+    });
+    const waits = new VolumeWaits(engine, simulatedClock());
+    const refusal = await refusalOf(waits.until({ key, goal: 'created', reached: () => undefined }));
+    expect(refusal).to.include({ code: 'ABORTED', outcome: 'unknown' });
+    expect(refusal.message).to.include('the request stands').and.not.to.include('nothing has changed');
+  });
+
   it('V1 given up as another runtime leads: rejected, and nothing of the wait is left to come', async () => {
     const engine = engineWith({
       read: async () => undefined,
