@@ -224,8 +224,9 @@ export class PluginCalls {
       const bounds = new Bounds(run, await this.#secrets(run));
       const wasOutdated = work.isOutdated?.();
       const client = await admitted.client();
-      if (wasOutdated || work.isOutdated?.()) return anew('not-begun', `plugin '${plugin}' is another process by now`);
       if (work.prepare) await work.prepare();
+      // Last before the call: one to another process than is recorded would be taken for ended too early.
+      if (wasOutdated || work.isOutdated?.()) return anew('not-begun', `plugin '${plugin}' is another process by now`);
       const seen = admitted.seen();
       const since = otherDriver(run.input, seen);
       if (since) return { status: 'not-begun', failure: since };

@@ -98,7 +98,7 @@ export async function refuseWithoutSecrets(
     });
   } catch (error) {
     if (!(error instanceof StagecraftError) || error.code !== 'SECRETS_UNAVAILABLE') throw error;
-    throw new StagecraftError(error.code, `${error.message}; nothing was asked for: provide them, or ask with 'wait'`);
+    throw new StagecraftError(error.code, `${error.message}. Nothing was stored: provide them, or ask with 'wait'`);
   }
 }
 

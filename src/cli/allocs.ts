@@ -53,7 +53,10 @@ export function addAllocCommands(program: Command): void {
       ),
     )
     .option('--file <file>', 'a list in YAML or JSON instead, all that volumes may be asked for; - is standard input');
-  awaited(waiting(prepare), 'how long it may take: what is not prepared by then is undone').action(prepareAlloc);
+  awaited(
+    waiting(prepare, "secrets that can't be resolved, the topology of the node, rights to mount"),
+    'how long it may take: what is not prepared by then is undone',
+  ).action(prepareAlloc);
   lookAt(
     awaited(alloc.command('release <alloc>').description('take its volumes away, once its workload has stopped')),
   ).action(releaseAlloc);

@@ -22,12 +22,9 @@ export const inNamespace = (command: Command, what: string): Command =>
 export const awaited = (command: Command, limit = 'how long to wait; what is asked for goes on after that'): Command =>
   command.option('--timeout <seconds>', `${limit} (default: as long as it takes)`, secondsIn);
 
-/** Of one that may wait for what does not come by itself. */
-export const waiting = (command: Command): Command =>
-  command.option(
-    '--wait',
-    'wait also for what somebody has to change first: secrets, the topology of the node, rights to mount (default: refused)',
-  );
+/** Of one that may wait for what does not come by itself. @param what such things, for its help */
+export const waiting = (command: Command, what = "secrets that can't be resolved"): Command =>
+  command.option('--wait', `wait also for what somebody has to change first: ${what} (default: refused)`);
 
 export function within({ timeout, wait }: Awaited): string {
   const query = new URLSearchParams({

@@ -1,7 +1,7 @@
 /** Specs of volumes and snapshots in files: sizes as on the command line, faults with their lines. */
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { type Document, isScalar, LineCounter, parseAllDocuments, parseDocument } from 'yaml';
+import { type Document, isScalar, LineCounter, parseAllDocuments } from 'yaml';
 import { offsetOf } from '../agent/yaml-place.js';
 import { messageOf } from '../errors.js';
 import { AgentError } from './client.js';
@@ -76,7 +76,8 @@ async function readSpecs(file: string): Promise<SpecFile> {
   const documents = all.filter(
     ({ contents }) => !(contents === null || (isScalar(contents) && contents.value === null)),
   );
-  return { name, lineOf, refused, documents: documents.length > 0 ? documents : [parseDocument('')] };
+  if (documents.length === 0) throw refused('it is empty');
+  return { name, lineOf, refused, documents };
 }
 
 function placing(

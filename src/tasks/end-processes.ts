@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ProcessIdentity } from '../../machines/task-types.js';
 import { type Clock, pause } from '../engine/clock.js';
 import { isRunOf, pluginsDirectory, type TaskPaths, taskMark } from './paths.js';
-import { type FoundProcess, findProcesses, groupOf, isAlive, signalGroup } from './processes.js';
+import { type EndSignal, type FoundProcess, findProcesses, groupOf, isAlive, signalGroup } from './processes.js';
 
 export interface EndRequest {
   id: string;
@@ -35,7 +35,7 @@ export async function endProcesses(
   const find = async (): Promise<FoundProcess[]> =>
     (await findProcesses(taskMark(paths, id), group)).filter(({ token }) => !except || token !== except.token);
   /** Whoever cancels this may have begun another run: it is not ours to signal. Nor is what has a number by now that was ours. */
-  const signalAll = (found: FoundProcess[], name: NodeJS.Signals): void => {
+  const signalAll = (found: FoundProcess[], name: EndSignal): void => {
     signal.throwIfAborted();
     for (const group of new Set(found.map(({ identity }) => groupOf(identity)))) {
       if (group !== undefined) signalGroup(group, name);

@@ -209,11 +209,14 @@ function readEnvironment(pid: number, thread: number): Promise<string> {
   });
 }
 
+/** What processes of tasks are ended with. */
+export type EndSignal = 'SIGTERM' | 'SIGKILL';
+
 /**
  * Signals the whole group; one that is gone is no fault.
  * @throws Error for what `kill` would take for our own group, or for every process
  */
-export function signalGroup(group: number, signal: NodeJS.Signals): void {
+export function signalGroup(group: number, signal: EndSignal): void {
   if (!(group > 1)) throw new Error(`${group} is not the process group of a task`);
   try {
     process.kill(-group, signal);

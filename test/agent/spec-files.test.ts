@@ -34,6 +34,13 @@ describe('A5 V2 a file of specs', function () {
     expect(JSON.parse(stdout)).to.deep.equal([made({ id: 'a' }), made({ id: 'b' })]);
   });
 
+  it('A5 V2 an empty file: refused, and nothing is asked for', async () => {
+    const file = agent.write('specs.yaml', '# nothing yet\n');
+    const { code, stderr } = await agent.run(['volume', 'create', '--file', file]);
+    expect([code, bodies()]).to.deep.equal([2, []]);
+    expect(stderr).to.include(`can't take the spec in ${file}: it is empty`);
+  });
+
   it('A5 V2 more documents than Node allows listeners: no warning', async () => {
     const ids = [...'abcdefghijklm'];
     const file = agent.write('specs.yaml', ids.map(spec).join('---\n'));

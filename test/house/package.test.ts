@@ -83,6 +83,13 @@ describe('the packed package', function () {
     expect(missing).to.deep.equal([]);
   });
 
+  it('has types that need no other types of Node than they import', () => {
+    const global = paths.filter(
+      (path) => path.endsWith('.d.ts') && /\bNodeJS\./.test(readFileSync(join(root, path), 'utf8')),
+    );
+    expect(global).to.deep.equal([]);
+  });
+
   it('has no source maps', () => {
     expect(paths.filter((path) => path.endsWith('.map'))).to.deep.equal([]);
   });

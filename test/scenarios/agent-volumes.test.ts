@@ -172,7 +172,7 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
     const why = "nothing was given that resolves password: set 'secrets' in the configuration of the agent";
     const refused = volume(...locked);
     expect(refused).to.include({ status: 1 });
-    expect(refused.stderr).to.include(why).and.to.include("nothing was asked for: provide them, or ask with 'wait'");
+    expect(refused.stderr).to.include(why).and.to.include("Nothing was stored: provide them, or ask with 'wait'");
     expect(volume('status', 'locked').stderr).to.include('there is no volume default/locked');
     const { status, stderr } = volume(...locked, '--wait', '--timeout', '1');
     expect({ status, stderr }).to.deep.include({ status: 4 });

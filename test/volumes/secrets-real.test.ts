@@ -116,7 +116,7 @@ describe('secrets of a volume', () => {
     };
     const refused = await volumes.create(spec).catch((error: unknown) => error);
     expect(refused).to.include({ code: 'SECRETS_UNAVAILABLE' });
-    expect(String(refused)).to.match(/password \(file:new\): there is no such file in .*; nothing was asked for/);
+    expect(String(refused)).to.match(/password \(file:new\): there is no such file in .*\. Nothing was stored/);
     expect([await volumes.get(key), given]).to.deep.equal([undefined, []]);
     const made = volumes.create(spec, { wait: true });
     writeFileSync(join(directory, 'new'), first);
