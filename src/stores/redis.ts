@@ -48,7 +48,7 @@ import { askAll, RedisServer, type RedisServers } from './redis-servers.js';
  *
  * A user of its own needs, with the prefix `stagecraft:` and without cluster or sentinels:
  * `~stagecraft:* +evalsha +eval +script|load +hmget +hget +hset +hincrby +xadd +xdel +xtrim +xrange +xlen
- * +xinfo|stream +zadd +zrem +zrange +zcard +get +set +del +exists +pexpire +scan +info +wait +config|get`;
+ * +xinfo|stream +zadd +zrem +zrange +zcard +get +set +del +exists +pexpire +pttl +scan +info +wait +config|get`;
  * another database than 0 also `+select`,
  * a cluster also `+cluster|slots +asking`.
  * @throws {TypeError} for options that can't be used, naming every fault with its path

@@ -32,9 +32,11 @@ describe('a drain', () => {
     const runtime = await createRuntime({ nodeId: 'n1', dataDir, clock, store: memoryStore(), claims });
     const events = runtime.allocations.updates()[Symbol.asyncIterator]();
     const prepared = refusalOf(
-      runtime.allocations.prepare('web', [
-        { name: 'data', volume: { id: 'data' }, mode: 'write', taskPath: '/data', ...shared },
-      ]),
+      runtime.allocations.prepare(
+        'web',
+        [{ name: 'data', volume: { id: 'data' }, mode: 'write', taskPath: '/data', ...shared }],
+        { wait: true }, // whether this host can mount is not looked at then
+      ),
     );
     await events.next(); // it is preparing
     const closed = watched(runtime.close({ release: true }));

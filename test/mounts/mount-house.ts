@@ -23,6 +23,7 @@ import {
 } from '../../src/testing/index.js';
 import { inMemory } from '../registry/kept-data.js';
 import { until } from '../until.js';
+import { unmountBelow } from './unmount-below.js';
 
 export const node = 'node-a';
 export const plugin = 'disk';
@@ -191,9 +192,7 @@ export class MountHouse {
   async end(): Promise<void> {
     await this.#runtime?.close().catch(() => {});
     await this.driver.stop();
-    const mounts = parseMountInfo(readFileSync('/proc/self/mountinfo', 'utf8'));
-    for (const { path } of mounts.reverse())
-      if (path.startsWith(this.folder)) execFileSync('umount', ['--lazy', '--no-canonicalize', path]);
+    unmountBelow(this.folder);
     const loops = execFileSync('losetup', ['--list', '--noheadings', '--output', 'NAME,BACK-FILE'], {
       encoding: 'utf8',
     });

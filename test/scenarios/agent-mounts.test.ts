@@ -198,7 +198,7 @@ describe('mounts of an agent', function () {
     const waits =
       "plugin 'hostpath' can't be called: its node side is not registered here: its task hostpath has not brought it up";
     const { status, stderr } = cli('alloc', 'release', 'web', '--timeout', '0.5');
-    expect(status).to.equal(1);
+    expect(status).to.equal(4);
     expect(stderr).to.include(waits).and.include('see stagecraft task status hostpath');
     expect(cli('task', 'restart', 'hostpath').status).to.equal(0);
     expect(cli('alloc', 'release', 'web').stdout).to.equal('alloc web is released: it has no volumes here\n');

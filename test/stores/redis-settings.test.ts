@@ -13,7 +13,7 @@ import { freePort, RedisProcess } from '../redis/servers.js';
 /** As documented at redisStore. */
 const rights =
   '~stagecraft:* +evalsha +eval +script|load +hmget +hget +hset +hincrby +xadd +xdel +xtrim +xrange +xlen ' +
-  '+xinfo|stream +zadd +zrem +zrange +zcard +get +set +del +exists +pexpire +scan +info +wait +config|get';
+  '+xinfo|stream +zadd +zrem +zrange +zcard +get +set +del +exists +pexpire +pttl +scan +info +wait +config|get';
 
 const allKinds = { outbox: 'o', wakeAtMs: 1, consumed: [1] };
 

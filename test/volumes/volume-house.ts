@@ -10,6 +10,7 @@ import { seededRandom } from '../../src/testing/seeded-random.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 import type { VolumeSpec } from '../../src/volumes/spec.js';
 import type { VolumeEvent } from '../../src/volumes/volume-events.js';
+import { unmountBelow } from '../mounts/unmount-below.js';
 import { FakePlugin } from './fake-plugin.js';
 
 export const pluginName = 'disk';
@@ -80,6 +81,7 @@ export class VolumeHouse {
     try {
       await this.#runtime?.close();
     } finally {
+      unmountBelow(this.directory);
       rmSync(this.directory, { recursive: true, force: true });
     }
   }
