@@ -9,6 +9,7 @@ import type { PluginInfo } from '../../machines/plugin.js';
 import type { Random } from '../../src/engine/random.js';
 import type { PluginEvent } from '../../src/registry/plugin-events.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
+import { cursorIn } from '../event-cursor.js';
 import { Cable } from './cable.js';
 import { device, House, nodeId } from './house.js';
 import { inLmdb, inMemory, inRedis, type KeptData } from './kept-data.js';
@@ -145,7 +146,7 @@ async function work(house: House, random: Random, load: Load): Promise<{ model: 
 
 /** One run of the topic without a gap, to its end where the follower stayed. */
 function checkFollower({ got, from }: Follower, all: PluginEvent[]): void {
-  const first = from === 'now' ? Number(got[0]?.id ?? 1) : Number(from) + 1;
+  const first = from === 'now' ? cursorIn(got[0]?.id ?? '1') : cursorIn(from) + 1;
   expect(got.map(({ id }) => id)).to.deep.equal(all.slice(first - 1, first - 1 + got.length).map(({ id }) => id));
   expect(got).to.deep.equal(all.slice(first - 1, first - 1 + got.length));
 }

@@ -8,6 +8,7 @@ import type { Random } from '../../src/engine/random.js';
 import type { PluginEvent } from '../../src/registry/plugin-events.js';
 import type { Plugins } from '../../src/runtime.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
+import { cursorIn } from '../event-cursor.js';
 import { Cable } from './cable.js';
 import { device, House, refusal, take } from './house.js';
 import { inLmdb, inRedis, type KeptData } from './kept-data.js';
@@ -108,7 +109,7 @@ for (const [name, make] of [
         expect(reader.got.length).to.be.greaterThan(20);
         await reader.read(house.plugins, all.length - reader.got.length, () => false);
         expect(reader.got).to.deep.equal(all);
-        expect(all.map(({ id }) => Number(id))).to.deep.equal(all.map((_, n) => n + 1));
+        expect(all.map(({ id }) => cursorIn(id))).to.deep.equal(all.map((_, n) => n + 1));
       });
     }
 
@@ -127,12 +128,12 @@ for (const [name, make] of [
         const error = await refusal(() => take(plugins.updates(undefined, { from: seen?.id ?? '' }), 1));
         expect(error.code).to.equal('CURSOR_EXPIRED');
         const { oldest = '', newest = '' } = error;
-        const count = Number(newest) - Number(oldest);
+        const count = cursorIn(newest) - cursorIn(oldest);
         expect(count).to.be.at.least(20).and.below(40);
         const kept = await take(plugins.updates(undefined, { from: oldest }), count);
-        expect(kept.map(({ id }) => Number(id))).to.deep.equal(kept.map((_, n) => Number(oldest) + 1 + n));
+        expect(kept.map(({ id }) => cursorIn(id))).to.deep.equal(kept.map((_, n) => cursorIn(oldest) + 1 + n));
         // One that is a single event further back has lost it.
-        const before = String(Number(oldest) - 1);
+        const before = oldest.replace(/\d+$/, String(cursorIn(oldest) - 1));
         expect((await refusal(() => take(plugins.updates(undefined, { from: before }), 1))).code).to.equal(
           'CURSOR_EXPIRED',
         );

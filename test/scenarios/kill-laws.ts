@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { Store } from '../../src/engine/store.js';
 import type { PluginEvent, TaskUpdate } from '../../src/index.js';
+import { cursorIn } from '../event-cursor.js';
 
 /** All that the store has of a topic, as followers are told it; their ids count from 1. */
 export async function eventsIn<T extends { id: string }>(
@@ -12,7 +13,7 @@ export async function eventsIn<T extends { id: string }>(
   const { newest } = await store.readTopic(topic, 0, 0);
   const told: T[] = [];
   for await (const event of fromTheBeginning()) if (told.push(event) === newest) break;
-  expect(told.map(({ id }) => Number(id))).to.deep.equal(told.map((_, n) => n + 1));
+  expect(told.map(({ id }) => cursorIn(id))).to.deep.equal(told.map((_, n) => n + 1));
   return told;
 }
 

@@ -12,6 +12,7 @@ import type { PluginEvent } from '../../src/registry/plugin-events.js';
 import type { Plugins } from '../../src/runtime.js';
 import { redisStore } from '../../src/stores/redis.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
+import { cursorIn } from '../event-cursor.js';
 import { device, inShort } from '../registry/house.js';
 import { ChaosProxy, cuts } from './chaos-proxy.js';
 import { Child } from './redis-child-driver.js';
@@ -169,7 +170,7 @@ describe(`a live runtime whose Redis fails, seed ${seed}`, function () {
     await eventually('the followers have all', () => followers.every(({ seen }) => seen.length >= rows.length));
     for (const each of followers) {
       await each.stop();
-      expect(each.seen.map(({ id }) => Number(id))).to.deep.equal(rows.map(({ cursor }) => cursor));
+      expect(each.seen.map(({ id }) => cursorIn(id))).to.deep.equal(rows.map(({ cursor }) => cursor));
       for (const name of names) {
         const ofName = each.seen.filter(({ kind, info }) => kind !== 'health' && info.name === name);
         expect(ofName.map((event) => `${name} ${inShort(event)}`)).to.deep.equal(
