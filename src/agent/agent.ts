@@ -227,7 +227,7 @@ async function tell<T>(
       const wasAway = !runtime.store.available;
       do await pause(eventRetryMs, undefined, { ref: false });
       while (!runtime.store.available && !isEnding());
-      if (wasAway) troubles.over(follow);
+      if (wasAway && runtime.store.available) troubles.over(follow);
     }
   }
 }

@@ -26,7 +26,7 @@ import type { Random } from './random.js';
 import { Redelivery } from './redelivery.js';
 import { type Replayed, replay } from './replay.js';
 import type { Cursor, JournalRow, Range, Store, StoredRecord, StorePage } from './store.js';
-import { givenUp, patienceMs, StorePatience } from './store-patience.js';
+import { patienceMs, StorePatience } from './store-patience.js';
 import { answered } from './store-trouble.js';
 import { type TimedStore, timedStore } from './timed-store.js';
 import { TimerHeap } from './timer-heap.js';
@@ -258,7 +258,7 @@ export class Engine implements Inbox {
         const message = `'${event.type}' is XState's own: send an event of the machine`;
         throw new StagecraftError('INVALID_ARGUMENT', message, { address });
       }
-      if (signal?.aborted) throw givenUp({ address, outcome: 'refused', reason: signal.reason }, this.#store);
+      this.#patience.refuseInVain({ address, signal });
       const actor = this.#actors.demand(address);
       const request: Request = {
         kind: 'request',

@@ -4,6 +4,7 @@
  */
 import { onAbort, TimeOver, unlessAborted } from '../abort.js';
 import { messageOf, StagecraftError } from '../errors.js';
+import type { ActorDoor } from './actor-door.js';
 import { storeUnavailable } from './store-trouble.js';
 import { longMs, type TimedStore } from './timed-store.js';
 import type { TimerHeap } from './timer-heap.js';
@@ -33,14 +34,17 @@ export class StorePatience {
     this.#timers = timers;
   }
 
-  /** Calls back once the wait is in vain; the answer ends that. */
+  /**
+   * Calls back once the wait is in vain; the answer ends that. A caller that gives up while the store works takes nothing
+   * back: what it asked for goes on.
+   */
   wait({ address, signal }: StoreWait, inVain: (failed: Failed) => void): () => void {
     const look = (): void => {
-      const trouble = this.#store.trouble();
-      if (trouble === undefined) timer = this.#timers.after(lookAgainMs, look);
-      else end((outcome) => storeUnavailable(address, outcome, trouble));
+      const trouble = this.#troubleFor(signal);
+      if (trouble === undefined) timer = this.#timers.after(signal?.aborted ? usualMs : lookAgainMs, look);
+      else end((outcome) => this.#failure({ address, signal }, outcome, trouble));
     };
-    let timer = this.#timers.after(patienceMs, look);
+    let timer = this.#timers.after(signal?.aborted ? usualMs : patienceMs, look);
     let unsubscribe: (() => void) | undefined;
     const stop = (): void => {
       this.#timers.cancel(timer);
@@ -50,24 +54,51 @@ export class StorePatience {
       stop();
       inVain(failed);
     };
-    unsubscribe =
-      signal && onAbort(signal, (reason) => end((outcome) => givenUp({ address, outcome, reason }, this.#store)));
+    if (signal && !signal.aborted)
+      unsubscribe = onAbort(signal, () => {
+        this.#timers.cancel(timer);
+        look();
+      });
     return stop;
+  }
+
+  /** Before anything is asked. @throws StagecraftError STORE_UNAVAILABLE, ABORTED: given up while the store is away */
+  refuseInVain({ address, signal }: StoreWait): void {
+    const trouble = signal?.aborted ? this.#troubleFor(signal) : undefined;
+    if (trouble) throw this.#failure({ address, signal }, 'refused', trouble);
   }
 
   /** What the work comes to. @throws StagecraftError STORE_UNAVAILABLE, ABORTED; what the work throws */
   answered<T>(wait: StoreWait & { outcome?: Outcome }, work: () => Promise<T>): Promise<T> {
-    const { address, outcome = 'refused', signal } = wait;
+    const { outcome = 'refused' } = wait;
     return new Promise((resolve, reject) => {
-      if (signal?.aborted) throw givenUp({ address, outcome: 'refused', reason: signal.reason }, this.#store);
+      this.refuseInVain(wait);
       const stop = this.wait(wait, (failed) => reject(failed(outcome)));
       work().then(resolve, reject).finally(stop);
     });
   }
+
+  #troubleFor(signal: AbortSignal | undefined): Error | undefined {
+    return signal?.aborted ? this.#store.trouble(troubleMs(limitIn(signal.reason))) : this.#store.trouble();
+  }
+
+  #failure({ address, signal }: StoreWait, outcome: Outcome, trouble: Error): StagecraftError {
+    if (!signal?.aborted) return storeUnavailable(address, outcome, trouble);
+    return givenUp({ address, outcome, reason: signal.reason }, this.#store);
+  }
 }
 
-/** For how long the store has left a call unanswered that is why a caller's time is over. */
-export const troubleMs = (timeoutMs = Number.POSITIVE_INFINITY): number => Math.min(longMs, timeoutMs / 2);
+const limitIn = (reason: unknown): number | undefined => (reason instanceof TimeOver ? reason.timeoutMs : undefined);
+
+/** A store that works may take so long for an answer, as for one write to a busy disk. */
+const usualMs = 250;
+
+/**
+ * For how long the store has left a call unanswered where the store is why a caller's time is over. A caller with a shorter
+ * limit than that can't know: its error is TIMEOUT.
+ */
+export const troubleMs = (timeoutMs = Number.POSITIVE_INFINITY): number =>
+  Math.max(usualMs, Math.min(longMs, timeoutMs / 2));
 
 /** Where the limit of a caller came before the store's answer. */
 export function givenUp(
@@ -83,15 +114,27 @@ export function givenUp(
   return new StagecraftError(isLate ? 'TIMEOUT' : 'ABORTED', message, { address, outcome, cause: reason });
 }
 
-/** What a read that others wait for, too, comes to within the limit of this caller. @throws StagecraftError as `givenUp` */
+/**
+ * What a read that others wait for, too, comes to within the limit of this caller. A store that works is waited for.
+ * @throws StagecraftError as `givenUp`
+ */
 export async function readBefore<T>(
-  limit: AbortSignal | undefined,
-  address: string,
+  {
+    limit,
+    address,
+    engine,
+  }: { limit: AbortSignal | undefined; address: string; engine: Pick<ActorDoor, 'storeTrouble'> },
   read: () => Promise<T>,
 ): Promise<T> {
   if (!limit) return read();
-  return unlessAborted(limit, read).catch((error: unknown) => {
+  const reading = read();
+  try {
+    return await unlessAborted(limit, () => reading);
+  } catch (error) {
     if (!limit.aborted || error !== limit.reason) throw error;
-    throw givenUp({ address, outcome: 'refused', reason: error }, { trouble: () => new Error(messageOf(error)) });
-  });
+    const trouble = engine.storeTrouble(troubleMs(limitIn(error)));
+    if (!trouble) return await reading;
+    reading.catch(() => {}); // those who wait for it hear of it
+    throw givenUp({ address, outcome: 'refused', reason: error }, { trouble: () => trouble });
+  }
 }

@@ -94,7 +94,7 @@ export class IdOwners {
    * @throws StagecraftError VOLUME_EXISTS naming who has it; what the work throws
    */
   async takingOver(address: string, id: PluginId, work: () => Promise<void>, limit?: AbortSignal): Promise<void> {
-    await readBefore(limit, address, () => this.known());
+    await readBefore({ limit, address, engine: this.#engine }, () => this.known());
     const refusal = (_: string, holder: string): StagecraftError => {
       const { name, advice } = this.#describe(holder);
       const known = `plugin '${id.plugin}' knows ${name} as '${id.csiId}'`;

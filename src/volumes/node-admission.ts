@@ -54,7 +54,7 @@ export class NodeAdmission {
     await this.#options.engine.read(nodeAddress(nodeId), limit);
     let target = this.#options.target(nodeId, plugin);
     while (takesRoom && target.maxVolumes !== undefined && !this.#loads.isKnown) {
-      await readBefore(limit, address, () => this.#loads.known());
+      await readBefore({ limit, address, engine: this.#options.engine }, () => this.#loads.known());
       target = this.#options.target(nodeId, plugin);
     }
     // Since it was looked at nothing else has run: it is still so when this counts as let in.

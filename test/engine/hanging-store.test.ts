@@ -234,16 +234,26 @@ describe('a store that hangs', () => {
       expect(await notes()).to.deep.equal(['one']);
     });
 
-    it('it gives up before, or as it asks: ABORTED, and nothing has changed', async () => {
+    it('it gives up before, or as it asks, and the store is away: ABORTED, nothing has changed', async () => {
       const release = life.store.hold('load');
       const limit = new AbortController();
       const asked = watched(limited('one', limit.signal));
       limit.abort(new Error('enough'));
       const late = watched(limited('two', limit.signal));
-      await lab.rest();
+      await lab.clock.advance(1_250);
       for (const { error } of [asked, late]) expect(error).to.include({ code: 'ABORTED', outcome: 'refused' });
       release();
       expect(await notes()).to.deep.equal([]);
+    });
+
+    it('V1 its time is over before it asks, or it gives up, and the store works: what it asked for goes on', async () => {
+      const over = AbortSignal.abort(new TimeOver(1));
+      await limited('one', over);
+      const limit = new AbortController();
+      const asked = limited('two', limit.signal);
+      limit.abort(new Error('enough'));
+      await asked;
+      expect(await notes()).to.deep.equal(['one', 'two']);
     });
   });
 

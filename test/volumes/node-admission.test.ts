@@ -37,6 +37,7 @@ describe('the admission to a node', () => {
       peek: () => undefined,
       has: () => false,
       observe: () => () => {},
+      storeTrouble: () => undefined,
       follow: () => {
         throw new Error('nobody follows');
       },

@@ -129,6 +129,7 @@ describe('rounds of comparing', () => {
       peek: () => undefined,
       has: () => false,
       observe: () => () => {},
+      storeTrouble: () => undefined,
       follow: () => {
         throw new Error('nobody follows here');
       },

@@ -25,6 +25,7 @@ const engine: ActorDoor = {
   peek: () => undefined,
   has: () => false,
   observe: () => () => {},
+  storeTrouble: () => undefined,
   follow: () => {
     throw new Error('nobody follows');
   },

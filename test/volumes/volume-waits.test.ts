@@ -14,6 +14,7 @@ const engineWith = (actors: Pick<ActorDoor, 'read' | 'peek' | 'has'>): ActorDoor
   ask: async () => undefined,
   page: async () => ({ rows: [] }),
   observe: () => () => {},
+  storeTrouble: () => undefined,
   follow: () => {
     throw new Error('nobody follows');
   },
