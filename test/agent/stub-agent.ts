@@ -18,7 +18,7 @@ export class StubAgent {
   readonly directory = mkdtempSync(join(tmpdir(), 'stagecraft-stub-'));
   /** By `METHOD path?query`, also made of the body; what is not there is not found, what has a code is an error. */
   readonly answers: Record<string, object | ((body: unknown) => object)> = { 'GET /v1/agent': {}, 'GET /v1/tasks': [] };
-  /** What was posted, in its order. */
+  /** Posted requests, in order. */
   readonly posted: { path: string; body: unknown }[] = [];
   readonly #server: Server;
 

@@ -1,4 +1,4 @@
-/** What a run, or one that was killed, has left at the driver: found in the driver's own lists, removed or named. Needs root. */
+/** Leftovers of a run at the driver, also of a killed run: found in the driver's own lists, removed or named. Needs root. */
 
 import { expect } from 'chai';
 import { type CsiHandlers, CsiStatus } from '../../src/csi/server.js';

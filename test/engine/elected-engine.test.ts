@@ -30,7 +30,7 @@ describe('an elected engine', () => {
   let seeds: number;
   let left: Side;
   let right: Side;
-  /** Those that are to lead, where one of them can. */
+  /** Names of the sides that are to lead, where any of these sides can. */
   const fit = new Set<string>();
 
   beforeEach(async () => {

@@ -10,7 +10,7 @@ type DoorEvent = { type: 'open' | 'shut' | 'rest' } & Stamped;
 
 const effect = unbound<void, object>();
 
-/** What is opened is shut: opening and shutting are effects, and the one undoes the other. */
+/** Door machine: opening and shutting are effects, and shutting undoes opening. */
 const doorMachine = setup({
   types: {} as { events: DoorEvent },
   actors: { open: effect, shut: effect },
@@ -32,7 +32,7 @@ describe('an effect that undoes calls to recipients', () => {
   let life: Life;
   let open: ManualEffect;
   let shut: ManualEffect;
-  /** Who opens now; those who have ended, and those of whom nobody will know. */
+  /** Recipient that opens now; recipients that have ended; recipients whose end stays unknown. */
   let keeper: string | undefined;
   let ended: Set<string>;
   let unknown: Set<string>;

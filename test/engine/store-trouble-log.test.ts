@@ -1,4 +1,4 @@
-/** What an engine logs while its store is away: the beginning, a line a minute, the end, however many actors wait. */
+/** Log of an engine while its store is away: the beginning, a line a minute, the end, however many actors wait. */
 import { expect } from 'chai';
 import { deskKind, note, say } from './desk.js';
 import type { StoreMethod } from './intercepted-store.js';

@@ -1,4 +1,4 @@
-/** What users install: the packed package, in an empty project, as npm resolves its dependencies there. Needs npm's registry. */
+/** Package as users install it: packed, in an empty project, with the dependencies that npm resolves. Needs npm's registry. */
 import { execFileSync, type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** What a mount keeps of holds until whoever has the volumes knows that they are over. */
+/** Holds that a mount keeps until the process that has the volumes knows of their end. */
 import { expect } from 'chai';
 import { failed, leave, many, Scene, single, unpublished, unstaged, use } from './mount-scene.js';
 

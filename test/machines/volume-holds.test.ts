@@ -1,4 +1,4 @@
-/** What a volume keeps of allocs that have it mounted without a claim, in the volume machine under plain XState. */
+/** Holds of allocs that mount a volume without a claim, in the volume machine under plain XState. */
 import { expect } from 'chai';
 import type { CallOutcome } from '../../machines/csi-types.js';
 import { refusalOf } from '../../machines/volume-requests.js';

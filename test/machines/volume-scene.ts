@@ -1,4 +1,4 @@
-/** What the tests of the volume machine share: it runs under plain XState, and its calls end as the test says. */
+/** Scene for tests of the volume machine: the machine runs under plain XState, and the test chooses how its calls end. */
 import { type ActorRefFrom, createActor, fromPromise, SimulatedClock } from 'xstate';
 import type { CallOutcome } from '../../machines/csi-types.js';
 import { volumeMachine } from '../../machines/volume.js';
@@ -28,7 +28,7 @@ export class Scene {
   readonly calls: string[] = [];
   readonly told: VolumeChanged[] = [];
   readonly clock = new SimulatedClock();
-  /** What becomes of each call, in order; then it stays in flight. */
+  /** Outcomes of the calls, in order. Calls beyond the list stay in flight. */
   readonly outcomes: CallOutcome<unknown>[] = [];
   readonly actor: ActorRefFrom<typeof volumeMachine>;
 

@@ -1,4 +1,4 @@
-/** What this node asks and reports of holds, on simulated time: nobody answers, answers are lost, holds are gone. */
+/** Questions and reports of this node about holds, on simulated time: no answer, lost answers, holds that are gone. */
 import { expect } from 'chai';
 import { mountAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
 import type { MountContext, MountUser } from '../../machines/mount-types.js';

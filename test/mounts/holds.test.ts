@@ -1,4 +1,4 @@
-/** What is mounted without a claim is neither detached nor deleted: through the bundled driver, real bind mounts and restarts. */
+/** Volumes mounted without a claim are not detached or deleted: through the bundled driver, real bind mounts and restarts. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,6 +1,6 @@
 /**
- * What a plugin has mounted and forgotten: it says that it is unmounted, and leaves it there. What is certain to be ours is
- * unmounted here, all else is left to whoever knows what it is. Over the bundled driver, in a process of its own. Needs root.
+ * Mounts that a plugin has forgotten: the plugin reports them as unmounted and leaves them. The runtime unmounts mounts that
+ * are certain to be ours. Other mounts are left to the user. Runs the bundled driver in a process of its own. Needs root.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -81,7 +81,7 @@ describe('mounts that their plugin has forgotten', () => {
     await until(() => house.nodeCalls().filter((call) => call === 'Unpublish').length > 1);
     expect(house.mounted().map((one) => one.path)).to.include(path);
     expect((await house.runtime.volumes.get({ id: 'data' }))?.claims).to.have.length(1);
-    // Whoever knows what it is has it unmounted.
+    // Unmounts the stray as a user would who knows that mount.
     const strays = await house.runtime.mounts.strays();
     expect(strays.map((stray) => [stray.path, stray.plugin])).to.deep.equal([[path, 'disk']]);
     expect((await house.runtime.mounts.list())[0]?.error?.message).to.contain(`stagecraft mount clean ${path}`);

@@ -1,4 +1,4 @@
-/** What can't come by itself refuses a mount at once, with the reason; asked with `wait`, it is waited for. */
+/** Conditions that can't come by themselves: mounts are refused at once, with the reason. With `wait`, mounts wait for them. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ describe('H1 what never comes by itself', function () {
 
     beforeEach(async () => {
       const directory = realpathSync(mkdtempSync(join(tmpdir(), 'stagecraft-')));
-      // What is above it may be shared where the tests run.
+      // Makes the directory a private mount: the mount above may be shared where the tests run.
       execFileSync('mount', ['--bind', directory, directory]);
       execFileSync('mount', ['--make-private', directory]);
       execFileSync('chown', ['nobody', directory]);

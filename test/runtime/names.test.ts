@@ -1,4 +1,4 @@
-/** One rule of names for whatever users name: each entry point of the library, the API and the configuration keeps it. */
+/** Rule for all names that users give, the same at each entry point of the library, the API and the configuration. */
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { serveApi } from '../../src/agent/api.js';
@@ -37,7 +37,7 @@ describe('names', () => {
   });
   after(() => house.dispose());
 
-  /** What takes a name, by what that is the name of. */
+  /** Requests that take a name, by the named object. */
   const entries: Record<string, (name: string) => Promise<unknown>> = {
     'a volume that is created': (id) => house.volumes.create(spec(id)),
     'the namespace of one': (namespace) => house.volumes.create(spec('x', { namespace })),

@@ -23,7 +23,7 @@ const read = async (entries: AsyncIterable<unknown>): Promise<void> => {
   for await (const _ of entries) return;
 };
 
-/** Those that take a time limit and a signal. */
+/** Requests that take a time limit and a signal. */
 const limited: Record<string, Request> = {
   'volumes.create': ({ volumes }, options) => volumes.create(spec('new'), options),
   'volumes.create of one that is there': ({ volumes }, options) => volumes.create(spec('data'), options),
@@ -44,7 +44,7 @@ const limited: Record<string, Request> = {
   'mounts.mount': ({ mounts }, options) => mounts.mount(mountRequest, options),
 };
 
-/** Those that have no limit of their own. */
+/** Requests that have no limit of their own. */
 const others: Record<string, Request> = {
   'plugins.register': ({ plugins }) => plugins.register(info),
   'plugins.deregister': ({ plugins }) => plugins.deregister('csi-controller', pluginName, 'disk-1'),

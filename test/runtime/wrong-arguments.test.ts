@@ -1,4 +1,4 @@
-/** What a program gives wrongly is refused by every request with an error of ours, never with one of JavaScript. */
+/** Wrong arguments of a program: every request refuses them with an error of ours, never with a JavaScript error. */
 import { expect } from 'chai';
 import { isErrorCode, StagecraftError } from '../../src/errors.js';
 import { VolumeHouse } from '../volumes/volume-house.js';

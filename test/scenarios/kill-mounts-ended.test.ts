@@ -15,7 +15,7 @@ const calls = ['NodeStageVolume', 'NodePublishVolume'];
 describe('M7 H2 an agent is killed during a call to its driver, a task', function () {
   this.timeout(90_000);
   let scene: MatrixScene;
-  /** What is mounted while nobody but the keeper has anything. */
+  /** Paths mounted while only the keeper has volumes. */
   let empty: string[];
 
   before(async () => {

@@ -27,7 +27,7 @@ const moments: [string, MatrixMoment][] = (
 describe('M10 H2 an agent is killed, whose driver says OK and leaves its mount', function () {
   this.timeout(90_000);
   let scene: MatrixScene;
-  /** What is mounted while nobody but the keeper has anything. */
+  /** Paths mounted while only the keeper has volumes. */
   let empty: string[];
 
   before(async () => {

@@ -15,7 +15,7 @@ const token = `token-${process.pid}`;
 describe('processes that node calls go to', () => {
   let folder: string;
   let children: ChildProcess[];
-  /** What a process has started in a session of its own, which no group leads to. */
+  /** Processes that a child has started in a session of their own, where no group leads to them. */
   let strays: number[];
 
   beforeEach(() => {
@@ -27,7 +27,7 @@ describe('processes that node calls go to', () => {
       try {
         if (pid !== 0) process.kill(pid, 'SIGKILL');
       } catch {
-        // It is gone.
+        // Ignores a process that is gone.
       }
     rmSync(folder, { recursive: true });
   });

@@ -72,7 +72,7 @@ export const allCapabilities = [
 ];
 
 export class FakePlugin extends FakeSnapshots implements Dispenser<FakePlugin> {
-  /** What it calls itself. */
+  /** Name that the plugin gives itself. */
   driver = 'fake.example';
   capabilities: string[] | undefined = allCapabilities;
   pluginCapabilities = ['CONTROLLER_SERVICE', 'VOLUME_ACCESSIBILITY_CONSTRAINTS'];

@@ -36,7 +36,7 @@ describe('volumes that are on one host', () => {
     await one.rest();
   }
 
-  /** It is gone, and that of host `two` leads, with a plugin of its own. */
+  /** Ends the agent of host `one`. The agent of host `two` leads then, with a plugin of its own. */
   async function then(options: Record<string, string> | undefined = perHost): Promise<void> {
     const ended = one.runtime.close();
     await (isKilled ? ended.catch(() => {}) : ended);

@@ -1,4 +1,4 @@
-/** What a forced deletion has left: tried once more by a retry, also by the next runtime, and cleared once it is confirmed. */
+/** Leftovers of a forced deletion: tried once more by a retry, also by the next runtime, and cleared once confirmed. */
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
 import type { Call } from './fake-plugin.js';
