@@ -21,8 +21,8 @@ export interface Capability {
 }
 
 /**
- * Whose volumes an instance of a plugin can work on. `shared`: those of every instance, on whatever host. `host`: those
- * that were made on its own host, which no other instance knows.
+ * Volumes that an instance of a plugin can work on. `shared`: those of every instance, on whatever host. `host`: those
+ * made on its own host, which no other instance knows.
  */
 export type PluginScope = 'shared' | 'host';
 
@@ -40,20 +40,20 @@ export interface CapacityRange {
   limitBytes?: Bytes;
 }
 
-/** What the answer to a CSI call means. */
+/** Meaning of the answer to a CSI call. */
 export type AnswerClass =
   | 'done'
-  /** What was to be undone is not there: as good as done. */
+  /** Undoing is as good as done: nothing is there to undo. */
   | 'already-so'
   /** The same, where the mount table shows that nothing is mounted there. */
   | 'already-so-if-unmounted'
-  /** It must not be taken for done: repeat until it is OK, or until there is evidence. */
+  /** Repeat the call until it is OK, or until there is evidence; never take it for done. */
   | 'not-so'
   /** An operation on that volume is under way, perhaps our own: the same call again, with backoff. */
   | 'busy'
   /** The listing has to begin again, with an empty token. */
   | 'start-over'
-  /** It may have happened and may still be going on: the same call again until it is final, never assume either. */
+  /** Repeat the call until its answer is final: it may have happened, and may still be going on. Assume neither. */
   | 'unknown'
   /** A step before it is missing: do that, then the same call again, with backoff. */
   | 'repair'

@@ -12,7 +12,7 @@ export interface ErrorRow {
   isRetryable?: true;
   /** When it happens, in Markdown; links are relative to docs/. */
   when: string;
-  /** What to do about it, in Markdown. */
+  /** Remedy, in Markdown. */
   todo: string;
 }
 

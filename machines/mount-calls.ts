@@ -41,9 +41,9 @@ export interface UndoingCall extends MountCall {
   found?: KernelMount;
   /** In which boot of the host `found` and `staged` were seen. Absent: not known. */
   foundIn?: string;
-  /** What the path shows since a call whose answer is not known. */
+  /** Mount that the path shows since a call whose answer is not known. */
   appeared?: AppearedMount;
-  /** What the staging path has shown once the volume was staged; absent: nothing, or the staging is what is undone. */
+  /** Mount that the staging path has shown once the volume was staged. Absent: none, or the call undoes the staging. */
   staged?: KernelMount;
 }
 
@@ -136,7 +136,7 @@ const stagedIn = ({ staging: { state, found } }: MountContext): Pick<NodePublish
 
 const bootOf = ({ bootId }: MountContext): { foundIn?: string } => (bootId === null ? {} : { foundIn: bootId });
 
-/** What is known of the mount that is undone. */
+/** Picks the mounts seen at the path that is undone. */
 const seenOf = ({ found, appeared }: MountUser | Staging): Pick<UndoingCall, 'found' | 'appeared'> => ({
   ...(found && { found }),
   ...(appeared && { appeared }),

@@ -57,7 +57,7 @@ function noteReleased({ users }: MountContext, draft: MountDraft): void {
   if (released.length > 0) draft.unreported = [...(draft.unreported ?? []), ...released];
 }
 
-/** Whoever has the volumes has heard that the alloc let go. */
+/** Drops the holds of an alloc up to a generation: the keeper of the volumes has heard of their release. */
 export const holdReleased = (
   { unreported = [] }: MountContext,
   { allocId, generation }: { allocId: string; generation: number },

@@ -30,7 +30,7 @@ export interface KernelMount {
   origin?: string;
 }
 
-/** What a path shows since a call whose answer is not known; nothing was mounted there before that call. */
+/** Mount that a path shows since a call whose answer is not known; nothing was mounted there before that call. */
 export interface AppearedMount extends KernelMount {
   /** The boot of the host in which it was seen. */
   bootId: string;
@@ -66,7 +66,7 @@ export interface MountUser {
   isKnown?: true;
   /** What its target has shown once it was mounted. */
   found?: KernelMount;
-  /** What its target shows since a publish whose answer is not known. */
+  /** Mount that its target shows since a publish whose answer is not known. */
   appeared?: AppearedMount;
   /** Asked for again while it leaves: mounted anew after that. */
   again?: Pick<MountUse, 'readOnly' | 'isClaimed' | 'capability' | 'hold'>;
@@ -90,7 +90,7 @@ export interface Staging {
    * plugins that stage elsewhere.
    */
   found?: KernelMount;
-  /** What the staging path shows since a stage whose answer is not known. */
+  /** Mount that the staging path shows since a stage whose answer is not known. */
   appeared?: AppearedMount;
   /** It is not there any more, and is staged again only for who is to be mounted. */
   isLost?: true;
@@ -191,7 +191,7 @@ export type MountRequest =
   | { type: 'mount.observed'; users: MountSight[]; staging: StagingSight[]; isStart: boolean }
   /** The claim of an alloc, or its hold, is kept still. */
   | { type: 'mount.confirm'; allocId: string }
-  /** Whoever has the volumes has heard that the alloc let go. */
+  /** Tells that the keeper of the volumes has heard that the alloc let go. */
   | ({ type: 'mount.hold-released' } & Hold)
   | { type: 'mount.condition'; condition: VolumeCondition | null }
   /** `acceptDriver`: the own name of the driver that has taken over what another one made. */

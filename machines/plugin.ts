@@ -31,7 +31,7 @@ export interface PluginBasics extends NodeInfo {
   vendorVersion: string;
   /** What the plugin as a whole offers, e.g. `CONTROLLER_SERVICE`. */
   pluginCapabilities?: string[];
-  /** What the driver says of its own scope; absent: nothing. */
+  /** Scope that the driver states for itself. Absent: none. */
   scope?: PluginScope;
 }
 

@@ -18,7 +18,7 @@ export interface TaskSpec {
   mountDir?: string | undefined;
   /** Below which the plugin is told to stage and publish volumes, as it sees the path. */
   stagePublishBaseDir?: string | undefined;
-  /** Whose volumes the plugin can work on; absent: as its driver says, else `shared`. */
+  /** Scope of the volumes that the plugin can work on. Absent: as its driver says, else `shared`. */
   scope?: PluginScope | undefined;
   /** How long a start may take until the plugin answers, in milliseconds. */
   healthTimeoutMs: number;

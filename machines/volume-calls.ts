@@ -14,7 +14,7 @@ export interface VolumeCall {
   driver?: string;
   /** The only node whose agent makes the call; absent: none is known. */
   home?: string;
-  /** It was not made here, but taken over. */
+  /** Marks a volume that was taken over, not made here. */
   isExternal?: true;
   /** Where the volume can be used, while its home is not known. */
   topology?: Segments[];

@@ -414,7 +414,7 @@ function tellHoldsOver(draft: Draft, nodeId: string, fenced: string): void {
     draft.tells.push({ type: 'hold', state: 'released', nodeId, ...hold, fenced });
 }
 
-/** Those without a claim that a node may have it mounted for. */
+/** Lists the allocs without a claim that a node may have the volume mounted for. */
 const holdsIn = ({ publications }: VolumeContext): Unreported[] =>
   Object.entries(publications).flatMap(([nodeId, publication]) =>
     holdsOf(publication).map((hold) => ({ ...hold, nodeId, csiNodeId: publication.csiNodeId })),

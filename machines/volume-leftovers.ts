@@ -1,4 +1,4 @@
-/** What a forced deletion could not confirm: tried once more, or cleared by the report of a node. Pure. */
+/** Leftovers that a forced deletion could not confirm: tried once more, or cleared by the report of a node. Pure. */
 import type { AnswerParams, Stamped } from './host.js';
 import { type Change, type Draft, drafted, put } from './volume-draft.js';
 import { leftBehindStaged, onlyLeftovers } from './volume-requests.js';
@@ -25,7 +25,7 @@ export const retryLeftovers = (context: VolumeContext, acceptDriver?: string): C
     }
   });
 
-/** What a retry that can do nothing is answered. */
+/** Answer to a retry that can do nothing. */
 export const onlyStaged = (context: VolumeContext): AnswerParams => ({ error: leftBehindStaged(context) });
 
 const isOf = ({ what, nodeId, allocId, generation = Number.POSITIVE_INFINITY }: Leftover, report: Unstaged): boolean =>
@@ -83,5 +83,5 @@ export const asUnstaged = ({ nodeId, allocId, generation }: HoldReleased): Unsta
   claimGeneration: generation,
 });
 
-/** What a deleted one answers to most requests. */
+/** Answer of a deleted volume to most requests. */
 export const leftoversAnswer = (context: VolumeContext): AnswerParams => ({ error: onlyLeftovers(context) });

@@ -102,7 +102,7 @@ function renamed(
   return refused('VOLUME_IN_USE', context, why);
 }
 
-/** What was handed out, and may have been published once more, is not unpublished under those who use it for another way. */
+/** Refuses another way of publishing under the users of a volume that was handed out, and may have been published once more. */
 function keptAsIs(
   context: VolumeContext,
   present: Publication,
@@ -116,7 +116,7 @@ function keptAsIs(
   return refused('VOLUME_IN_USE', context, `${as}, and used by ${users.join(', ')}: they have to let go of it first`);
 }
 
-/** Who may have it staged there, with a claim or without. */
+/** Describes the users that may have the volume staged on the node, with a claim or without. */
 const usersOn = ({ claims, publications }: VolumeContext, nodeId: string): string[] => {
   const publication = publications[nodeId];
   return [
@@ -369,7 +369,7 @@ export const onlyLeftovers = (context: VolumeContext): Failure => {
   return refused('VOLUME_NOT_FOUND', context, `${leftBehind(context)}: ${todo}, then acknowledge it`);
 };
 
-/** What a retry is answered where only nodes can undo what is left. */
+/** Answer to a retry where only nodes can undo the leftovers. */
 export const leftBehindStaged = (context: VolumeContext): Failure =>
   refused(
     'VOLUME_IN_USE',

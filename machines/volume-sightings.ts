@@ -70,7 +70,7 @@ function takeLost(draft: Draft, attached: string[]): string[] {
   for (const [nodeId, publication] of Object.entries(draft.publications)) {
     if (attached.includes(publication.csiNodeId) || mayStillCome(publication)) continue;
     if (publication.state === 'pending-node-unpublish') {
-      // Nobody asked those to leave who have it mounted without a claim.
+      // Allocs that have the volume mounted without a claim stay: nobody asked them to leave.
       if (holdersOf(publication).length > 0) continue;
       detachClaims(draft, nodeId);
       put(draft, nodeId, { ...leaving(publication), isUnlisted: true });

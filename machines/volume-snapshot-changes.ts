@@ -78,7 +78,7 @@ export const snapshotNotThere = (context: SnapshotContext): Failure =>
 const leftBehind = ({ leftovers }: SnapshotContext): string =>
   `it was deleted, but may be left behind (${leftovers.join('; ')})`;
 
-/** What a deleted one answers to its creation of which something may be left. */
+/** Answer of a deleted snapshot that may have leftovers to its creation. */
 export const snapshotHasLeftovers = (context: SnapshotContext): Failure =>
   refused('SNAPSHOT_EXISTS', context, `${leftBehind(context)}: retry or acknowledge that first`);
 

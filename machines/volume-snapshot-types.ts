@@ -82,7 +82,7 @@ export interface SnapshotContext {
   discards: MadeSnapshot[];
   removal: PieceOfWork;
   deletion: { force: boolean } | null;
-  /** What may be left of it at the plugin, as a forced deletion could not find out. In words. */
+  /** Leftovers that the plugin may have, in words: a forced deletion could not find out. */
   leftovers: string[];
   /** The same, to be tried once more. Absent in what was stored before this was kept. */
   left?: { made: MadeSnapshot[]; isInDoubt?: true };

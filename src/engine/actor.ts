@@ -222,7 +222,7 @@ export class Actor implements Author, Taker {
     });
   }
 
-  /** Nobody waits any more for what was asked for. @param failed makes the error, by whether it may be written */
+  /** Drops a request that nobody waits for any more. @param failed makes the error, by whether the change may be written */
   drop(request: Request, failed: Failed): void {
     const at = this.#mail.indexOf(request);
     if (at >= 0) this.#mail.splice(at, 1);

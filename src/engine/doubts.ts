@@ -12,14 +12,14 @@ import type { StartedEffect } from './hosted-machine.js';
 export interface Doubt {
   /** How many milliseconds they may go on, from the end of their runtime. */
   lastsMs: number;
-  /** Who they went to: once all of these have ended, so have the calls. Absent: not known of each. */
+  /** Recipients of the calls: once all of them have ended, so have the calls. Absent: not known of each call. */
   recipients?: object[];
 }
 
 /** By the `src` of their effect. */
 export type Doubts = Record<string, Doubt>;
 
-/** Who calls went to that are in doubt together; undefined: not known of each. */
+/** Recipients of calls that are in doubt together; undefined: not known of each call. */
 export function allRecipients(one: object[] | undefined, other: object[] | undefined): object[] | undefined {
   if (!one || !other) return undefined;
   return [...one, ...other.filter((recipient) => !one.some((known) => isSameData(known, recipient)))];

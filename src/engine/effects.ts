@@ -41,7 +41,7 @@ export interface EffectCall<TInput = unknown> {
    * @returns whether it is worth asking again: a recipient of others is known, and may end before their time is over
    */
   endDoubts(): Promise<boolean>;
-  /** Who was to do what it asks for, as of the commit that asked for it. Absent: not known. */
+  /** Recipient of the requests of the effect, as of the commit that asked for the effect. Absent: not known. */
   recipient?: object | undefined;
   /**
    * Sends the machine an event that says what it waits for. This run asks nothing of the world any more: once there is
@@ -76,13 +76,13 @@ export interface Effect {
    * doubts.ts. Only for one that tells by `sent` that it asks.
    */
   negates?: readonly string[];
-  /** Who does what it asks of the world, where nothing of that goes on once that one has ended. */
+  /** Recipients of its requests to the world. Only for an effect whose requests all end with their recipient. */
   recipient?: Recipients;
 }
 
 /** Knows who does what effects ask for. Recipients are plain data, and stand in the record with the call. */
 export interface Recipients {
-  /** Who would do it now; undefined: not known. A run that finds another one must not ask. Never throws. */
+  /** Recipient of a request made now; undefined: not known. A run that finds another recipient must not ask. Never throws. */
   of(input: never): object | undefined;
   /**
    * Whether it is certain that this recipient has ended, and all that it has begun. False: it may end yet; undefined: nobody

@@ -160,7 +160,7 @@ export class ElectedEngine implements ActorDoor, Inbox {
     });
   }
 
-  /** What is wrong with the store, as far as whoever leads, or reads what others wrote, can tell. */
+  /** Trouble with the store, as seen by the engine, or else by the stored views. Absent: none. */
   storeTrouble(forMs?: number): Error | undefined {
     return this.#engine.storeTrouble(forMs) ?? this.#options.stored.trouble(forMs);
   }

@@ -54,7 +54,7 @@ export interface EngineOptions {
     /** Told, while it is held, that another one was refused it and wants it. */
     wanted?(): void;
   };
-  /** What another engine of this process says of the same store. */
+  /** Trouble with the same store, as seen by another engine of this process. */
   troubleElsewhere?(forMs?: number): Error | undefined;
   /** Takes the messages to addresses that the lease does not cover; default: they stay owed. */
   elsewhere?: Inbox;
@@ -352,7 +352,7 @@ export class Engine implements Inbox {
     return this.#leases.lease.epoch;
   }
 
-  /** What is wrong with the store where it answers nothing, or has left a call unanswered for that long; absent: nothing. */
+  /** Trouble with the store: it answers nothing, or has left a call unanswered for `forMs`. Absent: none. */
   storeTrouble(forMs?: number): Error | undefined {
     return this.#store.trouble(forMs) ?? this.#troubleElsewhere?.(forMs);
   }

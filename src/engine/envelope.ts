@@ -21,7 +21,7 @@ export interface LiveEffect extends StartedEffect {
   notBeforeMs?: number;
   /** Of one that another undoes: how long its call may go on without it, as it was begun. */
   lastsMs?: number;
-  /** Who does it, as of that commit. Absent: not known. */
+  /** Recipient of its requests, as of that commit. Absent: not known. */
   recipient?: object;
   /** Its run has said that it asks nothing of the world. */
   waits?: true;

@@ -19,7 +19,7 @@ export interface LeaseRequest {
   wants?(): boolean;
 }
 
-/** What `acquire` throws where somebody else holds the lease. `isSilent`: that was not heard of for half of its time. */
+/** Error that `acquire` throws where another owner holds the lease. `isSilent`: no renewal for half of the lease's time. */
 export type InUse = (holder: string, isSilent: boolean) => StagecraftError;
 
 /** Who is told what becomes of the lease. */
@@ -32,7 +32,7 @@ export interface LeaseEvents {
   forgotten(): void;
   /** Somebody else may write these actors. */
   lost(reason: StagecraftError): void;
-  /** It is held, and another one was refused it and wants it. */
+  /** Tells that another owner was refused the lease held here, and wants it. */
   wanted(): void;
 }
 

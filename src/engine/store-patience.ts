@@ -13,7 +13,7 @@ export const patienceMs = 5_000;
 /** How soon a caller of a slow store looks again whether it is away. */
 const lookAgainMs = 500;
 
-/** What has become of a change that was asked for; of a read: `refused`. */
+/** Outcome of a change that was asked for; of a read: `refused`. */
 export type Outcome = 'refused' | 'unknown';
 /** Makes the error for a wait in vain. */
 export type Failed = (outcome: Outcome) => StagecraftError;
@@ -68,7 +68,7 @@ export class StorePatience {
     if (trouble) throw this.#failure({ address, signal }, 'refused', trouble);
   }
 
-  /** What the work comes to. @throws StagecraftError STORE_UNAVAILABLE, ABORTED; what the work throws */
+  /** Resolves with the result of the work. @throws StagecraftError STORE_UNAVAILABLE, ABORTED; what the work throws */
   answered<T>(wait: StoreWait & { outcome?: Outcome }, work: () => Promise<T>): Promise<T> {
     const { outcome = 'refused' } = wait;
     return new Promise((resolve, reject) => {
@@ -115,7 +115,7 @@ export function givenUp(
 }
 
 /**
- * What a read that others wait for, too, comes to within the limit of this caller. A store that works is waited for.
+ * Reads within the limit of this caller, where other callers wait for the same read. Waits on for a store that works.
  * @throws StagecraftError as `givenUp`
  */
 export async function readBefore<T>(

@@ -27,7 +27,7 @@ export interface LeaseAsked {
   holder: string;
   /** The new epoch is higher than this one too: a store that lost writes may count from too low. */
   above?: number;
-  /** Where it is refused, the wish for it is kept for `ttlMs`: its holder finds that as it renews. */
+  /** Keeps the wish for a refused lease for `ttlMs`: the holder finds the wish as it renews. */
   wants?: boolean;
 }
 
@@ -40,7 +40,7 @@ export type LeaseResult =
    * `wanted`: another owner was refused it and wants it.
    */
   | { status: 'granted'; lease: Lease; since: number; wanted?: true }
-  /** Somebody else holds it; `holder` is the text that they gave. `isSilent`: it was not renewed for half of its time. */
+  /** Lease of another owner; `holder` is the text that this owner gave. `isSilent`: no renewal for half of its time. */
   | { status: 'held'; holder: string; isSilent?: true };
 
 /** One actor's latest committed state. A tombstone (`gone`) is what a deleted actor leaves. */

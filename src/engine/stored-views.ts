@@ -41,7 +41,7 @@ export class StoredViews {
     return record && this.#viewOf(record);
   }
 
-  /** What is wrong with the store, as it answers here. */
+  /** Trouble with the store, as it answers here. Absent: none. */
   trouble(forMs?: number): Error | undefined {
     return this.#store.trouble(forMs);
   }

@@ -10,7 +10,7 @@ import type { TimerHeap } from './timer-heap.js';
 export interface TimedStore extends Store {
   /** Since when it has answered no call, milliseconds since the epoch; absent while it answers. */
   readonly silentSince: number | undefined;
-  /** What is wrong where it answers nothing, or has left a call without an answer for that long; absent: nothing. */
+  /** Trouble: the store answers nothing, or has left a call unanswered for `forMs`. Absent: none. */
   trouble(forMs?: number): Error | undefined;
 }
 
