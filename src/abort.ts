@@ -65,7 +65,7 @@ function whenAborted(signal: AbortSignal, callback: Callback): () => void {
     waiting.set(signal, callbacks);
     signal.addEventListener('abort', callAll);
   }
-  // One of its own: the same may be given twice.
+  // Wraps the callback: a caller may give the same callback twice.
   const call: Callback = (reason) => callback(reason);
   callbacks.add(call);
   return () => {
@@ -77,7 +77,7 @@ function whenAborted(signal: AbortSignal, callback: Callback): () => void {
 function callAll(this: AbortSignal): void {
   const callbacks = waiting.get(this) ?? [];
   forget(this);
-  // One that is ended by another of them is not called.
+  // Skips a callback that an earlier callback has ended.
   for (const callback of callbacks) callback(this.reason);
 }
 

@@ -136,7 +136,7 @@ export class ControllerSide {
     });
     const ports = { engine: this.engine, clock };
     const ids = { volumes: new IdOwners(ports, volumeIds), snapshots: new IdOwners(ports, snapshotIds) };
-    /** What was read of records is of one term only. */
+    /** Drops all readings of records: each holds for one term only. */
     const forget = (): void => {
       for (const part of [admission, ids.volumes, ids.snapshots]) part.forget();
     };

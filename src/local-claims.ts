@@ -56,7 +56,7 @@ export function localClaims(volumes: () => Volumes): ClaimClient {
           one.nodeId === only.nodeId &&
           (only.generation === undefined || one.generation === only.generation),
       );
-      // What a forced deletion took from it is reported all the same.
+      // Reads the generation of a claim that a forced deletion took, so that the node still reports.
       const generation = own?.generation ?? (await volumes().leftStaged(key, { allocId, nodeId: only.nodeId }));
       return generation === undefined ? {} : { generation };
     },

@@ -282,7 +282,7 @@ export class NodeSide {
     stats.start();
   }
 
-  /** Whoever has lost a volume that is here is told at once, and unmounts it. */
+  /** Looks at once after this node has lost a volume, to unmount it. */
   #noticed(event: VolumeEvent): void {
     if ((event.kind !== 'claim' && event.kind !== 'hold') || event.nodeId !== this.#nodeId) return;
     if (event.fenced === undefined) return;

@@ -115,7 +115,7 @@ function nodeSightOf(plugins: Registry, plugin: string, isTasked: IsTasked): Plu
 const taskOf = (plugin: string): string =>
   `its task ${plugin} has not brought it up, see stagecraft task status ${plugin}`;
 
-/** What it was registered with counts more than what its driver says; who says nothing has volumes for all. */
+/** Scope from the registration, else from the driver. Default for a driver that has answered: `shared`. */
 function scopeOf({ status: { info, fingerprint } }: Seen): PluginScope | undefined {
   const told = info.options?.scope;
   if (told === 'host' || told === 'shared') return told;

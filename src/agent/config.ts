@@ -90,7 +90,7 @@ const configSchema = z.strictObject({
 
 /** Complete: every key has its default filled in, `dataDir` is absolute. */
 export type AgentConfig = z.output<typeof configSchema> & {
-  /** Where it was read; absent: all defaults. */
+  /** Path of the file that was read. Absent: all defaults. */
   file?: string;
   /** The error for what shows only when a value is used, with its place in the file. */
   invalid(faults: Fault[]): StagecraftError;

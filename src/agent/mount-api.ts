@@ -25,7 +25,7 @@ export type PreparedMount = AllocMount;
 /** What `GET /v1/mounts` tells of each volume. */
 export type MountReport = MountStatus;
 
-/** What `GET /v1/strays` tells of each mount that nobody here knows of, or that a plugin leaves there. */
+/** Answer of `GET /v1/strays` for each mount that nobody here knows of, or that its plugin leaves there. */
 export type StrayReport = Stray;
 
 type Bytes = number | string;

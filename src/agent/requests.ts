@@ -14,7 +14,7 @@ export function countIn(name: string, text: string, what = 'a positive whole num
   throw new StagecraftError('INVALID_ARGUMENT', `${name} is ${what}, not '${text}'`);
 }
 
-/** What the query says of how long a request waits, and for what. */
+/** Wait options in the query: how long the request waits, and for what. */
 export const waitIn = ({ timeoutMs, wait }: { timeoutMs?: string; wait?: string }): WaitOptions => ({
   ...timeoutIn(timeoutMs),
   ...(wait !== undefined && { wait: switchIn('wait', wait) }),
@@ -40,7 +40,7 @@ export function textIn(body: unknown, name: string): string {
   throw new StagecraftError('INVALID_ARGUMENT', `${name} is a text, and must be there`);
 }
 
-/** What a request for a retry may say; it may have no body. */
+/** Options in the body of a retry. The body may be absent. */
 export function retryIn(body: unknown): { acceptDriver?: string } {
   return field(body, 'acceptDriver') === undefined ? {} : { acceptDriver: textIn(body, 'acceptDriver') };
 }
@@ -51,7 +51,7 @@ export function untilGone(reply: FastifyReply): AbortSignal {
   const end = (): void => {
     if (!reply.raw.writableEnded) gone.abort(new StagecraftError('ABORTED', 'whoever asked has gone'));
   };
-  // One that has gone before this is not waited for.
+  // Ends at once where the caller has gone before this.
   if (reply.raw.destroyed) end();
   else reply.raw.once('close', end);
   return gone.signal;

@@ -1,6 +1,6 @@
 /**
- * Who made something: a driver, by the name that it gives itself (GetPluginInfo). Another driver may be registered under the
- * same name of a plugin since; asked to delete what it does not know, it would say that this is done.
+ * Compares the present driver with the maker of a volume or snapshot, by the driver's own name (GetPluginInfo). Another driver
+ * may have taken the name of a plugin since. Asked to delete an unknown volume, that driver would say that this is done.
  */
 import type { CallFailure } from '../../machines/csi-types.js';
 import type { VolumeCall } from '../../machines/volume-calls.js';

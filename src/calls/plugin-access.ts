@@ -24,7 +24,7 @@ export interface PluginSight {
   wellAtMs: number;
   /** The own name of its driver. Absent: not known yet. */
   driver?: string;
-  /** Whose volumes it can work on. Absent: not known yet. */
+  /** Scope of the volumes that the plugin can work on. Absent: not known yet. */
   scope?: PluginScope;
 }
 
@@ -123,7 +123,7 @@ export class PluginAccess {
     return this.#trouble(plugin, this.#door(plugin)) !== undefined;
   }
 
-  /** Whose volumes it can work on, as far as that is known. */
+  /** Scope of the volumes that the plugin can work on, as far as known. */
   scope(plugin: string): PluginScope | undefined {
     return this.#sight(plugin, this.#door(plugin)).scope;
   }

@@ -47,9 +47,9 @@ export interface Work<TAnswer> {
   fault?(answer: TAnswer): CallFailure | undefined;
   /** The answer where it was so already. */
   already?: TAnswer;
-  /** It makes a volume, whose home this node becomes where it has none. */
+  /** Marks a call that makes a volume. This node becomes the home of a volume without one. */
   makes?: boolean;
-  /** It attaches or detaches: where the plugin needs no call for that, none is made, whichever node is the home. */
+  /** Marks an attach or detach. A plugin that needs no call for that gets none, whichever node is the home. */
   attaches?: boolean;
 }
 

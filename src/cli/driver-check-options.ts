@@ -1,4 +1,4 @@
-/** What `stagecraft driver-check` is given, as the options of a run, and as what is wrong with them. */
+/** Arguments of `stagecraft driver-check`, as the options of a run, and as their faults. */
 import { CommanderError } from 'commander';
 import type { CheckDriverOptions } from '../driver-check/options.js';
 import { StagecraftError } from '../errors.js';

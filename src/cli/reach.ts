@@ -46,7 +46,7 @@ export const lookAt = (command: Command, json = 'for programs'): Command => reac
 export const lookAll = (command: Command): Command =>
   lookAt(command).option('--wide', 'whole lines, also those that are longer than the terminal is wide');
 
-/** What a command line names goes before what the environment names. */
+/** Path of the agent's socket. The command line goes before the environment. */
 export function socketOf({ config, socket }: ReachOptions): string {
   if (socket !== undefined) return socket;
   const { STAGECRAFT_SOCKET: named } = process.env;

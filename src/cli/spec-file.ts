@@ -37,7 +37,7 @@ export async function specsIn(file: string): Promise<Spec[]> {
 }
 
 /**
- * One list of what stands in all documents of a file: each has a list itself, or one item.
+ * Joins the items of all documents of a file in one list. Each document has a list, or one item.
  * @throws CommanderError as specsIn
  */
 export async function listIn(file: string): Promise<Spec> {

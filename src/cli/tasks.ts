@@ -63,7 +63,7 @@ async function showTask(id: string, options: LookOptions): Promise<void> {
   if (task.logPath !== undefined) print(`\n${excerptOf(task) ?? (await endOfLog(socketPath, id))}`);
 }
 
-/** What a start that failed has written, where that was too long to end with its reason. */
+/** Output of a failed start in the task's reason, where the reason leaves lines out. */
 function excerptOf(task: TaskReport): string | undefined {
   const { said } = partsOf(task.reason ?? '');
   return task.state !== 'running' && said.some(isLeftOut) ? linesOf(said.join('\n')) : undefined;

@@ -36,7 +36,7 @@ interface Seen {
   publications?: Record<string, { state: string; message?: string }>;
 }
 
-/** One for all that a command asks for, one after the other. */
+/** Promise of the first signal, shared by all successive requests of a command. */
 let interrupted: Promise<true> | undefined;
 
 /**

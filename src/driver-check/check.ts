@@ -28,7 +28,7 @@ export type Outcome =
   | 'blocked'
   /** The driver does not say that it can do this. */
   | 'not offered'
-  /** It was not made, by request. */
+  /** Check not made, by request. */
   | 'skipped';
 
 export interface Check {

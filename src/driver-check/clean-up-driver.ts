@@ -12,9 +12,9 @@ import { reach } from './run.js';
 
 export interface CleanUpReport {
   removed: string[];
-  /** What could not be removed, each with why. */
+  /** Things that could not be removed, each with the reason. */
   left: string[];
-  /** What can't be known, each with why: lists that the driver doesn't give, things that show no name of a run. */
+  /** Gaps, each with the reason: lists that the driver doesn't give, things that show no name of a run. */
   unknown: string[];
 }
 
@@ -81,7 +81,7 @@ async function beginUses(calls: DriverCalls, things: ListedThings, directories: 
   }
 }
 
-/** None where there is no such directory. */
+/** Paths in a directory. None where the directory is absent. */
 async function pathsIn(directory: string): Promise<string[]> {
   try {
     return (await readdir(directory)).map((name) => join(directory, name));

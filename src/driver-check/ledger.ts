@@ -55,7 +55,7 @@ export class Ledger {
     return this.#everMade.has(key);
   }
 
-  /** What was found at the driver, and is to be taken back too. */
+  /** Adds a thing found at the driver, to be taken back too. */
   adopt(made: Made): void {
     this.#made.set(made.key, made);
   }

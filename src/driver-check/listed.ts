@@ -4,7 +4,7 @@ import type { DriverCalls } from './calls.js';
 import type { Inventory, ListedVolume } from './inventory.js';
 import { keyOf, type Made } from './ledger.js';
 
-/** One thing in the lists, as text for people. */
+/** Thing in the driver's lists, as text for people. */
 export interface Listed {
   key: string;
   what: string;
@@ -25,7 +25,7 @@ export class ListedThings {
     this.#prefix = prefix;
   }
 
-  /** Those of the run: by their name where the driver shows it, by what the run made, and by their source. */
+  /** Things of the run: by their name where the driver shows it, by the run's records, and by their source. */
   ofRun(): Made[] {
     const volumes = this.#volumes().filter(({ volume }) => this.#isOurVolume(volume.volumeId));
     const snapshots = this.#snapshots().filter((snapshot) => this.#isOurSnapshot(snapshot));
@@ -55,7 +55,7 @@ export class ListedThings {
         this.#calls.ledger.begin('ControllerPublishVolume', { volumeId: volume.volumeId, nodeId });
   }
 
-  /** Those of which it is not known whose they are. @param before leaves out what is in there, and what it does not list */
+  /** Things of unknown owners. @param before leaves out the things that it holds, and the kinds that it does not list */
   ofOthers(before?: Inventory): Listed[] {
     const ours = new Set(this.ofRun().map(({ key }) => key));
     const volumes = before && !before.volumes ? [] : this.#volumes();

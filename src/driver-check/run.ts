@@ -80,7 +80,7 @@ class Run {
   /** What could not be taken back after its check: the end of the run tries again. */
   readonly #stubborn = new Set<string>();
   #offers: Offers | undefined;
-  /** What the driver listed before the run made anything. */
+  /** Lists of the driver before the run made anything. */
   #before: Inventory | undefined;
   /** The check after which the driver was gone, or seemed to be. */
   #goneSince: string | undefined;

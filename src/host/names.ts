@@ -29,7 +29,7 @@ export const notInherited = (schema: z.ZodString): z.ZodString =>
 export const textSchema = sized(maxTextBytes);
 export const nameSchema = notInherited(sized(maxTextBytes));
 export const nodeIdSchema = notInherited(sized(maxNodeIdBytes));
-/** What a driver calls a node. */
+/** Node id that a driver gives. */
 export const csiNodeIdSchema = sized(maxNodeIdBytes);
 
 /** Zod leaves out the key `__proto__` without a word: refused here, before that. */

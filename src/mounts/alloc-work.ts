@@ -220,7 +220,7 @@ function teller(run: Run, { name }: AllocVolume): (reason: string | null) => voi
   };
 }
 
-/** It will be the same another time, unless somebody changes something. */
+/** Errors that every further try would meet, unless somebody changes something. */
 const isFinal = (error: unknown): boolean => error instanceof StagecraftError && error.final === true;
 
 const isClosing = (error: unknown): boolean => error instanceof StagecraftError && error.code === 'RUNTIME_CLOSED';

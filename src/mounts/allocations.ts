@@ -245,7 +245,7 @@ export class Allocations {
         await engine.ask(address, { type: 'alloc.abort', failure });
         return;
       } catch (error) {
-        // What is refused for another reason is over, or goes on in another runtime.
+        // Stops at another refusal: the alloc is over, or goes on in another runtime.
         if (!isStoreAway(error)) return;
         await pause(clock, abortAgainMs);
       }

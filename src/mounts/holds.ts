@@ -89,7 +89,7 @@ export class Holds {
       isSilent = true;
     };
     await sideBySide(mounts, looksAtOnce, async (mount) => {
-      // Who gives no answer for one volume gives none for the others.
+      // Skips the other volumes once the claims port gives no answer for one.
       if (isSilent || !(await this.#check(mount, silent))) isAnswered = false;
     });
     this.#isAnswered = isAnswered;
@@ -200,7 +200,7 @@ export class Holds {
     await insistent(patience, () => claims.holdReleased(key, { nodeId, ...hold }, { signal }));
   }
 
-  /** Whoever hears that it could not be mounted finds its hold released, where whoever has the volumes answers. */
+  /** Releases the hold before the caller hears that the mount failed, where the claims port answers in time. */
   async #failed(use: Use, signal: AbortSignal): Promise<void> {
     const { clock, engine, desk } = this.#options;
     // Where nothing is here, or the store is away, there is nothing to wait for.
@@ -268,7 +268,7 @@ export class Holds {
   }
 }
 
-/** Who has a volume here with a hold alone. */
+/** Mount with its users that have a hold alone. */
 interface HeldMount {
   address: string;
   key: VolumeKey;

@@ -30,7 +30,7 @@ export const stillMounted = (what: string, { path }: Place, { device, root, fsTy
     `the plugin says that the volume is not ${what} any more, but ${root} of ${device} (${fsType}) is mounted at ${path} still, and may be somebody else's: the plugin is asked again; see what it is, then unmount it: stagecraft mount clean ${path}`,
   );
 
-/** What is certain to be ours, and can't be unmounted by us either. */
+/** Error for a mount that is certain to be ours, and that Stagecraft can't unmount either. */
 export const staysMounted = (what: string, { path }: Place, why: string): StagecraftError =>
   new StagecraftError(
     'MOUNT_STAYS',

@@ -77,7 +77,7 @@ export interface MountKindOptions {
 
 /** The processes of this runtime that serve node calls of plugins. */
 export interface NodeProcesses {
-  /** What is known of the one that serves those of a plugin now. Never throws. */
+  /** Process that serves the node calls of a plugin now, as far as known. Never throws. */
   of(plugin: string): object;
   /** As in Recipients. */
   hasEnded(process: object): Promise<boolean | undefined>;

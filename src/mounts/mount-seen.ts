@@ -29,12 +29,12 @@ export function seenAt(table: MountTable, { path, found }: ToBeSeen): Seen {
   return { is: isThere(isVery) || isThere(isAnew) ? 'covered' : 'replaced', entry };
 }
 
-/** What is known of a mount that a call of ours has made. */
+/** Facts about a mount that a call of ours has made. */
 export interface Evidence {
   path: string;
-  /** What the path has shown once its plugin said that it is made; absent: its plugin did not, or it showed nothing. */
+  /** Mount that the path showed once the plugin said that it is made. Absent: no such answer, or no mount there. */
   found?: KernelMount | undefined;
-  /** What the path shows since a call whose answer is not known, and showed before that call: nothing. */
+  /** Mount that the path shows since a call with an unknown answer. Before that call the path showed nothing. */
   appeared?: KernelMount | undefined;
   /** Where the volume is staged, and what that path has shown then. */
   staged?: ToBeSeen | undefined;

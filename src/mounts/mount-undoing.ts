@@ -26,7 +26,7 @@ export interface MountUndoingOptions {
 export interface ToUndo {
   call: Pick<UndoingCall, 'plugin' | 'key' | 'found' | 'foundIn' | 'appeared' | 'staged'>;
   place: Place;
-  /** What the plugin says that it is not any more. */
+  /** State that the volume has left, as the plugin says. */
   what: 'published' | 'staged';
   /** Where the volume is staged; absent: that is the place itself. */
   staging?: Place;
@@ -90,7 +90,7 @@ export class MountUndoing {
     for (;;) {
       const table = await this.#options.tables.table();
       const ours = provenAt(table, evidence);
-      // One that is there still, though it was unmounted, would be unmounted for ever.
+      // Stops a mount that survives its umount from being unmounted for ever.
       if (!ours || done.has(ours.id)) return { table, ...(done.size > 0 && { unmounted: true }) };
       done.add(ours.id);
       this.#announce(undoing, ours);

@@ -88,7 +88,7 @@ export class Mounter {
       given.throwIfAborted();
       const used = { ...mount, isClaimed: false };
       await mounting.use(used, published);
-      // Whoever took the hold before this was committed found no mount to end.
+      // Asks again: the hold may be gone since before this commit, when there was no mount to end.
       void holds.lookAt(mount.key);
       return mounting.mounted(used, published, { signal: given });
     };
@@ -186,7 +186,7 @@ export class Mounter {
     await Promise.all(unclaimed.map((user) => this.#useAgain(known, user)));
   }
 
-  /** What failed without a claim has no hold any more. */
+  /** Takes a new hold: a mount that failed without a claim has none any more. */
   async #useAgain(key: VolumeKey, { allocId, readOnly, capability }: MountUser): Promise<void> {
     const { mounting, holds, claims } = this.#options;
     const mount = { key, allocId, readOnly, usage: capability, capability, isClaimed: false };
@@ -201,8 +201,8 @@ export class Mounter {
   }
 
   /**
-   * What is mounted where only our own should be, and nobody here knows of, as a driver that died may have been late; and
-   * what its plugin was to unmount, and has not.
+   * Mounts, in the place of our own, that nobody here knows of: a driver that died may have been late. Also mounts that
+   * their plugin was to unmount, and has not.
    */
   async strays(): Promise<Stray[]> {
     this.#desk.refuseIfClosed();

@@ -23,7 +23,7 @@ export interface PluginStatus {
     nodeId?: string;
     maxVolumes?: number;
     topology?: Record<string, string>;
-    /** Whose volumes its driver says that it can work on; absent: it says nothing. */
+    /** Scope that the driver states of its volumes. Absent: the driver states none. */
     scope?: PluginScope;
   };
   /** The end of the last look at it in this run of the runtime, milliseconds since the epoch. */

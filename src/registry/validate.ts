@@ -64,7 +64,7 @@ function checkOptions(options: Record<string, string>): void {
   );
 }
 
-/** What is wrong with dispensers by type, each fault with its type. */
+/** Faults of dispensers by type, each with its type. */
 export function* dispenserFaults(dispensers: unknown): Generator<string> {
   if (!isObject(dispensers)) return yield 'must be an object: dispensers by type';
   for (const [type, dispenser] of Object.entries(dispensers)) {

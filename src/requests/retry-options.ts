@@ -1,4 +1,4 @@
-/** What a retry may be told beside what it is of. */
+/** Options of a retry, beside its subject. */
 import { z } from 'zod';
 import { textSchema } from '../host/names.js';
 import { checked } from './fields.js';

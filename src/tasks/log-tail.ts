@@ -1,4 +1,4 @@
-/** What the last run of a task has written, in short, for a person who wants to know why it ended. */
+/** Excerpt of the output of a task's last run, for a person who wants to know why the run ended. */
 import { closeSync, constants, fstatSync, readSync } from 'node:fs';
 import { messageOf } from '../errors.js';
 import { olderLogOf } from './paths.js';

@@ -11,13 +11,13 @@ import type { Engine } from '../engine/engine.js';
 import { bootId } from '../host/boot-id.js';
 import { hasRunEnded, type SessionLeader, sessionOf } from './processes.js';
 
-/** What node calls of a plugin go to. Without a process it is one that is not this runtime's own, or not certain to be. */
+/** Process that serves the node calls of a plugin. Without `process`: not this runtime's own, or not certain to be. */
 export interface NodeCallsProcess extends Partial<SessionLeader> {
   /** Of the host: nothing outlives that. */
   bootId: string;
 }
 
-/** What node calls of a plugin go to now. Reads what is committed. */
+/** Process that serves the node calls of a plugin now. Reads committed state. */
 export function nodeCallsProcess(engine: Pick<Engine, 'peek'>, node: string, plugin: string): NodeCallsProcess {
   const plugins = engine.peek(pluginsAddress(node, 'csi-node', plugin))?.context as PluginsContext | undefined;
   const task = engine.peek(taskAddress(node, plugin))?.context as TaskContext | undefined;

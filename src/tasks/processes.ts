@@ -209,7 +209,7 @@ function readEnvironment(pid: number, thread: number): Promise<string> {
   });
 }
 
-/** What processes of tasks are ended with. */
+/** Signals that end processes of tasks. */
 export type EndSignal = 'SIGTERM' | 'SIGKILL';
 
 /**

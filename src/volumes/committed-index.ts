@@ -9,7 +9,7 @@ const pageSize = 512;
 const nobody: ReadonlySet<string> = new Set();
 
 export interface IndexedRecords {
-  /** What the addresses of the records begin with. */
+  /** Prefixes of the records' addresses. */
   prefixes: readonly string[];
   /** The keys of one record. */
   keysOf(context: object, address: string): readonly string[];

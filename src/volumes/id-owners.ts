@@ -30,7 +30,7 @@ export interface PluginId {
   home?: string | null | undefined;
 }
 
-/** What has ids: volumes, or snapshots and groups of them. */
+/** Sort of records that have ids: volumes, or snapshots and groups of them. */
 export interface IdSort {
   prefixes: readonly string[];
   /** All that a record has, or is to have. */

@@ -152,7 +152,7 @@ export class NodeManager {
     });
   }
 
-  /** What its own agent says of a node counts; the same may be said again, as of a node that is down. */
+  /** Refuses a report that differs from the node's own agent. A caller may repeat the agent's report, as for a down node. */
   #refuseIfReported(id: string, plugins: NodePlugin[], view: ActorView | undefined): void {
     const heard = view && contextOf(view).heard && outerOf(view.state) !== 'gone' ? contextOf(view).plugins : undefined;
     const said = this.#ownReport(id) ?? heard;

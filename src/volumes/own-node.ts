@@ -59,7 +59,7 @@ export class OwnNode {
     this.#options = options;
   }
 
-  /** What this runtime reports of its own node; undefined: nothing. */
+  /** Plugins that this runtime reports of its own node. Undefined: no report. */
   get report(): NodePlugin[] | undefined {
     return this.#known.size > 0 ? [...this.#known.values()] : this.#reported;
   }

@@ -190,7 +190,7 @@ export class Reconciler {
   async #compare(plugin: string, believed: Believed[]): Promise<Reconciled> {
     const { listed, withNodes, sight } = await this.#listed(plugin);
     const { isHere = () => true } = this.#options;
-    // What another driver does not list may be there all the same.
+    // Skips volumes that another driver made: the present driver need not list them.
     const isMade = (driver: string | null | undefined): boolean =>
       otherDriver({ plugin, ...(driver && { driver }) }, sight) === undefined;
     const volumes = believed.filter(({ context: { home, driver } }) => isHere(plugin, home) && isMade(driver));

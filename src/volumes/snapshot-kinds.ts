@@ -24,7 +24,7 @@ export const groupSnapshotsTopic = 'group-snapshots';
 export interface SnapshotKindOptions {
   snapshots: SnapshotPort;
   calls: PluginCalls;
-  /** Who has the ids that plugins give to snapshots. */
+  /** Owners of the ids that plugins give to snapshots. */
   ids(): Pick<IdOwners, 'known' | 'reserve'>;
   /** For one call, in milliseconds. */
   timeoutMs: number;
@@ -135,7 +135,7 @@ function kindOf({ calls, ids, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'
     ...(negates && { negates }),
     run: (run: EffectCall<TInput>) => calls.run(run, { refusal: ways.refusal, ...work(run.input, run.address) }),
   });
-  /** What its plugin answers with ids. */
+  /** Work whose plugin answers with ids: reserves them. */
   const giving = (
     at: Pick<PluginCall, 'plugin' | 'home'>,
     address: string,

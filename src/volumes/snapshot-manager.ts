@@ -57,7 +57,7 @@ export interface SnapshotManagerOptions {
   homes?: Homes;
 }
 
-/** What is asked for, as far as it is checked. */
+/** Request for a snapshot, as far as checked. */
 interface AskedSnapshot {
   key: SnapshotKey;
   volumes: VolumeKey[];
@@ -157,7 +157,7 @@ export class SnapshotManager<TSpec, TView> {
   }
 
   /**
-   * What failed is tried again, and what waits for its time is tried now; of one that was deleted with force, what is left.
+   * Retries failed work, and tries waiting work now. After a forced deletion: the work that is left.
    * @throws StagecraftError SNAPSHOT_NOT_FOUND, INVALID_ARGUMENT
    */
   async retry(key: VolumeKeyInput, options: RetryOptions = {}): Promise<void> {

@@ -9,7 +9,7 @@ import { isBeingPublished, isBeingStaged, isStagingOwed } from '../../machines/m
 import type { VolumeKey } from '../../machines/volume-types.js';
 import type { ActorView } from '../engine/engine.js';
 
-/** What is said to be gone from a node: all of a volume, or what one alloc has of it. */
+/** Volume that is said to be gone from a node: all of it, or the part of one alloc. */
 export interface SaidGone {
   nodeId: string;
   key: VolumeKey;
@@ -79,7 +79,7 @@ function unshownIn(
   return users.every(isMeant) ? staging : undefined;
 }
 
-/** What a call in doubt has staged may still come; what a plugin has staged without a mount, only it knows. */
+/** Staging that the kernel may not show: by a call in doubt, still to come, or by a plugin without a mount. */
 const isStagedUnshown = (mount: MountContext, bootId: string): boolean => {
   const { state, found } = mount.staging;
   const isOfThisBoot = mount.bootId === bootId;

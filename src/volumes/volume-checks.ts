@@ -41,7 +41,7 @@ export const failedCreation = (key: VolumeKey, failure: CallFailure): Stagecraft
   failedWith(key, failure, 'delete it, then create it as it should be; or retry, once what refused it is mended');
 
 function failedWith(key: VolumeKey, { code, message, ...details }: CallFailure, advice: string): StagecraftError {
-  // That one names what to do itself.
+  // Leaves out the advice: the message of OTHER_DRIVER has its own.
   const told = code === 'OTHER_DRIVER' ? message : `${message}; ${advice}`;
   return new StagecraftError(code, `${nameOf(key)}: ${told}`, { ...details, address: addressOf(key) });
 }
@@ -84,7 +84,7 @@ export function isWithin(node: Segments | undefined, accessible: Segments[]): bo
   );
 }
 
-/** What a volume begins with, as its driver knows it. */
+/** Source of a new volume, with the id that its driver knows. */
 export interface KnownSource extends Origin {
   csiId: string;
 }

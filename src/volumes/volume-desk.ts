@@ -40,7 +40,7 @@ export class VolumeDesk {
     return this.#closed !== undefined;
   }
 
-  /** What a caller asks for, within its time. */
+  /** Runs the work for a caller within the caller's time. */
   inTime<T>(waiting: AwaitOptions, work: (limit?: AbortSignal) => Promise<T>): Promise<T> {
     return inTime(this.clock, waiting, work);
   }

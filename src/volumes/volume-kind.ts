@@ -30,7 +30,7 @@ export interface VolumeKindOptions {
   calls: PluginCalls;
   /** For one call, in milliseconds. */
   timeoutMs: number;
-  /** Who has the ids that plugins give to volumes. */
+  /** Owners of the ids that plugins give to volumes. */
   ids(): Pick<IdOwners, 'known' | 'reserve'>;
   /** Told that the plugin refuses a call until something else is done, and says where its volumes are; default: nobody is. */
   hindered?(plugin: string): void;
@@ -70,7 +70,7 @@ function inUse({ pluginCapabilities }: PluginSight, nodeIds: string[]): CallFail
  * volume: it does not say then that nothing has to be called.
  */
 const madeElsewhere = ({ isExternal, csiId }: MadeCall, address: string, lacks: string): CallFailure | undefined => {
-  // One that no call has made has the id that its user gave.
+  // Volumes that no call has made have the id that their user gave.
   if (isExternal || csiId === ownId(address)) return undefined;
   const message =
     `the plugin has made this volume, but has no ${lacks} on this host: the call is made once the agent that leads has ` +

@@ -37,7 +37,7 @@ export interface VolumeMakingPorts {
   isKnownPlugin(plugin: string): boolean;
   /** The own name of the driver that is registered so now, as far as it is known. */
   driverOf?(plugin: string): string | undefined;
-  /** Who has the ids that plugins give to volumes. */
+  /** Owners of the ids that plugins give to volumes. */
   ids: Pick<IdOwners, 'takingOver'>;
 }
 

@@ -187,7 +187,7 @@ export class VolumeManager {
   }
 
   /**
-   * What failed is tried again, and what waits for its time is tried now; of one that was deleted with force, what is left.
+   * Retries failed work, and tries waiting work now. After a forced deletion: the work that is left.
    * @throws StagecraftError VOLUME_NOT_FOUND, INVALID_ARGUMENT; VOLUME_IN_USE: only a node can undo what is left
    */
   async retry(key: VolumeKeyInput, options: RetryOptions = {}): Promise<void> {

@@ -37,7 +37,7 @@ export interface PublishingPorts {
   needsPublish(plugin: string): boolean;
 }
 
-/** What is asked for, as far as it is checked. */
+/** Request for a publication, as far as checked. */
 interface Publishing extends Pick<Telling, 'tell'> {
   nodeId: string;
   capability: unknown;
