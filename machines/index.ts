@@ -1,12 +1,11 @@
 /** Entry point `stagecraft/machines`: the machines and the types of what they keep and say. */
-export { allocMachine } from './alloc.js';
-export type { AllocChanged, AllocContext, AllocMount, AllocState, AllocVolume } from './alloc-types.js';
-export { type BackoffPolicy, jittered } from './backoff.js';
-export type { AccessMode, AttachmentMode, Bytes, Capability, SecretRef, Segments } from './csi-types.js';
-export { groupSnapshotMachine } from './group-snapshot.js';
-export type { AnswerParams, Failure, MessageParams, Stamped } from './host.js';
-export { mountMachine } from './mount.js';
-export type { MountChanged, MountContext, MountState, MountUser } from './mount-types.js';
+export { allocMachine } from './alloc/alloc.js';
+export type { AllocChanged, AllocContext, AllocMount, AllocState, AllocVolume } from './alloc/types.js';
+export { type BackoffPolicy, jittered } from './kit/backoff.js';
+export type { AccessMode, AttachmentMode, Bytes, Capability, SecretRef, Segments } from './kit/csi-types.js';
+export type { AnswerParams, Failure, MessageParams, Stamped } from './kit/host.js';
+export { mountMachine } from './mount/mount.js';
+export type { MountChanged, MountContext, MountState, MountUser } from './mount/types.js';
 export { type NodeChanged, type NodePlugin, nodeMachine } from './node.js';
 export {
   type Fingerprint,
@@ -19,6 +18,9 @@ export {
 } from './plugin.js';
 export { pluginsMachine, type RegistrationChanged } from './plugins.js';
 export { type RestoreReport, registryMachine } from './registry.js';
+export { groupSnapshotMachine } from './snapshot/group.js';
+export { volumeSnapshotMachine } from './snapshot/snapshot.js';
+export type { SnapshotChanged, SnapshotContext, SnapshotKey, SnapshotState } from './snapshot/types.js';
 export { taskMachine } from './task.js';
 export type {
   ProcessIdentity,
@@ -28,7 +30,5 @@ export type {
   TaskSpec,
   TaskType,
 } from './task-types.js';
-export { volumeMachine } from './volume.js';
-export { volumeSnapshotMachine } from './volume-snapshot.js';
-export type { SnapshotChanged, SnapshotContext, SnapshotKey, SnapshotState } from './volume-snapshot-types.js';
-export type { Claim, Publication, VolumeChanged, VolumeContext, VolumeKey, VolumeState } from './volume-types.js';
+export type { Claim, Publication, VolumeChanged, VolumeContext, VolumeKey, VolumeState } from './volume/types.js';
+export { volumeMachine } from './volume/volume.js';

@@ -1,8 +1,8 @@
 /** One node, by what it reports of its plugins. Diagram: docs/machines/node.md (generated). */
 import { assign, emit, setup } from 'xstate';
-import type { Segments } from './csi-types.js';
-import { type Failure, hostActions, type Stamped, stampOf, unbound } from './host.js';
-import { isSameData } from './same-data.js';
+import type { Segments } from './kit/csi-types.js';
+import { type Failure, hostActions, type Stamped, stampOf, unbound } from './kit/host.js';
+import { isSameData } from './kit/same-data.js';
 
 /** A plugin as it is on a node. */
 export interface NodePlugin {

@@ -1,8 +1,8 @@
 /** One running plugin instance, behind one socket. Diagram: docs/machines/plugin.md (generated). */
 import { assign, emit, enqueueActions, setup } from 'xstate';
-import type { PluginScope } from './csi-types.js';
-import { type Stamped, unboundLoop } from './host.js';
-import { isSameData } from './same-data.js';
+import type { PluginScope } from './kit/csi-types.js';
+import { type Stamped, unboundLoop } from './kit/host.js';
+import { isSameData } from './kit/same-data.js';
 
 /** Who and where: the same for all its life unless it is registered again with another definition. */
 export interface PluginInfo {

@@ -1,9 +1,9 @@
 /** The ordered instances of one plugin name, newest first. Diagram: docs/machines/plugins.md (generated). */
 import { assign, emit, setup } from 'xstate';
-import { pluginAddress } from './addresses.js';
-import { hostActions, type MessageParams, type Stamped } from './host.js';
+import { pluginAddress } from './kit/addresses.js';
+import { hostActions, type MessageParams, type Stamped } from './kit/host.js';
+import { isSameData } from './kit/same-data.js';
 import type { PluginInfo } from './plugin.js';
-import { isSameData } from './same-data.js';
 
 export interface PluginsInput {
   node: string;

@@ -3,7 +3,7 @@
  * Diagram: docs/machines/registry.md (generated).
  */
 import { assign, setup } from 'xstate';
-import { failureIn, type Stamped, unbound } from './host.js';
+import { failureIn, type Stamped, unbound } from './kit/host.js';
 
 export interface RegistryContext {
   /** What the last restore found. */

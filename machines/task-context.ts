@@ -1,6 +1,6 @@
 /** What the task machine (task.ts) makes of its context: names of runs, ends that count, what it asks of plugins. Pure. */
-import { pluginAddress, pluginsAddress } from './addresses.js';
-import type { MessageParams, Stamped } from './host.js';
+import { pluginAddress, pluginsAddress } from './kit/addresses.js';
+import type { MessageParams, Stamped } from './kit/host.js';
 import type { PluginKey, ProcessEnd, SpawnedRun, TaskContext, TaskRun, TaskSpec, TaskType } from './task-types.js';
 
 /** Plugin types that a task's process serves. */

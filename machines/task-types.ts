@@ -1,7 +1,7 @@
 /** What the task machine (task.ts) is given, keeps and tells. */
-import type { BackoffPolicy } from './backoff.js';
-import type { PluginScope } from './csi-types.js';
-import type { Stamped } from './host.js';
+import type { BackoffPolicy } from './kit/backoff.js';
+import type { PluginScope } from './kit/csi-types.js';
+import type { Stamped } from './kit/host.js';
 
 export type TaskType = 'node' | 'controller' | 'monolith';
 

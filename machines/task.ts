@@ -1,8 +1,8 @@
 /** One supervised plugin, however often its process restarts. Diagram: docs/machines/task.md (generated). */
 import { assign, emit, setup } from 'xstate';
-import { jittered } from './backoff.js';
-import { failureIn, hostActions, stampOf, unbound, unboundLoop } from './host.js';
-import { isSameData } from './same-data.js';
+import { jittered } from './kit/backoff.js';
+import { failureIn, hostActions, stampOf, unbound, unboundLoop } from './kit/host.js';
+import { isSameData } from './kit/same-data.js';
 import {
   deregistrations,
   endsInWindow,

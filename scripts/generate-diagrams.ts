@@ -19,17 +19,17 @@ import {
   volumeSnapshotMachine,
 } from '../machines/index.js';
 
-const machines: AnyStateMachine[] = [
-  registryMachine,
-  pluginsMachine,
-  pluginMachine,
-  taskMachine,
-  volumeMachine,
-  volumeSnapshotMachine,
-  groupSnapshotMachine,
-  nodeMachine,
-  mountMachine,
-  allocMachine,
+const machines: [machine: AnyStateMachine, source: string][] = [
+  [registryMachine, 'registry'],
+  [pluginsMachine, 'plugins'],
+  [pluginMachine, 'plugin'],
+  [taskMachine, 'task'],
+  [volumeMachine, 'volume/volume'],
+  [volumeSnapshotMachine, 'snapshot/snapshot'],
+  [groupSnapshotMachine, 'snapshot/group'],
+  [nodeMachine, 'node'],
+  [mountMachine, 'mount/mount'],
+  [allocMachine, 'alloc/alloc'],
 ];
 const directory = fileURLToPath(new URL('../docs/machines/', import.meta.url));
 
@@ -102,7 +102,7 @@ function chartOf(machine: AnyStateMachine, arrows: Arrow[]): string {
   ].join('\n');
 }
 
-function pageOf(machine: AnyStateMachine, arrows: Arrow[]): string {
+function pageOf(machine: AnyStateMachine, source: string, arrows: Arrow[]): string {
   const rows = arrows.map(
     ({ from, event, guard, to, actions }) => `| ${[from, event, guard, to, actions].join(' | ')} |`,
   );
@@ -112,7 +112,7 @@ function pageOf(machine: AnyStateMachine, arrows: Arrow[]): string {
   return [
     `# ${machine.id}`,
     '',
-    `Generated from machines/${machine.id}.ts (version ${machine.version}): do not edit, run \`npm run generate\`.`,
+    `Generated from machines/${source}.ts (version ${machine.version}): do not edit, run \`npm run generate\`.`,
     '',
     `![statechart of ${machine.id}](${machine.id}.svg)`,
     '',
@@ -129,11 +129,11 @@ function pageOf(machine: AnyStateMachine, arrows: Arrow[]): string {
   ].join('\n');
 }
 
-const files = machines.flatMap((machine) => {
+const files = machines.flatMap(([machine, source]) => {
   const arrows = arrowsOf(machine.root);
   const svg = render(chartOf(machine, arrows), { outputType: 'svg' });
   return [
-    { name: `${machine.id}.md`, text: pageOf(machine, arrows) },
+    { name: `${machine.id}.md`, text: pageOf(machine, source, arrows) },
     { name: `${machine.id}.svg`, text: `${String(svg).trimEnd()}\n` },
   ];
 });

@@ -1,9 +1,9 @@
 /**
- * Writes docs/errors.md from machines/error-table.ts. `--check` writes nothing, and fails where the page is stale.
+ * Writes docs/errors.md from machines/kit/error-table.ts. `--check` writes nothing, and fails where the page is stale.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type ErrorRow, errorTable } from '../machines/error-table.js';
+import { type ErrorRow, errorTable } from '../machines/kit/error-table.js';
 
 const path = fileURLToPath(new URL('../docs/errors.md', import.meta.url));
 
@@ -15,7 +15,7 @@ const exits = rows.flatMap(([code, { exit }]) => (exit === undefined ? [] : `\`$
 
 const page = `# Errors
 
-<!-- Generated from machines/error-table.ts, do not edit: npm run generate -->
+<!-- Generated from machines/kit/error-table.ts, do not edit: npm run generate -->
 
 Every rejection is a \`StagecraftError\` with a \`code\` that stays the same, a message that says what to do, and, where one
 is concerned, the \`address\` of the actor. Misuse by a programmer is a \`TypeError\`. The library exports this table as

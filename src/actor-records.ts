@@ -1,6 +1,6 @@
 /** `runtime.journal` and `runtime.actors`: what can be read of the actors of a runtime, whichever of its engines has them. */
 import { z } from 'zod';
-import { isClusterOwned } from '../machines/addresses.js';
+import { isClusterOwned } from '../machines/kit/addresses.js';
 import type { QuarantinedActor } from './engine/actors.js';
 import type { ElectedEngine } from './engine/elected-engine.js';
 import type { ActorView, Engine } from './engine/engine.js';

@@ -2,9 +2,9 @@
  * What is of no node, put together: volumes and nodes, under a lease of their own that one runtime of all holds. The
  * part of runtime.ts that comes and goes with that lease; why: docs/decisions/0010-one-engine-per-lease.md
  */
-import { clusterOwnedPrefixes, isClusterOwned } from '../machines/addresses.js';
-import { defaultBackoff } from '../machines/backoff.js';
-import { mountMachine } from '../machines/mount.js';
+import { clusterOwnedPrefixes, isClusterOwned } from '../machines/kit/addresses.js';
+import { defaultBackoff } from '../machines/kit/backoff.js';
+import { mountMachine } from '../machines/mount/mount.js';
 import { Homes } from './calls/homes.js';
 import { PluginAccess } from './calls/plugin-access.js';
 import { PluginCalls } from './calls/plugin-calls.js';

@@ -1,8 +1,8 @@
 /** The one class of error that callers see. All codes, and what to do about each: docs/errors.md */
-import type { AnswerClass } from '../machines/csi-types.js';
-import { type ErrorCode, errorTable } from '../machines/error-table.js';
+import type { AnswerClass } from '../machines/kit/csi-types.js';
+import { type ErrorCode, errorTable } from '../machines/kit/error-table.js';
 
-export { type ErrorCode, type ErrorRow, errorTable, isErrorCode } from '../machines/error-table.js';
+export { type ErrorCode, type ErrorRow, errorTable, isErrorCode } from '../machines/kit/error-table.js';
 
 export interface ErrorDetails {
   /** The actor concerned. */

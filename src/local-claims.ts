@@ -2,11 +2,11 @@
  * Claims of this node, where whoever has the volumes is in the same process: what `runtime.volumes` does, in the words of the
  * port. Composed in runtime.ts; the port: mounts/claim-client.ts
  */
-import { isReadOnly } from '../machines/volume-claims.js';
-import { isOfModes, wishOf } from '../machines/volume-modes.js';
-import { nodeExpansionOf } from '../machines/volume-node-expansion.js';
-import { holds, nameOf } from '../machines/volume-requests.js';
-import type { Hold, PublishWish, VolumeContext } from '../machines/volume-types.js';
+import { isReadOnly } from '../machines/volume/claims.js';
+import { isOfModes, wishOf } from '../machines/volume/modes.js';
+import { nodeExpansionOf } from '../machines/volume/node-expansion.js';
+import { holds, nameOf } from '../machines/volume/requests.js';
+import type { Hold, PublishWish, VolumeContext } from '../machines/volume/types.js';
 import { refuseAborted } from './abort.js';
 import { asData } from './engine/data.js';
 import { messageOf, StagecraftError } from './errors.js';

@@ -3,9 +3,9 @@
  * through claims only. What is done when: docs/architecture.md
  */
 import { existsSync } from 'node:fs';
-import { addressParts, nodeOwnedPrefix } from '../machines/addresses.js';
-import { defaultBackoff } from '../machines/backoff.js';
-import type { VolumeKey } from '../machines/volume-types.js';
+import { addressParts, nodeOwnedPrefix } from '../machines/kit/addresses.js';
+import { defaultBackoff } from '../machines/kit/backoff.js';
+import type { VolumeKey } from '../machines/volume/types.js';
 import { PluginAccess } from './calls/plugin-access.js';
 import { PluginCalls } from './calls/plugin-calls.js';
 import { noSecrets } from './calls/secrets.js';

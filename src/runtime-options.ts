@@ -1,7 +1,7 @@
 /** What `createRuntime` takes, and what of it is refused. */
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import type { BackoffPolicy } from '../machines/backoff.js';
+import type { BackoffPolicy } from '../machines/kit/backoff.js';
 import type { SecretsProvider } from './calls/secrets.js';
 import type { Clock } from './engine/clock.js';
 import type { Logger } from './engine/logger.js';

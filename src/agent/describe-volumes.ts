@@ -1,6 +1,6 @@
 /** What becomes of volumes, and who works on them, in words for a person: one line each. */
-import { describeLeftover, whereToLook } from '../../machines/volume-requests.js';
-import type { Claim, Leftover, Seen } from '../../machines/volume-types.js';
+import { describeLeftover, whereToLook } from '../../machines/volume/requests.js';
+import type { Claim, Leftover, Seen } from '../../machines/volume/types.js';
 import type { LeadershipEvent } from '../runtime.js';
 import type { NodeUpdate } from '../volumes/node-events.js';
 import type { VolumeEvent } from '../volumes/volume-events.js';

@@ -4,8 +4,8 @@
  * released, or its own time is over.
  */
 import type { FastifyInstance } from 'fastify';
-import type { AllocMount } from '../../machines/alloc-types.js';
-import type { VolumeKey } from '../../machines/volume-types.js';
+import type { AllocMount } from '../../machines/alloc/types.js';
+import type { VolumeKey } from '../../machines/volume/types.js';
 import type { AllocStatus } from '../mounts/alloc-view.js';
 import type { AllocVolumeRequest } from '../mounts/mount-spec.js';
 import type { MountStatus } from '../mounts/mount-view.js';

@@ -3,7 +3,7 @@
  * before that takes nothing back but a place in the queue for a claim.
  */
 import type { FastifyInstance } from 'fastify';
-import type { Availability, Claim } from '../../machines/volume-types.js';
+import type { Availability, Claim } from '../../machines/volume/types.js';
 import { StagecraftError } from '../errors.js';
 import type { Runtime } from '../runtime.js';
 import type { CapacityRequest } from '../volumes/capacity.js';

@@ -3,8 +3,8 @@
  * to delete another host's volume, it would say that this is done. So such a volume has a home, the node that it was made on,
  * and only the agent of that node makes its calls. What the others do about that: plugin-calls.ts
  */
-import type { PluginScope, Segments } from '../../machines/csi-types.js';
-import type { VolumeCall } from '../../machines/volume-calls.js';
+import type { PluginScope, Segments } from '../../machines/kit/csi-types.js';
+import type { VolumeCall } from '../../machines/volume/calls.js';
 import { StagecraftError } from '../errors.js';
 
 export interface HomesOptions {

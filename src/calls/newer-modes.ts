@@ -1,5 +1,5 @@
 /** The gate before access modes that CSI has had only later: plugins that know them say so, their controller and node side alike. */
-import type { AccessMode, Capability } from '../../machines/csi-types.js';
+import type { AccessMode, Capability } from '../../machines/kit/csi-types.js';
 import type { PluginSight } from './plugin-access.js';
 
 const newerModes: ReadonlySet<AccessMode> = new Set(['single-node-single-writer', 'single-node-multi-writer']);

@@ -2,8 +2,8 @@
  * Compares the present driver with the maker of a volume or snapshot, by the driver's own name (GetPluginInfo). Another driver
  * may have taken the name of a plugin since. Asked to delete an unknown volume, that driver would say that this is done.
  */
-import type { CallFailure } from '../../machines/csi-types.js';
-import type { VolumeCall } from '../../machines/volume-calls.js';
+import type { CallFailure } from '../../machines/kit/csi-types.js';
+import type { VolumeCall } from '../../machines/volume/calls.js';
 import type { PluginSight } from './plugin-access.js';
 
 /** Why a call is not made; undefined where it may be, also where one of the drivers is not known. */

@@ -2,7 +2,7 @@
  * Lets calls to one side of plugins, that of controllers or that of nodes, through: once it is known what a plugin offers, while it answers, and
  * only so many at a time. After repeated transport failures its calls wait for its next good probe.
  */
-import type { PluginScope } from '../../machines/csi-types.js';
+import type { PluginScope } from '../../machines/kit/csi-types.js';
 import { type Abortable, onAbort } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import { OldestFirst } from '../engine/oldest-first.js';

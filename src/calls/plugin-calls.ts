@@ -2,10 +2,10 @@
  * One piece of work with a plugin, from its turn to what came of it: admission, gate, secrets, call, and the answer as
  * data that a machine can keep. What the classes of answers lead to is the machine's to say.
  */
-import type { BackoffPolicy } from '../../machines/backoff.js';
-import type { Awaiting, CallFailure, CallOutcome } from '../../machines/csi-types.js';
-import { codeIn } from '../../machines/host.js';
-import type { VolumeCall } from '../../machines/volume-calls.js';
+import type { BackoffPolicy } from '../../machines/kit/backoff.js';
+import type { Awaiting, CallFailure, CallOutcome } from '../../machines/kit/csi-types.js';
+import { codeIn } from '../../machines/kit/host.js';
+import type { VolumeCall } from '../../machines/volume/calls.js';
 import { onAbort } from '../abort.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { EffectCall } from '../engine/effects.js';

@@ -1,6 +1,6 @@
 /** The secrets providers that come with the house. Where each looks: secret-sources.ts */
 import { isAbsolute } from 'node:path';
-import type { SecretRef } from '../../machines/csi-types.js';
+import type { SecretRef } from '../../machines/kit/csi-types.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { environment, filesBelow, type SecretSource } from './secret-sources.js';
 import type { SecretsProvider } from './secrets.js';

@@ -2,8 +2,8 @@
  * Where secrets come from: fetched when a call is made, held by nobody longer than that. The built-in providers:
  * secrets-providers.ts
  */
-import type { SecretRef } from '../../machines/csi-types.js';
-import { isSameData } from '../../machines/same-data.js';
+import type { SecretRef } from '../../machines/kit/csi-types.js';
+import { isSameData } from '../../machines/kit/same-data.js';
 import { onAbort, unlessAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import { messageOf, StagecraftError } from '../errors.js';

@@ -2,7 +2,7 @@
  * What the answers to CSI calls mean: one table, by RPC and gRPC status. What to do about each class is for callers
  * to decide. Source: the CSI specification 1.12, its error scheme of each RPC, and what drivers were seen to answer.
  */
-import type { AnswerClass } from '../../machines/csi-types.js';
+import type { AnswerClass } from '../../machines/kit/csi-types.js';
 import type { GrpcCode } from './codes.js';
 import type { Rpcs } from './generated/plain.js';
 

@@ -1,5 +1,5 @@
 /** The codes of gRPC statuses by name, and the error that carries them. What they mean: answers.ts */
-import type { AnswerClass } from '../../machines/csi-types.js';
+import type { AnswerClass } from '../../machines/kit/csi-types.js';
 import { StagecraftError } from '../errors.js';
 import { answerClassOf, type RpcName } from './answers.js';
 

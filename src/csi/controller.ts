@@ -2,8 +2,8 @@
  * The controller side of CSI as the house asks for it: its words into messages, answers into its words. Which calls are
  * made, and what their errors lead to, is for the caller. The port: volumes/controller-port.ts
  */
-import type { CallFailure, Capability, Segments } from '../../machines/csi-types.js';
-import type { CreatedVolume, VolumeSpec } from '../../machines/volume-types.js';
+import type { CallFailure, Capability, Segments } from '../../machines/kit/csi-types.js';
+import type { CreatedVolume, VolumeSpec } from '../../machines/volume/types.js';
 import type { CallBounds } from '../calls/call-bounds.js';
 import type { ControllerPort, ListedVolume } from '../volumes/controller-port.js';
 import { boundedBy, csi } from './bounded.js';

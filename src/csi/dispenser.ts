@@ -2,7 +2,7 @@
  * What makes CSI plugins a kind of plugin: `csi-node` and `csi-controller`, each with its client and its way of looking
  * at an instance. One look here; when to look, and what to make of it, is the registry's affair.
  */
-import type { PluginScope } from '../../machines/csi-types.js';
+import type { PluginScope } from '../../machines/kit/csi-types.js';
 import type { Fingerprint, PluginBasics } from '../../machines/plugin.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { Dispenser, FingerprintRequest } from '../registry/dispenser.js';

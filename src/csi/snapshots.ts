@@ -2,7 +2,7 @@
  * The snapshot calls of CSI as the house asks for them: its words into messages, answers into its words. Which calls are
  * made, and what their errors lead to, is for the caller. The port: volumes/snapshot-port.ts
  */
-import type { MadeSnapshot, MemberSnapshot } from '../../machines/volume-snapshot-types.js';
+import type { MadeSnapshot, MemberSnapshot } from '../../machines/snapshot/types.js';
 import { StagecraftError } from '../errors.js';
 import type { SnapshotPort } from '../volumes/snapshot-port.js';
 import type { RpcName } from './answers.js';

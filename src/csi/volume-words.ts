@@ -1,5 +1,5 @@
 /** What the house says of volumes in CSI's messages, and back: shared by the controller side, the node side and snapshots. */
-import type { Bytes, Capability, CapacityRange } from '../../machines/csi-types.js';
+import type { Bytes, Capability, CapacityRange } from '../../machines/kit/csi-types.js';
 import type * as plain from './generated/plain.js';
 
 type Mode = plain.VolumeCapabilityAccessModeMode;

@@ -2,7 +2,7 @@
  * What a runtime does for its actors: writes their commits, and once those are done starts effects and timers,
  * delivers what they owe and tells observers. The order of these things is the actor's: actor.ts
  */
-import { defaultBackoff } from '../../machines/backoff.js';
+import { defaultBackoff } from '../../machines/kit/backoff.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { ActorHost, CommitNotice } from './actor-site.js';
 import type { Actors } from './actors.js';

@@ -4,7 +4,7 @@
  * The contract: docs/architecture.md#save-then-act
  */
 import type { AnyMachineSnapshot } from 'xstate';
-import type { AnswerParams } from '../../machines/host.js';
+import type { AnswerParams } from '../../machines/kit/host.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { ActorHost, ActorSite } from './actor-site.js';
 import type { Change } from './changes.js';

@@ -3,7 +3,7 @@
  * not asked. Pure, as take.ts is; when each is due is for actor.ts to say.
  */
 import type { AnyMachineSnapshot } from 'xstate';
-import { defaultBackoff, jittered } from '../../machines/backoff.js';
+import { defaultBackoff, jittered } from '../../machines/kit/backoff.js';
 import { limitOf } from './effects.js';
 import {
   type Envelope,

@@ -1,5 +1,5 @@
 /** The one write that a taken mail leads to. Pure. */
-import { defaultBackoff } from '../../machines/backoff.js';
+import { defaultBackoff } from '../../machines/kit/backoff.js';
 import type { Claim } from './actor-site.js';
 import type { ActorKind } from './effects.js';
 import type { JournalEntry } from './envelope.js';

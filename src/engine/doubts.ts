@@ -3,7 +3,7 @@
  * that was left. What undoes them waits (`negates`: effects.ts). They stand in the record, as the next runtime has to know
  * of them too, until the runtime that holds the actor has seen their time pass. Pure.
  */
-import { isSameData } from '../../machines/same-data.js';
+import { isSameData } from '../../machines/kit/same-data.js';
 import { type ActorKind, limitOf } from './effects.js';
 import type { Envelope, LiveEffect } from './envelope.js';
 import type { StartedEffect } from './hosted-machine.js';

@@ -3,7 +3,7 @@
  * The stored seq, epoch, owner and commit id stand beside it (store.ts). Formats: UPGRADING.md
  */
 import type { AnyEventObject } from 'xstate';
-import type { AnswerParams } from '../../machines/host.js';
+import type { AnswerParams } from '../../machines/kit/host.js';
 import type { Change } from './changes.js';
 import type { Doubt, Doubts } from './doubts.js';
 import type { PersistedSnapshot, StartedEffect } from './hosted-machine.js';

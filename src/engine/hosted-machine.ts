@@ -15,11 +15,11 @@ import {
   type ExecutableActionObject,
   type StateValue,
 } from 'xstate';
-import { type AnswerParams, failureIn, type MessageParams } from '../../machines/host.js';
+import { type AnswerParams, failureIn, type MessageParams } from '../../machines/kit/host.js';
+import type { Asked } from '../../machines/kit/plan-deeds.js';
+import { PlannedMachine, type PlannedStep } from '../../machines/kit/planned-machine.js';
 import { asData, isData } from './data.js';
 import { type InvokeDefinition, invokesOf, withoutLogic } from './invokes.js';
-import type { Asked } from './plan-deeds.js';
-import { PlannedMachine, type PlannedStep } from './planned-machine.js';
 
 /** The snapshot of a machine that has not ended, as it is stored: plain JSON, without children. */
 export interface PersistedSnapshot {

@@ -3,7 +3,7 @@
  * Pure: nothing is written and nothing happens here. Who writes it and then does it: actor.ts
  */
 import type { AnyMachineSnapshot } from 'xstate';
-import type { AnswerParams } from '../../machines/host.js';
+import type { AnswerParams } from '../../machines/kit/host.js';
 import { messageOf } from '../errors.js';
 import { firedAgain, takeChange, triedAgain } from './changes.js';
 import { asData } from './data.js';

@@ -1,7 +1,8 @@
 /** The alloc machine, bound to what it does. */
-import { addressParts, nodeOf } from '../../machines/addresses.js';
-import { type AllocWork, allocMachine } from '../../machines/alloc.js';
-import type { AllocInput } from '../../machines/alloc-types.js';
+
+import { type AllocWork, allocMachine } from '../../machines/alloc/alloc.js';
+import type { AllocInput } from '../../machines/alloc/types.js';
+import { addressParts, nodeOf } from '../../machines/kit/addresses.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
 import type { AllocWorker } from './alloc-work.js';
 

@@ -1,8 +1,8 @@
 /** An alloc as callers see it, made of what is committed. */
-import type { AllocContext, AllocMount, AllocState, AllocVolume } from '../../machines/alloc-types.js';
-import type { Failure } from '../../machines/host.js';
-import type { MountContext, MountUser } from '../../machines/mount-types.js';
-import type { VolumeKey } from '../../machines/volume-types.js';
+import type { AllocContext, AllocMount, AllocState, AllocVolume } from '../../machines/alloc/types.js';
+import type { Failure } from '../../machines/kit/host.js';
+import type { MountContext, MountUser } from '../../machines/mount/types.js';
+import type { VolumeKey } from '../../machines/volume/types.js';
 import { asData } from '../engine/data.js';
 import type { ActorView } from '../engine/engine.js';
 import { stateName } from '../requests/state-name.js';

@@ -3,10 +3,10 @@
  * the same when it is done again, so that whoever is killed begins anew. What may go well later is tried until it does.
  */
 
-import type { AllocWork } from '../../machines/alloc.js';
-import type { AllocMount, AllocVolume } from '../../machines/alloc-types.js';
-import type { CallOutcome } from '../../machines/csi-types.js';
-import { nameOf } from '../../machines/volume-requests.js';
+import type { AllocWork } from '../../machines/alloc/alloc.js';
+import type { AllocMount, AllocVolume } from '../../machines/alloc/types.js';
+import type { CallOutcome } from '../../machines/kit/csi-types.js';
+import { nameOf } from '../../machines/volume/requests.js';
 import { onAbort } from '../abort.js';
 import { failureOf } from '../calls/plugin-calls.js';
 import type { Clock } from '../engine/clock.js';

@@ -1,14 +1,14 @@
 /**
  * `runtime.allocations`: the volumes of an alloc, all together. Reads what is committed; every change goes through the
- * mailbox of the alloc concerned (machines/alloc.ts).
+ * mailbox of the alloc concerned (machines/alloc/alloc.ts).
  */
 
-import { allocAddress, mountAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
-import { givenUpIn, lateIn } from '../../machines/alloc.js';
-import type { AllocMount, AllocState, AllocVolume } from '../../machines/alloc-types.js';
-import type { Failure } from '../../machines/host.js';
-import type { MountContext } from '../../machines/mount-types.js';
-import type { VolumeKey } from '../../machines/volume-types.js';
+import { givenUpIn, lateIn } from '../../machines/alloc/alloc.js';
+import type { AllocMount, AllocState, AllocVolume } from '../../machines/alloc/types.js';
+import { allocAddress, mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+import type { Failure } from '../../machines/kit/host.js';
+import type { MountContext } from '../../machines/mount/types.js';
+import type { VolumeKey } from '../../machines/volume/types.js';
 import { byAddress } from '../engine/by-address.js';
 import { type Clock, pause } from '../engine/clock.js';
 import { asData } from '../engine/data.js';

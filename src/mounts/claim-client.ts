@@ -2,8 +2,8 @@
  * The way from a node to whoever has the volumes: claims go through it. In process by default (local-claims.ts); an agent may
  * send them to its servers. Every method may be asked again, and is then the same. They reject with a StagecraftError.
  */
-import type { Capability, CapacityRange, SecretRef } from '../../machines/csi-types.js';
-import type { ClaimRequest, Hold, HoldReleased, NodeExpanded, VolumeKey } from '../../machines/volume-types.js';
+import type { Capability, CapacityRange, SecretRef } from '../../machines/kit/csi-types.js';
+import type { ClaimRequest, Hold, HoldReleased, NodeExpanded, VolumeKey } from '../../machines/volume/types.js';
 import type { Telling } from '../requests/await-options.js';
 
 /** What a node has to know of a volume before anything is asked for it. */

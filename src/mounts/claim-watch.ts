@@ -3,8 +3,9 @@
  * while may have been taken for lost, and what it has be in use elsewhere. Asked at intervals, and when a plugin is back. An
  * alloc that has lost a claim is told; what can't be asked now is asked the next time.
  */
-import { nodeOwnedPrefix } from '../../machines/addresses.js';
-import type { AllocContext, AllocState } from '../../machines/alloc-types.js';
+
+import type { AllocContext, AllocState } from '../../machines/alloc/types.js';
+import { nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import { unlessAborted } from '../abort.js';
 import { failureOf } from '../calls/plugin-calls.js';
 import { type Clock, pause } from '../engine/clock.js';

@@ -2,9 +2,9 @@
  * The node's part of expansions: a volume that has grown, while it is mounted here or while this runtime was away, has its
  * file system grown too. Whether that is due, whoever has the volumes knows; that it is done, the mount tells them.
  */
-import { mountAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
-import type { MountContext } from '../../machines/mount-types.js';
-import type { VolumeKey } from '../../machines/volume-types.js';
+import { mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+import type { MountContext } from '../../machines/mount/types.js';
+import type { VolumeKey } from '../../machines/volume/types.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';

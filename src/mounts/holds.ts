@@ -1,12 +1,12 @@
 /**
  * Holds: what keeps a volume attached to this node while an alloc has it mounted without a claim. Whoever has the volumes
  * commits a hold before anything is staged for it, and releases it once nothing of that alloc is here. What mounts have still
- * to report is reported as often as it takes, also by the next runtime. What a hold is: machines/volume-types.ts
+ * to report is reported as often as it takes, also by the next runtime. What a hold is: machines/volume/types.ts
  */
-import { mountAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
-import type { MountContext } from '../../machines/mount-types.js';
-import { nameOf } from '../../machines/volume-requests.js';
-import type { Hold, VolumeKey } from '../../machines/volume-types.js';
+import { mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+import type { MountContext } from '../../machines/mount/types.js';
+import { nameOf } from '../../machines/volume/requests.js';
+import type { Hold, VolumeKey } from '../../machines/volume/types.js';
 import { onAbort, unlessAborted } from '../abort.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { ActorView, Engine } from '../engine/engine.js';

@@ -3,10 +3,10 @@
  * closed it refuses all, and ends all waiting. What is asked of mounts, and what is waited for, say those who have it.
  */
 import type { StateValue } from 'xstate';
-import { mountAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
-import type { MountContext, MountRequest, MountUser } from '../../machines/mount-types.js';
-import { nameOf } from '../../machines/volume-requests.js';
-import type { VolumeKey } from '../../machines/volume-types.js';
+import { mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+import type { MountContext, MountRequest, MountUser } from '../../machines/mount/types.js';
+import { nameOf } from '../../machines/volume/requests.js';
+import type { VolumeKey } from '../../machines/volume/types.js';
 import { unlessAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';

@@ -1,6 +1,6 @@
 /** What is broadcast of mounts and allocs, as followers get it. */
-import type { AllocChanged } from '../../machines/alloc-types.js';
-import type { MountChanged } from '../../machines/mount-types.js';
+import type { AllocChanged } from '../../machines/alloc/types.js';
+import type { MountChanged } from '../../machines/mount/types.js';
 import type { FollowedRow } from '../engine/event-ids.js';
 import { eventOf } from '../engine/topics.js';
 

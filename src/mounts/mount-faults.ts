@@ -1,6 +1,6 @@
 /** What is wrong with a mount, as the kernel shows it: what is said of that, with what to do. */
-import type { MountCall, NodePublishCall } from '../../machines/mount-calls.js';
-import { nameOf } from '../../machines/volume-requests.js';
+import type { MountCall, NodePublishCall } from '../../machines/mount/calls.js';
+import { nameOf } from '../../machines/volume/requests.js';
 import { StagecraftError } from '../errors.js';
 import { isWithin, type MountEntry, type MountTable } from '../host/mount-table.js';
 import { coveredBy, replacedBy } from './mount-seen.js';

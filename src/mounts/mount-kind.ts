@@ -2,9 +2,9 @@
  * The mount machine, bound to the calls that it asks for: what has to be so on the host before each, which gate stands
  * before it, and what the kernel's mount table has to show after it. How a call is made: calls/plugin-calls.ts
  */
-import { addressParts, nodeOf } from '../../machines/addresses.js';
-import type { CallOutcome, Capability } from '../../machines/csi-types.js';
-import { mountMachine } from '../../machines/mount.js';
+import { addressParts, nodeOf } from '../../machines/kit/addresses.js';
+import type { CallOutcome, Capability } from '../../machines/kit/csi-types.js';
+import { isSameData } from '../../machines/kit/same-data.js';
 import type {
   MountCall,
   NodeExpandAnswer,
@@ -17,9 +17,9 @@ import type {
   TargetCall,
   UnpublishCall,
   UnstageCall,
-} from '../../machines/mount-calls.js';
-import type { KernelMount, MountInput } from '../../machines/mount-types.js';
-import { isSameData } from '../../machines/same-data.js';
+} from '../../machines/mount/calls.js';
+import { mountMachine } from '../../machines/mount/mount.js';
+import type { KernelMount, MountInput } from '../../machines/mount/types.js';
 import { type CallBounds, givenUpAfterMs } from '../calls/call-bounds.js';
 import { modeRefusal } from '../calls/newer-modes.js';
 import type { Admitted } from '../calls/plugin-access.js';

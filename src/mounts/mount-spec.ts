@@ -1,12 +1,12 @@
 /** What a mount, and the volumes of an alloc, may be asked to be: checked whole, every fault at once, before anything is done. */
 import { posix } from 'node:path';
 import { z } from 'zod';
-import type { AllocVolume } from '../../machines/alloc-types.js';
-import type { AccessMode, AttachmentMode, Capability } from '../../machines/csi-types.js';
-import { isReadOnly } from '../../machines/volume-claims.js';
-import { isOfModes } from '../../machines/volume-modes.js';
-import { nameOf } from '../../machines/volume-requests.js';
-import type { VolumeKey } from '../../machines/volume-types.js';
+import type { AllocVolume } from '../../machines/alloc/types.js';
+import type { AccessMode, AttachmentMode, Capability } from '../../machines/kit/csi-types.js';
+import { isReadOnly } from '../../machines/volume/claims.js';
+import { isOfModes } from '../../machines/volume/modes.js';
+import { nameOf } from '../../machines/volume/requests.js';
+import type { VolumeKey } from '../../machines/volume/types.js';
 import { StagecraftError } from '../errors.js';
 import { nameSchema } from '../host/names.js';
 import {

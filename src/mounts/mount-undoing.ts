@@ -2,9 +2,9 @@
  * Undoes a mount through its plugin, and looks whether it is undone: what the plugin says is no proof. A plugin that was
  * killed may have forgotten what it has mounted; what is certain to be ours (`provenAt`) is unmounted here then.
  */
-import type { UndoingCall } from '../../machines/mount-calls.js';
-import type { KernelMount } from '../../machines/mount-types.js';
-import { nameOf } from '../../machines/volume-requests.js';
+import type { UndoingCall } from '../../machines/mount/calls.js';
+import type { KernelMount } from '../../machines/mount/types.js';
+import { nameOf } from '../../machines/volume/requests.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { MountEntry, MountTable } from '../host/mount-table.js';

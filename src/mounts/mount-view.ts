@@ -1,15 +1,15 @@
 /** A mount as callers see it, made of what is committed. */
 import type { StateValue } from 'xstate';
-import type { Capability } from '../../machines/csi-types.js';
-import type { Failure } from '../../machines/host.js';
+import type { Capability } from '../../machines/kit/csi-types.js';
+import type { Failure } from '../../machines/kit/host.js';
 import type {
   MountContext,
   MountState,
   MountUser,
   MountUserState,
   VolumeCondition,
-} from '../../machines/mount-types.js';
-import type { VolumeKey } from '../../machines/volume-types.js';
+} from '../../machines/mount/types.js';
+import type { VolumeKey } from '../../machines/volume/types.js';
 import { asData } from '../engine/data.js';
 import type { MountTable } from '../host/mount-table.js';
 import { stateName } from '../requests/state-name.js';

@@ -2,13 +2,13 @@
  * Holds what is believed of mounts against what the kernel shows: as the runtime starts, before any call; when a plugin is
  * back; and at intervals. What differs is told to the mount concerned, as an event in its mailbox, like all else. Only the
  * kernel's table is read: nothing that is mounted is touched; whether what a process serves answers still, a process of its
- * own finds out. What is to be done then: machines/mount-changes.ts
+ * own finds out. What is to be done then: machines/mount/changes.ts
  */
 import { existsSync } from 'node:fs';
-import { mountAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
-import type { MountContext, MountRequest, MountSight, StagingSight } from '../../machines/mount-types.js';
-import { nameOf } from '../../machines/volume-requests.js';
-import type { VolumeKey } from '../../machines/volume-types.js';
+import { mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+import type { MountContext, MountRequest, MountSight, StagingSight } from '../../machines/mount/types.js';
+import { nameOf } from '../../machines/volume/requests.js';
+import type { VolumeKey } from '../../machines/volume/types.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';

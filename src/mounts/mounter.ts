@@ -1,14 +1,14 @@
 /**
  * `runtime.mounts`: volumes on this node. Reads what is committed; every change goes through the mailbox of the mount
- * concerned (machines/mount.ts). How it is mounted: mounting.ts. For the volumes of an alloc all together: allocations.ts
+ * concerned (machines/mount/mount.ts). How it is mounted: mounting.ts. For the volumes of an alloc all together: allocations.ts
  */
 
 import { z } from 'zod';
-import { mountAddress } from '../../machines/addresses.js';
-import type { Failure } from '../../machines/host.js';
-import type { MountContext, MountUser } from '../../machines/mount-types.js';
-import { nameOf } from '../../machines/volume-requests.js';
-import type { VolumeKey } from '../../machines/volume-types.js';
+import { mountAddress } from '../../machines/kit/addresses.js';
+import type { Failure } from '../../machines/kit/host.js';
+import type { MountContext, MountUser } from '../../machines/mount/types.js';
+import { nameOf } from '../../machines/volume/requests.js';
+import type { VolumeKey } from '../../machines/volume/types.js';
 import type { PluginAccess } from '../calls/plugin-access.js';
 import { byAddress } from '../engine/by-address.js';
 import type { Engine } from '../engine/engine.js';

@@ -2,13 +2,13 @@
  * One volume for one alloc: mounted here, seen, let go of. For who asks for just that (mounter.ts), and for allocs, which do so
  * for all of theirs (alloc-work.ts).
  */
-import type { CallFailure, Capability } from '../../machines/csi-types.js';
-import { mountRefusalOf } from '../../machines/mount-requests.js';
-import type { MountContext, MountedVolume, MountUser } from '../../machines/mount-types.js';
-import { isStagingOwed } from '../../machines/mount-work.js';
-import { isReadOnly } from '../../machines/volume-claims.js';
-import { nameOf } from '../../machines/volume-requests.js';
-import type { VolumeKey } from '../../machines/volume-types.js';
+import type { CallFailure, Capability } from '../../machines/kit/csi-types.js';
+import { mountRefusalOf } from '../../machines/mount/requests.js';
+import type { MountContext, MountedVolume, MountUser } from '../../machines/mount/types.js';
+import { isStagingOwed } from '../../machines/mount/work.js';
+import { isReadOnly } from '../../machines/volume/claims.js';
+import { nameOf } from '../../machines/volume/requests.js';
+import type { VolumeKey } from '../../machines/volume/types.js';
 import type { PluginAccess } from '../calls/plugin-access.js';
 import { resolveSecrets, type SecretsProvider } from '../calls/secrets.js';
 import type { Clock } from '../engine/clock.js';

@@ -1,5 +1,5 @@
 /** What the node side asks of plugins, in the words of the house: the port behind which CSI stands. */
-import type { Bytes, Capability, CapacityRange } from '../../machines/csi-types.js';
+import type { Bytes, Capability, CapacityRange } from '../../machines/kit/csi-types.js';
 import type { CallBounds } from '../calls/call-bounds.js';
 
 /** Paths are as the plugin sees them. Contexts that are empty are not sent. */

@@ -2,7 +2,7 @@
  * Modes that an alloc leaves open of how it uses its volumes: as it has them already, else as each volume was made first.
  * That is looked up before anything is asked of the alloc, and waited for where whoever has the volumes is away.
  */
-import type { AllocVolume } from '../../machines/alloc-types.js';
+import type { AllocVolume } from '../../machines/alloc/types.js';
 import { unlessAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';

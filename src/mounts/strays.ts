@@ -2,9 +2,9 @@
  * Mounts below our directory that nobody here knows of, as a driver that died may have finished one late, and those that
  * their plugin does not unmount: told of, and removed only when that is asked for.
  */
-import { nodeOwnedPrefix } from '../../machines/addresses.js';
-import type { Tries } from '../../machines/csi-types.js';
-import type { MountContext } from '../../machines/mount-types.js';
+import { nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+import type { Tries } from '../../machines/kit/csi-types.js';
+import type { MountContext } from '../../machines/mount/types.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { StagecraftError } from '../errors.js';

@@ -3,10 +3,10 @@
  * tells of conditions, so that one that becomes abnormal is broadcast. One call for a volume at a time, be it for stats or
  * to change something.
  */
-import { mountAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
-import type { MountContext } from '../../machines/mount-types.js';
-import { nameOf } from '../../machines/volume-requests.js';
-import type { VolumeKey } from '../../machines/volume-types.js';
+import { mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+import type { MountContext } from '../../machines/mount/types.js';
+import { nameOf } from '../../machines/volume/requests.js';
+import type { VolumeKey } from '../../machines/volume/types.js';
 import { unlessAborted } from '../abort.js';
 import { otherDriver } from '../calls/other-driver.js';
 import type { Admitted, PluginAccess } from '../calls/plugin-access.js';

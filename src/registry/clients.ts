@@ -2,7 +2,7 @@
  * The client of each instance: connected once, closed once. Calls that others have in flight on one may end first, for
  * a time; whoever asks meanwhile gets another. Why: docs/decisions/0009-calls-in-flight-at-a-stop.md
  */
-import { addressParts } from '../../machines/addresses.js';
+import { addressParts } from '../../machines/kit/addresses.js';
 import type { Fingerprint, PluginInfo } from '../../machines/plugin.js';
 import { onAbort, unlessAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';

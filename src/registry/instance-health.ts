@@ -3,7 +3,7 @@
  * Looking at them is the fingerprint loop's affair.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { pluginAddress } from '../../machines/addresses.js';
+import { pluginAddress } from '../../machines/kit/addresses.js';
 import type { PluginContext } from '../../machines/plugin.js';
 import type { PluginKey, TaskHealth } from '../../machines/task-types.js';
 import { onAbort } from '../abort.js';

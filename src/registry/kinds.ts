@@ -1,5 +1,5 @@
 /** The registry's machines, bound to what they do here. */
-import { nodeOf } from '../../machines/addresses.js';
+import { nodeOf } from '../../machines/kit/addresses.js';
 import { pluginMachine } from '../../machines/plugin.js';
 import { pluginsMachine } from '../../machines/plugins.js';
 import type { ActorKind } from '../engine/effects.js';

@@ -8,7 +8,7 @@ import {
   pluginAddress,
   pluginsAddress,
   pluginsAddressOf,
-} from '../../machines/addresses.js';
+} from '../../machines/kit/addresses.js';
 import type { PluginInfo } from '../../machines/plugin.js';
 import type { PluginsContext } from '../../machines/plugins.js';
 import type { PluginKey } from '../../machines/task-types.js';

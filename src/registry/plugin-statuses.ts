@@ -2,8 +2,8 @@
  * How each instance is: what its machine has committed, and what was seen of it in this run of the runtime.
  * As long as its machine has not taken what it was registered as, nothing that was known before counts.
  */
-import { addressParts, pluginAddress } from '../../machines/addresses.js';
-import type { PluginScope } from '../../machines/csi-types.js';
+import { addressParts, pluginAddress } from '../../machines/kit/addresses.js';
+import type { PluginScope } from '../../machines/kit/csi-types.js';
 import type { Fingerprint, PluginContext, PluginInfo } from '../../machines/plugin.js';
 import type { Engine } from '../engine/engine.js';
 

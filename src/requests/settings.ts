@@ -1,6 +1,6 @@
 /** The settings that `createRuntime` and the agent's configuration share: what each may be, with its default. */
 import { z } from 'zod';
-import { defaultBackoff } from '../../machines/backoff.js';
+import { defaultBackoff } from '../../machines/kit/backoff.js';
 
 const ms = z.int().positive();
 const count = z.int().positive();

@@ -1,5 +1,5 @@
 /** The task machine, bound to what it does on this host. */
-import { nodeOf } from '../../machines/addresses.js';
+import { nodeOf } from '../../machines/kit/addresses.js';
 import { taskMachine } from '../../machines/task.js';
 import type {
   PluginKey,

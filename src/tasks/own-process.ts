@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { pluginsAddress, taskAddress } from '../../machines/addresses.js';
+import { pluginsAddress, taskAddress } from '../../machines/kit/addresses.js';
 import type { PluginsContext } from '../../machines/plugins.js';
 import type { ProcessIdentity, TaskContext } from '../../machines/task-types.js';
 import type { Engine } from '../engine/engine.js';

@@ -4,7 +4,7 @@
  */
 
 import type { AnyEventObject } from 'xstate';
-import { nodeOwnedPrefix, pluginAddress, taskAddress } from '../../machines/addresses.js';
+import { nodeOwnedPrefix, pluginAddress, taskAddress } from '../../machines/kit/addresses.js';
 import { instancesOf } from '../../machines/task-context.js';
 import type { PluginKey, TaskChanged, TaskContext, TaskSpec } from '../../machines/task-types.js';
 import { byAddress } from '../engine/by-address.js';

@@ -1,8 +1,8 @@
 /** Growing a volume, as its callers ask for it and get to know of it. The request: `VolumeManager.expand` */
 import { z } from 'zod';
-import type { CapacityRange } from '../../machines/csi-types.js';
-import { isCovered } from '../../machines/volume-requests.js';
-import type { VolumeContext } from '../../machines/volume-types.js';
+import type { CapacityRange } from '../../machines/kit/csi-types.js';
+import { isCovered } from '../../machines/volume/requests.js';
+import type { VolumeContext } from '../../machines/volume/types.js';
 import { bytesSchema } from '../requests/fields.js';
 import { bytesIn } from './volume-view.js';
 

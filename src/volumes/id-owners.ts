@@ -3,13 +3,13 @@
  * would let two nodes write to it, and the deletion of the one would take the other's content. An id is looked up in an
  * index of what is committed, and reserved from the moment that it is known until its owner has committed it.
  */
-import { addressParts, groupSnapshotsPrefix, snapshotsPrefix, volumesPrefix } from '../../machines/addresses.js';
-import type { CallFailure } from '../../machines/csi-types.js';
-import { idTaken } from '../../machines/volume-outcomes.js';
-import { nameOf } from '../../machines/volume-requests.js';
-import { snapshotName } from '../../machines/volume-snapshot-changes.js';
-import type { MadeSnapshot, SnapshotContext, SnapshotKind } from '../../machines/volume-snapshot-types.js';
-import type { VolumeContext } from '../../machines/volume-types.js';
+import { addressParts, groupSnapshotsPrefix, snapshotsPrefix, volumesPrefix } from '../../machines/kit/addresses.js';
+import { idTaken } from '../../machines/kit/call-states.js';
+import type { CallFailure } from '../../machines/kit/csi-types.js';
+import { snapshotName } from '../../machines/snapshot/changes.js';
+import type { MadeSnapshot, SnapshotContext, SnapshotKind } from '../../machines/snapshot/types.js';
+import { nameOf } from '../../machines/volume/requests.js';
+import type { VolumeContext } from '../../machines/volume/types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
 import type { ActorView } from '../engine/engine.js';

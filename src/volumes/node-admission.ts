@@ -3,7 +3,7 @@
  * whoever fences it. A node that was ready when a request came in may be fenced before that is committed: the fence
  * waits for those (`settled`), so that it misses none; what comes later is refused.
  */
-import { nodeAddress } from '../../machines/addresses.js';
+import { nodeAddress } from '../../machines/kit/addresses.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
 import { readBefore } from '../engine/store-patience.js';

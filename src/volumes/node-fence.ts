@@ -4,9 +4,9 @@
  * Ends only when all have heard it, however often the store or one of them gives no answer; begun again after a crash,
  * it tells those that had not heard yet.
  */
-import { volumesPrefix } from '../../machines/addresses.js';
-import { hasWaiting, isToBeFenced } from '../../machines/volume-changes.js';
-import type { VolumeContext, VolumeRequest } from '../../machines/volume-types.js';
+import { volumesPrefix } from '../../machines/kit/addresses.js';
+import { hasWaiting, isToBeFenced } from '../../machines/volume/changes.js';
+import type { VolumeContext, VolumeRequest } from '../../machines/volume/types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { TroubleLog } from '../engine/trouble-log.js';

@@ -1,5 +1,5 @@
 /** The node machine, bound to what it does. */
-import { addressParts } from '../../machines/addresses.js';
+import { addressParts } from '../../machines/kit/addresses.js';
 import { nodeMachine } from '../../machines/node.js';
 import type { ActorKind, EffectCall } from '../engine/effects.js';
 import { untilAborted } from '../engine/until-aborted.js';

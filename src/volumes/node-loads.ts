@@ -1,6 +1,6 @@
 /** How many volumes of a plugin are on a node, for those plugins that can't have any number. */
-import { volumesPrefix } from '../../machines/addresses.js';
-import type { VolumeContext } from '../../machines/volume-types.js';
+import { volumesPrefix } from '../../machines/kit/addresses.js';
+import type { VolumeContext } from '../../machines/volume/types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import { CommittedIndex } from './committed-index.js';
 

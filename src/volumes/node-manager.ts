@@ -1,12 +1,12 @@
 /** `runtime.nodes`: what nodes report of their plugins, and what becomes of those that do not. */
 import type { StateValue } from 'xstate';
 import { z } from 'zod';
-import { addressParts, nodeAddress, nodesPrefix, volumeAddress } from '../../machines/addresses.js';
-import type { Segments } from '../../machines/csi-types.js';
+import { addressParts, nodeAddress, nodesPrefix, volumeAddress } from '../../machines/kit/addresses.js';
+import type { Segments } from '../../machines/kit/csi-types.js';
+import { isSameData } from '../../machines/kit/same-data.js';
 import { isHeard, type NodeContext, type NodeEvent, type NodePlugin, type ReportMark } from '../../machines/node.js';
-import { isSameData } from '../../machines/same-data.js';
-import { nameOf } from '../../machines/volume-requests.js';
-import type { VolumeRequest } from '../../machines/volume-types.js';
+import { nameOf } from '../../machines/volume/requests.js';
+import type { VolumeRequest } from '../../machines/volume/types.js';
 import { lockKey } from '../calls/volume-locks.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';

@@ -1,5 +1,5 @@
 /** What the volumes need to know of nodes. */
-import type { Segments } from '../../machines/csi-types.js';
+import type { Segments } from '../../machines/kit/csi-types.js';
 
 /** A plugin on a node that is ready. */
 export interface NodeTarget {

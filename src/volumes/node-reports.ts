@@ -7,8 +7,9 @@
  * One that is said again has the mark that it had: once it is heard, and somebody has called the node down since, its
  * repeat does not undo that.
  */
+
+import { isSameData } from '../../machines/kit/same-data.js';
 import { isHeard, type NodePlugin, type ReportMark } from '../../machines/node.js';
-import { isSameData } from '../../machines/same-data.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { FollowedRow } from '../engine/event-ids.js';
 import type { Logger } from '../engine/logger.js';

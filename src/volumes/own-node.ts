@@ -9,8 +9,9 @@
  * Nothing but a change is reported: a node that somebody has called down, fenced or removed is so until this runtime
  * starts again, or leads again, or its plugins change.
  */
+
+import { isSameData } from '../../machines/kit/same-data.js';
 import type { NodePlugin } from '../../machines/node.js';
-import { isSameData } from '../../machines/same-data.js';
 import type { Clock } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf } from '../errors.js';

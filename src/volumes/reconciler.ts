@@ -2,10 +2,10 @@
  * Compares at intervals what plugins say of their volumes with what is believed of them, and tells each volume that
  * differs; what becomes of that is its machine's to say. Only plugins that list volumes are asked.
  */
-import { volumesPrefix } from '../../machines/addresses.js';
-import { isSameData } from '../../machines/same-data.js';
-import { beliefOf, seenIn } from '../../machines/volume-sightings.js';
-import type { PublicationState, Sighting, VolumeContext } from '../../machines/volume-types.js';
+import { volumesPrefix } from '../../machines/kit/addresses.js';
+import { isSameData } from '../../machines/kit/same-data.js';
+import { beliefOf, seenIn } from '../../machines/volume/sightings.js';
+import type { PublicationState, Sighting, VolumeContext } from '../../machines/volume/types.js';
 import { otherDriver } from '../calls/other-driver.js';
 import type { PluginAccess, PluginAnswer, PluginSight } from '../calls/plugin-access.js';
 import type { ActorDoor } from '../engine/actor-door.js';

@@ -1,7 +1,7 @@
 /** The snapshot machines, bound to the calls that they ask for: which gate stands before each, and what it is made with. */
-import { addressParts } from '../../machines/addresses.js';
-import { groupSnapshotMachine } from '../../machines/group-snapshot.js';
-import { volumeSnapshotMachine } from '../../machines/volume-snapshot.js';
+import { addressParts } from '../../machines/kit/addresses.js';
+import { groupSnapshotMachine } from '../../machines/snapshot/group.js';
+import { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
 import type {
   CreateSnapshotCall,
   LookCall,
@@ -9,7 +9,7 @@ import type {
   RemoveSnapshotCall,
   SnapshotKey,
   SnapshotKind,
-} from '../../machines/volume-snapshot-types.js';
+} from '../../machines/snapshot/types.js';
 import { type CallBounds, givenUpAfterMs } from '../calls/call-bounds.js';
 import type { Admitted } from '../calls/plugin-access.js';
 import type { PluginCall, PluginCalls, Work } from '../calls/plugin-calls.js';

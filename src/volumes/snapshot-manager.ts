@@ -1,19 +1,19 @@
 /**
  * `runtime.snapshots` and `runtime.groupSnapshots`: what callers ask of snapshots, checked before anything is stored,
- * committed, then worked on. Every change goes through the mailbox of the snapshot concerned (machines/volume-snapshot.ts).
+ * committed, then worked on. Every change goes through the mailbox of the snapshot concerned (machines/snapshot/snapshot.ts).
  */
 import type { StateValue } from 'xstate';
 import { z } from 'zod';
-import type { CallFailure } from '../../machines/csi-types.js';
-import { isSameData } from '../../machines/same-data.js';
-import { snapshotName, snapshotOnlyLeftovers } from '../../machines/volume-snapshot-changes.js';
+import type { CallFailure } from '../../machines/kit/csi-types.js';
+import { isSameData } from '../../machines/kit/same-data.js';
+import { snapshotName, snapshotOnlyLeftovers } from '../../machines/snapshot/changes.js';
 import type {
   SnapshotSpec as KnownSpec,
   SnapshotContext,
   SnapshotKey,
   SnapshotRequest,
-} from '../../machines/volume-snapshot-types.js';
-import type { VolumeKey } from '../../machines/volume-types.js';
+} from '../../machines/snapshot/types.js';
+import type { VolumeKey } from '../../machines/volume/types.js';
 import type { Homes } from '../calls/homes.js';
 import { checkSecretRefs, refuseWithoutSecrets, type SecretsProvider } from '../calls/secrets.js';
 import type { ActorDoor } from '../engine/actor-door.js';

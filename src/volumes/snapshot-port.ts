@@ -1,5 +1,5 @@
 /** What snapshots ask of plugins, in the words of the house: the port behind which CSI stands. */
-import type { MadeSnapshot } from '../../machines/volume-snapshot-types.js';
+import type { MadeSnapshot } from '../../machines/snapshot/types.js';
 import type { CallBounds } from '../calls/call-bounds.js';
 
 export interface CreateRequest {

@@ -5,9 +5,9 @@ import {
   groupSnapshotsPrefix,
   snapshotAddress,
   snapshotsPrefix,
-} from '../../machines/addresses.js';
-import type { SnapshotContext, SnapshotKind } from '../../machines/volume-snapshot-types.js';
-import type { VolumeKey } from '../../machines/volume-types.js';
+} from '../../machines/kit/addresses.js';
+import type { SnapshotContext, SnapshotKind } from '../../machines/snapshot/types.js';
+import type { VolumeKey } from '../../machines/volume/types.js';
 import { checked } from '../requests/fields.js';
 import { groupSnapshotsTopic, snapshotsTopic } from './snapshot-kinds.js';
 import {

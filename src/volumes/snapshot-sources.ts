@@ -1,9 +1,9 @@
 /** What is made of what: volumes that snapshots are taken of, and snapshots that volumes begin with. Reads what is committed. */
-import { snapshotAddress, volumeAddress } from '../../machines/addresses.js';
-import { nameOf } from '../../machines/volume-requests.js';
-import { snapshotName } from '../../machines/volume-snapshot-changes.js';
-import type { SnapshotContext, SnapshotSource } from '../../machines/volume-snapshot-types.js';
-import type { VolumeContext, VolumeKey } from '../../machines/volume-types.js';
+import { snapshotAddress, volumeAddress } from '../../machines/kit/addresses.js';
+import { snapshotName } from '../../machines/snapshot/changes.js';
+import type { SnapshotContext, SnapshotSource } from '../../machines/snapshot/types.js';
+import { nameOf } from '../../machines/volume/requests.js';
+import type { VolumeContext, VolumeKey } from '../../machines/volume/types.js';
 import type { HomedCall, Homes } from '../calls/homes.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import { StagecraftError } from '../errors.js';

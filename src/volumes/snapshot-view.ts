@@ -1,14 +1,14 @@
 /** Snapshots as callers see them, made of what is committed; and what is broadcast of them. */
 import type { StateValue } from 'xstate';
-import type { Failure } from '../../machines/host.js';
+import type { Failure } from '../../machines/kit/host.js';
 import type {
   MemberSnapshot,
   SnapshotChanged,
   SnapshotContext,
   SnapshotKey,
   SnapshotState,
-} from '../../machines/volume-snapshot-types.js';
-import type { VolumeKey } from '../../machines/volume-types.js';
+} from '../../machines/snapshot/types.js';
+import type { VolumeKey } from '../../machines/volume/types.js';
 import type { FollowedRow } from '../engine/event-ids.js';
 import { eventOf } from '../engine/topics.js';
 import { stateName } from '../requests/state-name.js';

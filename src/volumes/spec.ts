@@ -1,7 +1,7 @@
 /** What a volume may be asked to be: checked whole, every fault at once with its path, before anything is stored. */
 import { z } from 'zod';
-import type { Capability } from '../../machines/csi-types.js';
-import type { VolumeSpec as KnownSpec } from '../../machines/volume-types.js';
+import type { Capability } from '../../machines/kit/csi-types.js';
+import type { VolumeSpec as KnownSpec } from '../../machines/volume/types.js';
 import { nameSchema, textSchema } from '../host/names.js';
 import {
   capabilitySchema,

@@ -3,10 +3,10 @@
  * kernel's mount table, and what that can't show: calls under way, and what a plugin has staged without a mount. Of a node of
  * another agent on the same store it is what that agent has committed. Without an agent, a node's report is all there is.
  */
-import { mountAddress } from '../../machines/addresses.js';
-import type { MountContext, MountUser } from '../../machines/mount-types.js';
-import { isBeingPublished, isBeingStaged, isStagingOwed } from '../../machines/mount-work.js';
-import type { VolumeKey } from '../../machines/volume-types.js';
+import { mountAddress } from '../../machines/kit/addresses.js';
+import type { MountContext, MountUser } from '../../machines/mount/types.js';
+import { isBeingPublished, isBeingStaged, isStagingOwed } from '../../machines/mount/work.js';
+import type { VolumeKey } from '../../machines/volume/types.js';
 import type { ActorView } from '../engine/engine.js';
 
 /** Volume that is said to be gone from a node: all of it, or the part of one alloc. */

@@ -1,8 +1,8 @@
 /** What becomes of a volume that is there: it grows, its parameters change. The surface: volume-manager.ts */
-import type { CapacityRange } from '../../machines/csi-types.js';
-import { isAmong } from '../../machines/same-data.js';
-import { nameOf } from '../../machines/volume-requests.js';
-import type { VolumeKey } from '../../machines/volume-types.js';
+import type { CapacityRange } from '../../machines/kit/csi-types.js';
+import { isAmong } from '../../machines/kit/same-data.js';
+import { nameOf } from '../../machines/volume/requests.js';
+import type { VolumeKey } from '../../machines/volume/types.js';
 import { StagecraftError } from '../errors.js';
 import { type AwaitOptions, awaitSchema, checkedOptions } from '../requests/await-options.js';
 import { checked, definedRange, keyOf, parametersSchema, type VolumeKeyInput } from '../requests/fields.js';

@@ -1,10 +1,10 @@
 /** What requests are held against, beside their own shape: the volume that they are for. */
-import { volumeAddress } from '../../machines/addresses.js';
-import type { CallFailure, Capability, Segments } from '../../machines/csi-types.js';
-import { isSameData } from '../../machines/same-data.js';
-import { isOfModes } from '../../machines/volume-modes.js';
-import { nameOf, onlyLeftovers } from '../../machines/volume-requests.js';
-import type { VolumeContext, VolumeKey } from '../../machines/volume-types.js';
+import { volumeAddress } from '../../machines/kit/addresses.js';
+import type { CallFailure, Capability, Segments } from '../../machines/kit/csi-types.js';
+import { isSameData } from '../../machines/kit/same-data.js';
+import { isOfModes } from '../../machines/volume/modes.js';
+import { nameOf, onlyLeftovers } from '../../machines/volume/requests.js';
+import type { VolumeContext, VolumeKey } from '../../machines/volume/types.js';
 import type { HomedCall } from '../calls/homes.js';
 import { StagecraftError } from '../errors.js';
 import { capabilitySchema, checked, definedCapability } from '../requests/fields.js';

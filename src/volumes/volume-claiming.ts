@@ -1,9 +1,9 @@
 /** Claims volumes for allocs. The surface: volume-manager.ts */
 import { z } from 'zod';
-import type { Capability } from '../../machines/csi-types.js';
-import { isSameClaim } from '../../machines/volume-claims.js';
-import { nameOf } from '../../machines/volume-requests.js';
-import type { Claim, VolumeContext, VolumeKey } from '../../machines/volume-types.js';
+import type { Capability } from '../../machines/kit/csi-types.js';
+import { isSameClaim } from '../../machines/volume/claims.js';
+import { nameOf } from '../../machines/volume/requests.js';
+import type { Claim, VolumeContext, VolumeKey } from '../../machines/volume/types.js';
 import { asData } from '../engine/data.js';
 import { StagecraftError } from '../errors.js';
 import { nameSchema, nodeIdSchema } from '../host/names.js';

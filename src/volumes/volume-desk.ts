@@ -3,8 +3,8 @@
  * all, and ends all waiting. What is asked of volumes, and what is waited for, say those who have it.
  */
 import type { StateValue } from 'xstate';
-import { nameOf } from '../../machines/volume-requests.js';
-import type { VolumeContext, VolumeKey, VolumeRequest } from '../../machines/volume-types.js';
+import { nameOf } from '../../machines/volume/requests.js';
+import type { VolumeContext, VolumeKey, VolumeRequest } from '../../machines/volume/types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
 import { StagecraftError } from '../errors.js';

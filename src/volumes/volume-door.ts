@@ -4,8 +4,8 @@
  * also where it seems to be so already: what undoes it may be on its way to the store, and another runtime may lead, which
  * only a commit can tell.
  */
-import { refusalOf } from '../../machines/volume-requests.js';
-import type { VolumeContext, VolumeKey, VolumeRequest } from '../../machines/volume-types.js';
+import { refusalOf } from '../../machines/volume/requests.js';
+import type { VolumeContext, VolumeKey, VolumeRequest } from '../../machines/volume/types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import { StagecraftError } from '../errors.js';
 import { addressOf } from './volume-checks.js';

@@ -1,5 +1,5 @@
 /** What is broadcast of volumes, as followers get it. */
-import type { VolumeChanged } from '../../machines/volume-types.js';
+import type { VolumeChanged } from '../../machines/volume/types.js';
 import type { FollowedRow } from '../engine/event-ids.js';
 import { eventOf } from '../engine/topics.js';
 

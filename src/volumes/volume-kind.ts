@@ -1,7 +1,6 @@
 /** The volume machine, bound to the calls that it asks for: which gate stands before each, and what it is made with. */
-import { addressParts } from '../../machines/addresses.js';
-import type { CallFailure } from '../../machines/csi-types.js';
-import { volumeMachine } from '../../machines/volume.js';
+import { addressParts } from '../../machines/kit/addresses.js';
+import type { CallFailure } from '../../machines/kit/csi-types.js';
 import type {
   CreateCall,
   ExpandAnswer,
@@ -11,8 +10,9 @@ import type {
   PublishCall,
   UnpublishCall,
   VolumeCall,
-} from '../../machines/volume-calls.js';
-import type { CreateAnswer, VolumeInput, VolumeSpec } from '../../machines/volume-types.js';
+} from '../../machines/volume/calls.js';
+import type { CreateAnswer, VolumeInput, VolumeSpec } from '../../machines/volume/types.js';
+import { volumeMachine } from '../../machines/volume/volume.js';
 import { givenUpAfterMs } from '../calls/call-bounds.js';
 import { modeRefusal } from '../calls/newer-modes.js';
 import type { PluginSight } from '../calls/plugin-access.js';

@@ -1,7 +1,7 @@
 /** Volumes by pages: filtered, in the order of their keys, whatever changes meanwhile. */
 import { z } from 'zod';
-import { volumesPrefix } from '../../machines/addresses.js';
-import type { VolumeContext } from '../../machines/volume-types.js';
+import { volumesPrefix } from '../../machines/kit/addresses.js';
+import type { VolumeContext } from '../../machines/volume/types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import { nameSchema, nodeIdSchema, textSchema } from '../host/names.js';
 import { type Page, pageOf, pageShape } from '../requests/actor-pages.js';

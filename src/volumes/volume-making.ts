@@ -1,8 +1,8 @@
 /** How a volume comes to be, and how it goes. The surface: volume-manager.ts */
 import { z } from 'zod';
-import { nameOf } from '../../machines/volume-requests.js';
-import type { VolumeKey } from '../../machines/volume-types.js';
-import { failureOf } from '../../machines/volume-work.js';
+import { nameOf } from '../../machines/volume/requests.js';
+import type { VolumeKey } from '../../machines/volume/types.js';
+import { failureOf } from '../../machines/volume/work.js';
 import type { Homes } from '../calls/homes.js';
 import { checkSecretRefs, refuseWithoutSecrets, type SecretsProvider } from '../calls/secrets.js';
 import type { ActorDoor } from '../engine/actor-door.js';

@@ -1,10 +1,10 @@
 /**
  * `runtime.volumes`: what callers ask of volumes, checked before anything is stored, committed, then worked on. Reads what
- * is committed; every change goes through the mailbox of the volume concerned (machines/volume.ts). How each is done:
+ * is committed; every change goes through the mailbox of the volume concerned (machines/volume/volume.ts). How each is done:
  * volume-making.ts, volume-publishing.ts, volume-claiming.ts, volume-changing.ts
  */
 import { z } from 'zod';
-import type { Availability, Claim, HoldReleased, NodeExpanded, VolumeContext } from '../../machines/volume-types.js';
+import type { Availability, Claim, HoldReleased, NodeExpanded, VolumeContext } from '../../machines/volume/types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
 import { type FollowOptions, followAs } from '../engine/event-ids.js';

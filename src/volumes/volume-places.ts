@@ -1,5 +1,5 @@
 /** Brings a volume to a node only where the node can have it. */
-import type { VolumeContext } from '../../machines/volume-types.js';
+import type { VolumeContext } from '../../machines/volume/types.js';
 import { messageOf } from '../errors.js';
 import type { NodeAdmission } from './node-admission.js';
 import type { NodeTarget } from './node-port.js';

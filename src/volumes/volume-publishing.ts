@@ -1,9 +1,9 @@
 /** Brings volumes to nodes and takes them away again, for who asks for just that. The surface: volume-manager.ts */
 import { z } from 'zod';
-import type { Capability } from '../../machines/csi-types.js';
-import { holdersOf, isKeptByHolds, wishOf } from '../../machines/volume-modes.js';
-import { nameOf } from '../../machines/volume-requests.js';
-import type { PublishRequest, VolumeContext, VolumeKey } from '../../machines/volume-types.js';
+import type { Capability } from '../../machines/kit/csi-types.js';
+import { holdersOf, isKeptByHolds, wishOf } from '../../machines/volume/modes.js';
+import { nameOf } from '../../machines/volume/requests.js';
+import type { PublishRequest, VolumeContext, VolumeKey } from '../../machines/volume/types.js';
 import { refuseWithoutSecrets, type SecretsProvider } from '../calls/secrets.js';
 import { StagecraftError } from '../errors.js';
 import { nodeIdSchema } from '../host/names.js';

@@ -1,9 +1,9 @@
 /** A volume as callers see it, made of what is committed. */
 import type { StateValue } from 'xstate';
-import type { Bytes, CallFailure, Capability, CapacityRange, Tries } from '../../machines/csi-types.js';
-import type { Failure } from '../../machines/host.js';
-import { describeClaim } from '../../machines/volume-claims.js';
-import { holdersOf } from '../../machines/volume-modes.js';
+import type { Bytes, CallFailure, Capability, CapacityRange, Tries } from '../../machines/kit/csi-types.js';
+import type { Failure } from '../../machines/kit/host.js';
+import { describeClaim } from '../../machines/volume/claims.js';
+import { holdersOf } from '../../machines/volume/modes.js';
 import type {
   Availability,
   Claim,
@@ -15,8 +15,8 @@ import type {
   VolumeKey,
   VolumeSource,
   VolumeState,
-} from '../../machines/volume-types.js';
-import { blockersOf, failureOf } from '../../machines/volume-work.js';
+} from '../../machines/volume/types.js';
+import { blockersOf, failureOf } from '../../machines/volume/work.js';
 import { asData } from '../engine/data.js';
 import { stateName } from '../requests/state-name.js';
 

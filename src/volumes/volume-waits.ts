@@ -1,8 +1,8 @@
 /** Callers of `runtime.volumes` who wait for what they asked for: woken by the commits of the volume concerned. */
 import type { StateValue } from 'xstate';
-import { volumesPrefix } from '../../machines/addresses.js';
-import { nameOf } from '../../machines/volume-requests.js';
-import type { VolumeContext, VolumeKey } from '../../machines/volume-types.js';
+import { volumesPrefix } from '../../machines/kit/addresses.js';
+import { nameOf } from '../../machines/volume/requests.js';
+import type { VolumeContext, VolumeKey } from '../../machines/volume/types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
 import type { StagecraftError } from '../errors.js';

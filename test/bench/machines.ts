@@ -1,6 +1,6 @@
 /** The machines that the engine is measured with. */
 import { assign, setup } from 'xstate';
-import { type Stamped, unboundLoop } from '../../dist/machines/host.js';
+import { type Stamped, unboundLoop } from '../../dist/machines/kit/host.js';
 
 /** Two states, a guard and an assignment: the least that a machine does. */
 export const plain = setup({

@@ -1,6 +1,6 @@
 /** The node side on a real socket: what the house asks for as the plugin gets it, and the plugin's answers in words of the house. */
 import { expect } from 'chai';
-import type { Capability } from '../../machines/csi-types.js';
+import type { Capability } from '../../machines/kit/csi-types.js';
 import type { CallBounds } from '../../src/calls/call-bounds.js';
 import { messages, type Rpcs, rpcs } from '../../src/csi/generated/plain.js';
 import { csiNode } from '../../src/csi/node.js';

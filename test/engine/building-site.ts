@@ -3,7 +3,7 @@
  * world, a clerk files each and tells the planner. Messages, effects, retries, timers, broadcasts and answers, all at once.
  */
 import { assign, emit, setup } from 'xstate';
-import { hostActions, type Stamped, unbound } from '../../machines/host.js';
+import { hostActions, type Stamped, unbound } from '../../machines/kit/host.js';
 import type { ActorKind, Effect } from '../../src/engine/effects.js';
 
 export const plannerAddress = 'planner/p';

@@ -1,7 +1,7 @@
 /** The actor that most tests speak to: it notes, tells others, broadcasts, answers, and breaks when it is asked to. */
 import { type AnyEventObject, assign, emit, setup } from 'xstate';
-import type { ErrorCode } from '../../machines/error-table.js';
-import { hostActions, type MessageParams, type Stamped } from '../../machines/host.js';
+import type { ErrorCode } from '../../machines/kit/error-table.js';
+import { hostActions, type MessageParams, type Stamped } from '../../machines/kit/host.js';
 import type { ActorKind } from '../../src/engine/effects.js';
 
 export interface DeskContext {

@@ -1,7 +1,7 @@
 /** Effects: at least once, their results at most once, cancelled with their state, and never the end of us. */
 import { expect } from 'chai';
 import { assign, setup } from 'xstate';
-import { type Stamped, unbound, unboundLoop } from '../../machines/host.js';
+import { type Stamped, unbound, unboundLoop } from '../../machines/kit/host.js';
 import type { ActorKind, EffectCall } from '../../src/engine/effects.js';
 import { historyOf, Lab, type Life } from './lab.js';
 import { type ManualEffect, manualEffect } from './manual-effect.js';

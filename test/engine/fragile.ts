@@ -3,7 +3,7 @@
  * listens. It also breaks at what it can't bear to hear, and at a loop that throws.
  */
 import { type AnyEventObject, assign, setup } from 'xstate';
-import { type Failure, failureIn, hostActions, type Stamped, unbound, unboundLoop } from '../../machines/host.js';
+import { type Failure, failureIn, hostActions, type Stamped, unbound, unboundLoop } from '../../machines/kit/host.js';
 import type { ActorKind, Effect } from '../../src/engine/effects.js';
 
 export interface FragileContext {

@@ -14,7 +14,7 @@ import {
   setup,
   spawnChild,
 } from 'xstate';
-import { hostActions, unbound } from '../../machines/host.js';
+import { hostActions, unbound } from '../../machines/kit/host.js';
 import { HostedMachine, type Step } from '../../src/engine/hosted-machine.js';
 import './quiet-xstate.js';
 

@@ -1,7 +1,7 @@
 /** Ownership: one runtime at a time, refused by name; who lost the lease does nothing more. */
 import { expect } from 'chai';
 import { setup } from 'xstate';
-import { unbound } from '../../machines/host.js';
+import { unbound } from '../../machines/kit/host.js';
 import { pause } from '../../src/engine/clock.js';
 import type { Engine } from '../../src/engine/engine.js';
 import { LeaseKeeper } from '../../src/engine/lease-keeper.js';

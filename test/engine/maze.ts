@@ -1,6 +1,6 @@
 /** A machine with everything that is hard to store: parallel regions, shallow and deep history, always, after, invokes. */
 import { assign, createMachine, emit, setup } from 'xstate';
-import { hostActions, type Stamped, unbound } from '../../machines/host.js';
+import { hostActions, type Stamped, unbound } from '../../machines/kit/host.js';
 
 interface MazeContext {
   /** What happened, in order: shows which of two regions went first. */

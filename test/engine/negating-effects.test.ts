@@ -1,7 +1,7 @@
 /** An effect that undoes another: it is not clear until no call that nobody waits for can still be under way. */
 import { expect } from 'chai';
 import { setup } from 'xstate';
-import { type Stamped, unbound, unboundLoop } from '../../machines/host.js';
+import { type Stamped, unbound, unboundLoop } from '../../machines/kit/host.js';
 import { pause } from '../../src/engine/clock.js';
 import type { ActorKind, Effect, EffectCall } from '../../src/engine/effects.js';
 import { Lab, type Life } from './lab.js';

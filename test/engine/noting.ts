@@ -10,7 +10,7 @@ import {
   setup,
   stateIn,
 } from 'xstate';
-import { hostActions, unbound } from '../../machines/host.js';
+import { hostActions, unbound } from '../../machines/kit/host.js';
 import { Rivals } from './rivals.js';
 
 export interface Noted {

@@ -1,7 +1,6 @@
 /** What each machine of the house may be told, made up: plausible, so that it goes everywhere, and drawn by chance. */
 import type { AnyStateMachine } from 'xstate';
-import type { AllocEvent } from '../../machines/alloc-types.js';
-import type { Awaiting, CallFailure, CallOutcome, Capability } from '../../machines/csi-types.js';
+import type { AllocEvent } from '../../machines/alloc/types.js';
 import {
   allocMachine,
   groupSnapshotMachine,
@@ -14,14 +13,15 @@ import {
   volumeMachine,
   volumeSnapshotMachine,
 } from '../../machines/index.js';
-import type { MountEvent } from '../../machines/mount-types.js';
+import type { Awaiting, CallFailure, CallOutcome, Capability } from '../../machines/kit/csi-types.js';
+import type { MountEvent } from '../../machines/mount/types.js';
 import type { NodeEvent } from '../../machines/node.js';
 import type { Fingerprint, PluginEvent, PluginInfo } from '../../machines/plugin.js';
 import type { PluginsEvent } from '../../machines/plugins.js';
 import type { RegistryEvent } from '../../machines/registry.js';
+import type { SnapshotMachineEvent } from '../../machines/snapshot/types.js';
 import type { TaskEvent, TaskSpec } from '../../machines/task-types.js';
-import type { SnapshotMachineEvent } from '../../machines/volume-snapshot-types.js';
-import type { PublishWish, VolumeMachineEvent, VolumeSpec } from '../../machines/volume-types.js';
+import type { PublishWish, VolumeMachineEvent, VolumeSpec } from '../../machines/volume/types.js';
 
 export interface Die {
   /** One of these. */

@@ -1,7 +1,7 @@
 /** An effect that undoes calls whose recipient has ended: those calls are over, however much time they had. */
 import { expect } from 'chai';
 import { setup } from 'xstate';
-import { type Stamped, unbound } from '../../machines/host.js';
+import { type Stamped, unbound } from '../../machines/kit/host.js';
 import type { ActorKind, Effect } from '../../src/engine/effects.js';
 import { Lab, type Life } from './lab.js';
 import { type ManualEffect, manualEffect } from './manual-effect.js';

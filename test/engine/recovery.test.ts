@@ -1,8 +1,8 @@
 /** Effects that a runtime left behind: the next one takes them up as further attempts, later each time, not all at once. */
 import { expect } from 'chai';
 import { createMachine, setup } from 'xstate';
-import { defaultBackoff } from '../../machines/backoff.js';
-import { type Stamped, unbound } from '../../machines/host.js';
+import { defaultBackoff } from '../../machines/kit/backoff.js';
+import { type Stamped, unbound } from '../../machines/kit/host.js';
 import type { ActorKind } from '../../src/engine/effects.js';
 import type { LiveEffect } from '../../src/engine/envelope.js';
 import { seededRandom } from '../../src/testing/index.js';

@@ -1,6 +1,6 @@
 /** A machine in three versions, and the migrations between them: a note becomes a list, states come, go and change. */
 import { type AnyStateMachine, assign, raise, setup } from 'xstate';
-import { hostActions, unbound } from '../../machines/host.js';
+import { hostActions, unbound } from '../../machines/kit/host.js';
 import type { ActorKind, Effect, Migration } from '../../src/engine/effects.js';
 import type { PersistedSnapshot } from '../../src/engine/hosted-machine.js';
 

@@ -13,9 +13,9 @@ import {
   createMachine,
   StateMachine,
 } from 'xstate';
+import type { Asked } from '../../machines/kit/plan-deeds.js';
+import { PlannedMachine, type PlannedStep } from '../../machines/kit/planned-machine.js';
 import { invokesOf } from '../../src/engine/invokes.js';
-import type { Asked } from '../../src/engine/plan-deeds.js';
-import { PlannedMachine, type PlannedStep } from '../../src/engine/planned-machine.js';
 import './quiet-xstate.js';
 
 /** How a step was taken, and whether it ended in a throw. */

@@ -1,7 +1,7 @@
 /** Timers: due at moments, not after waits; each fires once, and none of a state that was left. */
 import { expect } from 'chai';
 import { assign, raise, setup } from 'xstate';
-import { hostActions, type Stamped } from '../../machines/host.js';
+import { hostActions, type Stamped } from '../../machines/kit/host.js';
 import type { ActorKind } from '../../src/engine/effects.js';
 import { historyOf, journalOf, Lab, type Life } from './lab.js';
 import { napMs, workerKind } from './worker.js';

@@ -1,6 +1,6 @@
 /** An actor with effects and timers: it works on a job, listens in a loop, naps, and can be called away from each. */
 import { type AnyEventObject, assign, setup } from 'xstate';
-import { type Failure, failureIn, hostActions, type Stamped, unbound, unboundLoop } from '../../machines/host.js';
+import { type Failure, failureIn, hostActions, type Stamped, unbound, unboundLoop } from '../../machines/kit/host.js';
 import type { ActorKind, Effect } from '../../src/engine/effects.js';
 
 type Result = string | number | Failure | null;

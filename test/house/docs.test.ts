@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { errorTable } from '../../machines/error-table.js';
+import { errorTable } from '../../machines/kit/error-table.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -49,6 +49,9 @@ describe('import direction', () => {
   const violations: Case[] = [
     ['machines', '../src/errors.js'],
     ['machines', 'node:fs'],
+    ['machines/volume', '../../src/errors.js'],
+    ['machines/volume', '../snapshot/types.js'],
+    ['machines/kit', '../volume/types.js'],
     ['src/engine', '../stores/memory.js'],
     ['src/engine', '../registry/dispenser.js'],
     ['src/stores', '../engine/engine.js'],
@@ -76,7 +79,10 @@ describe('import direction', () => {
   ];
   const allowed: Case[] = [
     ['machines', './plugin.js'],
-    ['src/engine', '../../machines/host.js'],
+    ['machines', './kit/host.js'],
+    ['machines/mount', '../volume/types.js'],
+    ['machines/volume', '../kit/host.js'],
+    ['src/engine', '../../machines/kit/host.js'],
     ['src/stores', '../engine/store.js'],
     ['src/csi', '../registry/dispenser.js'],
     ['src/registry', '../engine/engine.js'],

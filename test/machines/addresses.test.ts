@@ -8,7 +8,7 @@ import {
   pluginsAddress,
   registryAddress,
   taskAddress,
-} from '../../machines/addresses.js';
+} from '../../machines/kit/addresses.js';
 
 /** Any text that is whole: no half of a surrogate pair. */
 const text = fc.string({ unit: 'binary' });

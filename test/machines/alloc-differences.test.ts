@@ -1,7 +1,7 @@
 /** How what an alloc is asked for differs from what it has, in words. */
 import { expect } from 'chai';
-import { differencesOf } from '../../machines/alloc-differences.js';
-import type { AllocVolume } from '../../machines/alloc-types.js';
+import { differencesOf } from '../../machines/alloc/differences.js';
+import type { AllocVolume } from '../../machines/alloc/types.js';
 
 const volume = (name: string, more: Partial<AllocVolume> = {}): AllocVolume => ({
   ...{ name, volume: { namespace: 'default', id: name }, mode: 'write', readOnly: false, taskPath: `/${name}` },

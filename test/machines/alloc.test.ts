@@ -1,10 +1,10 @@
 /** The alloc machine under plain XState: what is done for it ends as the test says. */
 import { expect } from 'chai';
 import { createActor, fromPromise, SimulatedClock } from 'xstate';
-import { type AllocWork, allocMachine } from '../../machines/alloc.js';
-import type { AllocChanged, AllocMount, AllocVolume } from '../../machines/alloc-types.js';
-import type { CallOutcome } from '../../machines/csi-types.js';
-import type { ErrorCode } from '../../machines/error-table.js';
+import { type AllocWork, allocMachine } from '../../machines/alloc/alloc.js';
+import type { AllocChanged, AllocMount, AllocVolume } from '../../machines/alloc/types.js';
+import type { CallOutcome } from '../../machines/kit/csi-types.js';
+import type { ErrorCode } from '../../machines/kit/error-table.js';
 import { Runs, stamped } from './stamped.js';
 
 const volumes: AllocVolume[] = [

@@ -1,7 +1,7 @@
 /** The delay before a repeat: design.md, Time limits, retries, backoff. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type BackoffPolicy, defaultBackoff, jittered } from '../../machines/backoff.js';
+import { type BackoffPolicy, defaultBackoff, jittered } from '../../machines/kit/backoff.js';
 
 const policy = fc.record({
   initialMs: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),

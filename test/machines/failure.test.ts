@@ -1,6 +1,6 @@
 /** The codes of failures: only those of the error table; what other code threw is kept beside them. */
 import { expect } from 'chai';
-import { failureIn } from '../../machines/host.js';
+import { failureIn } from '../../machines/kit/host.js';
 import { failureOf } from '../../src/calls/plugin-calls.js';
 import { StagecraftError } from '../../src/errors.js';
 

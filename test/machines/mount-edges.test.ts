@@ -1,7 +1,7 @@
 /** The mount machine where things come together: calls in flight, volumes made anew, what others have meanwhile. */
 import { expect } from 'chai';
-import { nodeExpandCallOf, nodePublishCallOf, stageCallOf, unstageCallOf } from '../../machines/mount-calls.js';
-import type { MountEvent } from '../../machines/mount-types.js';
+import { nodeExpandCallOf, nodePublishCallOf, stageCallOf, unstageCallOf } from '../../machines/mount/calls.js';
+import type { MountEvent } from '../../machines/mount/types.js';
 import {
   failed,
   found,

@@ -5,11 +5,11 @@
  */
 import { expect } from 'chai';
 import { createActor, fromPromise, SimulatedClock, type Snapshot } from 'xstate';
-import type { AnswerClass, CallOutcome } from '../../machines/csi-types.js';
-import { mountMachine } from '../../machines/mount.js';
-import type { NodePublishAnswer, NodeUnpublishAnswer, StageAnswer } from '../../machines/mount-calls.js';
-import type { MountSight, Staging, StagingSight } from '../../machines/mount-types.js';
-import { mayBeKnown } from '../../machines/mount-work.js';
+import type { AnswerClass, CallOutcome } from '../../machines/kit/csi-types.js';
+import type { NodePublishAnswer, NodeUnpublishAnswer, StageAnswer } from '../../machines/mount/calls.js';
+import { mountMachine } from '../../machines/mount/mount.js';
+import type { MountSight, Staging, StagingSight } from '../../machines/mount/types.js';
+import { mayBeKnown } from '../../machines/mount/work.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { stamped } from './stamped.js';
 

@@ -1,7 +1,6 @@
 /** What the tests of the mount machine share: it runs under plain XState, and its calls end as the test says. */
 import { type ActorRefFrom, createActor, fromPromise, SimulatedClock } from 'xstate';
-import type { CallFailure, CallOutcome } from '../../machines/csi-types.js';
-import { mountMachine } from '../../machines/mount.js';
+import type { CallFailure, CallOutcome } from '../../machines/kit/csi-types.js';
 import type {
   MountCall,
   NodeExpandAnswer,
@@ -12,8 +11,9 @@ import type {
   StageAnswer,
   StageCall,
   TargetCall,
-} from '../../machines/mount-calls.js';
-import type { MountChanged, MountedVolume } from '../../machines/mount-types.js';
+} from '../../machines/mount/calls.js';
+import { mountMachine } from '../../machines/mount/mount.js';
+import type { MountChanged, MountedVolume } from '../../machines/mount/types.js';
 import { stamped } from './stamped.js';
 
 export const many = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;

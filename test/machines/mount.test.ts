@@ -1,8 +1,8 @@
 /** The mount machine: one volume on a node, its users, and the calls that they need. At its edges: mount-edges.test.ts */
 import { expect } from 'chai';
-import type { CallOutcome } from '../../machines/csi-types.js';
-import type { StageAnswer } from '../../machines/mount-calls.js';
-import { mountRefusalOf } from '../../machines/mount-requests.js';
+import type { CallOutcome } from '../../machines/kit/csi-types.js';
+import type { StageAnswer } from '../../machines/mount/calls.js';
+import { mountRefusalOf } from '../../machines/mount/requests.js';
 import { failed, leave, many, published, Scene, single, staged, unpublished, unstaged, use } from './mount-scene.js';
 
 describe('the mount machine', () => {

@@ -1,7 +1,7 @@
 /** The machine of one node, under plain XState; its effects end when the test says so. */
 import { expect } from 'chai';
 import { type Actor, createActor, fromPromise } from 'xstate';
-import type { AnswerParams } from '../../machines/host.js';
+import type { AnswerParams } from '../../machines/kit/host.js';
 import { type NodeChanged, type NodeEvent, type NodePlugin, nodeMachine } from '../../machines/node.js';
 import { anyStamp, Runs } from './stamped.js';
 

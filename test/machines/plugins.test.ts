@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type Actor, createActor } from 'xstate';
-import { pluginAddress } from '../../machines/addresses.js';
-import type { MessageParams } from '../../machines/host.js';
+import { pluginAddress } from '../../machines/kit/addresses.js';
+import type { MessageParams } from '../../machines/kit/host.js';
+import { isSameData } from '../../machines/kit/same-data.js';
 import type { PluginInfo } from '../../machines/plugin.js';
 import { pluginsMachine, type RegistrationChanged } from '../../machines/plugins.js';
-import { isSameData } from '../../machines/same-data.js';
 import { anyStamp } from './stamped.js';
 
 const node = 'worker-1';

@@ -1,6 +1,6 @@
 /** What the tests of the machines share: XState's own `createActor`, with the stamps that a host gives each event. */
 import type { ActorLogic, AnyActorRef, EventObject, Snapshot } from 'xstate';
-import type { Stamped } from '../../machines/host.js';
+import type { Stamped } from '../../machines/kit/host.js';
 
 /** The same logic; every event that it takes, results and timers too, carries what `stamp` says then. */
 export function stamped<

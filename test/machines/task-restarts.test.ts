@@ -1,6 +1,6 @@
 /** How often and how soon a task is restarted: the restart policy in the task machine, under plain XState. */
 import { expect } from 'chai';
-import { jittered } from '../../machines/backoff.js';
+import { jittered } from '../../machines/kit/backoff.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { spec, TaskScene } from './task-scene.js';
 

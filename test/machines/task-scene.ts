@@ -1,6 +1,6 @@
 /** A task machine under plain XState: its effects end as the test says, time and chance are the test's own. */
 import { createActor, fromCallback, fromPromise, SimulatedClock, waitFor } from 'xstate';
-import type { MessageParams } from '../../machines/host.js';
+import type { MessageParams } from '../../machines/kit/host.js';
 import { taskMachine } from '../../machines/task.js';
 import type {
   HealthEvent,

@@ -1,8 +1,8 @@
 /** Which piece of work a volume takes up next. */
 import { expect } from 'chai';
-import { nobody } from '../../machines/volume-changes.js';
-import type { Publication, VolumeContext } from '../../machines/volume-types.js';
-import { nextWork } from '../../machines/volume-work.js';
+import { nobody } from '../../machines/volume/changes.js';
+import type { Publication, VolumeContext } from '../../machines/volume/types.js';
+import { nextWork } from '../../machines/volume/work.js';
 
 const failure = { code: 'CSI_ERROR' as const, message: 'not now', final: false };
 

@@ -1,9 +1,9 @@
 /** What is done for an alloc, over mounts and a claim client that are what the test says: its claims, lost at any moment. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { AllocWork } from '../../machines/alloc.js';
-import type { AllocVolume } from '../../machines/alloc-types.js';
-import type { CallOutcome } from '../../machines/csi-types.js';
+import type { AllocWork } from '../../machines/alloc/alloc.js';
+import type { AllocVolume } from '../../machines/alloc/types.js';
+import type { CallOutcome } from '../../machines/kit/csi-types.js';
 import type { EffectCall } from '../../src/engine/effects.js';
 import { StagecraftError } from '../../src/errors.js';
 import { AllocWorker, type AllocWorkOptions } from '../../src/mounts/alloc-work.js';

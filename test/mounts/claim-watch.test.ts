@@ -1,7 +1,7 @@
 /** The watch of claims on simulated time: who is asked about when, and what becomes of the answers. */
 import { expect } from 'chai';
-import { allocAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
-import type { AllocContext } from '../../machines/alloc-types.js';
+import type { AllocContext } from '../../machines/alloc/types.js';
+import { allocAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import type { ActorView } from '../../src/engine/engine.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { StagecraftError } from '../../src/errors.js';

@@ -1,7 +1,7 @@
 /** Reports that a node let go of a volume, held against what is mounted there. */
 import { expect } from 'chai';
-import { mountAddress } from '../../machines/addresses.js';
-import type { MountUser } from '../../machines/mount-types.js';
+import { mountAddress } from '../../machines/kit/addresses.js';
+import type { MountUser } from '../../machines/mount/types.js';
 import { bootId } from '../../src/host/boot-id.js';
 import { UnstagedWitness } from '../../src/volumes/unstaged-witness.js';
 import { refusalOf } from '../refusal.js';

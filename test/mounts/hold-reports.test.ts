@@ -1,8 +1,8 @@
 /** Questions and reports of this node about holds, on simulated time: no answer, lost answers, holds that are gone. */
 import { expect } from 'chai';
-import { mountAddress, nodeOwnedPrefix } from '../../machines/addresses.js';
-import type { MountContext, MountUser } from '../../machines/mount-types.js';
-import type { Hold } from '../../machines/volume-types.js';
+import { mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+import type { MountContext, MountUser } from '../../machines/mount/types.js';
+import type { Hold } from '../../machines/volume/types.js';
 import type { CommitNotice } from '../../src/engine/actor-site.js';
 import type { Engine } from '../../src/engine/engine.js';
 import { silentLogger } from '../../src/engine/logger.js';

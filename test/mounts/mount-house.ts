@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Capability } from '../../machines/csi-types.js';
+import type { Capability } from '../../machines/kit/csi-types.js';
 import type { CsiHandlers } from '../../src/csi/server.js';
 import { parseMountInfo } from '../../src/host/mount-table.js';
 import type { AllocStatus } from '../../src/mounts/alloc-view.js';

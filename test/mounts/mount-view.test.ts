@@ -1,7 +1,7 @@
 /** A mount as callers see it. */
 import { expect } from 'chai';
-import { noMount } from '../../machines/mount-changes.js';
-import type { MountContext, MountUser, Staging } from '../../machines/mount-types.js';
+import { noMount } from '../../machines/mount/changes.js';
+import type { MountContext, MountUser, Staging } from '../../machines/mount/types.js';
 import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';
 import { type MountStatus, mountStatusOf } from '../../src/mounts/mount-view.js';
 import { mountPaths } from '../../src/mounts/paths.js';

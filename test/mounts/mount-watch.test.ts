@@ -2,8 +2,8 @@
 import { dirname } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { noMount } from '../../machines/mount-changes.js';
-import type { MountContext, MountEvent, MountUser, Staging } from '../../machines/mount-types.js';
+import { noMount } from '../../machines/mount/changes.js';
+import type { MountContext, MountEvent, MountUser, Staging } from '../../machines/mount/types.js';
 import { type Logger, silentLogger } from '../../src/engine/logger.js';
 import { TroubleLog } from '../../src/engine/trouble-log.js';
 import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';

@@ -1,7 +1,7 @@
 /** Strays beside mounts that come and go as the kernel's table is read. */
 import { expect } from 'chai';
-import { mountAddress } from '../../machines/addresses.js';
-import { noMount } from '../../machines/mount-changes.js';
+import { mountAddress } from '../../machines/kit/addresses.js';
+import { noMount } from '../../machines/mount/changes.js';
 import type { ActorView } from '../../src/engine/engine.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';

@@ -1,8 +1,8 @@
 /** Stats of volumes, by themselves: their plugins answer when the test says so. */
 import { expect } from 'chai';
-import { mountAddress } from '../../machines/addresses.js';
-import { noMount } from '../../machines/mount-changes.js';
-import type { MountContext } from '../../machines/mount-types.js';
+import { mountAddress } from '../../machines/kit/addresses.js';
+import { noMount } from '../../machines/mount/changes.js';
+import type { MountContext } from '../../machines/mount/types.js';
 import { PluginAccess } from '../../src/calls/plugin-access.js';
 import { lockKey, nodeCallsOf, VolumeLocks } from '../../src/calls/volume-locks.js';
 import { silentLogger } from '../../src/engine/logger.js';

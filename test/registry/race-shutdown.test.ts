@@ -4,7 +4,7 @@
  * a few turns or all that is under way, as the seed has it. Turn by turn, two at a time: shutdown.test.ts
  */
 import { expect } from 'chai';
-import { pluginAddress } from '../../machines/addresses.js';
+import { pluginAddress } from '../../machines/kit/addresses.js';
 import type { Fingerprint } from '../../machines/plugin.js';
 import type { Random } from '../../src/engine/random.js';
 import type { PluginEvent } from '../../src/registry/plugin-events.js';

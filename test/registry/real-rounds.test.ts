@@ -1,6 +1,6 @@
 /** What instances of real drivers are asked, over real sockets, and what is made of each answer. */
 import { expect } from 'chai';
-import { pluginAddress } from '../../machines/addresses.js';
+import { pluginAddress } from '../../machines/kit/addresses.js';
 import { openChannels } from '../../src/csi/channel.js';
 import type { FaultyServer, Step } from '../../src/testing/index.js';
 import { until } from '../until.js';

@@ -1,6 +1,6 @@
 /** Registering, deregistering, listing and dispensing plugins of a kind that the registry has never heard of. */
 import { expect } from 'chai';
-import { pluginAddress } from '../../machines/addresses.js';
+import { pluginAddress } from '../../machines/kit/addresses.js';
 import type { PluginInfo } from '../../machines/plugin.js';
 import { FakeKind } from './fake-kind.js';
 import { device, gpus, House, nodeId, nowhere, refusal } from './house.js';

@@ -3,7 +3,7 @@
  * with the text of a record: restore.test.ts
  */
 import { expect } from 'chai';
-import { pluginAddress } from '../../machines/addresses.js';
+import { pluginAddress } from '../../machines/kit/addresses.js';
 import { Cable } from './cable.js';
 import { device, gpus, House, nodeId, refusal } from './house.js';
 import { inLmdb, inRedis, type RawData } from './kept-data.js';

@@ -1,6 +1,6 @@
 /** What a restart brings back: the same on every store that keeps anything. Crashes: crash.test.ts */
 import { expect } from 'chai';
-import { pluginAddress } from '../../machines/addresses.js';
+import { pluginAddress } from '../../machines/kit/addresses.js';
 import type { PluginInfo } from '../../machines/plugin.js';
 import type { Store } from '../../src/engine/store.js';
 import { Cable } from './cable.js';

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { pluginAddress } from '../../machines/addresses.js';
+import { pluginAddress } from '../../machines/kit/addresses.js';
 import { createRuntime } from '../../src/runtime.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { refusalOf } from '../refusal.js';

@@ -1,6 +1,6 @@
 /** Nodes whose agents stand by: what they report reaches the one that leads, whatever becomes of it. */
 import { expect } from 'chai';
-import { nodeAddress } from '../../machines/addresses.js';
+import { nodeAddress } from '../../machines/kit/addresses.js';
 import type { Fingerprint } from '../../machines/plugin.js';
 import type { RuntimeOptions } from '../../src/runtime-options.js';
 import { refusalOf } from '../refusal.js';

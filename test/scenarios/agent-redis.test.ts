@@ -5,7 +5,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
-import { pluginsAddress } from '../../machines/addresses.js';
+import { pluginsAddress } from '../../machines/kit/addresses.js';
 import type { AgentReport } from '../../src/agent/api.js';
 import { askAgent } from '../../src/cli/client.js';
 import { createRuntime, type Runtime, type RuntimeOptions, StagecraftError } from '../../src/index.js';

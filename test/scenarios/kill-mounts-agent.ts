@@ -4,7 +4,7 @@
  * Its argument: MatrixAgentOptions as JSON.
  */
 
-import type { AllocMount } from '../../dist/machines/alloc-types.js';
+import type { AllocMount } from '../../dist/machines/alloc/types.js';
 import { CsiClient } from '../../dist/src/csi/client.js';
 import { csiDispensers } from '../../dist/src/csi/dispenser.js';
 import { createRuntime, type Volume, type VolumeSpec } from '../../dist/src/index.js';

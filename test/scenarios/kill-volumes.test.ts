@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { volumeAddress } from '../../machines/addresses.js';
+import { volumeAddress } from '../../machines/kit/addresses.js';
 import { createRuntime, type Runtime, type Volume } from '../../src/index.js';
 import { seededRandom } from '../../src/testing/index.js';
 import { type nodes, pick, type Victim, VolumeScene } from './kill-volumes-scene.js';

@@ -5,7 +5,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { pluginAddress, taskAddress } from '../../machines/addresses.js';
+import { pluginAddress, taskAddress } from '../../machines/kit/addresses.js';
 import type { Store } from '../../src/engine/store.js';
 import { createRuntime, type PluginEvent, type Runtime, type TaskUpdate } from '../../src/index.js';
 import { pluginsTopic } from '../../src/registry/plugin-events.js';

@@ -3,7 +3,7 @@
  * till, ticks and works. Each note answers with how many there are, so that one that counts twice is seen.
  */
 import { type AnyEventObject, assign, emit, setup } from 'xstate';
-import { hostActions, type Stamped, unbound } from '../../machines/host.js';
+import { hostActions, type Stamped, unbound } from '../../machines/kit/host.js';
 import type { ActorKind, Effect } from '../../src/engine/effects.js';
 
 export interface ClerkContext {

@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { pluginsAddress } from '../../machines/addresses.js';
+import { pluginsAddress } from '../../machines/kit/addresses.js';
 import { StagecraftError } from '../../src/errors.js';
 import type { PluginEvent } from '../../src/registry/plugin-events.js';
 import type { Plugins } from '../../src/runtime.js';

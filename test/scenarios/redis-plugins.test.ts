@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
-import { pluginAddress, pluginsAddress, registryAddress, taskAddress } from '../../machines/addresses.js';
+import { pluginAddress, pluginsAddress, registryAddress, taskAddress } from '../../machines/kit/addresses.js';
 import { pluginsTopic } from '../../src/registry/plugin-events.js';
 import { redisStore } from '../../src/stores/redis.js';
 import { RedisKeys } from '../../src/stores/redis-keys.js';

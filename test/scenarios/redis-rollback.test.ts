@@ -5,7 +5,7 @@
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { pluginsAddress } from '../../machines/addresses.js';
+import { pluginsAddress } from '../../machines/kit/addresses.js';
 import { redisStore } from '../../src/stores/redis.js';
 import type { RedisProcess } from '../redis/servers.js';
 import { device } from '../registry/house.js';

@@ -1,6 +1,6 @@
 /** What must hold of nodes: once one counts as fenced, or as back from that, every volume that was there knows. */
 import type { StateValue } from 'xstate';
-import type { VolumeContext } from '../../machines/volume-types.js';
+import type { VolumeContext } from '../../machines/volume/types.js';
 
 const fencing = ['{"down":"fencing"}', '{"gone":"releasing"}'];
 

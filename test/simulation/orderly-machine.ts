@@ -3,7 +3,7 @@
  * of a job is told by the job alone, so that only the order of jobs depends on when what happens.
  */
 import { type AnyStateMachine, assign, emit, setup } from 'xstate';
-import { hostActions, type MessageParams, type Stamped, unbound, unboundLoop } from '../../machines/host.js';
+import { hostActions, type MessageParams, type Stamped, unbound, unboundLoop } from '../../machines/kit/host.js';
 import { chance } from './dice.js';
 import type { OrderlyKind, OrderlyStep } from './system.js';
 import type { Peers } from './wild-machine.js';

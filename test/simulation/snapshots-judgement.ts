@@ -1,6 +1,6 @@
 /** What must hold of snapshots: at every commit, and at rest, beside what the plugin has. */
 import type { StateValue } from 'xstate';
-import type { SnapshotContext } from '../../machines/volume-snapshot-types.js';
+import type { SnapshotContext } from '../../machines/snapshot/types.js';
 import type { SimulatedDriver } from './volumes-driver.js';
 
 export interface SeenSnapshot {

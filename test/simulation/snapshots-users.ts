@@ -1,5 +1,5 @@
 /** Those who make and delete snapshots in a history, and remember what they were told. */
-import { groupSnapshotAddress, snapshotAddress } from '../../machines/addresses.js';
+import { groupSnapshotAddress, snapshotAddress } from '../../machines/kit/addresses.js';
 import { type SeenSnapshot, snapshotState } from './snapshots-judgement.js';
 import type { SnapshotSort, SnapshotStep } from './snapshots-plan.js';
 import type { Ledger } from './volumes-ledger.js';

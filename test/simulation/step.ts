@@ -13,7 +13,7 @@ import {
   type ExecutableActionObject,
   StateMachine,
 } from 'xstate';
-import type { AnswerParams, MessageParams } from '../../machines/host.js';
+import type { AnswerParams, MessageParams } from '../../machines/kit/host.js';
 
 export interface Asked {
   /** As text would give it back; absent where the actor is gone. */

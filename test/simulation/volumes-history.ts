@@ -1,6 +1,6 @@
 /** One history of volumes: users, nodes, a plugin and a store with their troubles, runtime after runtime; then peace. */
-import { clusterOwnedPrefixes } from '../../machines/addresses.js';
-import type { Leftover } from '../../machines/volume-types.js';
+import { clusterOwnedPrefixes } from '../../machines/kit/addresses.js';
+import type { Leftover } from '../../machines/volume/types.js';
 import type { PluginPort } from '../../src/calls/plugin-access.js';
 import type { Logger } from '../../src/engine/logger.js';
 import type { Store } from '../../src/engine/store.js';

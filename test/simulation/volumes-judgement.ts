@@ -1,8 +1,8 @@
 /** What must hold at every commit of a history of volumes, and in its end. Knows what the modes allow by itself. */
 import type { StateValue } from 'xstate';
-import type { AccessMode } from '../../machines/csi-types.js';
-import type { SnapshotContext } from '../../machines/volume-snapshot-types.js';
-import type { Leftover, Publication, VolumeContext } from '../../machines/volume-types.js';
+import type { AccessMode } from '../../machines/kit/csi-types.js';
+import type { SnapshotContext } from '../../machines/snapshot/types.js';
+import type { Leftover, Publication, VolumeContext } from '../../machines/volume/types.js';
 import { decodeEntry, decodeEnvelope } from '../../src/engine/envelope.js';
 import type { Commit } from '../../src/engine/store.js';
 import type { FakePlugin } from '../volumes/fake-plugin.js';

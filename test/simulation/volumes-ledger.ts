@@ -1,5 +1,5 @@
 /** What users of a history were told, and what they have undone since: none of it may be lost. */
-import type { VolumeContext } from '../../machines/volume-types.js';
+import type { VolumeContext } from '../../machines/volume/types.js';
 
 /** Counts what may undo something: an undoing that was begun may take effect at any time, as long as it is not over. */
 class Undoings {

@@ -1,5 +1,5 @@
 /** Secrets of a history: rotated, missing, wrong or slow. Their values are found wherever they leak to. */
-import type { SecretRef } from '../../machines/csi-types.js';
+import type { SecretRef } from '../../machines/kit/csi-types.js';
 import type { SecretsProvider } from '../../src/calls/secrets.js';
 import type { Timeline } from './timeline.js';
 

@@ -1,7 +1,7 @@
 /** Those who use volumes in a history: they ask, remember what they were told, and their nodes report. */
-import { nodeAddress, volumeAddress } from '../../machines/addresses.js';
-import type { Capability } from '../../machines/csi-types.js';
-import type { VolumeContext } from '../../machines/volume-types.js';
+import { nodeAddress, volumeAddress } from '../../machines/kit/addresses.js';
+import type { Capability } from '../../machines/kit/csi-types.js';
+import type { VolumeContext } from '../../machines/volume/types.js';
 import { StagecraftError } from '../../src/errors.js';
 import type { VolumeSpec } from '../../src/volumes/spec.js';
 import { chance } from './dice.js';

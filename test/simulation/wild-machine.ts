@@ -3,7 +3,7 @@
  * passed on counts down its hops. Its context tells everything that it was ever given, stamps included.
  */
 import { type AnyStateMachine, assign, cancel, emit, raise, setup } from 'xstate';
-import { hostActions, type Stamped, unbound, unboundLoop } from '../../machines/host.js';
+import { hostActions, type Stamped, unbound, unboundLoop } from '../../machines/kit/host.js';
 import { mixed } from './dice.js';
 import type { Deed, Move, WildKind, WildState } from './system.js';
 

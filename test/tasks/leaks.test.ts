@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { taskAddress } from '../../machines/addresses.js';
+import { taskAddress } from '../../machines/kit/addresses.js';
 import { type Clock, systemClock } from '../../src/engine/clock.js';
 import { decodeEnvelope } from '../../src/engine/envelope.js';
 import { silentLogger } from '../../src/engine/logger.js';

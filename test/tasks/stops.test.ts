@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { taskAddress } from '../../machines/addresses.js';
+import { taskAddress } from '../../machines/kit/addresses.js';
 import { createRuntime, type Runtime, type StagecraftError, type TaskOptions } from '../../src/index.js';
 import { lmdbStore } from '../../src/stores/index.js';
 import { TaskSupervisor } from '../../src/tasks/task-supervisor.js';

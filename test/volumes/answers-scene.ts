@@ -6,9 +6,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { volumeAddress } from '../../machines/addresses.js';
-import type { SnapshotContext } from '../../machines/volume-snapshot-types.js';
-import type { VolumeContext } from '../../machines/volume-types.js';
+import { volumeAddress } from '../../machines/kit/addresses.js';
+import type { SnapshotContext } from '../../machines/snapshot/types.js';
+import type { VolumeContext } from '../../machines/volume/types.js';
 import type { RpcName } from '../../src/csi/answers.js';
 import { CsiClient } from '../../src/csi/client.js';
 import { topologyKey } from '../../src/driver/identity.js';

@@ -1,6 +1,6 @@
 /** What a node reports of a volume that it has let go of: which claims are meant, and what becomes of the volume there. */
 import { expect } from 'chai';
-import type { Claim } from '../../machines/volume-types.js';
+import type { Claim } from '../../machines/volume/types.js';
 import { refusalOf } from '../refusal.js';
 import { spec, VolumeHouse } from './volume-house.js';
 

@@ -1,8 +1,8 @@
 /** What each access mode allows: who has the volume, and who may have it too. And at random: never more than that. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { AccessMode } from '../../machines/csi-types.js';
-import type { Claim } from '../../machines/volume-types.js';
+import type { AccessMode } from '../../machines/kit/csi-types.js';
+import type { Claim } from '../../machines/volume/types.js';
 import { spec, VolumeHouse } from './volume-house.js';
 
 const data = { id: 'data' };

@@ -1,6 +1,6 @@
 /** Claims: who may use a volume, from the taking to the proof that it is let go. */
 import { expect } from 'chai';
-import type { Claim } from '../../machines/volume-types.js';
+import type { Claim } from '../../machines/volume/types.js';
 import type { ClaimOptions } from '../../src/volumes/volume-manager.js';
 import { refusalOf } from '../refusal.js';
 import { gate } from './scripts.js';

@@ -1,6 +1,6 @@
 /** Claims of a node whose volumes are in the same process: each step of an alloc, again after a restart, and in vain. */
 import { expect } from 'chai';
-import type { Capability } from '../../machines/csi-types.js';
+import type { Capability } from '../../machines/kit/csi-types.js';
 import { isRetryable } from '../../src/errors.js';
 import { localClaims } from '../../src/local-claims.js';
 import { refusalOf } from '../refusal.js';

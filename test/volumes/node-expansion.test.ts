@@ -1,7 +1,7 @@
 /** The node's part of an expansion: on which nodes it is due, to which size, and what their reports change. */
 import { expect } from 'chai';
-import type { Bytes } from '../../machines/csi-types.js';
-import { nodeExpansionOf } from '../../machines/volume-node-expansion.js';
+import type { Bytes } from '../../machines/kit/csi-types.js';
+import { nodeExpansionOf } from '../../machines/volume/node-expansion.js';
 import { refusalOf } from '../refusal.js';
 import { managerOf } from './manager-of.js';
 import { gate } from './scripts.js';

@@ -1,8 +1,8 @@
 /** How the volumes concerned hear what became of a node: all of them, however often one of them or the store gives no answer. */
 import { expect } from 'chai';
-import { volumeAddress } from '../../machines/addresses.js';
-import { nobody } from '../../machines/volume-changes.js';
-import type { VolumeContext } from '../../machines/volume-types.js';
+import { volumeAddress } from '../../machines/kit/addresses.js';
+import { nobody } from '../../machines/volume/changes.js';
+import type { VolumeContext } from '../../machines/volume/types.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { TroubleLog } from '../../src/engine/trouble-log.js';
 import { StagecraftError } from '../../src/errors.js';

@@ -1,6 +1,6 @@
 /** A plugin that gives one id to several volumes or snapshots: the first has it, whatever becomes of the others. */
 import { expect } from 'chai';
-import { volumeAddress } from '../../machines/addresses.js';
+import { volumeAddress } from '../../machines/kit/addresses.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { interceptedStore } from '../engine/intercepted-store.js';
 import { refusalOf } from '../refusal.js';

@@ -1,6 +1,6 @@
 /** Rounds over many plugins and volumes: one that hangs, or that can't be told, is in nobody's way. */
 import { expect } from 'chai';
-import { nobody } from '../../machines/volume-changes.js';
+import { nobody } from '../../machines/volume/changes.js';
 import { PluginAccess, type PluginPort, type PluginSight } from '../../src/calls/plugin-access.js';
 import { csiController } from '../../src/csi/controller.js';
 import type { ActorDoor } from '../../src/engine/actor-door.js';

@@ -1,7 +1,7 @@
 /** Listing snapshots, of which there are many. */
 import { expect } from 'chai';
-import { snapshotAddress } from '../../machines/addresses.js';
-import { noSnapshot } from '../../machines/volume-snapshot-changes.js';
+import { snapshotAddress } from '../../machines/kit/addresses.js';
+import { noSnapshot } from '../../machines/snapshot/changes.js';
 import type { ActorDoor } from '../../src/engine/actor-door.js';
 import type { ActorView } from '../../src/engine/engine.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';

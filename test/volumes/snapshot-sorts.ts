@@ -1,5 +1,5 @@
 /** Snapshots of one volume and of a group, as tests on a real socket ask for them, and what there is of them then. */
-import { groupSnapshotAddress, snapshotAddress } from '../../machines/addresses.js';
+import { groupSnapshotAddress, snapshotAddress } from '../../machines/kit/addresses.js';
 import type { RpcName } from '../../src/csi/answers.js';
 import type { GroupSnapshots, Snapshots } from '../../src/runtime.js';
 import type { GroupSnapshot, Snapshot } from '../../src/volumes/snapshot-view.js';

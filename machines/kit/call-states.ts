@@ -3,9 +3,26 @@
  * states that wait for a call to the plugin. Such a machine has the guards `isRefused`, `isDone` and `isOutdated`, the
  * actions `answer`, `change` and `settle`, and the delay `untilDue`.
  */
+
+import type { BackoffPolicy } from './backoff.js';
 import type { CallFailure, CallOutcome } from './csi-types.js';
 import { type AnswerParams, failureIn, type Stamped, stampOf } from './host.js';
-import type { FailedAttempt } from './volume-outcomes.js';
+
+/** A forced deletion reports a step that has failed so often as a leftover, and goes on. */
+export const forcedAttempts = 3;
+
+/** The code where the plugin answered a creation with the id of something else: nothing at the plugin belongs to this actor. */
+export const idTaken = 'CSI_ID_TAKEN';
+
+/** One failed attempt at a call, with the policy that says when the next one is due. */
+export interface FailedAttempt extends Stamped {
+  failure: CallFailure;
+  /** No call was made. */
+  isNotBegun: boolean;
+  /** Nor was this one: it is to be asked for again, with what is known now. */
+  isAnew?: boolean;
+  retry?: BackoffPolicy;
+}
 
 interface Taken<TContext, TEvent> {
   context: TContext;

@@ -1,5 +1,5 @@
 /** A change of a volume in the making: what it will be, and what is to be told of that. Pure. */
-import type { Claim, Publication, VolumeChanged, VolumeContext } from './volume-types.js';
+import type { Claim, Publication, VolumeChanged, VolumeContext } from './types.js';
 
 type Told = VolumeChanged extends infer One ? (One extends unknown ? Omit<One, 'key' | 'uid'> : never) : never;
 

@@ -1,37 +1,15 @@
 /** What the answers of the plugin make of a volume. Pure. What each class of answer asks for: docs/csi.md */
-import { type BackoffPolicy, defaultBackoff, jittered } from './backoff.js';
-import type { Awaiting, CallFailure, Tries } from './csi-types.js';
-import type { Stamped } from './host.js';
-import type { ExpandAnswer, PublishAnswer } from './volume-calls.js';
-import { leaving, remove } from './volume-changes.js';
-import { atPlugin, type Change, type Draft, drafted, put } from './volume-draft.js';
-import { nodesWithIt } from './volume-node-expansion.js';
-import type {
-  CreateAnswer,
-  Expansion,
-  Leftover,
-  Modification,
-  Publication,
-  VolumeContext,
-  Work,
-} from './volume-types.js';
+import { defaultBackoff, jittered } from '../kit/backoff.js';
+import { type FailedAttempt, forcedAttempts, idTaken } from '../kit/call-states.js';
+import type { Awaiting, CallFailure, Tries } from '../kit/csi-types.js';
+import type { ExpandAnswer, PublishAnswer } from './calls.js';
+import { leaving, remove } from './changes.js';
+import { atPlugin, type Change, type Draft, drafted, put } from './draft.js';
+import { nodesWithIt } from './node-expansion.js';
+import type { CreateAnswer, Expansion, Leftover, Modification, Publication, VolumeContext, Work } from './types.js';
 
-/** A forced deletion takes a step that has failed so often for one that can't be confirmed. */
-export const forcedAttempts = 3;
 /** After so many attempts to find out what became of a publish that nobody wants any more, it is undone all the same. */
 const attemptsToResolve = 3;
-
-/** The code where the plugin answered with the id of something else: nothing at the plugin is this one's. */
-export const idTaken = 'CSI_ID_TAKEN';
-
-export interface FailedAttempt extends Stamped {
-  failure: CallFailure;
-  /** No call was made. */
-  isNotBegun: boolean;
-  /** Nor was this one: it is to be asked for again, with what is known now. */
-  isAnew?: boolean;
-  retry?: BackoffPolicy;
-}
 
 /** Its call was made without knowing the plugin's driver. @param change what its answer made of it */
 export const learned = ({ driver: known }: VolumeContext, change: Change, driver: string): Change =>

@@ -1,8 +1,8 @@
 /** The calls that the mount machine (mount.ts) asks for: all that each is made with but secrets and paths. Pure. */
-import type { Bytes, Capability, CapacityRange } from './csi-types.js';
-import type { AppearedMount, KernelMount, MountContext, MountedVolume, MountUser, Staging } from './mount-types.js';
-import type { VolumeCall } from './volume-calls.js';
-import type { VolumeKey } from './volume-types.js';
+import type { Bytes, Capability, CapacityRange } from '../kit/csi-types.js';
+import type { VolumeCall } from '../volume/calls.js';
+import type { VolumeKey } from '../volume/types.js';
+import type { AppearedMount, KernelMount, MountContext, MountedVolume, MountUser, Staging } from './types.js';
 
 export interface MountCall extends VolumeCall {
   key: VolumeKey;

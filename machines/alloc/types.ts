@@ -1,7 +1,7 @@
 /** What the alloc machine (alloc.ts) is given, keeps and tells. */
-import type { CallFailure, Capability } from './csi-types.js';
-import type { Failure, Stamped } from './host.js';
-import type { VolumeKey } from './volume-types.js';
+import type { CallFailure, Capability } from '../kit/csi-types.js';
+import type { Failure, Stamped } from '../kit/host.js';
+import type { VolumeKey } from '../volume/types.js';
 
 /** A volume that an alloc is to have, checked and complete. */
 export interface AllocVolume extends Capability {

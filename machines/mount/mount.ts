@@ -3,8 +3,9 @@
  * that it outlives every process. Diagram: docs/machines/mount.md (generated).
  */
 import { assign, enqueueActions, raise, setup } from 'xstate';
-import type { CallOutcome } from './csi-types.js';
-import { hostActions, stampOf, unbound } from './host.js';
+import { callStates, changed, refused } from '../kit/call-states.js';
+import type { CallOutcome } from '../kit/csi-types.js';
+import { hostActions, stampOf, unbound } from '../kit/host.js';
 import {
   type NodeExpandAnswer,
   type NodeExpandCall,
@@ -20,7 +21,7 @@ import {
   type UnstageCall,
   unpublishCallOf,
   unstageCallOf,
-} from './mount-calls.js';
+} from './calls.js';
 import {
   chooseWork,
   conditionSeen,
@@ -35,7 +36,7 @@ import {
   observedMounts,
   retryMount,
   use,
-} from './mount-changes.js';
+} from './changes.js';
 import {
   mountAppeared,
   mountAwaits,
@@ -45,11 +46,10 @@ import {
   targetMounted,
   targetUnmounted,
   unstaged,
-} from './mount-outcomes.js';
-import { mountRefusalAnswer, mountRefusalOf } from './mount-requests.js';
-import type { MountChanged, MountContext, MountEvent, MountInput, MountRequest, MountWorkKind } from './mount-types.js';
-import { isNotHere, nextMountWork } from './mount-work.js';
-import { callStates, changed, refused } from './volume-states.js';
+} from './outcomes.js';
+import { mountRefusalAnswer, mountRefusalOf } from './requests.js';
+import type { MountChanged, MountContext, MountEvent, MountInput, MountRequest, MountWorkKind } from './types.js';
+import { isNotHere, nextMountWork } from './work.js';
 
 /** Takes over what has changed, and tells of it. Its types are given, as `setup` can't find them where there are parameters. */
 const takeOver = enqueueActions<

@@ -1,5 +1,5 @@
 /** What an alloc is asked for otherwise than it has it, in words. Pure. */
-import type { AllocVolume } from './alloc-types.js';
+import type { AllocVolume } from './types.js';
 
 /** @param had what it has @param asked what is asked for */
 export function differencesOf(had: readonly AllocVolume[], asked: readonly AllocVolume[]): string[] {

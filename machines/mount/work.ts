@@ -1,7 +1,7 @@
 /** What is to be done next for a volume on its node: the one place that puts its pieces of work in order. Pure. */
-import { dueAtMs } from './backoff.js';
-import type { AccessMode, Tries } from './csi-types.js';
-import type { MountContext, MountUser, MountWork, MountWorkKind, Staging } from './mount-types.js';
+import { dueAtMs } from '../kit/backoff.js';
+import type { AccessMode, Tries } from '../kit/csi-types.js';
+import type { MountContext, MountUser, MountWork, MountWorkKind, Staging } from './types.js';
 
 type Piece = Omit<MountWork, 'isCalling'>;
 

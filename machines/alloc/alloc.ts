@@ -4,7 +4,12 @@
  */
 
 import { assign, emit, setup } from 'xstate';
-import { differencesOf } from './alloc-differences.js';
+import { defaultBackoff, jittered } from '../kit/backoff.js';
+import type { CallFailure, CallOutcome } from '../kit/csi-types.js';
+import type { ErrorCode } from '../kit/error-table.js';
+import { type Failure, failureIn, hostActions, stampOf, unbound } from '../kit/host.js';
+import { isSameData } from '../kit/same-data.js';
+import { differencesOf } from './differences.js';
 import type {
   AllocChanged,
   AllocContext,
@@ -13,12 +18,7 @@ import type {
   AllocMount,
   AllocVolume,
   AllocWish,
-} from './alloc-types.js';
-import { defaultBackoff, jittered } from './backoff.js';
-import type { CallFailure, CallOutcome } from './csi-types.js';
-import type { ErrorCode } from './error-table.js';
-import { type Failure, failureIn, hostActions, stampOf, unbound } from './host.js';
-import { isSameData } from './same-data.js';
+} from './types.js';
 
 export interface AllocWork {
   allocId: string;

@@ -2,9 +2,9 @@
  * What the snapshot machines (volume-snapshot.ts, group-snapshot.ts) are given, keep and tell. A snapshot of one volume
  * is a group of one. CSI's snapshots, that is: not those of actors.
  */
-import type { Awaiting, Bytes, CallFailure, SecretRef, Tries } from './csi-types.js';
-import type { Failure, Stamped } from './host.js';
-import type { VolumeKey } from './volume-types.js';
+import type { Awaiting, Bytes, CallFailure, SecretRef, Tries } from '../kit/csi-types.js';
+import type { Failure, Stamped } from '../kit/host.js';
+import type { VolumeKey } from '../volume/types.js';
 
 export type SnapshotKind = 'volume-snapshot' | 'group-snapshot';
 

@@ -1,10 +1,10 @@
 /** What a plugin says of a volume by itself, as it lists all of its volumes, and what that makes of it. Pure. */
-import { isSameData } from './same-data.js';
-import { leaving } from './volume-changes.js';
-import { type Change, claimTold, type Draft, drafted, put } from './volume-draft.js';
-import { isAwaitingNode } from './volume-leftovers.js';
-import { holdersOf } from './volume-modes.js';
-import type { Claim, Publication, Seen, Sighting, VolumeContext } from './volume-types.js';
+import { isSameData } from '../kit/same-data.js';
+import { leaving } from './changes.js';
+import { type Change, claimTold, type Draft, drafted, put } from './draft.js';
+import { isAwaitingNode } from './leftovers.js';
+import { holdersOf } from './modes.js';
+import type { Claim, Publication, Seen, Sighting, VolumeContext } from './types.js';
 
 /** What is believed of where it is attached: one entry for each publication. */
 export const beliefOf = ({ uid, publications }: VolumeContext): string[] => [

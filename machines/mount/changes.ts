@@ -1,7 +1,8 @@
-/** What requests and sights of the kernel make of a mount: its next context, and what is told of that. Pure. Which requests are refused: mount-requests.ts */
-import type { CapacityRange } from './csi-types.js';
-import type { Stamped } from './host.js';
-import { mountRefusalOf } from './mount-requests.js';
+/** What requests and sights of the kernel make of a mount: its next context, and what is told of that. Pure. Which requests are refused: requests.ts */
+import type { CapacityRange } from '../kit/csi-types.js';
+import type { Stamped } from '../kit/host.js';
+import { isSameData } from '../kit/same-data.js';
+import { mountRefusalOf } from './requests.js';
 import type {
   MountChanged,
   MountContext,
@@ -13,7 +14,7 @@ import type {
   Staging,
   StagingSight,
   VolumeCondition,
-} from './mount-types.js';
+} from './types.js';
 import {
   isBeingPublished,
   isBeingStaged,
@@ -22,8 +23,7 @@ import {
   mayBeKnown,
   needsUnpublish,
   nextMountWork,
-} from './mount-work.js';
-import { isSameData } from './same-data.js';
+} from './work.js';
 
 export type MountTold = MountChanged extends infer One
   ? One extends unknown

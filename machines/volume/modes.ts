@@ -1,6 +1,6 @@
 /** Which publications of a volume may be there at the same time, by their access modes. Pure. */
-import type { Capability } from './csi-types.js';
-import type { Hold, Publication, PublishWish, VolumeContext } from './volume-types.js';
+import type { Capability } from '../kit/csi-types.js';
+import type { Hold, Publication, PublishWish, VolumeContext } from './types.js';
 
 type Use = Pick<PublishWish, 'capability' | 'readOnly'>;
 

@@ -3,8 +3,9 @@
  * settles. Where it is published and who has claimed it is data. Diagram: docs/machines/volume.md (generated).
  */
 import { assign, enqueueActions, raise, setup } from 'xstate';
-import type { CallOutcome } from './csi-types.js';
-import { hostActions, stampOf, unbound } from './host.js';
+import { answered, callStates, changed, refused } from '../kit/call-states.js';
+import type { CallOutcome } from '../kit/csi-types.js';
+import { hostActions, stampOf, unbound } from '../kit/host.js';
 import {
   type CreateCall,
   createCallOf,
@@ -20,7 +21,7 @@ import {
   publishCallOf,
   type UnpublishCall,
   unpublishCallOf,
-} from './volume-calls.js';
+} from './calls.js';
 import {
   begun,
   claim,
@@ -39,31 +40,13 @@ import {
   unpublish,
   unstaged,
   withdrawWaiting,
-} from './volume-changes.js';
-import type { Change } from './volume-draft.js';
-import {
-  asUnstaged,
-  clearStaged,
-  isLeftStaged,
-  leftoversAnswer,
-  onlyStaged,
-  retryLeftovers,
-} from './volume-leftovers.js';
-import { nodeExpanded } from './volume-node-expansion.js';
-import {
-  awaits,
-  created,
-  deleted,
-  expanded,
-  failed,
-  learned,
-  modified,
-  published,
-  unpublished,
-} from './volume-outcomes.js';
-import { hasLeftovers, isRetryable, nothingLeft, notThere, refusalAnswer, refusalOf } from './volume-requests.js';
-import { observed } from './volume-sightings.js';
-import { answered, callStates, changed, refused } from './volume-states.js';
+} from './changes.js';
+import type { Change } from './draft.js';
+import { asUnstaged, clearStaged, isLeftStaged, leftoversAnswer, onlyStaged, retryLeftovers } from './leftovers.js';
+import { nodeExpanded } from './node-expansion.js';
+import { awaits, created, deleted, expanded, failed, learned, modified, published, unpublished } from './outcomes.js';
+import { hasLeftovers, isRetryable, nothingLeft, notThere, refusalAnswer, refusalOf } from './requests.js';
+import { observed } from './sightings.js';
 import type {
   CreateAnswer,
   Unstaged,
@@ -73,8 +56,8 @@ import type {
   VolumeMachineEvent,
   VolumeRequest,
   WorkKind,
-} from './volume-types.js';
-import { failureOf, hasPublished, isGone, nextWork } from './volume-work.js';
+} from './types.js';
+import { failureOf, hasPublished, isGone, nextWork } from './work.js';
 
 /** Takes over what has changed, and tells of it. Its types are given, as `setup` can't find them where there are parameters. */
 const takeOver = enqueueActions<

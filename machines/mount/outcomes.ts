@@ -1,18 +1,18 @@
 /** What the answers of the plugin, and the kernel's table, make of a mount. Pure. What each class of answer asks for: docs/csi.md */
-import { defaultBackoff, jittered } from './backoff.js';
-import type { Awaiting, CallFailure, Tries } from './csi-types.js';
-import type { Stamped } from './host.js';
+import { defaultBackoff, jittered } from '../kit/backoff.js';
+import type { FailedAttempt } from '../kit/call-states.js';
+import type { Awaiting, CallFailure, Tries } from '../kit/csi-types.js';
+import type { Stamped } from '../kit/host.js';
 import {
   type NodeExpandAnswer,
   type NodePublishAnswer,
   type NodeUnpublishAnswer,
   type StageAnswer,
   userAt,
-} from './mount-calls.js';
-import { draftedMount, leavingUser, letGo, type MountChange, type MountDraft, putUser } from './mount-changes.js';
-import type { AppearedMount, MountContext, MountUser, MountWork, NodeExpansion } from './mount-types.js';
-import { mayBeKnown } from './mount-work.js';
-import type { FailedAttempt } from './volume-outcomes.js';
+} from './calls.js';
+import { draftedMount, leavingUser, letGo, type MountChange, type MountDraft, putUser } from './changes.js';
+import type { AppearedMount, MountContext, MountUser, MountWork, NodeExpansion } from './types.js';
+import { mayBeKnown } from './work.js';
 
 export const staged = (context: MountContext, { isStaged, found, bootId }: StageAnswer): MountChange =>
   draftedMount(context, (draft) => {

@@ -1,8 +1,8 @@
 /** What a volume is to do next: the one place that puts its pieces of work in order. Pure. */
-import { dueAtMs } from './backoff.js';
-import type { CallFailure, Tries } from './csi-types.js';
-import { excludes, mayBeThere } from './volume-modes.js';
-import type { Publication, VolumeContext, Work, WorkKind } from './volume-types.js';
+import { dueAtMs } from '../kit/backoff.js';
+import type { CallFailure, Tries } from '../kit/csi-types.js';
+import { excludes, mayBeThere } from './modes.js';
+import type { Publication, VolumeContext, Work, WorkKind } from './types.js';
 
 type Piece = Omit<Work, 'isCalling'>;
 

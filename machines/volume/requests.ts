@@ -1,12 +1,12 @@
 /** Which requests a volume refuses, and why: each names who or what is in the way, and what to do. Pure. */
 
-import type { Bytes, CapacityRange } from './csi-types.js';
-import type { ErrorCode } from './error-table.js';
-import type { AnswerParams, Failure } from './host.js';
-import { isSameData } from './same-data.js';
-import { otherSpec } from './spec-differences.js';
-import { conflictOf, describeClaim, isReadOnly, isSameClaim } from './volume-claims.js';
-import { excludes, holdersOf, isOfModes, isUndecided, mayBeThere, usualCapability, wishOf } from './volume-modes.js';
+import type { Bytes, CapacityRange } from '../kit/csi-types.js';
+import type { ErrorCode } from '../kit/error-table.js';
+import type { AnswerParams, Failure } from '../kit/host.js';
+import { isSameData } from '../kit/same-data.js';
+import { otherSpec } from '../kit/spec-differences.js';
+import { conflictOf, describeClaim, isReadOnly, isSameClaim } from './claims.js';
+import { excludes, holdersOf, isOfModes, isUndecided, mayBeThere, usualCapability, wishOf } from './modes.js';
 import type {
   Claim,
   Leftover,
@@ -16,7 +16,7 @@ import type {
   VolumeKey,
   VolumeRequest,
   VolumeSpec,
-} from './volume-types.js';
+} from './types.js';
 
 export const nameOf = ({ namespace, id }: VolumeKey): string => `volume ${namespace}/${id}`;
 

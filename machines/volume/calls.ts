@@ -1,8 +1,8 @@
 /** The calls that the volume machine (volume.ts) asks for: all that each is made with but the secrets. Pure. */
-import type { Bytes, Capability, CapacityRange, SecretRef, Segments } from './csi-types.js';
-import { isOfModes, mayBeThere } from './volume-modes.js';
-import { publicationAt } from './volume-outcomes.js';
-import type { VolumeContext, VolumeSpec } from './volume-types.js';
+import type { Bytes, Capability, CapacityRange, SecretRef, Segments } from '../kit/csi-types.js';
+import { isOfModes, mayBeThere } from './modes.js';
+import { publicationAt } from './outcomes.js';
+import type { VolumeContext, VolumeSpec } from './types.js';
 
 export interface VolumeCall {
   /** The plugin's registered name. */

@@ -1,12 +1,12 @@
-/** What requests make of a volume: its next context, and what is told of that. Pure. Which are refused: volume-requests.ts */
-import type { CapacityRange } from './csi-types.js';
-import type { Failure, Stamped } from './host.js';
-import { isSameData } from './same-data.js';
-import { granted } from './volume-claims.js';
-import { atPlugin, type Change, claimTold, type Draft, drafted, put } from './volume-draft.js';
-import { asUnstaged, awaitingNode, clearLeft, isAwaitingNode } from './volume-leftovers.js';
-import { excludes, holdsOf, isKeptByHolds, isUndecided, mayBeThere, usualCapability, wishOf } from './volume-modes.js';
-import { isCovered, isOutgrown, isSameWish } from './volume-requests.js';
+/** What requests make of a volume: its next context, and what is told of that. Pure. Which are refused: requests.ts */
+import type { CapacityRange } from '../kit/csi-types.js';
+import type { Failure, Stamped } from '../kit/host.js';
+import { isSameData } from '../kit/same-data.js';
+import { granted } from './claims.js';
+import { atPlugin, type Change, claimTold, type Draft, drafted, put } from './draft.js';
+import { asUnstaged, awaitingNode, clearLeft, isAwaitingNode } from './leftovers.js';
+import { excludes, holdsOf, isKeptByHolds, isUndecided, mayBeThere, usualCapability, wishOf } from './modes.js';
+import { isCovered, isOutgrown, isSameWish } from './requests.js';
 import type {
   Availability,
   Claim,
@@ -23,7 +23,7 @@ import type {
   VolumeInput,
   VolumeSpec,
   WorkKind,
-} from './volume-types.js';
+} from './types.js';
 
 /** A volume that is not there. */
 export const nobody = ({ namespace, id, seq }: VolumeInput): VolumeContext => ({

@@ -3,8 +3,9 @@
  * Diagram: docs/machines/volume-snapshot.md (generated).
  */
 import { assign, enqueueActions, raise, setup } from 'xstate';
-import type { Awaiting, CallOutcome } from './csi-types.js';
-import { hostActions, stampOf, unbound } from './host.js';
+import { answered, callStates, changed, refused } from '../kit/call-states.js';
+import type { Awaiting, CallOutcome } from '../kit/csi-types.js';
+import { hostActions, stampOf, unbound } from '../kit/host.js';
 import {
   begunSnapshot,
   deleteSnapshot,
@@ -28,7 +29,7 @@ import {
   snapshotNothingLeft,
   snapshotNotThere,
   snapshotOnlyLeftovers,
-} from './volume-snapshot-changes.js';
+} from './changes.js';
 import type {
   CreateSnapshotCall,
   LookCall,
@@ -41,8 +42,7 @@ import type {
   SnapshotMachineEvent,
   SnapshotRequest,
   SnapshotWorkKind,
-} from './volume-snapshot-types.js';
-import { answered, callStates, changed, refused } from './volume-states.js';
+} from './types.js';
 
 const callOf = ({ spec, deletion, home, driver }: SnapshotContext) => {
   if (!spec) throw new Error('the snapshot has no spec yet');

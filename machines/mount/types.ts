@@ -1,7 +1,7 @@
 /** What the mount machine (mount.ts) is given, keeps and tells. */
-import type { Awaiting, Bytes, CallFailure, Capability, CapacityRange, SecretRef, Tries } from './csi-types.js';
-import type { Failure, Stamped } from './host.js';
-import type { Hold, VolumeKey } from './volume-types.js';
+import type { Awaiting, Bytes, CallFailure, Capability, CapacityRange, SecretRef, Tries } from '../kit/csi-types.js';
+import type { Failure, Stamped } from '../kit/host.js';
+import type { Hold, VolumeKey } from '../volume/types.js';
 
 /** A volume that is published to this node: all that its calls are made with. Ids and contexts are the plugin's, verbatim. */
 export interface MountedVolume {

@@ -1,10 +1,10 @@
 /** Which requests a mount refuses, and why: each names who or what is in the way, and what to do. Pure. */
-import type { Capability } from './csi-types.js';
-import type { AnswerParams, Failure } from './host.js';
-import type { MountContext, MountRequest, MountUse, MountUser } from './mount-types.js';
-import { hasOneTarget, isStagingOwed } from './mount-work.js';
-import { isSameData } from './same-data.js';
-import { nameOf } from './volume-requests.js';
+import type { Capability } from '../kit/csi-types.js';
+import type { AnswerParams, Failure } from '../kit/host.js';
+import { isSameData } from '../kit/same-data.js';
+import { nameOf } from '../volume/requests.js';
+import type { MountContext, MountRequest, MountUse, MountUser } from './types.js';
+import { hasOneTarget, isStagingOwed } from './work.js';
 
 const conflict = ({ key, node }: MountContext, why: string): Failure => ({
   code: 'CLAIM_CONFLICT',

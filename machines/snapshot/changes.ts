@@ -1,12 +1,12 @@
 /** What requests and answers make of a snapshot: its next context, and what is told of that. Pure. */
 
-import { type BackoffPolicy, defaultBackoff, dueAtMs, jittered } from './backoff.js';
-import type { CallFailure, Tries } from './csi-types.js';
-import type { ErrorCode } from './error-table.js';
-import type { Failure, Stamped } from './host.js';
-import { isSameData } from './same-data.js';
-import { otherSpec } from './spec-differences.js';
-import { type FailedAttempt, forcedAttempts, idTaken } from './volume-outcomes.js';
+import { type BackoffPolicy, defaultBackoff, dueAtMs, jittered } from '../kit/backoff.js';
+import { type FailedAttempt, forcedAttempts, idTaken } from '../kit/call-states.js';
+import type { CallFailure, Tries } from '../kit/csi-types.js';
+import type { ErrorCode } from '../kit/error-table.js';
+import type { Failure, Stamped } from '../kit/host.js';
+import { isSameData } from '../kit/same-data.js';
+import { otherSpec } from '../kit/spec-differences.js';
 import type {
   MadeSnapshot,
   SnapshotChanged,
@@ -15,7 +15,7 @@ import type {
   SnapshotRequest,
   SnapshotWork,
   SnapshotWorkKind,
-} from './volume-snapshot-types.js';
+} from './types.js';
 
 type Told = SnapshotChanged extends infer One ? (One extends unknown ? Omit<One, 'key' | 'uid'> : never) : never;
 

@@ -10,8 +10,8 @@ import type {
   SecretRef,
   Segments,
   Tries,
-} from './csi-types.js';
-import type { Failure, Stamped } from './host.js';
+} from '../kit/csi-types.js';
+import type { Failure, Stamped } from '../kit/host.js';
 
 export interface VolumeKey {
   namespace: string;
@@ -52,7 +52,7 @@ export interface PublishWish {
   csiNodeId: string;
 }
 
-/** What asks for it. Without a capability it is for the volume to say which: volume-modes.ts */
+/** What asks for it. Without a capability it is for the volume to say which: modes.ts */
 export interface PublishRequest extends Omit<PublishWish, 'capability'> {
   nodeId: string;
   capability?: Capability;

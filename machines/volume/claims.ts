@@ -1,6 +1,6 @@
 /** Who may use a volume, and how: the slots that its access modes give, and who is next. Pure. */
-import type { AccessMode } from './csi-types.js';
-import type { Claim, ClaimRequest, VolumeContext } from './volume-types.js';
+import type { AccessMode } from '../kit/csi-types.js';
+import type { Claim, ClaimRequest, VolumeContext } from './types.js';
 
 /** What each access mode allows; of the mode of a claim, the specification's word is `read` for a reader. */
 interface Slots {

@@ -1,8 +1,8 @@
 /** Leftovers that a forced deletion could not confirm: tried once more, or cleared by the report of a node. Pure. */
-import type { AnswerParams, Stamped } from './host.js';
-import { type Change, type Draft, drafted, put } from './volume-draft.js';
-import { leftBehindStaged, onlyLeftovers } from './volume-requests.js';
-import type { HoldReleased, Leftover, Publication, Unstaged, VolumeContext } from './volume-types.js';
+import type { AnswerParams, Stamped } from '../kit/host.js';
+import { type Change, type Draft, drafted, put } from './draft.js';
+import { leftBehindStaged, onlyLeftovers } from './requests.js';
+import type { HoldReleased, Leftover, Publication, Unstaged, VolumeContext } from './types.js';
 
 /** Deletes with force once more what is left; what was confirmed before is not asked for again. */
 export const retryLeftovers = (context: VolumeContext, acceptDriver?: string): Change =>
