@@ -116,3 +116,10 @@ function take(running: OnItsWay, { deeds, to }: Move): void {
   for (const deed of deeds) deed(running);
   running.states = to;
 }
+
+/**
+ * The compiled plan of a machine. Undefined where `STAGECRAFT_STEPS` is `xstate`: then XState takes every step, which tells a
+ * fault of the plan from one of the machine.
+ */
+export const plannedOf = (machine: AnyStateMachine, scope: Scope): PlannedMachine | undefined =>
+  globalThis.process?.env.STAGECRAFT_STEPS === 'xstate' ? undefined : new PlannedMachine(machine, scope);

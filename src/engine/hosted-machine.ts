@@ -17,7 +17,7 @@ import {
 } from 'xstate';
 import { type AnswerParams, failureIn, type MessageParams } from '../../machines/kit/host.js';
 import type { Asked } from '../../machines/kit/plan-deeds.js';
-import { PlannedMachine, type PlannedStep } from '../../machines/kit/planned-machine.js';
+import { type PlannedMachine, type PlannedStep, plannedOf } from '../../machines/kit/planned-machine.js';
 import { asData, isData } from './data.js';
 import { type InvokeDefinition, invokesOf, withoutLogic } from './invokes.js';
 
@@ -97,7 +97,7 @@ export class HostedMachine {
   readonly #scope: ActorScope<AnyMachineSnapshot, AnyEventObject>;
   /** By id and src. */
   readonly #invokes = new Map<string, InvokeDefinition>();
-  readonly #planned: PlannedMachine;
+  readonly #planned: PlannedMachine | undefined;
   #asked: Asked[] = [];
 
   constructor(machine: AnyStateMachine) {
@@ -118,7 +118,7 @@ export class HostedMachine {
         this.#asked.push(action);
       },
     };
-    this.#planned = new PlannedMachine(this.#machine, this.#scope);
+    this.#planned = plannedOf(this.#machine, this.#scope);
   }
 
   get name(): string {
@@ -131,13 +131,13 @@ export class HostedMachine {
 
   /** The first step of an actor. Throws what its context, guards and actions throw. */
   begin(input: object): Step {
-    const planned = this.#planned.begin(input);
+    const planned = this.#planned?.begin(input);
     return this.#collect(planned ?? this.#unplanned(() => this.#machine.getInitialSnapshot(this.#scope, input)));
   }
 
   /** Throws what guards and actions throw; the snapshot given is not changed. */
   step(snapshot: AnyMachineSnapshot, event: AnyEventObject): Step {
-    const planned = this.#planned.step(snapshot, event);
+    const planned = this.#planned?.step(snapshot, event);
     return this.#collect(planned ?? this.#unplanned(() => this.#machine.transition(snapshot, event, this.#scope)));
   }
 
@@ -164,7 +164,9 @@ export class HostedMachine {
       throw new Error(`${this.name} has no state ${JSON.stringify(persisted.value)}`);
     }
     const hasEnded = restored._nodes.some(({ type, parent }) => type === 'final' && parent === this.#machine.root);
-    return hasEnded ? Object.assign(restored, { status: 'done' as const }) : this.#planned.shared(restored);
+    return hasEnded
+      ? Object.assign(restored, { status: 'done' as const })
+      : (this.#planned?.shared(restored) ?? restored);
   }
 
   /** Ids of the invokes that this snapshot's states keep running. */

@@ -1,0 +1,135 @@
+/**
+ * Parts of an actor: small statecharts, kept as plain data in the context of the actor that owns them, and stepped inside its own
+ * steps. A part makes no call, sets no timer and sends nothing: its owner makes the call, and gives the part the outcome.
+ */
+import {
+  type ActorScope,
+  type AnyEventObject,
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  type AnyStateNode,
+  type ContextFrom,
+  createActor,
+  createMachine,
+  type EventFromLogic,
+  type InputFrom,
+  pathToStateValue,
+  type StateValue,
+  type StateValueFrom,
+} from 'xstate';
+import { type PlannedMachine, type PlannedStep, plannedOf } from './planned-machine.js';
+
+/** Every path of a state value: `'failed.refused'` of `{ failed: 'refused' }`. */
+type PathOf<TValue> = TValue extends string
+  ? TValue
+  : TValue extends object
+    ? { [Key in keyof TValue & string]: `${Key}.${PathOf<TValue[Key]>}` }[keyof TValue & string]
+    : never;
+
+/** The states that a chart can be in, as dotted paths. */
+export type StatePath<TMachine extends AnyStateMachine> = PathOf<StateValueFrom<TMachine>>;
+
+/** The data of a part, and the path of the state that it is in: `{ at: 'pending-publish.due', … }`. */
+export type Part<TMachine extends AnyStateMachine> = ContextFrom<TMachine> & { at: StatePath<TMachine> };
+
+/** Begins and steps the parts that one machine describes. Pure: the same part comes back where nothing changes. */
+export class Chart<TMachine extends AnyStateMachine> {
+  readonly #machine: TMachine;
+  readonly #scope: ActorScope<AnyMachineSnapshot, AnyEventObject>;
+  readonly #planned: PlannedMachine | undefined;
+  /** By path: all of a snapshot but its context. */
+  readonly #templates = new Map<string, AnyMachineSnapshot>();
+  /** By path: events that a state on the way to the root takes. */
+  readonly #known = new Map<string, Set<string>>();
+
+  /** @param machine without parallel states, timers, invokes and messages; those throw in the step that asks for them */
+  constructor(machine: TMachine) {
+    this.#machine = machine;
+    this.#scope = scopeOf(machine);
+    this.#planned = plannedOf(machine, this.#scope);
+  }
+
+  begin(input: InputFrom<TMachine>): Part<TMachine> {
+    const planned = this.#planned?.begin(input);
+    return partOf(this.#checked(planned) ?? this.#machine.getInitialSnapshot(this.#scope, input));
+  }
+
+  /** @throws Error where no state that the part is in knows the event: a caller has lost track of it */
+  step(part: Part<TMachine>, event: EventFromLogic<TMachine>): Part<TMachine> {
+    const { at } = part;
+    if (!this.#eventsOf(at).has(event.type))
+      throw new Error(`${this.#machine.id} does not expect '${event.type}' while it is ${at}`);
+    const snapshot = { ...this.#templateOf(at), context: part };
+    const planned = this.#planned?.step(snapshot, event);
+    const next = this.#checked(planned) ?? this.#machine.transition(snapshot, event, this.#scope);
+    return next.context === part && pathOf(next.value) === at ? part : partOf(next);
+  }
+
+  hasTag({ at }: Part<TMachine>, tag: string): boolean {
+    return this.#templateOf(at).hasTag(tag);
+  }
+
+  #checked(planned: PlannedStep | undefined): AnyMachineSnapshot | undefined {
+    for (const { type } of planned?.asked ?? []) refuse(this.#machine, type);
+    return planned?.snapshot;
+  }
+
+  #templateOf(at: string): AnyMachineSnapshot {
+    let known = this.#templates.get(at);
+    if (!known) {
+      known = this.#machine.resolveState({ value: pathToStateValue(at.split('.')), context: {} });
+      this.#templates.set(at, known);
+    }
+    return known;
+  }
+
+  #eventsOf(at: string): Set<string> {
+    let known = this.#known.get(at);
+    if (!known) {
+      known = new Set(this.#templateOf(at)._nodes.flatMap((node: AnyStateNode) => [...node.transitions.keys()]));
+      this.#known.set(at, known);
+    }
+    return known;
+  }
+}
+
+/** Whether the part is in this state, or in one within it. */
+export const isIn = ({ at }: { at: string }, state: string): boolean => at === state || at.startsWith(`${state}.`);
+
+/** The outermost state that the part is in. */
+export function topState({ at }: { at: string }): string {
+  const dot = at.indexOf('.');
+  return dot < 0 ? at : at.slice(0, dot);
+}
+
+function refuse({ id }: AnyStateMachine, type: string): never {
+  throw new Error(`${id} is a part, and asks for '${type}': that is for its owner to do`);
+}
+
+function scopeOf(machine: AnyStateMachine): ActorScope<AnyMachineSnapshot, AnyEventObject> {
+  const self = createActor(createMachine({}));
+  const nothing = (): void => {};
+  return {
+    ...{ self, id: machine.id, sessionId: machine.id, system: self.system },
+    ...{ logger: nothing, defer: nothing, emit: nothing, stopChild: nothing },
+    actionExecutor: ({ type }) => refuse(machine, type),
+  };
+}
+
+function partOf<TMachine extends AnyStateMachine>({
+  status,
+  error,
+  value,
+  context,
+}: AnyMachineSnapshot): Part<TMachine> {
+  if (status === 'error') throw error;
+  const part = { ...context, at: pathOf(value) };
+  for (const key of Object.keys(part)) if (part[key] === undefined) delete part[key];
+  return part;
+}
+
+function pathOf(value: StateValue): string {
+  if (typeof value === 'string') return value;
+  const [[outer, inner] = ['', undefined]] = Object.entries(value);
+  return inner === undefined ? outer : `${outer}.${pathOf(inner)}`;
+}
