@@ -1,0 +1,34 @@
+/** The machines that docs/machines/ shows, each with its source below machines/. */
+import type { AnyStateMachine } from 'xstate';
+import {
+  allocMachine,
+  groupSnapshotMachine,
+  mountMachine,
+  nodeMachine,
+  pluginMachine,
+  pluginsMachine,
+  registryMachine,
+  taskMachine,
+  volumeMachine,
+  volumeSnapshotMachine,
+} from '../../machines/index.js';
+
+export interface Shown {
+  machine: AnyStateMachine;
+  source: string;
+  /** The machine that keeps it as a value in its context. */
+  partOf?: AnyStateMachine;
+}
+
+export const shown: Shown[] = [
+  { machine: registryMachine, source: 'registry' },
+  { machine: pluginsMachine, source: 'plugins' },
+  { machine: pluginMachine, source: 'plugin' },
+  { machine: taskMachine, source: 'task' },
+  { machine: volumeMachine, source: 'volume/volume' },
+  { machine: volumeSnapshotMachine, source: 'snapshot/snapshot' },
+  { machine: groupSnapshotMachine, source: 'snapshot/group' },
+  { machine: nodeMachine, source: 'node' },
+  { machine: mountMachine, source: 'mount/mount' },
+  { machine: allocMachine, source: 'alloc/alloc' },
+];

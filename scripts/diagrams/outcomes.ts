@@ -1,0 +1,123 @@
+/** Says where each event leads, box by box, and under which conditions: the arrows of a picture and their labels. */
+import type { AnyStateNode } from 'xstate';
+import { type Arrow, arrowsFrom, isHidden } from './walk.js';
+
+/** The box that stands for a state in a picture. Absent: the state is not drawn. */
+export type BoxOf = (node: AnyStateNode) => string | undefined;
+
+/** By the box that an arrow comes from, then by the box that it leads to: one line for each event. */
+export type Labels = Map<string, Map<string, string[]>>;
+
+interface Outcome {
+  source: AnyStateNode;
+  event: string;
+  /** Empty: always. */
+  conditions: string[];
+  to: string;
+}
+
+interface End {
+  to: string;
+  condition: string;
+}
+
+const otherwise = 'otherwise';
+
+/** Arrows within a box are left out. */
+export function labelsBetween(sources: AnyStateNode[], fromBox: BoxOf, toBox: BoxOf): Labels {
+  const labels: Labels = new Map();
+  const drawn = sources.filter((node) => !isHidden(node) && fromBox(node) !== undefined);
+  for (const [from, inside] of grouped(drawn, (node) => fromBox(node) ?? '')) {
+    const outcomes = inside.flatMap((node) => outcomesOf(node, toBox, from));
+    const leaving = outcomes.filter(({ to }) => to !== from);
+    const ends = grouped(leaving, ({ to }) => to);
+    labels.set(from, new Map([...ends].map(([to, some]) => [to, linesOf(some, outcomes)])));
+  }
+  return labels;
+}
+
+/** The states in which the machine comes to rest when this one is entered. */
+export function restsOf(entered: AnyStateNode): { node: AnyStateNode; condition: string }[] {
+  const [first] = entered.type === 'compound' ? (entered.initial.target ?? []) : [];
+  if (first) return restsOf(first);
+  if (!isHidden(entered)) return [{ node: entered, condition: '' }];
+  const ways = arrowsFrom(entered);
+  return ways.flatMap(({ to, guard }) => {
+    const condition = guard === '' && ways.length > 1 ? otherwise : inWords(guard);
+    return to ? restsOf(to).map(({ node }) => ({ node, condition })) : [];
+  });
+}
+
+/** Where each event leads from this state. A condition that makes no difference to that is left out. */
+function outcomesOf(source: AnyStateNode, toBox: BoxOf, home: string): Outcome[] {
+  return [...grouped(arrowsFrom(source), ({ event }) => event)].flatMap(([event, ways]) => {
+    const ends = ways.flatMap((way, at) => endsOf(way, at > 0, toBox, home));
+    const isAlwaysThere = ways.at(-1)?.guard === '' && new Set(ends.map(({ to }) => to)).size === 1;
+    return [...grouped(ends, ({ to }) => to)].map(([to, some]) => ({
+      ...{ source, event, to },
+      conditions: isAlwaysThere ? [] : conditionsOf(some),
+    }));
+  });
+}
+
+/** An end without condition, or for all other cases, includes those that lead to the same box. */
+function conditionsOf(ends: End[]): string[] {
+  const all = ends.map(({ condition }) => condition);
+  if (all.includes('')) return [];
+  return all.includes(otherwise) ? [otherwise] : [...new Set(all)];
+}
+
+function endsOf({ to, guard }: Arrow, isAlternative: boolean, toBox: BoxOf, home: string): End[] {
+  const own = guard === '' && isAlternative ? otherwise : inWords(guard);
+  if (!to) return [{ to: home, condition: own }];
+  const rests = restsOf(to).map(({ node, condition }) => ({ to: toBox(node) ?? home, condition }));
+  const isOne = new Set(rests.map((rest) => rest.to)).size === 1;
+  return rests.slice(0, isOne ? 1 : undefined).map((rest) => ({
+    to: rest.to,
+    condition: [...new Set([own, isOne ? '' : rest.condition])].filter((part) => part !== '').join(', '),
+  }));
+}
+
+/** The lines of one arrow. A state within the box is named where the event leads elsewhere from another one. */
+function linesOf(leaving: Outcome[], all: Outcome[]): string[] {
+  const byText = grouped(leaving, ({ event, conditions }) => textOf(event, conditions));
+  return joinedEnds(
+    [...byText].map(([text, same]) => {
+      const isSpecial = same.every((outcome) => isExceptional(outcome, all));
+      return isSpecial ? `${text} (in ${same.map(({ source }) => source.key).join(', ')})` : text;
+    }),
+  );
+}
+
+function textOf(event: string, conditions: string[]): string {
+  const condition = conditions.length > 0 ? `[${conditions.join(' or ')}]` : '';
+  return [event === 'always' ? '' : event, condition].filter((part) => part !== '').join(' ');
+}
+
+const isExceptional = ({ source, event, to }: Outcome, all: Outcome[]): boolean => {
+  const others = all.filter((other) => other.event === event && other.source !== source);
+  const isWhole = others.every((other) => other.source.parent === source);
+  return others.some((other) => other.to !== to) && !(isWhole && source.type === 'compound');
+};
+
+/** Joins the outcomes of one effect where both lead to the same place. */
+function joinedEnds(lines: string[]): string[] {
+  return lines.flatMap((line) => {
+    const [, effect = '', outcome] = line.match(/^(.+) (ended|failed)$/) ?? [];
+    if (!lines.includes(`${effect} ended`) || !lines.includes(`${effect} failed`)) return [line];
+    return outcome === 'ended' ? [`${effect} ended or failed`] : [];
+  });
+}
+
+function grouped<T>(items: T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
+  return groups;
+}
+
+/** `isLastToResolve` as `last to resolve`. */
+const inWords = (guard: string): string =>
+  guard
+    .replace(/^is(?=[A-Z])/, '')
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase();

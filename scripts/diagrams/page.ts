@@ -1,0 +1,144 @@
+/** Writes the page of one machine: its text, its pictures, and tables of all that it does. */
+import type { IStateMachine } from 'state-machine-cat';
+import type { AnyStateMachine, AnyStateNode } from 'xstate';
+import type { Shown } from './machines.js';
+import { detailOf, overviewOf } from './pictures.js';
+import { type Picture, pictureOf } from './render.js';
+import { arrowsFrom, entryActionsOf, nodesOf, pathOf, topStatesOf } from './walk.js';
+
+export interface GeneratedFile {
+  name: string;
+  text: string;
+  /** Of pictures: size of the letters, see Picture. */
+  scale?: number;
+}
+
+/** @returns the page and its pictures */
+export function filesOf({ machine, source, partOf }: Shown, prose: string): GeneratedFile[] {
+  const { id, version } = machine;
+  const details = alike(
+    topStatesOf(machine).filter(({ type }) => type === 'compound'),
+    machine,
+  );
+  const page = [
+    `# ${id}`,
+    '',
+    `Generated from machines/${source}.ts (version ${version}) and prose/${id}.md: do not edit, run \`npm run generate\`.`,
+    ...(partOf ? ['', `A part of [${partOf.id}](${partOf.id}.md), which keeps it as a value and steps it.`] : []),
+    '',
+    prose.trim(),
+    '',
+    '## Overview',
+    '',
+    `![${id}: its states](${id}.svg)`,
+    '',
+    ...details.flatMap(({ states }) => detailText(id, states)),
+    ...transitionsOf(machine),
+    ...effectsOf(machine),
+  ];
+  return [
+    { name: `${id}.md`, text: page.join('\n') },
+    fileOf(`${id}.svg`, pictureOf(overviewOf(machine))),
+    ...details.map(({ states: [first], chart }) => fileOf(`${id}.${first.key}.svg`, pictureOf(chart))),
+  ];
+}
+
+/** Lists all pages, and says how to read a picture. */
+export function indexOf(pages: { machine: AnyStateMachine; partOf?: AnyStateMachine; prose: string }[]): GeneratedFile {
+  const rows = pages.map(({ machine: { id }, partOf, prose }) => {
+    const [first = ''] = prose.split('\n');
+    return `| [${id}](${id}.md) | ${partOf ? `part of [${partOf.id}](${partOf.id}.md)` : 'actor'} | ${first} |`;
+  });
+  const text = [
+    '# Machines',
+    '',
+    'Every actor is a machine. A part is a machine, too: its owner keeps it as a value in its own record.',
+    '',
+    '| machine | kind | it is |',
+    '|---|---|---|',
+    ...rows,
+    '',
+    '## How to read a picture',
+    '',
+    '- The **overview** has one box per top-level state. Changes within a state are left out; the table of transitions has them.',
+    '- A picture **within** a state shows the states inside it. Grey boxes are other states, which its arrows lead to or come from.',
+    '- An arrow has a line for each event: `event [condition] (in an inner state)`. *Otherwise*: no other condition holds.',
+    '- `X ended`, `X failed`: the effect X gave its result, or threw. `after X`: the time X has passed.',
+    '- *Any other state*: all states that have no arrow of their own for this event.',
+    '- A **scheduler** decides after every event what is next. All other states lead back to it by grey arrows.',
+    '',
+  ];
+  return { name: 'README.md', text: text.join('\n') };
+}
+
+const fileOf = (name: string, { svg, scale }: Picture): GeneratedFile => ({ name, text: svg, scale });
+
+interface Detail {
+  states: [AnyStateNode, ...AnyStateNode[]];
+  /** Of the first of them. */
+  chart: IStateMachine;
+}
+
+/** States that differ only in their name and in the effects that they wait for share one picture. */
+function alike(states: AnyStateNode[], machine: AnyStateMachine): Detail[] {
+  const details = new Map<string, Detail>();
+  for (const state of states) {
+    const chart = detailOf(machine, state.key);
+    const names = [state.key, ...effectIdsOf(state)];
+    const shape = names.reduce((text, name, at) => text.replaceAll(name, `#${at}`), JSON.stringify(chart));
+    const known = details.get(shape);
+    if (known) known.states.push(state);
+    else details.set(shape, { states: [state], chart });
+  }
+  return [...details.values()];
+}
+
+const effectIdsOf = (state: AnyStateNode): string[] =>
+  nodesOf(state).flatMap(({ invoke }) => invoke.map(({ id }) => id));
+
+function detailText(id: string, [first, ...others]: Detail['states']): string[] {
+  const same = others.map((state) => {
+    const effects = effectIdsOf(state);
+    return effects.length > 0 ? `\`${state.key}\` (${effects.join(', ')})` : `\`${state.key}\``;
+  });
+  return [
+    `## Within ${[first, ...others].map(({ key }) => key).join(', ')}`,
+    '',
+    `![${id}: within ${first.key}](${id}.${first.key}.svg)`,
+    '',
+    ...(same.length > 0 ? [`The same picture holds for ${same.join(', ')}.`, ''] : []),
+  ];
+}
+
+function transitionsOf({ root }: AnyStateMachine): string[] {
+  const rows = nodesOf(root).flatMap((node) => {
+    const entry = entryActionsOf(node).join(', ');
+    return [
+      ...(entry === '' ? [] : [[pathOf(node), '(entry)', '', '', entry]]),
+      ...arrowsFrom(node).map(({ event, guard, to, actions }) => [
+        ...[pathOf(node), event, guard, to ? pathOf(to) : ''],
+        actions.join(', '),
+      ]),
+    ];
+  });
+  return [
+    '## Transitions',
+    '',
+    '| in | on | if | to | does |',
+    '|---|---|---|---|---|',
+    ...rows.map((cells) => `| ${cells.join(' | ')} |`),
+    '',
+  ];
+}
+
+function effectsOf({ root }: AnyStateMachine): string[] {
+  const rows = nodesOf(root).flatMap((node) =>
+    node.invoke.map(({ id, src }) => `| ${pathOf(node)} | ${id} | ${String(src)} |`),
+  );
+  return [
+    '## Effects',
+    '',
+    ...(rows.length > 0 ? ['| while in | id | effect |', '|---|---|---|', ...rows] : ['None.']),
+    '',
+  ];
+}

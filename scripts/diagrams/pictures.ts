@@ -1,0 +1,108 @@
+/** Draws a machine by an overview, one box per top-level state, and by a detail of each state that has states within. */
+import type { IState, IStateMachine, ITransition } from 'state-machine-cat';
+import type { AnyStateMachine, AnyStateNode } from 'xstate';
+import { type BoxOf, type Labels, labelsBetween, restsOf } from './outcomes.js';
+import { arrowsFrom, isHidden, isScheduler, nodesOf, topStatesOf } from './walk.js';
+
+const faint = '#888888';
+const start: IState = { name: 'initial', type: 'initial' };
+
+const box = (name: string, more: Partial<IState> = {}): IState => ({
+  ...{ name, type: 'regular', typeExplicitlySet: true },
+  ...more,
+});
+
+const arrowsOf = (labels: Labels): ITransition[] =>
+  [...labels].flatMap(([from, ends]) => [...ends].map(([to, lines]) => ({ from, to, label: lines.join('\n') })));
+
+const startsOf = (entered: AnyStateNode, nameOf: (node: AnyStateNode) => string): ITransition[] =>
+  restsOf(entered).map(({ node, condition }) => ({
+    ...{ from: start.name, to: nameOf(node) },
+    ...(condition !== '' && { label: `[${condition}]` }),
+  }));
+
+/** One box per top-level state. What happens within one is left to its detail. */
+export function overviewOf(machine: AnyStateMachine): IStateMachine {
+  const states = topStatesOf(machine).filter((node) => !isHidden(node));
+  const scheduler = schedulerOf(machine);
+  const topOf = (node: AnyStateNode): string => node.path[0] ?? anyState;
+  const labels = labelsBetween(nodesOf(machine.root), topOf, topOf);
+  const arrows = arrowsOf(labels);
+  const ends = states.filter(({ type }) => type === 'final').map(({ key }) => ({ key, name: `final ${key}` }));
+  return {
+    states: [
+      start,
+      ...states.map((node) => box(node.key, node === scheduler ? { note: noteOf(labels, node.key) } : {})),
+      ...(labels.get(anyState)?.size ? [box(anyState, { color: faint, label: rootLabel(machine) })] : []),
+      ...ends.map(({ name }): IState => ({ name, type: 'final' })),
+    ],
+    transitions: [
+      ...startsOf(machine.root, topOf),
+      ...arrows.map((arrow) => (arrow.to === scheduler?.key ? backOf(arrow) : arrow)),
+      ...ends.map(({ key, name }) => ({ from: key, to: name })),
+    ],
+  };
+}
+
+const anyState = 'any state';
+
+const schedulerOf = (machine: AnyStateMachine): AnyStateNode | undefined => topStatesOf(machine).find(isScheduler);
+
+/** Some states have an answer of their own to an event that leads away from all others. */
+function rootLabel({ root }: AnyStateMachine): string {
+  const leading = new Set(arrowsFrom(root).flatMap(({ to, event }) => (to ? [event] : [])));
+  const inner = nodesOf(root).filter((node) => node !== root);
+  return inner.some((node) => arrowsFrom(node).some(({ event }) => leading.has(event))) ? 'any other state' : anyState;
+}
+
+/** Leads back to a scheduler: its note says when, for all of these arrows at once. */
+const backOf = ({ from, to }: ITransition): ITransition => ({ from, to, color: faint });
+
+function noteOf(labels: Labels, scheduler: string): string[] {
+  const events = [...labels.values()].flatMap((ends) => ends.get(scheduler) ?? []);
+  const back = events.map((line) =>
+    / (ended|failed)$/.test(line) ? 'the end of a call' : line.replace(/ [[(].*/, ''),
+  );
+  return [
+    'Scheduler: picks the next piece of work, and never rests.',
+    'Every other state leads back to it (grey), on:',
+    [...new Set(back)].join(', '),
+  ];
+}
+
+/** The states within one top-level state, the ways out, and the ways in to those that nothing within leads to. */
+export function detailOf(machine: AnyStateMachine, key: string): IStateMachine {
+  const top = machine.root.states[key];
+  if (!top) throw new Error(`${machine.id} has no state ${key}`);
+  const whole = `any ${key}`;
+  const isInside = ({ path }: AnyStateNode): boolean => path[0] === key;
+  const nameOf = (node: AnyStateNode): string => (node === top ? whole : node.path.join('.'));
+  const toBox: BoxOf = (node) => (isInside(node) ? nameOf(node) : exitOf(machine, node));
+  const inner = nodesOf(top).filter((node) => node.type !== 'compound' && !isHidden(node));
+  const names = inner.map(nameOf);
+  const within = [...startsOf(top, nameOf), ...arrowsOf(labelsBetween(nodesOf(top), nameOf, toBox))];
+  const reached = new Set(within.map(({ to }) => to));
+  const outside = nodesOf(machine.root).filter((node) => !isInside(node));
+  const into = arrowsOf(labelsBetween(outside, ({ path }) => path[0] ?? anyState, toBox))
+    .filter(({ to }) => names.includes(to) && !reached.has(to))
+    .map((arrow) => (arrow.from === schedulerOf(machine)?.key ? { from: arrow.from, to: arrow.to } : arrow));
+  const transitions = [...within, ...into];
+  const drawn = new Set(transitions.flatMap(({ from, to }) => [from, to]));
+  const others = [...drawn].filter((name) => name !== start.name && name !== whole && !names.includes(name));
+  return {
+    states: [
+      start,
+      ...(drawn.has(whole) ? [box(whole, { label: 'any of these', color: faint })] : []),
+      ...inner.map((node) => box(nameOf(node), { label: node.path.slice(1).join('.') })),
+      ...others.map((name) => box(name, { color: faint })),
+    ],
+    transitions,
+  };
+}
+
+/** The name of the top-level state where it is entered by its usual start, else the whole path. */
+function exitOf(machine: AnyStateMachine, node: AnyStateNode): string {
+  const [top = ''] = node.path;
+  const state = machine.root.states[top];
+  return state && restsOf(state).some((rest) => rest.node === node) ? top : node.path.join('.');
+}

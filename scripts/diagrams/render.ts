@@ -1,0 +1,49 @@
+/** Turns a chart into a picture that fits one screen. */
+import { type IStateMachine, render } from 'state-machine-cat';
+
+/** In pixels. */
+export const screen = { width: 1400, height: 900 };
+const pixelsPerPoint = 4 / 3;
+
+const layouts = (['top-down', 'left-right'] as const).flatMap((direction) =>
+  [0.4, 0.2].flatMap((nodesep) => [0.4, 0.25].map((ranksep) => ({ direction, nodesep, ranksep }))),
+);
+
+export interface Picture {
+  svg: string;
+  /** Size of the letters on one screen; 1: as large as in a text beside it. */
+  scale: number;
+}
+
+/** The same chart gives the same picture. */
+export function pictureOf(chart: IStateMachine): Picture {
+  const best = layouts
+    .map((layout) => drawn(chart, layout))
+    .reduce((one, other) => (other.scale > one.scale ? other : one));
+  return { ...best, svg: `${scaled(best).trimEnd()}\n` };
+}
+
+function drawn(chart: IStateMachine, { direction, ...spacing }: (typeof layouts)[number]): Picture {
+  const dotGraphAttrs = Object.entries({ ...spacing, bgcolor: 'white' }).map(([name, value]) => ({
+    name,
+    value: String(value),
+  }));
+  const svg = String(render(JSON.stringify(chart), { inputType: 'json', outputType: 'svg', direction, dotGraphAttrs }));
+  const { width, height } = pointsOf(svg);
+  const scale = Math.min(1, screen.width / (width * pixelsPerPoint), screen.height / (height * pixelsPerPoint));
+  return { svg, scale };
+}
+
+const sizes = /<svg width="([\d.]+)pt" height="([\d.]+)pt"/;
+
+function pointsOf(svg: string): { width: number; height: number } {
+  const [, width, height] = svg.match(sizes) ?? [];
+  if (!width || !height) throw new Error('the SVG does not say how large it is');
+  return { width: Number(width), height: Number(height) };
+}
+
+function scaled({ svg, scale }: Picture): string {
+  const { width, height } = pointsOf(svg);
+  const pixels = (points: number): number => Math.floor(points * pixelsPerPoint * scale);
+  return svg.replace(sizes, `<svg width="${pixels(width)}" height="${pixels(height)}"`);
+}

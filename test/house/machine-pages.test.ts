@@ -1,0 +1,115 @@
+/** The pages of machines: pictures show each way out once, and texts name the states that are there. */
+import { expect } from 'chai';
+import type { IStateMachine } from 'state-machine-cat';
+import { createMachine } from 'xstate';
+import { detailOf, overviewOf } from '../../scripts/diagrams/pictures.js';
+import { faultsOf } from '../../scripts/diagrams/prose.js';
+import { pictureOf } from '../../scripts/diagrams/render.js';
+
+const work = {
+  initial: 'due',
+  on: { done: 'over', failed: [{ guard: 'isLast', target: 'over' }, { target: '.due' }] },
+  states: {
+    due: { on: { turn: 'calling' } },
+    calling: { on: { withdrawn: '#job.undoing.first', lost: 'due' } },
+  },
+};
+
+const job = createMachine({
+  id: 'job',
+  initial: 'asked-for',
+  on: { remove: '.removed' },
+  states: {
+    'asked-for': { always: [{ guard: 'isKnown', target: 'over' }, { target: 'working' }] },
+    working: { ...work, on: { ...work.on, withdrawn: 'removed' } },
+    undoing: { initial: 'first', states: { first: { on: { done: '#job.removed' } }, second: {} } },
+    over: { on: { again: [{ guard: 'isSame' }, { target: 'working' }] } },
+    removed: { type: 'final' },
+  },
+});
+
+const hub = createMachine({
+  id: 'hub',
+  initial: 'idle',
+  states: {
+    choosing: {
+      always: [
+        { guard: { type: 'isNext', params: 'a' }, target: 'a' },
+        { guard: { type: 'isNext', params: 'b' }, target: 'b' },
+        { guard: { type: 'isNext', params: 'c' }, target: 'c' },
+        { target: 'idle' },
+      ],
+    },
+    idle: { on: { settle: 'choosing' } },
+    a: { invoke: { id: 'callA', src: 'callA', onDone: 'choosing', onError: 'choosing' } },
+    b: { on: { settle: 'choosing' } },
+    c: { on: { settle: 'choosing' } },
+  },
+});
+
+const arrowsOf = ({ transitions = [] }: IStateMachine): string[] =>
+  transitions.map(({ from, to, label = '' }) => `${from} → ${to}: ${label.replaceAll('\n', ', ')}`);
+
+describe('pages of machines', () => {
+  it('an overview has an arrow for each pair of states, with a line for each event', () => {
+    expect(arrowsOf(overviewOf(job))).to.have.members([
+      'initial → over: [known]',
+      'initial → working: [otherwise]',
+      'any state → removed: remove',
+      'working → over: done, failed [last]',
+      'working → undoing: withdrawn (in calling)',
+      'working → removed: withdrawn',
+      'undoing → removed: done',
+      'over → working: again [otherwise]',
+      'removed → final removed: ',
+    ]);
+  });
+
+  it('a detail has the states within, the ways out, and the ways in that do not begin at the start', () => {
+    expect(arrowsOf(detailOf(job, 'working'))).to.have.members([
+      'initial → working.due: ',
+      'any working → over: done, failed [last]',
+      'any working → working.due: failed [otherwise]',
+      'any working → removed: withdrawn',
+      'working.due → working.calling: turn',
+      'working.calling → undoing: withdrawn',
+      'working.calling → working.due: lost',
+    ]);
+    expect(arrowsOf(detailOf(job, 'undoing'))).to.have.members([
+      'initial → undoing.first: ',
+      'undoing.first → removed: done',
+    ]);
+  });
+
+  it('a scheduler says that it is one, and when its states lead back to it', () => {
+    const { states, transitions = [] } = overviewOf(hub);
+    expect(states.find(({ name }) => name === 'choosing')?.note?.join(' ')).to.match(
+      /^Scheduler: .* on: settle, the end of a call$/,
+    );
+    const back = transitions.filter(({ to }) => to === 'choosing');
+    expect(back.map(({ from, label, color }) => ({ from, label, isGrey: color !== undefined }))).to.have.deep.members(
+      ['idle', 'a', 'b', 'c'].map((from) => ({ from, label: undefined, isGrey: true })),
+    );
+  });
+
+  it('the same machine gives the same picture, which fits one screen', () => {
+    const { svg, scale } = pictureOf(overviewOf(job));
+    const [, width, height] = svg.match(/<svg width="(\d+)" height="(\d+)"/) ?? [];
+    expect(pictureOf(overviewOf(job)).svg).to.equal(svg);
+    expect(Number(width)).to.be.within(1, 1400);
+    expect(Number(height)).to.be.within(1, 900);
+    expect(scale).to.equal(1);
+  });
+
+  it('a text without a line for a state, or with a name that the chart does not have, is refused', () => {
+    const lines = ['working', 'undoing', 'over', 'removed'].map((name) => `- \`${name}\`: something.`);
+    expect(faultsOf(job, `A job. It is \`working.due\` first, then \`done\`.\n\n${lines.join('\n')}\n`)).to.deep.equal(
+      [],
+    );
+    expect(faultsOf(job, `A job that is \`resting\`.\n\n${lines.slice(1).join('\n')}\n`)).to.deep.equal([
+      'needs one line that begins with "- `working`: "',
+      'names `resting`, which is no state, event or effect of job',
+    ]);
+    expect(faultsOf(job, '')).to.have.length(4);
+  });
+});
