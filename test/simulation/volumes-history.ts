@@ -1,23 +1,29 @@
 /** One history of volumes: users, nodes, a plugin and a store with their troubles, runtime after runtime; then peace. */
-import { clusterOwnedPrefixes } from '../../machines/kit/addresses.js';
+import { isDeepStrictEqual } from 'node:util';
+import { clusterOwnedPrefixes, volumeAddress } from '../../machines/kit/addresses.js';
 import type { Leftover } from '../../machines/volume/types.js';
 import type { PluginPort } from '../../src/calls/plugin-access.js';
+import { decodeEnvelope } from '../../src/engine/envelope.js';
 import type { Logger } from '../../src/engine/logger.js';
-import type { Store } from '../../src/engine/store.js';
+import type { Commit, Store } from '../../src/engine/store.js';
 import { allCapabilities } from '../volumes/fake-plugin.js';
 import { isSnapshotSettled, type SeenSnapshot, snapshotFaults, snapshotRemains } from './snapshots-judgement.js';
-import { memory, type Subject } from './stores.js';
+import { memory, type Subject, type SubjectKind } from './stores.js';
 import { Timeline } from './timeline.js';
 import { SimulatedDriver } from './volumes-driver.js';
 import { CommitJudge, isSettled, leaks, restFaults, type SeenVolume } from './volumes-judgement.js';
 import { VolumesLife } from './volumes-life.js';
 import { lineOfSnapshot, lineOfVolume } from './volumes-lines.js';
+import { driverNow, type Moment, takeUp } from './volumes-moment.js';
 import { csiNodeIdOf, nodeIds, type Step, type VolumesPlan } from './volumes-plan.js';
 import { SimulatedSecrets } from './volumes-secrets.js';
 import { PluginSights } from './volumes-sights.js';
 import { Users } from './volumes-users.js';
 import { type Witness, witness } from './witness.js';
+import { type Write, withWrites, writeAgain } from './writes.js';
 
+const ignored = (): void => {};
+const addressOf = ({ context: { key } }: SeenVolume): string => volumeAddress(key.namespace, key.id);
 const chunkMs = 5_000;
 const startAgainMs = 1_000;
 /** Longest: a hung call, what it negates, a lease; then backoff. */
@@ -34,16 +40,30 @@ export interface VolumesEnd {
   lives: number;
 }
 
-export async function volumesHistory(plan: VolumesPlan, isTold = false): Promise<VolumesEnd> {
-  const run = new VolumesRun(plan, isTold);
+export interface HistoryOptions {
+  /** Writes the transcript. */
+  isTold?: boolean;
+  /** Called with each commit that was written, in order. */
+  committed?(commit: Commit, run: VolumesRun): void;
+  /** Called with each write that the store has taken, in order. */
+  written?(write: Write): void;
+  /** Where it goes on from another history; default: it begins. Then no step of its plan is done. */
+  from?: Moment;
+  /** Default: memory. */
+  stores?: SubjectKind;
+}
+
+export async function volumesHistory(plan: VolumesPlan, options: HistoryOptions = {}): Promise<VolumesEnd> {
+  const run = new VolumesRun(plan, options);
   return run.run();
 }
 
-class VolumesRun {
+export class VolumesRun {
   readonly #plan: VolumesPlan;
-  readonly #timeline = new Timeline(() => false);
+  readonly #calls = { now: 0 };
+  readonly #timeline = new Timeline(() => this.#calls.now > 0);
   readonly #lines: string[] = [];
-  readonly #isTold: boolean;
+  readonly #options: HistoryOptions;
   readonly #driver: SimulatedDriver;
   readonly #sights: PluginSights;
   readonly #secrets: SimulatedSecrets;
@@ -54,12 +74,13 @@ class VolumesRun {
   #subject: Subject | undefined;
   #isOver = false;
 
-  constructor(plan: VolumesPlan, isTold: boolean) {
+  constructor(plan: VolumesPlan, options: HistoryOptions) {
     const { seed, traits } = plan;
     const timeline = this.#timeline;
     const tell = (line: string): void => this.#tell(line);
     this.#plan = plan;
-    this.#isTold = isTold;
+    this.#options = options;
+    timeline.monotonicMs = options.from?.atMs ?? 0;
     const { faults, isLocking } = traits;
     // On a node that was given up on record, the runtime may take that for an answer.
     const denies = !plan.steps.some((step) => step.do === 'node' && step.change !== 'report');
@@ -75,7 +96,7 @@ class VolumesRun {
     plugin.mayBeLeft = ({ name }) => this.#isLeft(name, 'published');
     this.#driver.accepts = (secrets) => this.#secrets.areRight(secrets);
     plugin.unreadyFor = traits.snapshots?.unreadyFor ?? 0;
-    this.#witness = witness(timeline, { now: 0 });
+    this.#witness = witness(timeline, this.#calls);
     this.#judge = new CommitJudge({
       secrets: () => this.#secrets.values,
       changed: (volume) => {
@@ -98,9 +119,12 @@ class VolumesRun {
   }
 
   async run(): Promise<VolumesEnd> {
-    this.#subject = await memory.make(() => this.#timeline.monotonicMs);
+    const { from, stores = memory } = this.#options;
+    this.#subject = await stores.make(() => this.#timeline.monotonicMs);
     try {
-      await this.#live();
+      if (from) await this.#goOn(from);
+      else await this.#live();
+      await this.#end();
     } catch (error) {
       this.#users.faults.push(`the history broke off: ${error instanceof Error ? error.stack : error}`);
     }
@@ -117,6 +141,47 @@ class VolumesRun {
     };
   }
 
+  /** What a runtime would find here, were this one to end now. */
+  moment(shows: string[], writes: Write[]): Moment {
+    return {
+      shows,
+      plan: this.#plan,
+      atMs: this.#timeline.monotonicMs,
+      writes,
+      driver: driverNow(this.#driver),
+      leftovers: [...this.#judge.leftovers],
+      snapshotLeftovers: [...this.#judge.snapshotLeftovers],
+    };
+  }
+
+  /** Everything that was under way comes to its end. */
+  async #goOn(from: Moment): Promise<void> {
+    if (!this.#subject) throw new Error('it has no store');
+    this.#driver.isWell = true;
+    takeUp(from, this.#driver, this.#timeline);
+    for (const [name, left] of from.leftovers) this.#judge.leftovers.set(name, left);
+    for (const text of from.snapshotLeftovers) this.#judge.snapshotLeftovers.add(text);
+    const store = this.#witness.before(this.#subject.connect());
+    await this.#passing(store.open().then(() => writeAgain(store, from.writes)));
+    await this.#passing(this.#up());
+    for (const volume of await this.#volumes()) this.#judge.sees(addressOf(volume), volume);
+    for (const snapshot of await this.#snapshots()) this.#judge.seesSnapshot(snapshot);
+    await this.#makePeace();
+    await this.#untilSettled(true);
+    await this.#readJournals();
+  }
+
+  /** The journal of each actor leads to what it is. */
+  async #readJournals(): Promise<void> {
+    const { engine } = this.#must;
+    for (const [address, commits] of this.#witness.commits) {
+      const { snapshot } = decodeEnvelope(commits.at(-1)?.text ?? '');
+      const replayed = await this.#passing(engine.replay(address));
+      if (!isDeepStrictEqual(replayed.snapshot, snapshot))
+        this.#users.faults.push(`the journal of ${address} leads to ${JSON.stringify(replayed)}`);
+    }
+  }
+
   async #live(): Promise<void> {
     await this.#passing(this.#up());
     await this.#users.reportNodes();
@@ -130,6 +195,10 @@ class VolumesRun {
       this.#users.do({ atMs: 0, do: 'reconcile' });
       await this.#untilSettled(isRetried);
     }
+  }
+
+  /** All is as it should be, and all is deleted. */
+  async #end(): Promise<void> {
     await this.#judgeRest();
     await this.#deleteSnapshots();
     await this.#users.deleteAll(() => this.#untilSettled(true));
@@ -253,7 +322,7 @@ class VolumesRun {
       seed,
       number,
       timeline: this.#timeline,
-      store: this.#seen(this.#witness.before(this.#subject.connect())),
+      store: this.#seen(this.#witness.before(withWrites(this.#subject.connect(), this.#options.written ?? ignored))),
       traits,
       plugins: (caller): PluginPort => this.#sights.port(caller, () => this.#driver.line(caller)),
       secrets: this.#secrets,
@@ -281,7 +350,11 @@ class VolumesRun {
       ...store,
       commit: async (items) => {
         const results = await store.commit(items);
-        for (const [at, item] of items.entries()) if (results[at]?.status === 'done') this.#judge.committed(item);
+        for (const [at, item] of items.entries()) {
+          if (results[at]?.status !== 'done') continue;
+          this.#judge.committed(item);
+          this.#options.committed?.(item, this);
+        }
         return results;
       },
       appendTopic: (topic, entries) => {
@@ -322,7 +395,7 @@ class VolumesRun {
         break;
       case 'crash':
       case 'freeze':
-        if (this.#life?.state === 'up') this.#end(this.#life, step);
+        if (this.#life?.state === 'up') this.#endLife(this.#life, step);
         break;
       default:
         this.#driver.excuse();
@@ -341,7 +414,7 @@ class VolumesRun {
     attached.delete(csiNodeIdOf(found));
   }
 
-  #end(life: VolumesLife, { do: how, calls, moment, downMs }: Extract<Step, { do: 'crash' | 'freeze' }>): void {
+  #endLife(life: VolumesLife, { do: how, calls, moment, downMs }: Extract<Step, { do: 'crash' | 'freeze' }>): void {
     const { leaseTtlMs } = this.#plan.traits;
     life.endAt({
       how,
@@ -366,7 +439,7 @@ class VolumesRun {
   }
 
   #tell(line: string | (() => string)): void {
-    if (!this.#isTold) return;
+    if (!this.#options.isTold) return;
     const text = typeof line === 'string' ? line : line();
     this.#lines.push(`${String(this.#timeline.monotonicMs).padStart(8)} ms  ${text}`);
   }

@@ -120,9 +120,21 @@ export class CommitJudge {
     if (last) this.faults.push(...proofFaults(last, context, decodeEntry(journal).event));
     if (last && context.generation < last.generation)
       this.faults.push(`${address}: generation ${context.generation} after ${last.generation}`);
+    this.sees(address, { state: snapshot.value, context });
+  }
+
+  /** Takes note of a volume as it is. */
+  sees(address: string, { state, context }: SeenVolume): void {
     this.#last.set(address, context);
     if (context.leftovers.length > 0) this.leftovers.set(context.name, context.leftovers);
-    this.#changed({ state: snapshot.value, context });
+    this.#changed({ state, context });
+  }
+
+  /** Takes note of a snapshot as it is. */
+  seesSnapshot(seen: SeenSnapshot): void {
+    for (const text of seen.context.leftovers) this.snapshotLeftovers.add(text);
+    this.#snapshots.set(seen.address, seen);
+    this.#snapshotChanged(seen);
   }
 
   #judgeSnapshot(address: string, snapshot: { value: StateValue; context: unknown } | undefined): void {
@@ -131,10 +143,7 @@ export class CommitJudge {
     if (!snapshot && before) this.#snapshotChanged({ ...before, state: 'deleted' });
     if (!snapshot) return;
     // What is stored is what the machine made.
-    const seen = { address, state: snapshot.value, context: snapshot.context as SnapshotContext };
-    for (const text of seen.context.leftovers) this.snapshotLeftovers.add(text);
-    this.#snapshots.set(address, seen);
-    this.#snapshotChanged(seen);
+    this.seesSnapshot({ address, state: snapshot.value, context: snapshot.context as SnapshotContext });
   }
 }
 

@@ -24,7 +24,7 @@ export async function shrunkVolumes(seed: number): Promise<VolumesPlan | undefin
 }
 
 export async function tellingOfVolumes(plan: VolumesPlan): Promise<string> {
-  const { transcript, faults } = await volumesHistory(plan, true);
+  const { transcript, faults } = await volumesHistory(plan, { isTold: true });
   return [
     `seed ${plan.seed}: ${JSON.stringify(plan.traits)}`,
     'the steps, as few as could be made:',

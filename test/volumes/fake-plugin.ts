@@ -138,7 +138,8 @@ export class FakePlugin extends FakeSnapshots implements Dispenser<FakePlugin> {
     return this.#take('CreateVolume', { volume: name, request }, () => {
       let volume = this.made(name);
       if (!volume) {
-        this.#ids += 1;
+        do this.#ids += 1;
+        while (this.volumes.has(`vol-${this.#ids}`));
         const capacityBytes = BigInt(request.capacityRange?.requiredBytes ?? 0);
         volume = { id: `vol-${this.#ids}`, name, capacityBytes, attached: new Set() };
         this.volumes.set(volume.id, volume);

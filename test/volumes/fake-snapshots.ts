@@ -126,7 +126,8 @@ export abstract class FakeSnapshots {
     }
     const missing = sources.find((id) => !this.volumes.has(id));
     if (missing !== undefined) throw csiError(rpc, 'NOT_FOUND', `there is no ${missing}`);
-    this.#made += 1;
+    do this.#made += 1;
+    while (this.snapshots.has(`${prefix}-${this.#made}`));
     const made = { id: `${prefix}-${this.#made}`, name, sources, unready: this.unreadyFor };
     this.snapshots.set(made.id, made);
     return made;

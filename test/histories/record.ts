@@ -1,0 +1,42 @@
+/**
+ * Records histories of the present version: `node --import=tsx test/histories/record.ts volumes [histories] [chosen]`.
+ * Runs so many seeds, chooses from them, and writes test/histories/<version>/<kind>.jsonl.gz. See README.md
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { groupSnapshotsPrefix, snapshotsPrefix, volumesPrefix } from '../../machines/kit/addresses.js';
+import { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
+import { volumeMachine } from '../../machines/volume/volume.js';
+import type { Commit } from '../../src/engine/store.js';
+import { fullPlanOf } from '../simulation/snapshots-plan.js';
+import { volumesHistory } from '../simulation/volumes-history.js';
+import { chosen, featuresOf, type History, linesOf } from './recording.js';
+
+const kinds: Record<string, { machine: { version?: string | undefined }; prefixes: string[] }> = {
+  volumes: { machine: volumeMachine, prefixes: [volumesPrefix] },
+  snapshots: { machine: volumeSnapshotMachine, prefixes: [snapshotsPrefix, groupSnapshotsPrefix] },
+};
+
+const [name = '', count = '1000', most = '100'] = process.argv.slice(2);
+const kind = kinds[name];
+if (!kind) throw new Error(`known are ${Object.keys(kinds).join(' and ')}, not '${name}'`);
+
+const histories: History[] = [];
+for (let seed = 1; seed <= Number(count); seed += 1) {
+  const commits: Commit[] = [];
+  await volumesHistory(fullPlanOf(seed), { committed: (commit) => commits.push(commit) });
+  const lines = linesOf(seed, commits, kind.prefixes);
+  if (lines.length > 0) histories.push({ seed, lines });
+}
+const few = chosen(histories, Number(most));
+const all = new Set(histories.flatMap(({ lines }) => [...featuresOf(lines)]));
+const kept = new Set(few.flatMap(({ lines }) => [...featuresOf(lines)]));
+const lines = few.flatMap((history) => history.lines.map((line) => JSON.stringify(line)));
+const packed = gzipSync(`${lines.join('\n')}\n`, { level: 9 });
+const folder = new URL(`${kind.machine.version}/`, import.meta.url);
+mkdirSync(folder, { recursive: true });
+writeFileSync(new URL(`${name}.jsonl.gz`, folder), packed);
+console.log(
+  `${few.length} of ${histories.length} histories, ${lines.length} snapshots, ${packed.length} bytes;`,
+  `they show ${kept.size} of the ${all.size} features that were seen`,
+);

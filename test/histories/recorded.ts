@@ -1,0 +1,35 @@
+/** Recordings of simulated histories: one line of JSON for each committed snapshot, gzipped. How they are made: README.md */
+import { existsSync, readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import type { StateValue } from 'xstate';
+
+/** Snapshot of an actor, as one commit left it. */
+export interface Recorded<TContext = object> {
+  /** Of the history. */
+  seed: number;
+  address: string;
+  /** Of the commit. */
+  seq: number;
+  value: StateValue;
+  context: TContext;
+}
+
+/** Kinds of actors that histories are recorded of. */
+export type RecordedKind = 'volumes' | 'snapshots' | 'mounts';
+
+const fileOf = (version: string, kind: RecordedKind): URL => new URL(`${version}/${kind}.jsonl.gz`, import.meta.url);
+
+/** @param version of the machine that ran. @returns whether there is a recording */
+export const isRecorded = (version: string, kind: RecordedKind): boolean => existsSync(fileOf(version, kind));
+
+/**
+ * Reads what `version` of a machine has committed: seed by seed, and within a seed in the order of the commits.
+ * @param kind names the actors; the caller knows what their contexts were in that version
+ */
+export function recorded<TContext = object>(version: string, kind: RecordedKind): Recorded<TContext>[] {
+  const lines = gunzipSync(readFileSync(fileOf(version, kind)))
+    .toString()
+    .trimEnd()
+    .split('\n');
+  return lines.map((line) => JSON.parse(line));
+}

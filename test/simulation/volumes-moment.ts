@@ -1,0 +1,109 @@
+/**
+ * One moment of a history of volumes, as data: what its store keeps, and what its driver has and is at. Another runtime goes
+ * on from there, as after the end of the one before. Written and read by test/histories.
+ */
+import type { Leftover } from '../../machines/volume/types.js';
+import type { Call, FakePlugin, KeptVolume } from '../volumes/fake-plugin.js';
+import type { KeptSnapshot } from '../volumes/fake-snapshots.js';
+import type { Timeline } from './timeline.js';
+import type { SimulatedDriver } from './volumes-driver.js';
+import type { VolumesPlan } from './volumes-plan.js';
+import type { Write } from './writes.js';
+
+export interface Moment {
+  /** What was under way, in words for a person. */
+  shows: string[];
+  plan: VolumesPlan;
+  /** Since the beginning of the history. */
+  atMs: number;
+  writes: Write[];
+  driver: {
+    volumes: KeptVolume[];
+    snapshots: KeptSnapshot[];
+    /** Made by calls that were not answered OK. */
+    unproven: string[];
+    /** It goes on with these calls, whoever asked. */
+    calls: Pick<Call, 'rpc' | 'request'>[];
+  };
+  /** By the names that the plugin was given: what was ever reported as left behind. */
+  leftovers: [name: string, left: Leftover[]][];
+  snapshotLeftovers: string[];
+}
+
+/** What its driver has and is at now. */
+export const driverNow = ({ plugin, unproven }: SimulatedDriver): Moment['driver'] => ({
+  volumes: [...plugin.volumes.values()],
+  snapshots: [...plugin.snapshots.values()],
+  unproven: [...unproven],
+  calls: plugin.calls
+    .filter(({ rpc, answer }) => answer === undefined && /^(Create|Delete|Controller)/.test(rpc))
+    .map(({ rpc, request }) => ({ rpc, request })),
+});
+
+/** JSON of it; numbers that JSON can't hold and sets are written as objects. */
+export const momentText = (moment: Moment): string =>
+  JSON.stringify(moment, (_, value) =>
+    typeof value === 'bigint' ? { bigint: String(value) } : value instanceof Set ? { set: [...value] } : value,
+  );
+
+export const momentOf = (text: string): Moment =>
+  JSON.parse(text, (_, value) =>
+    typeof value?.bigint === 'string' ? BigInt(value.bigint) : Array.isArray(value?.set) ? new Set(value.set) : value,
+  );
+
+/** Of what the call is to make. */
+const nameIn = (request: object): string => ('name' in request ? String(request.name) : '');
+
+/** What is left of the time that a call had. */
+const calledAfterMs = 2_000;
+
+/** The driver has what it had, and does what it was asked before. */
+export function takeUp({ driver }: Moment, { plugin, unproven }: SimulatedDriver, timeline: Timeline): void {
+  for (const one of driver.volumes) plugin.volumes.set(one.id, one);
+  for (const one of driver.snapshots) plugin.snapshots.set(one.id, one);
+  for (const id of driver.unproven) unproven.add(id);
+  for (const { request } of driver.calls) {
+    const made = plugin.snapshotNamed(nameIn(request));
+    // Nobody hears the answer.
+    if (made) unproven.add(made.id);
+  }
+  timeline.after(calledAfterMs, () => {
+    for (const { rpc, request } of driver.calls) {
+      const name = nameIn(request);
+      const before = plugin.snapshotNamed(name)?.id;
+      const over = (): void => {
+        const made = plugin.snapshotNamed(name)?.id;
+        if (made !== undefined && made !== before) unproven.add(made);
+      };
+      callOf(plugin, rpc)(request).then(over, over);
+    }
+  });
+}
+
+/** The method behind a call that changes something. */
+function callOf(plugin: FakePlugin, rpc: Call['rpc']): (request: object) => Promise<unknown> {
+  switch (rpc) {
+    case 'CreateVolume':
+      return (request) => plugin.createVolume(request);
+    case 'DeleteVolume':
+      return (request) => plugin.deleteVolume(request);
+    case 'ControllerPublishVolume':
+      return (request) => plugin.controllerPublishVolume(request);
+    case 'ControllerUnpublishVolume':
+      return (request) => plugin.controllerUnpublishVolume(request);
+    case 'ControllerExpandVolume':
+      return (request) => plugin.controllerExpandVolume(request);
+    case 'ControllerModifyVolume':
+      return (request) => plugin.controllerModifyVolume(request);
+    case 'CreateSnapshot':
+      return (request) => plugin.createSnapshot(request);
+    case 'DeleteSnapshot':
+      return (request) => plugin.deleteSnapshot(request);
+    case 'CreateVolumeGroupSnapshot':
+      return (request) => plugin.createVolumeGroupSnapshot(request);
+    case 'DeleteVolumeGroupSnapshot':
+      return (request) => plugin.deleteVolumeGroupSnapshot(request);
+    default:
+      throw new Error(`${rpc} changes nothing`);
+  }
+}
