@@ -8,6 +8,7 @@ import { csiController } from '../../src/csi/controller.js';
 import { csiSnapshots } from '../../src/csi/snapshots.js';
 import { Engine } from '../../src/engine/engine.js';
 import type { Logger } from '../../src/engine/logger.js';
+import type { Random } from '../../src/engine/random.js';
 import type { Store } from '../../src/engine/store.js';
 import { TroubleLog } from '../../src/engine/trouble-log.js';
 import { seededRandom } from '../../src/testing/index.js';
@@ -49,6 +50,8 @@ export interface VolumesLifeOptions {
   plugins(life: VolumesLife): PluginPort;
   secrets: SecretsProvider;
   logger: Logger;
+  /** Default: by seed and number. */
+  random?: Random;
   tell(line: string): void;
 }
 
@@ -79,7 +82,7 @@ export class VolumesLife implements Caller {
     this.clock = new MortalClock(timeline);
     this.#tell = tell;
     const { clock } = this;
-    const random = seededRandom(mixed(seed, 'life', number));
+    const { random = seededRandom(mixed(seed, 'life', number)) } = options;
     const access = new PluginAccess(options.plugins(this), { clock, maxInFlight: traits.maxInFlight });
     const controller = csiController({ timeoutMs: callTimeoutMs });
     const calls = new PluginCalls({
