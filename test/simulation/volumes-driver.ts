@@ -38,6 +38,8 @@ const passing: GrpcCode[] = ['UNAVAILABLE', 'ABORTED', 'INTERNAL', 'UNKNOWN', 'F
 const doubtful: GrpcCode[] = ['UNAVAILABLE', 'INTERNAL', 'UNKNOWN', 'CANCELLED', 'RESOURCE_EXHAUSTED'];
 const refusing: GrpcCode[] = ['INVALID_ARGUMENT', 'OUT_OF_RANGE', 'PERMISSION_DENIED', 'UNIMPLEMENTED'];
 const lateMs = 20_000;
+/** Less than any call has. */
+const lateOneMs = 2_000;
 const windowMs = 60_000;
 /** With full jitter and delays of at most 4 s: more than this many in a minute is no backoff. */
 const mostInWindow = 60;
@@ -51,6 +53,15 @@ interface About {
   keys: string[];
 }
 
+/** A call whose caller waits for the answer. */
+export interface Unanswered {
+  rpc: RpcName;
+  request: object;
+  /** Name of the snapshot that it may make, and the id of the one that had it before. */
+  name: string;
+  before: string | undefined;
+}
+
 interface Open {
   fail(error: Error): void;
 }
@@ -60,6 +71,9 @@ export class SimulatedDriver {
   readonly faults: string[] = [];
   /** Snapshots, by id, that were made by a call that was not answered OK: what is in them nobody knows. */
   readonly unproven = new Set<string>();
+  readonly unanswered = new Set<Unanswered>();
+  /** Requests that it was asked before its caller died: it is slow with these. */
+  readonly late = new Set<object>();
   isDead = false;
   /** Nothing goes wrong any more. */
   isWell = false;
@@ -140,12 +154,15 @@ export class SimulatedDriver {
       own.set(key, rpc);
     }
     const before = this.plugin.snapshotNamed(name)?.id;
+    const unanswered = { rpc, request, name, before };
+    this.unanswered.add(unanswered);
     tell(`${caller.name}: csi ${what}`);
     return new Promise((resolve, reject) => {
       let isOver = false;
       const end = (hear: () => void, told: string): void => {
         if (isOver) return;
         isOver = true;
+        this.unanswered.delete(unanswered);
         for (const key of keys) own.delete(key);
         cancel();
         const made = this.plugin.snapshotNamed(name)?.id;
@@ -219,6 +236,7 @@ export class SimulatedDriver {
   #stepOf(call: Call): Step {
     const { seed, faults, isLocking, denies } = this.#options;
     const { rpc, volume, nodeId = '', request } = call;
+    if (this.late.has(request)) return { before: this.#after(lateOneMs) };
     const kept = this.plugin.volumes.get(volume) ?? this.plugin.made(volume);
     const what = `${rpc} ${kept?.name ?? volume} ${nodeId}`;
     const nth = (this.#made.get(what) ?? 0) + 1;

@@ -158,7 +158,8 @@ export class VolumesRun {
   async #goOn(from: Moment): Promise<void> {
     if (!this.#subject) throw new Error('it has no store');
     this.#driver.isWell = true;
-    takeUp(from, this.#driver, this.#timeline);
+    this.#isOver = true;
+    takeUp(from, this.#driver);
     for (const [name, left] of from.leftovers) this.#judge.leftovers.set(name, left);
     for (const text of from.snapshotLeftovers) this.#judge.snapshotLeftovers.add(text);
     const store = this.#witness.before(this.#subject.connect());
@@ -315,7 +316,8 @@ export class VolumesRun {
     if (!this.#subject || before?.state === 'opening' || before?.state === 'up') return;
     if (before?.state === 'dead') await this.#subject.crash();
     const others = [...this.#lives];
-    const number = this.#lives.length + 1;
+    // None is called as one before the moment: names and chance come of the number.
+    const number = this.#lives.length + (this.#options.from ? 101 : 1);
     const { seed, traits } = this.#plan;
     const tell = (line: string): void => this.#tell(line);
     const life = new VolumesLife({

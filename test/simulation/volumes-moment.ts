@@ -5,7 +5,6 @@
 import type { Leftover } from '../../machines/volume/types.js';
 import type { Call, FakePlugin, KeptVolume } from '../volumes/fake-plugin.js';
 import type { KeptSnapshot } from '../volumes/fake-snapshots.js';
-import type { Timeline } from './timeline.js';
 import type { SimulatedDriver } from './volumes-driver.js';
 import type { VolumesPlan } from './volumes-plan.js';
 import type { Write } from './writes.js';
@@ -30,15 +29,27 @@ export interface Moment {
   snapshotLeftovers: string[];
 }
 
-/** What its driver has and is at now. */
-export const driverNow = ({ plugin, unproven }: SimulatedDriver): Moment['driver'] => ({
-  volumes: [...plugin.volumes.values()],
-  snapshots: [...plugin.snapshots.values()],
-  unproven: [...unproven],
-  calls: plugin.calls
-    .filter(({ rpc, answer }) => answer === undefined && /^(Create|Delete|Controller)/.test(rpc))
-    .map(({ rpc, request }) => ({ rpc, request })),
-});
+const isChange = ({ rpc }: { rpc: string }): boolean => /^(Create|Delete|Controller)/.test(rpc);
+
+/** What its driver has and is at now. Only one that locks volumes goes on with calls that were given up. */
+export function driverNow({ plugin, unproven, unanswered }: SimulatedDriver): Moment['driver'] {
+  const open = [...unanswered];
+  const isGoingOn = ({ answer, request }: Call): boolean =>
+    answer === undefined && (plugin.overlaps === 'aborted' || open.some((one) => one.request === request));
+  // Nobody will hear that it was made.
+  const unheard = open.flatMap(({ name, before }) => {
+    const made = plugin.snapshotNamed(name)?.id;
+    return made === undefined || made === before ? [] : [made];
+  });
+  return {
+    volumes: [...plugin.volumes.values()],
+    snapshots: [...plugin.snapshots.values()],
+    unproven: [...unproven, ...unheard],
+    calls: plugin.calls
+      .filter((call) => isChange(call) && isGoingOn(call))
+      .map(({ rpc, request }) => ({ rpc, request })),
+  };
+}
 
 /** JSON of it; numbers that JSON can't hold and sets are written as objects. */
 export const momentText = (moment: Moment): string =>
@@ -51,33 +62,25 @@ export const momentOf = (text: string): Moment =>
     typeof value?.bigint === 'string' ? BigInt(value.bigint) : Array.isArray(value?.set) ? new Set(value.set) : value,
   );
 
-/** Of what the call is to make. */
-const nameIn = (request: object): string => ('name' in request ? String(request.name) : '');
+/** Above all ids that were given before: no driver gives an id twice. */
+const firstId = 1_000;
 
-/** What is left of the time that a call had. */
-const calledAfterMs = 2_000;
-
-/** The driver has what it had, and does what it was asked before. */
-export function takeUp({ driver }: Moment, { plugin, unproven }: SimulatedDriver, timeline: Timeline): void {
+/** The driver has what it had, and goes on with what it was asked before. */
+export function takeUp({ driver }: Moment, { plugin, unproven, late }: SimulatedDriver): void {
+  plugin.countFrom(firstId);
   for (const one of driver.volumes) plugin.volumes.set(one.id, one);
   for (const one of driver.snapshots) plugin.snapshots.set(one.id, one);
   for (const id of driver.unproven) unproven.add(id);
-  for (const { request } of driver.calls) {
-    const made = plugin.snapshotNamed(nameIn(request));
-    // Nobody hears the answer.
-    if (made) unproven.add(made.id);
+  for (const { rpc, request } of driver.calls) {
+    const made = (): string | undefined => plugin.snapshotNamed('name' in request ? String(request.name) : '')?.id;
+    const before = made();
+    const over = (): void => {
+      const id = made();
+      if (id !== undefined && id !== before) unproven.add(id);
+    };
+    late.add(request);
+    callOf(plugin, rpc)(request).then(over, over);
   }
-  timeline.after(calledAfterMs, () => {
-    for (const { rpc, request } of driver.calls) {
-      const name = nameIn(request);
-      const before = plugin.snapshotNamed(name)?.id;
-      const over = (): void => {
-        const made = plugin.snapshotNamed(name)?.id;
-        if (made !== undefined && made !== before) unproven.add(made);
-      };
-      callOf(plugin, rpc)(request).then(over, over);
-    }
-  });
 }
 
 /** The method behind a call that changes something. */

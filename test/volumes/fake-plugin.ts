@@ -128,6 +128,11 @@ export class FakePlugin extends FakeSnapshots implements Dispenser<FakePlugin> {
     return undefined;
   }
 
+  override countFrom(number: number): void {
+    super.countFrom(number);
+    this.#ids = number;
+  }
+
   /** It has one that was made elsewhere. */
   keeps(id: string): void {
     this.volumes.set(id, { id, name: id, capacityBytes: 1n, attached: new Set() });
@@ -138,8 +143,7 @@ export class FakePlugin extends FakeSnapshots implements Dispenser<FakePlugin> {
     return this.#take('CreateVolume', { volume: name, request }, () => {
       let volume = this.made(name);
       if (!volume) {
-        do this.#ids += 1;
-        while (this.volumes.has(`vol-${this.#ids}`));
+        this.#ids += 1;
         const capacityBytes = BigInt(request.capacityRange?.requiredBytes ?? 0);
         volume = { id: `vol-${this.#ids}`, name, capacityBytes, attached: new Set() };
         this.volumes.set(volume.id, volume);

@@ -41,6 +41,11 @@ export abstract class FakeSnapshots {
     work: () => T,
   ): Promise<T>;
 
+  /** Ids of what is made from here on have higher numbers. */
+  countFrom(number: number): void {
+    this.#made = number;
+  }
+
   createSnapshot(request: Given<plain.CreateSnapshotRequest>): Promise<plain.CreateSnapshotResponse> {
     const { name = '', sourceVolumeId: volume = '' } = request;
     return this.take('CreateSnapshot', { volume, snapshot: name, request }, () => ({
@@ -126,8 +131,7 @@ export abstract class FakeSnapshots {
     }
     const missing = sources.find((id) => !this.volumes.has(id));
     if (missing !== undefined) throw csiError(rpc, 'NOT_FOUND', `there is no ${missing}`);
-    do this.#made += 1;
-    while (this.snapshots.has(`${prefix}-${this.#made}`));
+    this.#made += 1;
     const made = { id: `${prefix}-${this.#made}`, name, sources, unready: this.unreadyFor };
     this.snapshots.set(made.id, made);
     return made;

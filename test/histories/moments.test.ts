@@ -1,0 +1,20 @@
+/**
+ * Stores that earlier versions have left with calls in flight: the present version opens each of them. Every piece of work
+ * comes to its end, as the driver has it, nothing is leaked or lost, and each journal leads to what its actor is.
+ */
+import { expect } from 'chai';
+import { lmdb, memory } from '../simulation/stores.js';
+import { volumesHistory } from '../simulation/volumes-history.js';
+import { moments } from './moments.js';
+
+for (const version of ['1'])
+  describe(`stores of version ${version} of the volume, with calls in flight`, function () {
+    this.timeout(120_000);
+
+    for (const stores of [memory, lmdb])
+      for (const from of moments(version))
+        it(`V4 V8 C2 seed ${from.plan.seed} on ${stores.name}: ${from.shows[0]} and more, then all of it is finished`, async () => {
+          const { faults } = await volumesHistory(from.plan, { from, stores });
+          expect(faults).to.deep.equal([]);
+        });
+  });
