@@ -30,5 +30,6 @@ export type {
   TaskSpec,
   TaskType,
 } from './task-types.js';
+export { publicationMachine } from './volume/publication.js';
 export type { Claim, Publication, VolumeChanged, VolumeContext, VolumeKey, VolumeState } from './volume/types.js';
 export { volumeMachine } from './volume/volume.js';

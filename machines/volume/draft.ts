@@ -1,4 +1,5 @@
 /** A change of a volume in the making: what it will be, and what is to be told of that. Pure. */
+import { publicStateOf } from './publication.js';
 import type { Claim, Publication, VolumeChanged, VolumeContext } from './types.js';
 
 type Told = VolumeChanged extends infer One ? (One extends unknown ? Omit<One, 'key' | 'uid'> : never) : never;
@@ -21,10 +22,13 @@ export function drafted(before: VolumeContext, change: (draft: Draft) => void): 
   return { context, tells };
 }
 
-/** Puts a publication in its place, and tells of its state. */
+/** Puts a publication in its place, and broadcasts its public state where that has changed. */
 export function put(draft: Draft, nodeId: string, publication: Publication): void {
+  const before = draft.publications[nodeId];
   draft.publications[nodeId] = publication;
-  const { state, number, failure } = publication;
+  const { number, failure } = publication;
+  const state = publicStateOf(publication);
+  if (before?.number === number && publicStateOf(before) === state) return;
   draft.tells.push({ type: 'publication', nodeId, number, state, ...(failure && { failure }) });
 }
 

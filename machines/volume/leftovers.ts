@@ -1,8 +1,10 @@
 /** Leftovers that a forced deletion could not confirm: tried once more, or cleared by the report of a node. Pure. */
 import type { AnswerParams, Stamped } from '../kit/host.js';
-import { type Change, type Draft, drafted, put } from './draft.js';
+import { isIn } from '../kit/parts.js';
+import { type Change, type Draft, drafted } from './draft.js';
+import { begin, step } from './publications.js';
 import { leftBehindStaged, onlyLeftovers } from './requests.js';
-import type { HoldReleased, Leftover, Publication, Unstaged, VolumeContext } from './types.js';
+import type { HoldReleased, Leftover, Unstaged, VolumeContext } from './types.js';
 
 /** Deletes with force once more what is left; what was confirmed before is not asked for again. */
 export const retryLeftovers = (context: VolumeContext, acceptDriver?: string): Change =>
@@ -18,10 +20,8 @@ export const retryLeftovers = (context: VolumeContext, acceptDriver?: string): C
     draft.creation = created && csiId === undefined ? { inDoubt: true } : {};
     for (const { what, nodeId, csiNodeId, fenced } of leftovers) {
       if (what !== 'published' || nodeId === undefined || csiNodeId === undefined || !capability) continue;
-      draft.publicationNumber += 1;
-      const number = draft.publicationNumber;
-      const known = { capability, readOnly: false, csiNodeId, number, ...(fenced !== undefined && { fenced }) };
-      put(draft, nodeId, { ...known, state: 'pending-unpublish' });
+      const known = { capability, readOnly: false, csiNodeId, ...(fenced !== undefined && { fenced }) };
+      begin(draft, nodeId, known, 'found-attached');
     }
   });
 
@@ -48,33 +48,27 @@ export function clearStaged({ leftovers: before }: VolumeContext, report: Unstag
 const unmountLimitMs = 30_000;
 
 /** Gives the agent of the node time to unmount what is to go, where one there asked for it and something may be staged. */
-export function awaitingNode(draft: Draft, nodeId: string, { at }: Stamped): void {
+export function giveNodeTime(draft: Draft, nodeId: string, { at }: Stamped): void {
   const publication = draft.publications[nodeId];
   const users = draft.leftovers.filter((one) => one.what === 'staged' && one.nodeId === nodeId);
-  if (publication?.state !== 'pending-unpublish' || !publication.isByAgent || users.length === 0) return;
+  if (!publication?.isByAgent || !isIn(publication, 'pending-unpublish') || users.length === 0) return;
   const allocs = users.flatMap(({ allocId }) => allocId ?? []).join(', ');
   const notBeforeMs = at + unmountLimitMs;
   const until = new Date(notBeforeMs).toISOString();
   const message = `node ${nodeId} has to unmount it for alloc ${allocs} first, and has time for that until ${until}`;
   const failure = { code: 'VOLUME_IN_USE', message, final: false } as const;
-  const tries = { count: 0, notBeforeMs, sinceMs: at, failure };
-  draft.publications[nodeId] = { ...publication, tries };
+  step(draft, nodeId, { type: 'node.given-time', tries: { count: 0, notBeforeMs, sinceMs: at, failure } });
 }
 
-/** The node has let go of what a forced deletion had to take from it. Where that was the last, nothing is waited for. */
+/** Clears leftovers that the node has let go of. Where that was the last, the forced deletion waits for the node no longer. */
 export function clearLeft(draft: Draft, report: Unstaged): void {
   const { nodeId } = report;
   draft.leftovers = draft.leftovers.filter((one) => !isOf(one, report));
-  const publication = draft.publications[nodeId];
-  if (!publication || !isAwaitingNode(publication)) return;
+  const at = draft.publications[nodeId]?.at;
+  if (at !== 'pending-unpublish.waiting-for-node' && at !== 'pending-unpublish.publish-under-way') return;
   if (draft.leftovers.some((one) => one.what === 'staged' && one.nodeId === nodeId)) return;
-  const { tries: _, ...untried } = publication;
-  draft.publications[nodeId] = untried;
+  step(draft, nodeId, { type: 'node.let-go' });
 }
-
-/** Whether its node's agent has time still to unmount it: until then no attempt is made to unpublish it. */
-export const isAwaitingNode = ({ state, tries }: Publication): boolean =>
-  state === 'pending-unpublish' && tries?.count === 0;
 
 /** A report of a hold, in the words of one of a claim. */
 export const asUnstaged = ({ nodeId, allocId, generation }: HoldReleased): Unstaged => ({

@@ -1,5 +1,6 @@
 /** Which publications of a volume may be there at the same time, by their access modes. Pure. */
 import type { Capability } from '../kit/csi-types.js';
+import { isIn, topState } from '../kit/parts.js';
 import type { Hold, Publication, PublishWish, VolumeContext } from './types.js';
 
 type Use = Pick<PublishWish, 'capability' | 'readOnly'>;
@@ -12,20 +13,16 @@ export function excludes(one: Use, other: Use): boolean {
   return mode === 'multi-node-single-writer' && !one.readOnly && !other.readOnly;
 }
 
-/** Whether the call that failed, or one before it, may have left it there. */
-export const isUndecided = ({ failure, inDoubt }: Publication): boolean =>
-  failure?.in === 'unpublish' || inDoubt === true;
+/** Whether it is there for all that is known, or may come: of one that failed, only where its state says so. */
+export const mayBeThere = ({ at }: Publication): boolean => at !== 'failed.refused';
 
-/**
- * Whether it is there for all that is known, or may come: of one that failed, only where that says so. One that was
- * published, and could not be once more, was not listed there; that alone is no proof.
- */
-export const mayBeThere = (publication: Publication): boolean =>
-  publication.state !== 'failed' || isUndecided(publication) || publication.drifted === true;
+/** Whether its node was given what it takes to stage it, and nobody has asked the node to let go of it yet. */
+export const isInUse = (publication: Publication): boolean =>
+  publication.at === 'published' || publication.at === 'failed.was-published' || isIn(publication, 'republishing');
 
 /** Whether its node was given what it takes to stage it, and may have it staged. */
-export const isHandedOut = ({ state, drifted }: Publication): boolean =>
-  state === 'published' || state === 'pending-node-unpublish' || drifted === true;
+export const isHandedOut = (publication: Publication): boolean =>
+  isInUse(publication) || isIn(publication, 'pending-node-unpublish');
 
 /** Of allocs that its node may have it mounted for without a claim. It is not detached from there before they let go. */
 export const holdsOf = (publication: Publication): Hold[] =>
@@ -36,17 +33,15 @@ export const holdsOf = (publication: Publication): Hold[] =>
  * them: to wait for another publication would be to wait for itself, where it has a hold already.
  */
 export const isKeptByHolds = (publication: Publication): boolean =>
-  publication.state === 'pending-node-unpublish' && holdsOf(publication).length > 0;
+  isIn(publication, 'pending-node-unpublish') && holdsOf(publication).length > 0;
 
 export const holdersOf = (publication: Publication): string[] => holdsOf(publication).map(({ allocId }) => allocId);
 
-/** What is wanted on its node; undefined where it is on its way out, or has failed. */
-export function wishOf(publication: Publication): PublishWish | undefined {
-  const { state, undoneAfter, next } = publication;
-  if (next) return next;
-  const isWanted = state === 'published' || (state === 'pending-publish' && undoneAfter === undefined);
-  return isWanted ? publication : undefined;
-}
+const wantedStates = ['published', 'pending-publish', 'in-doubt', 'republishing'];
+
+/** The use that is wanted on its node; undefined where it is on its way out, or has failed. */
+export const wishOf = (publication: Publication): PublishWish | undefined =>
+  publication.next ?? (wantedStates.includes(topState(publication)) ? publication : undefined);
 
 /** How it is published where nobody says: as it is wanted there already, else as it is claimed there, else in the first way. */
 export function usualCapability({ spec, claims, publications }: VolumeContext, nodeId: string): Capability {

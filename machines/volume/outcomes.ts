@@ -3,13 +3,10 @@ import { defaultBackoff, jittered } from '../kit/backoff.js';
 import { type FailedAttempt, forcedAttempts, idTaken } from '../kit/call-states.js';
 import type { Awaiting, CallFailure, Tries } from '../kit/csi-types.js';
 import type { ExpandAnswer, PublishAnswer } from './calls.js';
-import { leaving, remove } from './changes.js';
-import { atPlugin, type Change, type Draft, drafted, put } from './draft.js';
+import { atPlugin, type Change, type Draft, drafted } from './draft.js';
 import { nodesWithIt } from './node-expansion.js';
+import { step } from './publications.js';
 import type { CreateAnswer, Expansion, Leftover, Modification, Publication, VolumeContext, Work } from './types.js';
-
-/** After so many attempts to find out what became of a publish that nobody wants any more, it is undone all the same. */
-const attemptsToResolve = 3;
 
 /** Its call was made without knowing the plugin's driver. @param change what its answer made of it */
 export const learned = ({ driver: known }: VolumeContext, change: Change, driver: string): Change =>
@@ -28,23 +25,10 @@ export const created = (context: VolumeContext, { fault, ...csi }: CreateAnswer)
   });
 
 export const published = (context: VolumeContext, { publishContext }: PublishAnswer): Change =>
-  drafted(context, (draft) => {
-    const { nodeId, publication } = publicationAt(draft);
-    const { tries: _, inDoubt: __, drifted: ___, undoneAfter, ...rest } = publication;
-    if (!isPublishing(publication)) draft.publications[nodeId] = { ...rest, publishContext };
-    else
-      put(draft, nodeId, {
-        ...rest,
-        state: undoneAfter === undefined ? 'published' : 'pending-unpublish',
-        publishContext,
-      });
-  });
-
-/** One that was published anew may have been asked to go while its call was in flight: what came of that changes nothing. */
-const isPublishing = ({ state }: Publication): boolean => state === 'pending-publish';
+  drafted(context, (draft) => step(draft, publicationAt(draft).nodeId, { type: 'publish.done', publishContext }));
 
 export const unpublished = (context: VolumeContext): Change =>
-  drafted(context, (draft) => remove(draft, publicationAt(draft).nodeId));
+  drafted(context, (draft) => step(draft, publicationAt(draft).nodeId, { type: 'unpublish.done' }));
 
 export const expanded = (context: VolumeContext, { capacityBytes, nodeExpansionRequired }: ExpandAnswer): Change =>
   drafted(context, (draft) => {
@@ -76,25 +60,65 @@ export const modified = (context: VolumeContext): Change =>
 /** The plugin has it no more. */
 export const deleted = (_: VolumeContext): Change => ({ context: { csi: null, creation: {} } });
 
-/** The piece of work that it is at has failed: it is tried again later, is given up, or stays failed. */
+/** The call of its present piece of work has failed: it is tried again later, is given up, or stays failed. */
 export const failed = (context: VolumeContext, attempt: FailedAttempt): Change =>
   drafted(context, (draft) => {
     const work = mustWork(draft);
-    const { failure, isNotBegun } = attempt;
-    if (attempt.isAnew) {
-      // While it waited, no run of it has made a call.
-      if (!isNotBegun && !draft.awaiting) doubt(draft, work);
-      return;
-    }
-    // One that was to be taken over is let go of, whatever is said of it.
-    if (work.kind === 'create' && draft.spec?.external && draft.deletion) return;
-    if (failure.code === idTaken && failure.final) return madeNothing(draft, failure);
-    const count = (triesOf(draft, work)?.count ?? 0) + 1;
-    if (isForced(draft, work) && (failure.final || count >= forcedAttempts)) giveUp(draft, work, attempt);
-    else if (isSo(draft, work, failure)) remove(draft, publicationAt(draft).nodeId);
-    else if (failure.final) fail(draft, work, failure);
-    else again(draft, work, { ...attempt, count });
+    if (work.kind === 'publish' || work.kind === 'unpublish') publicationFailed(draft, work.kind, attempt);
+    else pieceFailed(draft, work, attempt);
   });
+
+function pieceFailed(draft: Draft, work: Work, attempt: FailedAttempt): void {
+  const { failure, isNotBegun } = attempt;
+  if (attempt.isAnew) {
+    // While it waited, no run of it has made a call.
+    if (!isNotBegun && !draft.awaiting) doubt(draft, work);
+    return;
+  }
+  // One that was to be taken over is let go of, whatever is said of it.
+  if (work.kind === 'create' && draft.spec?.external && draft.deletion) return;
+  if (failure.code === idTaken && failure.final) {
+    madeNothing(draft, failure);
+    return;
+  }
+  const count = (triesOf(draft, work)?.count ?? 0) + 1;
+  if (isForced(draft, work) && (failure.final || count >= forcedAttempts)) giveUp(draft, work, attempt);
+  else if (failure.final) fail(draft, work, failure);
+  else again(draft, work, { ...attempt, count });
+}
+
+/** Hands the outcome to the publication: its chart says what follows. */
+function publicationFailed(draft: Draft, kind: 'publish' | 'unpublish', attempt: FailedAttempt): void {
+  const { nodeId, publication } = publicationAt(draft);
+  const { failure, retry, at, random } = attempt;
+  // A call that waited has sent nothing.
+  const isNotSent = attempt.isNotBegun || draft.awaiting !== null;
+  if (attempt.isAnew) {
+    step(draft, nodeId, { type: isNotSent ? 'turn.lost' : `${kind}.interrupted` });
+    return;
+  }
+  const count = (publication.tries?.count ?? 0) + 1;
+  const notBeforeMs = at + jittered(retry ?? defaultBackoff, count, random);
+  const outcome = { failure, tries: { count, notBeforeMs, sinceMs: at, failure } };
+  if (kind === 'publish') {
+    const type = failure.final ? 'publish.refused' : isNotSent ? 'publish.not-sent' : 'publish.unknown';
+    step(draft, nodeId, { type, ...outcome });
+  } else if (draft.deletion?.force && (failure.final || count >= forcedAttempts)) {
+    giveUpPublication(draft, nodeId, failure);
+  } else {
+    const isNotFound = failure.answerClass === 'not-so';
+    const type = isNotFound ? 'unpublish.not-found' : failure.final ? 'unpublish.refused' : 'unpublish.failed';
+    step(draft, nodeId, { type, ...outcome });
+  }
+}
+
+function giveUpPublication(draft: Draft, nodeId: string, failure: CallFailure): void {
+  const { csiNodeId, fenced } = publicationAt(draft).publication;
+  const { message } = failure;
+  const where = { nodeId, csiNodeId, ...(fenced !== undefined && { fenced }) };
+  draft.leftovers = [...draft.leftovers, { what: 'published', ...where, ...atPlugin(draft), message }];
+  step(draft, nodeId, { type: 'unpublish.given-up' }, failure);
+}
 
 /** Its plugin has nothing of its own for it, whatever attempts before were in doubt about. */
 function madeNothing(draft: Draft, failure: CallFailure): void {
@@ -105,33 +129,20 @@ function madeNothing(draft: Draft, failure: CallFailure): void {
 
 /** What a forced deletion can do without, where it can't be had. */
 const isForced = ({ deletion }: Draft, { kind }: Work): boolean =>
-  deletion?.force === true && (kind === 'create' || kind === 'unpublish' || kind === 'delete');
+  deletion?.force === true && (kind === 'create' || kind === 'delete');
 
 /** A call for it may have taken effect, or may still. One that is only taken over is asked about, not made. */
-function doubt(draft: Draft, { kind, nodeId }: Work): void {
+function doubt(draft: Draft, { kind }: Work): void {
   if (kind === 'create' && !draft.spec?.external) draft.creation = { ...draft.creation, inDoubt: true };
-  const publication = kind === 'publish' && nodeId !== undefined ? draft.publications[nodeId] : undefined;
-  if (publication) draft.publications[nodeId ?? ''] = { ...publication, inDoubt: true };
 }
 
-/** The call has to wait, and was not made: what is not wanted any more, and can't have happened, is over. */
+/** The call has to wait, and was not made. */
 export const awaits = (context: VolumeContext, { reason, isForced }: Awaiting): Change =>
   drafted(context, (draft) => {
     draft.awaiting = { reason, ...(isForced && { isForced }) };
-    if (draft.work?.kind !== 'publish') return;
-    const { nodeId, publication } = publicationAt(draft);
-    if (publication.undoneAfter !== undefined && !publication.inDoubt) remove(draft, nodeId);
+    const { nodeId } = draft.work ?? {};
+    if (nodeId !== undefined) step(draft, nodeId, { type: 'call.waits' });
   });
-
-/**
- * NOT_FOUND is no proof that a volume is detached; where its node was given up on record, or its plugin lists it as detached,
- * it is taken for one.
- */
-function isSo(draft: Draft, { kind }: Work, { answerClass }: CallFailure): boolean {
-  if (kind !== 'unpublish' || answerClass !== 'not-so') return false;
-  const { fenced, isUnlisted } = publicationAt(draft).publication;
-  return fenced !== undefined || isUnlisted === true;
-}
 
 function again(
   draft: Draft,
@@ -145,14 +156,6 @@ function again(
     case 'create':
       draft.creation = { ...draft.creation, tries };
       break;
-    case 'publish':
-      publishAgain(draft, tries);
-      break;
-    case 'unpublish': {
-      const { nodeId, publication } = publicationAt(draft);
-      draft.publications[nodeId] = { ...publication, tries };
-      break;
-    }
     case 'delete':
       if (draft.deletion) draft.deletion = { ...draft.deletion, tries };
       break;
@@ -170,26 +173,11 @@ const anew = ({ next }: Expansion): Expansion | undefined => next && { capacity:
 const changedTo = ({ mutableParameters, next, refused }: Modification): Modification | undefined =>
   next && { mutableParameters: { ...mutableParameters, ...next }, ...(refused && { refused }) };
 
-/** Where nobody wants it any more, it is found out what became of it, for a while, then undone all the same. */
-function publishAgain(draft: Draft, tries: Tries): void {
-  const { nodeId, publication } = publicationAt(draft);
-  const { undoneAfter, inDoubt } = publication;
-  if (!isPublishing(publication)) return;
-  if (undoneAfter === undefined) draft.publications[nodeId] = { ...publication, tries };
-  else if (!inDoubt) remove(draft, nodeId);
-  else if (tries.count - undoneAfter < attemptsToResolve) draft.publications[nodeId] = { ...publication, tries };
-  else put(draft, nodeId, leaving(publication));
-}
-
 /** It stays so until what is asked for changes, or it is to be tried again. */
 function fail(draft: Draft, work: Work, failure: CallFailure): void {
   switch (work.kind) {
     case 'create':
       failCreation(draft, failure);
-      break;
-    case 'publish':
-    case 'unpublish':
-      failPublication(draft, work.kind, failure);
       break;
     case 'delete':
       if (draft.deletion) draft.deletion = { force: draft.deletion.force, failure };
@@ -224,52 +212,23 @@ function failCreation(draft: Draft, failure: CallFailure): void {
   draft.tells.push({ type: 'failed', in: 'create', failure: told });
 }
 
-function failPublication(draft: Draft, kind: 'publish' | 'unpublish', failure: CallFailure): void {
-  const { nodeId, publication } = publicationAt(draft);
-  if (kind === 'publish' && !isPublishing(publication)) return;
-  // A doubt stays: an attempt before may be under way still, whatever its repeat is answered.
-  const { tries: _, undoneAfter, next: __, ...rest } = publication;
-  // Nobody wants it any more; that it is not there, only the plugin can say.
-  if (kind === 'publish' && undoneAfter !== undefined) put(draft, nodeId, leaving(publication));
-  else put(draft, nodeId, { ...rest, state: 'failed', failure: { ...failure, in: kind } });
-}
-
+/** A forced deletion goes on without what could not be confirmed, and keeps it as a leftover. */
 function giveUp(draft: Draft, work: Work, { failure, isNotBegun }: FailedAttempt): void {
-  const { message, final } = failure;
-  const leftover = (what: Leftover['what'], where: object = {}): void => {
-    draft.leftovers = [...draft.leftovers, { what, ...where, ...atPlugin(draft), message }];
-  };
-  if (work.kind === 'publish' || work.kind === 'unpublish') {
-    const { nodeId, publication } = publicationAt(draft);
-    const { csiNodeId, fenced } = publication;
-    leftover('published', { nodeId, csiNodeId, ...(fenced !== undefined && { fenced }) });
-    remove(draft, nodeId, failure);
-  } else if (work.kind === 'create' && draft.csi) {
-    // Its id is known from an attempt before: by that it is deleted.
-    draft.creation = {};
-  } else {
-    const isRefused = work.kind === 'create' && !draft.creation.inDoubt && (final || isNotBegun);
-    if (!isRefused) leftover('created');
+  // Where its id is known from an attempt before, it is deleted by that.
+  const isKnown = work.kind === 'create' && draft.csi !== null;
+  if (!isKnown) {
+    const isRefused = work.kind === 'create' && !draft.creation.inDoubt && (failure.final || isNotBegun);
+    const leftover: Leftover = { what: 'created', ...atPlugin(draft), message: failure.message };
+    if (!isRefused) draft.leftovers = [...draft.leftovers, leftover];
     draft.csi = null;
-    draft.creation = {};
   }
+  draft.creation = {};
 }
 
-function triesOf(
-  { creation, deletion, expansion, modification, publications }: Draft,
-  { kind, nodeId }: Work,
-): Tries | undefined {
-  if (nodeId !== undefined) return publications[nodeId]?.tries;
-  const piece = {
-    create: creation,
-    delete: deletion,
-    expand: expansion,
-    modify: modification,
-    publish: null,
-    unpublish: null,
-  };
-  return piece[kind]?.tries;
-}
+const triesOf = ({ creation, deletion, expansion, modification }: Draft, { kind }: Work): Tries | undefined => {
+  const piece = { create: creation, delete: deletion, expand: expansion, modify: modification };
+  return kind in piece ? piece[kind as keyof typeof piece]?.tries : undefined;
+};
 
 const mustWork = ({ work }: VolumeContext): Work => {
   if (!work) throw new Error('it is at nothing');

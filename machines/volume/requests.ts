@@ -3,10 +3,12 @@
 import type { Bytes, CapacityRange } from '../kit/csi-types.js';
 import type { ErrorCode } from '../kit/error-table.js';
 import type { AnswerParams, Failure } from '../kit/host.js';
+import { isIn } from '../kit/parts.js';
 import { isSameData } from '../kit/same-data.js';
 import { otherSpec } from '../kit/spec-differences.js';
 import { conflictOf, describeClaim, isReadOnly, isSameClaim } from './claims.js';
-import { excludes, holdersOf, isOfModes, isUndecided, mayBeThere, usualCapability, wishOf } from './modes.js';
+import { excludes, holdersOf, isOfModes, mayBeThere, usualCapability, wishOf } from './modes.js';
+import { publicStateOf } from './publication.js';
 import type {
   Claim,
   Leftover,
@@ -31,8 +33,8 @@ const refused = (code: ErrorCode, { key }: VolumeContext, why: string): Failure 
   final: true,
 });
 
-const describePublication = (nodeId: string, { state, readOnly, capability }: Publication): string =>
-  `node ${nodeId} (${state}, ${capability.accessMode}${readOnly ? ', read-only' : ''})`;
+const describePublication = (nodeId: string, { at, readOnly, capability }: Publication): string =>
+  `node ${nodeId} (${publicStateOf({ at })}, ${capability.accessMode}${readOnly ? ', read-only' : ''})`;
 
 const wantedOn = ({ publications }: VolumeContext): [nodeId: string, Publication][] =>
   Object.entries(publications).filter(([, publication]) => wishOf(publication));
@@ -75,7 +77,7 @@ function publishRefusal(
   const { accessMode } = wish.capability;
   // What is on its way out is waited for; what is stuck there is not.
   const isStaying = (publication: Publication): boolean =>
-    publication.state === 'failed' ? mayBeThere(publication) : wishOf(publication) !== undefined;
+    isIn(publication, 'failed') ? mayBeThere(publication) : wishOf(publication) !== undefined;
   const hindering = Object.entries(context.publications).filter(
     ([other, publication]) =>
       other !== nodeId && isStaying(publication) && excludes(wishOf(publication) ?? publication, wish),
@@ -94,10 +96,10 @@ export const holds = (
 /** What was handed out is for the node as it was called then: it may be another machine by now. */
 function renamed(
   context: VolumeContext,
-  { state, csiNodeId }: Publication,
+  { at, csiNodeId }: Publication,
   asked: PublishWish & { nodeId: string },
 ): Failure | undefined {
-  if (state !== 'published' || csiNodeId === asked.csiNodeId) return undefined;
+  if (at !== 'published' || csiNodeId === asked.csiNodeId) return undefined;
   const why = `it is published on node ${asked.nodeId} as ${csiNodeId}, and its plugin calls that ${asked.csiNodeId} now: unpublish it there first`;
   return refused('VOLUME_IN_USE', context, why);
 }
@@ -108,7 +110,7 @@ function keptAsIs(
   present: Publication,
   { nodeId, ...asked }: PublishWish & { nodeId: string },
 ): Failure | undefined {
-  if (!present.failure || !present.drifted || !isUndecided(present)) return undefined;
+  if (present.at !== 'failed.was-published' || !present.mayStillArrive) return undefined;
   if (isSameWish(present, asked) && present.csiNodeId === asked.csiNodeId) return undefined;
   const users = usersOn(context, nodeId);
   if (users.length === 0) return undefined;

@@ -1,15 +1,17 @@
 /** What a plugin says of a volume by itself, as it lists all of its volumes, and what that makes of it. Pure. */
+
+import { isIn } from '../kit/parts.js';
 import { isSameData } from '../kit/same-data.js';
-import { leaving } from './changes.js';
 import { type Change, claimTold, type Draft, drafted, put } from './draft.js';
-import { isAwaitingNode } from './leftovers.js';
-import { holdersOf } from './modes.js';
-import type { Claim, Publication, Seen, Sighting, VolumeContext } from './types.js';
+import { isKeptByHolds } from './modes.js';
+import { publicationChart, publicStateOf } from './publication.js';
+import { begin } from './publications.js';
+import type { Claim, Seen, Sighting, VolumeContext } from './types.js';
 
 /** What is believed of where it is attached: one entry for each publication. */
 export const beliefOf = ({ uid, publications }: VolumeContext): string[] => [
   uid,
-  ...Object.entries(publications).map(([nodeId, { number, state }]) => `${nodeId} ${number} ${state}`),
+  ...Object.entries(publications).map(([nodeId, one]) => `${nodeId} ${one.number} ${publicStateOf(one)}`),
 ];
 
 /**
@@ -56,10 +58,6 @@ const isToStay = (
 ): boolean =>
   spec?.external !== undefined || claims.some((claim) => claim.nodeId === nodeId || claim.csiNodeId === csiNodeId);
 
-/** On its way out, a call may still be under way that brings it there: that it is not there now is no proof. */
-const mayStillCome = ({ inDoubt, tries }: Publication): boolean =>
-  inDoubt === true || tries?.failure.answerClass === 'busy';
-
 /**
  * Plugins may list what was so a while ago: what is to go is unpublished by a call all the same, what was published is
  * published again.
@@ -68,19 +66,13 @@ const mayStillCome = ({ inDoubt, tries }: Publication): boolean =>
 function takeLost(draft: Draft, attached: string[]): string[] {
   const lost: string[] = [];
   for (const [nodeId, publication] of Object.entries(draft.publications)) {
-    if (attached.includes(publication.csiNodeId) || mayStillCome(publication)) continue;
-    if (publication.state === 'pending-node-unpublish') {
-      // Allocs that have the volume mounted without a claim stay: nobody asked them to leave.
-      if (holdersOf(publication).length > 0) continue;
-      detachClaims(draft, nodeId);
-      put(draft, nodeId, { ...leaving(publication), isUnlisted: true });
-    } else if (publication.state === 'pending-unpublish' && !publication.isUnlisted && !isAwaitingNode(publication)) {
-      const { tries: _, ...untried } = publication;
-      draft.publications[nodeId] = { ...untried, isUnlisted: true };
-    } else if (publication.state === 'published') {
-      lost.push(nodeId);
-      put(draft, nodeId, { ...publication, state: 'pending-publish', drifted: true });
-    }
+    // Allocs that have the volume mounted without a claim stay: nobody asked them to leave.
+    if (attached.includes(publication.csiNodeId) || isKeptByHolds(publication)) continue;
+    const next = publicationChart.step(publication, { type: 'listed-as-detached' });
+    if (next === publication) continue;
+    if (isIn(publication, 'pending-node-unpublish')) detachClaims(draft, nodeId);
+    if (publication.at === 'published') lost.push(nodeId);
+    put(draft, nodeId, next);
   }
   return lost;
 }
@@ -98,7 +90,5 @@ function detachClaims(draft: Draft, nodeId: string): void {
 function addStray(draft: Draft, nodeId: string, csiNodeId: string): void {
   const [capability] = draft.spec?.capabilities ?? [];
   if (!capability) return;
-  draft.publicationNumber += 1;
-  const number = draft.publicationNumber;
-  put(draft, nodeId, { capability, readOnly: false, csiNodeId, number, state: 'pending-unpublish' });
+  begin(draft, nodeId, { capability, readOnly: false, csiNodeId }, 'found-attached');
 }

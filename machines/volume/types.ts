@@ -12,6 +12,9 @@ import type {
   Tries,
 } from '../kit/csi-types.js';
 import type { Failure, Stamped } from '../kit/host.js';
+import type { Publication } from './publication.js';
+
+export type { Publication };
 
 export interface VolumeKey {
   namespace: string;
@@ -72,37 +75,11 @@ export interface Hold {
   generation: number;
 }
 
-export type QueuedWish = PublishWish & {
-  holds?: Hold[];
+export interface QueuedWish extends PublishWish {
+  /** Absent: none. */
+  holds?: Hold[] | undefined;
   /** An agent on its node asked for it, and hears when it has to unmount it. Absent: nobody there hears. */
   isByAgent?: true;
-};
-
-/** A volume on a node, as the controller side knows it. */
-export interface Publication extends PublishWish {
-  /** Tells it from one before it on the same node. */
-  number: number;
-  state: PublicationState;
-  /** Verbatim, from ControllerPublishVolume. */
-  publishContext?: Record<string, string>;
-  tries?: Tries;
-  /** A call to publish it may have taken effect, or may still. */
-  inDoubt?: boolean;
-  /** Asked to go while its publishing was not decided: how many attempts had failed by then. */
-  undoneAfter?: number;
-  /** It was published, and is published again: its node may have staged it. */
-  drifted?: true;
-  /** Its node did not report it unstaged: why it goes all the same. */
-  fenced?: string;
-  /** On its way out, its plugin lists it as detached: together with that, its NOT_FOUND is proof. */
-  isUnlisted?: true;
-  /** Absent: none. */
-  holds?: Hold[];
-  isByAgent?: true;
-  /** To be published anew once it is gone. */
-  next?: QueuedWish;
-  /** Why it failed, and in what: one that could not be unpublished may still be there. */
-  failure?: CallFailure & { in: 'publish' | 'unpublish' };
 }
 
 export type ClaimState = 'taken' | 'unpublishing' | 'node-detached' | 'controller-detached' | 'released';

@@ -22,29 +22,15 @@ import {
   type UnpublishCall,
   unpublishCallOf,
 } from './calls.js';
-import {
-  begun,
-  claim,
-  discard,
-  expand,
-  fence,
-  gone,
-  holdReleased,
-  modify,
-  nobody,
-  publish,
-  release,
-  retry,
-  setAvailability,
-  unclaim,
-  unpublish,
-  unstaged,
-  withdrawWaiting,
-} from './changes.js';
+import { begun, discard, expand, gone, modify, nobody, retry, setAvailability } from './changes.js';
+import { claim, unclaim, withdrawWaiting } from './claim-changes.js';
 import type { Change } from './draft.js';
 import { asUnstaged, clearStaged, isLeftStaged, leftoversAnswer, onlyStaged, retryLeftovers } from './leftovers.js';
+import { fence, holdReleased, release, unstaged } from './letting-go.js';
 import { nodeExpanded } from './node-expansion.js';
 import { awaits, created, deleted, expanded, failed, learned, modified, published, unpublished } from './outcomes.js';
+import { withTurn } from './publications.js';
+import { publish, unpublish } from './publishing.js';
 import { hasLeftovers, isRetryable, nothingLeft, notThere, refusalAnswer, refusalOf } from './requests.js';
 import { observed } from './sightings.js';
 import type {
@@ -119,7 +105,7 @@ export const volumeMachine = setup({
     ...hostActions,
     change: takeOver,
     /** The next piece of work, as it is from here. */
-    choose: assign(({ context, event }) => ({ work: nextWork(context, stampOf(event).at), awaiting: null })),
+    choose: assign(({ context, event }) => withTurn(context, stampOf(event).at)),
     /** With the stamp of what led to it: it is due now what was due then. */
     settle: raise(({ event }) => ({ type: 'settle' as const, ...stampOf(event) })),
   },
@@ -128,7 +114,7 @@ export const volumeMachine = setup({
   },
 }).createMachine({
   id: 'volume',
-  version: '1',
+  version: '2',
   context: ({ input }) => nobody(input),
   initial: 'deleted',
   on: {

@@ -1,8 +1,10 @@
 /** What a volume is to do next: the one place that puts its pieces of work in order. Pure. */
 import { dueAtMs } from '../kit/backoff.js';
 import type { CallFailure, Tries } from '../kit/csi-types.js';
+import { isIn } from '../kit/parts.js';
 import { excludes, mayBeThere } from './modes.js';
-import type { Publication, VolumeContext, Work, WorkKind } from './types.js';
+import { publicStateOf } from './publication.js';
+import type { Publication, PublicationState, VolumeContext, Work, WorkKind } from './types.js';
 
 type Piece = Omit<Work, 'isCalling'>;
 
@@ -24,11 +26,17 @@ export const blockersOf = (
   );
 
 /** Whether it only waits for its turn, and the other goes first: one that may be there already, else the older one. */
-const isAfter = ({ state, inDoubt, drifted, number }: Publication, other: Publication): boolean =>
-  state === 'pending-publish' && !inDoubt && !drifted && (other.inDoubt === true || other.number < number);
+const isAfter = (one: Publication, other: Publication): boolean =>
+  (isIn(one, 'pending-publish') || one.at === 'cancelling.first-call') &&
+  (mayHaveArrived(other) || other.number < one.number);
 
-/** Publishing that is not wanted any more is decided first, then undone: what is still on its way must not come after. */
-const publicationWork: Partial<Record<Publication['state'], WorkKind>> = {
+const mayHaveArrived = (one: Publication): boolean =>
+  isIn(one, 'in-doubt') ||
+  (isIn(one, 'cancelling') && one.at !== 'cancelling.first-call') ||
+  one.mayStillArrive === true;
+
+/** A publish that is cancelled is resolved first, then undone: a call on its way must not arrive after its undoing. */
+const publicationWork: Partial<Record<PublicationState, WorkKind>> = {
   'pending-publish': 'publish',
   'pending-unpublish': 'unpublish',
 };
@@ -50,7 +58,7 @@ function* pieces(context: VolumeContext, nowMs: number): Generator<Piece> {
   let isPublished = false;
   for (const [nodeId, publication] of Object.entries(publications)) {
     isPublished = true;
-    const kind = publicationWork[publication.state];
+    const kind = publicationWork[publicStateOf(publication)];
     if (!kind || (kind === 'publish' && blockersOf(context, nodeId, publication).length > 0)) continue;
     yield piece(kind, publication.tries, nodeId);
   }
@@ -85,4 +93,4 @@ export function failureOf({ creation, deletion, publications }: VolumeContext): 
 }
 
 export const hasPublished = ({ publications }: VolumeContext): boolean =>
-  Object.values(publications).some(({ state }) => state === 'published');
+  Object.values(publications).some(({ at }) => at === 'published');

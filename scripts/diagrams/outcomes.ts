@@ -1,6 +1,6 @@
 /** Says where each event leads, box by box, and under which conditions: the arrows of a picture and their labels. */
 import type { AnyStateNode } from 'xstate';
-import { type Arrow, arrowsFrom, isHidden } from './walk.js';
+import { type Arrow, arrowsFrom, isHidden, isTransient } from './walk.js';
 
 /** The box that stands for a state in a picture. Absent: the state is not drawn. */
 export type BoxOf = (node: AnyStateNode) => string | undefined;
@@ -42,7 +42,8 @@ export function restsOf(entered: AnyStateNode): { node: AnyStateNode; condition:
   if (first) return restsOf(first);
   if (!isHidden(entered)) return [{ node: entered, condition: '' }];
   const ways = arrowsFrom(entered);
-  return ways.flatMap(({ to, guard }) => {
+  return ways.flatMap(({ to, guard, event }) => {
+    if (!isTransient(entered)) return to ? restsOf(to).map(({ node }) => ({ node, condition: event })) : [];
     const condition = guard === '' && ways.length > 1 ? otherwise : inWords(guard);
     return to ? restsOf(to).map(({ node }) => ({ node, condition })) : [];
   });
@@ -78,13 +79,14 @@ function endsOf({ to, guard }: Arrow, isAlternative: boolean, toBox: BoxOf, home
   }));
 }
 
-/** The lines of one arrow. A state within the box is named where the event leads elsewhere from another one. */
+/** The lines of one arrow. A single state within the box is named where the event leads elsewhere from another one. */
 function linesOf(leaving: Outcome[], all: Outcome[]): string[] {
   const byText = grouped(leaving, ({ event, conditions }) => textOf(event, conditions));
   return joinedEnds(
     [...byText].map(([text, same]) => {
-      const isSpecial = same.every((outcome) => isExceptional(outcome, all));
-      return isSpecial ? `${text} (in ${same.map(({ source }) => source.key).join(', ')})` : text;
+      const [only, ...more] = same;
+      const isSpecial = only !== undefined && more.length === 0 && isExceptional(only, all);
+      return isSpecial ? `${text} (in ${only.source.key})` : text;
     }),
   );
 }

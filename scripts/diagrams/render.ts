@@ -6,7 +6,7 @@ export const screen = { width: 1400, height: 900 };
 const pixelsPerPoint = 4 / 3;
 
 const layouts = (['top-down', 'left-right'] as const).flatMap((direction) =>
-  [0.4, 0.2].flatMap((nodesep) => [0.4, 0.25].map((ranksep) => ({ direction, nodesep, ranksep }))),
+  [0.4, 0.2, 0.05].flatMap((nodesep) => [0.4, 0.25].map((ranksep) => ({ direction, nodesep, ranksep }))),
 );
 
 export interface Picture {

@@ -56,7 +56,7 @@ export const isTransient = ({ always }: AnyStateNode): boolean => always?.at(-1)
 export const isScheduler = (node: AnyStateNode): boolean =>
   isTransient(node) && !isInitial(node) && new Set(arrowsFrom(node).map(({ to }) => to?.path[0])).size > 3;
 
-/** A start that is left at once: pictures show only where it leads. */
-export const isHidden = (node: AnyStateNode): boolean => isTransient(node) && isInitial(node);
+/** A start that is left at once, by itself or, where it is called `new`, by the first event: pictures show only where it leads. */
+export const isHidden = (node: AnyStateNode): boolean => isInitial(node) && (isTransient(node) || node.key === 'new');
 
 const isInitial = (node: AnyStateNode): boolean => node.parent?.initial.target?.[0] === node;

@@ -5,7 +5,8 @@
  * it tells those that had not heard yet.
  */
 import { volumesPrefix } from '../../machines/kit/addresses.js';
-import { hasWaiting, isToBeFenced } from '../../machines/volume/changes.js';
+import { hasWaiting } from '../../machines/volume/claim-changes.js';
+import { isToBeFenced } from '../../machines/volume/letting-go.js';
 import type { VolumeContext, VolumeRequest } from '../../machines/volume/types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import { type Clock, pause } from '../engine/clock.js';

@@ -2,8 +2,10 @@
  * Compares at intervals what plugins say of their volumes with what is believed of them, and tells each volume that
  * differs; what becomes of that is its machine's to say. Only plugins that list volumes are asked.
  */
+
 import { volumesPrefix } from '../../machines/kit/addresses.js';
 import { isSameData } from '../../machines/kit/same-data.js';
+import { publicStateOf } from '../../machines/volume/publication.js';
 import { beliefOf, seenIn } from '../../machines/volume/sightings.js';
 import type { PublicationState, Sighting, VolumeContext } from '../../machines/volume/types.js';
 import { otherDriver } from '../calls/other-driver.js';
@@ -287,7 +289,7 @@ function differs(context: VolumeContext, sighting: Sighting): boolean {
   if (!isSameData(seen, context.sighting ?? { isMissing: false })) return true;
   if (!attached) return false;
   const lost = Object.values(context.publications).some(
-    ({ state, csiNodeId }) => settled.has(state) && !attached.includes(csiNodeId),
+    (one) => settled.has(publicStateOf(one)) && !attached.includes(one.csiNodeId),
   );
   return lost || strays.length > (seen.heldOn?.length ?? 0);
 }

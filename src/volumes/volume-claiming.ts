@@ -98,8 +98,9 @@ export class VolumeClaiming {
     const reached: Goal<true>['reached'] = ({ claims, publications }) => {
       const own = claims.find((one) => one.allocId === allocId && one.generation === generation);
       if (!own) return true;
-      const failure = publications[own.nodeId]?.failure;
-      if (own.state === 'node-detached' && failure?.in === 'unpublish') throw failed(known, failure);
+      const publication = publications[own.nodeId];
+      if (own.state === 'node-detached' && publication?.at === 'failed.unpublish' && publication.failure)
+        throw failed(known, publication.failure);
       return undefined;
     };
     const goal = `let go of by alloc ${allocId}`;

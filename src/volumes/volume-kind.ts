@@ -22,6 +22,7 @@ import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
 import { StagecraftError } from '../errors.js';
 import type { ControllerPort } from './controller-port.js';
 import type { IdOwners } from './id-owners.js';
+import { volumeMigrations } from './migrations.js';
 
 export const volumesTopic = 'volumes';
 
@@ -117,6 +118,7 @@ export function volumeKind({ controller, calls, timeoutMs, ids, hindered }: Volu
       sight.capabilities?.has(capability) ? undefined : null;
   return {
     machine: volumeMachine,
+    migrations: volumeMigrations,
     onDemand: true,
     begin: (address, seq): VolumeInput => {
       const [, namespace = '', id = ''] = addressParts(address);

@@ -106,7 +106,7 @@ export class VolumePublishing {
         throw new StagecraftError('VOLUME_IN_USE', message, { address: addressOf(known) });
       }
       const isThere =
-        (publication.state === 'published' && publication.undoneAfter === undefined) ||
+        publication.at === 'published' ||
         (hold !== undefined && isKeptByHolds(publication) && holdersOf(publication).includes(hold));
       return isThere ? now : undefined;
     };
@@ -133,7 +133,7 @@ export class VolumePublishing {
     const reached: Goal<true>['reached'] = ({ uid, publications }) => {
       const publication = publications[nodeId];
       if (uid !== context.uid || publication?.number !== number) return true;
-      if (publication.failure?.in === 'unpublish') throw failed(known, publication.failure);
+      if (publication.at === 'failed.unpublish' && publication.failure) throw failed(known, publication.failure);
       if (publication.next || !wishOf(publication)) return undefined;
       const message = `${nameOf(known)} was published again on node ${nodeId} before it was gone from there`;
       throw new StagecraftError('ABORTED', message, { address: addressOf(known) });

@@ -4,6 +4,7 @@ import type { Bytes, CallFailure, Capability, CapacityRange, Tries } from '../..
 import type { Failure } from '../../machines/kit/host.js';
 import { describeClaim } from '../../machines/volume/claims.js';
 import { holdersOf } from '../../machines/volume/modes.js';
+import { publicStateOf } from '../../machines/volume/publication.js';
 import type {
   Availability,
   Claim,
@@ -145,10 +146,10 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
 }
 
 function publicationOf(publication: Publication): VolumePublication {
-  const { state, csiNodeId, capability, readOnly, publishContext } = publication;
+  const { csiNodeId, capability, readOnly, publishContext } = publication;
   const heldFor = holdersOf(publication);
   return {
-    state,
+    state: publicStateOf(publication),
     csiNodeId,
     capability,
     readOnly,
@@ -158,7 +159,13 @@ function publicationOf(publication: Publication): VolumePublication {
   };
 }
 
-const messageIn = ({ failure, tries }: { failure?: Failure; tries?: Tries }): { message?: string } => {
+const messageIn = ({
+  failure,
+  tries,
+}: {
+  failure?: Failure | undefined;
+  tries?: Tries | undefined;
+}): { message?: string } => {
   const message = failure?.message ?? tries?.failure.message;
   return message === undefined ? {} : { message };
 };
@@ -193,14 +200,15 @@ function holdersIn({ claims, sighting }: VolumeContext, { answerClass }: CallFai
 /** Why it can't be published there until something is asked for: what has to be gone first has failed to go. */
 export function stuckOf(context: VolumeContext, nodeId: string): string | undefined {
   const publication = context.publications[nodeId];
-  if (publication?.state !== 'pending-publish') return undefined;
+  if (!publication || publicStateOf(publication) !== 'pending-publish') return undefined;
   const stuck = blockersOf(context, nodeId, publication).find(([, { failure }]) => failure);
   return stuck && behind(nodeId, stuck);
 }
 
-function behind(nodeId: string, [other, { state, failure }]: [nodeId: string, Publication]): string {
+function behind(nodeId: string, [other, publication]: [nodeId: string, Publication]): string {
+  const { failure } = publication;
   const why = failure ? `: ${failure.message}` : '';
-  return `to be published on node ${nodeId}, it has to be gone from node ${other}, where it is ${state}${why}`;
+  return `to be published on node ${nodeId}, it has to be gone from node ${other}, where it is ${publicStateOf(publication)}${why}`;
 }
 
 /** What it waits for, or why it waits for nothing any more, where nothing is under way that could say so. */
@@ -210,14 +218,13 @@ export function troubleOf(context: VolumeContext): Failure | undefined {
   const stuck = failureOf(context);
   if (stuck) return stuck;
   for (const [nodeId, publication] of Object.entries(context.publications)) {
-    const [blocker] = publication.state === 'pending-publish' ? blockersOf(context, nodeId, publication) : [];
+    const [blocker] = publicStateOf(publication) === 'pending-publish' ? blockersOf(context, nodeId, publication) : [];
     if (!blocker) continue;
     return { code: 'VOLUME_IN_USE', message: behind(nodeId, blocker), final: false };
   }
-  for (const [nodeId, { failure }] of Object.entries(context.publications)) {
-    if (failure?.in !== 'unpublish') continue;
-    const { in: _, ...rest } = failure;
-    return { ...rest, message: `to be gone from node ${nodeId}: ${failure.message}` };
+  for (const [nodeId, { at, failure }] of Object.entries(context.publications)) {
+    if (at !== 'failed.unpublish' || !failure) continue;
+    return { ...failure, message: `to be gone from node ${nodeId}: ${failure.message}` };
   }
   return undefined;
 }

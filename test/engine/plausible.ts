@@ -8,6 +8,7 @@ import {
   nodeMachine,
   pluginMachine,
   pluginsMachine,
+  publicationMachine,
   registryMachine,
   taskMachine,
   volumeMachine,
@@ -21,6 +22,7 @@ import type { PluginsEvent } from '../../machines/plugins.js';
 import type { RegistryEvent } from '../../machines/registry.js';
 import type { SnapshotMachineEvent } from '../../machines/snapshot/types.js';
 import type { TaskEvent, TaskSpec } from '../../machines/task-types.js';
+import type { PublicationEvent } from '../../machines/volume/publication.js';
 import type { PublishWish, VolumeMachineEvent, VolumeSpec } from '../../machines/volume/types.js';
 
 export interface Die {
@@ -281,6 +283,48 @@ const allocMounts = outcome(() => [
 ]);
 
 /** Every machine that the house has. */
+const wishOf = (die: Die): PublishWish => ({
+  csiNodeId: die.of('csi-a', 'csi-a', 'csi-b'),
+  readOnly: die.below(4) === 0,
+  capability: { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' },
+});
+
+const failedCall = (die: Die) => ({
+  failure: failure(die),
+  tries: { count: die.below(3), notBeforeMs: 1_000, sinceMs: 0, failure: failure(die) },
+});
+
+const none = (): object => ({});
+
+const publicationEvents: Drafts<PublicationEvent> = {
+  wanted: none,
+  'wanted-again': none,
+  'found-attached': none,
+  publish: (die) => ({ wish: wishOf(die) }),
+  withdrawn: none,
+  'wish.dropped': none,
+  'node.to-unstage': none,
+  'node.let-go': none,
+  'node.fenced': () => ({ reason: 'lost' }),
+  'node.given-time': (die) => ({ tries: failedCall(die).tries }),
+  retry: (die) => ({ isFree: die.below(2) > 0 }),
+  'listed-as-detached': none,
+  'turn.given': none,
+  'turn.lost': none,
+  'call.waits': none,
+  'publish.done': () => ({ publishContext: { device: 'x' } }),
+  'publish.refused': failedCall,
+  'publish.not-sent': failedCall,
+  'publish.unknown': failedCall,
+  'publish.interrupted': none,
+  'unpublish.done': none,
+  'unpublish.refused': failedCall,
+  'unpublish.interrupted': none,
+  'unpublish.not-found': failedCall,
+  'unpublish.failed': failedCall,
+  'unpublish.given-up': none,
+};
+
 export const plausible: Plausible[] = [
   { machine: pluginMachine, input: (die) => ({ info: infoOf(die) }), events: pluginEvents, outputs: {} },
   { machine: pluginsMachine, input: () => ({ node: 'n' }), events: pluginsEvents, outputs: {} },
@@ -311,6 +355,12 @@ export const plausible: Plausible[] = [
       controllerExpand: outcome((die) => ({ capacityBytes: '2', nodeExpansionRequired: die.below(2) > 0 })),
       ...{ deleteVolume: nothing, controllerUnpublish: nothing, controllerModify: nothing },
     },
+  },
+  {
+    machine: publicationMachine,
+    input: (die) => ({ ...wishOf(die), number: 1 }),
+    events: publicationEvents,
+    outputs: {},
   },
   {
     machine: mountMachine,

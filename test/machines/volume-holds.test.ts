@@ -29,8 +29,7 @@ describe('holds of a volume', () => {
     expect(scene.context.publications.a?.holds).to.deep.equal([{ allocId: 'x', generation: 8 }]);
     await scene.rest();
     expect(scene.context.publications.a).to.deep.include({
-      state: 'pending-publish',
-      inDoubt: true,
+      at: 'in-doubt.backing-off',
       holds: [{ allocId: 'x', generation: 8 }],
     });
   });
@@ -71,7 +70,7 @@ describe('holds of a volume', () => {
       const [one, other] = first === 'claim' ? reports : [reports[1], reports[0]];
       scene.actor.send(one);
       await scene.rest();
-      expect(scene.context.publications.a?.state, first).to.equal('pending-node-unpublish');
+      expect(scene.context.publications.a?.at, first).to.equal('pending-node-unpublish.waiting-for-node');
       expect(scene.context.claims, first).to.have.length(1);
       expect(scene.calls, first).to.deep.equal(['create', 'publish']);
       scene.actor.send(other);
@@ -96,7 +95,7 @@ describe('holds of a volume', () => {
     await scene.rest();
     expect(scene.calls).to.deep.equal(['create', 'publish', 'unpublish', 'publish']);
     expect(scene.context.publications.a).to.deep.include({
-      state: 'published',
+      at: 'published',
       holds: [{ allocId: 'x', generation: 9 }],
     });
   });
@@ -109,7 +108,7 @@ describe('holds of a volume', () => {
     const sighting = { isMissing: false, attached: [] };
     scene.actor.send({ type: 'volume.release', allocId: 'web' });
     const { context } = observed(scene.context, { believed: beliefOf(scene.context), sighting });
-    expect(context.publications?.a?.state).to.equal('pending-node-unpublish');
+    expect(context.publications?.a?.at).to.equal('pending-node-unpublish.waiting-for-node');
   });
 
   it('V5 what can not be published once more is held: not replaced by another way, nor deleted', async () => {
@@ -122,7 +121,7 @@ describe('holds of a volume', () => {
     await scene.rest();
     scene.clock.increment(60_000);
     await scene.rest();
-    expect(scene.context.publications.a).to.deep.include({ state: 'failed', drifted: true, inDoubt: true });
+    expect(scene.context.publications.a).to.deep.include({ at: 'failed.was-published', mayStillArrive: true });
     for (const request of [
       { ...publish('y'), readOnly: true },
       unpublish,
@@ -193,7 +192,7 @@ describe('holds of a volume', () => {
     const scene = await keptByHold();
     for (const allocId of ['x', 'y']) scene.actor.send(publish(allocId));
     expect(scene.context.publications.a).to.deep.include({
-      state: 'pending-node-unpublish',
+      at: 'pending-node-unpublish.waiting-for-node',
       holds: [
         { allocId: 'x', generation: 10 },
         { allocId: 'y', generation: 11 },
@@ -202,7 +201,7 @@ describe('holds of a volume', () => {
     scene.actor.send(released('x', 9));
     scene.actor.send(released('x', 10));
     await scene.rest();
-    expect(scene.context.publications.a?.state).to.equal('pending-node-unpublish');
+    expect(scene.context.publications.a?.at).to.equal('pending-node-unpublish.waiting-for-node');
     scene.actor.send(released('y', 11));
     await scene.rest();
     expect([scene.context.publications, scene.context.claims]).to.deep.equal([{}, []]);
@@ -218,7 +217,7 @@ describe('holds of a volume', () => {
     scene.actor.send(released('x', 9));
     await scene.rest();
     expect(scene.context.publications.a).to.deep.include({
-      state: 'published',
+      at: 'published',
       readOnly: true,
       holds: [{ allocId: 'y', generation: 10 }],
     });

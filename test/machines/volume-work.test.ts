@@ -11,7 +11,7 @@ const publication = (more: Partial<Publication> = {}): Publication => ({
   readOnly: false,
   csiNodeId: '',
   number: 1,
-  state: 'pending-publish',
+  at: 'pending-publish.due',
   ...more,
 });
 
@@ -37,12 +37,12 @@ describe('the next piece of work of a volume', () => {
 
   it('V4 it is deleted only when nothing is published', () => {
     const deletion = { force: false };
-    const leaving = publication({ state: 'pending-unpublish' });
+    const leaving = publication({ at: 'pending-unpublish.due' });
     expect(nextWork(volume({ deletion, publications: { a: leaving } }), 0)).to.include({
       kind: 'unpublish',
       nodeId: 'a',
     });
-    const held = publication({ state: 'pending-node-unpublish' });
+    const held = publication({ at: 'pending-node-unpublish.waiting-for-node' });
     expect(nextWork(volume({ deletion, publications: { a: held } }), 0)).to.equal(null);
     expect(nextWork(volume({ deletion }), 0)).to.include({ kind: 'delete' });
   });
@@ -59,7 +59,7 @@ describe('the next piece of work of a volume', () => {
   });
 
   it('V11 what failed is passed over', () => {
-    const failed = publication({ state: 'failed', failure: { ...failure, in: 'publish' } });
+    const failed = publication({ at: 'failed.refused', failure });
     expect(nextWork(volume({ publications: { a: failed, b: publication() } }), 0)).to.include({ nodeId: 'b' });
     expect(nextWork(volume({ publications: { a: failed } }), 0)).to.equal(null);
   });
@@ -73,25 +73,13 @@ describe('the next piece of work of a volume', () => {
   const writer = { accessMode: 'multi-node-single-writer', attachmentMode: 'file-system' } as const;
   const single = { accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
   const rivals: [title: string, there: Publication, isWaiting: boolean][] = [
-    ['that has it alone', publication({ capability: single, state: 'pending-unpublish' }), true],
-    ['that the plugin takes for this one', publication({ csiNodeId: 'csi-b', state: 'pending-unpublish' }), true],
-    ['in another mode', publication({ capability: writer, state: 'published' }), true],
-    ['in the same mode', publication({ state: 'published' }), false],
-    [
-      'where it failed for good',
-      publication({ capability: single, state: 'failed', failure: { ...failure, in: 'publish' } }),
-      false,
-    ],
-    [
-      'where it failed in doubt',
-      publication({ capability: single, state: 'failed', inDoubt: true, failure: { ...failure, in: 'publish' } }),
-      true,
-    ],
-    [
-      'where it is stuck',
-      publication({ capability: single, state: 'failed', failure: { ...failure, in: 'unpublish' } }),
-      true,
-    ],
+    ['that has it alone', publication({ capability: single, at: 'pending-unpublish.due' }), true],
+    ['that the plugin takes for this one', publication({ csiNodeId: 'csi-b', at: 'pending-unpublish.due' }), true],
+    ['in another mode', publication({ capability: writer, at: 'published' }), true],
+    ['in the same mode', publication({ at: 'published' }), false],
+    ['where it failed for good', publication({ capability: single, at: 'failed.refused', failure }), false],
+    ['where it failed in doubt', publication({ capability: single, at: 'failed.in-doubt', failure }), true],
+    ['where it is stuck', publication({ capability: single, at: 'failed.unpublish', failure }), true],
   ];
   for (const [title, there, isWaiting] of rivals) {
     it(`V16 beside another node ${title}: ${isWaiting ? 'it waits' : 'it is published'}`, () => {
@@ -102,7 +90,7 @@ describe('the next piece of work of a volume', () => {
   }
 
   it('V16 two writers where there may be one: the second waits; readers do not', () => {
-    const there = publication({ capability: writer, state: 'published' });
+    const there = publication({ capability: writer, at: 'published' });
     const at = (readOnly: boolean) =>
       nextWork(volume({ publications: { a: there, b: publication({ capability: writer, readOnly }) } }), 0);
     expect(at(false)).to.equal(null);

@@ -44,7 +44,7 @@ describe('the volume machine', () => {
     await scene.rest();
     scene.actor.send({ type: 'volume.publish', nodeId: 'a', ...wish });
     scene.actor.send({ type: 'volume.unpublish', nodeId: 'a' });
-    expect(scene.context.publications.a).to.deep.include({ undoneAfter: 0 });
+    expect(scene.context.publications.a).to.deep.include({ at: 'cancelling.first-call' });
     scene.actor.send({ type: 'call.awaits', reason: 'no plugin' });
     expect(scene.context.publications).to.deep.equal({});
     expect(scene.actor.getSnapshot().value).to.equal('created');
@@ -80,12 +80,12 @@ describe('the volume machine', () => {
     scene.actor.send({ type: 'volume.publish', nodeId: 'a', ...wish });
     await scene.rest();
     scene.actor.send({ type: 'volume.release', allocId: 'web' });
-    expect(scene.context.publications.a).to.include({ state: 'pending-node-unpublish' });
+    expect(scene.context.publications.a).to.include({ at: 'pending-node-unpublish.waiting-for-node' });
     scene.actor.send({ type: 'volume.publish', nodeId: 'a', ...wish });
     expect(scene.context.publications.a?.next).to.deep.equal(wish);
     scene.actor.send({ type: 'volume.unstaged', nodeId: 'a', claimGeneration: 8 });
     await scene.rest();
     expect(scene.calls).to.deep.equal(['create', 'publish', 'unpublish', 'publish']);
-    expect(scene.context.publications.a).to.include({ number: 2, state: 'pending-publish' });
+    expect(scene.context.publications.a).to.include({ number: 2, at: 'pending-publish.calling' });
   });
 });

@@ -2,6 +2,7 @@
 import type { StateValue } from 'xstate';
 import type { AccessMode } from '../../machines/kit/csi-types.js';
 import type { SnapshotContext } from '../../machines/snapshot/types.js';
+import { publicStateOf } from '../../machines/volume/publication.js';
 import type { Leftover, Publication, VolumeContext } from '../../machines/volume/types.js';
 import { decodeEntry, decodeEnvelope } from '../../src/engine/envelope.js';
 import type { Commit } from '../../src/engine/store.js';
@@ -60,7 +61,9 @@ export function proofFaults(before: VolumeContext, after: VolumeContext, { type 
   return before.claims
     .filter((one) => !proofs.includes(type) || (allocId !== undefined && allocId !== one.allocId))
     .filter(({ nodeId, state }) => {
-      const wasThere = ['published', 'pending-node-unpublish'].includes(before.publications[nodeId]?.state ?? '');
+      const publication = before.publications[nodeId];
+      const known = publication && publicStateOf(publication);
+      const wasThere = known === 'published' || known === 'pending-node-unpublish';
       return wasThere && (state === 'taken' || state === 'unpublishing');
     })
     .filter(({ generation }) => {
@@ -150,10 +153,12 @@ export class CommitJudge {
 /** Whether there is nothing left to be done without anybody asking for it. */
 export function isSettled({ state, context: { publications, claims, awaiting } }: SeenVolume): boolean {
   if (awaiting || stateIn(state).startsWith('pending')) return false;
-  const isOnTheWay = ({ state }: { state: string }): boolean =>
-    state.startsWith('pending') && state !== 'pending-publish';
+  const isOnTheWay = (one: Publication): boolean => {
+    const there = publicStateOf(one);
+    return there.startsWith('pending') && there !== 'pending-publish';
+  };
   // A claim stays where the plugin has refused for good to detach its volume: until a retry.
-  const isHeld = (nodeId: string): boolean => publications[nodeId]?.failure?.in === 'unpublish';
+  const isHeld = (nodeId: string): boolean => publications[nodeId]?.at === 'failed.unpublish';
   return (
     !Object.values(publications).some(isOnTheWay) &&
     !claims.some(({ state, nodeId }) => state !== 'taken' && !isHeld(nodeId))
@@ -169,7 +174,12 @@ export function restFaults(volume: SeenVolume, plugin: FakePlugin, leftovers: Le
   if (!isSettled(volume)) fault(`is stuck: ${JSON.stringify({ state, ...context })}`);
   if (stateIn(state) === 'deleted') return faults;
   for (const [nodeId, publication] of Object.entries(publications))
-    if (publication.state === 'pending-publish' && !context.creation.failure && csi && !isHeldUp(context, nodeId))
+    if (
+      publicStateOf(publication) === 'pending-publish' &&
+      !context.creation.failure &&
+      csi &&
+      !isHeldUp(context, nodeId)
+    )
       fault(`is not published on ${nodeId}, nor failed: ${JSON.stringify(publication)}`);
   const real = csi ? plugin.volumes.get(csi.id) : plugin.made(name);
   // A deletion whose answer was lost may be refused when it is repeated: then it has failed, and the volume is gone.
@@ -184,7 +194,7 @@ export function restFaults(volume: SeenVolume, plugin: FakePlugin, leftovers: Le
 function isHeldUp({ publications }: VolumeContext, nodeId: string): boolean {
   const wanted = publications[nodeId];
   return Object.entries(publications).some(
-    ([other, one]) => other !== nodeId && one.failure?.in === 'unpublish' && wanted && !goTogether(one, wanted),
+    ([other, one]) => other !== nodeId && one.at === 'failed.unpublish' && wanted && !goTogether(one, wanted),
   );
 }
 
@@ -201,12 +211,12 @@ function attachmentFaults(context: VolumeContext, plugin: FakePlugin, leftovers:
   if (!plugin.capabilities?.includes('PUBLISH_UNPUBLISH_VOLUME')) return [];
   const faults: string[] = [];
   const attached = new Set(csi && plugin.volumes.get(csi.id)?.attached);
-  for (const [nodeId, { csiNodeId, state, failure, inDoubt, publishContext }] of Object.entries(publications)) {
+  for (const [nodeId, { csiNodeId, at, mayStillArrive, publishContext }] of Object.entries(publications)) {
     const isAttached = attached.delete(csiNodeId);
-    const isBelieved = state === 'published';
-    const isUncertain = failure?.in === 'unpublish' || inDoubt;
+    const isBelieved = at === 'published';
+    const isUncertain = at === 'failed.unpublish' || /^(in-doubt|cancelling)/.test(at) || mayStillArrive;
     if (isBelieved !== isAttached && !isUncertain)
-      faults.push(`${nameOf(key, uid)} on ${nodeId} is ${state}, and ${isAttached ? '' : 'not '}attached`);
+      faults.push(`${nameOf(key, uid)} on ${nodeId} is ${at}, and ${isAttached ? '' : 'not '}attached`);
     if (isBelieved && publishContext?.device !== `${csi?.id}@${csiNodeId}`)
       faults.push(`${nameOf(key, uid)} on ${nodeId} has another publish context: ${JSON.stringify(publishContext)}`);
   }

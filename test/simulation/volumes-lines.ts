@@ -5,8 +5,7 @@ import type { SeenVolume } from './volumes-judgement.js';
 export function lineOfVolume({ state, context }: SeenVolume): string {
   const { key, publications, claims, csi, deletion } = context;
   const where = Object.entries(publications).map(
-    ([node, one]) =>
-      `${node}:${one.state}${one.inDoubt ? '?' : ''}${one.undoneAfter === undefined ? '' : '↩'}${one.next ? '+' : ''}`,
+    ([node, one]) => `${node}:${one.at}${one.mayStillArrive ? '?' : ''}${one.next ? '+' : ''}`,
   );
   const who = claims.map(({ allocId, nodeId, state }) => `${allocId}@${nodeId}:${state}`);
   const parts = [csi?.id ?? 'no id', ...where, ...who];

@@ -185,7 +185,7 @@ export class Users {
       const number = this.#seen.get(volume)?.publications[node]?.number;
       grant((context) => {
         const publication = context?.publications[node];
-        return publication?.state === 'published' && publication.number === number;
+        return publication?.at === 'published' && publication.number === number;
       });
     });
   }

@@ -1,0 +1,71 @@
+/** Changes of the claims of a volume, and of those that wait for one. Pure. Which claims go together: claims.ts */
+import { granted } from './claims.js';
+import { type Change, claimTold, type Draft, drafted } from './draft.js';
+import type { Claim, ClaimRequest, VolumeContext } from './types.js';
+
+/** Claims that wait take the slots that are free, in order. */
+export function grant(draft: Draft): void {
+  if (draft.deletion || draft.availability !== 'active' || draft.waiting.length === 0) return;
+  const { claims, waiting, generation, taken } = granted(draft);
+  draft.claims = claims;
+  draft.waiting = waiting;
+  draft.generation = generation;
+  draft.tells.push(...taken.map(claimTold));
+}
+
+export const claim = (context: VolumeContext, asked: ClaimRequest): Change =>
+  drafted(context, (draft) => {
+    const isThere = [...draft.claims, ...draft.waiting].some(({ allocId }) => allocId === asked.allocId);
+    if (isThere) return;
+    draft.waiting = [...draft.waiting, asked];
+    grant(draft);
+    const waits = draft.waiting.find(({ allocId }) => allocId === asked.allocId);
+    if (waits) draft.tells.push({ type: 'claim', state: 'waiting', allocId: waits.allocId, nodeId: waits.nodeId });
+  });
+
+/** The alloc waits no longer. A claim that it has taken stays. */
+export const unclaim = (context: VolumeContext, allocId: string): Change =>
+  drafted(context, (draft) => {
+    withdrawClaims(draft, (one) => one.allocId === allocId);
+    grant(draft);
+  });
+
+/** The node can't use the volume now: claims for it that wait are given up, so that others need not wait behind them. */
+export const withdrawWaiting = (context: VolumeContext, nodeId: string, reason: string): Change =>
+  drafted(context, (draft) => {
+    withdrawClaims(draft, (one) => one.nodeId === nodeId, reason);
+    grant(draft);
+  });
+
+export function withdrawClaims(draft: Draft, isMeant: (request: ClaimRequest) => boolean, reason?: string): void {
+  const withdrawn = draft.waiting.filter(isMeant);
+  if (withdrawn.length === 0) return;
+  draft.waiting = draft.waiting.filter((one) => !withdrawn.includes(one));
+  const why = reason === undefined ? {} : { reason };
+  for (const { allocId, nodeId } of withdrawn)
+    draft.tells.push({ type: 'claim', state: 'withdrawn', allocId, nodeId, ...why });
+}
+
+export function moveClaims(draft: Draft, claims: Claim[], state: Claim['state'], fenced?: string): void {
+  const moved = (one: Claim): Claim => ({ ...one, state, ...(fenced !== undefined && { fenced }) });
+  draft.claims = draft.claims.map((one) => (claims.includes(one) ? moved(one) : one));
+  draft.tells.push(...claims.map((one) => claimTold(moved(one))));
+}
+
+/** Releases the claims of a node that nothing keeps there, though the volume stays. */
+export function releaseDetached(draft: Draft, nodeId: string): void {
+  const released = draft.claims.filter((one) => one.nodeId === nodeId && one.state === 'node-detached');
+  draft.claims = draft.claims.filter((one) => !released.includes(one));
+  draft.tells.push(...released.map((one) => claimTold({ ...one, state: 'released' })));
+}
+
+/** Releases the claims of a node that waited for the plugin to detach the volume. */
+export function releaseWithNode(draft: Draft, nodeId: string): void {
+  for (const one of draft.claims.filter((claim) => claim.nodeId === nodeId && claim.state === 'node-detached'))
+    draft.tells.push(claimTold({ ...one, state: 'controller-detached' }), claimTold({ ...one, state: 'released' }));
+  draft.claims = draft.claims.filter((one) => one.nodeId !== nodeId || one.state !== 'node-detached');
+}
+
+/** Whether claims for the node wait. */
+export const hasWaiting = ({ waiting }: VolumeContext, nodeId: string): boolean =>
+  waiting.some((one) => one.nodeId === nodeId);

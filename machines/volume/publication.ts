@@ -1,0 +1,518 @@
+/**
+ * A volume on one node, as the controller side knows it. A part of its volume (volume.ts), which keeps it in its own record, makes its
+ * calls, and steps it with what came of them. Diagram: docs/machines/publication.md (generated).
+ */
+import { assign, setup } from 'xstate';
+import type { CallFailure, Tries } from '../kit/csi-types.js';
+import { Chart, type Part, topState } from '../kit/parts.js';
+import { isSameData } from '../kit/same-data.js';
+import { workStates } from '../kit/work-states.js';
+import type { PublicationState, PublishWish, QueuedWish } from './types.js';
+
+export interface PublicationData extends QueuedWish {
+  /** Of this publication: one after it on the same node has a higher one. */
+  number: number;
+  /** Verbatim, from ControllerPublishVolume. */
+  publishContext?: Record<string, string> | undefined;
+  /** Failed attempts at the present goal, and when the next one is due. */
+  tries?: Tries | undefined;
+  /** Failed attempts to learn what became of a publish that was cancelled. */
+  attemptsToResolve?: number | undefined;
+  /** A publish with an unknown outcome may still reach the plugin: a list without this publication proves nothing. */
+  mayStillArrive?: true | undefined;
+  /** Why the volume leaves the node without the node's report. Then NOT_FOUND proves that it is detached. */
+  fenced?: string | undefined;
+  /** The plugin lists it as detached while it leaves. Then NOT_FOUND proves that it is. */
+  detachConfirmedByList?: true | undefined;
+  /** Published next on this node, once this one is removed. */
+  next?: QueuedWish | undefined;
+  failure?: CallFailure | undefined;
+}
+
+interface FailedCall {
+  failure: CallFailure;
+  /** With this attempt. */
+  tries: Tries;
+}
+
+export type PublicationEvent =
+  // First event of a new publication.
+  | { type: 'wanted' }
+  /** Wanted in place of a failed one that its node may have staged. */
+  | { type: 'wanted-again' }
+  /** The plugin lists the volume as attached where nobody asked for it, or a forced deletion left it there. */
+  | { type: 'found-attached' }
+  // Requests of users, claims and nodes.
+  | { type: 'publish'; wish: PublishWish }
+  /** Nobody wants it on its node any more. */
+  | { type: 'withdrawn' }
+  | { type: 'wish.dropped' }
+  /** All its claims and holds are being given up: its node has to unstage it first. */
+  | { type: 'node.to-unstage' }
+  | { type: 'node.let-go' }
+  | { type: 'node.fenced'; reason: string }
+  /** A forced deletion gives the agent of the node time to unmount it. `tries`: until when. */
+  | { type: 'node.given-time'; tries: Tries }
+  | { type: 'retry'; isFree: boolean }
+  // The plugin's list of volumes.
+  | { type: 'listed-as-detached' }
+  // The turn that the volume gives, and the outcome of its call.
+  | { type: 'turn.given' }
+  | { type: 'turn.lost' }
+  | { type: 'call.waits' }
+  | { type: 'publish.done'; publishContext: Record<string, string> }
+  /** The plugin would refuse the same again. */
+  | ({ type: 'publish.refused' } & FailedCall)
+  | ({ type: 'unpublish.refused' } & FailedCall)
+  /** No call was made. */
+  | ({ type: 'publish.not-sent' } & FailedCall)
+  /** The call may have taken effect, or may still. */
+  | ({ type: 'publish.unknown' } & FailedCall)
+  /** The runtime ended while the call was under way: no attempt, but it may have taken effect. */
+  | { type: 'publish.interrupted' }
+  | { type: 'unpublish.interrupted' }
+  | { type: 'unpublish.done' }
+  /** The plugin knows nothing of it, which alone is no proof. */
+  | ({ type: 'unpublish.not-found' } & FailedCall)
+  | ({ type: 'unpublish.failed' } & FailedCall)
+  /** A forced deletion goes on without the plugin's confirmation. */
+  | { type: 'unpublish.given-up' };
+
+/** After so many failed attempts to learn what became of a cancelled publish, it is unpublished all the same. */
+const attemptsToResolve = 3;
+
+interface Taken {
+  context: PublicationData;
+  event: PublicationEvent;
+}
+const wishIn = ({ event }: Taken): PublishWish | undefined => (event.type === 'publish' ? event.wish : undefined);
+const triesIn = ({ event }: Taken): Tries | undefined => ('tries' in event ? event.tries : undefined);
+
+const isSameUse = (one: PublishWish, other: PublishWish | undefined): boolean =>
+  other !== undefined && one.readOnly === other.readOnly && isSameData(one.capability, other.capability);
+
+const isSameWish = (one: PublishWish, other: PublishWish | undefined): boolean =>
+  isSameUse(one, other) && one.csiNodeId === other?.csiNodeId;
+
+/** What follows the end of a call that publishes again, while the publication leaves: its node may have time to unmount it. */
+const afterPublish = (...actions: ('keepContext' | 'doubt')[]) => [
+  { guard: 'isNodeGivenTime' as const, target: 'waiting-for-node' as const, actions },
+  { target: 'due' as const, actions },
+];
+
+export const publicationMachine = setup({
+  types: {} as { context: PublicationData; events: PublicationEvent; input: PublicationData; tags: 'has-turn' },
+  guards: {
+    isSame: (taken) => isSameWish(taken.context, wishIn(taken)),
+    isSameUse: (taken) => isSameUse(taken.context, wishIn(taken)),
+    isLastToResolve: ({ context }) => (context.attemptsToResolve ?? 0) + 1 >= attemptsToResolve,
+    /** The node was given up on record, or the plugin lists the volume as detached. */
+    isProofOfDetach: ({ context }) => context.fenced !== undefined || context.detachConfirmedByList === true,
+    isFinal: ({ event }) => 'failure' in event && event.failure.final,
+    mayStillArrive: ({ context }) => context.mayStillArrive === true,
+    /** The list is news, and no call that may still attach the volume is on its way. */
+    isDetachNews: ({ context }) =>
+      !context.detachConfirmedByList && !context.mayStillArrive && context.tries?.failure.answerClass !== 'busy',
+    /** A forced deletion gave it before any attempt to unpublish was made. */
+    isNodeGivenTime: ({ context }) => context.tries?.count === 0,
+    isPlaceFree: ({ event }) => event.type === 'retry' && event.isFree,
+  },
+  actions: {
+    /** The call is done: it is certain that it can't arrive later. */
+    keepContext: assign(({ event }) =>
+      event.type === 'publish.done'
+        ? { publishContext: event.publishContext, mayStillArrive: undefined, attemptsToResolve: undefined }
+        : {},
+    ),
+    count: assign((taken) => ({ tries: triesIn(taken) })),
+    countToResolve: assign((taken) => ({
+      tries: triesIn(taken),
+      attemptsToResolve: (taken.context.attemptsToResolve ?? 0) + 1,
+    })),
+    resolveFromNow: assign(({ context: { tries } }) => ({
+      attemptsToResolve: 0,
+      tries: tries && { ...tries, notBeforeMs: 0 },
+    })),
+    restart: assign({ tries: undefined, failure: undefined }),
+    restartResolving: assign({ tries: undefined, attemptsToResolve: 0 }),
+    /** The next goal begins without what came of earlier ones. */
+    startOver: assign({ tries: undefined, failure: undefined, attemptsToResolve: undefined, holds: undefined }),
+    startOverWithHolds: assign({ tries: undefined, failure: undefined }),
+    doubt: assign({ mayStillArrive: true }),
+    doubtIsItsState: assign({ mayStillArrive: undefined }),
+    keepFailure: assign(({ event }) => ({
+      failure: 'failure' in event ? event.failure : undefined,
+      tries: undefined,
+      next: undefined,
+      attemptsToResolve: undefined,
+    })),
+    /** The holds of a wish that was to come next join its own. */
+    staysWanted: assign(({ context: { holds = [], next } }) => {
+      const all = [...holds, ...(next?.holds ?? [])];
+      return {
+        fenced: undefined,
+        next: undefined,
+        attemptsToResolve: undefined,
+        holds: all.length > 0 ? all : undefined,
+      };
+    }),
+    wishNext: assign((taken) => {
+      const wish = wishIn(taken);
+      return { next: wish && { ...taken.context.next, ...wish } };
+    }),
+    dropWish: assign({ next: undefined }),
+    fence: assign(({ event }) =>
+      event.type === 'node.fenced' ? { fenced: event.reason, next: undefined, holds: undefined } : {},
+    ),
+    hasten: assign({ tries: undefined }),
+    confirmDetach: assign({ detachConfirmedByList: true, tries: undefined }),
+  },
+}).createMachine({
+  id: 'publication',
+  version: '1',
+  context: ({ input }) => input,
+  initial: 'new',
+  on: {
+    'wish.dropped': { actions: 'dropWish' },
+    'node.fenced': { actions: 'fence' },
+    // Sent to all publications of a volume: most states have nothing to do.
+    retry: {},
+    'listed-as-detached': {},
+  },
+  states: {
+    /** Known for less than a step. */
+    new: {
+      on: {
+        wanted: 'pending-publish',
+        'wanted-again': 'republishing',
+        'found-attached': 'pending-unpublish',
+      },
+    },
+    /** Wanted, and nothing was sent that may have attached it. */
+    'pending-publish': {
+      initial: 'due',
+      states: workStates({
+        restart: 'restart',
+        outcomes: {
+          'publish.done': { target: '#publication.published', actions: ['keepContext', 'hasten'] },
+          'publish.refused': { target: '#publication.failed.refused', actions: 'keepFailure' },
+          'publish.not-sent': { target: 'backing-off', actions: 'count' },
+          'publish.unknown': { target: '#publication.in-doubt.backing-off', actions: 'count' },
+          'publish.interrupted': '#publication.in-doubt.due',
+        },
+        calling: {
+          withdrawn: { target: '#publication.cancelling.first-call', actions: 'resolveFromNow' },
+          publish: [
+            { guard: 'isSame', actions: 'staysWanted' },
+            { target: '#publication.cancelling.first-call', actions: ['wishNext', 'resolveFromNow'] },
+          ],
+        },
+      }),
+      on: {
+        withdrawn: 'removed',
+        publish: [
+          { guard: 'isSame', actions: 'staysWanted' },
+          { target: 'removed', actions: 'wishNext' },
+        ],
+      },
+    },
+    /** Wanted, and an earlier call may have attached it, or may still. */
+    'in-doubt': {
+      initial: 'due',
+      states: workStates({
+        restart: 'restart',
+        outcomes: {
+          'publish.done': { target: '#publication.published', actions: ['keepContext', 'hasten'] },
+          'publish.refused': { target: '#publication.failed.in-doubt', actions: 'keepFailure' },
+          'publish.not-sent': { target: 'backing-off', actions: 'count' },
+          'publish.unknown': { target: 'backing-off', actions: 'count' },
+          'publish.interrupted': 'due',
+        },
+        calling: {
+          withdrawn: { target: '#publication.cancelling.calling', actions: 'resolveFromNow' },
+          publish: [
+            { guard: 'isSame', actions: 'staysWanted' },
+            { target: '#publication.cancelling.calling', actions: ['wishNext', 'resolveFromNow'] },
+          ],
+        },
+        waiting: {
+          withdrawn: { target: '#publication.cancelling.waiting-for-plugin', actions: 'resolveFromNow' },
+          publish: [
+            { guard: 'isSame', actions: 'staysWanted' },
+            { target: '#publication.cancelling.waiting-for-plugin', actions: ['wishNext', 'resolveFromNow'] },
+          ],
+        },
+      }),
+      on: {
+        withdrawn: { target: 'cancelling', actions: 'resolveFromNow' },
+        publish: [
+          { guard: 'isSame', actions: 'staysWanted' },
+          { target: 'cancelling', actions: ['wishNext', 'resolveFromNow'] },
+        ],
+      },
+    },
+    /** It was published, and the plugin no longer lists it. Its node may have staged it. */
+    republishing: {
+      initial: 'due',
+      states: workStates({
+        restart: 'restart',
+        outcomes: {
+          'publish.done': { target: '#publication.published', actions: ['keepContext', 'hasten'] },
+          'publish.refused': { target: '#publication.failed.was-published', actions: 'keepFailure' },
+          'publish.not-sent': { target: 'backing-off', actions: 'count' },
+          'publish.unknown': { target: 'backing-off', actions: ['count', 'doubt'] },
+          'publish.interrupted': { target: 'due', actions: 'doubt' },
+        },
+        calling: {
+          withdrawn: { target: '#publication.pending-unpublish.publish-under-way', actions: 'startOver' },
+          'node.to-unstage': {
+            target: '#publication.pending-node-unpublish.publish-under-way',
+            actions: 'startOverWithHolds',
+          },
+          publish: [
+            { guard: 'isSameUse', actions: 'staysWanted' },
+            { target: '#publication.pending-unpublish.publish-under-way', actions: ['wishNext', 'startOver'] },
+          ],
+        },
+      }),
+      on: {
+        withdrawn: { target: 'pending-unpublish', actions: 'startOver' },
+        'node.to-unstage': { target: 'pending-node-unpublish', actions: 'startOverWithHolds' },
+        publish: [
+          { guard: 'isSameUse', actions: 'staysWanted' },
+          { target: 'pending-unpublish', actions: ['wishNext', 'startOver'] },
+        ],
+      },
+    },
+    /** Nobody wants it, but a publish may have attached it: the call is repeated to learn its outcome, then undone. */
+    cancelling: {
+      initial: 'due',
+      states: {
+        /** Cancelled while its very first call was under way. */
+        'first-call': {
+          tags: 'has-turn',
+          on: {
+            publish: [
+              { guard: 'isSame', target: '#publication.pending-publish.calling', actions: 'staysWanted' },
+              { actions: 'wishNext' },
+            ],
+            retry: { actions: 'restartResolving' },
+            'call.waits': '#publication.removed',
+            'turn.lost': '#publication.removed',
+            'publish.not-sent': '#publication.removed',
+            'publish.done': { target: '#publication.pending-unpublish', actions: ['keepContext', 'startOver'] },
+            'publish.refused': { target: '#publication.pending-unpublish', actions: 'startOver' },
+            'publish.unknown': { target: 'backing-off', actions: 'countToResolve' },
+            'publish.interrupted': 'due',
+          },
+        },
+        ...workStates({
+          restart: 'restartResolving',
+          outcomes: {
+            'publish.done': { target: '#publication.pending-unpublish', actions: ['keepContext', 'startOver'] },
+            'publish.refused': { target: '#publication.pending-unpublish', actions: ['startOver', 'doubt'] },
+            'publish.not-sent': [
+              {
+                guard: 'isLastToResolve',
+                target: '#publication.pending-unpublish',
+                actions: ['startOver', 'doubt'],
+              },
+              { target: 'backing-off', actions: 'countToResolve' },
+            ],
+            'publish.unknown': [
+              {
+                guard: 'isLastToResolve',
+                target: '#publication.pending-unpublish',
+                actions: ['startOver', 'doubt'],
+              },
+              { target: 'backing-off', actions: 'countToResolve' },
+            ],
+            'publish.interrupted': 'due',
+          },
+          calling: {
+            publish: [
+              { guard: 'isSame', target: '#publication.in-doubt.calling', actions: 'staysWanted' },
+              { actions: 'wishNext' },
+            ],
+          },
+          waiting: {
+            publish: [
+              { guard: 'isSame', target: '#publication.in-doubt.waiting-for-plugin', actions: 'staysWanted' },
+              { actions: 'wishNext' },
+            ],
+          },
+        }),
+      },
+      on: {
+        withdrawn: {},
+        publish: [{ guard: 'isSame', target: 'in-doubt', actions: 'staysWanted' }, { actions: 'wishNext' }],
+      },
+    },
+    published: {
+      on: {
+        publish: {},
+        withdrawn: { target: 'pending-unpublish', actions: 'startOver' },
+        'node.to-unstage': { target: 'pending-node-unpublish', actions: 'startOverWithHolds' },
+        'listed-as-detached': { guard: 'isDetachNews', target: 'republishing' },
+      },
+    },
+    /** Its claims are given up, and its node has still to report that it has unstaged it. */
+    'pending-node-unpublish': {
+      initial: 'waiting-for-node',
+      states: {
+        'waiting-for-node': {
+          on: {
+            'node.let-go': { target: '#publication.pending-unpublish', actions: 'startOver' },
+            'listed-as-detached': {
+              guard: 'isDetachNews',
+              target: '#publication.pending-unpublish',
+              actions: ['startOver', 'confirmDetach'],
+            },
+          },
+        },
+        /** A call that publishes it again has not ended yet. */
+        'publish-under-way': {
+          tags: 'has-turn',
+          on: {
+            'node.let-go': { target: '#publication.pending-unpublish.publish-under-way', actions: 'startOver' },
+            'call.waits': 'waiting-for-node',
+            'turn.lost': 'waiting-for-node',
+            'publish.not-sent': 'waiting-for-node',
+            'publish.refused': 'waiting-for-node',
+            'publish.done': { target: 'waiting-for-node', actions: 'keepContext' },
+            'publish.unknown': { target: 'waiting-for-node', actions: 'doubt' },
+            'publish.interrupted': { target: 'waiting-for-node', actions: 'doubt' },
+          },
+        },
+      },
+      on: {
+        withdrawn: {},
+        publish: { actions: 'wishNext' },
+        retry: { actions: 'hasten' },
+      },
+    },
+    'pending-unpublish': {
+      initial: 'due',
+      states: {
+        /** A call that publishes it again has not ended yet. */
+        'publish-under-way': {
+          tags: 'has-turn',
+          on: {
+            retry: [{ guard: 'isNodeGivenTime' }, { actions: 'restart' }],
+            'node.fenced': { actions: ['fence', 'hasten'] },
+            'node.given-time': { actions: 'count' },
+            'node.let-go': { actions: 'hasten' },
+            'call.waits': afterPublish(),
+            'turn.lost': afterPublish(),
+            'publish.not-sent': afterPublish(),
+            'publish.refused': afterPublish(),
+            'publish.done': afterPublish('keepContext'),
+            'publish.unknown': afterPublish('doubt'),
+            'publish.interrupted': afterPublish('doubt'),
+          },
+        },
+        /** A forced deletion gives the agent of its node time to unmount it. */
+        'waiting-for-node': {
+          on: {
+            retry: {},
+            'listed-as-detached': {},
+            'node.let-go': { target: 'due', actions: 'hasten' },
+            'turn.given': 'calling',
+          },
+        },
+        ...workStates({
+          restart: 'restart',
+          outcomes: {
+            'unpublish.done': '#publication.removed',
+            'unpublish.not-found': [
+              { guard: 'isProofOfDetach', target: '#publication.removed' },
+              { guard: 'isFinal', target: '#publication.failed.unpublish', actions: 'keepFailure' },
+              { target: 'backing-off', actions: 'count' },
+            ],
+            'unpublish.refused': { target: '#publication.failed.unpublish', actions: 'keepFailure' },
+            'unpublish.failed': { target: 'backing-off', actions: 'count' },
+            'unpublish.interrupted': 'due',
+            'unpublish.given-up': '#publication.removed',
+          },
+          calling: { 'node.fenced': { actions: ['fence', 'hasten'] }, 'node.given-time': {} },
+          waiting: { 'node.fenced': { actions: ['fence', 'hasten'] } },
+        }),
+      },
+      on: {
+        withdrawn: {},
+        publish: { actions: 'wishNext' },
+        'node.fenced': { target: '.due', actions: ['fence', 'hasten'] },
+        'node.given-time': { target: '.waiting-for-node', actions: 'count' },
+        'listed-as-detached': { guard: 'isDetachNews', target: '.due', actions: 'confirmDetach' },
+      },
+    },
+    /** Nothing is done until somebody asks for something. */
+    failed: {
+      initial: 'refused',
+      on: { withdrawn: { target: 'pending-unpublish', actions: 'startOver' } },
+      states: {
+        /** It could not be published, and is not there. */
+        refused: {
+          on: {
+            publish: {},
+            retry: { guard: 'isPlaceFree', target: '#publication.pending-publish', actions: 'restart' },
+          },
+        },
+        /** It could not be published, but an earlier attempt may have attached it. */
+        'in-doubt': {
+          entry: 'doubt',
+          on: {
+            retry: { guard: 'isPlaceFree', target: '#publication.in-doubt', actions: ['restart', 'doubtIsItsState'] },
+            publish: [
+              { guard: 'isSame' },
+              { target: '#publication.pending-unpublish', actions: ['startOver', 'wishNext'] },
+            ],
+          },
+        },
+        /** It was published, and could not be published again. Its node may have staged it. */
+        'was-published': {
+          on: {
+            'node.to-unstage': { target: '#publication.pending-node-unpublish', actions: 'startOverWithHolds' },
+            retry: { guard: 'isPlaceFree', target: '#publication.republishing', actions: 'restart' },
+            publish: [
+              { guard: 'isSame' },
+              { guard: 'mayStillArrive', target: '#publication.pending-unpublish', actions: ['startOver', 'wishNext'] },
+            ],
+          },
+        },
+        /** It could not be unpublished, and may be there. */
+        unpublish: {
+          on: {
+            retry: { target: '#publication.pending-unpublish', actions: 'restart' },
+            publish: { target: '#publication.pending-unpublish', actions: ['startOver', 'wishNext'] },
+          },
+        },
+      },
+    },
+    /** It is gone from the node, or never came there. */
+    removed: { type: 'final' },
+  },
+});
+
+/** A volume on one node: its data, and the state that it is in. */
+export type Publication = Part<typeof publicationMachine>;
+
+export const publicationChart = new Chart(publicationMachine);
+
+const publicStates: Record<string, PublicationState> = {
+  'pending-publish': 'pending-publish',
+  'in-doubt': 'pending-publish',
+  republishing: 'pending-publish',
+  cancelling: 'pending-publish',
+  published: 'published',
+  'pending-node-unpublish': 'pending-node-unpublish',
+  'pending-unpublish': 'pending-unpublish',
+  failed: 'failed',
+};
+
+/** The state that users see. */
+export function publicStateOf(publication: { at: string }): PublicationState {
+  const state = publicStates[topState(publication)];
+  if (!state) throw new Error(`a publication that is ${publication.at} is no longer there`);
+  return state;
+}

@@ -1,0 +1,105 @@
+/**
+ * The publications of a volume: how one begins, takes an event and ends, and who gets the turn to make a call. Pure.
+ * What a publication makes of an event, its chart says: publication.ts
+ */
+import type { Failure } from '../kit/host.js';
+import { isIn } from '../kit/parts.js';
+import { grant, releaseDetached, releaseWithNode } from './claim-changes.js';
+import { type Draft, put } from './draft.js';
+import { excludes, holdsOf, isInUse, mayBeThere, wishOf } from './modes.js';
+import { type PublicationData, type PublicationEvent, publicationChart } from './publication.js';
+import type { VolumeContext } from './types.js';
+import { nextWork } from './work.js';
+
+type Beginning = Extract<PublicationEvent, { type: 'wanted' | 'wanted-again' | 'found-attached' }>['type'];
+
+/** Puts a new publication on the node. */
+export function begin(
+  draft: Draft,
+  nodeId: string,
+  data: Omit<PublicationData, 'number'>,
+  as: Beginning = 'wanted',
+): void {
+  draft.publicationNumber += 1;
+  const { publicationNumber: number, work, awaiting } = draft;
+  let begun = publicationChart.step(publicationChart.begin({ ...data, number }), { type: as });
+  // The call of the publication before it waits still, and is made for the new one.
+  if (as === 'wanted' && awaiting && work?.kind === 'publish' && work.nodeId === nodeId) {
+    begun = publicationChart.step(begun, { type: 'turn.given' });
+    begun = publicationChart.step(begun, { type: 'call.waits' });
+  }
+  put(draft, nodeId, begun);
+}
+
+/** Steps the publication on the node, if there is one. @param unconfirmed why it is not known to be gone, but was given up */
+export function step(draft: Draft, nodeId: string, event: PublicationEvent, unconfirmed?: Failure): void {
+  const present = draft.publications[nodeId];
+  if (!present) return;
+  const next = publicationChart.step(present, event);
+  if (next.at !== 'removed') {
+    put(draft, nodeId, next);
+    return;
+  }
+  delete draft.publications[nodeId];
+  const failure = unconfirmed && { failure: unconfirmed };
+  draft.tells.push({ type: 'publication', nodeId, number: next.number, state: 'removed', ...failure });
+  releaseWithNode(draft, nodeId);
+  if (next.next && !draft.deletion) begin(draft, nodeId, next.next);
+  const { expansion } = draft;
+  // The volume is on no node any more, which may be all that an expansion waits for: it is tried at once.
+  if (expansion?.tries && !Object.values(draft.publications).some(mayBeThere))
+    draft.expansion = { ...expansion, tries: { ...expansion.tries, notBeforeMs: 0 } };
+  grant(draft);
+}
+
+/**
+ * Follows claims and holds that have moved on: those that nothing keeps are released, and the last of those that used the
+ * publication takes it along. A claim that was taken meanwhile gets a publication of its own.
+ */
+export function followClaims(draft: Draft, nodeId: string): void {
+  const here = draft.claims.filter((one) => one.nodeId === nodeId);
+  const publication = draft.publications[nodeId];
+  const isHeld = publication !== undefined && holdsOf(publication).length > 0;
+  const staying = here.filter(({ state }) => state !== 'node-detached');
+  const isStaged = isHeld || staying.some(({ state }) => state === 'unpublishing');
+  if (publication && isIn(publication, 'pending-node-unpublish') && !isStaged) {
+    step(draft, nodeId, { type: 'node.let-go' });
+  } else if (staying.length > 0) {
+    releaseDetached(draft, nodeId);
+    const isLeaving = staying.every(({ state }) => state === 'unpublishing');
+    if (isLeaving && publication && isInUse(publication)) step(draft, nodeId, { type: 'node.to-unstage' });
+  } else if (isHeld) {
+    // Claims keep their slots until the allocs without one have let go, too.
+    if (isInUse(publication)) step(draft, nodeId, { type: 'node.to-unstage' });
+  } else if (publication) {
+    step(draft, nodeId, { type: 'withdrawn' });
+  } else {
+    releaseWithNode(draft, nodeId);
+    grant(draft);
+  }
+}
+
+/** Tries again what failed, where its place was not taken since, and tries at once what waits for its time. */
+export function retryPublications(draft: Draft): void {
+  for (const [nodeId, publication] of Object.entries(draft.publications)) {
+    const wanted = Object.entries(draft.publications).filter(([other, one]) => other !== nodeId && wishOf(one));
+    step(draft, nodeId, { type: 'retry', isFree: !wanted.some(([, one]) => excludes(one, publication)) });
+  }
+}
+
+/** Takes the turn from the publication that had it, and gives it to the one that is due first. */
+export function withTurn(
+  context: VolumeContext,
+  nowMs: number,
+): Pick<VolumeContext, 'publications' | 'work' | 'awaiting'> {
+  const publications = { ...context.publications };
+  const had = context.work?.nodeId;
+  const before = had === undefined ? undefined : publications[had];
+  if (had !== undefined && before && publicationChart.hasTag(before, 'has-turn'))
+    publications[had] = publicationChart.step(before, { type: 'turn.lost' });
+  const work = nextWork({ ...context, publications }, nowMs);
+  const next = work?.nodeId === undefined ? undefined : publications[work.nodeId];
+  if (work?.nodeId !== undefined && work.isCalling && next)
+    publications[work.nodeId] = publicationChart.step(next, { type: 'turn.given' });
+  return { publications, work, awaiting: null };
+}

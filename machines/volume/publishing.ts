@@ -1,0 +1,79 @@
+/** Requests to publish a volume on a node, and to unpublish it. Pure. Which are refused: requests.ts */
+import { grant, releaseDetached } from './claim-changes.js';
+import { type Change, type Draft, drafted } from './draft.js';
+import { isKeptByHolds, usualCapability, wishOf } from './modes.js';
+import { begin, step } from './publications.js';
+import { isSameWish } from './requests.js';
+import type { Hold, Publication, PublishRequest, PublishWish, QueuedWish, VolumeContext } from './types.js';
+
+export const publish = (
+  context: VolumeContext,
+  { nodeId, capability = usualCapability(context, nodeId), readOnly, csiNodeId, hold, claim }: PublishRequest,
+): Change =>
+  drafted(context, (draft) => {
+    const wish = { capability, readOnly, csiNodeId };
+    const present = draft.publications[nodeId];
+    if (present && hold !== undefined && isSame(present, wish) && isKeptByHolds(present)) {
+      draft.publications[nodeId] = withHold(draft, present, hold);
+      return;
+    }
+    if (!present) begin(draft, nodeId, wish);
+    else if (isReplaceable(present, wish)) replace(draft, nodeId, present, wish);
+    else publishAgain(draft, nodeId, wish);
+    if (hold !== undefined) addHold(draft, nodeId, hold);
+    if (hold !== undefined || claim) markByAgent(draft, nodeId);
+  });
+
+const isSame = (present: Publication, wish: PublishWish): boolean =>
+  isSameWish(present, wish) && present.csiNodeId === wish.csiNodeId;
+
+/** Whether it failed, is not there, and makes room for another wish. */
+const isReplaceable = (present: Publication, wish: PublishWish): boolean =>
+  (present.at === 'failed.refused' || (present.at === 'failed.was-published' && !present.mayStillArrive)) &&
+  !isSame(present, wish);
+
+function replace(draft: Draft, nodeId: string, { at, holds, isByAgent }: Publication, wish: PublishWish): void {
+  const kept = { ...wish, ...(holds && { holds }), ...(isByAgent && { isByAgent }) };
+  begin(draft, nodeId, kept, at === 'failed.was-published' ? 'wanted-again' : 'wanted');
+}
+
+function publishAgain(draft: Draft, nodeId: string, wish: PublishWish): void {
+  step(draft, nodeId, { type: 'publish', wish });
+  const now = draft.publications[nodeId];
+  if (!now || now.at === 'published' || now.next || !wishOf(now)) return;
+  // It leaves no more: claims that were to leave with it have nothing left to wait for.
+  releaseDetached(draft, nodeId);
+  grant(draft);
+}
+
+/** Marks a request of an agent on the node, which hears when it has to unmount. A publication that comes next has its own mark. */
+function markByAgent(draft: Draft, nodeId: string): void {
+  const publication = draft.publications[nodeId];
+  if (!publication) return;
+  const { next } = publication;
+  draft.publications[nodeId] = next
+    ? { ...publication, next: { ...next, isByAgent: true } }
+    : { ...publication, isByAgent: true };
+}
+
+/** Adds a hold to the publication, or to the one that comes next where the present one leaves. */
+function addHold(draft: Draft, nodeId: string, allocId: string): void {
+  const publication = draft.publications[nodeId];
+  if (!publication) return;
+  const { next } = publication;
+  draft.publications[nodeId] = next
+    ? { ...publication, next: withHold(draft, next, allocId) }
+    : withHold(draft, publication, allocId);
+}
+
+function withHold<T extends QueuedWish>(draft: Draft, wish: T, allocId: string): T {
+  draft.generation += 1;
+  const hold: Hold = { allocId, generation: draft.generation };
+  return { ...wish, holds: [...(wish.holds ?? []).filter((one) => one.allocId !== allocId), hold] };
+}
+
+export const unpublish = (context: VolumeContext, nodeId: string): Change =>
+  drafted(context, (draft) => {
+    step(draft, nodeId, { type: 'wish.dropped' });
+    step(draft, nodeId, { type: 'withdrawn' });
+  });
