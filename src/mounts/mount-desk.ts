@@ -74,6 +74,11 @@ export class MountDesk {
     return view && contextOf(view.context);
   }
 
+  /** Whether a mount is here, or may be here soon: its first request may be on its way to the store. */
+  has(key: VolumeKey): boolean {
+    return this.#engine.has(this.addressOf(key));
+  }
+
   /** Resolves once it is committed. @throws StagecraftError why it is refused */
   async ask(key: VolumeKey, request: MountRequest): Promise<void> {
     await this.#engine.ask(this.addressOf(key), request);

@@ -172,7 +172,8 @@ export class Mounting {
 
   /** Unmounts for an alloc. Resolves when nothing of it is here any more. @throws StagecraftError ABORTED */
   async take({ key, allocId }: Of, { signal, tell }: Following): Promise<void> {
-    if (!this.#desk.contextAt(key)) return;
+    // A request without an answer from the store may be committed yet: the leave comes after it.
+    if (!this.#desk.has(key)) return;
     await this.#desk.ask(key, { type: 'mount.leave', allocId });
     const reached = (now: MountContext): true | undefined => {
       const user = userOf(now, allocId);
