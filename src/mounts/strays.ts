@@ -97,7 +97,7 @@ export class Strays {
       if (!volume) continue;
       const { plugin } = volume;
       const add = ({ path }: Place, undoing: Tries | undefined): void => {
-        if (undoing?.failure.code === 'MOUNT_STAYS') places.staying.set(path, plugin);
+        if (undoing && isLeftMounted(undoing)) places.staying.set(path, plugin);
         else places.known.add(path);
       };
       add(paths.staging(plugin, key), staging.undoing);
@@ -107,6 +107,10 @@ export class Strays {
     return places;
   }
 }
+
+/** Whether the plugin says that nothing is mounted, or that it has unmounted it, and the kernel shows it mounted. */
+const isLeftMounted = ({ failure: { code, answerClass } }: Tries): boolean =>
+  code === 'MOUNT_STAYS' || answerClass === 'already-so-if-unmounted';
 
 interface Places {
   /** Where something of ours is, or may be. */
