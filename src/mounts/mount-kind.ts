@@ -156,9 +156,11 @@ export function mountKind(options: MountKindOptions): ActorKind {
     if (!isSourceWithin(entry, source)) return false;
     return call.capability.attachmentMode !== 'block-device' || !(await options.isDevice(target.path));
   };
+  const isDeadAt = async ({ path }: Place, table?: MountTable): Promise<boolean> =>
+    servedAt(table ?? (await tables.table()), { path }) !== undefined && (await options.isDead(path));
   /** What is dead is unstaged first: it may have died since it was looked at. */
   const notDead = async (call: MountCall, place: Place, table: MountTable): Promise<void> => {
-    if (!servedAt(table, { path: place.path }) || !(await options.isDead(place.path))) return;
+    if (!(await isDeadAt(place, table))) return;
     options.lookSoon(call.plugin);
     throw stagingDead(call, place);
   };
@@ -205,33 +207,37 @@ export function mountKind(options: MountKindOptions): ActorKind {
     },
     topic: (address) => mountsTopic(nodeOf(address)),
     effects: {
-      nodeStage: effect<StageCall, StageAnswer>((input, run) => {
-        const staging = stagingOf(input);
-        const stagingPath = told(input.plugin, staging);
-        let wasFree = false;
-        return {
-          refusal: (sight) => modeRefusal(sight, [input.capability]),
-          without: unlessStaging(staging, () => ({ isStaged: false, bootId })),
-          prepare: async () => {
-            stagingPath();
-            await options.shared();
-            const table = await tables.table();
-            wasFree = !table.has(staging.path);
-            await notDead(input, staging, table);
-            // What is there after a reboot its plugin has made.
-            if (input.foundIn === bootId) mustBeOurs(input, staging, table, input.found);
-            await places.makeStaging(staging, table);
-          },
-          call: async (client, bounds) => {
-            const { csiId, capability, volumeContext, publishContext } = input;
-            const request = { csiId, stagingPath: stagingPath(), capability, volumeContext, publishContext };
-            const stage = (): Promise<void> => tidied(staging, node.stage(client, request, bounds));
-            await noting(run, { place: staging, wasFree }, stage);
-            const found = (await tables.table()).at(staging.path).at(-1);
-            return { isStaged: true, bootId, ...(found && { found: kernelMount(found) }) };
-          },
-        };
-      }),
+      nodeStage: effect<StageCall, StageAnswer>(
+        (input, run) => {
+          const staging = stagingOf(input);
+          const stagingPath = told(input.plugin, staging);
+          let wasFree = false;
+          return {
+            refusal: (sight) => modeRefusal(sight, [input.capability]),
+            without: unlessStaging(staging, () => ({ isStaged: false, bootId })),
+            prepare: async () => {
+              stagingPath();
+              await options.shared();
+              const table = await tables.table();
+              wasFree = !table.has(staging.path);
+              await notDead(input, staging, table);
+              // What is there after a reboot its plugin has made.
+              if (input.foundIn === bootId) mustBeOurs(input, staging, table, input.found);
+              await places.makeStaging(staging, table);
+            },
+            call: async (client, bounds) => {
+              const { csiId, capability, volumeContext, publishContext } = input;
+              const request = { csiId, stagingPath: stagingPath(), capability, volumeContext, publishContext };
+              const stage = (): Promise<void> => tidied(staging, node.stage(client, request, bounds));
+              await noting(run, { place: staging, wasFree }, stage);
+              const found = (await tables.table()).at(staging.path).at(-1);
+              return { isStaged: true, bootId, ...(found && { found: kernelMount(found) }) };
+            },
+          };
+        },
+        // An unstage that a runtime before has left may be done late: the volume would be unstaged under its targets.
+        ['nodeUnstage'],
+      ),
       nodePublish: effect<NodePublishCall, NodePublishAnswer>((input, run) => {
         const target = targetOf(input);
         const staging = stagingOf(input);
@@ -253,7 +259,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
             await places.makeParent(target, table);
           },
           call: async (client, bounds) => {
-            if (!wasFree && !input.isRepeat) {
+            if (!wasFree && (!input.isRepeat || (await isDeadAt(target)))) {
               await cleared(client, bounds);
               wasFree = true;
             }
@@ -271,7 +277,10 @@ export function mountKind(options: MountKindOptions): ActorKind {
           if (readOnly && (await isWritable(found, capability))) throw notReadOnly(input, target);
           return { found: kernelMount(found), bootId };
         }
-        /** A mount that nobody here knows of, as an attempt of before may have made it late, would be taken for the new one. */
+        /**
+         * Unpublishes what is mounted there already: a mount that nobody here knows of would be taken for the new one, and over a
+         * dead one the plugin can't publish.
+         */
         async function cleared(client: unknown, bounds: CallBounds): Promise<void> {
           const request = { csiId: input.csiId, targetPath: targetPath() };
           const unpublish = (): Promise<void> => node.unpublish(client, request, bounds);
