@@ -1,29 +1,31 @@
 /**
  * `npm run test:simulate`: a million histories over all cores. In its environment:
  * HISTORIES how many, 1 for those of one seed; SEED where to begin, else a fresh one; STORES memory, lmdb or redis;
- * OF=volumes for histories of volumes, snapshots and nodes, on memory.
+ * OF=volumes for histories of volumes, snapshots and nodes, OF=mounts for those of mounts, both on memory.
  */
 import { randomInt } from 'node:crypto';
 import { voyage } from './fleet.js';
+import { shrunkMounts, transcriptOfMounts } from './mounts-telling.js';
 import { subjectKinds } from './stores.js';
 import { shrunk, tellingOf } from './telling.js';
 import { shrunkVolumes, tellingOfVolumes } from './volumes-telling.js';
 
 const { HISTORIES = '1000000', SEED, OF, STORES = 'memory' } = process.env;
 const isOfVolumes = OF === 'volumes';
-if (OF !== undefined && !isOfVolumes) throw new Error(`OF is volumes, or left out, not ${OF}`);
+const isOfMounts = OF === 'mounts';
+if (OF !== undefined && !isOfVolumes && !isOfMounts) throw new Error(`OF is volumes or mounts, or left out, not ${OF}`);
 const stores = subjectKinds.find(({ name }) => name === STORES);
 if (!stores) throw new Error(`STORES is one of ${subjectKinds.map(({ name }) => name).join(', ')}, not ${STORES}`);
 const seed = SEED === undefined ? randomInt(2 ** 32) : Number(SEED);
 const histories = Number(HISTORIES);
 const begunAtMs = performance.now();
-console.log(`${histories} histories${isOfVolumes ? ' of volumes' : ''} on ${STORES}, from SEED=${seed}`);
+console.log(`${histories} histories${OF === undefined ? '' : ` of ${OF}`} on ${STORES}, from SEED=${seed}`);
 
 let toldAtMs = begunAtMs;
 const done = await voyage({
   seed,
   histories,
-  stores: isOfVolumes ? 'volumes' : STORES,
+  stores: OF ?? STORES,
   progress({ systems, histories: run, broken }) {
     const nowMs = performance.now();
     if (nowMs - toldAtMs < 10_000) return;
@@ -39,6 +41,11 @@ if (first && isOfVolumes) {
   const plan = await shrunkVolumes(first.seed);
   if (plan) console.log(await tellingOfVolumes(plan));
   console.log(`to see this again: OF=volumes SEED=${first.seed} HISTORIES=1 npm run test:simulate`);
+  process.exitCode = 1;
+} else if (first && isOfMounts) {
+  const plan = await shrunkMounts(first.seed);
+  if (plan) console.log(await transcriptOfMounts(plan));
+  console.log(`to see this again: OF=mounts SEED=${first.seed} HISTORIES=1 npm run test:simulate`);
   process.exitCode = 1;
 } else if (first) {
   const broken = await shrunk(first.seed, stores);

@@ -1,7 +1,6 @@
 /** How the plugin of a history looks to runtimes: registered, answering, known; and when it was seen well. */
 import type { PluginPort, PluginSight } from '../../src/calls/plugin-access.js';
-import type { Timeline } from './timeline.js';
-import type { VolumesLife } from './volumes-life.js';
+import type { MortalClock, Timeline } from './timeline.js';
 
 export type Trouble = 'dead' | 'unhealthy' | 'unknown' | 'deregistered';
 
@@ -28,7 +27,7 @@ export class PluginSights {
     this.#endProbes = timeline.after(probeMs, () => this.#probe());
   }
 
-  port(life: VolumesLife, line: () => object): PluginPort {
+  port(life: { clock: MortalClock }, line: () => object): PluginPort {
     return {
       isKnown: () => true,
       sight: () => this.#sight(),

@@ -2,6 +2,8 @@
  * A process that runs systems by their seeds, as it is told to, and reports each. Started by fleet.ts.
  */
 
+import { mountsHistory } from './mounts-history.js';
+import { mountsPlanOf } from './mounts-plan.js';
 import { endServer } from './redis-subject.js';
 import { BrokenHistory, simulate, systemOf } from './simulate.js';
 import { fullPlanOf } from './snapshots-plan.js';
@@ -10,7 +12,7 @@ import { volumesHistory } from './volumes-history.js';
 
 export interface Task {
   seed: number;
-  /** `volumes`: one history of volumes, on memory. */
+  /** `volumes` or `mounts`: one history of these, on memory. */
   stores: string;
   plansEach?: number;
 }
@@ -26,7 +28,8 @@ process.on('disconnect', () => void endServer().then(() => process.exit()));
 process.on('message', (task: Task) => void work(task).then((report) => process.send?.(report)));
 
 async function work({ seed, stores, plansEach }: Task): Promise<Report> {
-  if (stores === 'volumes') return ofVolumes(seed);
+  if (stores === 'volumes') return reportOf(seed, await volumesHistory(fullPlanOf(seed)));
+  if (stores === 'mounts') return reportOf(seed, await mountsHistory(mountsPlanOf(seed)));
   const count = { histories: 0 };
   const kind = subjectKinds.find(({ name }) => name === stores);
   if (!kind) throw new Error(`no store is called ${stores}`);
@@ -39,8 +42,6 @@ async function work({ seed, stores, plansEach }: Task): Promise<Report> {
   }
 }
 
-async function ofVolumes(seed: number): Promise<Report> {
-  const { faults } = await volumesHistory(fullPlanOf(seed));
-  const [broken] = faults;
+function reportOf(seed: number, { faults: [broken] }: { faults: string[] }): Report {
   return { seed, histories: 1, ...(broken !== undefined && { broken }) };
 }

@@ -1,0 +1,301 @@
+/** One runtime of a history of mounts: the mounts of its node, composed as src/node-side.ts does, on a host that is simulated. */
+
+import type { VolumeKey } from '../../machines/volume/types.js';
+import { PluginAccess, type PluginPort } from '../../src/calls/plugin-access.js';
+import { PluginCalls } from '../../src/calls/plugin-calls.js';
+import { noSecrets } from '../../src/calls/secrets.js';
+import { VolumeLocks } from '../../src/calls/volume-locks.js';
+import { csiNode } from '../../src/csi/node.js';
+import { pause } from '../../src/engine/clock.js';
+import { Engine } from '../../src/engine/engine.js';
+import type { Logger } from '../../src/engine/logger.js';
+import type { Store } from '../../src/engine/store.js';
+import { TroubleLog } from '../../src/engine/trouble-log.js';
+import { Expansions } from '../../src/mounts/expansions.js';
+import { Holds } from '../../src/mounts/holds.js';
+import type { HostTool } from '../../src/mounts/host-tool.js';
+import { MountDesk } from '../../src/mounts/mount-desk.js';
+import { mountKind, type NodeProcesses } from '../../src/mounts/mount-kind.js';
+import { MountTables } from '../../src/mounts/mount-tables.js';
+import { MountUndoing } from '../../src/mounts/mount-undoing.js';
+import { MountWatch } from '../../src/mounts/mount-watch.js';
+import { Mounter } from '../../src/mounts/mounter.js';
+import { Mounting } from '../../src/mounts/mounting.js';
+import type { MountPaths } from '../../src/mounts/paths.js';
+import type { Places } from '../../src/mounts/places.js';
+import { Strays } from '../../src/mounts/strays.js';
+import { Stats } from '../../src/mounts/volume-stats.js';
+import { seededRandom } from '../../src/testing/index.js';
+import { chance, mixed } from './dice.js';
+import { lifeStore } from './life-store.js';
+import type { MountsAllocs } from './mounts-allocs.js';
+import type { SimulatedClaims } from './mounts-claims.js';
+import type { NodeCaller } from './mounts-driver.js';
+import type { SimulatedKernel } from './mounts-kernel.js';
+import type { MountsTraits } from './mounts-plan.js';
+import type { Mood, Outage } from './plan.js';
+import { MortalClock, type Timeline } from './timeline.js';
+
+export const nodeId = 'n1';
+const callTimeoutMs = 5_000;
+/** How long a start waits for the kernel and for whoever has the volumes. */
+const startLimitMs = 10_000;
+/** When a runtime ends at last that does not come to where it is to end. */
+const endLimitMs = 300;
+const moods: Mood[] = [
+  { answer: 'fails', moment: 'before' },
+  { answer: 'fails', moment: 'after' },
+  { answer: 'late', fails: false, delayMs: 1_000 },
+];
+
+/** All that outlives a runtime. */
+export interface MountsHost {
+  seed: number;
+  timeline: Timeline;
+  traits: MountsTraits;
+  kernel: SimulatedKernel;
+  paths: MountPaths;
+  places: Places;
+  claims: SimulatedClaims;
+  allocs: MountsAllocs;
+  processes: NodeProcesses;
+  logger: Logger;
+  tell(line: string): void;
+}
+
+export interface MountsLifeOptions {
+  host: MountsHost;
+  number: number;
+  store: Store;
+  plugins(life: MountsLife): PluginPort;
+}
+
+export interface Ending {
+  how: 'crash' | 'freeze';
+  of: 'store' | 'plugin';
+  calls: number;
+  moment: 'before' | 'after';
+  ended(): void;
+}
+
+export class MountsLife implements NodeCaller {
+  readonly number: number;
+  readonly clock: MortalClock;
+  readonly engine: Engine;
+  readonly mounter: Mounter;
+  readonly mounting: Mounting;
+  readonly watch: MountWatch;
+  readonly holds: Holds;
+  readonly desk: MountDesk;
+  readonly begunAtMs: number;
+  state: 'opening' | 'up' | 'frozen' | 'dead' = 'opening';
+  isReplaced = false;
+  readonly #host: MountsHost;
+  readonly #outages: Outage[] = [];
+  readonly #expansions: Expansions;
+  readonly #grown = new Set<(key: VolumeKey) => void>();
+  #ending: Ending | undefined;
+  #compared: Promise<void> | undefined;
+  #tellCompared: () => void = () => {};
+
+  constructor({ host, number, store, plugins }: MountsLifeOptions) {
+    const { seed, timeline, traits, kernel, paths, places, logger } = host;
+    this.#host = host;
+    this.number = number;
+    this.begunAtMs = timeline.monotonicMs;
+    this.clock = new MortalClock(timeline);
+    const { clock } = this;
+    const random = seededRandom(mixed(seed, 'life', number));
+    const claims = host.claims.client(clock);
+    const access = new PluginAccess(plugins(this), { clock, maxInFlight: traits.maxInFlight });
+    const node = csiNode({ timeoutMs: callTimeoutMs });
+    const locks = new VolumeLocks();
+    const tables = new MountTables(() => kernel.read());
+    const tool = toolOf(kernel);
+    const { bootId } = kernel;
+    const troubles = new TroubleLog({ clock, logger });
+    const isDead = async (path: string): Promise<boolean> => kernel.isDead(path);
+    const baseDirOf = (): undefined => undefined;
+    const shared = async (): Promise<void> => {};
+    this.#compared = new Promise((resolve) => {
+      this.#tellCompared = () => {
+        this.#compared = undefined;
+        resolve();
+      };
+    });
+    const retry = { initialMs: 100, maxMs: 4_000 };
+    const kind = mountKind({
+      ...{ nodeId, node, claims, paths, places, tables, baseDirOf, bootId, isDead, shared },
+      processes: host.processes,
+      timeoutMs: callTimeoutMs,
+      calls: new PluginCalls({ access, secrets: noSecrets, clock, retry, locks }),
+      undoing: new MountUndoing({ tables, tool, bootId, logger }),
+      compared: () => this.#compared,
+      isDevice: async (path) => kernel.at(path)?.fsType === 'devtmpfs',
+      lookSoon: (plugin) => this.#lookSoon(plugin),
+    });
+    this.engine = new Engine({
+      store: this.#mortal(store),
+      clock,
+      random,
+      logger,
+      kinds: [kind],
+      lease: { name: `node/${nodeId}`, holder: this.name, ttlMs: traits.leaseTtlMs },
+    });
+    const { engine } = this;
+    const strays = new Strays({ nodeId, engine, paths, tables, tool, logger });
+    const timeouts = { intervalMs: 60_000, timeoutMs: callTimeoutMs };
+    const stats = new Stats({ nodeId, engine, node, access, locks, paths, baseDirOf, clock, logger, ...timeouts });
+    this.desk = new MountDesk({ node: nodeId, engine, clock });
+    const { desk } = this;
+    this.mounting = new Mounting({
+      ...{ desk, clock, claims, paths, tables, access, shared, baseDirOf },
+      secrets: noSecrets,
+    });
+    this.watch = new MountWatch({
+      ...{ nodeId, engine, paths, tables, strays, bootId, clock, logger, troubles, isDead },
+      onPluginLoss: traits.onPluginLoss,
+    });
+    this.holds = new Holds({ nodeId, engine, desk, claims, clock, logger });
+    this.mounter = new Mounter({
+      ...{ desk, engine, claims, paths, tables, access, strays, stats },
+      mounting: this.mounting,
+      holds: this.holds,
+      compare: (volumes) => this.watch.compare(volumes),
+    });
+    this.#expansions = new Expansions({
+      ...{ nodeId, engine, claims, clock, logger },
+      onExpanded: (callback) => {
+        this.#grown.add(callback);
+        return () => this.#grown.delete(callback);
+      },
+    });
+  }
+
+  get name(): string {
+    return `life ${this.number}`;
+  }
+
+  get isAlive(): boolean {
+    return this.clock.isAlive;
+  }
+
+  /** @param opened called once all others have lost their right to act */
+  async begin(opened: () => void): Promise<void> {
+    await this.engine.open();
+    opened();
+    await this.engine.restore(['']);
+    const begun = new AbortController();
+    void this.#start().finally(() => begun.abort());
+    await pause(this.clock, startLimitMs, begun.signal);
+    if (this.state === 'opening') this.state = 'up';
+  }
+
+  /** As the node side begins. */
+  async #start(): Promise<void> {
+    await this.watch.start();
+    await this.#host.allocs.recover(this);
+    await this.holds.look();
+    this.#tellCompared();
+    this.#expansions.start();
+    this.holds.start();
+  }
+
+  /** Another process is behind the plugin, or it is well again. */
+  pluginBack(plugin: string): void {
+    this.clock.whenAwake(() => this.#lookSoon(plugin));
+  }
+
+  /** The node hears that it has lost all holds and claims. */
+  fenced(): void {
+    this.clock.whenAwake(() => {
+      void this.holds.look();
+      void this.#host.allocs.look(this);
+    });
+  }
+
+  grown(key: VolumeKey): void {
+    this.clock.whenAwake(() => {
+      for (const callback of this.#grown) callback(key);
+    });
+  }
+
+  /** It ends at one of its next calls, or soon. */
+  endAt(ending: Ending): void {
+    if (this.#ending) return;
+    this.#ending = ending;
+    this.clock.after(endLimitMs, () => this.#end());
+  }
+
+  /** Nothing ends it any more. */
+  spare(): void {
+    this.#ending = undefined;
+    this.#outages.length = 0;
+  }
+
+  kill(): void {
+    if (this.state === 'dead') return;
+    this.#host.tell(`${this.name} is dead`);
+    this.state = 'dead';
+    this.clock.kill();
+  }
+
+  thaw(): void {
+    if (this.state === 'dead') return;
+    this.#host.tell(`${this.name} goes on`);
+    this.clock.thaw();
+  }
+
+  whenAwake(hear: () => void): void {
+    this.clock.whenAwake(hear);
+  }
+
+  passed(of: 'store' | 'plugin', moment: 'before' | 'after'): void {
+    const ending = this.#ending;
+    if (!ending || ending.of !== of || ending.moment !== moment) return;
+    ending.calls -= 1;
+    if (ending.calls === 0) this.#end();
+  }
+
+  #lookSoon(plugin: string): void {
+    void this.#host.allocs.look(this).then(() => this.watch.lookSoon(plugin));
+  }
+
+  #end(): void {
+    const ending = this.#ending;
+    if (!ending || this.state === 'dead' || this.state === 'frozen') return;
+    if (ending.how === 'crash') this.kill();
+    else {
+      this.#host.tell(`${this.name} stands still`);
+      this.state = 'frozen';
+      this.clock.freeze();
+    }
+    ending.ended();
+  }
+
+  #mortal(store: Store): Store {
+    const { seed, traits } = this.#host;
+    for (let at = 0; at < traits.storeOutages; at += 1) {
+      const from = 5 + Math.floor(chance(seed, this.number, 'outage', at) * 80);
+      this.#outages.push({ from, to: from + Math.floor(chance(seed, this.number, 'outage', at, 'to') * 4), moods });
+    }
+    return lifeStore(store, {
+      clock: this.clock,
+      seed: mixed(seed, this.number),
+      latencyMs: traits.storeLatencyMs,
+      outages: this.#outages,
+      passed: (_, moment) => this.passed('store', moment),
+      log: () => {},
+    });
+  }
+}
+
+/** The tools of the host that mounts need. */
+const toolOf = (kernel: SimulatedKernel): HostTool => ({
+  run: async (tool, args) => {
+    if (tool !== 'umount') throw new Error(`nobody uses ${tool} here`);
+    const why = kernel.unmount(args.at(-1) ?? '');
+    return { status: why === undefined ? 0 : 32, stdout: '', stderr: why ?? '' };
+  },
+  isAlive: async (path) => (kernel.isDead(path) ? 'dead' : 'alive'),
+});
