@@ -1,6 +1,7 @@
 /** Entry point `stagecraft/machines`: the machines and the types of what they keep and say. */
 export { allocMachine } from './alloc/alloc.js';
 export type { AllocChanged, AllocContext, AllocMount, AllocState, AllocVolume } from './alloc/types.js';
+export { type AllocStep, allocVolumeMachine } from './alloc/volume-steps.js';
 export { type BackoffPolicy, jittered } from './kit/backoff.js';
 export type { AccessMode, AttachmentMode, Bytes, Capability, SecretRef, Segments } from './kit/csi-types.js';
 export type { AnswerParams, Failure, MessageParams, Stamped } from './kit/host.js';

@@ -1,23 +1,25 @@
 /**
  * The volumes of one alloc on this node: all of them prepared, or none. What is begun is finished or undone, whoever is
- * killed meanwhile. Diagram: docs/machines/alloc.md (generated).
+ * killed meanwhile. How far each volume is: volume-steps.ts. Diagram: docs/machines/alloc.md (generated).
  */
 
 import { assign, emit, setup } from 'xstate';
 import { defaultBackoff, jittered } from '../kit/backoff.js';
-import type { CallFailure, CallOutcome } from '../kit/csi-types.js';
+import type { CallFailure } from '../kit/csi-types.js';
 import type { ErrorCode } from '../kit/error-table.js';
 import { type Failure, failureIn, hostActions, stampOf, unbound } from '../kit/host.js';
 import { isSameData } from '../kit/same-data.js';
 import { differencesOf } from './differences.js';
+import { advanced, begun, completed, generationsOf, left, mountsOf, reasonsOf, together } from './parts.js';
 import type {
   AllocChanged,
   AllocContext,
   AllocEvent,
   AllocInput,
-  AllocMount,
+  AllocOutcome,
   AllocVolume,
   AllocWish,
+  NamedStep,
 } from './types.js';
 
 export interface AllocWork {
@@ -29,25 +31,32 @@ export interface AllocWork {
   wait: boolean;
 }
 
-const workOf = ({ context: { allocId, volumes, generations, wait = true } }: { context: AllocContext }): AllocWork => ({
-  allocId,
-  volumes,
-  generations,
-  wait,
-});
+const workOf = ({ context }: { context: AllocContext }): AllocWork => {
+  const { allocId, volumes, wait = true } = context;
+  return { allocId, volumes, generations: generationsOf(context), wait };
+};
+
+/** A volume because of which the alloc is undone; without a name, none is to blame. */
+interface Blame {
+  name?: string;
+  failure: CallFailure;
+}
 
 type Lost = Extract<AllocEvent, { type: 'alloc.lost' }>;
 
-const answerIn = (outcome: CallOutcome<AllocMount[]>): AllocMount[] =>
-  outcome.status === 'done' ? outcome.answer : [];
+/** @throws Error the work has failed */
+function stepsIn(outcome: AllocOutcome): NamedStep[] {
+  if (outcome.status === 'done') return outcome.steps;
+  throw new Error(`the work has failed: ${outcome.failure.message}`);
+}
 
-const failureOf = (outcome: CallOutcome<unknown>): CallFailure | null =>
-  outcome.status === 'done' ? null : outcome.failure;
+/** @throws Error the work is done */
+function blameIn(outcome: AllocOutcome): Blame {
+  if (outcome.status === 'failed') return outcome;
+  throw new Error('the work has not failed');
+}
 
-const nothing = {
-  ...{ volumes: [], untilMs: null, bootId: '', generations: {}, mounts: null },
-  ...{ waits: {}, failure: null, isDropped: false },
-};
+const nothing = { volumes: [], untilMs: null, bootId: '', parts: {}, failure: null };
 
 const conflictIn = ({ allocId, volumes }: AllocContext, asked: AllocVolume[]): Failure => {
   const how = differencesOf(volumes, asked).join('; ');
@@ -64,7 +73,11 @@ const leavingIn = ({ allocId }: AllocContext): Failure => ({
   final: false,
 });
 
-type Waiting = Pick<AllocContext, 'allocId' | 'waits'>;
+interface Waiting {
+  allocId: string;
+  /** By the name of a volume: what it waits for. */
+  waits: Record<string, string>;
+}
 
 const undoneFor =
   (code: ErrorCode, why: string) =>
@@ -80,62 +93,87 @@ export const lateIn = undoneFor('TIMEOUT', 'was not prepared in time');
 /** Why it is undone where whoever asked for it wants it no more. */
 export const givenUpIn = undoneFor('ABORTED', 'was given up before it was prepared');
 
-/** Its claim is lost, whatever it is at: it is undone. */
+/** A claim is lost, wherever the alloc is: it is undone. */
 const whenLost = {
   guard: { type: 'isItsClaim' as const, params: ({ event }: { event: Lost }) => event },
-  target: '#alloc.releasing' as const,
+  target: '#alloc.releasing.undoing' as const,
   actions: [
-    { type: 'keepFailure' as const, params: ({ event }: { event: Lost }) => event.failure },
+    { type: 'undo' as const, params: ({ event }: { event: Lost }) => event },
     { type: 'tell' as const, params: 'claim-lost' as const },
   ],
 };
+
+const finish = {
+  type: 'finishReleasing' as const,
+  params: ({ event }: { event: { output: AllocOutcome } }) => stepsIn(event.output),
+};
+
+/** The volumes are given back, for as long as it takes. */
+const givingBack = <const TDone extends object>(whenDone: TDone) => ({
+  initial: 'working' as const,
+  states: {
+    working: {
+      invoke: {
+        id: 'releaseAlloc',
+        src: 'releaseAlloc' as const,
+        input: workOf,
+        onDone: whenDone,
+        onError: 'backing-off' as const,
+      },
+    },
+    'backing-off': { entry: 'restart' as const, after: { backoff: 'working' as const } },
+  },
+});
 
 export const allocMachine = setup({
   types: {} as { context: AllocContext; events: AllocEvent; input: AllocInput; emitted: AllocChanged },
   actors: {
     /** All of its volumes are claimed, published and mounted, or why that can't be. */
-    prepareAlloc: unbound<CallOutcome<AllocMount[]>, AllocWork>(),
+    prepareAlloc: unbound<AllocOutcome, AllocWork>(),
     /** The same, of one that was prepared: as long as it takes, unless its claim is lost. */
-    recoverAlloc: unbound<CallOutcome<AllocMount[]>, AllocWork>(),
+    recoverAlloc: unbound<AllocOutcome, AllocWork>(),
     /** All of them are unmounted, and their slots free: as long as it takes. */
-    releaseAlloc: unbound<void, AllocWork>(),
+    releaseAlloc: unbound<AllocOutcome, AllocWork>(),
   },
   guards: {
     isOther: ({ context }, volumes: AllocVolume[]) => !isSameData(context.volumes, volumes),
     isSame: ({ context }, volumes: AllocVolume[]) => isSameData(context.volumes, volumes),
-    isDone: (_, outcome: CallOutcome<unknown>) => outcome.status === 'done',
+    isDone: (_, outcome: AllocOutcome) => outcome.status === 'done',
     isNewBoot: (_, isNewBoot: boolean) => isNewBoot,
     isItsClaim: ({ context }, { name, generation }: { name: string; generation: number }) =>
-      context.generations[name] === generation,
+      context.parts[name]?.generation === generation,
     isLimited: ({ context }) => context.untilMs !== null,
     wasPrepared: ({ context }, volumes: AllocVolume[]) =>
-      context.mounts !== null && isSameData(context.volumes, volumes),
-    hasFailed: ({ context }) => context.failure !== null && !context.isDropped,
+      mountsOf(context) !== null && isSameData(context.volumes, volumes),
   },
   actions: {
     ...hostActions,
     take: assign((_, { volumes, untilMs, bootId, wait = true }: AllocWish) => ({
       ...nothing,
-      ...{ volumes, untilMs, bootId, wait },
+      ...{ volumes, untilMs, bootId, wait, parts: begun(volumes) },
     })),
-    /** What it has claimed it has still. */
+    /** It keeps what it has claimed. */
     takeAgain: assign((_, { untilMs, bootId, wait = true }: AllocWish) => ({ untilMs, bootId, wait })),
-    drop: assign({ isDropped: true }),
     keepBoot: assign((_, bootId: string) => ({ bootId })),
     /** Asked for twice, it has the time of whoever waits longer. */
     keepLimit: assign(({ context }, untilMs: number | null) => ({
       untilMs: untilMs === null || context.untilMs === null ? null : Math.max(untilMs, context.untilMs),
     })),
-    keepMounts: assign((_, mounts: AllocMount[]) => ({ mounts, waits: {} })),
-    keepFailure: assign((_, failure: CallFailure | null) => ({ failure, mounts: null, waits: {} })),
-    keepWait: assign(({ context }, { name, reason }: { name: string; reason: string | null }) => {
-      const { [name]: _, ...others } = context.waits;
-      return { waits: reason === null ? others : { ...others, [name]: reason } };
-    }),
-    keepGeneration: assign(({ context }, { name, generation }: { name: string; generation: number }) => ({
-      generations: { ...context.generations, [name]: generation },
+    advance: assign(({ context }, steps: NamedStep[]) => ({ parts: advanced(context.parts, steps) })),
+    finishPreparing: assign(({ context }, steps: NamedStep[]) => ({
+      parts: completed(context.parts, steps, ['mounted']),
     })),
-    forgetWaits: assign({ waits: {} }),
+    finishReleasing: assign(({ context }, steps: NamedStep[]) => ({
+      parts: completed(context.parts, steps, ['released', 'failed']),
+    })),
+    /** Another run does every step again. */
+    restart: assign(({ context }) => ({ parts: together(context.parts, { type: 'restart' }) })),
+    reboot: assign(({ context }) => ({ parts: together(context.parts, { type: 'reboot' }) })),
+    letGo: assign(({ context }) => ({ parts: left(context.parts), failure: null })),
+    undo: assign(({ context }, { name, failure }: Blame) => ({
+      parts: left(context.parts, name === undefined ? undefined : { name, failure }),
+      failure,
+    })),
     forget: assign(nothing),
     tell: emit(({ context: { node, allocId, failure } }, type: AllocChanged['type']) => ({
       type,
@@ -150,22 +188,16 @@ export const allocMachine = setup({
   },
 }).createMachine({
   id: 'alloc',
-  version: '1',
+  version: '2',
   context: ({ input }) => ({ ...input, ...nothing }),
   initial: 'released',
   on: {
-    'alloc.waits': { actions: { type: 'keepWait', params: ({ event }) => event } },
-    'alloc.claimed': { actions: { type: 'keepGeneration', params: ({ event }) => event } },
-    // What another run has waited for.
-    'alloc.recover': { actions: 'forgetWaits' },
+    'alloc.progress': { actions: { type: 'advance', params: ({ event }) => event.steps } },
     'alloc.prepare': {
       guard: { type: 'isOther', params: ({ event }) => event.volumes },
       actions: { type: 'answer', params: ({ context, event }) => ({ error: conflictIn(context, event.volumes) }) },
     },
-    'alloc.release': {
-      target: '.releasing',
-      actions: { type: 'keepFailure', params: null },
-    },
+    'alloc.release': { target: '.releasing.asked-for', actions: 'letGo' },
   },
   states: {
     released: {
@@ -179,8 +211,6 @@ export const allocMachine = setup({
           ],
         },
         'alloc.release': {},
-        'alloc.waits': {},
-        'alloc.claimed': {},
       },
     },
     preparing: {
@@ -192,14 +222,17 @@ export const allocMachine = setup({
           {
             guard: { type: 'isDone', params: ({ event }) => event.output },
             target: 'prepared',
-            actions: { type: 'keepMounts', params: ({ event }) => answerIn(event.output) },
+            actions: { type: 'finishPreparing', params: ({ event }) => stepsIn(event.output) },
           },
           {
-            target: 'releasing',
-            actions: { type: 'keepFailure', params: ({ event }) => failureOf(event.output) },
+            target: 'releasing.undoing',
+            actions: { type: 'undo', params: ({ event }) => blameIn(event.output) },
           },
         ],
-        onError: { target: 'releasing', actions: { type: 'keepFailure', params: ({ event }) => failureIn(event) } },
+        onError: {
+          target: 'releasing.undoing',
+          actions: { type: 'undo', params: ({ event }) => ({ failure: failureIn(event) }) },
+        },
       },
       on: {
         'alloc.prepare': {
@@ -210,13 +243,17 @@ export const allocMachine = setup({
         'alloc.recover': [
           {
             guard: { type: 'isNewBoot', params: ({ event }) => event.isNewBoot },
-            target: 'recovering.waiting',
+            target: 'recovering.awaiting-prepare',
+            actions: 'reboot',
           },
-          // Begun anew, as it has claimed something meanwhile.
-          { target: 'preparing', reenter: true, actions: 'forgetWaits' },
+          // The run of before does not know what was claimed since it was asked for.
+          { target: 'preparing', reenter: true, actions: 'restart' },
         ],
         'alloc.lost': whenLost,
-        'alloc.abort': { target: 'releasing', actions: { type: 'keepFailure', params: ({ event }) => event.failure } },
+        'alloc.abort': {
+          target: 'releasing.undoing',
+          actions: { type: 'undo', params: ({ event: { failure } }) => ({ failure }) },
+        },
       },
       initial: 'choosing',
       states: {
@@ -224,8 +261,13 @@ export const allocMachine = setup({
         limited: {
           after: {
             untilLate: {
-              target: '#alloc.releasing',
-              actions: { type: 'keepFailure', params: ({ context }) => lateIn(context) },
+              target: '#alloc.releasing.undoing',
+              actions: {
+                type: 'undo',
+                params: ({ context }) => ({
+                  failure: lateIn({ allocId: context.allocId, waits: reasonsOf(context) }),
+                }),
+              },
             },
           },
         },
@@ -238,9 +280,10 @@ export const allocMachine = setup({
         'alloc.recover': [
           {
             guard: { type: 'isNewBoot', params: ({ event }) => event.isNewBoot },
-            target: 'recovering.waiting',
+            target: 'recovering.awaiting-prepare',
+            actions: 'reboot',
           },
-          { target: 'recovering.working' },
+          { target: 'recovering.working', actions: 'restart' },
         ],
         'alloc.lost': whenLost,
       },
@@ -258,12 +301,12 @@ export const allocMachine = setup({
               {
                 guard: { type: 'isDone', params: ({ event }) => event.output },
                 target: '#alloc.prepared',
-                actions: { type: 'keepMounts', params: ({ event }) => answerIn(event.output) },
+                actions: { type: 'finishPreparing', params: ({ event }) => stepsIn(event.output) },
               },
               {
-                target: '#alloc.releasing',
+                target: '#alloc.releasing.undoing',
                 actions: [
-                  { type: 'keepFailure', params: ({ event }) => failureOf(event.output) },
+                  { type: 'undo', params: ({ event }) => blameIn(event.output) },
                   { type: 'tell', params: 'claim-lost' },
                 ],
               },
@@ -271,58 +314,65 @@ export const allocMachine = setup({
             onError: 'backing-off',
           },
         },
-        'backing-off': { entry: 'forgetWaits', after: { backoff: 'working' } },
-        /** The host was started anew, and its workloads are gone: whoever wants it asks for it again. */
-        waiting: {
-          entry: 'forgetWaits',
+        'backing-off': { entry: 'restart', after: { backoff: 'working' } },
+        /** The host was booted again, and its workloads are gone: whoever wants the alloc asks for it again. */
+        'awaiting-prepare': {
           on: {
             'alloc.prepare': [
               {
                 guard: { type: 'wasPrepared', params: ({ event }) => event.volumes },
                 target: 'working',
-                actions: { type: 'keepBoot', params: ({ event }) => event.bootId },
+                actions: ['restart', { type: 'keepBoot', params: ({ event }) => event.bootId }],
               },
               {
                 guard: { type: 'isSame', params: ({ event }) => event.volumes },
                 target: '#alloc.preparing',
                 actions: [
+                  'restart',
                   { type: 'takeAgain', params: ({ event }) => event },
                   { type: 'tell', params: 'preparing' },
                 ],
               },
             ],
+            'alloc.recover': {},
           },
         },
       },
       on: {
         'alloc.lost': whenLost,
         'alloc.recover': [
-          { guard: { type: 'isNewBoot', params: ({ event }) => event.isNewBoot }, target: '.waiting' },
-          { actions: 'forgetWaits' },
+          {
+            guard: { type: 'isNewBoot', params: ({ event }) => event.isNewBoot },
+            target: '.awaiting-prepare',
+            actions: 'reboot',
+          },
+          { actions: 'restart' },
         ],
       },
     },
     releasing: {
       entry: { type: 'tell', params: 'releasing' },
-      initial: 'working',
+      initial: 'asked-for',
       states: {
-        working: {
-          invoke: {
-            id: 'releaseAlloc',
-            src: 'releaseAlloc',
-            input: workOf,
-            onDone: [
-              { guard: 'hasFailed', target: '#alloc.failed' },
-              { target: '#alloc.released', actions: ['forget', { type: 'tell', params: 'released' }] },
-            ],
-            onError: 'backing-off',
-          },
+        'asked-for': {
+          ...givingBack({
+            target: '#alloc.released',
+            actions: [finish, 'forget', { type: 'tell', params: 'released' }],
+          }),
+          on: { 'alloc.release': {} },
         },
-        'backing-off': { entry: 'forgetWaits', after: { backoff: 'working' } },
+        /** It can't be had, or is not wanted any more. */
+        undoing: {
+          ...givingBack({
+            target: '#alloc.failed',
+            actions: finish,
+          }),
+          on: { 'alloc.release': { target: 'asked-for', actions: 'restart' } },
+        },
       },
       on: {
         'alloc.prepare': { actions: { type: 'answer', params: ({ context }) => ({ error: leavingIn(context) }) } },
-        'alloc.release': { actions: 'drop' },
+        'alloc.recover': { actions: 'restart' },
       },
     },
     /** Nothing of it is left; why is kept until it is released, or prepared again. */

@@ -2,6 +2,7 @@
 import type { CallFailure, Capability } from '../kit/csi-types.js';
 import type { Failure, Stamped } from '../kit/host.js';
 import type { VolumeKey } from '../volume/types.js';
+import type { ReportedStep, VolumePart } from './volume-steps.js';
 
 /** A volume that an alloc is to have, checked and complete. */
 export interface AllocVolume extends Capability {
@@ -48,19 +49,22 @@ export interface AllocWish {
 export interface AllocContext extends AllocWish {
   node: string;
   allocId: string;
-  /** Once it is prepared; null: not yet. */
-  mounts: AllocMount[] | null;
-  /** By the name of a volume: the generation of its claim. */
-  generations: Record<string, number>;
-  /** By the name of a volume: what it waits for. */
-  waits: Record<string, string>;
+  /** By the name of a volume: how far it is. */
+  parts: Record<string, VolumePart>;
   /** Why it is undone. */
   failure: CallFailure | null;
-  /** It was released while it was undone: nobody asks for why any more. */
-  isDropped: boolean;
 }
 
 export type AllocRequest = ({ type: 'alloc.prepare' } & AllocWish) | { type: 'alloc.release' };
+
+/** A step that one of the volumes has reached. */
+export type NamedStep = { name: string } & ReportedStep;
+
+/** What came of the work on all volumes: the steps that were not reported before, or why one of them can't be had. */
+export type AllocOutcome =
+  | { status: 'done'; steps: NamedStep[] }
+  /** `name`: of that volume; absent: none is to blame. */
+  | { status: 'failed'; failure: CallFailure; name?: string };
 
 export type AllocEvent = (
   | AllocRequest
@@ -68,11 +72,10 @@ export type AllocEvent = (
   | { type: 'alloc.abort'; failure: Failure }
   /** The runtime has started again. `isNewBoot`: no mount and no workload of before is there any more. */
   | { type: 'alloc.recover'; isNewBoot: boolean }
-  | { type: 'alloc.claimed'; name: string; generation: number }
   /** The claim of this generation is not its own any more. */
   | { type: 'alloc.lost'; name: string; generation: number; failure: CallFailure }
-  /** What a volume waits for; null: nothing any more. */
-  | { type: 'alloc.waits'; name: string; reason: string | null }
+  /** What the work on its volumes has reached, in its order. */
+  | { type: 'alloc.progress'; steps: NamedStep[] }
 ) &
   Partial<Stamped>;
 

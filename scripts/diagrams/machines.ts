@@ -2,6 +2,7 @@
 import type { AnyStateMachine } from 'xstate';
 import {
   allocMachine,
+  allocVolumeMachine,
   groupSnapshotMachine,
   mountMachine,
   nodeMachine,
@@ -33,4 +34,5 @@ export const shown: Shown[] = [
   { machine: nodeMachine, source: 'node' },
   { machine: mountMachine, source: 'mount/mount' },
   { machine: allocMachine, source: 'alloc/alloc' },
+  { machine: allocVolumeMachine, source: 'alloc/volume-steps', partOf: allocMachine },
 ];

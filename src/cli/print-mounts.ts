@@ -51,15 +51,18 @@ export function allocDetails(alloc: AllocReport, tasks: TaskReport[]): string {
     ...reasonsOf(alloc).map((reason): [string, string] => ['waits for', reason]),
     ...troubles.map((trouble): [string, string] => ['trouble', trouble]),
   ];
-  const rows = volumes.map(({ name, volume, state: now, taskPath, readOnly, accessMode, attachmentMode }) => [
+  const rows = volumes.map(({ name, volume, step, state: now, taskPath, readOnly, accessMode, attachmentMode }) => [
     name,
     keyText(volume),
+    step,
     now,
     taskPath,
     [accessOf({ readOnly }), accessMode, attachmentMode].join(', '),
     mounts.find((mount) => mount.name === name)?.hostPath ?? '-',
   ]);
-  return [factsTable(facts), table(['NAME', 'VOLUME', 'STATE', 'TASK PATH', 'ACCESS', 'HOST PATH'], rows)].join('\n\n');
+  return [factsTable(facts), table(['NAME', 'VOLUME', 'STEP', 'STATE', 'TASK PATH', 'ACCESS', 'HOST PATH'], rows)].join(
+    '\n\n',
+  );
 }
 
 /** As allocs have it: a volume that is published to a node need not be mounted there. */

@@ -4,6 +4,7 @@ import { type AllocWork, allocMachine } from '../../machines/alloc/alloc.js';
 import type { AllocInput } from '../../machines/alloc/types.js';
 import { addressParts, nodeOf } from '../../machines/kit/addresses.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
+import { stepsOfVolumes } from './alloc-migrations.js';
 import type { AllocWorker } from './alloc-work.js';
 
 export const allocsTopic = (node: string): string => `allocs/${encodeURIComponent(node)}`;
@@ -18,6 +19,7 @@ export const allocKind = (worker: AllocWorker): ActorKind => ({
   machine: allocMachine,
   begin: (address): AllocInput => ({ node: nodeOf(address), allocId: addressParts(address)[2] ?? '' }),
   topic: (address) => allocsTopic(nodeOf(address)),
+  migrations: [stepsOfVolumes],
   effects: {
     prepareAlloc: lasting((call) => worker.prepare(call)),
     recoverAlloc: lasting((call) => worker.recover(call)),

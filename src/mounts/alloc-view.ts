@@ -1,5 +1,7 @@
 /** An alloc as callers see it, made of what is committed. */
+import { mountsOf, reasonsOf as partReasonsOf } from '../../machines/alloc/parts.js';
 import type { AllocContext, AllocMount, AllocState, AllocVolume } from '../../machines/alloc/types.js';
+import { type AllocStep, stepOf } from '../../machines/alloc/volume-steps.js';
 import type { Failure } from '../../machines/kit/host.js';
 import type { MountContext, MountUser } from '../../machines/mount/types.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
@@ -25,6 +27,8 @@ export type AllocVolumeState =
 
 export interface AllocVolumeStatus extends AllocVolume {
   state: AllocVolumeState;
+  /** How far the alloc is with it, at most a second ago. What each means: docs/mounts.md */
+  step: AllocStep;
   /** By its registered name; absent: nothing of the volume is here. */
   plugin?: string;
   /** Of an alloc that is on its way: the call that is under way here for the volume. */
@@ -69,11 +73,13 @@ export const allocContextOf = (context: object): AllocContext => context as Allo
 
 export const allocStateOf = stateName<AllocState>;
 
-/** Of one that awaits that somebody asks for it: just that, of each volume. */
-export function waitsOf({ state, context }: ActorView): Record<string, string> {
-  const { volumes, waits } = allocContextOf(context);
-  const isAsleep = typeof state === 'object' && 'recovering' in state && state.recovering === 'waiting';
-  return isAsleep ? Object.fromEntries(volumes.map(({ name }) => [name, newBoot])) : waits;
+/** By the name of a volume: what it waits for. */
+export function waitsOf({ context }: ActorView): Record<string, string> {
+  const alloc = allocContextOf(context);
+  const lost = Object.entries(alloc.parts).flatMap(([name, { at }]) =>
+    at === 'lost-at-reboot' ? [[name, newBoot]] : [],
+  );
+  return { ...partReasonsOf(alloc), ...Object.fromEntries(lost) };
 }
 
 /** Nobody knows whether its workload is to run again. */
@@ -89,13 +95,16 @@ export function allocStatusOf(
   mountOf: (key: VolumeKey) => MountContext | undefined,
   told?: (key: VolumeKey) => MountStatus | undefined,
 ): AllocStatus {
-  const { allocId, volumes, mounts, failure } = allocContextOf(view.context);
+  const context = allocContextOf(view.context);
+  const { allocId, volumes, parts, failure } = context;
+  const mounts = mountsOf(context);
   const state = allocStateOf(view.state);
   return asData({
     allocId,
     state,
     volumes: volumes.map((one) => ({
       ...volumeStatusOf(one, { allocId, state }, mountOf(one.volume)),
+      step: stepIn(parts, one),
       ...(state === 'prepared' && messageIn(told?.(one.volume), allocId)),
     })),
     ...(mounts && { mounts }),
@@ -111,9 +120,15 @@ function messageIn(mount: MountStatus | undefined, allocId: string): { message?:
   return message === undefined ? {} : { message };
 }
 
+function stepIn(parts: AllocContext['parts'], { name }: AllocVolume): AllocStep {
+  const part = parts[name];
+  if (!part) throw new Error(`the alloc has no volume '${name}'`);
+  return stepOf(part);
+}
+
 type Of = Pick<AllocStatus, 'allocId' | 'state'>;
 
-function volumeStatusOf(volume: AllocVolume, of: Of, mount: MountContext | undefined): AllocVolumeStatus {
+function volumeStatusOf(volume: AllocVolume, of: Of, mount: MountContext | undefined): Omit<AllocVolumeStatus, 'step'> {
   const plugin = mount?.volume?.plugin;
   const underWay = mount && isUnderWay[of.state] && userIn(mount, of.allocId) ? callIn(mount) : undefined;
   return {

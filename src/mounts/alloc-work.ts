@@ -1,11 +1,10 @@
 /**
- * What the alloc machine asks for: all volumes of an alloc claimed, published and mounted, or all given back. Each step is
- * the same when it is done again, so that whoever is killed begins anew. What may go well later is tried until it does.
+ * Does what the alloc machine asks for: claims, publishes and mounts all volumes of an alloc, or gives them all back. Each step is
+ * the same when it is done again, so that a run that is started again repeats all. Errors that may pass are retried.
  */
 
 import type { AllocWork } from '../../machines/alloc/alloc.js';
-import type { AllocMount, AllocVolume } from '../../machines/alloc/types.js';
-import type { CallOutcome } from '../../machines/kit/csi-types.js';
+import type { AllocOutcome, AllocVolume } from '../../machines/alloc/types.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import { onAbort } from '../abort.js';
 import { failureOf } from '../calls/plugin-calls.js';
@@ -16,6 +15,7 @@ import type { ClaimClient } from './claim-client.js';
 import { firstPauseMs, insistent, type Patience } from './insistent.js';
 import type { KnownMount } from './mount-spec.js';
 import type { Mounting } from './mounting.js';
+import { StepReport, type VolumeReport } from './step-report.js';
 
 export interface AllocWorkOptions {
   node: string;
@@ -29,7 +29,21 @@ export interface AllocWorkOptions {
 
 type Run = EffectCall<AllocWork>;
 
-type Preparing = (volume: AllocVolume, signal: AbortSignal) => Promise<AllocMount>;
+/** One volume of an alloc, as one run works on it. */
+interface VolumeWork {
+  run: Run;
+  volume: AllocVolume;
+  report: VolumeReport;
+  patience: Patience;
+}
+
+/** Why a volume can't be had. */
+interface Fault {
+  name: string;
+  error: unknown;
+}
+
+type MayGoWell = Patience['mayGoWell'];
 
 export class AllocWorker {
   readonly #options: AllocWorkOptions;
@@ -41,91 +55,99 @@ export class AllocWorker {
   }
 
   /** Fails with what is wrong with the first volume that can't be had; all others are given up then. */
-  async prepare(run: Run): Promise<CallOutcome<AllocMount[]>> {
+  async prepare(run: Run): Promise<AllocOutcome> {
+    const { wait } = run.input;
+    const mayGoWell: MayGoWell = (error) => isRetryable(error) && (wait || !isFinal(error));
     try {
-      const { wait } = run.input;
-      const mayGoWell = (error: unknown): boolean => isRetryable(error) && (wait || !isFinal(error));
-      const one: Preparing = async (volume, signal) => {
-        const patience = this.#patience(run, volume, { signal, mayGoWell });
-        await this.#mustHold(run, volume, patience);
-        return this.#prepareOne(run, volume, patience);
-      };
-      return { status: 'done', answer: await this.#alone(run, () => this.#all(run, one)) };
+      return await this.#alone(run, async (report) => {
+        const fault = await this.#all({ run, report, mayGoWell }, async (one) => {
+          await this.#mustHold(one);
+          await this.#prepareOne(one);
+        });
+        return fault ? failed(fault) : { status: 'done', steps: report.rest() };
+      });
     } catch (error) {
       return { status: 'failed', failure: failureOf(error) };
     }
   }
 
   /** As long as it takes, whatever is in the way; fails only where it has lost its claim. */
-  async recover(run: Run): Promise<CallOutcome<AllocMount[]>> {
-    const one: Preparing = (volume, signal) => this.#recoverOne(run, volume, signal);
-    try {
-      return { status: 'done', answer: await this.#alone(run, () => this.#all(run, one)) };
-    } catch (error) {
-      if (!isClaimLost(error)) throw error;
-      return { status: 'failed', failure: failureOf(error) };
-    }
+  recover(run: Run): Promise<AllocOutcome> {
+    const mayGoWell: MayGoWell = (error) => !isClaimLost(error);
+    return this.#alone(run, async (report) => {
+      const fault = await this.#all({ run, report, mayGoWell }, (one) => this.#recoverOne(one));
+      if (fault && !isClaimLost(fault.error)) throw fault.error;
+      return fault ? failed(fault) : { status: 'done', steps: report.rest() };
+    });
   }
 
   /** As long as it takes. */
-  release(run: Run): Promise<void> {
-    const { allocId, volumes } = run.input;
-    return this.#alone(run, async () => {
-      await Promise.all(volumes.map((volume) => this.#releaseOne(run, volume, allocId)));
+  release(run: Run): Promise<AllocOutcome> {
+    const { volumes } = run.input;
+    return this.#alone(run, async (report) => {
+      const all = { run, report, signal: run.signal, mayGoWell: () => true };
+      await Promise.all(volumes.map((volume) => this.#releaseOne(this.#workOn(volume, all))));
+      return { status: 'done', steps: report.rest() };
     });
   }
 
   /** What is left of a run before, given up by now, must not come after what this one does. */
-  #alone<T>(run: Run, work: () => Promise<T>): Promise<T> {
+  #alone<T>(run: Run, work: (report: StepReport) => Promise<T>): Promise<T> {
     const before = this.#underWay.get(run.address);
+    const report = new StepReport(run, this.#options.clock);
     const begun = (async () => {
-      await this.#telling(run, Promise.allSettled([before]), 'what was begun for it before has not ended yet');
-      await this.#telling(run, this.#options.compared(), 'what is mounted here is compared with what was before');
+      const volumes = run.input.volumes.map(({ name }) => report.of(name));
+      // Its alloc may have committed steps of the run before.
+      if (run.recovered || run.attempt > 1) for (const volume of volumes) volume.step({ type: 'restart' });
+      await this.#telling(volumes, Promise.allSettled([before]), 'what was begun for it before has not ended yet');
+      await this.#telling(volumes, this.#options.compared(), 'what is mounted here is compared with what was before');
       run.signal.throwIfAborted();
-      return work();
+      return work(report);
     })();
     this.#underWay.set(run.address, begun);
     const end = (): void => {
+      report.rest();
       if (this.#underWay.get(run.address) === begun) this.#underWay.delete(run.address);
     };
     begun.then(end, end);
     return begun;
   }
 
-  /** Says what it waits for, where that takes its time. */
-  async #telling(run: Run, done: Promise<unknown> | undefined, reason: string): Promise<void> {
+  /** Says what all volumes wait for, where that takes its time. */
+  async #telling(volumes: VolumeReport[], done: Promise<unknown> | undefined, reason: string): Promise<void> {
     if (!done) return;
-    const tellers = run.input.volumes.map((volume) => teller(run, volume));
     const cancel = this.#options.clock.after(firstPauseMs, () => {
-      for (const tell of tellers) tell(reason);
+      for (const volume of volumes) volume.tell(reason);
     });
     await done;
     cancel();
-    for (const tell of tellers) tell(null);
+    for (const volume of volumes) volume.tell(null);
   }
 
-  async #all(run: Run, one: Preparing): Promise<AllocMount[]> {
-    const all = new AbortController();
-    const unsubscribe = onAbort(run.signal, (reason) => all.abort(reason));
-    let first: { error: unknown } | undefined;
+  /** @returns the first fault; all others are given up then */
+  async #all(
+    { run, ...all }: { run: Run; report: StepReport; mayGoWell: MayGoWell },
+    one: (work: VolumeWork) => Promise<void>,
+  ): Promise<Fault | undefined> {
+    const end = new AbortController();
+    const unsubscribe = onAbort(run.signal, (reason) => end.abort(reason));
+    let first: Fault | undefined;
     try {
-      const mounts = await Promise.all(
+      await Promise.all(
         run.input.volumes.map((volume) =>
-          one(volume, all.signal).catch((error: unknown) => {
-            first ??= { error: named(volume, error) };
-            all.abort(first.error);
-            return undefined;
+          one(this.#workOn(volume, { run, ...all, signal: end.signal })).catch((error: unknown) => {
+            first ??= { name: volume.name, error: named(volume, error) };
+            end.abort(first.error);
           }),
         ),
       );
-      if (first) throw first.error;
-      return mounts.flatMap((mount) => mount ?? []);
+      return first;
     } finally {
       unsubscribe();
     }
   }
 
-  async #prepareOne(run: Run, wanted: AllocVolume, patience: Patience): Promise<AllocMount> {
+  async #prepareOne({ run, volume: wanted, report, patience }: VolumeWork): Promise<void> {
     const { claims } = this.#options;
     const mounting = this.#options.mounting();
     const { allocId, wait } = run.input;
@@ -134,91 +156,101 @@ export class AllocWorker {
     const asked: KnownMount = { key, allocId, readOnly, usage };
     const step = <T>(work: () => Promise<T>): Promise<T> => insistent(patience, work);
     const checked = await step(() => mounting.check(asked, signal, { wait }));
-    const generation = run.input.generations[name] ?? (await this.#claim(run, wanted, patience));
+    const held = run.input.generations[name];
+    if (held !== undefined) report.step({ type: 'claim.confirmed' });
+    const generation = held ?? (await this.#claim({ run, volume: wanted, report, patience }));
     const publishing = { ...mounting.publishing(asked), claim: { allocId, generation } };
     const published = await step(() => claims.publish(key, publishing, { signal, tell }));
+    report.step({ type: 'volume.published' });
     const mount = await step(() => mounting.bring({ ...checked, isClaimed: true }, published, { signal, tell }));
-    return { ...mount, name, taskPath };
+    report.step({ type: 'volume.mounted', mount: { ...mount, name, taskPath } });
   }
 
   /** @returns the generation of its claim */
-  async #claim(run: Run, wanted: AllocVolume, patience: Patience): Promise<number> {
+  async #claim({ run, volume, report, patience }: VolumeWork): Promise<number> {
     const { claims, node } = this.#options;
-    const { name, volume: key, mode, accessMode, attachmentMode } = wanted;
+    const { volume: key, mode, accessMode, attachmentMode } = volume;
     const asking = { allocId: run.input.allocId, nodeId: node, mode, accessMode, attachmentMode };
+    const tell: Patience['tell'] = (reason, error) => {
+      if (reason !== null && isConflict(error)) report.refuse(reason);
+      else report.tell(reason);
+    };
     const { signal } = patience;
-    const { generation } = await insistent(patience, () => claims.claim(key, asking, { signal }));
-    run.send({ type: 'alloc.claimed', name, generation });
+    const { generation } = await insistent({ ...patience, tell }, () => claims.claim(key, asking, { signal }));
+    report.step({ type: 'claim.taken', generation });
     return generation;
   }
 
   /** What it has claimed before, in a run that was killed, is its own still. @throws StagecraftError CLAIM_LOST */
-  async #mustHold({ input: { allocId, generations } }: Run, wanted: AllocVolume, patience: Patience): Promise<void> {
+  async #mustHold({ run, volume, patience }: VolumeWork): Promise<void> {
     const { claims } = this.#options;
-    const { name, volume: key } = wanted;
+    const { allocId, generations } = run.input;
     const { signal } = patience;
-    const generation = generations[name];
+    const generation = generations[volume.name];
     if (generation === undefined) return;
-    const isHeld = await insistent(patience, () => claims.holds(key, { allocId, generation }, { signal }));
-    if (!isHeld) throw claimLost(wanted, allocId);
+    const isHeld = await insistent(patience, () => claims.holds(volume.volume, { allocId, generation }, { signal }));
+    if (!isHeld) throw claimLost(volume, allocId);
   }
 
   /**
    * While it was away its node may have been taken for lost: what it has claimed may be somebody else's by now. What is
    * mounted still needs nobody but its plugin; else it is prepared once more.
    */
-  async #recoverOne(run: Run, wanted: AllocVolume, signal: AbortSignal): Promise<AllocMount> {
+  async #recoverOne(work: VolumeWork): Promise<void> {
     const mounting = this.#options.mounting();
-    const { name, volume: key, taskPath } = wanted;
+    const { run, volume, report, patience } = work;
+    const { name, volume: key, taskPath } = volume;
     const { allocId } = run.input;
-    const patience = this.#patience(run, wanted, { signal, mayGoWell: (error) => !isClaimLost(error) });
-    const { tell } = patience;
+    const { signal, tell } = patience;
     // Before its claim is asked for: that may be lost while its plugin is away, for however long.
     await mounting.reachable(key, { signal, tell });
-    await this.#mustHold(run, wanted, patience);
+    await this.#mustHold(work);
     await insistent(patience, () => mounting.confirm({ key, allocId }));
     const standing = await mounting.standing({ key, allocId });
-    if (standing) return { ...standing, name, taskPath };
-    return this.#prepareOne(run, wanted, patience);
+    if (!standing) return this.#prepareOne(work);
+    report.step({ type: 'volume.mounted', mount: { ...standing, name, taskPath } });
   }
 
   /** The workload has stopped: the slot is free once the node has let go, and said so. */
-  async #releaseOne(run: Run, volume: AllocVolume, allocId: string): Promise<void> {
-    const { volume: key } = volume;
+  async #releaseOne({ run, volume, report, patience }: VolumeWork): Promise<void> {
     const { claims, node } = this.#options;
     const mounting = this.#options.mounting();
-    const { signal } = run;
-    const patience = this.#patience(run, volume, { signal, mayGoWell: () => true });
-    const { tell } = patience;
+    const { name, volume: key } = volume;
+    const { allocId, generations } = run.input;
+    const { signal, tell } = patience;
     const step = <T>(work: () => Promise<T>): Promise<T> => insistent(patience, work);
-    const known = run.input.generations[volume.name];
+    const known = generations[name];
     const own = { allocId, nodeId: node, ...(known !== undefined && { generation: known }) };
     const [{ generation }] = await Promise.all([
       step(() => claims.release(key, own, { signal })),
-      step(() => mounting.take({ key, allocId }, { signal, tell })),
+      step(() => mounting.take({ key, allocId }, { signal, tell })).then(() =>
+        report.step({ type: 'volume.unmounted' }),
+      ),
     ]);
-    if (generation === undefined) return;
-    await step(async () => mounting.refuseUnclaimed(key));
-    await step(() => claims.unstaged(key, { nodeId: node, allocId, generation }, { signal, tell }));
-    tell(null);
+    if (generation !== undefined) {
+      report.step({ type: 'claim.released' });
+      await step(async () => mounting.refuseUnclaimed(key));
+      await step(() => claims.unstaged(key, { nodeId: node, allocId, generation }, { signal, tell }));
+    }
+    report.step({ type: 'slot.freed' });
   }
 
-  #patience(run: Run, volume: AllocVolume, { signal, mayGoWell }: Pick<Patience, 'signal' | 'mayGoWell'>): Patience {
+  #workOn(
+    volume: AllocVolume,
+    { run, report: all, signal, mayGoWell }: Pick<Patience, 'signal' | 'mayGoWell'> & { run: Run; report: StepReport },
+  ): VolumeWork {
+    const report = all.of(volume.name);
     const { clock } = this.#options;
     // What it waited for so far is what the next runtime begins with.
     const isReason = (error: unknown): boolean => !isClosing(error);
-    return { clock, signal, tell: teller(run, volume), mayGoWell, isReason };
+    return { run, volume, report, patience: { clock, signal, tell: report.tell, mayGoWell, isReason } };
   }
 }
 
-/** Tells the alloc what one of its volumes waits for, whenever that changes. */
-function teller(run: Run, { name }: AllocVolume): (reason: string | null) => void {
-  let told: string | null = null;
-  return (reason) => {
-    if (reason !== told) run.send({ type: 'alloc.waits', name, reason });
-    told = reason;
-  };
-}
+const failed = ({ name, error }: Fault): AllocOutcome => ({ status: 'failed', failure: failureOf(error), name });
+
+/** Somebody else has the slot. */
+const isConflict = (error: unknown): boolean => error instanceof StagecraftError && error.code === 'CLAIM_CONFLICT';
 
 /** Errors that every further try would meet, unless somebody changes something. */
 const isFinal = (error: unknown): boolean => error instanceof StagecraftError && error.final === true;

@@ -4,6 +4,7 @@
  */
 
 import { givenUpIn, lateIn } from '../../machines/alloc/alloc.js';
+import { mountsOf } from '../../machines/alloc/parts.js';
 import type { AllocMount, AllocState, AllocVolume } from '../../machines/alloc/types.js';
 import { allocAddress, mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import type { Failure } from '../../machines/kit/host.js';
@@ -26,7 +27,15 @@ import {
 } from '../requests/await-options.js';
 import { inTime } from '../requests/limited.js';
 import { allocsTopic } from './alloc-kind.js';
-import { type AllocStatus, allocContextOf, allocStateOf, allocStatusOf, allWaitsOf, reasonsOf } from './alloc-view.js';
+import {
+  type AllocStatus,
+  allocContextOf,
+  allocStateOf,
+  allocStatusOf,
+  allWaitsOf,
+  reasonsOf,
+  waitsOf,
+} from './alloc-view.js';
 import type { ClaimClient } from './claim-client.js';
 import { type AllocEvent, allocEventOf } from './mount-events.js';
 import { type AllocVolumeRequest, allocIdOf, askedVolumes, knownVolumes } from './mount-spec.js';
@@ -388,15 +397,17 @@ const abortAgainMs = 1_000;
 const undoingMs = 1_000;
 
 /** Where its volumes are; undefined: it is on its way. @throws StagecraftError why it is not to be */
-function preparedIn(address: string, { state, context }: ActorView): AllocMount[] | undefined {
-  const { allocId, mounts, failure, waits } = allocContextOf(context);
-  if (allocStateOf(state) === 'prepared') return asData(mounts ?? []);
+function preparedIn(address: string, view: ActorView): AllocMount[] | undefined {
+  const { state } = view;
+  const alloc = allocContextOf(view.context);
+  const { allocId, failure } = alloc;
+  if (allocStateOf(state) === 'prepared') return asData(mountsOf(alloc) ?? []);
   if (allocStateOf(state) === 'failed' && failure) throw failedWith(address, failure);
   if (allocStateOf(state) !== 'releasing') return undefined;
   if (!failure)
     throw new StagecraftError('ABORTED', `alloc ${allocId} was released before it was prepared`, { address });
   // What can't be undone at once is undone without anybody waiting for it.
-  const still = Object.entries(waits).map(([name, reason]) => `'${name}': ${reason}`);
+  const still = Object.entries(waitsOf(view)).map(([name, reason]) => `'${name}': ${reason}`);
   if (still.length > 0) throw failedWith(address, failure, `; it is being undone still (${still.join('; ')})`);
   return undefined;
 }

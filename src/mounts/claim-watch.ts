@@ -118,7 +118,7 @@ export class ClaimWatch {
       if (!holding.has(allocStateOf(state))) return [];
       const alloc = context as AllocContext;
       return alloc.volumes.flatMap((volume) => {
-        const generation = alloc.generations[volume.name];
+        const generation = alloc.parts[volume.name]?.generation;
         return generation === undefined ? [] : { address, alloc, volume, generation };
       });
     });

@@ -6,8 +6,8 @@ import { messageOf } from '../errors.js';
 export interface Patience {
   clock: Clock;
   signal: AbortSignal;
-  /** Told why it does not get on; null: it does. */
-  tell(reason: string | null): void;
+  /** Told why it does not get on, and the error that says so, if there is one; null: it does. */
+  tell(reason: string | null, error?: unknown): void;
   /** Whether what was thrown may not be thrown another time. */
   mayGoWell(error: unknown): boolean;
   /** Whether it is a reason to be told; default: it is. */
@@ -32,7 +32,7 @@ export async function insistent<T>(patience: Patience, work: () => Promise<T>): 
       if (signal.aborted || !mayGoWell(error)) throw error;
       if (isReason?.(error) !== false) {
         hasTold = true;
-        tell(messageOf(error));
+        tell(messageOf(error), error);
       }
     }
     await pause(clock, pauseMs, signal);

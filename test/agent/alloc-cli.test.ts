@@ -171,7 +171,7 @@ describe('A5 allocs and mounts on the command line', function () {
 
   it('H1 H3 the allocs, and one of them: where its volumes are, and what they wait for', async () => {
     const volumes: AllocReport['volumes'] = mounts.map(({ name, volume, taskPath, readOnly }) => ({
-      ...{ name, volume, taskPath, readOnly, mode: 'write', state: 'mounted' },
+      ...{ name, volume, taskPath, readOnly, mode: 'write', state: 'mounted', step: 'mounted' },
       ...block,
     }));
     const prepared: AllocReport = { allocId: 'web', state: 'prepared', volumes, mounts, waits: {} };
@@ -200,7 +200,7 @@ describe('A5 allocs and mounts on the command line', function () {
     expect(details)
       .to.match(/^state {2}prepared$/m)
       .and.to.match(
-        /^data +team\/data +mounted +\/var\/a-b +read-write, single-node-writer, block-device +\/d\/csi\/1\/per-alloc\/2\/3$/m,
+        /^data +team\/data +mounted +mounted +\/var\/a-b +read-write, single-node-writer, block-device +\/d\/csi\/1\/per-alloc\/2\/3$/m,
       );
     const old = (await cli('alloc', 'status', 'old')).stdout;
     expect(old)
@@ -291,7 +291,7 @@ describe('A5 allocs and mounts on the command line', function () {
     );
     const volumes: AllocReport['volumes'] = ['data', 'log'].map((name) => ({
       ...{ name, volume: { namespace: 'team', id: name }, taskPath: '/d', readOnly: false, mode: 'write' },
-      ...{ state: 'mounted', plugin: 'disk', ...block },
+      ...{ state: 'mounted', step: 'mounted', plugin: 'disk', ...block },
     }));
     const web: AllocReport = { allocId: 'web', state: 'prepared', volumes, waits: {} };
     answers['GET /v1/allocs'] = [web, { ...web, allocId: 'db', state: 'releasing', waits: { data: 'no plugin' } }];

@@ -1,8 +1,10 @@
 /** What each machine of the house may be told, made up: plausible, so that it goes everywhere, and drawn by chance. */
 import type { AnyStateMachine } from 'xstate';
-import type { AllocEvent } from '../../machines/alloc/types.js';
+import type { AllocEvent, AllocOutcome, NamedStep } from '../../machines/alloc/types.js';
+import type { StepEvent } from '../../machines/alloc/volume-steps.js';
 import {
   allocMachine,
+  allocVolumeMachine,
   groupSnapshotMachine,
   mountMachine,
   nodeMachine,
@@ -265,22 +267,67 @@ const allocVolumes = (die: Die) => [
   },
 ];
 
+const allocMount = {
+  ...{ name: 'data', volume: { namespace: 'default', id: 'data' }, hostPath: '/h', taskPath: '/data' },
+  ...{ readOnly: false, isDevice: false },
+};
+
+const stepEvents: Drafts<StepEvent> = {
+  'claim.taken': (die) => ({ generation: die.below(9) }),
+  'claim.refused': (die) => ({ reason: die.of('web has it', 'db has it') }),
+  'claim.confirmed': () => ({}),
+  'claim.released': () => ({}),
+  'volume.published': () => ({}),
+  'volume.mounted': () => ({ mount: allocMount }),
+  'volume.waits': (die) => ({ reason: die.of(null, 'its plugin is away') }),
+  'volume.unmounted': () => ({}),
+  'slot.freed': () => ({}),
+  restart: () => ({}),
+  reboot: () => ({}),
+  leave: (die) => die.of({}, { failure: failure(die) }),
+};
+
+const data = 'data';
+
+/** What a run does for its volume, as far as it comes. */
+function stepsUp(die: Die, most = 4): NamedStep[] {
+  const all: NamedStep[] = [
+    { name: data, type: 'restart' },
+    { name: data, type: 'claim.taken', generation: die.below(9) },
+    { name: data, type: 'volume.published' },
+    { name: data, type: 'volume.mounted', mount: allocMount },
+  ];
+  return all.slice(0, most);
+}
+
+const stepsDown: NamedStep[] = [
+  { name: data, type: 'restart' },
+  { name: data, type: 'volume.unmounted' },
+  { name: data, type: 'claim.released' },
+  { name: data, type: 'slot.freed' },
+];
+
+const waiting = (die: Die): NamedStep[] => [
+  { name: data, type: 'volume.waits', reason: die.of(null, 'its plugin is away') },
+];
+
 const allocEvents: Drafts<AllocEvent> = {
   'alloc.prepare': (die) => ({ volumes: allocVolumes(die), untilMs: die.of(null, 1_050_000), bootId: 'b' }),
   'alloc.release': () => ({}),
   'alloc.abort': (die) => ({ failure: failure(die) }),
   'alloc.recover': (die) => ({ isNewBoot: die.below(2) > 0 }),
-  'alloc.claimed': (die) => ({ name: 'data', generation: die.below(9) }),
   'alloc.lost': (die) => ({ name: 'data', generation: die.below(9), failure: failure(die) }),
-  'alloc.waits': (die) => ({ name: 'data', reason: die.of(null, 'its plugin is away') }),
+  'alloc.progress': (die) => ({
+    steps: die.of(stepsUp(die, die.below(5)), stepsDown.slice(0, die.below(5)), waiting(die)),
+  }),
 };
 
-const allocMounts = outcome(() => [
-  {
-    ...{ name: 'data', volume: { namespace: 'default', id: 'data' }, hostPath: '/h', taskPath: '/data' },
-    ...{ readOnly: false, isDevice: false },
-  },
-]);
+const allocOutcome = (die: Die, steps: NamedStep[]): AllocOutcome =>
+  die.below(3) > 0
+    ? { status: 'done', steps }
+    : { status: 'failed', failure: failure(die), ...(die.below(2) > 0 && { name: data }) };
+
+const allocUp = (die: Die): AllocOutcome => allocOutcome(die, stepsUp(die));
 
 /** Every machine that the house has. */
 const wishOf = (die: Die): PublishWish => ({
@@ -378,8 +425,12 @@ export const plausible: Plausible[] = [
     machine: allocMachine,
     input: () => ({ node: 'n', allocId: 'web' }),
     events: allocEvents,
-    outputs: { prepareAlloc: allocMounts, recoverAlloc: allocMounts },
+    outputs: {
+      ...{ prepareAlloc: allocUp, recoverAlloc: allocUp },
+      releaseAlloc: (): AllocOutcome => ({ status: 'done', steps: stepsDown }),
+    },
   },
+  { machine: allocVolumeMachine, input: () => ({}), events: stepEvents, outputs: {} },
   ...[volumeSnapshotMachine, groupSnapshotMachine].map((machine) => ({
     machine,
     input: () => ({ namespace: 'default', id: 'snap', kind: machine.id }),

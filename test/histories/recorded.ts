@@ -15,7 +15,7 @@ export interface Recorded<TContext = object> {
 }
 
 /** Kinds of actors that histories are recorded of. */
-export type RecordedKind = 'volumes' | 'snapshots' | 'mounts';
+export type RecordedKind = 'volumes' | 'snapshots' | 'mounts' | 'allocs';
 
 const fileOf = (version: string, kind: RecordedKind): URL => new URL(`${version}/${kind}.jsonl.gz`, import.meta.url);
 

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { createActor, fromPromise, SimulatedClock } from 'xstate';
 import { type AllocWork, allocMachine } from '../../machines/alloc/alloc.js';
-import type { AllocChanged, AllocMount, AllocVolume } from '../../machines/alloc/types.js';
-import type { CallOutcome } from '../../machines/kit/csi-types.js';
+import { mountsOf, reasonsOf } from '../../machines/alloc/parts.js';
+import type { AllocChanged, AllocMount, AllocOutcome, AllocVolume, NamedStep } from '../../machines/alloc/types.js';
 import type { ErrorCode } from '../../machines/kit/error-table.js';
 import { Runs, stamped } from './stamped.js';
 
@@ -13,25 +13,38 @@ const volumes: AllocVolume[] = [
     ...{ accessMode: 'single-node-writer', attachmentMode: 'file-system' },
   },
 ];
-const mounts: AllocMount[] = [
-  {
-    ...{ name: 'data', volume: { namespace: 'default', id: 'data' }, hostPath: '/h', taskPath: '/d' },
-    ...{ readOnly: false, isDevice: false },
-  },
-];
+const mount: AllocMount = {
+  ...{ name: 'data', volume: { namespace: 'default', id: 'data' }, hostPath: '/h', taskPath: '/d' },
+  ...{ readOnly: false, isDevice: false },
+};
+const name = 'data';
 const prepare = { type: 'alloc.prepare', volumes, untilMs: null, bootId: 'b' } as const;
-const had: CallOutcome<AllocMount[]> = { status: 'done', answer: mounts };
-const refused = (code: ErrorCode): CallOutcome<AllocMount[]> => ({
+const published: NamedStep[] = [
+  { name, type: 'volume.published' },
+  { name, type: 'volume.mounted', mount },
+];
+const done = (...steps: NamedStep[]): AllocOutcome => ({ status: 'done', steps });
+/** All that there is to be done, and what is left of it once it is claimed. */
+const had = done({ name, type: 'claim.taken', generation: 7 }, ...published);
+const hadAfterClaim = done(...published);
+const hadStill = done({ name, type: 'volume.mounted', mount });
+const gone = done({ name, type: 'volume.unmounted' }, { name, type: 'claim.released' }, { name, type: 'slot.freed' });
+const claimed = (generation: number): { type: 'alloc.progress'; steps: NamedStep[] } => ({
+  type: 'alloc.progress',
+  steps: [{ name, type: 'claim.taken', generation }],
+});
+const refused = (code: ErrorCode): AllocOutcome => ({
   status: 'failed',
   failure: { code, message: 'no', final: true },
+  name,
 });
 
 function scene() {
   const clock = new SimulatedClock();
   const runs = {
-    prepare: new Runs<AllocWork, CallOutcome<AllocMount[]>>(),
-    recover: new Runs<AllocWork, CallOutcome<AllocMount[]>>(),
-    release: new Runs<AllocWork, void>(),
+    prepare: new Runs<AllocWork, AllocOutcome>(),
+    recover: new Runs<AllocWork, AllocOutcome>(),
+    release: new Runs<AllocWork, AllocOutcome>(),
   };
   const machine = allocMachine.provide({
     actors: {
@@ -67,10 +80,10 @@ describe('the alloc machine', () => {
     actor.send(prepare);
     runs.prepare.last.resolve(had);
     await turn();
-    expect([state(), actor.getSnapshot().context.mounts]).to.deep.equal(['prepared', mounts]);
+    expect([state(), mountsOf(actor.getSnapshot().context)]).to.deep.equal(['prepared', [mount]]);
     actor.send({ type: 'alloc.release' });
     actor.send({ type: 'alloc.release' });
-    runs.release.last.resolve();
+    runs.release.last.resolve(gone);
     await turn();
     expect([state(), runs.prepare.all.length, runs.release.all.length]).to.deep.equal(['released', 1, 1]);
     expect(told).to.deep.equal(['preparing', 'prepared', 'releasing', 'released']);
@@ -82,7 +95,7 @@ describe('the alloc machine', () => {
     runs.prepare.last.resolve(refused('CSI_ERROR'));
     await turn();
     expect([state(), actor.getSnapshot().context.failure?.code]).to.deep.equal(['releasing', 'CSI_ERROR']);
-    runs.release.last.resolve();
+    runs.release.last.resolve(gone);
     await turn();
     expect(state()).to.equal('failed');
     actor.send({ type: 'alloc.release' });
@@ -94,7 +107,7 @@ describe('the alloc machine', () => {
     actor.send(prepare);
     actor.send({ type: 'alloc.abort', failure: { code: 'ABORTED', message: 'no', final: false } });
     actor.send({ type: 'alloc.release' });
-    runs.release.last.resolve();
+    runs.release.last.resolve(gone);
     await turn();
     expect([state(), runs.prepare.last.signal.aborted]).to.deep.equal(['released', true]);
   });
@@ -112,8 +125,8 @@ describe('the alloc machine', () => {
   it('H3 after a restart it is recovered; it fails only where its claim is lost, which is told', async () => {
     const { actor, clock, runs, told, state, turn } = scene();
     actor.send(prepare);
-    actor.send({ type: 'alloc.claimed', name: 'data', generation: 7 });
-    runs.prepare.last.resolve(had);
+    actor.send(claimed(7));
+    runs.prepare.last.resolve(hadAfterClaim);
     await turn();
     actor.send({ type: 'alloc.recover', isNewBoot: false });
     runs.recover.last.reject(new Error('thrown'));
@@ -131,15 +144,15 @@ describe('the alloc machine', () => {
     const lost = { type: 'alloc.lost', name: 'data', generation: 7 } as const;
     const failure = { code: 'CLAIM_LOST' as const, message: 'no', final: true };
     actor.send(prepare);
-    actor.send({ type: 'alloc.claimed', name: 'data', generation: 8 });
-    runs.prepare.last.resolve(had);
+    actor.send(claimed(8));
+    runs.prepare.last.resolve(hadAfterClaim);
     await turn();
     actor.send({ ...lost, failure });
     expect(state()).to.equal('prepared');
     actor.send({ ...lost, generation: 8, failure });
     expect([state(), told.slice(-2)]).to.deep.equal(['releasing', ['claim-lost', 'releasing']]);
     actor.send({ ...lost, generation: 8, failure });
-    runs.release.last.resolve();
+    runs.release.last.resolve(gone);
     await turn();
     expect([state(), runs.release.all.length]).to.deep.equal(['failed', 1]);
     expect(actor.getSnapshot().context.failure?.code).to.equal('CLAIM_LOST');
@@ -153,8 +166,8 @@ describe('the alloc machine', () => {
     it(`N3 told so while it is ${at}${recover[0]?.isNewBoot ? ', after another boot' : ''}: given up, told, and released`, async () => {
       const { actor, runs, told, state, turn } = scene();
       actor.send(prepare);
-      actor.send({ type: 'alloc.claimed', name: 'data', generation: 7 });
-      if (recover.length > 0) runs.prepare.last.resolve(had);
+      actor.send(claimed(7));
+      if (recover.length > 0) runs.prepare.last.resolve(hadAfterClaim);
       await turn();
       for (const event of recover) actor.send(event);
       expect(state()).to.equal(at);
@@ -168,7 +181,7 @@ describe('the alloc machine', () => {
   it('N3 H1 after a restart amid its preparing that is begun anew, with what it has claimed by then; told once', async () => {
     const { actor, runs, told, state } = scene();
     actor.send(prepare);
-    actor.send({ type: 'alloc.claimed', name: 'data', generation: 7 });
+    actor.send(claimed(7));
     actor.send({ type: 'alloc.recover', isNewBoot: false });
     expect(runs.prepare.all.map(({ signal }) => signal.aborted)).to.deep.equal([true, false]);
     expect([state(), runs.prepare.last.input.generations]).to.deep.equal(['preparing', { data: 7 }]);
@@ -185,7 +198,7 @@ describe('the alloc machine', () => {
     actor.send({ ...prepare, volumes: [], bootId: 'b2' });
     expect(runs.recover.all).to.have.length(0);
     actor.send({ ...prepare, bootId: 'b2' });
-    runs.recover.last.resolve(had);
+    runs.recover.last.resolve(hadStill);
     await turn();
     expect([state(), actor.getSnapshot().context.bootId]).to.deep.equal(['prepared', 'b2']);
   });
@@ -200,13 +213,13 @@ describe('the alloc machine', () => {
     await turn();
     actor.send({ type: 'alloc.recover', isNewBoot: true });
     clock.increment(60_000);
-    expect([actor.getSnapshot().value, runs.recover.all.length]).to.deep.equal([{ recovering: 'waiting' }, 1]);
+    expect([actor.getSnapshot().value, runs.recover.all.length]).to.deep.equal([{ recovering: 'awaiting-prepare' }, 1]);
   });
 
   it('H1 H3 never prepared before another boot, then asked for again: prepared as if for the first time, in the time of who asks', () => {
     const { actor, clock, runs, told, state } = scene();
     actor.send(prepare);
-    actor.send({ type: 'alloc.claimed', name: 'data', generation: 7 });
+    actor.send(claimed(7));
     actor.send({ type: 'alloc.recover', isNewBoot: true });
     actor.send({ ...prepare, untilMs: 1_000, bootId: 'b2' });
     const { context } = actor.getSnapshot();
@@ -224,13 +237,13 @@ describe('the alloc machine', () => {
     await turn();
     actor.send({ type: 'alloc.release' });
     expect([state(), actor.getSnapshot().context.failure?.code]).to.deep.equal(['releasing', 'CSI_ERROR']);
-    runs.release.last.resolve();
+    runs.release.last.resolve(gone);
     await turn();
     expect([state(), actor.getSnapshot().context.failure]).to.deep.equal(['released', null]);
     actor.send(prepare);
     runs.prepare.last.resolve(refused('CSI_ERROR'));
     await turn();
-    runs.release.last.resolve();
+    runs.release.last.resolve(gone);
     await turn();
     expect(state()).to.equal('failed');
   });
@@ -238,8 +251,8 @@ describe('the alloc machine', () => {
   it('H3 what a run before has waited for is not shown once another one begins', async () => {
     const { actor, clock, runs, turn } = scene();
     const waits = (reason: string) => {
-      actor.send({ type: 'alloc.waits', name: 'data', reason });
-      return () => actor.getSnapshot().context.waits;
+      actor.send({ type: 'alloc.progress', steps: [{ name, type: 'volume.waits', reason }] });
+      return () => reasonsOf(actor.getSnapshot().context);
     };
     actor.send(prepare);
     const shown = waits('its plugin is away');
@@ -268,7 +281,7 @@ describe('the alloc machine', () => {
     runs.release.last.reject(new Error('thrown'));
     await turn();
     clock.increment(2_000);
-    runs.release.last.resolve();
+    runs.release.last.resolve(gone);
     await turn();
     expect([state(), runs.release.all.length]).to.deep.equal(['released', 2]);
   });

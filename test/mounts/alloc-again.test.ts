@@ -285,7 +285,7 @@ describe('an alloc that is asked for again', () => {
     expect((await given).code).to.equal('RUNTIME_CLOSED');
     const reasons: string[] = [];
     for await (const { event } of house.runtime.journal.entries('alloc/node-a/web'))
-      if (event?.type === 'alloc.waits') reasons.push(String(event.reason));
+      for (const { reason } of event?.steps ?? []) if (reason) reasons.push(String(reason));
     expect(reasons.some((reason) => reason.includes('busy'))).to.equal(true);
     expect(reasons.filter((reason) => reason.includes('closed'))).to.deep.equal([]);
   });

@@ -2,8 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { AllocWork } from '../../machines/alloc/alloc.js';
-import type { AllocVolume } from '../../machines/alloc/types.js';
-import type { CallOutcome } from '../../machines/kit/csi-types.js';
+import type { AllocOutcome, AllocVolume } from '../../machines/alloc/types.js';
 import type { EffectCall } from '../../src/engine/effects.js';
 import { StagecraftError } from '../../src/errors.js';
 import { AllocWorker, type AllocWorkOptions } from '../../src/mounts/alloc-work.js';
@@ -87,8 +86,7 @@ function scene(generations: Record<string, number>) {
   return { clock, calls, sent, state, worker, run, end, claims };
 }
 
-const codeOf = (outcome: CallOutcome<unknown>): string =>
-  outcome.status === 'done' ? 'prepared' : outcome.failure.code;
+const codeOf = (outcome: AllocOutcome): string => (outcome.status === 'done' ? 'prepared' : outcome.failure.code);
 
 describe('claims of allocs at work', () => {
   it('N3 its claim is lost while it waits for its plugin, as it is recovered: it is not claimed anew without a word', async () => {
@@ -135,7 +133,10 @@ describe('claims of allocs at work', () => {
       await settled();
     }
     const reason = 'what was begun for it before has not ended yet';
-    expect([calls, sent]).to.deep.equal([[], [{ type: 'alloc.waits', name: 'data', reason }]]);
+    expect([calls, sent]).to.deep.equal([
+      [],
+      [{ type: 'alloc.progress', steps: [{ name: 'data', type: 'volume.waits', reason }] }],
+    ]);
   });
   it('H1 V10 a topology that excludes the node: prepare fails at once, with wait it goes on', async () => {
     for (const wait of [false, true]) {

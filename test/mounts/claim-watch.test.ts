@@ -16,8 +16,10 @@ function alloc(allocId: string, state: string, generations: Record<string, numbe
     ...{ accessMode: 'single-node-writer', attachmentMode: 'file-system' },
   });
   const context: AllocContext = {
-    ...{ node: 'n', allocId, volumes: ['data', 'log'].map(volume), untilMs: null, bootId: 'b', mounts: null },
-    ...{ generations, waits: {}, failure: null, isDropped: false },
+    ...{ node: 'n', allocId, volumes: ['data', 'log'].map(volume), untilMs: null, bootId: 'b', failure: null },
+    parts: Object.fromEntries(
+      Object.entries(generations).map(([name, generation]) => [name, { at: 'mounted', generation }]),
+    ),
   };
   return [allocAddress('n', allocId), { state, context, seq: 1 }];
 }

@@ -1,0 +1,172 @@
+/**
+ * The way of one volume of an alloc, from its claim to its mount and back. A part of the alloc (alloc.ts), which steps it with the
+ * events that its effect reports. Diagram: docs/machines/alloc-volume.md (generated). Why these steps: docs/decisions/0015-steps-of-an-alloc.md
+ */
+import { assign, setup } from 'xstate';
+import type { CallFailure } from '../kit/csi-types.js';
+import { Chart, type Part } from '../kit/parts.js';
+import type { AllocMount } from './types.js';
+
+/** What the alloc knows of one of its volumes, beside the step that it is at. */
+interface StepData {
+  /** Of its claim; absent: none was taken, as far as is known. */
+  generation?: number | undefined;
+  /** Where it is; absent: it is not mounted yet, or is to be unmounted. */
+  mount?: AllocMount | undefined;
+  /** Why it does not get on; absent: it does. */
+  reason?: string | undefined;
+  /** Why the alloc is undone, where this volume is to blame. */
+  failure?: CallFailure | undefined;
+}
+
+/** What the run that works on a volume has reached, or waits for. */
+export type ReportedStep =
+  /** The run was started again, and does every step again. */
+  | { type: 'restart' }
+  | { type: 'claim.taken'; generation: number }
+  /** Somebody else has the slot. */
+  | { type: 'claim.refused'; reason: string }
+  /** The claim that was taken before still is the alloc's own. */
+  | { type: 'claim.confirmed' }
+  | { type: 'volume.published' }
+  | { type: 'volume.mounted'; mount: AllocMount }
+  /** Null: the volume gets on again. */
+  | { type: 'volume.waits'; reason: string | null }
+  | { type: 'volume.unmounted' }
+  | { type: 'claim.released' }
+  /** The volume is detached where nobody else needs it here, and the claim is gone. */
+  | { type: 'slot.freed' };
+
+export type StepEvent =
+  | ReportedStep
+  /** The host was booted again. */
+  | { type: 'reboot' }
+  /** The alloc is released, or undone; `failure`: because of this volume. */
+  | { type: 'leave'; failure?: CallFailure };
+
+type Leave = Extract<StepEvent, { type: 'leave' }>;
+type Taken = Extract<StepEvent, { type: 'claim.taken' }>;
+type Mounted = Extract<StepEvent, { type: 'volume.mounted' }>;
+type Told = Extract<StepEvent, { reason: unknown }>;
+
+const keepsReason = { type: 'keepReason' as const, params: ({ event }: { event: Told }) => event.reason };
+
+const waits = { 'volume.waits': { actions: keepsReason } };
+
+/** A volume that is not to be unmounted yet. */
+const wanted = {
+  ...waits,
+  leave: {
+    target: '#alloc-volume.releasing' as const,
+    actions: { type: 'giveUp' as const, params: ({ event }: { event: Leave }) => event.failure },
+  },
+  reboot: { target: '#alloc-volume.lost-at-reboot' as const, actions: 'clearReason' as const },
+};
+
+const takesClaim = {
+  target: '#alloc-volume.preparing.publishing' as const,
+  actions: { type: 'keepClaim' as const, params: ({ event }: { event: Taken }) => event.generation },
+};
+
+const isMounted = {
+  target: '#alloc-volume.mounted' as const,
+  actions: { type: 'keepMount' as const, params: ({ event }: { event: Mounted }) => event.mount },
+};
+
+const isFreed = [
+  { guard: 'hasFailed' as const, target: '#alloc-volume.failed' as const, actions: 'clearReason' as const },
+  { target: '#alloc-volume.released' as const, actions: 'clearReason' as const },
+];
+
+/** A run that is started again does every step again. */
+const restarted = [
+  { guard: 'hasClaim' as const, target: '#alloc-volume.confirming-claim' as const, actions: 'clearReason' as const },
+  { target: '#alloc-volume.preparing.claiming' as const, actions: 'clearReason' as const },
+];
+
+export const allocVolumeMachine = setup({
+  types: {} as { context: StepData; events: StepEvent },
+  guards: {
+    hasClaim: ({ context }) => context.generation !== undefined,
+    hasFailed: ({ context }) => context.failure !== undefined,
+  },
+  actions: {
+    keepClaim: assign((_, generation: number) => ({ generation, reason: undefined })),
+    keepMount: assign((_, mount: AllocMount) => ({ mount, reason: undefined })),
+    keepReason: assign((_, reason: string | null) => ({ reason: reason ?? undefined })),
+    clearReason: assign({ reason: undefined }),
+    giveUp: assign((_, failure: CallFailure | undefined) => ({ failure, mount: undefined, reason: undefined })),
+  },
+}).createMachine({
+  id: 'alloc-volume',
+  version: '1',
+  context: {},
+  initial: 'preparing',
+  states: {
+    preparing: {
+      initial: 'claiming',
+      states: {
+        claiming: {
+          on: { 'claim.taken': takesClaim, 'claim.refused': { target: 'waiting-for-claim', actions: keepsReason } },
+        },
+        /** Somebody else has the slot. */
+        'waiting-for-claim': {
+          on: {
+            'claim.taken': takesClaim,
+            'claim.refused': { actions: keepsReason },
+            'volume.waits': { target: 'claiming', actions: keepsReason },
+          },
+        },
+        /** The controller side attaches it. */
+        publishing: { on: { 'volume.published': { target: 'mounting', actions: 'clearReason' } } },
+        /** The node stages it, then mounts it. */
+        mounting: { on: { 'volume.mounted': isMounted } },
+      },
+      on: { ...wanted, restart: restarted },
+    },
+    mounted: { on: { ...wanted, restart: { target: 'confirming-claim', actions: 'clearReason' } } },
+    /** The agent was away: the claim may be somebody else's by now. */
+    'confirming-claim': {
+      on: {
+        ...wanted,
+        restart: { actions: 'clearReason' },
+        'claim.taken': takesClaim,
+        'claim.confirmed': { target: 'preparing.publishing', actions: 'clearReason' },
+        'volume.mounted': isMounted,
+      },
+    },
+    /** Nothing is mounted any more, and nobody knows whether the workload is to run again. */
+    'lost-at-reboot': { on: { ...wanted, reboot: {}, restart: restarted } },
+    releasing: {
+      initial: 'unmounting',
+      states: {
+        unmounting: { on: { 'volume.unmounted': { target: 'releasing-claim', actions: 'clearReason' } } },
+        'releasing-claim': {
+          on: {
+            'claim.released': { target: 'reporting', actions: 'clearReason' },
+            // It had none.
+            'slot.freed': isFreed,
+          },
+        },
+        reporting: { on: { 'slot.freed': isFreed } },
+      },
+      on: { ...waits, restart: { target: '.unmounting', actions: 'clearReason' } },
+    },
+    released: { on: { restart: 'releasing', 'volume.waits': {} } },
+    /** The alloc was undone because of this volume. */
+    failed: { on: { restart: 'releasing', 'volume.waits': {} } },
+  },
+});
+
+export const volumeSteps = new Chart<typeof allocVolumeMachine>(allocVolumeMachine);
+
+/** One volume of an alloc, as it stands in the alloc's record. */
+export type VolumePart = Part<typeof allocVolumeMachine>;
+
+type Innermost<TPath extends string> = TPath extends `${string}.${infer Inner}` ? Innermost<Inner> : TPath;
+
+/** The step that a volume of an alloc is at. */
+export type AllocStep = Innermost<VolumePart['at']>;
+
+/** The innermost state says it all: each has its own name. */
+export const stepOf = ({ at }: VolumePart): AllocStep => at.slice(at.lastIndexOf('.') + 1) as AllocStep;

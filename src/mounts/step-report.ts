@@ -1,0 +1,99 @@
+/**
+ * Reports to an alloc how far its volumes are, in as few commits as may be: a step waits for the next commit of the alloc, but for a
+ * second at most. Claims and reasons to wait are committed at once. Why: docs/decisions/0015-steps-of-an-alloc.md
+ */
+import type { NamedStep } from '../../machines/alloc/types.js';
+import type { ReportedStep } from '../../machines/alloc/volume-steps.js';
+import type { Clock } from '../engine/clock.js';
+import type { EffectCall } from '../engine/effects.js';
+
+/** How long a step waits for the next commit. */
+const longestMs = 1_000;
+
+/** What one volume has reached. */
+export interface VolumeReport {
+  step(step: Exclude<ReportedStep, Waiting>): void;
+  /** Says why the volume does not get on, if that has changed; null: it does. */
+  tell(reason: string | null): void;
+  /** Says who has its slot, if that has changed. */
+  refuse(reason: string): void;
+}
+
+type Waiting = { type: 'volume.waits' | 'claim.refused' };
+
+export class StepReport {
+  readonly #run: Pick<EffectCall, 'send'>;
+  readonly #clock: Clock;
+  readonly #volumes = new Map<string, VolumeReport>();
+  #steps: NamedStep[] = [];
+  #isDue = false;
+  #cancel: (() => void) | undefined;
+  #isOver = false;
+
+  constructor(run: Pick<EffectCall, 'send'>, clock: Clock) {
+    this.#run = run;
+    this.#clock = clock;
+  }
+
+  /** @param name of the volume among those of the alloc */
+  of(name: string): VolumeReport {
+    const volume = this.#volumes.get(name) ?? this.#begun(name);
+    this.#volumes.set(name, volume);
+    return volume;
+  }
+
+  #begun(name: string): VolumeReport {
+    let told: string | null = null;
+    const getsOn = (one: NamedStep): boolean => one.name === name && one.type === 'volume.waits' && one.reason === null;
+    return {
+      step: (step) => {
+        told = null;
+        // That it gets on again the step says, too.
+        this.#steps = this.#steps.filter((one) => !getsOn(one));
+        this.#add({ name, ...step }, step.type === 'claim.taken');
+      },
+      tell: (reason) => {
+        if (reason === told) return;
+        told = reason;
+        this.#add({ name, type: 'volume.waits', reason }, reason !== null);
+      },
+      refuse: (reason) => {
+        if (reason === told) return;
+        told = reason;
+        this.#add({ name, type: 'claim.refused', reason }, true);
+      },
+    };
+  }
+
+  /** Ends the report. @returns steps that are not committed yet, for the result of the run */
+  rest(): NamedStep[] {
+    this.#isOver = true;
+    return this.#taken();
+  }
+
+  #add(step: NamedStep, isUrgent: boolean): void {
+    if (this.#isOver) return;
+    this.#steps.push(step);
+    if (isUrgent && !this.#isDue) {
+      this.#isDue = true;
+      // Other volumes may be as far in this very turn.
+      setImmediate(() => this.#send());
+    }
+    // That it is started again is news to nobody.
+    if (step.type !== 'restart') this.#cancel ??= this.#clock.after(longestMs, () => this.#send());
+  }
+
+  #send(): void {
+    const steps = this.#taken();
+    if (steps.length > 0) this.#run.send({ type: 'alloc.progress', steps });
+  }
+
+  #taken(): NamedStep[] {
+    const steps = this.#steps;
+    this.#steps = [];
+    this.#isDue = false;
+    this.#cancel?.();
+    this.#cancel = undefined;
+    return steps;
+  }
+}
