@@ -79,14 +79,13 @@ function endsOf({ to, guard }: Arrow, isAlternative: boolean, toBox: BoxOf, home
   }));
 }
 
-/** The lines of one arrow. A single state within the box is named where the event leads elsewhere from another one. */
+/** The lines of one arrow. States within the box are named where the event leads elsewhere from as many others. */
 function linesOf(leaving: Outcome[], all: Outcome[]): string[] {
   const byText = grouped(leaving, ({ event, conditions }) => textOf(event, conditions));
   return joinedEnds(
     [...byText].map(([text, same]) => {
-      const [only, ...more] = same;
-      const isSpecial = only !== undefined && more.length === 0 && isExceptional(only, all);
-      return isSpecial ? `${text} (in ${only.source.key})` : text;
+      const places = new Set(same.map(({ source }) => source.path.slice(1).join('.')));
+      return isUsual(same, all) ? text : `${text} (in ${[...places].join(', ')})`;
     }),
   );
 }
@@ -96,11 +95,15 @@ function textOf(event: string, conditions: string[]): string {
   return [event === 'always' ? '' : event, condition].filter((part) => part !== '').join(' ');
 }
 
-const isExceptional = ({ source, event, to }: Outcome, all: Outcome[]): boolean => {
-  const others = all.filter((other) => other.event === event && other.source !== source);
-  const isWhole = others.every((other) => other.source.parent === source);
-  return others.some((other) => other.to !== to) && !(isWhole && source.type === 'compound');
-};
+/** Whether the event leads there from the box as a whole, or from most states within it that know the event. */
+function isUsual(same: Outcome[], all: Outcome[]): boolean {
+  const here = new Set(same.map(({ source }) => source));
+  const [first] = same;
+  const others = all.filter(({ event, source }) => event === first?.event && !here.has(source));
+  const elsewhere = new Set(others.filter(({ to }) => to !== first?.to).map(({ source }) => source));
+  const isWhole = [...here].some((source) => [...elsewhere].every(({ parent }) => parent === source));
+  return isWhole || here.size > elsewhere.size;
+}
 
 /** Joins the outcomes of one effect where both lead to the same place. */
 function joinedEnds(lines: string[]): string[] {
