@@ -159,11 +159,11 @@ export class VolumesLife implements Caller {
     return this.clock.isAlive;
   }
 
-  /** @param opened called once all others have lost their right to act */
-  async begin(opened: () => void): Promise<void> {
+  /** @param opened called once all others have lost their right to act @param prefixes addresses of its actors; default all */
+  async begin(opened: () => void, prefixes = ['']): Promise<void> {
     await this.engine.open();
     opened();
-    await this.engine.restore(['']);
+    await this.engine.restore(prefixes);
     if (this.state === 'opening') this.state = 'up';
   }
 

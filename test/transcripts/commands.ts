@@ -3,7 +3,8 @@ import { volumeAddress } from '../../machines/kit/addresses.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import type { GrpcCode } from '../../src/csi/codes.js';
 import { volumeOf } from '../../src/volumes/volume-view.js';
-import { type CallPlan, type Cluster, pluginName } from './cluster.js';
+import { type Cluster, pluginName } from './cluster.js';
+import type { CallPlan } from './plugin.js';
 
 const accessMode = 'single-node-writer';
 const attachmentMode = 'file-system';
@@ -17,6 +18,7 @@ interface Command {
 
 const commands: Command[] = [
   { form: 'start', run: (cluster) => cluster.start() },
+  { form: 'start on NODE', run: (cluster, { NODE }) => cluster.start(NODE) },
   { form: 'kill', run: (cluster) => cluster.kill() },
   { form: 'fence nodes that are down for TIME', run: (cluster, { TIME }) => cluster.fenceAfter(millisecondsIn(TIME)) },
   { form: 'wait TIME', run: (cluster, { TIME }) => cluster.pass(millisecondsIn(TIME)) },
@@ -94,7 +96,7 @@ const commands: Command[] = [
       const { NODE = '', VOLUME = '' } = words;
       const claim = contextOf(cluster, VOLUME).claims.find(({ nodeId }) => nodeId === NODE);
       const report = { claimGeneration: claim?.generation ?? 0 };
-      cluster.ask(filled('node NODE has unstaged VOLUME', words), ({ nodes }) =>
+      cluster.ask(filled('node NODE has unstaged VOLUME', words), ({ life: { nodes } }) =>
         nodes.reportUnstaged(NODE, { id: VOLUME }, report),
       );
     },
@@ -104,7 +106,7 @@ const commands: Command[] = [
     run: (cluster, words) => {
       const { NODE = '', VOLUME = '' } = words;
       const { uid, expandedTo, csi } = contextOf(cluster, VOLUME);
-      cluster.ask(filled('node NODE has expanded VOLUME', words), ({ volumes }) =>
+      cluster.ask(filled('node NODE has expanded VOLUME', words), ({ life: { volumes } }) =>
         volumes.nodeExpanded(
           { id: VOLUME },
           {
@@ -115,6 +117,24 @@ const commands: Command[] = [
           },
         ),
       );
+    },
+  },
+  {
+    form: 'prepare ALLOC with VOLUME',
+    run: (cluster, words) => {
+      const { ALLOC = '', VOLUME = '' } = words;
+      const { allocations } = cluster.worker;
+      const volume = { name: VOLUME, volume: { id: VOLUME }, mode: 'write', taskPath: `/${VOLUME}` } as const;
+      cluster.ask(filled('prepare ALLOC with VOLUME', words), () =>
+        allocations.prepare(ALLOC, [{ ...volume, accessMode, attachmentMode }]),
+      );
+    },
+  },
+  {
+    form: 'release ALLOC',
+    run: (cluster, words) => {
+      const { allocations } = cluster.worker;
+      cluster.ask(filled('release ALLOC', words), () => allocations.release(words.ALLOC ?? ''));
     },
   },
   { form: 'next RPC answers CODE', run: planned(({ CODE }) => ({ code: CODE as GrpcCode, work: false })) },
@@ -128,11 +148,11 @@ const commands: Command[] = [
     run: (cluster, { VOLUME = '' }) => {
       const committed = cluster.committed(volumeAddress('default', VOLUME));
       const volume = committed && volumeOf(committed.value, committed.context as VolumeContext);
-      cluster.tell(
+      cluster.output.line(
         volume ? `${VOLUME} is ${volume.state}${volume.error ? `: ${volume.error.message}` : ''}` : 'absent',
       );
       for (const [node, { state, message }] of Object.entries(volume?.publications ?? {}))
-        cluster.tell(`  on ${node}: ${state}${message === undefined ? '' : `: ${message}`}`);
+        cluster.output.line(`  on ${node}: ${state}${message === undefined ? '' : `: ${message}`}`);
     },
   },
 ];
@@ -159,14 +179,14 @@ function wordsIn(form: string, text: string): Record<string, string> | undefined
 const filled = (form: string, words: Record<string, string>): string =>
   form.replace(/[A-Z]{3,}/g, (name) => words[name] ?? name);
 
-type Life = Cluster['life'];
+type Life = Cluster['running']['life'];
 
 function asked(form: string, work: (life: Life, words: Record<string, string>) => Promise<unknown>): Command['run'] {
-  return (cluster, words) => cluster.ask(filled(form, words), (life) => work(life, words));
+  return (cluster, words) => cluster.ask(filled(form, words), ({ life }) => work(life, words));
 }
 
 function planned(plan: (words: Record<string, string>) => CallPlan): Command['run'] {
-  return (cluster, words) => cluster.plan(words.RPC ?? '', plan(words));
+  return (cluster, words) => cluster.plugin.plan(words.RPC ?? '', plan(words));
 }
 
 function contextOf(cluster: Cluster, volume: string): VolumeContext {

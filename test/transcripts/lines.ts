@@ -1,6 +1,11 @@
 /** Says in lines for people what one commit has changed: public states, then, after `~`, states within machines and parts. */
 import type { StateValue } from 'xstate';
+import type { Failure } from '../../machines/kit/host.js';
+import type { MountContext } from '../../machines/mount/types.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
+import { type AllocStatus, allocStatusOf } from '../../src/mounts/alloc-view.js';
+import { type MountStatus, mountStatusOf } from '../../src/mounts/mount-view.js';
+import { mountPaths } from '../../src/mounts/paths.js';
 import { type Volume, volumeOf } from '../../src/volumes/volume-view.js';
 
 /** What is committed of an actor. */
@@ -8,6 +13,8 @@ export interface Committed {
   value: StateValue;
   context: object;
 }
+
+const paths = mountPaths({ dataDir: '/', socketRoot: '/' });
 
 const pathOf = (value: StateValue): string =>
   typeof value === 'string'
@@ -46,12 +53,27 @@ function changes(before: Facts, after: Facts): string[] {
   });
 }
 
+/** What users see of it. The kinds of actors differ by their address; what is stored there was made by the machine of that kind. */
 function publicFacts(address: string, committed: Committed | undefined): Facts {
-  if (!committed || !address.startsWith('volume/')) return new Map();
-  // What is stored at this address was made by the machine of volumes.
-  const volume = volumeOf(committed.value, committed.context as VolumeContext);
+  if (!committed) return new Map();
+  const { value, context } = committed;
+  const [kind] = address.split('/');
+  if (kind === 'mount') return new Map(mountFacts(mountStatusOf(value, context as MountContext, paths, undefined)));
+  if (kind === 'alloc') return new Map(allocFacts(allocStatusOf({ seq: 0, state: value, context }, () => undefined)));
+  if (kind !== 'volume') return new Map();
+  const volume = volumeOf(value, context as VolumeContext);
   return new Map(volume.state === 'deleted' ? leftoverFacts(volume) : volumeFacts(volume));
 }
+
+const mountFacts = (mount: MountStatus | undefined): [string, string][] => [
+  ...(mount?.users ?? []).map(({ allocId, state }): [string, string] => [`for ${allocId}`, state]),
+  ...errorFacts(mount?.error),
+];
+
+const allocFacts = ({ waits, error }: AllocStatus): [string, string][] => [
+  ...Object.entries(waits).map(([volume, reason]): [string, string] => [`${volume} waits`, reason]),
+  ...errorFacts(error),
+];
 
 const volumeFacts = (volume: Volume): [string, string][] => [
   ...Object.entries(volume.publications).map(([node, { state }]): [string, string] => [`on ${node}`, state]),
@@ -61,13 +83,14 @@ const volumeFacts = (volume: Volume): [string, string][] => [
   ...(volume.capacityBytes === undefined ? [] : [['size', gibibytes(volume.capacityBytes)] as [string, string]]),
   ...(volume.nodeExpansionRequired ? [['nodes', 'have to expand'] as [string, string]] : []),
   ...(volume.deleting ? [['deletion', 'asked for'] as [string, string]] : []),
-  ...(volume.error ? [['error', errorText(volume.error)] as [string, string]] : []),
+  ...errorFacts(volume.error),
 ];
 
 const leftoverFacts = ({ leftovers = [] }: Volume): [string, string][] =>
   leftovers.map(({ what, nodeId }) => [nodeId === undefined ? what : `${what} on ${nodeId}`, 'left behind']);
 
-const errorText = ({ code, final }: NonNullable<Volume['error']>): string => `${code}${final ? ', final' : ''}`;
+const errorFacts = (error: Failure | undefined): [string, string][] =>
+  error ? [['error', `${error.code}${error.final ? ', final' : ''}`]] : [];
 
 const gibibytes = (bytes: number | bigint): string => `${Number(bytes) / 2 ** 30} GiB`;
 

@@ -11,13 +11,13 @@ const names = readdirSync(directory).filter((name) => name.endsWith('.txt'));
 
 async function played(text: string): Promise<string> {
   const { blocks, rest } = parsed(text);
-  const cluster = await Cluster.start();
+  const cluster = await Cluster.make();
   try {
     for (const block of blocks) {
       await run(cluster, block.command);
-      block.output = cluster.taken();
+      block.output = cluster.output.taken();
     }
-    expect(cluster.faults()).to.deep.equal([]);
+    expect(cluster.plugin.faults()).to.deep.equal([]);
     return written({ blocks, rest });
   } finally {
     await cluster.dispose();

@@ -1,0 +1,138 @@
+/** The node side of a runtime, composed as src/node-side.ts does, on a host that is simulated: mounts and allocs of one node. */
+import { nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+import { PluginAccess, type PluginPort } from '../../src/calls/plugin-access.js';
+import { PluginCalls } from '../../src/calls/plugin-calls.js';
+import { noSecrets } from '../../src/calls/secrets.js';
+import { VolumeLocks } from '../../src/calls/volume-locks.js';
+import { csiNode } from '../../src/csi/node.js';
+import { Engine } from '../../src/engine/engine.js';
+import { silentLogger } from '../../src/engine/logger.js';
+import type { Random } from '../../src/engine/random.js';
+import type { Store } from '../../src/engine/store.js';
+import { TroubleLog } from '../../src/engine/trouble-log.js';
+import { allocKind } from '../../src/mounts/alloc-kind.js';
+import { AllocWorker } from '../../src/mounts/alloc-work.js';
+import { Allocations } from '../../src/mounts/allocations.js';
+import type { ClaimClient } from '../../src/mounts/claim-client.js';
+import { ClaimWatch } from '../../src/mounts/claim-watch.js';
+import { Holds } from '../../src/mounts/holds.js';
+import type { HostTool } from '../../src/mounts/host-tool.js';
+import { MountDesk } from '../../src/mounts/mount-desk.js';
+import { mountKind } from '../../src/mounts/mount-kind.js';
+import { MountTables } from '../../src/mounts/mount-tables.js';
+import { MountUndoing } from '../../src/mounts/mount-undoing.js';
+import { MountWatch } from '../../src/mounts/mount-watch.js';
+import { Mounter } from '../../src/mounts/mounter.js';
+import { Mounting } from '../../src/mounts/mounting.js';
+import { mountPaths } from '../../src/mounts/paths.js';
+import { Strays } from '../../src/mounts/strays.js';
+import { Stats } from '../../src/mounts/volume-stats.js';
+import type { SimulatedKernel } from '../simulation/mounts-kernel.js';
+import type { MortalClock } from '../simulation/timeline.js';
+import { callTimeoutMs } from '../simulation/volumes-life.js';
+
+const dataDir = '/var/lib/stagecraft';
+
+export interface WorkerOptions {
+  nodeId: string;
+  /** Names the runtime. */
+  holder: string;
+  store: Store;
+  clock: MortalClock;
+  random: Random;
+  kernel: SimulatedKernel;
+  claims: ClaimClient;
+  plugins: PluginPort;
+}
+
+export class Worker {
+  readonly allocations: Allocations;
+  readonly #engine: Engine;
+  readonly #nodeId: string;
+  readonly #watch: MountWatch;
+  readonly #claimWatch: ClaimWatch;
+  readonly #holds: Holds;
+  #compared: Promise<void> | undefined;
+  #tellCompared: () => void = () => {};
+
+  constructor({ nodeId, holder, store, clock, random, kernel, claims, plugins }: WorkerOptions) {
+    const logger = silentLogger;
+    const access = new PluginAccess(plugins, { clock, maxInFlight: 64 });
+    const node = csiNode({ timeoutMs: callTimeoutMs });
+    const locks = new VolumeLocks();
+    const tables = new MountTables(() => kernel.read());
+    const tool = toolOf(kernel);
+    const paths = mountPaths({ dataDir, socketRoot: dataDir });
+    const { bootId } = kernel;
+    const isDead = async (path: string): Promise<boolean> => kernel.isDead(path);
+    const shared = async (): Promise<void> => {};
+    const baseDirOf = (): undefined => undefined;
+    const secrets = noSecrets;
+    this.#nodeId = nodeId;
+    this.#compared = new Promise((resolve) => {
+      this.#tellCompared = () => {
+        this.#compared = undefined;
+        resolve();
+      };
+    });
+    const compared = (): Promise<void> | undefined => this.#compared;
+    this.#engine = new Engine({
+      ...{ store, clock, random, logger },
+      kinds: [
+        mountKind({
+          ...{ nodeId, node, claims, paths, tables, baseDirOf, bootId, isDead, shared, compared },
+          places: { makeStaging: async () => {}, makeParent: async () => {}, remove: async () => undefined },
+          processes: { of: () => ({}), hasEnded: async () => false },
+          timeoutMs: callTimeoutMs,
+          calls: new PluginCalls({ access, secrets, clock, retry: { initialMs: 100, maxMs: 4_000 }, locks }),
+          undoing: new MountUndoing({ tables, tool, bootId, logger }),
+          isDevice: async () => false,
+          lookSoon: (plugin) => this.#watch.lookSoon(plugin),
+        }),
+        allocKind(new AllocWorker({ ...{ node: nodeId, claims, clock, compared }, mounting: () => mounting })),
+      ],
+      lease: { name: `node/${nodeId}`, holder, ttlMs: 15_000 },
+    });
+    const engine = this.#engine;
+    const desk = new MountDesk({ node: nodeId, engine, clock });
+    const mounting = new Mounting({ ...{ desk, clock, claims, secrets, paths, tables, access, baseDirOf, shared } });
+    const strays = new Strays({ nodeId, engine, paths, tables, tool, logger });
+    const times = { intervalMs: 60_000, timeoutMs: callTimeoutMs };
+    const stats = new Stats({ nodeId, engine, node, access, locks, paths, baseDirOf, clock, logger, ...times });
+    this.#watch = new MountWatch({
+      ...{ nodeId, engine, paths, tables, strays, bootId, clock, logger, isDead },
+      troubles: new TroubleLog({ clock, logger }),
+      onPluginLoss: 'remount',
+    });
+    this.#claimWatch = new ClaimWatch({ nodeId, engine, claims, clock, logger });
+    this.#holds = new Holds({ nodeId, engine, desk, claims, clock, logger });
+    const compare = this.#watch.compare.bind(this.#watch);
+    const mounter = new Mounter({
+      ...{ desk, mounting, engine, claims, paths, tables, access, strays, stats, compare },
+      holds: this.#holds,
+    });
+    this.allocations = new Allocations({
+      ...{ node: nodeId, engine, clock, claims, bootId, compare },
+      mounts: (volumes) => mounter.told(volumes),
+    });
+  }
+
+  async begin(): Promise<void> {
+    await this.#engine.open();
+    await this.#engine.restore(['mount', 'alloc'].map((kind) => nodeOwnedPrefix(kind, this.#nodeId)));
+    await this.#watch.start();
+    await this.allocations.recover();
+    await this.#holds.look();
+    this.#tellCompared();
+    this.#claimWatch.start();
+    this.#holds.start();
+  }
+}
+
+const toolOf = (kernel: SimulatedKernel): HostTool => ({
+  run: async (_, args) => {
+    const why = kernel.unmount(args.at(-1) ?? '');
+    return { status: why === undefined ? 0 : 32, stdout: '', stderr: why ?? '' };
+  },
+  isAlive: async (path) => (kernel.isDead(path) ? 'dead' : 'alive'),
+});
