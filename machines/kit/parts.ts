@@ -39,7 +39,7 @@ export class Chart<TMachine extends AnyStateMachine> {
   readonly #planned: PlannedMachine | undefined;
   /** By path: all of a snapshot but its context. */
   readonly #templates = new Map<string, AnyMachineSnapshot>();
-  /** By path: events that a state on the way to the root takes. */
+  /** By path: events that a state on the way to the root takes; none where the part has ended. */
   readonly #known = new Map<string, Set<string>>();
 
   /** @param machine without parallel states, timers, invokes and messages; those throw in the step that asks for them */
@@ -54,7 +54,7 @@ export class Chart<TMachine extends AnyStateMachine> {
     return partOf(this.#checked(planned) ?? this.#machine.getInitialSnapshot(this.#scope, input));
   }
 
-  /** @throws Error where no state that the part is in knows the event: a caller has lost track of it */
+  /** @throws Error where no state that the part is in knows the event, or the part has ended: a caller has lost track of it */
   step(part: Part<TMachine>, event: EventFromLogic<TMachine>): Part<TMachine> {
     const { at } = part;
     if (!this.#eventsOf(at).has(event.type))
@@ -86,15 +86,23 @@ export class Chart<TMachine extends AnyStateMachine> {
   #eventsOf(at: string): Set<string> {
     let known = this.#known.get(at);
     if (!known) {
-      known = new Set(this.#templateOf(at)._nodes.flatMap((node: AnyStateNode) => [...node.transitions.keys()]));
+      const nodes: AnyStateNode[] = this.#templateOf(at)._nodes;
+      const hasEnded = nodes.some(({ type }) => type === 'final');
+      known = new Set(hasEnded ? [] : nodes.flatMap(({ transitions }) => [...transitions.keys()]));
       this.#known.set(at, known);
     }
     return known;
   }
 }
 
+/** A path, and each that is around it: `'a.b' | 'a'` of `'a.b'`. */
+type Around<TPath extends string> = TPath extends `${infer Outer}.${infer Inner}`
+  ? Outer | `${Outer}.${Around<Inner>}`
+  : TPath;
+
 /** Whether the part is in this state, or in one within it. */
-export const isIn = ({ at }: { at: string }, state: string): boolean => at === state || at.startsWith(`${state}.`);
+export const isIn = <TPath extends string>({ at }: { at: TPath }, state: Around<NoInfer<TPath>>): boolean =>
+  at === state || at.startsWith(`${state}.`);
 
 /** The outermost state that the part is in. */
 export function topState({ at }: { at: string }): string {

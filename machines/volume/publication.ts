@@ -402,6 +402,7 @@ export const publicationMachine = setup({
             'node.fenced': { actions: ['fence', 'hasten'] },
             'node.given-time': { actions: 'count' },
             'node.let-go': { actions: 'hasten' },
+            'listed-as-detached': {},
             'call.waits': afterPublish(),
             'turn.lost': afterPublish(),
             'publish.not-sent': afterPublish(),
@@ -434,8 +435,12 @@ export const publicationMachine = setup({
             'unpublish.interrupted': 'due',
             'unpublish.given-up': '#publication.removed',
           },
-          calling: { 'node.fenced': { actions: ['fence', 'hasten'] }, 'node.given-time': {} },
-          waiting: { 'node.fenced': { actions: ['fence', 'hasten'] } },
+          calling: {
+            'node.fenced': { actions: ['fence', 'hasten'] },
+            'node.given-time': {},
+            'listed-as-detached': {},
+          },
+          waiting: { 'node.fenced': { actions: ['fence', 'hasten'] }, 'listed-as-detached': {} },
         }),
       },
       on: {

@@ -90,17 +90,21 @@ describe('a chart as a value', () => {
     expect(() => door.step(broken, { type: 'open' })).to.throw('ajar');
   });
 
-  it('a final state is reached like any other', () => {
-    expect(door.step(door.begin({ opened: 0 }), { type: 'burn' }).at).to.equal('gone');
+  it('a final state is reached like any other, and takes no event any more', () => {
+    const gone = door.step(door.begin({ opened: 0 }), { type: 'burn' });
+    expect(gone.at).to.equal('gone');
+    expect(() => door.step(gone, { type: 'burn' })).to.throw("door does not expect 'burn' while it is gone");
   });
 
   it('a state is asked for by its path, its outermost one, and its tags', () => {
     const begun = door.begin({ opened: 0 });
-    expect([isIn(begun, 'closed'), isIn(begun, 'closed.unlocked'), isIn(begun, 'close')]).to.deep.equal([
+    expect([isIn(begun, 'closed'), isIn(begun, 'closed.unlocked'), isIn(begun, 'open')]).to.deep.equal([
       true,
       true,
       false,
     ]);
+    expect(isIn({ at: 'closed.locked' }, 'closed.locked')).to.equal(true);
+    expect(isIn<string>({ at: 'closed.locked' }, 'close')).to.equal(false);
     expect(topState(begun)).to.equal('closed');
     expect([door.hasTag(begun, 'shut'), door.hasTag({ opened: 1, at: 'open' }, 'shut')]).to.deep.equal([true, false]);
   });
