@@ -138,8 +138,11 @@ function attemptIn(
 ): FailedAttempt {
   const { output } = event;
   const stamp = stampOf(event);
-  if (!output || output.status === 'done')
-    return { ...stamp, failure: failureIn(event) satisfies CallFailure, isNotBegun: false };
+  if (!output || output.status === 'done') {
+    const failure: CallFailure = failureIn(event);
+    // The runtime ended while it was under way: no attempt.
+    return { ...stamp, failure, isNotBegun: false, ...(failure.code === 'INTERRUPTED' && { isAnew: true }) };
+  }
   const { failure, status, retry, anew } = output;
   const isNotBegun = status === 'not-begun';
   return { ...stamp, failure, isNotBegun, ...(retry && { retry }), ...(anew && { isAnew: anew }) };

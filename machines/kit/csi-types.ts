@@ -72,8 +72,8 @@ export interface CallFailure extends Failure {
 /**
  * What came of a piece of work with a plugin. `not-begun`: no call was made, so nothing is in doubt on its account.
  * `retry`: how long to wait before the next attempt; default machines/kit/backoff.ts. `anew`: no attempt, it is to be asked
- * for again at once, once what is known now is committed: whether an earlier run may have made the call. `driver`: the own
- * name of the plugin's driver, where the call was made without knowing that.
+ * for again at once, once what is known now is committed. `driver`: the own name of the plugin's driver, where the call was
+ * made without knowing that.
  */
 export type CallOutcome<TAnswer> =
   | { status: 'done'; answer: TAnswer; driver?: string }

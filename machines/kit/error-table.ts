@@ -411,8 +411,8 @@ const rows = {
   },
   INTERRUPTED: {
     exit: 130,
-    when: '(command line) Ctrl-C while it waited, exit code 130; the request stands',
-    todo: 'look at it again',
+    when: '(command line) Ctrl-C while it waited, exit code 130, the request stands; or (in journals) the runtime ended while a call was under way, which may have been made',
+    todo: 'look at it again; calls are repeated by themselves',
   },
   NOT_REACHABLE: {
     exit: 3,

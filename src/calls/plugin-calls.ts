@@ -74,8 +74,6 @@ export class PluginCalls {
 
   /** Never rejects but with what aborted it. */
   async run<TAnswer>(run: EffectCall<PluginCall>, work: Work<TAnswer>): Promise<CallOutcome<TAnswer>> {
-    // What an earlier run has begun, this one knows nothing of: that is committed before anything is called.
-    if (run.recovered || run.attempt > 1) return anew('failed', 'it may have been made by a run before a restart');
     if (this.#isElsewhere(run) && this.#options.access.isClosed(run.input.plugin))
       return this.#away(run, () => this.#options.access.isClosed(run.input.plugin));
     if (run.clearInMs() > 0) {
@@ -93,7 +91,7 @@ export class PluginCalls {
       // Its machine holds that no call was made: it has to know better before one is. Who kept its turn until then would
       // have others wait who could call, and they would have to begin anew in their turn, without end.
       this.#locks.leave(keys);
-      return anew('not-begun', `nothing else is asked of plugin '${plugin}' about the volume now`);
+      return anew(`nothing else is asked of plugin '${plugin}' about the volume now`);
     }
     try {
       return await this.#admitted(run, work);
@@ -116,7 +114,7 @@ export class PluginCalls {
       said = message;
       await pause(this.#options.clock, elsewhereLookMs, run.signal);
     }
-    return anew('not-begun', 'it may be made on this node now');
+    return anew('it may be made on this node now');
   }
 
   /** @param said what was said before: that holds where the store can't be read now */
@@ -132,7 +130,7 @@ export class PluginCalls {
   /** Its machine holds that no call was made: the home is committed before one is. */
   #commitHome(run: EffectCall<PluginCall>, home: string): CallOutcome<never> {
     run.waits({ type: 'call.home', home });
-    return anew('not-begun', `its home is node ${home}`);
+    return anew(`its home is node ${home}`);
   }
 
   /** What it undoes would come after it. */
@@ -147,7 +145,7 @@ export class PluginCalls {
       await pause(clock, isWorthAsking ? Math.min(leftMs, recipientLookMs) : leftMs, run.signal);
       if (isWorthAsking) isWorthAsking = await run.endDoubts();
     }
-    return anew('not-begun', 'nothing that it undoes is under way any more');
+    return anew('nothing that it undoes is under way any more');
   }
 
   /** Resolves when nothing else is asked about these volumes. */
@@ -189,7 +187,7 @@ export class PluginCalls {
     if (hasWaited) {
       // Its machine holds that no call was made: it has to know better before one is.
       admitted.leave();
-      return anew('not-begun', `plugin '${plugin}' takes calls again`);
+      return anew(`plugin '${plugin}' takes calls again`);
     }
     let isSent = false;
     try {
@@ -226,7 +224,7 @@ export class PluginCalls {
       const client = await admitted.client();
       if (work.prepare) await work.prepare();
       // Last before the call: one to another process than is recorded would be taken for ended too early.
-      if (wasOutdated || work.isOutdated?.()) return anew('not-begun', `plugin '${plugin}' is another process by now`);
+      if (wasOutdated || work.isOutdated?.()) return anew(`plugin '${plugin}' is another process by now`);
       const seen = admitted.seen();
       const since = otherDriver(run.input, seen);
       if (since) return { status: 'not-begun', failure: since };
@@ -318,8 +316,8 @@ const awaits = (
 });
 
 /** Asked for again at once, also by machines that count it as an attempt. */
-export const anew = (status: 'failed' | 'not-begun', message: string): CallOutcome<never> => ({
-  status,
+export const anew = (message: string): CallOutcome<never> => ({
+  status: 'not-begun',
   failure: { code: 'CALL_ANEW', message, final: false },
   retry: { initialMs: 0, maxMs: 0 },
   anew: true,

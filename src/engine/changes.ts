@@ -86,10 +86,10 @@ export function takeChange(taker: Taker, state: ActorState, change: Change, stam
   return written(taker, { mail: { kind: 'engine', change }, entry, next, outbox, answer: undefined });
 }
 
-/** Whether a restart counts as another attempt: not for what stands as long as its state does. */
+/** Whether a restart counts as another attempt: not for what stands as long as its state does, nor for what is not repeated. */
 export const isCounted = ({ kind }: Taker, { src, input }: LiveEffect): boolean => {
   const effect = kind.effects[src];
-  return effect !== undefined && Number.isFinite(limitOf(effect, input));
+  return effect !== undefined && !effect.atMostOnce && Number.isFinite(limitOf(effect, input));
 };
 
 /** Effects and timers of a migrated snapshot: those that its states know go on, the others begin. */

@@ -46,6 +46,9 @@ function textOf(part: () => unknown): string {
   }
 }
 
+const interrupted = ({ address, live }: Run): StagecraftError =>
+  new StagecraftError('INTERRUPTED', `${live.src} was interrupted: it may have been done, or may still`, { address });
+
 /** One for all: an error of its own for each, with its stack, would cost more than the step that left the state. */
 const stateLeft = new StagecraftError('ABORTED', 'the state that asked for this effect was left');
 
@@ -86,7 +89,9 @@ export class EffectRunner {
       this.#setDeadline(run, deadlineOf(effect, run.input));
       const { sentDeadlineMs } = effect;
       if (sentDeadlineMs !== undefined) run.onSent = () => this.#begun(run, sentDeadlineMs);
-      Promise.resolve(effect.run(run)).then(
+      const isRepeat = run.recovered || run.attempt > 1;
+      const running = effect.atMostOnce && isRepeat ? Promise.reject(interrupted(run)) : effect.run(run);
+      Promise.resolve(running).then(
         (output) => {
           this.#ended(run);
           if (effect.deadlineMs === 'loop') run.isOver = true;

@@ -54,7 +54,7 @@ export interface EffectCall<TInput = unknown> {
 }
 
 /**
- * Runs at least once for each commit that asked for it; its result reaches the machine at most once.
+ * Runs at least once for each commit that asked for it, unless it is `atMostOnce`; its result reaches the machine at most once.
  * What it resolves with comes back as `xstate.done.actor.<id>`, what it throws as `xstate.error.actor.<id>`.
  */
 export interface Effect {
@@ -76,6 +76,11 @@ export interface Effect {
    * doubts.ts. Only for one that tells by `sent` that it asks.
    */
   negates?: readonly string[];
+  /**
+   * Marks an effect that is not repeated unless its machine asks for it again. After a restart, or a result that made its
+   * machine crash, it does not run: it ends with an INTERRUPTED error, for the run before may have done it, or may still.
+   */
+  atMostOnce?: true;
   /** Recipients of its requests to the world. Only for an effect whose requests all end with their recipient. */
   recipient?: Recipients;
 }

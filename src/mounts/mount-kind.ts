@@ -99,17 +99,16 @@ export function mountKind(options: MountKindOptions): ActorKind {
   const targetOf = ({ plugin, key, allocId }: TargetCall): Place => paths.target(plugin, key, allocId);
   /** What was believed in may not be so any more: then something else is to be done. */
   const wait = async (run: EffectCall<MountCall>, compared: Promise<void>): Promise<CallOutcome<never>> => {
-    // What an earlier run has begun, its machine has to know first.
-    if (run.recovered || run.attempt > 1) return anew('failed', 'it may have been made by a run before a restart');
     run.waits({ type: 'call.awaits', reason: 'what is mounted here is compared with what was before' });
     await compared;
-    return anew('not-begun', 'what is mounted here is known');
+    return anew('what is mounted here is known');
   };
   const effect = <TInput extends MountCall, TAnswer>(
     work: (input: TInput, run: EffectCall<TInput>) => Work<TAnswer>,
     negates?: string[],
   ): Effect => ({
     sentDeadlineMs: givenUpAfterMs(timeoutMs),
+    atMostOnce: true,
     ...(negates && { negates }),
     recipient: {
       of: ({ plugin }: MountCall) => processes.of(plugin),

@@ -132,6 +132,7 @@ function kindOf({ calls, ids, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'
     negates?: string[],
   ): Effect => ({
     sentDeadlineMs: givenUpAfterMs(timeoutMs, mostCalls),
+    atMostOnce: true,
     ...(negates && { negates }),
     run: (run: EffectCall<TInput>) => calls.run(run, { refusal: ways.refusal, ...work(run.input, run.address) }),
   });

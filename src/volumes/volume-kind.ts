@@ -94,6 +94,7 @@ export function volumeKind({ controller, calls, timeoutMs, ids, hindered }: Volu
     negates?: string[],
   ): Effect => ({
     sentDeadlineMs: givenUpAfterMs(timeoutMs),
+    atMostOnce: true,
     ...(negates && { negates }),
     run: (run: EffectCall<TInput>) => {
       const { csiId } = run.input as { csiId?: string };

@@ -8,7 +8,7 @@ import type { History } from './history.js';
 import { type HostedSystem, kindOf } from './hosted-system.js';
 import type { Life } from './life.js';
 import { isResult, type Judged, type Model } from './model.js';
-import { addressesOf } from './system.js';
+import { addressesOf, isAtMostOnce } from './system.js';
 import type { Witnessed } from './witness.js';
 import type { Asking, Attempt, EffectRun, World } from './world.js';
 
@@ -43,6 +43,7 @@ export async function judgementOf(
   faults.push(...requestFaults(world, pasts, refusalsAreTrue));
   faults.push(...unheard(world, last));
   faults.push(...effectFaults(world, pasts));
+  faults.push(...onceFaults(world, pasts));
   faults.push(...resultFaults(pasts));
   faults.push(...timerFaults(pasts));
   if (last) {
@@ -200,6 +201,28 @@ function beginningFaults(known: Judged, { id, seq, attempt, begunAtMs }: EffectR
   if (known.envelope.quarantined) faults.push('for an actor that is out of service');
   if (attempt !== expected) faults.push(`as attempt ${attempt}, expected ${expected}`);
   if (begunAtMs < notBeforeMs) faults.push(`at ${begunAtMs}, not to be before ${notBeforeMs}`);
+  return faults;
+}
+
+/** A task that is not repeated runs once in all lives, and never as another attempt; only such a task is interrupted. */
+function onceFaults({ system, runs }: World, pasts: Map<string, Past>): string[] {
+  const faults: string[] = [];
+  const isOnce = isAtMostOnce(system);
+  const begun = new Set<string>();
+  for (const { address, id, seq, attempt } of runs) {
+    const live = pasts.get(address)?.judged[seq - 1]?.envelope.effects.find((one) => one.id === id);
+    if (!isOnce || live?.src !== 'task') continue;
+    const name = `${address}#${id}#${seq}`;
+    if (attempt > 1) faults.push(`${name} was begun as attempt ${attempt}`);
+    if (begun.has(name)) faults.push(`${name} was begun again`);
+    begun.add(name);
+  }
+  for (const [address, { judged }] of pasts)
+    for (const { entry } of judged) {
+      const isInterrupted = entry.event?.error?.code === 'INTERRUPTED';
+      if (isInterrupted && !isOnce) faults.push(`${address} seq ${entry.seq}: a task was interrupted`);
+      if (isOnce && entry.kind === 'recovered') faults.push(`${address} seq ${entry.seq}: counts an attempt`);
+    }
   return faults;
 }
 

@@ -6,16 +6,21 @@ import type { Effect, EffectCall } from '../../src/engine/effects.js';
 import { chance } from './dice.js';
 import type { Life } from './life.js';
 import { lastTick, unfit } from './orderly-machine.js';
-import { isOrderly } from './system.js';
+import { isAtMostOnce, isOrderly } from './system.js';
 
 const durationsMs = [0, 0, 10, 60, 250];
 const shortDeadlineMs = 30;
 
 export function effectsOf(life: Life): Record<'task' | 'loop', Effect> {
-  const { seed } = life.world.system;
+  const { system } = life.world;
+  const { seed } = system;
   const deadlineMs = (input: unknown): number => (isHasty(seed, input) ? shortDeadlineMs : 120_000);
   return {
-    task: { run: (call) => life.living(() => task(life, call)), deadlineMs },
+    task: {
+      run: (call) => life.living(() => task(life, call)),
+      deadlineMs,
+      ...(isAtMostOnce(system) && { atMostOnce: true }),
+    },
     loop: { run: (call) => life.living(() => loop(life, call)), deadlineMs: 'loop' },
   };
 }

@@ -3,6 +3,7 @@
  * Orderly kinds make a system whose end doesn't depend on when what happens, so that runs can be compared;
  * wild kinds do whatever machines can, and are held to the invariants only. Made into machines: *-machine.ts
  */
+import { chance } from './dice.js';
 
 /** Something that a transition does besides. Numbers are actors, counted round. */
 export type Deed =
@@ -88,5 +89,9 @@ export const addressOf = (system: System, actor: number): string =>
   `k${kindIndex(system, actor)}/${actor % system.actors.length}`;
 
 export const addressesOf = (system: System): string[] => system.actors.map((_, actor) => addressOf(system, actor));
+
+/** Whether its tasks are not repeated unless their machines ask again. Runs of orderly kinds are compared: these repeat theirs. */
+export const isAtMostOnce = (system: System): boolean =>
+  !isOrderly(system) && chance(system.seed, 'at most once') < 0.3;
 
 export const isOrderly = ({ kinds }: System): boolean => kinds.every(({ style }) => style === 'orderly');

@@ -25,7 +25,6 @@ import { Users } from './volumes-users.js';
 import { type Witness, witness } from './witness.js';
 import { type Write, withWrites, writeAgain } from './writes.js';
 
-const ignored = (): void => {};
 const addressOf = ({ context: { key } }: SeenVolume): string => volumeAddress(key.namespace, key.id);
 const chunkMs = 5_000;
 const startAgainMs = 1_000;
@@ -335,7 +334,7 @@ export class VolumesRun {
       seed,
       number,
       timeline: this.#timeline,
-      store: this.#seen(this.#witness.before(withWrites(this.#subject.connect(), this.#options.written ?? ignored))),
+      store: this.#seen(this.#witness.before(this.#written(this.#subject.connect()))),
       traits,
       plugins: (caller): PluginPort => this.#sights.port(caller, () => this.#driver.line(caller)),
       secrets: this.#secrets,
@@ -356,6 +355,11 @@ export class VolumesRun {
       life.kill();
       this.#timeline.after(startAgainMs, () => void this.#up());
     }
+  }
+
+  #written(store: Store): Store {
+    const { written } = this.#options;
+    return written ? withWrites(store, written) : store;
   }
 
   #seen(store: Store): Store {
