@@ -36,16 +36,25 @@ export function labelsBetween(sources: AnyStateNode[], fromBox: BoxOf, toBox: Bo
   return labels;
 }
 
+export interface Rest {
+  node: AnyStateNode;
+  /** Guard under which a start that is left by itself leads there. Empty: it always does. */
+  condition: string;
+  /** Event by which a start that is never stored leads there. */
+  event?: string;
+}
+
 /** The states in which the machine comes to rest when this one is entered. */
-export function restsOf(entered: AnyStateNode): { node: AnyStateNode; condition: string }[] {
+export function restsOf(entered: AnyStateNode): Rest[] {
   const [first] = entered.type === 'compound' ? (entered.initial.target ?? []) : [];
   if (first) return restsOf(first);
   if (!isHidden(entered)) return [{ node: entered, condition: '' }];
   const ways = arrowsFrom(entered);
   return ways.flatMap(({ to, guard, event }) => {
-    if (!isTransient(entered)) return to ? restsOf(to).map(({ node }) => ({ node, condition: event })) : [];
-    const condition = guard === '' && ways.length > 1 ? otherwise : inWords(guard);
-    return to ? restsOf(to).map(({ node }) => ({ node, condition })) : [];
+    const how = isTransient(entered)
+      ? { condition: guard === '' && ways.length > 1 ? otherwise : inWords(guard) }
+      : { condition: '', event };
+    return to ? restsOf(to).map(({ node }) => ({ node, ...how })) : [];
   });
 }
 

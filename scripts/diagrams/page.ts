@@ -62,6 +62,7 @@ export function indexOf(pages: { machine: AnyStateMachine; partOf?: AnyStateMach
     '',
     '- The **overview** has one box per top-level state. Changes within a state are left out; the table of transitions has them.',
     '- A picture **within** a state shows the states inside it. Grey boxes are other states, which its arrows lead to or come from.',
+    '- Arrows have the colour of the box that they come from.',
     '- An arrow has a line for each event: `event [condition] (in an inner state)`. *Otherwise*: no other condition holds.',
     '- `X ended`, `X failed`: the effect X gave its result, or threw. `after X`: the time X has passed.',
     '- *Any other state*: all states that have no arrow of their own for this event.',

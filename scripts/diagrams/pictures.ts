@@ -7,6 +7,34 @@ import { arrowsFrom, isHidden, isScheduler, nodesOf, topStatesOf } from './walk.
 const faint = '#888888';
 const start: IState = { name: 'initial', type: 'initial' };
 
+/** Dark enough for letters on white, and told apart by most eyes. */
+const palette = [
+  '#1f4e9c',
+  '#b3261e',
+  '#1b7a3d',
+  '#7a3ea8',
+  '#9a5b00',
+  '#00707a',
+  '#a0236a',
+  '#4a5a00',
+  '#3b3b98',
+  '#7d4427',
+];
+
+/** Arrows have the colour of the box that they come from: many arrows can be followed then. */
+function coloured({ states, transitions = [] }: IStateMachine): IStateMachine {
+  const plain = states.filter(({ type, color }) => type === 'regular' && color === undefined);
+  const colours = new Map(plain.map(({ name }, at) => [name, palette[at % palette.length] ?? faint]));
+  const colourOf = (name: string): { color: string } | undefined => {
+    const color = colours.get(name);
+    return color === undefined ? undefined : { color };
+  };
+  return {
+    states: states.map((state) => ({ ...colourOf(state.name), ...state })),
+    transitions: transitions.map((arrow) => ({ ...colourOf(arrow.from), ...arrow })),
+  };
+}
+
 const box = (name: string, more: Partial<IState> = {}): IState => ({
   ...{ name, type: 'regular', typeExplicitlySet: true },
   ...more,
@@ -16,9 +44,10 @@ const arrowsOf = (labels: Labels): ITransition[] =>
   [...labels].flatMap(([from, ends]) => [...ends].map(([to, lines]) => ({ from, to, label: lines.join('\n') })));
 
 const startsOf = (entered: AnyStateNode, nameOf: (node: AnyStateNode) => string): ITransition[] =>
-  restsOf(entered).map(({ node, condition }) => ({
-    ...{ from: start.name, to: nameOf(node) },
-    ...(condition !== '' && { label: `[${condition}]` }),
+  restsOf(entered).map(({ node, condition, event = '' }) => ({
+    from: start.name,
+    to: nameOf(node),
+    label: condition === '' ? event : `[${condition}]`,
   }));
 
 /** One box per top-level state. What happens within one is left to its detail. */
@@ -29,7 +58,7 @@ export function overviewOf(machine: AnyStateMachine): IStateMachine {
   const labels = labelsBetween(nodesOf(machine.root), topOf, topOf);
   const arrows = arrowsOf(labels);
   const ends = states.filter(({ type }) => type === 'final').map(({ key }) => ({ key, name: `final ${key}` }));
-  return {
+  return coloured({
     states: [
       start,
       ...states.map((node) => box(node.key, node === scheduler ? { note: noteOf(labels, node.key) } : {})),
@@ -41,7 +70,7 @@ export function overviewOf(machine: AnyStateMachine): IStateMachine {
       ...arrows.map((arrow) => (arrow.to === scheduler?.key ? backOf(arrow) : arrow)),
       ...ends.map(({ key, name }) => ({ from: key, to: name })),
     ],
-  };
+  });
 }
 
 const anyState = 'any state';
@@ -89,7 +118,7 @@ export function detailOf(machine: AnyStateMachine, key: string): IStateMachine {
   const transitions = [...within, ...into];
   const drawn = new Set(transitions.flatMap(({ from, to }) => [from, to]));
   const others = [...drawn].filter((name) => name !== start.name && name !== whole && !names.includes(name));
-  return {
+  return coloured({
     states: [
       start,
       ...(drawn.has(whole) ? [box(whole, { label: 'any of these', color: faint })] : []),
@@ -97,7 +126,7 @@ export function detailOf(machine: AnyStateMachine, key: string): IStateMachine {
       ...others.map((name) => box(name, { color: faint })),
     ],
     transitions,
-  };
+  });
 }
 
 /** The name of the top-level state where it is entered by its usual start, else the whole path. */

@@ -1,13 +1,19 @@
 /** Turns a chart into a picture that fits one screen. */
 import { type IStateMachine, render } from 'state-machine-cat';
+import type { Random } from '../../src/engine/random.js';
+import { seededRandom } from '../../src/testing/seeded-random.js';
 
 /** In pixels. */
 export const screen = { width: 1400, height: 900 };
 const pixelsPerPoint = 4 / 3;
 
 const layouts = (['top-down', 'left-right'] as const).flatMap((direction) =>
-  [0.4, 0.2, 0.05].flatMap((nodesep) => [0.4, 0.25].map((ranksep) => ({ direction, nodesep, ranksep }))),
+  [0.4, 0.25].flatMap((nodesep) => [0.4, 0.25].map((ranksep) => ({ direction, nodesep, ranksep }))),
 );
+/** Orders of arrows that are tried for a chart that does not fit: the layout depends on them by chance. */
+const mostOrders = 60;
+/** No eye sees the difference. */
+const largeEnough = 0.95;
 
 export interface Picture {
   svg: string;
@@ -17,10 +23,20 @@ export interface Picture {
 
 /** The same chart gives the same picture. */
 export function pictureOf(chart: IStateMachine): Picture {
-  const best = layouts
-    .map((layout) => drawn(chart, layout))
-    .reduce((one, other) => (other.scale > one.scale ? other : one));
+  let best: Picture = { svg: '', scale: 0 };
+  for (let order = 0; order < mostOrders && best.scale < largeEnough; order += 1) {
+    const ordered = order === 0 ? chart : shuffled(chart, seededRandom(order));
+    for (const layout of layouts) {
+      const picture = drawn(ordered, layout);
+      if (picture.scale > best.scale) best = picture;
+    }
+  }
   return { ...best, svg: `${scaled(best).trimEnd()}\n` };
+}
+
+function shuffled({ states, transitions = [] }: IStateMachine, random: Random): IStateMachine {
+  const drawn = transitions.map((arrow) => ({ arrow, at: random.next() }));
+  return { states, transitions: drawn.sort((one, other) => one.at - other.at).map(({ arrow }) => arrow) };
 }
 
 function drawn(chart: IStateMachine, { direction, ...spacing }: (typeof layouts)[number]): Picture {
