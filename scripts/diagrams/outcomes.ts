@@ -93,8 +93,7 @@ function linesOf(leaving: Outcome[], all: Outcome[]): string[] {
   const byText = grouped(leaving, ({ event, conditions }) => textOf(event, conditions));
   return joinedEnds(
     [...byText].map(([text, same]) => {
-      const places = new Set(same.map(({ source }) => source.path.slice(1).join('.')));
-      return isUsual(same, all) ? text : `${text} (in ${[...places].join(', ')})`;
+      return isUsual(same, all) ? text : `${text} (in ${placesOf(same, all).join(', ')})`;
     }),
   );
 }
@@ -102,6 +101,14 @@ function linesOf(leaving: Outcome[], all: Outcome[]): string[] {
 function textOf(event: string, conditions: string[]): string {
   const condition = conditions.length > 0 ? `[${conditions.join(' or ')}]` : '';
   return [event === 'always' ? '' : event, condition].filter((part) => part !== '').join(' ');
+}
+
+/** Names of states within the box; where another one of this name takes the event as well, with the names around it. */
+function placesOf(same: Outcome[], all: Outcome[]): string[] {
+  const here = same.map(({ source }) => source);
+  const others = all.filter(({ event, source }) => event === same[0]?.event && !here.includes(source));
+  const isShared = (key: string): boolean => others.some(({ source }) => source.key === key);
+  return [...new Set(here.map(({ key, path }) => (isShared(key) ? path.slice(1).join('.') : key)))];
 }
 
 /** Whether the event leads there from the box as a whole, or from most states within it that know the event. */
