@@ -1,0 +1,156 @@
+/** The volume around its publications: failed publications, and what the plugin lists. */
+import { next, publishContext, readOnly, refused, wish } from './publication-table.js';
+import {
+  calling,
+  claimOn,
+  failedBefore,
+  listed,
+  on,
+  onB,
+  play,
+  type Situation,
+  soonMs,
+  waiting,
+} from './situations.js';
+
+const publish = { type: 'volume.publish', nodeId: 'a', ...wish } as const;
+const retry = { type: 'volume.retry' } as const;
+const singleNode = { ...wish.capability, accessMode: 'single-node-writer' } as const;
+
+const failures: Situation[] = [
+  {
+    name: 'V11 retry of a refused publish: it is published',
+    record: { publications: { a: on('failed.refused', { failure: refused }) } },
+    event: retry,
+    calls: ['controllerPublish csi-a'],
+    publications: { a: on('pending-publish.calling') },
+    changes: { work: calling('publish', 'a') },
+  },
+  {
+    name: 'V5 retry of a refused publish whose place was taken: it stays failed',
+    record: {
+      publications: {
+        a: on('failed.refused', { capability: singleNode, failure: refused }),
+        b: onB('published', { capability: singleNode }),
+      },
+    },
+    event: retry,
+    calls: [],
+    publications: {
+      a: on('failed.refused', { capability: singleNode, failure: refused }),
+      b: onB('published', { capability: singleNode }),
+    },
+  },
+  {
+    name: 'V11 retry of a publish that was refused in doubt: in doubt',
+    record: { publications: { a: on('failed.in-doubt', { failure: refused, mayStillArrive: true }) } },
+    event: retry,
+    calls: ['controllerPublish csi-a'],
+    publications: { a: on('in-doubt.calling') },
+    changes: { work: calling('publish', 'a') },
+  },
+  {
+    name: 'V11 retry of one that was published, and could not be again: its node may have it staged',
+    record: { publications: { a: on('failed.was-published', { failure: refused, publishContext }) } },
+    event: retry,
+    calls: ['controllerPublish csi-a'],
+    publications: { a: on('republishing.calling', { publishContext }) },
+    changes: { work: calling('publish', 'a') },
+  },
+  {
+    name: 'V11 retry of one that could not be unpublished: it is unpublished',
+    record: { publications: { a: on('failed.unpublish', { failure: refused }) } },
+    event: retry,
+    calls: ['controllerUnpublish csi-a'],
+    publications: { a: on('pending-unpublish.calling') },
+    changes: { work: calling('unpublish', 'a') },
+  },
+  {
+    name: 'V5 published another way where it failed, and may be there: it is unpublished first',
+    record: { publications: { a: on('failed.in-doubt', { failure: refused, mayStillArrive: true }) } },
+    event: { ...publish, ...readOnly },
+    calls: ['controllerUnpublish csi-a'],
+    publications: { a: on('pending-unpublish.calling', { mayStillArrive: true, next: readOnly }) },
+    changes: { work: calling('unpublish', 'a') },
+  },
+  {
+    name: 'V5 published another way where it was refused: a new publication takes the place of the failed one',
+    record: { publications: { a: on('failed.refused', { failure: refused }) } },
+    event: { ...publish, ...readOnly },
+    calls: ['controllerPublish csi-a'],
+    publications: { a: on('pending-publish.calling', { ...readOnly, number: 3 }) },
+    changes: { publicationNumber: 3, work: calling('publish', 'a') },
+  },
+];
+
+const believed = (state: string) => [`a 1 ${state}`];
+
+const lists: Situation[] = [
+  {
+    name: 'V20 published, and the list has it as detached: it is published again',
+    record: { publications: { a: on('published', { publishContext }) } },
+    event: listed(believed('published'), []),
+    calls: ['controllerPublish csi-a'],
+    publications: { a: on('republishing.calling', { publishContext }) },
+    changes: { work: calling('publish', 'a') },
+  },
+  {
+    name: 'V20 its node is waited for, and the list has it as detached: unpublished without the report',
+    record: {
+      publications: { a: on('pending-node-unpublish.waiting-for-node') },
+      claims: [claimOn('a', 'unpublishing')],
+    },
+    event: listed(believed('pending-node-unpublish'), []),
+    calls: ['controllerUnpublish csi-a'],
+    publications: { a: on('pending-unpublish.calling', { detachConfirmedByList: true }) },
+    changes: {
+      claims: [claimOn('a', 'node-detached', { fenced: 'its plugin lists it as detached' })],
+      work: calling('unpublish', 'a'),
+    },
+  },
+  {
+    name: 'V20 its node is waited for by a hold, and the list has it as detached: it stays',
+    record: { publications: { a: on('pending-node-unpublish.waiting-for-node', { holds: next.holds }) } },
+    event: listed(believed('pending-node-unpublish'), []),
+    calls: [],
+    publications: { a: on('pending-node-unpublish.waiting-for-node', { holds: next.holds }) },
+  },
+  {
+    name: 'V20 the list has it as detached while a call for another node is under way: the list is not used',
+    record: {
+      publications: { a: on('published', { publishContext }), b: onB('pending-publish.calling') },
+      work: calling('publish', 'b'),
+    },
+    event: listed(['a 1 published', 'b 2 pending-publish'], []),
+    calls: [],
+    publications: { a: on('published', { publishContext }), b: onB('pending-publish.calling') },
+  },
+  {
+    name: 'V20 an unpublish waits for its next attempt, and the list has it as detached: tried at once',
+    record: {
+      publications: { a: on('pending-unpublish.backing-off', failedBefore(4, 60_000)) },
+      work: waiting('unpublish', 'a', 60_000),
+    },
+    event: listed(believed('pending-unpublish'), []),
+    calls: ['controllerUnpublish csi-a'],
+    publications: { a: on('pending-unpublish.calling', { detachConfirmedByList: true }) },
+    changes: { work: calling('unpublish', 'a') },
+  },
+  {
+    name: 'V20 a publish in doubt is not in the list: that proves nothing, it goes on',
+    record: {
+      publications: { a: on('in-doubt.backing-off', failedBefore(1, soonMs)) },
+      work: waiting('publish', 'a', soonMs),
+    },
+    event: listed(believed('pending-publish'), []),
+    calls: [],
+    publications: { a: on('in-doubt.backing-off', failedBefore(1, soonMs)) },
+  },
+];
+
+describe('failed publications and lists, step by step', () => {
+  for (const [name, situations] of Object.entries({ failures, 'the list': lists }))
+    describe(name, () => {
+      for (const situation of situations) it(situation.name, () => play(situation));
+    });
+});

@@ -1,0 +1,140 @@
+/** One step of the volume machine as data: what is committed before it, the event, and what the step asks for and commits. */
+import { expect } from 'chai';
+import type { AnyEventObject } from 'xstate';
+import type { CallFailure } from '../../../machines/kit/csi-types.js';
+import type { AnswerParams } from '../../../machines/kit/host.js';
+import { nobody } from '../../../machines/volume/changes.js';
+import type { Publication } from '../../../machines/volume/publication.js';
+import type { Claim, VolumeContext, VolumeRequest, Work } from '../../../machines/volume/types.js';
+import { volumeMachine } from '../../../machines/volume/volume.js';
+import { HostedMachine } from '../../../src/engine/hosted-machine.js';
+import { lost, wish } from './publication-table.js';
+
+/** When every event here comes. */
+export const nowMs = 1_000;
+/** When the first repeat of a call that failed now is due, and the second. */
+export const soonMs = nowMs + 50;
+export const laterMs = nowMs + 100;
+
+export interface Situation {
+  name: string;
+  /** Of the context; all else is as in a volume that is created, and on no node. */
+  record: Partial<VolumeContext>;
+  event: VolumeRequest | Outcome | { type: 'call.awaits'; reason: string } | { type: 'due' };
+  /** Calls that the step begins. */
+  calls: string[];
+  /** The publications after it, all of them. */
+  publications: Record<string, Publication>;
+  /** What else of the context is other than before. */
+  changes?: Partial<VolumeContext>;
+  /** Code of the answer, where the request is refused. */
+  refused?: string;
+}
+
+/** The end of the call of the volume. */
+interface Outcome {
+  type: 'outcome';
+  of: 'controllerPublish' | 'controllerUnpublish';
+  output: object;
+}
+
+type Data = Omit<Partial<Publication>, 'at'>;
+
+/** A publication on node a. */
+export const on = (at: Publication['at'], data: Data = {}): Publication => ({ ...wish, number: 1, at, ...data });
+
+/** The same on node b, published after it. */
+export const onB = (at: Publication['at'], data: Data = {}): Publication =>
+  on(at, { csiNodeId: 'csi-b', number: 2, ...data });
+
+export const claimOn = (nodeId: string, state: Claim['state'], more: Partial<Claim> = {}): Claim => ({
+  ...{ allocId: 'web', nodeId, csiNodeId: `csi-${nodeId}`, mode: 'write', generation: 8, state },
+  ...{ accessMode: wish.capability.accessMode, attachmentMode: wish.capability.attachmentMode },
+  ...more,
+});
+
+/** A call of this kind is under way for the node. @param dueAtMs 0 for a first attempt */
+export const calling = (kind: Work['kind'], nodeId?: string, dueAtMs = 0): Work => ({
+  ...{ kind, dueAtMs, isCalling: true },
+  ...(nodeId !== undefined && { nodeId }),
+});
+/** A call of this kind is the next one. */
+export const waiting = (kind: Work['kind'], nodeId: string, dueAtMs: number): Work => ({
+  ...{ kind, nodeId, dueAtMs, isCalling: false },
+});
+
+export const failedOnce = (notBeforeMs: number, failure: CallFailure = lost) => ({
+  tries: { count: 1, notBeforeMs, sinceMs: nowMs, failure },
+});
+/** Of an attempt before this step. */
+export const failedBefore = (count: number, notBeforeMs = nowMs) => ({
+  tries: { count, notBeforeMs, sinceMs: 0, failure: lost },
+});
+
+export const published = {
+  type: 'outcome',
+  of: 'controllerPublish',
+  output: { status: 'done', answer: { publishContext: {} } },
+} as const;
+export const unpublished = {
+  type: 'outcome',
+  of: 'controllerUnpublish',
+  output: { status: 'done', answer: null },
+} as const;
+export const ended = (
+  of: Outcome['of'],
+  failure: CallFailure,
+  more: { status?: 'not-begun'; anew?: true } = {},
+): Outcome => ({ type: 'outcome', of, output: { status: 'failed', failure, ...more } });
+
+/** What the plugin's list says, compared with what is believed in the record. */
+export const listed = (believed: string[], attached: string[]): VolumeRequest => ({
+  type: 'volume.observed',
+  believed: ['u1', ...believed],
+  sighting: { isMissing: false, attached },
+});
+
+const machine = HostedMachine.of(volumeMachine);
+
+const context = (record: Partial<VolumeContext>): VolumeContext => ({
+  ...nobody({ namespace: 'default', id: 'data', seq: 8 }),
+  ...{ uid: 'u1', name: 'sc-u1', csi: { id: 'vol-1', context: {}, accessibleTopology: [] } },
+  spec: {
+    ...{ plugin: 'disk', capacity: {}, capabilities: [wish.capability], parameters: {}, mutableParameters: {} },
+    ...{ secrets: {}, topology: { requisite: [], preferred: [] } },
+  },
+  publicationNumber: 2,
+  ...record,
+});
+
+const stateOf = ({ work, publications }: VolumeContext): object | string => {
+  if (work) return { [`pending-${work.kind}`]: work.isCalling ? 'calling' : 'backing-off' };
+  return Object.values(publications).some(({ at }) => at === 'published') ? 'published' : 'created';
+};
+
+function eventOf(event: Situation['event'], { work }: VolumeContext): AnyEventObject {
+  const stamp = { at: nowMs, random: 0.5 };
+  if (event.type === 'outcome') return { type: `xstate.done.actor.${event.of}`, output: event.output, ...stamp };
+  if (event.type === 'due') return { type: `xstate.after.untilDue.volume.pending-${work?.kind}.backing-off`, ...stamp };
+  return { ...event, ...stamp };
+}
+
+const codeIn = (answer: AnswerParams | undefined): string | undefined =>
+  answer && 'error' in answer ? answer.error.code : undefined;
+
+const callText = ({ src, input }: { src: string; input: unknown }): string => {
+  const { csiNodeId }: { csiNodeId?: string } = input instanceof Object ? input : {};
+  return csiNodeId === undefined ? src : `${src} ${csiNodeId}`;
+};
+
+export function play({ record, event, calls, publications, changes, refused }: Situation): void {
+  const before = context(record);
+  const snapshot = machine.restore({ value: JSON.parse(JSON.stringify(stateOf(before))), context: before });
+  const step = machine.step(snapshot, eventOf(event, before));
+  expect(codeIn(step.answer), 'answer').to.equal(refused);
+  const after = machine.persist(step.snapshot).context;
+  expect(JSON.parse(JSON.stringify(after))).to.deep.equal(
+    JSON.parse(JSON.stringify({ ...before, publications, ...changes })),
+  );
+  expect(step.started.map(callText), 'calls').to.deep.equal(calls);
+}
