@@ -34,6 +34,15 @@ export function localClaims(volumes: () => Volumes): ClaimClient {
       const { generation } = await volumes().claim(key, { ...asked, signal });
       return { generation };
     },
+    async claimAndPublish(key, request, { signal, tell, claimed }) {
+      refuse(signal);
+      const context = await volumes().look(key);
+      const { allocId, nodeId, mode, accessMode, attachmentMode, readOnly } = request;
+      refuseUseless(context, request);
+      const use = useOf(context, nodeId, { capability: { accessMode, attachmentMode }, readOnly });
+      const claiming = { claim: { allocId, nodeId, mode, accessMode, attachmentMode }, claimed };
+      return publishedOf(await volumes().publishTo(key, nodeId, { ...use, signal, tell, claiming }), { nodeId });
+    },
     async holds(key, request, { signal }) {
       refuse(signal);
       const context = await unlessGone(volumes().look(key));

@@ -83,7 +83,7 @@ export interface LogOptions {
 }
 
 /** Methods that an object has to have, by name. */
-type Methods<T> = Record<keyof T, true>;
+type Methods<T> = { [K in keyof T as undefined extends T[K] ? never : K]: true };
 
 const storeMethods: Methods<Store> = {
   ...{ open: true, close: true, acquireLease: true, renewLease: true, releaseLease: true },

@@ -1,6 +1,6 @@
 /** Who may use a volume, and how: the slots that its access modes give, and who is next. Pure. */
 import type { AccessMode } from '../kit/csi-types.js';
-import type { Claim, ClaimRequest, VolumeContext } from './types.js';
+import type { Claim, ClaimAndPublish, ClaimRequest, PublishRequest, VolumeContext } from './types.js';
 
 /** What each access mode allows; of the mode of a claim, the specification's word is `read` for a reader. */
 interface Slots {
@@ -71,4 +71,14 @@ export function granted(context: Pick<VolumeContext, 'claims' | 'waiting' | 'gen
     claims = [...claims, claim];
   }
   return { claims, waiting, generation, taken };
+}
+
+/** The request to publish a volume for a claim that it has by now. */
+export function publishOf(
+  { claims }: Pick<VolumeContext, 'claims'>,
+  { claim, capability, readOnly }: ClaimAndPublish,
+): PublishRequest {
+  const { allocId, nodeId, csiNodeId } = claim;
+  const { generation } = claims.find((one) => isSameClaim(one, claim)) ?? { generation: 0 };
+  return { nodeId, csiNodeId, capability, readOnly, claim: { allocId, generation } };
 }

@@ -1,10 +1,19 @@
 /** Requests to publish a volume on a node, and to unpublish it. Pure. Which are refused: requests.ts */
-import { grant, releaseDetached } from './claim-changes.js';
+import { claim, grant, releaseDetached } from './claim-changes.js';
+import { publishOf } from './claims.js';
 import { type Change, type Draft, drafted } from './draft.js';
 import { isKeptByHolds, usualCapability, wishOf } from './modes.js';
 import { begin, step } from './publications.js';
 import { isSameWish } from './requests.js';
-import type { Hold, Publication, PublishRequest, PublishWish, QueuedWish, VolumeContext } from './types.js';
+import type {
+  ClaimAndPublish,
+  Hold,
+  Publication,
+  PublishRequest,
+  PublishWish,
+  QueuedWish,
+  VolumeContext,
+} from './types.js';
 
 export const publish = (
   context: VolumeContext,
@@ -23,6 +32,15 @@ export const publish = (
     if (hold !== undefined) addHold(draft, nodeId, hold);
     if (hold !== undefined || claim) markByAgent(draft, nodeId);
   });
+
+/** As one request after the other. */
+export function claimAndPublish(context: VolumeContext, request: ClaimAndPublish): Change {
+  const claimed = claim(context, request.claim);
+  const after = { ...context, ...claimed.context };
+  const published = publish(after, publishOf(after, request));
+  const tells = [...(claimed.tells ?? []), ...(published.tells ?? [])];
+  return { context: { ...claimed.context, ...published.context }, tells };
+}
 
 const isSame = (present: Publication, wish: PublishWish): boolean =>
   isSameWish(present, wish) && present.csiNodeId === wish.csiNodeId;

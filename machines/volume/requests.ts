@@ -6,7 +6,8 @@ import type { AnswerParams, Failure } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
 import { isSameData } from '../kit/same-data.js';
 import { otherSpec } from '../kit/spec-differences.js';
-import { conflictOf, describeClaim, isReadOnly, isSameClaim } from './claims.js';
+import { claim } from './claim-changes.js';
+import { conflictOf, describeClaim, isReadOnly, isSameClaim, publishOf } from './claims.js';
 import { excludes, holdersOf, isOfModes, mayBeThere, usualCapability, wishOf } from './modes.js';
 import { publicStateOf } from './publication.js';
 import type {
@@ -209,6 +210,17 @@ function claimRefusal(
   return undefined;
 }
 
+/** Refused where either is: the two requests, one after the other, may come to another end. */
+function claimAndPublishRefusal(
+  context: VolumeContext,
+  request: RequestOf<'volume.claim-and-publish'>,
+): Failure | undefined {
+  const refusal = claimRefusal(context, { type: 'volume.claim', claim: request.claim, wait: false });
+  if (refusal) return refusal;
+  const claimed = { ...context, ...claim(context, request.claim).context };
+  return publishRefusal(claimed, { type: 'volume.publish', ...publishOf(claimed, request) });
+}
+
 /** Where it is told what keeps an alloc from letting go of it. */
 export const whereToLook = ({ allocId, nodeId }: Claim): string =>
   `stagecraft alloc status ${allocId} on node ${nodeId}`;
@@ -324,6 +336,7 @@ const refusals: Refusals = {
   'volume.publish': publishRefusal,
   'volume.unpublish': unpublishRefusal,
   'volume.claim': claimRefusal,
+  'volume.claim-and-publish': claimAndPublishRefusal,
   'volume.unstaged': unstagedRefusal,
   'volume.delete': deleteRefusal,
   'volume.expand': expandRefusal,

@@ -93,6 +93,11 @@ export interface ClaimRequest {
   attachmentMode: AttachmentMode;
 }
 
+/** A claim, and how the volume is to be published for it on its node. */
+export interface ClaimAndPublish extends Pick<PublishWish, 'capability' | 'readOnly'> {
+  claim: ClaimRequest;
+}
+
 export interface Claim extends ClaimRequest {
   /** Rises with each taking, also when the volume is deleted and made anew. */
   generation: number;
@@ -280,6 +285,8 @@ export type VolumeRequest =
   | { type: 'volume.delete'; force: boolean }
   /** `isRepeat`: only where it is taken already. */
   | { type: 'volume.claim'; claim: ClaimRequest; wait: boolean; isRepeat?: true }
+  /** Both in one commit, or neither. */
+  | ({ type: 'volume.claim-and-publish' } & ClaimAndPublish)
   | { type: 'volume.unclaim'; allocId: string }
   /** Claims for a node that wait are given up: it can't use the volume. */
   | { type: 'volume.withdraw'; nodeId: string; reason: string }

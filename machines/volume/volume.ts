@@ -30,7 +30,7 @@ import { fence, holdReleased, release, unstaged } from './letting-go.js';
 import { nodeExpanded } from './node-expansion.js';
 import { awaits, created, deleted, expanded, failed, learned, modified, published, unpublished } from './outcomes.js';
 import { withTurn } from './publications.js';
-import { publish, unpublish } from './publishing.js';
+import { claimAndPublish, publish, unpublish } from './publishing.js';
 import { hasLeftovers, isRetryable, nothingLeft, notThere, refusalAnswer, refusalOf } from './requests.js';
 import { observed } from './sightings.js';
 import type {
@@ -126,6 +126,7 @@ export const volumeMachine = setup({
       changed((context, event) => discard(context, event.force, stampOf(event))),
     ],
     'volume.claim': [refused(refusalAnswer), changed((context, event) => claim(context, event.claim))],
+    'volume.claim-and-publish': [refused(refusalAnswer), changed(claimAndPublish)],
     'volume.release': changed((context, event) => release(context, event)),
     'volume.unclaim': changed((context, event) => unclaim(context, event.allocId)),
     'volume.withdraw': changed((context, event) => withdrawWaiting(context, event.nodeId, event.reason)),

@@ -11,7 +11,7 @@ import { failureOf } from '../calls/plugin-calls.js';
 import type { Clock } from '../engine/clock.js';
 import type { EffectCall } from '../engine/effects.js';
 import { isRetryable, StagecraftError } from '../errors.js';
-import type { ClaimClient } from './claim-client.js';
+import type { ClaimClient, PublishedVolume } from './claim-client.js';
 import { firstPauseMs, insistent, type Patience } from './insistent.js';
 import type { KnownMount } from './mount-spec.js';
 import type { Mounting } from './mounting.js';
@@ -35,6 +35,12 @@ interface VolumeWork {
   volume: AllocVolume;
   report: VolumeReport;
   patience: Patience;
+}
+
+/** What one request for both has come to. */
+interface Begun {
+  generation?: number;
+  published?: PublishedVolume;
 }
 
 /** Why a volume can't be had. */
@@ -156,14 +162,38 @@ export class AllocWorker {
     const asked: KnownMount = { key, allocId, readOnly, usage };
     const step = <T>(work: () => Promise<T>): Promise<T> => insistent(patience, work);
     const checked = await step(() => mounting.check(asked, signal, { wait }));
+    const work = { run, volume: wanted, report, patience };
+    const publishing = mounting.publishing(asked);
     const held = run.input.generations[name];
     if (held !== undefined) report.step({ type: 'claim.confirmed' });
-    const generation = held ?? (await this.#claim({ run, volume: wanted, report, patience }));
-    const publishing = { ...mounting.publishing(asked), claim: { allocId, generation } };
-    const published = await step(() => claims.publish(key, publishing, { signal, tell }));
+    const begun = held === undefined ? await this.#claimAndPublish(work, publishing.readOnly) : { generation: held };
+    const generation = begun.generation ?? (await this.#claim(work));
+    const claimed = { ...publishing, claim: { allocId, generation } };
+    const published = begun.published ?? (await step(() => claims.publish(key, claimed, { signal, tell })));
     report.step({ type: 'volume.published' });
     const mount = await step(() => mounting.bring({ ...checked, isClaimed: true }, published, { signal, tell }));
     report.step({ type: 'volume.mounted', mount: { ...mount, name, taskPath } });
+  }
+
+  /** In one request, where nothing is in the way of either. @returns what came of it: the rest is asked for by itself */
+  async #claimAndPublish({ run, volume, report, patience }: VolumeWork, readOnly: boolean): Promise<Begun> {
+    const { claims, node } = this.#options;
+    if (!claims.claimAndPublish) return {};
+    const { volume: key, mode, accessMode, attachmentMode } = volume;
+    const asking = { allocId: run.input.allocId, nodeId: node, mode, accessMode, attachmentMode, readOnly };
+    const { signal, tell } = patience;
+    const begun: Begun = {};
+    const claimed = (generation: number): void => {
+      if (begun.generation === undefined) report.step({ type: 'claim.taken', generation });
+      begun.generation = generation;
+    };
+    try {
+      const published = await claims.claimAndPublish(key, asking, { signal, tell, claimed });
+      return begun.generation === undefined ? {} : { ...begun, published };
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return begun;
+    }
   }
 
   /** @returns the generation of its claim */

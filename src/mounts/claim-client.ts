@@ -51,6 +51,17 @@ export interface ClaimClient {
    */
   claim(key: VolumeKey, request: SlotRequest, wait: ClaimWait): Promise<{ generation: number }>;
   /**
+   * Takes a slot for an alloc, and has the volume published to the node for it, in one request: `claim`, then `publish`, with a
+   * commit less. Optional: without it, and where it rejects, both are asked for one after the other.
+   * @param request as for `claim`; `readOnly`: as for `publish`
+   * @param wait `claimed`: to be called once the slot is taken, before it resolves, with the generation of the claim
+   */
+  claimAndPublish?(
+    key: VolumeKey,
+    request: SlotRequest & { readOnly: boolean },
+    wait: ClaimWait & { claimed(generation: number): void },
+  ): Promise<PublishedVolume>;
+  /**
    * Whether an alloc has this very claim still, not released: a node that comes back after it was fenced asks that before it
    * does anything with the volume. False also where there is no such volume.
    */

@@ -1,9 +1,10 @@
 /** Brings volumes to nodes and takes them away again, for who asks for just that. The surface: volume-manager.ts */
 import { z } from 'zod';
 import type { Capability } from '../../machines/kit/csi-types.js';
+import { isSameClaim } from '../../machines/volume/claims.js';
 import { holdersOf, isKeptByHolds, wishOf } from '../../machines/volume/modes.js';
 import { nameOf } from '../../machines/volume/requests.js';
-import type { PublishRequest, VolumeContext, VolumeKey } from '../../machines/volume/types.js';
+import type { ClaimRequest, PublishRequest, VolumeContext, VolumeKey } from '../../machines/volume/types.js';
 import { refuseWithoutSecrets, type SecretsProvider } from '../calls/secrets.js';
 import { StagecraftError } from '../errors.js';
 import { nodeIdSchema } from '../host/names.js';
@@ -29,7 +30,16 @@ export interface PublishOptions extends WaitOptions {
 }
 
 /** For a claim: not without it. For an alloc without one: with a hold. */
-export type ClaimedPublish = PublishOptions & Pick<PublishRequest, 'claim' | 'hold'> & Telling;
+export type ClaimedPublish = PublishOptions &
+  Pick<PublishRequest, 'claim' | 'hold'> &
+  Telling & { claiming?: Claiming };
+
+/** A claim that is taken with the same request. */
+export interface Claiming {
+  claim: Omit<ClaimRequest, 'csiNodeId'>;
+  /** Called once it is taken. */
+  claimed(generation: number): void;
+}
 
 export interface PublishingPorts {
   secrets: SecretsProvider;
@@ -45,6 +55,12 @@ interface Publishing extends Pick<Telling, 'tell'> {
   wait: boolean;
   claim: PublishRequest['claim'] | undefined;
   hold: string | undefined;
+  claiming: Claiming | undefined;
+}
+
+interface ClaimingLimits {
+  csiNodeId: string;
+  limit: AbortSignal | undefined;
 }
 
 export class VolumePublishing {
@@ -62,26 +78,26 @@ export class VolumePublishing {
   async publish(
     key: VolumeKeyInput,
     nodeId: string,
-    { claim, hold, tell, ...options }: ClaimedPublish,
+    { claim, hold, claiming, tell, ...options }: ClaimedPublish,
   ): Promise<VolumeContext> {
     this.#desk.refuseIfClosed();
     const known = keyOf(key);
     checkNodeId(nodeId);
     const { capability, readOnly, wait, ...waiting } = checkedOptions(publishSchema, options);
-    const asked = { nodeId, capability, readOnly, wait, claim, hold, tell };
+    const asked = { nodeId, capability, readOnly, wait, claim, hold, claiming, tell };
     return this.#desk.inTime(waiting, (limit) => this.#publish(known, asked, limit));
   }
 
   async #publish(
     known: VolumeKey,
-    { nodeId, capability, readOnly, wait, claim, hold, tell }: Publishing,
+    { nodeId, capability, readOnly, wait, claim, hold, claiming, tell }: Publishing,
     limit: AbortSignal | undefined,
   ): Promise<VolumeContext> {
     const context = await this.#desk.made(known, { signal: limit, tell });
     const { secrets, needsPublish } = this.#ports;
     const { clock } = this.#desk;
     // The node has looked at them before it has claimed the volume, or put a hold on it.
-    if (!wait && !claim && hold === undefined && needsPublish(context.spec?.plugin ?? ''))
+    if (!wait && !claim && !claiming && hold === undefined && needsPublish(context.spec?.plugin ?? ''))
       await refuseWithoutSecrets(secrets, context.spec?.secrets ?? {}, { clock, signal: limit });
     const wish = {
       readOnly,
@@ -90,7 +106,9 @@ export class VolumePublishing {
       ...(hold !== undefined && { hold }),
     };
     await this.#places.within(context, { nodeId, takesRoom: true, limit }, (csiNodeId) =>
-      this.#desk.ask(known, { type: 'volume.publish', nodeId, csiNodeId, ...wish }, limit),
+      claiming
+        ? this.#claim(context, claiming, { csiNodeId, readOnly, capability, limit })
+        : this.#desk.ask(known, { type: 'volume.publish', nodeId, csiNodeId, ...wish }, limit),
     );
     const reached: Goal<VolumeContext>['reached'] = (now) => {
       const { uid, publications } = now;
@@ -112,6 +130,21 @@ export class VolumePublishing {
     };
     const goal = `published on node ${nodeId}`;
     return this.#desk.until({ key: known, goal, reached, tell, signal: limit });
+  }
+
+  /** Asked to the end, also where nobody waits any more: nobody has a claim without knowing. */
+  async #claim(
+    context: VolumeContext,
+    { claim, claimed }: Claiming,
+    { csiNodeId, readOnly, capability, limit }: Pick<Publishing, 'readOnly' | 'capability'> & ClaimingLimits,
+  ): Promise<void> {
+    const { key } = context;
+    limit?.throwIfAborted();
+    const wish = { capability: capabilityOf(key, context, capability), readOnly };
+    await this.#desk.ask(key, { type: 'volume.claim-and-publish', claim: { ...claim, csiNodeId }, ...wish });
+    const now = await this.#desk.view(key);
+    const own = now?.context.claims.find((one) => isSameClaim(one, claim) && one.state === 'taken');
+    if (own) claimed(own.generation);
   }
 
   async unpublish(key: VolumeKeyInput, nodeId: string, options: AwaitOptions): Promise<void> {

@@ -173,6 +173,13 @@ const volumeEvents: Drafts<VolumeMachineEvent> = {
     },
     wait: die.below(2) > 0,
   }),
+  'volume.claim-and-publish': (die) => ({
+    claim: {
+      ...{ allocId: allocId(die), nodeId: nodeId(die), csiNodeId: die.of('csi-a', 'csi-b') },
+      ...{ mode: die.of('read', 'write'), ...capability(die) },
+    },
+    ...{ capability: capability(die), readOnly: die.below(2) > 0 },
+  }),
   'volume.unclaim': (die) => ({ allocId: allocId(die) }),
   'volume.withdraw': (die) => ({ nodeId: nodeId(die), reason: 'its node is down' }),
   'volume.release': (die) => ({ allocId: allocId(die) }),

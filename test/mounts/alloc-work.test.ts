@@ -161,6 +161,75 @@ describe('claims of allocs at work', () => {
     }
   });
 
+  const published = {
+    ...{ uid: 'u', plugin: 'disk', capabilities: [], secrets: {} },
+    ...{ csiId: 'c', volumeContext: {}, publishContext: {} },
+  };
+  const typesIn = (outcome: AllocOutcome): string[] =>
+    outcome.status === 'done' ? outcome.steps.map(({ type }) => type) : [outcome.failure.code];
+
+  it('H1 claimed and published in one request, where whoever has the volumes can do that', async () => {
+    const { calls, worker, run, claims } = scene({});
+    const asked: object[] = [];
+    claims.claimAndPublish = async (_, request, { claimed }) => {
+      asked.push(request);
+      claimed(7);
+      return published;
+    };
+    const outcome = await worker.prepare(run);
+    expect(typesIn(outcome)).to.deep.equal(['claim.taken', 'volume.published', 'volume.mounted']);
+    expect(calls).to.deep.equal(['bring']);
+    const { accessMode, attachmentMode } = data;
+    expect(asked).to.deep.equal([
+      { allocId: 'web', nodeId: 'n', mode: 'write', accessMode, attachmentMode, readOnly: false },
+    ]);
+  });
+
+  it('H1 H4 one request for both is refused: they are asked one after the other, and come to what they always did', async () => {
+    const { calls, worker, run, claims, sent, clock } = scene({});
+    claims.claimAndPublish = async () => {
+      throw new StagecraftError('CLAIM_CONFLICT', 'refused as a whole');
+    };
+    const { claim } = claims;
+    let isTaken = true;
+    claims.claim = async (...args) => {
+      if (isTaken) throw new StagecraftError('CLAIM_CONFLICT', 'alloc db has it');
+      return claim(...args);
+    };
+    const prepared = worker.prepare({ ...run, input: { ...run.input, wait: true } } as typeof run);
+    await settled();
+    expect(sent).to.deep.equal([
+      { type: 'alloc.progress', steps: [{ name: 'data', type: 'claim.refused', reason: 'alloc db has it' }] },
+    ]);
+    isTaken = false;
+    await clock.advance(1_000);
+    await settled();
+    expect(typesIn(await prepared).slice(-2)).to.deep.equal(['volume.published', 'volume.mounted']);
+    expect(calls).to.deep.equal(['claim 1', 'publish', 'bring']);
+  });
+
+  it('N3 H1 claimed by one request for both, which fails then: the claim stays, and is published by itself', async () => {
+    const { calls, worker, run, claims, state } = scene({});
+    claims.claimAndPublish = async (_, __, { claimed }) => {
+      claimed(1);
+      throw new StagecraftError('CSI_ERROR', 'not attached yet');
+    };
+    expect(typesIn(await worker.prepare(run)).at(-1)).to.equal('volume.mounted');
+    expect(calls).to.deep.equal(['publish', 'bring']);
+    calls.length = 0;
+    // Its node was taken for lost since: nothing is claimed anew.
+    state.held = null;
+    expect(codeOf(await worker.prepare(run))).to.equal('CLAIM_LOST');
+    expect(calls).to.deep.equal(['publish']);
+  });
+
+  it('N3 published by one request for both, and nobody knows for which claim: both are asked for again', async () => {
+    const { calls, worker, run, claims } = scene({});
+    claims.claimAndPublish = async () => published;
+    expect(typesIn(await worker.prepare(run)).at(-1)).to.equal('volume.mounted');
+    expect(calls).to.deep.equal(['claim 1', 'publish', 'bring']);
+  });
+
   it('N3 nothing is confirmed of a claim that is lost', async () => {
     const { calls, state, worker, run } = scene({ data: 1 });
     state.held = null;

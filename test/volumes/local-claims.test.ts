@@ -55,6 +55,58 @@ describe('claims of a node in the same process', () => {
     },
   ];
 
+  const both = (more: object = {}, signal = wait.signal) => {
+    const claimed: number[] = [];
+    const asking = { ...w1, readOnly: false, ...more };
+    const done = claims().claimAndPublish?.(key, asking, { signal, claimed: (generation) => claimed.push(generation) });
+    return { claimed, done: done ?? Promise.reject(new Error('there is no such request')) };
+  };
+
+  it('H4 claimed and published in one request: told of the claim before it is attached; again it is the same', async () => {
+    const { passed, open } = gate();
+    house.plugin.script = () => ({ before: passed });
+    const { claimed, done } = both();
+    await house.rest();
+    const { generation } = await claims().claim(key, w1, wait);
+    expect([claimed, await held()]).to.deep.equal([[generation], ['w1 taken']]);
+    open();
+    expect(await done).to.deep.include({ csiId: 'vol-1', publishContext: { device: 'vol-1@csi-a' } });
+    const again = both();
+    await again.done;
+    expect(again.claimed).to.deep.equal([generation]);
+    expect(calls('ControllerPublishVolume')).to.have.length(1);
+  });
+
+  it('H4 N4 one request for both: where the volume is published otherwise, or claimed, nothing of it is done', async () => {
+    await publish(shared);
+    const { claimed, done } = both();
+    expect((await refusalOf(done)).code).to.equal('CLAIM_CONFLICT');
+    expect([claimed, await held()]).to.deep.equal([[], []]);
+  });
+
+  it('H4 one request for both is given up before it was asked: nobody has a claim', async () => {
+    const end = new AbortController();
+    end.abort(new Error('enough'));
+    const { claimed, done } = both({}, end.signal);
+    expect((await refusalOf(done)).code).to.equal('ABORTED');
+    expect([claimed, await held()]).to.deep.equal([[], []]);
+  });
+
+  it('H4 one request for both is given up while it is attached: its claim stays until it is released', async () => {
+    const { passed, open } = gate();
+    house.plugin.script = () => ({ before: passed });
+    const end = new AbortController();
+    const { claimed, done } = both({}, end.signal);
+    await house.rest();
+    end.abort(new Error('enough'));
+    expect((await refusalOf(done)).code).to.equal('ABORTED');
+    const [generation = 0] = claimed;
+    expect(await held()).to.deep.equal(['w1 taken']);
+    open();
+    await house.rest();
+    expect(await claims().release(key, { allocId: 'w1', nodeId: 'a', generation }, wait)).to.deep.equal({ generation });
+  });
+
   it('H4 a volume is known by what a node needs of it; its secrets by reference', async () => {
     const { uid } = (await house.volumes.get(key)) ?? {};
     const known = { uid, plugin: 'disk', driver: 'fake.example', capabilities, secrets };
