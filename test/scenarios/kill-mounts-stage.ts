@@ -23,7 +23,7 @@ interface Sight {
  * Claims that are taken in one turn share a commit, and a step that takes a second has one of its own: only the first claim is
  * reported in every run.
  */
-const isAlwaysMet = ({ what, nth }: MatrixStep, at: number, all: MatrixStep[]): boolean =>
+const isAlwaysMet = ({ what, nth }: MatrixStep, _: number, all: MatrixStep[]): boolean =>
   what !== 'alloc.progress' || (nth === 1 && all.some((one) => one.what === 'alloc.prepare'));
 
 export class Stage {
