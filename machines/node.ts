@@ -1,8 +1,20 @@
 /** One node, by what it reports of its plugins. Diagram: docs/machines/node.md (generated). */
 import { assign, emit, setup } from 'xstate';
 import type { Segments } from './kit/csi-types.js';
-import { type Failure, hostActions, type Stamped, stampOf, unbound } from './kit/host.js';
+import { type AnswerParams, type Failure, hostActions, type Stamped, stampOf, unbound } from './kit/host.js';
 import { isSameData } from './kit/same-data.js';
+import {
+  counted,
+  countOf,
+  isFull,
+  type NodeSlots,
+  type Slot,
+  type SlotAnswer,
+  slotsAsReported,
+  slotsOf,
+  withoutSlots,
+  withSlot,
+} from './node-slots.js';
 
 /** A plugin as it is on a node. */
 export interface NodePlugin {
@@ -39,6 +51,13 @@ export interface NodeContext {
   heard?: ReportMark;
   /** It has reported while its volumes were still being told: it is ready once they are. */
   isBack: boolean;
+  /** Which volumes have its slots, of plugins that have a limit here. */
+  slots: NodeSlots;
+}
+
+/** A volume that asks for a slot. */
+export interface SlotRequest extends Slot {
+  plugin: string;
 }
 
 export type NodeEvent =
@@ -48,6 +67,14 @@ export type NodeEvent =
     | { type: 'node.down' }
     | { type: 'node.fence'; reason: string }
     | { type: 'node.remove' }
+    /** Before a volume is published here. Answered with a SlotAnswer. */
+    | ({ type: 'node.reserve-slot' } & SlotRequest)
+    /** For a volume that is here already, whatever the limit is. */
+    | ({ type: 'node.add-slot' } & SlotRequest)
+    /** Sent by a volume in the commit that ends its publication here; or by whoever finds that a slot has no volume. */
+    | { type: 'node.release-slots'; plugin: string; slots: Slot[] }
+    /** Each volume that was here has its slot. `number`: of the slots when the count began. */
+    | { type: 'node.slots-counted'; plugin: string; number: number }
   ) &
     Partial<Stamped>;
 
@@ -65,6 +92,28 @@ const notThere = ({ id }: NodeContext): Failure => ({
   final: true,
 });
 
+/** What a request for a slot is answered on a node that takes no volumes now. */
+export const notReady = (id: string, state: string): Failure => ({
+  code: 'NODE_NOT_READY',
+  message: `node ${id} is ${state}: it takes no volume until it reports, as its agent does when it is started`,
+  final: false,
+});
+
+const limitOf = ({ plugins }: NodeContext, plugin: string): number | undefined =>
+  plugins.find(({ name }) => name === plugin)?.maxVolumes;
+
+/** Why this volume gets no slot here; undefined: it gets one, or needs none. */
+export function slotRefusal(
+  context: NodeContext,
+  { plugin, volume }: Omit<SlotRequest, 'reservation'>,
+): Failure | undefined {
+  const limit = limitOf(context, plugin);
+  const slots = slotsOf(context.slots, plugin);
+  if (!slots.isCounted || !isFull(slots, volume, limit)) return undefined;
+  const message = `node ${context.id} has ${countOf(slots)} volumes of plugin '${plugin}', and takes ${limit}: unpublish one there, or take another node`;
+  return { code: 'NODE_FULL', message, final: false };
+}
+
 const tooLong = 'it was down for too long';
 
 /** Whether a report is one that was heard before, or one that came before that. */
@@ -80,6 +129,37 @@ interface Reported {
 const markOf = ({ event }: Reported): ReportMark | undefined => event.mark;
 const pluginsOf = ({ event }: Reported): NodePlugin[] => event.plugins;
 const keptPluginsOf = ({ context }: { context: NodeContext }): NodePlugin[] => context.plugins;
+
+interface Asked {
+  context: NodeContext;
+  event: Extract<NodeEvent, { type: 'node.reserve-slot' }>;
+}
+
+const slotAnswer = (value: SlotAnswer) => ({ type: 'answer', params: { value } }) as const;
+const slotRequestOf = ({ event }: Asked): SlotRequest => event;
+/** A slot is reserved only here, one request after the other, so that two never get the last one. */
+const reservesSlot = [
+  { guard: { type: 'isUnlimited', params: slotRequestOf }, actions: slotAnswer({ status: 'not-limited' }) },
+  {
+    guard: { type: 'isUncounted', params: slotRequestOf },
+    actions: {
+      type: 'answer',
+      params: ({ context, event }: Asked) => ({
+        value: { status: 'not-counted', number: slotsOf(context.slots, event.plugin).number } satisfies SlotAnswer,
+      }),
+    },
+  },
+  {
+    guard: { type: 'isFull', params: slotRequestOf },
+    actions: { type: 'answer', params: ({ context, event }: Asked) => fullAnswer(context, event) },
+  },
+  { actions: [{ type: 'addSlot', params: slotRequestOf }, slotAnswer({ status: 'reserved' })] },
+] as const;
+
+const fullAnswer = (context: NodeContext, request: SlotRequest): AnswerParams => {
+  const error = slotRefusal(context, request);
+  return error ? { error } : { value: null };
+};
 
 /** A report that was heard changes nothing. */
 const wasHeard = { guard: { type: 'isHeard', params: markOf } } as const;
@@ -118,13 +198,31 @@ export const nodeMachine = setup({
     isHeard: ({ context }, mark: ReportMark | undefined) => isHeard(context, mark),
     isSame: ({ context }, plugins: NodePlugin[]) => isSameData(context.plugins, plugins),
     isBack: ({ context }) => context.isBack,
+    isUnlimited: ({ context }, { plugin }: SlotRequest) => limitOf(context, plugin) === undefined,
+    isUncounted: ({ context }, { plugin }: SlotRequest) => !slotsOf(context.slots, plugin).isCounted,
+    isFull: ({ context }, request: SlotRequest) => slotRefusal(context, request) !== undefined,
   },
   actions: {
     ...hostActions,
     keepMark: assign((_, mark: ReportMark | undefined) => (mark ? { heard: mark } : {})),
-    keepPlugins: assign((_, plugins: NodePlugin[]) => ({ plugins, fence: null, isBack: false })),
+    keepPlugins: assign(({ context }, plugins: NodePlugin[]) => ({
+      ...{ plugins, fence: null, isBack: false },
+      slots: slotsAsReported(context.slots, plugins),
+    })),
     /** Nothing new may come to it before all that was there has been told. */
-    keepReturn: assign((_, plugins: NodePlugin[]) => ({ plugins, isBack: true })),
+    keepReturn: assign(({ context }, plugins: NodePlugin[]) => ({
+      ...{ plugins, isBack: true },
+      slots: slotsAsReported(context.slots, plugins),
+    })),
+    addSlot: assign(({ context }, { plugin, volume, reservation }: SlotRequest) => ({
+      slots: withSlot(context.slots, plugin, { volume, reservation }),
+    })),
+    releaseSlots: assign(({ context }, { plugin, slots }: { plugin: string; slots: Slot[] }) => ({
+      slots: withoutSlots(context.slots, plugin, slots),
+    })),
+    endCount: assign(({ context }, { plugin, number }: { plugin: string; number: number }) => ({
+      slots: counted(context.slots, plugin, number),
+    })),
     forgetReturn: assign({ isBack: false }),
     forgetPlugins: assign({ plugins: [] }),
     keepFence: assign(({ event }, reason: string) => ({
@@ -138,8 +236,8 @@ export const nodeMachine = setup({
   },
 }).createMachine({
   id: 'node',
-  version: '1',
-  context: ({ input }) => ({ id: input.id, plugins: [], fence: null, isBack: false }),
+  version: '2',
+  context: ({ input }) => ({ id: input.id, plugins: [], fence: null, isBack: false, slots: {} }),
   initial: 'gone',
   on: {
     'node.report': [wasHeard, { target: '.ready', actions: takesOver }],
@@ -154,10 +252,14 @@ export const nodeMachine = setup({
       target: '.gone.releasing',
       actions: [{ type: 'keepFence', params: lost }, 'forgetPlugins', { type: 'emitState', params: 'gone' }],
     },
+    'node.add-slot': { actions: { type: 'addSlot', params: ({ event }) => event } },
+    'node.release-slots': { actions: { type: 'releaseSlots', params: ({ event }) => event } },
+    'node.slots-counted': { actions: { type: 'endCount', params: ({ event }) => event } },
   },
   states: {
     ready: {
       on: {
+        'node.reserve-slot': reservesSlot,
         'node.down': { target: 'down', actions: { type: 'emitState', params: 'down' } },
         /** Nodes report again and again: what says nothing new is none. */
         'node.report': [
@@ -169,6 +271,11 @@ export const nodeMachine = setup({
     },
     down: {
       initial: 'waiting',
+      on: {
+        'node.reserve-slot': {
+          actions: { type: 'answer', params: ({ context }) => ({ error: notReady(context.id, 'down') }) },
+        },
+      },
       states: {
         waiting: {
           invoke: {
@@ -206,6 +313,9 @@ export const nodeMachine = setup({
       on: {
         'node.down': { actions: { type: 'answer', params: ({ context }) => ({ error: notThere(context) }) } },
         'node.fence': { actions: { type: 'answer', params: ({ context }) => ({ error: notThere(context) }) } },
+        'node.reserve-slot': {
+          actions: { type: 'answer', params: ({ context }) => ({ error: notReady(context.id, 'gone') }) },
+        },
       },
       states: {
         releasing: {
@@ -228,6 +338,9 @@ export const nodeMachine = setup({
           tags: 'absent',
           on: {
             'node.remove': { actions: { type: 'answer', params: ({ context }) => ({ error: notThere(context) }) } },
+            'node.reserve-slot': {
+              actions: { type: 'answer', params: ({ context }) => ({ error: notThere(context) }) },
+            },
           },
         },
       },

@@ -163,7 +163,7 @@ export class ControllerSide {
       this.engine.leader();
       return this.nodes.target(node, plugin);
     };
-    const admission = new NodeAdmission({ engine: this.engine, clock, target });
+    const admission = new NodeAdmission({ engine: this.engine, clock, random, target });
     const fence = new NodeFence({ engine: this.engine, clock, troubles, admission });
     const { nodeId } = runtime;
     const own = nodePluginsPort(nodeId, options.watched, plugins);

@@ -76,9 +76,10 @@ export function granted(context: Pick<VolumeContext, 'claims' | 'waiting' | 'gen
 /** The request to publish a volume for a claim that it has by now. */
 export function publishOf(
   { claims }: Pick<VolumeContext, 'claims'>,
-  { claim, capability, readOnly }: ClaimAndPublish,
+  { claim, capability, readOnly, reservation }: ClaimAndPublish,
 ): PublishRequest {
   const { allocId, nodeId, csiNodeId } = claim;
   const { generation } = claims.find((one) => isSameClaim(one, claim)) ?? { generation: 0 };
-  return { nodeId, csiNodeId, capability, readOnly, claim: { allocId, generation } };
+  const slot = reservation === undefined ? {} : { reservation };
+  return { nodeId, csiNodeId, capability, readOnly, claim: { allocId, generation }, ...slot };
 }

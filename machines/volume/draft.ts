@@ -1,5 +1,7 @@
 /** A change of a volume in the making: what it will be, and what is to be told of that. Pure. */
+import type { MessageParams } from '../kit/host.js';
 import { publicStateOf } from './publication.js';
+import { slotReleases } from './slots.js';
 import type { Claim, Publication, VolumeChanged, VolumeContext } from './types.js';
 
 type Told = VolumeChanged extends infer One ? (One extends unknown ? Omit<One, 'key' | 'uid'> : never) : never;
@@ -8,6 +10,7 @@ type Told = VolumeChanged extends infer One ? (One extends unknown ? Omit<One, '
 export interface Change {
   context: Partial<VolumeContext>;
   tells?: Told[];
+  messages?: MessageParams[];
 }
 
 /** Its own to change: lists and publications are replaced, never changed. */
@@ -19,7 +22,9 @@ export function drafted(before: VolumeContext, change: (draft: Draft) => void): 
   draft.publications = { ...before.publications };
   change(draft);
   const { tells, ...context } = draft;
-  return { context, tells };
+  if (!context.slots) return { context, tells };
+  const { slots, messages } = slotReleases(before, context);
+  return { context: { ...context, slots }, tells, messages };
 }
 
 /** Puts a publication in its place, and broadcasts its public state where that has changed. */

@@ -5,6 +5,7 @@ import { type Change, type Draft, drafted } from './draft.js';
 import { isKeptByHolds, usualCapability, wishOf } from './modes.js';
 import { begin, step } from './publications.js';
 import { isSameWish } from './requests.js';
+import { keepSlot } from './slots.js';
 import type {
   ClaimAndPublish,
   Hold,
@@ -17,9 +18,18 @@ import type {
 
 export const publish = (
   context: VolumeContext,
-  { nodeId, capability = usualCapability(context, nodeId), readOnly, csiNodeId, hold, claim }: PublishRequest,
+  {
+    nodeId,
+    capability = usualCapability(context, nodeId),
+    readOnly,
+    csiNodeId,
+    hold,
+    claim,
+    reservation,
+  }: PublishRequest,
 ): Change =>
   drafted(context, (draft) => {
+    if (reservation !== undefined) draft.slots = keepSlot(draft, nodeId, reservation);
     const wish = { capability, readOnly, csiNodeId };
     const present = draft.publications[nodeId];
     if (present && hold !== undefined && isSame(present, wish) && isKeptByHolds(present)) {
@@ -39,7 +49,8 @@ export function claimAndPublish(context: VolumeContext, request: ClaimAndPublish
   const after = { ...context, ...claimed.context };
   const published = publish(after, publishOf(after, request));
   const tells = [...(claimed.tells ?? []), ...(published.tells ?? [])];
-  return { context: { ...claimed.context, ...published.context }, tells };
+  const messages = [...(claimed.messages ?? []), ...(published.messages ?? [])];
+  return { context: { ...claimed.context, ...published.context }, tells, messages };
 }
 
 const isSame = (present: Publication, wish: PublishWish): boolean =>

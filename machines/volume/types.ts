@@ -63,6 +63,8 @@ export interface PublishRequest extends Omit<PublishWish, 'capability'> {
   claim?: Pick<Claim, 'allocId' | 'generation'>;
   /** The alloc that its node is to mount it for without a claim: it gets a hold. */
   hold?: string;
+  /** Of the slot on the node that this request has reserved; absent: the plugin has no limit there. */
+  reservation?: string;
 }
 
 /**
@@ -94,7 +96,9 @@ export interface ClaimRequest {
 }
 
 /** A claim, and how the volume is to be published for it on its node. */
-export interface ClaimAndPublish extends Pick<PublishWish, 'capability' | 'readOnly'> {
+export interface ClaimAndPublish
+  extends Pick<PublishWish, 'capability' | 'readOnly'>,
+    Pick<PublishRequest, 'reservation'> {
   claim: ClaimRequest;
 }
 
@@ -198,6 +202,11 @@ export interface VolumeContext {
     made?: CreatedVolume;
   };
   publications: Record<string, Publication>;
+  /**
+   * By node: the reservation of its slot there. Each belongs to a publication, and is released in the commit that ends that.
+   * Absent: it has none.
+   */
+  slots?: Record<string, string>;
   claims: Claim[];
   /** Claims that wait for a slot, in order. */
   waiting: ClaimRequest[];
@@ -281,6 +290,8 @@ export type VolumeRequest =
   /** `home`: of what it is copied from. `driver`: of that too, else the one that is registered now, where that is known. */
   | { type: 'volume.create'; spec: VolumeSpec; uid: string; name: string; home?: string; driver?: string }
   | ({ type: 'volume.publish' } & PublishRequest)
+  /** Its node counts it: answers whether it is there, and so keeps this slot. */
+  | { type: 'volume.add-slot'; nodeId: string; reservation: string }
   | { type: 'volume.unpublish'; nodeId: string }
   | { type: 'volume.delete'; force: boolean }
   /** `isRepeat`: only where it is taken already. */

@@ -5,7 +5,7 @@
 import { assign, enqueueActions, raise, setup } from 'xstate';
 import { answered, callStates, changed, refused } from '../kit/call-states.js';
 import type { CallOutcome } from '../kit/csi-types.js';
-import { hostActions, stampOf, unbound } from '../kit/host.js';
+import { hostActions, type MessageParams, stampOf, unbound } from '../kit/host.js';
 import {
   type CreateCall,
   createCallOf,
@@ -33,6 +33,7 @@ import { withTurn } from './publications.js';
 import { claimAndPublish, publish, unpublish } from './publishing.js';
 import { hasLeftovers, isRetryable, nothingLeft, notThere, refusalAnswer, refusalOf } from './requests.js';
 import { observed } from './sightings.js';
+import { addSlot, slotAnswer } from './slots.js';
 import type {
   CreateAnswer,
   Unstaged,
@@ -52,12 +53,13 @@ const takeOver = enqueueActions<
   Change,
   VolumeMachineEvent,
   never,
-  never,
+  { type: 'messages'; params: MessageParams[] },
   never,
   never,
   VolumeChanged
->(({ context: { key, uid }, enqueue }, { context, tells = [] }) => {
+>(({ context: { key, uid }, enqueue }, { context, tells = [], messages = [] }) => {
   enqueue.assign(context);
+  if (messages.length > 0) enqueue({ type: 'messages', params: messages });
   for (const told of tells) enqueue.emit({ key, uid: context.uid ?? uid, ...told });
 });
 
@@ -120,6 +122,12 @@ export const volumeMachine = setup({
   on: {
     'volume.create': [refused(refusalAnswer), {}],
     'volume.publish': [refused(refusalAnswer), changed((context, event) => publish(context, event))],
+    'volume.add-slot': {
+      actions: [
+        { type: 'answer', params: ({ context, event }) => slotAnswer(context, event) },
+        { type: 'change', params: ({ context, event }) => addSlot(context, event) },
+      ],
+    },
     'volume.unpublish': [refused(refusalAnswer), changed((context, event) => unpublish(context, event.nodeId))],
     'volume.delete': [
       refused(refusalAnswer),

@@ -10,9 +10,8 @@ export interface DecidedPorts {
 
 const retryMs = 1_000;
 
-/** Whether what was asked for may be committed yet. */
-export const isOpen = (error: unknown): boolean =>
-  error instanceof StagecraftError && error.code === 'STORE_UNAVAILABLE' && error.outcome === 'unknown';
+/** Whether it is not known yet what became of a request: it may be committed still. */
+export const isOpen = (error: unknown): boolean => error instanceof StagecraftError && error.outcome === 'unknown';
 
 /** Resolves when the store has answered: what is asked of an actor later is taken after what was asked before. */
 export async function decided({ engine, clock }: DecidedPorts, address: string): Promise<void> {

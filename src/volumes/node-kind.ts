@@ -4,6 +4,7 @@ import { nodeMachine } from '../../machines/node.js';
 import type { ActorKind, EffectCall } from '../engine/effects.js';
 import { untilAborted } from '../engine/until-aborted.js';
 import type { Fencing } from './node-fence.js';
+import { slotsKept } from './node-migrations.js';
 
 export const nodesTopic = 'nodes';
 
@@ -22,6 +23,7 @@ export const nodeKind = ({ afterMs, after, release, withdraw }: NodeKindOptions)
   machine: nodeMachine,
   begin: (address) => ({ id: addressParts(address)[1] ?? '' }),
   topic: () => nodesTopic,
+  migrations: [slotsKept],
   effects: {
     fenceTimer: {
       deadlineMs: Number.POSITIVE_INFINITY,

@@ -4,7 +4,14 @@ import { z } from 'zod';
 import { addressParts, nodeAddress, nodesPrefix, volumeAddress } from '../../machines/kit/addresses.js';
 import type { Segments } from '../../machines/kit/csi-types.js';
 import { isSameData } from '../../machines/kit/same-data.js';
-import { isHeard, type NodeContext, type NodeEvent, type NodePlugin, type ReportMark } from '../../machines/node.js';
+import {
+  isHeard,
+  type NodeContext,
+  type NodeEvent,
+  type NodePlugin,
+  notReady,
+  type ReportMark,
+} from '../../machines/node.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeRequest } from '../../machines/volume/types.js';
 import { lockKey } from '../calls/volume-locks.js';
@@ -259,8 +266,8 @@ export class NodeManager {
     const { plugins } = contextOf(view);
     const state = outerOf(view.state);
     if (state !== 'ready') {
-      const advice = 'it takes no volume until it reports, as its agent does when it is started';
-      throw new StagecraftError('NODE_NOT_READY', `node ${id} is ${state}: ${advice}`);
+      const { code, message } = notReady(id, state);
+      throw new StagecraftError(code, message);
     }
     const own = plugins.find(({ name }) => name === plugin);
     if (own)

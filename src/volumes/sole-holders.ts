@@ -1,6 +1,7 @@
 /**
- * Things that only one actor may have. Who is to get one looks first whether another has it, then commits: of two that do
- * so at once the second is refused, as neither would find what the other is about to have.
+ * Requests of this process that would give an actor something that only one actor may have. Each looks first whether another
+ * has it, then commits: of two such requests at once the second is refused, as neither finds what the other commits. The
+ * records are the truth; this list ends with its process, as its requests do: docs/decisions/0016-slots-and-names-of-nodes.md
  */
 import type { StagecraftError } from '../errors.js';
 import { type DecidedPorts, decided, isOpen } from './decided.js';

@@ -57,7 +57,7 @@ export class VolumeClaiming {
     const held = present.context.claims.find((one) => isSameClaim(one, claim));
     if (held?.state === 'taken' && (await this.#stillHas(known, held))) return asData(held);
     const context = await this.#desk.made(known, { signal });
-    await this.#places.within(context, { nodeId, takesRoom: false, limit: signal }, async (csiNodeId) => {
+    await this.#places.within(context, { nodeId, takesRoom: false, limit: signal }, async ({ csiNodeId }) => {
       if (signal?.aborted) throw withdrawn();
       await this.#desk.ask(known, { type: 'volume.claim', claim: { ...claim, csiNodeId }, wait });
     });

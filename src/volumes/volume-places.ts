@@ -12,6 +12,14 @@ export interface VolumePlacesPorts {
   target(nodeId: string, plugin: string): NodeTarget;
 }
 
+/** Where a volume may go. */
+export interface NodeRoom {
+  /** What the plugin calls the node. */
+  csiNodeId: string;
+  /** Of its slot there; absent: it needs none. */
+  reservation?: string;
+}
+
 export class VolumePlaces {
   readonly #ports: VolumePlacesPorts;
 
@@ -19,17 +27,17 @@ export class VolumePlaces {
     this.#ports = ports;
   }
 
-  /** Does what brings a volume to a node, where the node can have it; `work` gets what the plugin calls the node. */
+  /** Does what brings a volume to a node, where the node can have it; `work` gets what the plugin calls the node, and its slot. */
   within(
     context: VolumeContext,
     { nodeId, takesRoom, limit }: { nodeId: string; takesRoom: boolean; limit?: AbortSignal | undefined },
-    work: (csiNodeId: string) => Promise<void>,
+    work: (to: NodeRoom) => Promise<void>,
   ): Promise<void> {
     const plugin = context.spec?.plugin ?? '';
     const admission = { address: addressOf(context.key), nodeId, plugin, takesRoom, limit };
-    return this.#ports.admission.within(admission, async (target) => {
+    return this.#ports.admission.within(admission, async ({ target, reservation }) => {
       checkTopology(context, nodeId, target);
-      await work(target.csiNodeId);
+      await work({ csiNodeId: target.csiNodeId, ...(reservation !== undefined && { reservation }) });
     });
   }
 

@@ -19,7 +19,7 @@ import {
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { addressOf, capabilityOf, failed } from './volume-checks.js';
 import type { VolumeDesk } from './volume-desk.js';
-import type { VolumePlaces } from './volume-places.js';
+import type { NodeRoom, VolumePlaces } from './volume-places.js';
 import { stuckOf } from './volume-view.js';
 import type { Goal } from './volume-waits.js';
 
@@ -59,7 +59,7 @@ interface Publishing extends Pick<Telling, 'tell'> {
 }
 
 interface ClaimingLimits {
-  csiNodeId: string;
+  to: NodeRoom;
   limit: AbortSignal | undefined;
 }
 
@@ -105,10 +105,10 @@ export class VolumePublishing {
       ...(claim && { claim }),
       ...(hold !== undefined && { hold }),
     };
-    await this.#places.within(context, { nodeId, takesRoom: true, limit }, (csiNodeId) =>
+    await this.#places.within(context, { nodeId, takesRoom: true, limit }, (to) =>
       claiming
-        ? this.#claim(context, claiming, { csiNodeId, readOnly, capability, limit })
-        : this.#desk.ask(known, { type: 'volume.publish', nodeId, csiNodeId, ...wish }, limit),
+        ? this.#claim(context, claiming, { to, readOnly, capability, limit })
+        : this.#desk.ask(known, { type: 'volume.publish', nodeId, ...to, ...wish }, limit),
     );
     const reached: Goal<VolumeContext>['reached'] = (now) => {
       const { uid, publications } = now;
@@ -136,11 +136,16 @@ export class VolumePublishing {
   async #claim(
     context: VolumeContext,
     { claim, claimed }: Claiming,
-    { csiNodeId, readOnly, capability, limit }: Pick<Publishing, 'readOnly' | 'capability'> & ClaimingLimits,
+    {
+      to: { csiNodeId, ...slot },
+      readOnly,
+      capability,
+      limit,
+    }: Pick<Publishing, 'readOnly' | 'capability'> & ClaimingLimits,
   ): Promise<void> {
     const { key } = context;
     limit?.throwIfAborted();
-    const wish = { capability: capabilityOf(key, context, capability), readOnly };
+    const wish = { capability: capabilityOf(key, context, capability), readOnly, ...slot };
     await this.#desk.ask(key, { type: 'volume.claim-and-publish', claim: { ...claim, csiNodeId }, ...wish });
     const now = await this.#desk.view(key);
     const own = now?.context.claims.find((one) => isSameClaim(one, claim) && one.state === 'taken');

@@ -99,13 +99,23 @@ const pluginsEvents: Drafts<PluginsEvent> = {
   }),
 };
 
-const nodePlugins = (die: Die) => [{ name: 'disk', nodeId: die.of('n-1', 'n-2') }];
+const nodePlugins = (die: Die) => [
+  { name: 'disk', nodeId: die.of('n-1', 'n-2'), ...(die.below(2) === 0 && { maxVolumes: 1 }) },
+];
+const slot = (die: Die) => ({
+  volume: die.of('volume/default/a', 'volume/default/b'),
+  reservation: die.of('r1', 'r2'),
+});
 
 const nodeEvents: Drafts<NodeEvent> = {
   'node.report': (die) => ({ plugins: nodePlugins(die) }),
   'node.down': () => ({}),
   'node.fence': () => ({ reason: 'it burns' }),
   'node.remove': () => ({}),
+  'node.reserve-slot': (die) => ({ plugin: 'disk', ...slot(die) }),
+  'node.add-slot': (die) => ({ plugin: 'disk', ...slot(die) }),
+  'node.release-slots': (die) => ({ plugin: 'disk', slots: [slot(die)] }),
+  'node.slots-counted': (die) => ({ plugin: 'disk', number: die.below(2) }),
 };
 
 const registryEvents: Drafts<RegistryEvent> = {
@@ -163,7 +173,12 @@ const volumeSpec = (die: Die): VolumeSpec => ({
 
 const volumeEvents: Drafts<VolumeMachineEvent> = {
   'volume.create': (die) => ({ spec: volumeSpec(die), uid: 'u1', name: 'sc-u1' }),
-  'volume.publish': (die) => ({ nodeId: nodeId(die), ...wish(die), ...(die.below(3) === 0 && { hold: allocId(die) }) }),
+  'volume.publish': (die) => ({
+    ...{ nodeId: nodeId(die), ...wish(die) },
+    ...(die.below(3) === 0 && { hold: allocId(die) }),
+    ...(die.below(3) === 0 && { reservation: die.of('r1', 'r2') }),
+  }),
+  'volume.add-slot': (die) => ({ nodeId: nodeId(die), reservation: die.of('r1', 'r2') }),
   'volume.unpublish': (die) => ({ nodeId: nodeId(die) }),
   'volume.delete': (die) => ({ force: die.below(2) > 0 }),
   'volume.claim': (die) => ({
@@ -179,6 +194,7 @@ const volumeEvents: Drafts<VolumeMachineEvent> = {
       ...{ mode: die.of('read', 'write'), ...capability(die) },
     },
     ...{ capability: capability(die), readOnly: die.below(2) > 0 },
+    ...(die.below(3) === 0 && { reservation: die.of('r1', 'r2') }),
   }),
   'volume.unclaim': (die) => ({ allocId: allocId(die) }),
   'volume.withdraw': (die) => ({ nodeId: nodeId(die), reason: 'its node is down' }),

@@ -78,7 +78,7 @@ describe('a volume that is claimed and published in one request', () => {
           if (first.refusal !== undefined && volume.context.spec) seen.claimRefused += 1;
           expect([once.refusal, once.next.context]).to.deep.equal([first.refusal, volume.context]);
         } else {
-          const { capability: asked, readOnly } = request;
+          const { capability: asked, readOnly, reservation } = request;
           const of = { allocId, generation: own.generation };
           const publish = {
             type: 'volume.publish',
@@ -87,6 +87,7 @@ describe('a volume that is claimed and published in one request', () => {
             capability: asked,
             readOnly,
             claim: of,
+            ...(reservation !== undefined && { reservation }),
           } as const;
           const second = stepped(first.next, { ...publish, ...stamp });
           seen[second.refusal === undefined ? 'done' : 'publishRefused'] += 1;

@@ -1,19 +1,23 @@
 /**
  * `npm run test:simulate`: a million histories over all cores. In its environment:
  * HISTORIES how many, 1 for those of one seed; SEED where to begin, else a fresh one; STORES memory, lmdb or redis;
- * OF=volumes for histories of volumes, snapshots and nodes, OF=mounts for those of mounts, both on memory.
+ * OF=volumes for histories of volumes, snapshots and nodes, OF=limits for those on nodes that take few volumes, OF=mounts for those
+ * of mounts, all on memory.
  */
 import { randomInt } from 'node:crypto';
 import { voyage } from './fleet.js';
+import { limitsPlanOf } from './limits-plan.js';
 import { shrunkMounts, transcriptOfMounts } from './mounts-telling.js';
+import { fullPlanOf } from './snapshots-plan.js';
 import { subjectKinds } from './stores.js';
 import { shrunk, tellingOf } from './telling.js';
 import { shrunkVolumes, tellingOfVolumes } from './volumes-telling.js';
 
 const { HISTORIES = '1000000', SEED, OF, STORES = 'memory' } = process.env;
-const isOfVolumes = OF === 'volumes';
+const planOf = OF === 'volumes' ? fullPlanOf : OF === 'limits' ? limitsPlanOf : undefined;
 const isOfMounts = OF === 'mounts';
-if (OF !== undefined && !isOfVolumes && !isOfMounts) throw new Error(`OF is volumes or mounts, or left out, not ${OF}`);
+if (OF !== undefined && !planOf && !isOfMounts)
+  throw new Error(`OF is volumes, limits or mounts, or left out, not ${OF}`);
 const stores = subjectKinds.find(({ name }) => name === STORES);
 if (!stores) throw new Error(`STORES is one of ${subjectKinds.map(({ name }) => name).join(', ')}, not ${STORES}`);
 const seed = SEED === undefined ? randomInt(2 ** 32) : Number(SEED);
@@ -37,10 +41,10 @@ const done = await voyage({
 
 for (const report of done.broken) console.log(`SEED=${report.seed} is broken: ${report.broken}`);
 const [first] = done.broken;
-if (first && isOfVolumes) {
-  const plan = await shrunkVolumes(first.seed);
+if (first && planOf) {
+  const plan = await shrunkVolumes(planOf(first.seed));
   if (plan) console.log(await tellingOfVolumes(plan));
-  console.log(`to see this again: OF=volumes SEED=${first.seed} HISTORIES=1 npm run test:simulate`);
+  console.log(`to see this again: OF=${OF} SEED=${first.seed} HISTORIES=1 npm run test:simulate`);
   process.exitCode = 1;
 } else if (first && isOfMounts) {
   const plan = await shrunkMounts(first.seed);

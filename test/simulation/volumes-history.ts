@@ -213,6 +213,10 @@ export class VolumesRun {
     await this.#judgeRest();
     await this.#deleteSnapshots();
     await this.#users.deleteAll(() => this.#untilSettled(true));
+    if (this.#plan.traits.limit !== undefined) {
+      await this.#users.fillNodes(() => this.#untilSettled(true));
+      await this.#users.deleteAll(() => this.#untilSettled(true));
+    }
     await this.#judgeRest();
     for (const { context, state } of await this.#volumes())
       if (context.leftovers.length === 0)

@@ -1,13 +1,14 @@
 /** What must hold at every commit of a history of volumes, and in its end. Knows what the modes allow by itself. */
 import type { StateValue } from 'xstate';
 import type { AccessMode } from '../../machines/kit/csi-types.js';
+import type { NodeContext } from '../../machines/node.js';
 import type { SnapshotContext } from '../../machines/snapshot/types.js';
 import { publicStateOf } from '../../machines/volume/publication.js';
 import type { Leftover, Publication, VolumeContext } from '../../machines/volume/types.js';
 import { decodeEntry, decodeEnvelope } from '../../src/engine/envelope.js';
 import type { Commit } from '../../src/engine/store.js';
 import type { FakePlugin } from '../volumes/fake-plugin.js';
-import { fenceFaults } from './nodes-judgement.js';
+import { fenceFaults, roomFaults, slotFaults } from './nodes-judgement.js';
 import type { SeenSnapshot } from './snapshots-judgement.js';
 
 export interface SeenVolume {
@@ -85,6 +86,7 @@ export class CommitJudge {
   readonly #changed: (volume: SeenVolume) => void;
   readonly #snapshotChanged: (snapshot: SeenSnapshot) => void;
   readonly #nodes = new Map<string, StateValue>();
+  readonly #nodeContexts = new Map<string, NodeContext>();
 
   constructor(options: {
     secrets(): string[];
@@ -113,6 +115,7 @@ export class CommitJudge {
       const event = decodeEntry(journal).event?.type;
       this.faults.push(...fenceFaults(id, { before, event }, this.#last.values()));
       this.#nodes.set(id, snapshot?.value ?? '');
+      this.#judgeRoom(id, snapshot?.context as NodeContext | undefined, event);
     }
     if (kind.endsWith('snapshot')) this.#judgeSnapshot(address, snapshot);
     if (!snapshot || kind !== 'volume') return;
@@ -120,10 +123,19 @@ export class CommitJudge {
     const context = snapshot.context as VolumeContext;
     this.faults.push(...claimFaults(context));
     const last = this.#last.get(address);
+    const event = decodeEntry(journal).event?.type ?? '';
+    this.faults.push(...slotFaults(last, context, { event, nodes: this.#nodeContexts }));
     if (last) this.faults.push(...proofFaults(last, context, decodeEntry(journal).event));
     if (last && context.generation < last.generation)
       this.faults.push(`${address}: generation ${context.generation} after ${last.generation}`);
     this.sees(address, { state: snapshot.value, context });
+  }
+
+  #judgeRoom(id: string, context: NodeContext | undefined, event = ''): void {
+    if (context)
+      this.faults.push(...roomFaults(this.#nodeContexts.get(id), context, { event, volumes: this.#last.values() }));
+    if (context) this.#nodeContexts.set(id, context);
+    else this.#nodeContexts.delete(id);
   }
 
   /** Takes note of a volume as it is. */

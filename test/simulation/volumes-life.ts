@@ -118,7 +118,7 @@ export class VolumesLife implements Caller {
     const ids = { volumes: new IdOwners(ports, volumeIds), snapshots: new IdOwners(ports, snapshotIds) };
     this.nodes = new NodeManager({ engine: this.engine, clock, witness: { contradicts: async () => undefined } });
     const target = (node: string, plugin: string): NodeTarget => this.nodes.target(node, plugin);
-    const admission = new NodeAdmission({ engine: this.engine, clock, target });
+    const admission = new NodeAdmission({ engine: this.engine, clock, random, target });
     const troubles = new TroubleLog({ clock, logger });
     const fence = new NodeFence({ engine: this.engine, clock, troubles, admission });
     const reconciler = new Reconciler({

@@ -59,6 +59,8 @@ export interface Traits {
   isRetried: boolean;
   /** Absent: there are none. */
   snapshots?: SnapshotTraits;
+  /** How many volumes each node takes, most of the time; absent: any number. */
+  limit?: number;
 }
 
 export interface VolumesPlan {

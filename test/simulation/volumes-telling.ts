@@ -1,6 +1,5 @@
 /** A broken history of volumes, told to a person: with as few steps as it can be, all that happened, and how to see it again. */
 
-import { fullPlanOf } from './snapshots-plan.js';
 import { volumesHistory } from './volumes-history.js';
 import type { VolumesPlan } from './volumes-plan.js';
 
@@ -9,8 +8,8 @@ const mostTries = 400;
 const isBroken = async (plan: VolumesPlan): Promise<boolean> => (await volumesHistory(plan)).faults.length > 0;
 
 /** Leaves out steps, many at once and then one by one, as long as something is still broken. */
-export async function shrunkVolumes(seed: number): Promise<VolumesPlan | undefined> {
-  let plan = fullPlanOf(seed);
+export async function shrunkVolumes(whole: VolumesPlan): Promise<VolumesPlan | undefined> {
+  let plan = whole;
   if (!(await isBroken(plan))) return undefined;
   let tries = 0;
   for (let size = Math.ceil(plan.steps.length / 2); size > 0; size = Math.floor(size / 2)) {

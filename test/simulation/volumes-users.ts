@@ -13,6 +13,8 @@ import type { VolumesLife } from './volumes-life.js';
 import { csiNodeIdOf, nodeIds, type Step, type Traits } from './volumes-plan.js';
 
 const pluginName = 'disk';
+/** Of volumes that are not in the plan. */
+const anyMode = 'multi-node-multi-writer';
 const reportAgainMs = 2_000;
 /** Histories whose nodes report of each claim for itself, the last first. None that was broken once: those go as they went. */
 const reportsEach = (seed: number): boolean => seed % 8 < 2;
@@ -128,7 +130,7 @@ export class Users {
     const life = this.#options.life();
     this.#silent.clear();
     for (const id of nodeIds)
-      void this.#ask({ do: 'node', node: id, change: 'report' }, async () => life && report(life, id));
+      void this.#ask({ do: 'node', node: id, change: 'report' }, async () => life && this.#report(life, id));
     await this.#options.timeline.rest(undefined, 10);
     for (const { key, claims } of this.#seen.values())
       for (const { nodeId, state } of claims) if (state === 'unpublishing') this.#reportSoon(key.id, nodeId);
@@ -164,6 +166,36 @@ export class Users {
     await settled();
     for (const id of this.#seen.keys()) this.do({ atMs: 0, do: 'delete', volume: id, force: false });
     await settled();
+  }
+
+  /** In histories with a limit, a node has none now and then. */
+  #report(life: VolumesLife, id: string): Promise<void> {
+    const { seed, timeline, traits } = this.#options;
+    const hasLimit = chance(seed, 'limit', id, timeline.monotonicMs) < 0.5;
+    return this.#reportLimit(life, id, hasLimit ? traits.limit : undefined);
+  }
+
+  #reportLimit(life: VolumesLife, id: string, maxVolumes: number | undefined): Promise<void> {
+    const plugin = { name: pluginName, nodeId: csiNodeIdOf(id), ...(maxVolumes !== undefined && { maxVolumes }) };
+    return life.nodes.report({ id, plugins: [plugin] });
+  }
+
+  /** Every node gets as many volumes as it takes, and no more, whatever was there before. */
+  async fillNodes(settled: () => Promise<void>): Promise<void> {
+    const life = this.#options.life();
+    const { limit, lacks } = this.#options.traits;
+    if (!life || limit === undefined || lacks.includes('CREATE_DELETE_VOLUME')) return;
+    const volumes = Array.from({ length: limit + 1 }, (_, at) => `fill-${at}`);
+    for (const node of nodeIds)
+      void this.#ask({ do: 'node', node, change: 'report' }, () => this.#reportLimit(life, node, limit));
+    for (const volume of volumes) this.do({ atMs: 0, do: 'create', volume, size: 1 });
+    await settled();
+    for (const node of nodeIds) {
+      for (const volume of volumes) this.do({ atMs: 0, do: 'publish', volume, node, readOnly: false, capability: 0 });
+      await settled();
+      const there = volumes.filter((id) => this.#seen.get(id)?.publications[node]?.at === 'published');
+      if (there.length !== limit) this.faults.push(`node ${node} takes ${limit} volumes, and got ${there}`);
+    }
   }
 
   #create({ volumes }: VolumesLife, step: StepOf<'create'>): void {
@@ -219,7 +251,7 @@ export class Users {
     const { node, change } = step;
     if (change === 'report') {
       this.#silent.delete(node);
-      void this.#ask(step, () => report(life, node));
+      void this.#ask(step, () => this.#report(life, node));
       return;
     }
     this.#silent.add(node);
@@ -287,7 +319,7 @@ export class Users {
 
   #capability(volume: string, nth: number): Capability {
     const modes = this.#options.traits.modes[volume] ?? [];
-    const accessMode = modes[nth % modes.length] ?? 'single-node-writer';
+    const accessMode = modes[nth % modes.length] ?? anyMode;
     return { accessMode, attachmentMode: 'file-system' };
   }
 
@@ -297,7 +329,7 @@ export class Users {
       id,
       plugin: pluginName,
       capacity: { requiredBytes: size },
-      capabilities: (modes[id] ?? []).map((accessMode) => ({ accessMode, attachmentMode: 'file-system' })),
+      capabilities: (modes[id] ?? [anyMode]).map((accessMode) => ({ accessMode, attachmentMode: 'file-system' })),
       ...(secret.includes(id) && { secrets: { token: `file:${id}` } }),
     };
   }
@@ -308,6 +340,3 @@ const hasFailed = ({ creation, deletion, expansion, modification, publications }
 
 const patienceOf = ({ timeoutMs }: { timeoutMs?: number }): { timeoutMs?: number } =>
   timeoutMs === undefined ? {} : { timeoutMs };
-
-const report = (life: VolumesLife, id: string): Promise<void> =>
-  life.nodes.report({ id, plugins: [{ name: pluginName, nodeId: csiNodeIdOf(id) }] });

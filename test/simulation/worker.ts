@@ -2,6 +2,7 @@
  * A process that runs systems by their seeds, as it is told to, and reports each. Started by fleet.ts.
  */
 
+import { limitsPlanOf } from './limits-plan.js';
 import { mountsHistory } from './mounts-history.js';
 import { mountsPlanOf } from './mounts-plan.js';
 import { endServer } from './redis-subject.js';
@@ -12,7 +13,7 @@ import { volumesHistory } from './volumes-history.js';
 
 export interface Task {
   seed: number;
-  /** `volumes` or `mounts`: one history of these, on memory. */
+  /** `volumes`, `limits` or `mounts`: one history of volumes, of volumes on nodes that take few, or of mounts, on memory. */
   stores: string;
   plansEach?: number;
 }
@@ -29,6 +30,7 @@ process.on('message', (task: Task) => void work(task).then((report) => process.s
 
 async function work({ seed, stores, plansEach }: Task): Promise<Report> {
   if (stores === 'volumes') return reportOf(seed, await volumesHistory(fullPlanOf(seed)));
+  if (stores === 'limits') return reportOf(seed, await volumesHistory(limitsPlanOf(seed)));
   if (stores === 'mounts') return reportOf(seed, await mountsHistory(mountsPlanOf(seed)));
   const count = { histories: 0 };
   const kind = subjectKinds.find(({ name }) => name === stores);
