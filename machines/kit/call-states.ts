@@ -24,7 +24,7 @@ export interface FailedAttempt extends Stamped {
   retry?: BackoffPolicy;
 }
 
-interface Taken<TContext, TEvent> {
+export interface Taken<TContext, TEvent> {
   context: TContext;
   event: TEvent;
 }
@@ -121,6 +121,54 @@ export const callStates = <const TTarget extends string, TContext, TChange>({
     initial: 'backing-off' as const,
     states: { ...calling, 'backing-off': { on: { settle: settling }, after: { untilDue: settling } } },
   }),
+});
+
+interface NamedCall<TId, TContext, TInput, TAnswer, TOutcome> {
+  /** Default: its `src`. */
+  id?: TId;
+  input: (context: TContext) => TInput;
+  done: (answer: TAnswer, stamp: Stamped) => TOutcome;
+  failed: (context: TContext, attempt: FailedAttempt) => TOutcome;
+}
+
+/**
+ * The call of a state whose machine has an event for each outcome: the result of the call is raised as that event, so that
+ * only states that expect the outcome accept it. Such a machine has the actions `learn` and `report`.
+ */
+export const asksFor = <
+  const TSrc extends string,
+  TContext,
+  TInput,
+  TAnswer,
+  TOutcome,
+  const TId extends string = TSrc,
+>(
+  src: TSrc,
+  { id, input, done, failed }: NamedCall<TId, TContext, TInput, TAnswer, TOutcome>,
+) => ({
+  invoke: {
+    id: id ?? src,
+    src,
+    input: ({ context }: { context: TContext }) => input(context),
+    onDone: {
+      actions: [
+        { type: 'learn' as const, params: ({ event }: Done<TContext, TAnswer>) => driverIn(event.output) },
+        {
+          type: 'report' as const,
+          params: ({ context, event }: Done<TContext, TAnswer>) =>
+            event.output.status === 'done'
+              ? done(event.output.answer, stampOf(event))
+              : failed(context, attemptIn(event)),
+        },
+      ],
+    },
+    onError: {
+      actions: {
+        type: 'report' as const,
+        params: ({ context, event }: Thrown<TContext>) => failed(context, attemptIn(event)),
+      },
+    },
+  },
 });
 
 /** Of an outcome that is known to be done. */

@@ -1,7 +1,8 @@
 /**
- * What the snapshot machines (volume-snapshot.ts, group-snapshot.ts) are given, keep and tell. A snapshot of one volume
- * is a group of one. CSI's snapshots, that is: not those of actors.
+ * Input, context, requests and events of the snapshot machines (snapshot.ts, group.ts). A snapshot of one volume is a
+ * group of one. These are CSI's snapshots, not those of actors.
  */
+import type { FailedAttempt } from '../kit/call-states.js';
 import type { Awaiting, Bytes, CallFailure, SecretRef, Tries } from '../kit/csi-types.js';
 import type { Failure, Stamped } from '../kit/host.js';
 import type { VolumeKey } from '../volume/types.js';
@@ -50,61 +51,42 @@ export interface MadeSnapshot {
   members: MemberSnapshot[];
 }
 
-interface PieceOfWork {
-  tries?: Tries;
-  failure?: CallFailure;
-}
-
 export interface SnapshotInput extends SnapshotKey {
   kind: SnapshotKind;
 }
 
+/** Data beside the state: its states say where a snapshot is (docs/machines/volume-snapshot.md). */
 export interface SnapshotContext {
   kind: SnapshotKind;
   key: SnapshotKey;
-  /** Random, of this very snapshot: its name with the plugin comes of it. Empty where there is none. */
+  /** Random, of this very snapshot: its name with the plugin comes of it. Empty while absent. */
   uid: string;
-  /** The name that the plugin is given; one that is made again has another. */
+  /** The name that the plugin is given in round 0; the name of a later round ends with its number. */
   name: string;
-  /** How often it was begun anew under another name. */
+  /** How often the creation was begun again under another name. */
   round: number;
   spec: SnapshotSpec | null;
   csi: MadeSnapshot | null;
-  creation: PieceOfWork & {
-    /** A call may have taken effect, or may still. */
-    inDoubt?: boolean;
-    /** How often what was made could not be trusted. */
-    untrusted?: number;
-  };
-  /** Waits until it is ready. */
-  readiness: PieceOfWork;
-  /** Made, but not to be kept: deleted before anything else. */
+  /** How many made snapshots in a row could not be trusted. */
+  untrusted: number;
+  /** Made, but not to be kept: removed before anything else. */
   discards: MadeSnapshot[];
-  removal: PieceOfWork;
-  deletion: { force: boolean } | null;
-  /** Leftovers that the plugin may have, in words: a forced deletion could not find out. */
+  /** The deletion gives up calls that keep failing, and reports what may be left. */
+  isForced: boolean;
+  /** Failed attempts at the present piece of work. */
+  tries: Tries | null;
+  /** Why the snapshot has failed, or will have once untrusted ones are removed. */
+  failure: CallFailure | null;
+  /** In words: what a forced deletion may have left at the plugin. */
   leftovers: string[];
-  /** The same, to be tried once more. Absent in what was stored before this was kept. */
-  left?: { made: MadeSnapshot[]; isInDoubt?: true };
-  /** The own name of the driver that made its volumes; null: not known yet. Absent in what was stored before this was kept. */
-  driver?: string | null;
-  /** As of its volumes: the node whose agent alone makes its calls, or null. Absent in what was stored before this was kept. */
-  home?: string | null;
-  work: SnapshotWork | null;
-  /** Why the call that it is at has not been made: as long as this is so, none is. */
+  /** The same as data, for another attempt. `asked`: the name under which a snapshot of unknown id may have been made. */
+  left: { made: MadeSnapshot[]; asked?: string };
+  /** The own name of the driver that made its volumes; null: not known yet. */
+  driver: string | null;
+  /** As of its volumes: the node whose agent alone makes its calls, or null. */
+  home: string | null;
+  /** Why the present call waits; null: it does not wait. */
   awaiting: Awaiting | null;
-}
-
-/** `look`: whether it is ready; `remove`: what is not to be kept. */
-export type SnapshotWorkKind = 'create' | 'look' | 'remove';
-
-export interface SnapshotWork {
-  kind: SnapshotWorkKind;
-  /** Of what is removed, the plugin's id. */
-  csiId?: string;
-  dueAtMs: number;
-  /** A call is under way; else it is to begin at its time. */
-  isCalling: boolean;
 }
 
 interface PluginCall {
@@ -146,17 +128,31 @@ export type SnapshotRequest =
   | { type: 'snapshot.retry'; acceptDriver?: string }
   | { type: 'snapshot.acknowledge' };
 
+/** How a call ended: an event that the machine raises once the result of the call is known. */
+export type SnapshotOutcome =
+  | ({ type: 'create.done' | 'look.done'; made: MadeSnapshot } & Stamped)
+  | ({ type: 'remove.done' } & Stamped)
+  /**
+   * `refused`: the same call would fail again. `unknown`: the plugin may have made a snapshot, or may yet. `harmless`: this
+   * call made none. `no-room`: as unknown, but to be seen to by the user. `id-taken`: the plugin answered with an id of
+   * another snapshot, so that it has none of this one. `failed`: to be repeated. `given-up`: not repeated, as it is forced.
+   */
+  | ({ type: `create.${'refused' | 'unknown' | 'harmless' | 'no-room' | 'id-taken' | 'given-up'}` } & FailedAttempt)
+  | ({ type: `look.${'refused' | 'failed'}` | `remove.${'refused' | 'failed' | 'given-up'}` } & FailedAttempt)
+  /** `restart`: no call was made, and one may be made now. `interrupted`: the runtime ended, the call may have been made. */
+  | ({ type: 'call.restart' | 'call.interrupted' } & FailedAttempt);
+
+/** Events from outside. */
 export type SnapshotMachineEvent = (
   | SnapshotRequest
-  /** The call that it is at waits, for the plugin or for its turn: no call was made yet. */
+  /** The present call waits, for the plugin or for its turn: it was not made yet. */
   | ({ type: 'call.awaits' } & Awaiting)
-  /** Where its calls are made from here on: no call was made yet by the one that it is at. */
+  /** The node whose agent makes all calls from here on; the present call was not made yet. */
   | { type: 'call.home'; home: string }
-  /** Raised by the machine itself: is there something else to do now? */
-  | { type: 'settle' }
 ) &
   Partial<Stamped>;
 
+/** As users see it: `publicState` gives it. */
 export type SnapshotState = 'pending-create' | 'waiting' | 'ready' | 'pending-delete' | 'deleted' | 'failed';
 
 /** Broadcast. */

@@ -111,11 +111,15 @@ function placesOf(same: Outcome[], all: Outcome[]): string[] {
   return [...new Set(here.map(({ key, path }) => (isShared(key) ? path.slice(1).join('.') : key)))];
 }
 
+/** `create.done` is within `create.*`. */
+const isWithin = (event: string, pattern: string): boolean =>
+  event === pattern || (pattern.endsWith('.*') && event.startsWith(pattern.slice(0, -1)));
+
 /** Whether the event leads there from the box as a whole, or from most states within it that know the event. */
 function isUsual(same: Outcome[], all: Outcome[]): boolean {
   const here = new Set(same.map(({ source }) => source));
   const [first] = same;
-  const others = all.filter(({ event, source }) => event === first?.event && !here.has(source));
+  const others = all.filter(({ event, source }) => isWithin(event, first?.event ?? '') && !here.has(source));
   const elsewhere = new Set(others.filter(({ to }) => to !== first?.to).map(({ source }) => source));
   const isWhole = [...here].some((source) => [...elsewhere].every(({ parent }) => parent === source));
   return isWhole || here.size > elsewhere.size;

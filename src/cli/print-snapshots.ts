@@ -34,7 +34,7 @@ export const snapshotTable = (snapshots: AnyReport[], maxChars?: number): string
   );
 
 export function snapshotDetails(snapshot: AnyReport): string {
-  const { key, plugin, state, csiId, error, leftovers = [] } = snapshot;
+  const { key, plugin, state, step, csiId, error, leftovers = [] } = snapshot;
   const isGroup = 'volumes' in snapshot;
   const facts: [string, string][] = [
     [isGroup ? 'group snapshot' : 'snapshot', `${key.namespace}/${key.id}`],
@@ -42,6 +42,7 @@ export function snapshotDetails(snapshot: AnyReport): string {
     ['plugin', plugin],
     ...(snapshot.driver === undefined ? [] : [['driver', snapshot.driver] satisfies [string, string]]),
     ['state', error ? `${state}: ${error.message}` : state],
+    ...(step === state ? [] : [['step', step] satisfies [string, string]]),
     ['csi id', csiId ?? 'not made yet'],
     ['taken', takenText(snapshot)],
     ...(snapshot.home === undefined ? [] : [['home', `node ${snapshot.home}`] satisfies [string, string]]),

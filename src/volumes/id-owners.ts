@@ -6,7 +6,8 @@
 import { addressParts, groupSnapshotsPrefix, snapshotsPrefix, volumesPrefix } from '../../machines/kit/addresses.js';
 import { idTaken } from '../../machines/kit/call-states.js';
 import type { CallFailure } from '../../machines/kit/csi-types.js';
-import { snapshotName } from '../../machines/snapshot/changes.js';
+import { snapshotName } from '../../machines/snapshot/refusals.js';
+import { isMaking, isRemoving, publicState } from '../../machines/snapshot/states.js';
 import type { MadeSnapshot, SnapshotContext, SnapshotKind } from '../../machines/snapshot/types.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
@@ -16,7 +17,6 @@ import type { ActorView } from '../engine/engine.js';
 import { readBefore } from '../engine/store-patience.js';
 import { StagecraftError } from '../errors.js';
 import { CommittedIndex } from './committed-index.js';
-import { snapshotStateOf } from './snapshot-view.js';
 import { SoleHolders } from './sole-holders.js';
 import { stateOf } from './volume-view.js';
 
@@ -38,9 +38,9 @@ export interface IdSort {
   /** In words. */
   nameOf(address: string): string;
   /** Whether a call is under way whose answer may give it ids. */
-  isMaking(context: object): boolean;
+  isMaking(view: Pick<ActorView, 'state' | 'context'>): boolean;
   /** Whether a call to delete it may have been made: its id may be given to another by now. */
-  isGoing(context: object): boolean;
+  isGoing(view: Pick<ActorView, 'state' | 'context'>): boolean;
   /** Whether it is deleted, and may be left behind. */
   isLeftBehind(view: Pick<ActorView, 'state'>): boolean;
 }
@@ -73,8 +73,8 @@ export class IdOwners {
       prefixes: sort.prefixes,
       keysOf: (context) => [...new Set(sort.idsIn(context).flatMap(keysOf))],
     });
-    ports.engine.observe(({ address, context }) => {
-      if (this.#answered.size > 0 && !(context && sort.isMaking(context))) this.#leave(address);
+    ports.engine.observe(({ address, state, context }) => {
+      if (this.#answered.size > 0 && !(state && context && sort.isMaking({ state, context }))) this.#leave(address);
     });
   }
 
@@ -157,7 +157,7 @@ export class IdOwners {
         advice: 'it may be left behind: retry or acknowledge that first',
         isGoing: false,
       };
-    return { name, isGoing: view !== undefined && this.#sort.isGoing(view.context) };
+    return { name, isGoing: view !== undefined && this.#sort.isGoing(view) };
   }
 }
 
@@ -169,8 +169,8 @@ export const volumeIds: IdSort = {
     const [, namespace = '', id = ''] = addressParts(address);
     return nameOf({ namespace, id });
   },
-  isMaking: (context) => isCalling((context as VolumeContext).work, ['create']),
-  isGoing: (context) => (context as VolumeContext).work?.kind === 'delete',
+  isMaking: ({ context }) => isCalling((context as VolumeContext).work, ['create']),
+  isGoing: ({ context }) => (context as VolumeContext).work?.kind === 'delete',
   isLeftBehind: ({ state }) => stateOf(state) === 'deleted',
 };
 
@@ -189,13 +189,13 @@ export const snapshotIds: IdSort = {
     const [kind = '', namespace = '', id = ''] = addressParts(address);
     return snapshotName({ kind: kind === 'group-snapshot' ? kind : 'volume-snapshot', namespace, id });
   },
-  isMaking: (context) => isCalling((context as SnapshotContext).work, ['create', 'look']),
-  isGoing: (context) => (context as SnapshotContext).work?.kind === 'remove',
-  isLeftBehind: ({ state }) => snapshotStateOf(state) === 'deleted',
+  isMaking: ({ state }) => isMaking(state),
+  isGoing: ({ state }) => isRemoving(state),
+  isLeftBehind: ({ state }) => publicState(state) === 'deleted',
 };
 
 const snapshotIdsIn = ({ kind, spec, csi, discards, left, home }: SnapshotContext): PluginId[] =>
-  [...(csi ? [csi] : []), ...discards, ...(left?.made ?? [])].flatMap((made) =>
+  [...(csi ? [csi] : []), ...discards, ...left.made].flatMap((made) =>
     idsOfSnapshot(kind, { plugin: spec?.plugin ?? '', home }, made),
   );
 

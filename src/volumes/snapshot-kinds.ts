@@ -16,6 +16,7 @@ import type { PluginCall, PluginCalls, Work } from '../calls/plugin-calls.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
 import { type ErrorDetails, StagecraftError } from '../errors.js';
 import { type IdOwners, idsOfSnapshot } from './id-owners.js';
+import { snapshotStates } from './snapshot-migration.js';
 import type { SnapshotIds, SnapshotPort } from './snapshot-port.js';
 
 export const snapshotsTopic = 'snapshots';
@@ -154,6 +155,7 @@ function kindOf({ calls, ids, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'
       return { namespace, id };
     },
     topic: () => ways.topic,
+    migrations: [snapshotStates],
     effects: {
       createSnapshot: effect<CreateSnapshotCall, MadeSnapshot>(
         most.create,

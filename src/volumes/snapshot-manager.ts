@@ -6,7 +6,8 @@ import type { StateValue } from 'xstate';
 import { z } from 'zod';
 import type { CallFailure } from '../../machines/kit/csi-types.js';
 import { isSameData } from '../../machines/kit/same-data.js';
-import { snapshotName, snapshotOnlyLeftovers } from '../../machines/snapshot/changes.js';
+import { snapshotName, snapshotOnlyLeftovers } from '../../machines/snapshot/refusals.js';
+import { isBeingDeleted, publicState } from '../../machines/snapshot/states.js';
 import type {
   SnapshotSpec as KnownSpec,
   SnapshotContext,
@@ -42,7 +43,6 @@ import {
   type SnapshotEvent,
   snapshotErrorOf,
   snapshotEventOf,
-  snapshotStateOf,
 } from './snapshot-view.js';
 
 export interface SnapshotManagerOptions {
@@ -88,7 +88,7 @@ export class SnapshotManager<TSpec, TView> {
       prefix: sort.prefix,
       describe: ({ state, context }) => {
         const error = snapshotErrorOf(context as SnapshotContext);
-        return `${snapshotStateOf(state)}${error ? `: ${error.message}` : ''}`;
+        return `${publicState(state)}${error ? `: ${error.message}` : ''}`;
       },
     });
   }
@@ -121,11 +121,10 @@ export class SnapshotManager<TSpec, TView> {
     const origin = { ...(home !== undefined && { home }), ...(driver !== undefined && { driver }) };
     await this.#ask(key, { type: 'snapshot.create', spec: known, uid, name, ...origin }, limit);
     return this.#reach(key, { signal: limit }, 'ready', ({ state, context }) => {
-      const { creation, readiness, removal, deletion } = context;
-      if (deletion) throw this.#error('ABORTED', key, 'is being deleted');
-      if (snapshotStateOf(state) === 'ready') return structuredClone(this.#sort.view(state, context));
-      const failure = creation.failure ?? readiness.failure ?? removal.failure;
-      if (snapshotStateOf(state) === 'failed' && failure) throw this.#failed(key, failure);
+      const { failure } = context;
+      if (isBeingDeleted(state)) throw this.#error('ABORTED', key, 'is being deleted');
+      if (publicState(state) === 'ready') return structuredClone(this.#sort.view(state, context));
+      if (publicState(state) === 'failed' && failure) throw this.#failed(key, failure);
       return undefined;
     });
   }
@@ -147,10 +146,9 @@ export class SnapshotManager<TSpec, TView> {
   async #delete(known: SnapshotKey, force: boolean, limit: AbortSignal | undefined): Promise<void> {
     const { context } = await this.#present(known, limit);
     await this.#ask(known, { type: 'snapshot.delete', force }, limit);
-    const isOver = ({ state, context: { uid, creation, removal } }: View): true | undefined => {
-      if (uid !== context.uid || snapshotStateOf(state) === 'deleted') return true;
-      const failure = creation.failure ?? removal.failure;
-      if (snapshotStateOf(state) === 'failed' && failure) throw this.#failed(known, failure);
+    const isOver = ({ state, context: { uid, failure } }: View): true | undefined => {
+      if (uid !== context.uid || publicState(state) === 'deleted') return true;
+      if (publicState(state) === 'failed' && failure) throw this.#failed(known, failure);
       return undefined;
     };
     await this.#reach(known, { signal: limit }, 'deleted', isOver, true);
@@ -185,7 +183,7 @@ export class SnapshotManager<TSpec, TView> {
       const known = context as SnapshotContext;
       const isMeant =
         (plugin === undefined || known.spec?.plugin === plugin) &&
-        (wanted === undefined || snapshotStateOf(state) === wanted);
+        (wanted === undefined || publicState(state) === wanted);
       return isMeant ? structuredClone(this.#sort.view(state, known)) : undefined;
     });
   }
@@ -225,8 +223,7 @@ export class SnapshotManager<TSpec, TView> {
         spec.sources.map(({ volume }) => volume),
         volumes,
       );
-    if (isSame && view && snapshotStateOf(view.state) !== 'deleted')
-      return { plugin: spec.plugin, sources: spec.sources };
+    if (isSame && view && publicState(view.state) !== 'deleted') return { plugin: spec.plugin, sources: spec.sources };
     return volumeSources(this.#options, volumes, limit);
   }
 
@@ -250,7 +247,7 @@ export class SnapshotManager<TSpec, TView> {
   async #present(key: SnapshotKey, limit?: AbortSignal): Promise<View> {
     const view = await this.#view(key, limit);
     if (!view) throw this.#notFound(key);
-    if (snapshotStateOf(view.state) !== 'deleted') return view;
+    if (publicState(view.state) !== 'deleted') return view;
     const { code, message } = snapshotOnlyLeftovers(view.context);
     throw new StagecraftError(code, message, { address: this.#addressOf(key) });
   }

@@ -1,13 +1,13 @@
 /** What is made of what: volumes that snapshots are taken of, and snapshots that volumes begin with. Reads what is committed. */
 import { snapshotAddress, volumeAddress } from '../../machines/kit/addresses.js';
-import { snapshotName } from '../../machines/snapshot/changes.js';
+import { snapshotName } from '../../machines/snapshot/refusals.js';
+import { isBeingDeleted, publicState } from '../../machines/snapshot/states.js';
 import type { SnapshotContext, SnapshotSource } from '../../machines/snapshot/types.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeContext, VolumeKey } from '../../machines/volume/types.js';
 import type { HomedCall, Homes } from '../calls/homes.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import { StagecraftError } from '../errors.js';
-import { snapshotStateOf } from './snapshot-view.js';
 import type { KnownSource } from './volume-checks.js';
 import { stateOf } from './volume-view.js';
 
@@ -89,15 +89,15 @@ export async function snapshotSource(
 ): Promise<KnownSource> {
   const address = snapshotAddress(namespace, id);
   const view = await engine.read(address, limit);
-  if (!view || snapshotStateOf(view.state) === 'deleted') return { csiId: id };
-  const { kind, spec, csi, deletion, home, driver } = view.context as SnapshotContext;
+  if (!view || publicState(view.state) === 'deleted') return { csiId: id };
+  const { kind, spec, csi, home, driver } = view.context as SnapshotContext;
   const name = snapshotName({ kind, namespace, id });
   if (spec?.plugin !== plugin) {
     const message = `${name} is of plugin '${spec?.plugin}': only that can make a volume of it`;
     throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`source.volumeSnapshot: ${message}`] });
   }
-  if (!csi?.isReady || deletion) {
-    const why = deletion ? 'is being deleted' : 'is not ready yet: wait for that';
+  if (!csi?.isReady || isBeingDeleted(view.state)) {
+    const why = isBeingDeleted(view.state) ? 'is being deleted' : 'is not ready yet: wait for that';
     throw new StagecraftError('SNAPSHOT_NOT_READY', `${name} ${why}`, { address });
   }
   const here = await homes?.here(name, { plugin, ...(home && { home }) });

@@ -1,6 +1,7 @@
 /** Snapshots as callers see them, made of what is committed; and what is broadcast of them. */
 import type { StateValue } from 'xstate';
 import type { Failure } from '../../machines/kit/host.js';
+import { publicState, stepOf } from '../../machines/snapshot/states.js';
 import type {
   MemberSnapshot,
   SnapshotChanged,
@@ -11,12 +12,13 @@ import type {
 import type { VolumeKey } from '../../machines/volume/types.js';
 import type { FollowedRow } from '../engine/event-ids.js';
 import { eventOf } from '../engine/topics.js';
-import { stateName } from '../requests/state-name.js';
 import { bytesIn } from './volume-view.js';
 
 interface SnapshotBasics {
   key: SnapshotKey;
   state: SnapshotState;
+  /** The state of its machine within that, e.g. `create-in-doubt.backing-off`. What each means: docs/machines/volume-snapshot.md */
+  step: string;
   /** Of this very snapshot: one that is made anew under its key has another. */
   uid: string;
   plugin: string;
@@ -55,14 +57,13 @@ export interface GroupMember {
   sizeBytes?: number | bigint;
 }
 
-export const snapshotStateOf = stateName<SnapshotState>;
-
 function basicsOf(state: StateValue, context: SnapshotContext): SnapshotBasics {
   const { key, uid, spec, csi, leftovers, home, driver } = context;
   const error = snapshotErrorOf(context);
   return {
     key,
-    state: snapshotStateOf(state),
+    state: publicState(state),
+    step: stepOf(state),
     uid,
     plugin: spec?.plugin ?? '',
     ...(csi && { csiId: csi.csiId }),
@@ -94,18 +95,9 @@ export function groupSnapshotOf(state: StateValue, context: SnapshotContext): Gr
 }
 
 /** What keeps it from where it is going. */
-export function snapshotErrorOf({
-  awaiting,
-  work,
-  creation,
-  readiness,
-  removal,
-}: SnapshotContext): Failure | undefined {
+export function snapshotErrorOf({ awaiting, failure, tries }: SnapshotContext): Failure | undefined {
   if (awaiting) return { code: 'PLUGIN_UNAVAILABLE', message: awaiting.reason, final: false };
-  const failure = creation.failure ?? readiness.failure ?? removal.failure;
-  if (failure) return failure;
-  const piece = work && { create: creation, look: readiness, remove: removal }[work.kind];
-  return piece?.tries?.failure;
+  return failure ?? tries?.failure;
 }
 
 type EventOf<One> = One extends { type: infer Kind } ? Omit<One, 'type'> & { kind: Kind } : never;

@@ -68,6 +68,12 @@ function lead(
   { die, see }: { die: Die; see: (outcome: Outcome, event: AnyEventObject | undefined) => void },
 ): void {
   see(rivals.begin(given.input(die)), undefined);
+  const { way = [] } = given;
+  if (way.length > 0 && die.below(4) === 0)
+    for (const event of way) {
+      const stamped = { type: 'none', ...event, at: 1_000_000, random: 0.5 };
+      see(rivals.step(stamped), stamped);
+    }
   for (let step = 0; step < steps && rivals.snapshot.status === 'active'; step += 1) {
     if (die.below(10) === 0) rivals.restart();
     const event = eventTo(rivals.snapshot, given, die);

@@ -22,7 +22,7 @@ import type { NodeEvent } from '../../machines/node.js';
 import type { Fingerprint, PluginEvent, PluginInfo } from '../../machines/plugin.js';
 import type { PluginsEvent } from '../../machines/plugins.js';
 import type { RegistryEvent } from '../../machines/registry.js';
-import type { SnapshotMachineEvent } from '../../machines/snapshot/types.js';
+import type { SnapshotMachineEvent, SnapshotOutcome } from '../../machines/snapshot/types.js';
 import type { TaskEvent, TaskSpec } from '../../machines/task-types.js';
 import type { PublicationEvent } from '../../machines/volume/publication.js';
 import type { PublishWish, VolumeMachineEvent, VolumeSpec } from '../../machines/volume/types.js';
@@ -43,6 +43,8 @@ export interface Plausible {
   machine: AnyStateMachine;
   input: (die: Die) => object;
   events: Record<string, (die: Die) => object>;
+  /** Events that lead, in order, to a state that chance does not find. */
+  way?: object[];
   /** What its effects give, by id; others give nothing. */
   outputs: Record<string, (die: Die) => unknown>;
 }
@@ -226,6 +228,27 @@ const made = (die: Die) => ({
   members: [{ csiId: 'snap-1', sourceCsiId: die.of('vol-1', 'vol-2') }],
 });
 
+const attempt = (die: Die) => ({ failure: failure(die), isNotBegun: die.below(2) > 0 });
+
+const snapshotOutcomes: Record<SnapshotOutcome['type'], (die: Die) => object> = {
+  'create.done': (die) => ({ made: made(die) }),
+  'look.done': (die) => ({ made: made(die) }),
+  'remove.done': () => ({}),
+  'create.refused': attempt,
+  'create.unknown': attempt,
+  'create.harmless': attempt,
+  'create.no-room': attempt,
+  'create.id-taken': attempt,
+  'create.given-up': attempt,
+  'look.refused': attempt,
+  'look.failed': attempt,
+  'remove.refused': attempt,
+  'remove.failed': attempt,
+  'remove.given-up': attempt,
+  'call.restart': attempt,
+  'call.interrupted': attempt,
+};
+
 const snapshotEvents: Drafts<SnapshotMachineEvent> = {
   'snapshot.create': () => ({
     spec: {
@@ -240,13 +263,23 @@ const snapshotEvents: Drafts<SnapshotMachineEvent> = {
   'snapshot.acknowledge': () => ({}),
   'call.home': () => ({ home: 'node-1' }),
   'call.awaits': awaiting,
-  settle: () => ({}),
 };
+
+/** Made three times by a call after one without an answer, and removed. */
+const threeUntrusted = [
+  { type: 'snapshot.create', ...snapshotEvents['snapshot.create']({ of: (first) => first, below: () => 0 }) },
+  ...[1, 2, 3].flatMap(() => [
+    { type: 'call.interrupted' },
+    { type: 'create.done', made: { csiId: 'snap-1', isReady: true, members: [] } },
+    { type: 'remove.done' },
+  ]),
+];
 
 const snapshotOutputs = {
   createSnapshot: outcome(made),
   lookAtSnapshot: outcome(made),
-  removeSnapshot: outcome(() => null),
+  deleteSnapshot: outcome(() => null),
+  removeUntrusted: outcome(() => null),
 };
 const nothing = outcome(() => null);
 
@@ -457,7 +490,8 @@ export const plausible: Plausible[] = [
   ...[volumeSnapshotMachine, groupSnapshotMachine].map((machine) => ({
     machine,
     input: () => ({ namespace: 'default', id: 'snap', kind: machine.id }),
-    events: snapshotEvents,
+    events: { ...snapshotEvents, ...snapshotOutcomes },
+    way: threeUntrusted,
     outputs: snapshotOutputs,
   })),
 ];

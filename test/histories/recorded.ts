@@ -26,7 +26,11 @@ export const isRecorded = (version: string, kind: RecordedKind): boolean => exis
  * Reads what `version` of a machine has committed: seed by seed, and within a seed in the order of the commits.
  * @param kind names the actors; the caller knows what their contexts were in that version
  */
-export function recorded<TContext = object>(version: string, kind: RecordedKind): Recorded<TContext>[] {
+export const recorded = <TContext = object>(version: string, kind: RecordedKind): Recorded<TContext>[] =>
+  linesOf(version, kind);
+
+/** The same, where lines hold more. */
+export function linesOf<TLine>(version: string, kind: RecordedKind): TLine[] {
   const lines = gunzipSync(readFileSync(fileOf(version, kind)))
     .toString()
     .trimEnd()

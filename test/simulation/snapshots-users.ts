@@ -1,6 +1,7 @@
 /** Those who make and delete snapshots in a history, and remember what they were told. */
 import { groupSnapshotAddress, snapshotAddress } from '../../machines/kit/addresses.js';
-import { type SeenSnapshot, snapshotState } from './snapshots-judgement.js';
+import { isBeingDeleted, publicState } from '../../machines/snapshot/states.js';
+import type { SeenSnapshot } from './snapshots-judgement.js';
 import type { SnapshotSort, SnapshotStep } from './snapshots-plan.js';
 import type { Ledger } from './volumes-ledger.js';
 import type { VolumesLife } from './volumes-life.js';
@@ -51,7 +52,7 @@ export class SnapshotUsers {
 
   /** Answers whether there was something to try again. */
   retryFailed(): boolean {
-    const failed = this.#present().filter(({ state }) => snapshotState(state) === 'failed');
+    const failed = this.#present().filter(({ state }) => publicState(state) === 'failed');
     for (const one of failed) this.do({ do: 'snapshot-retry', ...placeOf(one) });
     return failed.length > 0;
   }
@@ -66,7 +67,7 @@ export class SnapshotUsers {
   }
 
   #present(): SeenSnapshot[] {
-    return [...this.#seen.values()].filter(({ state }) => snapshotState(state) !== 'deleted');
+    return [...this.#seen.values()].filter(({ state }) => publicState(state) !== 'deleted');
   }
 
   #create(life: VolumesLife, step: Extract<SnapshotStep, { do: 'snapshot' }>): void {
@@ -83,8 +84,8 @@ export class SnapshotUsers {
           ? await life.snapshots.create({ id, volume, secrets }, patienceOf(step))
           : await life.groupSnapshots.create({ id, volumes: keys, secrets }, patienceOf(step));
       grant(() => {
-        const { state = '', context } = this.#seen.get(address) ?? {};
-        return context?.uid === uid && context.csi?.csiId === csiId && snapshotState(state) === 'ready';
+        const { state = 'absent', context } = this.#seen.get(address) ?? {};
+        return context?.uid === uid && context.csi?.csiId === csiId && publicState(state) === 'ready';
       });
     });
   }
@@ -101,8 +102,8 @@ export class SnapshotUsers {
         '',
         [],
       )(() => {
-        const { state = '', context } = this.#seen.get(address) ?? {};
-        return context?.uid !== uid || context?.deletion !== null || snapshotState(state) === 'deleted';
+        const { state = 'absent', context } = this.#seen.get(address) ?? {};
+        return context?.uid !== uid || isBeingDeleted(state);
       });
     });
   }

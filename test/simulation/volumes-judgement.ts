@@ -155,7 +155,7 @@ export class CommitJudge {
   #judgeSnapshot(address: string, snapshot: { value: StateValue; context: unknown } | undefined): void {
     const before = this.#snapshots.get(address);
     // A tombstone: it is gone.
-    if (!snapshot && before) this.#snapshotChanged({ ...before, state: 'deleted' });
+    if (!snapshot && before) this.#snapshotChanged({ ...before, state: 'absent' });
     if (!snapshot) return;
     // What is stored is what the machine made.
     this.seesSnapshot({ address, state: snapshot.value, context: snapshot.context as SnapshotContext });

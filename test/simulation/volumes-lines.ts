@@ -1,4 +1,5 @@
 /** What a commit in a history made of a volume or of a snapshot, in a line. */
+import { isInDoubt } from '../../machines/snapshot/states.js';
 import type { SeenSnapshot } from './snapshots-judgement.js';
 import type { SeenVolume } from './volumes-judgement.js';
 
@@ -14,9 +15,9 @@ export function lineOfVolume({ state, context }: SeenVolume): string {
 }
 
 export function lineOfSnapshot({ address, state, context }: SeenSnapshot): string {
-  const { csi, discards, creation, name, round } = context;
+  const { csi, discards, name, round } = context;
   const parts = [csi?.csiId ?? 'no id', `${name}, round ${round}`];
   if (discards.length > 0) parts.push(`${discards.length} to be removed`);
-  if (creation.inDoubt) parts.push('in doubt');
+  if (isInDoubt(state)) parts.push('in doubt');
   return `  ${address} is ${JSON.stringify(state)}: ${parts.join(', ')}`;
 }

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { volumeAddress } from '../../machines/kit/addresses.js';
-import type { SnapshotContext } from '../../machines/snapshot/types.js';
+import { publicState } from '../../machines/snapshot/states.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import type { RpcName } from '../../src/csi/answers.js';
 import { CsiClient } from '../../src/csi/client.js';
@@ -168,7 +168,8 @@ export class AnswersScene {
   /** The same of a machine of either kind: of a volume, or of a snapshot. */
   async isIdle(address: string): Promise<boolean> {
     const { snapshot } = await this.runtime.journal.replay(address);
-    const { work } = (snapshot?.context ?? {}) as Pick<VolumeContext | SnapshotContext, 'work'>;
+    if (!address.startsWith('volume/')) return ['ready', 'failed'].includes(publicState(snapshot?.value ?? 'absent'));
+    const { work } = (snapshot?.context ?? {}) as Pick<VolumeContext, 'work'>;
     return work === null;
   }
 

@@ -1,0 +1,35 @@
+/** Names the outcome of a call: what a failure says of the plugin, and whether the call is repeated. Pure. */
+import { type FailedAttempt, forcedAttempts, idTaken } from '../kit/call-states.js';
+import type { SnapshotContext, SnapshotOutcome } from './types.js';
+
+/** Answers of plugins that have changed nothing. */
+const harmless = ['busy', 'repair'];
+
+/** Whether a forced deletion makes no further attempt. */
+const isLast = ({ isForced, tries }: SnapshotContext, { failure }: FailedAttempt): boolean =>
+  isForced && (failure.final || (tries?.count ?? 0) + 1 >= forcedAttempts);
+
+export function failedCreate(context: SnapshotContext, attempt: FailedAttempt): SnapshotOutcome {
+  const { isAnew, isNotBegun, failure } = attempt;
+  if (isAnew) return { type: isNotBegun ? 'call.restart' : 'call.interrupted', ...attempt };
+  const { code, final, answerClass = '', grpcCode, rpc = 'Create' } = failure;
+  if (code === idTaken && final) return { type: 'create.id-taken', ...attempt };
+  if (isLast(context, attempt)) return { type: 'create.given-up', ...attempt };
+  if (final) return { type: 'create.refused', ...attempt };
+  const isAsked = !isNotBegun && rpc.startsWith('Create');
+  if (!isAsked || harmless.includes(answerClass)) return { type: 'create.harmless', ...attempt };
+  return { type: grpcCode === 'RESOURCE_EXHAUSTED' ? 'create.no-room' : 'create.unknown', ...attempt };
+}
+
+/** A call that only looks may be repeated, whatever became of it. */
+export function failedLook(_: SnapshotContext, attempt: FailedAttempt): SnapshotOutcome {
+  if (attempt.isAnew) return { type: 'call.restart', ...attempt };
+  return { type: attempt.failure.final ? 'look.refused' : 'look.failed', ...attempt };
+}
+
+/** A removal may be repeated, whatever became of it. */
+export function failedRemove(context: SnapshotContext, attempt: FailedAttempt): SnapshotOutcome {
+  if (attempt.isAnew) return { type: 'call.restart', ...attempt };
+  if (isLast(context, attempt)) return { type: 'remove.given-up', ...attempt };
+  return { type: attempt.failure.final ? 'remove.refused' : 'remove.failed', ...attempt };
+}

@@ -1,0 +1,72 @@
+/** What a state of the snapshot machines means to others. Pure. */
+import type { StateValue } from 'xstate';
+import type { SnapshotState } from './types.js';
+
+const publicStates: Record<string, SnapshotState> = {
+  absent: 'deleted',
+  'pending-create': 'pending-create',
+  'create-in-doubt': 'pending-create',
+  'removing-untrusted': 'pending-create',
+  'finding-out': 'pending-create',
+  'waiting-until-ready': 'waiting',
+  ready: 'ready',
+  'pending-delete': 'pending-delete',
+  'left-behind': 'deleted',
+  failed: 'failed',
+};
+
+/** The keys from the outermost state to the innermost: `['failed', 'refused']`. */
+const pathOf = (value: StateValue): string[] =>
+  typeof value === 'string'
+    ? [value]
+    : Object.entries(value).flatMap(([key, inner]) => [key, ...(inner === undefined ? [] : pathOf(inner))]);
+
+/** The state's name for users. */
+export function publicState(value: StateValue): SnapshotState {
+  const [outermost = ''] = pathOf(value);
+  const state = publicStates[outermost];
+  if (!state) throw new Error(`the snapshot machines have no state '${outermost}'`);
+  return state;
+}
+
+/** The state as a dotted path: `failed.refused`. */
+export const statePath = (value: StateValue): string => pathOf(value).join('.');
+
+/** The same for users: `create-in-doubt.calling`, without the state that holds all that a call goes through. */
+export const stepOf = (value: StateValue): string =>
+  pathOf(value)
+    .filter((key) => key !== 'asking')
+    .join('.');
+
+/** Whether its deletion was asked for, or is over. */
+export function isBeingDeleted(value: StateValue): boolean {
+  const path = pathOf(value);
+  const [outermost = '', inner = ''] = path;
+  return (
+    ['finding-out', 'pending-delete', 'left-behind', 'absent'].includes(outermost) ||
+    (outermost === 'failed' && ['finding-out', 'deletion'].includes(inner)) ||
+    path.includes('to-be-deleted')
+  );
+}
+
+/** Whether the plugin may have made a snapshot whose id is not known. */
+export function isInDoubt(value: StateValue): boolean {
+  const [outermost = '', inner = ''] = pathOf(value);
+  return (
+    ['create-in-doubt', 'finding-out'].includes(outermost) ||
+    (outermost === 'failed' && ['in-doubt', 'finding-out'].includes(inner))
+  );
+}
+
+/** Whether a call is under way whose answer may give ids to it. */
+export function isMaking(value: StateValue): boolean {
+  const [outermost = '', inner] = pathOf(value);
+  return (
+    inner === 'asking' &&
+    ['pending-create', 'create-in-doubt', 'finding-out', 'waiting-until-ready'].includes(outermost)
+  );
+}
+
+/** Whether a call that removes something of it may have been made. */
+export const isRemoving = (value: StateValue): boolean =>
+  ['removing-untrusted', 'pending-delete'].includes(pathOf(value)[0] ?? '');
