@@ -3,9 +3,13 @@
  * comes to its end, as the driver has it, nothing is leaked or lost, and each journal leads to what its actor is.
  */
 import { expect } from 'chai';
+import { mountsHistory } from '../simulation/mounts-history.js';
 import { lmdb, memory } from '../simulation/stores.js';
 import { volumesHistory } from '../simulation/volumes-history.js';
-import { moments } from './moments.js';
+import { moments, mountMoments } from './moments.js';
+
+const titleOf = (from: { plan: { seed: number }; shows: string[] }, store: string): string =>
+  `seed ${from.plan.seed} on ${store}: ${from.shows[0]} and more; all of it is finished`;
 
 for (const version of ['1'])
   describe(`stores of version ${version} of the volume, with calls in flight`, function () {
@@ -13,8 +17,20 @@ for (const version of ['1'])
 
     for (const stores of [memory, lmdb])
       for (const from of moments(version))
-        it(`V4 V8 C2 seed ${from.plan.seed} on ${stores.name}: ${from.shows[0]} and more, then all of it is finished`, async () => {
+        it(`V4 V8 C2 ${titleOf(from, stores.name)}`, async () => {
           const { faults } = await volumesHistory(from.plan, { from, stores });
+          expect(faults).to.deep.equal([]);
+        });
+  });
+
+for (const version of ['1'])
+  describe(`stores of version ${version} of the mount, with calls in flight`, function () {
+    this.timeout(120_000);
+
+    for (const stores of [memory, lmdb])
+      for (const from of mountMoments(version))
+        it(`M3 M7 ${titleOf(from, stores.name)}`, async () => {
+          const { faults } = await mountsHistory(from.plan, { from, stores });
           expect(faults).to.deep.equal([]);
         });
   });

@@ -3,17 +3,22 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { decodeEnvelope } from '../../src/engine/envelope.js';
 import type { Commit } from '../../src/engine/store.js';
-import { type Moment, momentOf } from '../simulation/volumes-moment.js';
+import { momentOf } from '../simulation/moment-text.js';
+import type { MountsMoment } from '../simulation/mounts-moment.js';
+import type { Moment } from '../simulation/volumes-moment.js';
 
-export const momentsFile = (version: string): URL => new URL(`${version}/volume-stores.jsonl.gz`, import.meta.url);
+export const momentsFile = (version: string, of: 'volume' | 'mount'): URL =>
+  new URL(`${version}/${of}-stores.jsonl.gz`, import.meta.url);
+
+const linesOf = (file: URL): string[] => gunzipSync(readFileSync(file)).toString().trimEnd().split('\n');
 
 /** @param version of the volume machine that ran */
 export const moments = (version: string): Moment[] =>
-  gunzipSync(readFileSync(momentsFile(version)))
-    .toString()
-    .trimEnd()
-    .split('\n')
-    .map(momentOf);
+  linesOf(momentsFile(version, 'volume')).map((line) => momentOf<Moment>(line));
+
+/** @param version of the mount machine that ran */
+export const mountMoments = (version: string): MountsMoment[] =>
+  linesOf(momentsFile(version, 'mount')).map((line) => momentOf<MountsMoment>(line));
 
 /** What an actor is at, as its record says: calls under way, calls that wait, and calls that may still be under way. */
 export function shownBy({ address, text }: Pick<Commit, 'address' | 'text'>): string[] {

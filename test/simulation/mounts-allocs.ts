@@ -10,7 +10,8 @@ import type { KnownMount } from '../../src/mounts/mount-spec.js';
 import type { SimulatedClaims } from './mounts-claims.js';
 import type { MountsLife } from './mounts-life.js';
 
-interface KeptAlloc {
+/** What an alloc is to have, as data. */
+export interface AllocNow {
   volume: string;
   allocId: string;
   usage: Capability;
@@ -18,6 +19,9 @@ interface KeptAlloc {
   wish: 'mounted' | 'released';
   /** Of its claim; absent: it has none yet. */
   generation?: number;
+}
+
+interface KeptAlloc extends AllocNow {
   /** What is being done for it. */
   bringing: { life: MountsLife; end: AbortController; ended: Promise<void> }[];
 }
@@ -31,6 +35,15 @@ export class MountsAllocs {
 
   constructor(claims: SimulatedClaims) {
     this.#claims = claims;
+  }
+
+  get now(): AllocNow[] {
+    return [...this.#kept.values()].map(({ bringing: _, ...one }) => one);
+  }
+
+  /** They are as others were. */
+  takeUp(allocs: readonly AllocNow[]): void {
+    for (const one of allocs) this.#kept.set(`${one.volume} ${one.allocId}`, { ...one, bringing: [] });
   }
 
   has(volume: string, allocId: string): boolean {

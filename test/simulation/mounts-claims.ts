@@ -17,6 +17,12 @@ export interface KeptVolume {
   expansion?: CapacityRange;
 }
 
+/** All that is kept, as data. */
+export interface ClaimsNow {
+  volumes: KeptVolume[];
+  fencedAtMs: [name: string, atMs: number][];
+}
+
 export interface ClaimsOptions {
   seed: number;
   timeline: Timeline;
@@ -42,6 +48,16 @@ export class SimulatedClaims {
     this.#options = options;
     for (const [id, capabilities] of Object.entries(options.capabilities))
       this.volumes.set(id, { id, capabilities, generation: 0, holds: [], claims: [] });
+  }
+
+  get now(): ClaimsNow {
+    return { volumes: [...this.volumes.values()], fencedAtMs: [...this.fencedAtMs] };
+  }
+
+  /** It is as another one was. */
+  takeUp({ volumes, fencedAtMs }: ClaimsNow): void {
+    for (const volume of volumes) this.volumes.set(volume.id, volume);
+    for (const [name, atMs] of fencedAtMs) this.fencedAtMs.set(name, atMs);
   }
 
   /** The way of one runtime to it. */

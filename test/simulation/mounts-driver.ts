@@ -33,8 +33,16 @@ export interface NodeDriverOptions {
   tell(line: string): void;
 }
 
-interface Open {
+/** A call that the plugin is at, as data. */
+export interface CallNow {
+  rpc: RpcName;
+  request: NodeRequest;
+}
+
+interface Open extends CallNow {
   fail(): void;
+  /** What it was asked for is not done yet, and will be. */
+  isToWork: boolean;
 }
 
 /** Kinds of an attempt that goes wrong, before anything is done. */
@@ -43,6 +51,8 @@ const passing: readonly GrpcCode[] = ['UNAVAILABLE', 'ABORTED', 'INTERNAL', 'UNK
 const doubtful: readonly GrpcCode[] = ['UNAVAILABLE', 'INTERNAL', 'UNKNOWN', 'CANCELLED'];
 const refusing: readonly GrpcCode[] = ['INVALID_ARGUMENT', 'OUT_OF_RANGE', 'PERMISSION_DENIED', 'UNIMPLEMENTED'];
 const lateMs = 20_000;
+/** How long it is at a call that was begun before: less than any call has. */
+const lateOneMs = 2_000;
 const windowMs = 60_000;
 /** With full jitter and delays of at most 4 s: more than this many in a minute is no backoff. */
 const mostInWindow = 60;
@@ -94,19 +104,53 @@ export class NodeDriver {
   line(caller: NodeCaller): object {
     const { plugin } = this.#options;
     const through =
-      (rpc: RpcName, work: (request: NodeRequest) => Refused, answer: object = {}) =>
+      (rpc: RpcName, work = (request: NodeRequest): Refused => this.#work(rpc, request), answer: object = {}) =>
       (request: NodeRequest, options: CallOptions): Promise<object> =>
         this.#sent(caller, { rpc, request, options, work, answer });
     return {
-      nodeStageVolume: through('NodeStageVolume', (request) => plugin.stage(request)),
-      nodeUnstageVolume: through('NodeUnstageVolume', (request) => plugin.unstage(request)),
+      nodeStageVolume: through('NodeStageVolume'),
+      nodeUnstageVolume: through('NodeUnstageVolume'),
       nodePublishVolume: through('NodePublishVolume', (request) => {
         this.#options.publishing(caller, request.targetPath ?? '');
         return plugin.publish(request);
       }),
-      nodeUnpublishVolume: through('NodeUnpublishVolume', (request) => plugin.unpublish(request)),
-      nodeExpandVolume: through('NodeExpandVolume', (request) => plugin.expand(request), { capacityBytes: 2n }),
+      nodeUnpublishVolume: through('NodeUnpublishVolume'),
+      nodeExpandVolume: through('NodeExpandVolume', undefined, { capacityBytes: 2n }),
     };
+  }
+
+  /** Calls that it is at, and that change something yet. */
+  get now(): CallNow[] {
+    return [...this.#open].filter(({ isToWork }) => isToWork).map(({ rpc, request }) => ({ rpc, request }));
+  }
+
+  /** Goes on with calls of a runtime before: their volumes are locked until it is done. */
+  takeUp(calls: readonly CallNow[]): void {
+    for (const { rpc, request } of calls) {
+      this.#locked.add(request.volumeId);
+      this.#options.timeline.after(lateOneMs, () => {
+        this.#locked.delete(request.volumeId);
+        this.#work(rpc, request);
+      });
+    }
+  }
+
+  #work(rpc: RpcName, request: NodeRequest): Refused {
+    const { plugin } = this.#options;
+    switch (rpc) {
+      case 'NodeStageVolume':
+        return plugin.stage(request);
+      case 'NodeUnstageVolume':
+        return plugin.unstage(request);
+      case 'NodePublishVolume':
+        return plugin.publish(request);
+      case 'NodeUnpublishVolume':
+        return plugin.unpublish(request);
+      case 'NodeExpandVolume':
+        return plugin.expand(request);
+      default:
+        throw new Error(`${rpc} is no call to a node`);
+    }
   }
 
   #sent(caller: NodeCaller, { rpc, request, options, work, answer }: Sent): Promise<object> {
@@ -161,6 +205,7 @@ export class NodeDriver {
     this.calls += 1;
     const cancels: (() => void)[] = [];
     const open: Open = {
+      ...{ rpc, request, isToWork: fate.works },
       fail: () => {
         for (const cancel of cancels) cancel();
         lost();
@@ -171,6 +216,7 @@ export class NodeDriver {
       void (ms > 0 ? cancels.push(timeline.after(ms, next)) : next());
     later(fate.beforeMs, () => {
       const result = fate.works ? work(request) : undefined;
+      open.isToWork = false;
       later(fate.afterMs, () => {
         this.#open.delete(open);
         this.#locked.delete(volumeId);

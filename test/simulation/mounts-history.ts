@@ -1,16 +1,22 @@
 /** One history of mounts: users, a plugin, a kernel and a store with their troubles, runtime after runtime; then peace. */
+import { isDeepStrictEqual } from 'node:util';
+import { mountAddress } from '../../machines/kit/addresses.js';
+import type { MountContext } from '../../machines/mount/types.js';
+import { decodeEnvelope } from '../../src/engine/envelope.js';
 import type { Logger } from '../../src/engine/logger.js';
-import type { Store } from '../../src/engine/store.js';
+import type { Commit, Store } from '../../src/engine/store.js';
 import { MountsAllocs } from './mounts-allocs.js';
 import { pluginName } from './mounts-claims.js';
 import { type CommittedSnapshot, MountsJudge } from './mounts-judgement.js';
-import { type MountsHost, MountsLife } from './mounts-life.js';
+import { type MountsHost, MountsLife, nodeId } from './mounts-life.js';
+import { type MountsMoment, takeUpWorld, worldNow } from './mounts-moment.js';
 import type { MountsPlan, MountsStep } from './mounts-plan.js';
 import { MountUsers } from './mounts-users.js';
 import { MountsWorld } from './mounts-world.js';
-import { memory, type Subject } from './stores.js';
+import { memory, type Subject, type SubjectKind } from './stores.js';
 import { Timeline } from './timeline.js';
 import { type Witness, witness } from './witness.js';
+import { type Write, withWrites, writeAgain } from './writes.js';
 
 const chunkMs = 5_000;
 const startAgainMs = 1_000;
@@ -29,6 +35,14 @@ export interface MountsHistoryOptions {
   isTold?: boolean;
   /** Called with each commit of a mount. */
   committed?(snapshot: CommittedSnapshot): void;
+  /** Called with each commit that was written, in order. */
+  wrote?(commit: Commit, run: MountsRun): void;
+  /** Called with each write that the store has taken, in order. */
+  written?(write: Write): void;
+  /** Where it goes on from another history; default: it begins. Then no step of its plan is done. */
+  from?: MountsMoment;
+  /** Default: memory. */
+  stores?: SubjectKind;
 }
 
 export async function mountsHistory(plan: MountsPlan, options: MountsHistoryOptions = {}): Promise<MountsEnd> {
@@ -37,11 +51,12 @@ export async function mountsHistory(plan: MountsPlan, options: MountsHistoryOpti
 
 type StepOf<Do extends MountsStep['do']> = Extract<MountsStep, { do: Do }>;
 
-class MountsRun {
+export class MountsRun {
   readonly #plan: MountsPlan;
-  readonly #timeline = new Timeline(() => false);
+  readonly #calls = { now: 0 };
+  readonly #timeline = new Timeline(() => this.#calls.now > 0);
   readonly #lines: string[] = [];
-  readonly #isTold: boolean;
+  readonly #options: MountsHistoryOptions;
   readonly #world: MountsWorld;
   readonly #users: MountUsers;
   readonly #judge: MountsJudge;
@@ -51,12 +66,14 @@ class MountsRun {
   #subject: Subject | undefined;
   #isOver = false;
 
-  constructor(plan: MountsPlan, { isTold = false, committed }: MountsHistoryOptions) {
+  constructor(plan: MountsPlan, options: MountsHistoryOptions) {
+    const { committed, from } = options;
     const { seed, traits } = plan;
     const timeline = this.#timeline;
     const tell = (line: string): void => this.#tell(line);
     this.#plan = plan;
-    this.#isTold = isTold;
+    this.#options = options;
+    timeline.monotonicMs = from?.atMs ?? 0;
     const world = new MountsWorld({
       ...{ plan, timeline, tell },
       publishing: (caller, name) => {
@@ -81,7 +98,7 @@ class MountsRun {
       users: this.#users,
       tell: (line) => this.#tell(line),
     });
-    this.#witness = witness(timeline, { now: 0 });
+    this.#witness = witness(timeline, this.#calls);
     this.#host = {
       ...{ seed, timeline, traits, kernel, paths, places, claims, allocs, tell },
       processes: {
@@ -94,9 +111,12 @@ class MountsRun {
   }
 
   async run(): Promise<MountsEnd> {
-    this.#subject = await memory.make(() => this.#timeline.monotonicMs);
+    const { from, stores = memory } = this.#options;
+    this.#subject = await stores.make(() => this.#timeline.monotonicMs);
     try {
-      await this.#live();
+      if (from) await this.#goOn(from);
+      else await this.#live();
+      await this.#end();
     } catch (error) {
       this.#judge.faults.push(`the history broke off: ${error instanceof Error ? error.stack : error}`);
     }
@@ -109,13 +129,56 @@ class MountsRun {
     return { faults: judges.flatMap(({ faults }) => faults), transcript: this.#lines };
   }
 
+  /** What a runtime would find here, were this one to end now. */
+  moment(shows: string[], writes: Write[]): MountsMoment {
+    const atMs = this.#timeline.monotonicMs;
+    return { shows, plan: this.#plan, atMs, writes, ...worldNow(this.#world, this.#host.allocs) };
+  }
+
+  /** Everything that was under way comes to its end. */
+  async #goOn(from: MountsMoment): Promise<void> {
+    if (!this.#subject) throw new Error('it has no store');
+    takeUpWorld(from, this.#world, this.#host.allocs);
+    this.#isOver = true;
+    this.#judge.disturbed(this.#timeline.monotonicMs);
+    this.#world.makePeace();
+    const store = this.#witness.before(this.#subject.connect());
+    await this.#passing(store.open().then(() => writeAgain(store, from.writes)));
+    await this.#makePeace();
+    for (const volume of Object.keys(from.plan.traits.capabilities)) {
+      const address = mountAddress(nodeId, 'default', volume);
+      const view = this.#life?.engine.peek(address);
+      // What is at this address was made by the machine of mounts.
+      if (view) this.#judge.sees({ address, value: view.state, context: view.context as MountContext });
+    }
+    await this.#untilSettled();
+    await this.#readJournals();
+  }
+
+  /** The journal of each actor leads to what it is. */
+  async #readJournals(): Promise<void> {
+    const { engine } = this.#life ?? {};
+    if (!engine) throw new Error('nobody is there');
+    for (const [address, commits] of this.#witness.commits) {
+      const { snapshot } = decodeEnvelope(commits.at(-1)?.text ?? '');
+      const replayed = await this.#passing(engine.replay(address));
+      if (!isDeepStrictEqual(replayed.snapshot, snapshot))
+        this.#judge.faults.push(`the journal of ${address} leads to ${JSON.stringify(replayed)}`);
+    }
+  }
+
   async #live(): Promise<void> {
-    const { steps, traits } = this.#plan;
+    const { steps } = this.#plan;
     await this.#passing(this.#up());
     for (const step of steps) this.#timeline.after(step.atMs, () => this.#do(step));
     await this.#timeline.rest(undefined, (steps.at(-1)?.atMs ?? 0) + 1_000);
     await this.#makePeace();
     await this.#untilSettled();
+  }
+
+  /** All is as it should be, and all is unmounted. */
+  async #end(): Promise<void> {
+    const { steps, traits } = this.#plan;
     this.#judge.rest({ isRetried: false });
     if (traits.isRetried) {
       for (const volume of Object.keys(traits.capabilities)) this.#users.do({ atMs: 0, do: 'retry', volume });
@@ -179,8 +242,9 @@ class MountsRun {
     const others = [...this.#lives];
     const life = new MountsLife({
       host: this.#host,
-      number: this.#lives.length + 1,
-      store: this.#seen(this.#witness.before(this.#subject.connect())),
+      // None is called as one before the moment: names and chance come of the number.
+      number: this.#lives.length + (this.#options.from ? 101 : 1),
+      store: this.#seen(this.#witness.before(this.#written(this.#subject.connect()))),
       plugins: (caller) => this.#world.port(caller),
     });
     this.#lives.push(life);
@@ -199,13 +263,21 @@ class MountsRun {
     }
   }
 
+  #written(store: Store): Store {
+    const { written } = this.#options;
+    return written ? withWrites(store, written) : store;
+  }
+
   #seen(store: Store): Store {
     return {
       ...store,
       commit: async (items) => {
         const results = await store.commit(items);
-        for (const [at, item] of items.entries())
-          if (results[at]?.status === 'done') this.#judge.committed(item, this.#timeline.monotonicMs);
+        for (const [at, item] of items.entries()) {
+          if (results[at]?.status !== 'done') continue;
+          this.#judge.committed(item, this.#timeline.monotonicMs);
+          this.#options.wrote?.(item, this);
+        }
         return results;
       },
       appendTopic: (topic, entries) => {
@@ -223,7 +295,7 @@ class MountsRun {
         break;
       case 'crash':
       case 'freeze':
-        if (this.#life?.state === 'up') this.#end(this.#life, step);
+        if (this.#life?.state === 'up') this.#endLife(this.#life, step);
         break;
       case 'reboot':
         this.#reboot(step);
@@ -250,7 +322,7 @@ class MountsRun {
     if (claims.trouble === undefined) this.#life?.fenced();
   }
 
-  #end(life: MountsLife, { do: how, of, calls, moment, downMs }: StepOf<'crash' | 'freeze'>): void {
+  #endLife(life: MountsLife, { do: how, of, calls, moment, downMs }: StepOf<'crash' | 'freeze'>): void {
     const { leaseTtlMs } = this.#plan.traits;
     life.endAt({
       ...{ how, of, calls, moment },
@@ -285,7 +357,7 @@ class MountsRun {
   }
 
   #tell(line: string | (() => string)): void {
-    if (!this.#isTold) return;
+    if (!this.#options.isTold) return;
     const text = typeof line === 'string' ? line : line();
     this.#lines.push(`${String(this.#timeline.monotonicMs).padStart(8)} ms  ${text}`);
   }

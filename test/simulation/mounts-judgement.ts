@@ -62,13 +62,19 @@ export class MountsJudge {
       return;
     }
     // What is stored is what the machine made.
-    const context = snapshot.context as MountContext;
-    this.#options.committed?.({ address, value: snapshot.value, context });
-    const status = mountStatusOf(snapshot.value, context, this.#options.paths, undefined);
-    if (status) this.statuses.set(address, status);
-    else this.statuses.delete(address);
+    const seen = { address, value: snapshot.value, context: snapshot.context as MountContext };
+    this.#options.committed?.(seen);
+    this.sees(seen);
+    const status = this.statuses.get(address);
     this.#options.tell(() => `  ${address} (${type}) ${lineOf(status)}`);
     if (status && nowMs > this.#disturbedAtMs + unknownMs) this.faults.push(...this.#notShown(status, before));
+  }
+
+  /** Takes note of a mount as it is. */
+  sees({ address, value, context }: CommittedSnapshot): void {
+    const status = mountStatusOf(value, context, this.#options.paths, undefined);
+    if (status) this.statuses.set(address, status);
+    else this.statuses.delete(address);
   }
 
   /** Judges that an alloc has let go, as its node says. */

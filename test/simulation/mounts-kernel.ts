@@ -16,6 +16,17 @@ export interface Source {
   server?: Server;
 }
 
+/** All that a kernel keeps, as data. */
+export interface KernelNow {
+  boots: number;
+  ids: number;
+  devices: number;
+  entries: MountEntry[];
+  /** By the id of the mount: whether the process that serves it is alive. */
+  servers: [id: number, isAlive: boolean][];
+  ofPlugin: number[];
+}
+
 const host: Source = { device: '259:1', root: '/', fsType: 'ext4', origin: '/dev/nvme0n1p1' };
 
 export class SimulatedKernel {
@@ -32,6 +43,25 @@ export class SimulatedKernel {
 
   constructor() {
     this.#add('/', host, { isReadOnly: false });
+  }
+
+  get now(): KernelNow {
+    return {
+      ...{ boots: this.#boots, ids: this.#ids, devices: this.#devices, entries: this.#entries },
+      servers: [...this.#servers].map(([id, { isAlive }]) => [id, isAlive]),
+      ofPlugin: [...this.#ofPlugin],
+    };
+  }
+
+  /** It is as another one was. @param server process that serves all that is served by a live one */
+  takeUp({ boots, ids, devices, entries, servers, ofPlugin }: KernelNow, server: Server): void {
+    this.#boots = boots;
+    this.#ids = ids;
+    this.#devices = devices;
+    this.#entries = entries;
+    this.#table = undefined;
+    for (const [id, isAlive] of servers) this.#servers.set(id, isAlive ? server : { isAlive });
+    for (const id of ofPlugin) this.#ofPlugin.add(id);
   }
 
   get bootId(): string {

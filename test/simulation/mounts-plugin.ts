@@ -18,6 +18,13 @@ interface Published {
   isReadOnly: boolean;
 }
 
+/** All that the plugin keeps, as data. */
+export interface PluginNow {
+  process: number;
+  staged: [volumeId: string, { capability: string; path: string }][];
+  published: [path: string, Published][];
+}
+
 /** Modes with one target on a node, as CSI names them. */
 const oneTarget = ['SINGLE_NODE_WRITER', 'SINGLE_NODE_READER_ONLY', 'SINGLE_NODE_SINGLE_WRITER'];
 
@@ -38,6 +45,22 @@ export class SimulatedPlugin {
   constructor(traits: MountsTraits, kernel: SimulatedKernel) {
     this.#traits = traits;
     this.#kernel = kernel;
+  }
+
+  get now(): PluginNow {
+    return { process: this.process, staged: [...this.#staged], published: [...this.#published] };
+  }
+
+  /** It is as another one was. */
+  takeUp({ process, staged, published }: PluginNow): void {
+    this.process = process;
+    for (const [volumeId, one] of staged) this.#staged.set(volumeId, one);
+    for (const [path, one] of published) this.#published.set(path, one);
+  }
+
+  /** Its process. */
+  get server(): Server {
+    return this.#server;
   }
 
   get recorded(): string[] {

@@ -51,17 +51,6 @@ export function driverNow({ plugin, unproven, unanswered }: SimulatedDriver): Mo
   };
 }
 
-/** JSON of it; numbers that JSON can't hold and sets are written as objects. */
-export const momentText = (moment: Moment): string =>
-  JSON.stringify(moment, (_, value) =>
-    typeof value === 'bigint' ? { bigint: String(value) } : value instanceof Set ? { set: [...value] } : value,
-  );
-
-export const momentOf = (text: string): Moment =>
-  JSON.parse(text, (_, value) =>
-    typeof value?.bigint === 'string' ? BigInt(value.bigint) : Array.isArray(value?.set) ? new Set(value.set) : value,
-  );
-
 /** Above all ids that were given before: no driver gives an id twice. */
 const firstId = 1_000;
 
