@@ -3,6 +3,7 @@
 export type {
   AccessMode,
   AllocMount,
+  AllocStep,
   AllocState,
   AttachmentMode,
   Bytes,

@@ -6,11 +6,10 @@
 import { assign, emit, setup } from 'xstate';
 import { defaultBackoff, jittered } from '../kit/backoff.js';
 import type { CallFailure } from '../kit/csi-types.js';
-import type { ErrorCode } from '../kit/error-table.js';
-import { type Failure, failureIn, hostActions, stampOf, unbound } from '../kit/host.js';
+import { failureIn, hostActions, stampOf, unbound } from '../kit/host.js';
 import { isSameData } from '../kit/same-data.js';
-import { differencesOf } from './differences.js';
 import { advanced, begun, completed, generationsOf, left, mountsOf, reasonsOf, together } from './parts.js';
+import { conflictIn, lateIn, leavingIn } from './refusals.js';
 import type {
   AllocChanged,
   AllocContext,
@@ -57,41 +56,6 @@ function blameIn(outcome: AllocOutcome): Blame {
 }
 
 const nothing = { volumes: [], untilMs: null, bootId: '', parts: {}, failure: null };
-
-const conflictIn = ({ allocId, volumes }: AllocContext, asked: AllocVolume[]): Failure => {
-  const how = differencesOf(volumes, asked).join('; ');
-  return {
-    code: 'CLAIM_CONFLICT',
-    message: `alloc ${allocId} has other volumes, or has them otherwise (${how}): release it first, or give it what it has`,
-    final: true,
-  };
-};
-
-const leavingIn = ({ allocId }: AllocContext): Failure => ({
-  code: 'ABORTED',
-  message: `alloc ${allocId} is being released: prepare it again once that is done`,
-  final: false,
-});
-
-interface Waiting {
-  allocId: string;
-  /** By the name of a volume: what it waits for. */
-  waits: Record<string, string>;
-}
-
-const undoneFor =
-  (code: ErrorCode, why: string) =>
-  ({ allocId, waits }: Waiting): Failure => {
-    const reasons = Object.entries(waits).map(([name, reason]) => `${name}: ${reason}`);
-    const still = reasons.length > 0 ? ` (${reasons.join('; ')})` : '';
-    return { code, message: `alloc ${allocId} ${why}${still}: what was begun is undone`, final: false };
-  };
-
-/** Why it is undone where its time is over. */
-export const lateIn = undoneFor('TIMEOUT', 'was not prepared in time');
-
-/** Why it is undone where whoever asked for it wants it no more. */
-export const givenUpIn = undoneFor('ABORTED', 'was given up before it was prepared');
 
 /** A claim is lost, wherever the alloc is: it is undone. */
 const whenLost = {

@@ -5,12 +5,12 @@
 
 import type { AllocWork } from '../../machines/alloc/alloc.js';
 import type { AllocOutcome, AllocVolume } from '../../machines/alloc/types.js';
-import { nameOf } from '../../machines/volume/requests.js';
 import { onAbort } from '../abort.js';
 import { failureOf } from '../calls/plugin-calls.js';
 import type { Clock } from '../engine/clock.js';
 import type { EffectCall } from '../engine/effects.js';
-import { isRetryable, StagecraftError } from '../errors.js';
+import { isRetryable } from '../errors.js';
+import { claimLost, isClaimLost, isClosing, isConflict, isFinal, named } from './alloc-faults.js';
 import type { ClaimClient, PublishedVolume } from './claim-client.js';
 import { firstPauseMs, insistent, type Patience } from './insistent.js';
 import type { KnownMount } from './mount-spec.js';
@@ -278,29 +278,3 @@ export class AllocWorker {
 }
 
 const failed = ({ name, error }: Fault): AllocOutcome => ({ status: 'failed', failure: failureOf(error), name });
-
-/** Somebody else has the slot. */
-const isConflict = (error: unknown): boolean => error instanceof StagecraftError && error.code === 'CLAIM_CONFLICT';
-
-/** Errors that every further try would meet, unless somebody changes something. */
-const isFinal = (error: unknown): boolean => error instanceof StagecraftError && error.final === true;
-
-const isClosing = (error: unknown): boolean => error instanceof StagecraftError && error.code === 'RUNTIME_CLOSED';
-
-const claimLostCode = 'CLAIM_LOST';
-
-const isClaimLost = (error: unknown): boolean => error instanceof StagecraftError && error.code === claimLostCode;
-
-export const claimLost = ({ volume }: AllocVolume, allocId: string): StagecraftError => {
-  const why = 'its node was taken for lost, somebody released it by hand, or the volume was deleted with force';
-  const message = `${nameOf(volume)}: the claim of alloc ${allocId} was given up: ${why}. The volume may be in use elsewhere: it is unmounted here`;
-  return new StagecraftError(claimLostCode, message, { final: true });
-};
-
-/** Which of its volumes it is. */
-function named({ name, volume }: AllocVolume, error: unknown): unknown {
-  if (!(error instanceof StagecraftError)) return error;
-  const { code, message, cause, ...details } = error;
-  const text = message.includes(nameOf(volume)) ? `'${name}': ${message}` : `'${name}', ${nameOf(volume)}: ${message}`;
-  return new StagecraftError(code, text, { ...details, cause });
-}

@@ -3,8 +3,8 @@
  * mailbox of the alloc concerned (machines/alloc/alloc.ts).
  */
 
-import { givenUpIn, lateIn } from '../../machines/alloc/alloc.js';
 import { mountsOf } from '../../machines/alloc/parts.js';
+import { givenUpIn, lateIn } from '../../machines/alloc/refusals.js';
 import type { AllocMount, AllocState, AllocVolume } from '../../machines/alloc/types.js';
 import { allocAddress, mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import type { Failure } from '../../machines/kit/host.js';

@@ -13,8 +13,8 @@ import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf } from '../errors.js';
 import { limited } from '../requests/limited.js';
+import { claimLost } from './alloc-faults.js';
 import { allocStateOf } from './alloc-view.js';
-import { claimLost } from './alloc-work.js';
 import type { ClaimClient } from './claim-client.js';
 
 export interface ClaimWatchOptions {
