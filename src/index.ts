@@ -3,8 +3,8 @@
 export type {
   AccessMode,
   AllocMount,
-  AllocStep,
   AllocState,
+  AllocStep,
   AttachmentMode,
   Bytes,
   Capability,
