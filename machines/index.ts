@@ -1,10 +1,12 @@
 /** Entry point `stagecraft/machines`: the machines and the types of what they keep and say. */
 export { allocMachine } from './alloc/alloc.js';
+export { allocParts } from './alloc/parts.js';
 export type { AllocChanged, AllocContext, AllocMount, AllocState, AllocVolume } from './alloc/types.js';
 export { type AllocStep, allocVolumeMachine } from './alloc/volume-steps.js';
 export { type BackoffPolicy, jittered } from './kit/backoff.js';
 export type { AccessMode, AttachmentMode, Bytes, Capability, SecretRef, Segments } from './kit/csi-types.js';
 export type { AnswerParams, Failure, MessageParams, Stamped } from './kit/host.js';
+export type { PartView } from './kit/parts.js';
 export { mountMachine } from './mount/mount.js';
 export type { MountChanged, MountContext, MountState, MountUser } from './mount/types.js';
 export { type NodeChanged, type NodePlugin, nodeMachine } from './node.js';
@@ -31,6 +33,7 @@ export type {
   TaskSpec,
   TaskType,
 } from './task-types.js';
+export { volumeParts } from './volume/parts.js';
 export { publicationMachine } from './volume/publication.js';
 export type { Claim, Publication, VolumeChanged, VolumeContext, VolumeKey, VolumeState } from './volume/types.js';
 export { volumeMachine } from './volume/volume.js';

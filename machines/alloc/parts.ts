@@ -1,7 +1,8 @@
 /** The volumes of an alloc, all together: what the alloc makes of their parts (volume-steps.ts). Pure. */
 import type { CallFailure } from '../kit/csi-types.js';
+import type { PartView } from '../kit/parts.js';
 import type { AllocContext, AllocMount, AllocVolume, NamedStep } from './types.js';
-import { type StepEvent, type VolumePart, volumeSteps } from './volume-steps.js';
+import { allocVolumeMachine, type StepEvent, type VolumePart, volumeSteps } from './volume-steps.js';
 
 type Parts = AllocContext['parts'];
 
@@ -64,3 +65,10 @@ const picked = <T>(parts: Parts, pick: (part: VolumePart) => T | undefined): Rec
       return found === undefined ? [] : [[name, found]];
     }),
   );
+
+/** All parts that the alloc has now: one for each of its volumes. */
+export const allocParts = ({ parts }: Pick<Owned, 'parts'>): PartView[] =>
+  Object.entries(parts).map(([name, { at, reason, failure }]) => {
+    const why = reason ?? failure?.message;
+    return { id: `volume/${name}`, chart: allocVolumeMachine.id, at, ...(why !== undefined && { why }) };
+  });

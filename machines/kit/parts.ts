@@ -26,11 +26,31 @@ type PathOf<TValue> = TValue extends string
     ? { [Key in keyof TValue & string]: `${Key}.${PathOf<TValue[Key]>}` }[keyof TValue & string]
     : never;
 
+/** The paths around a path: `'a'` and `'a.b'` of `'a.b.c'`. */
+type OuterOf<TPath> = TPath extends `${infer Outer}.${infer Inner}` ? Outer | `${Outer}.${OuterOf<Inner>}` : never;
+
+/** XState's type counts a state with inner ones as a value of its own. */
+type Innermost<TPath> = Exclude<TPath, OuterOf<TPath>>;
+
 /** The states that a chart can be in, as dotted paths. */
-export type StatePath<TMachine extends AnyStateMachine> = PathOf<StateValueFrom<TMachine>>;
+export type StatePath<TMachine extends AnyStateMachine> = Innermost<PathOf<StateValueFrom<TMachine>>>;
 
 /** The data of a part, and the path of the state that it is in: `{ at: 'pending-publish.due', … }`. */
 export type Part<TMachine extends AnyStateMachine> = ContextFrom<TMachine> & { at: StatePath<TMachine> };
+
+/** A part as it is shown to people and programs. */
+export interface PartView {
+  /** Names it among the parts of its owner: `publication/worker-1`. */
+  id: string;
+  /** The chart that it follows: docs/machines has a page with this name. */
+  chart: string;
+  /** The path of the state that it is in: `in-doubt.backing-off`. */
+  at: string;
+  /** The last failure, or what the part waits for. */
+  why?: string;
+  /** Only while the part waits for that moment: milliseconds since the epoch. */
+  nextAttemptAtMs?: number;
+}
 
 /** Begins and steps the parts that one machine describes. Pure: the same part comes back where nothing changes. */
 export class Chart<TMachine extends AnyStateMachine> {
@@ -95,14 +115,11 @@ export class Chart<TMachine extends AnyStateMachine> {
   }
 }
 
-/** A path, and each that is around it: `'a.b' | 'a'` of `'a.b'`. */
-type Around<TPath extends string> = TPath extends `${infer Outer}.${infer Inner}`
-  ? Outer | `${Outer}.${Around<Inner>}`
-  : TPath;
-
 /** Whether the part is in this state, or in one within it. */
-export const isIn = <TPath extends string>({ at }: { at: TPath }, state: Around<NoInfer<TPath>>): boolean =>
-  at === state || at.startsWith(`${state}.`);
+export const isIn = <TPath extends string>(
+  { at }: { at: TPath },
+  state: NoInfer<TPath> | OuterOf<NoInfer<TPath>>,
+): boolean => at === state || at.startsWith(`${state}.`);
 
 /** The outermost state that the part is in. */
 export function topState({ at }: { at: string }): string {

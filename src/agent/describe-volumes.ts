@@ -1,5 +1,6 @@
 /** What becomes of volumes, and who works on them, in words for a person: one line each. */
-import { describeLeftover, whereToLook } from '../../machines/volume/requests.js';
+import { describeLeaving } from '../../machines/volume/parts.js';
+import { describeLeftover } from '../../machines/volume/requests.js';
 import type { Claim, Leftover, Seen } from '../../machines/volume/types.js';
 import type { LeadershipEvent } from '../runtime.js';
 import type { NodeUpdate } from '../volumes/node-events.js';
@@ -11,10 +12,10 @@ import { timeOf } from './describe.js';
 export const describeLeftovers = (leftovers: Leftover[]): string[] => leftovers.map(describeLeftover);
 
 /** Claims whose allocs are being released, and whose node has not let go of the volume yet; undefined: none. */
-export const describeLeaving = (claims: Claim[]): string | undefined =>
+export const describeAllLeaving = (claims: Claim[]): string | undefined =>
   claims
     .filter(({ state }) => state === 'unpublishing')
-    .map((claim) => `alloc ${claim.allocId} is being released: see ${whereToLook(claim)}`)
+    .map(describeLeaving)
     .join('; ') || undefined;
 
 /** Undefined for what is a step on a way only. */

@@ -1,5 +1,6 @@
 /** Tables and details of volumes and nodes, for people. */
-import { describeLeaving, describeLeftovers } from '../agent/describe-volumes.js';
+import { describePublication } from '../agent/describe-parts.js';
+import { describeAllLeaving, describeLeftovers } from '../agent/describe-volumes.js';
 import type { NodeReport } from '../agent/node-api.js';
 import type { VolumeReport } from '../agent/volume-api.js';
 import { factsTable, table } from './print.js';
@@ -32,7 +33,7 @@ const troubleOf = ({ error, missing, condition, leftovers, expansion, modificati
   (missing ? 'its plugin does not list it' : undefined) ??
   (condition?.abnormal ? condition.message : undefined) ??
   (leftovers && describeLeftovers(leftovers).join('; ')) ??
-  describeLeaving(claims) ??
+  describeAllLeaving(claims) ??
   '';
 
 export const volumeTable = (volumes: VolumeReport[], maxChars?: number): string =>
@@ -53,7 +54,7 @@ export const volumeTable = (volumes: VolumeReport[], maxChars?: number): string 
 
 export function volumeDetails(volume: VolumeReport): string {
   const { key, plugin, state, csiId, capacityBytes, capabilities, availability, error, condition } = volume;
-  const { expansion, modification, leftovers = [], publications, claims, waiting } = volume;
+  const { expansion, modification, leftovers = [], publications, parts, claims, waiting } = volume;
   const facts: [string, string | undefined][] = [
     ['volume', `${key.namespace}/${key.id}`],
     ['plugin', plugin],
@@ -78,12 +79,12 @@ export function volumeDetails(volume: VolumeReport): string {
     ...describeLeftovers(leftovers).map((one): [string, string] => ['left behind', one]),
   ];
   const known = facts.flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, value]]));
-  const rows = Object.entries(publications).map(([nodeId, { state: on, csiNodeId, capability, readOnly, message }]) => [
+  const rows = Object.entries(publications).map(([nodeId, { state: on, csiNodeId, capability, readOnly }]) => [
     nodeId,
     on,
     csiNodeId,
     `${capability.accessMode}${readOnly ? ', read-only' : ''}`,
-    message ?? describeLeaving(claims.filter((claim) => claim.nodeId === nodeId)) ?? '',
+    describePublication(parts, nodeId, Date.now()),
   ]);
   const users = [
     ...claims.map(({ allocId, nodeId, mode, state: how }) => [allocId, nodeId, mode, how]),
@@ -91,7 +92,7 @@ export function volumeDetails(volume: VolumeReport): string {
   ];
   return [
     factsTable(known),
-    ...(rows.length > 0 ? [table(['NODE', 'STATE', 'CSI NODE', 'ACCESS', 'TROUBLE'], rows)] : []),
+    ...(rows.length > 0 ? [table(['NODE', 'STATE', 'CSI NODE', 'ACCESS', 'STEP'], rows)] : []),
     ...(users.length > 0 ? [table(['CLAIMED BY', 'NODE', 'MODE', 'STATE'], users)] : []),
   ].join('\n\n');
 }

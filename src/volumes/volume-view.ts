@@ -2,8 +2,10 @@
 import type { StateValue } from 'xstate';
 import type { Bytes, CallFailure, Capability, CapacityRange, Tries } from '../../machines/kit/csi-types.js';
 import type { Failure } from '../../machines/kit/host.js';
+import type { PartView } from '../../machines/kit/parts.js';
 import { describeClaim } from '../../machines/volume/claims.js';
 import { holdersOf } from '../../machines/volume/modes.js';
+import { describeBlocker, volumeParts } from '../../machines/volume/parts.js';
 import { publicStateOf } from '../../machines/volume/publication.js';
 import type {
   Availability,
@@ -23,6 +25,8 @@ import { stateName } from '../requests/state-name.js';
 
 export interface VolumePublication {
   state: PublicationState;
+  /** The exact state within `state`, as the chart of publications names it. What each means: docs/machines/publication.md */
+  step: Publication['at'];
   /** The plugin's own name for the node, as it was when this was asked for. */
   csiNodeId: string;
   capability: Capability;
@@ -67,6 +71,8 @@ export interface Volume {
   capabilities: Capability[];
   /** By node. */
   publications: Record<string, VolumePublication>;
+  /** The parts that are at work for it, each with its exact state, and why it is there. */
+  parts: PartView[];
   claims: Claim[];
   /** Claims that wait for a slot, in order. */
   waiting: ClaimRequest[];
@@ -111,6 +117,7 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
     publications: Object.fromEntries(
       Object.entries(context.publications).map(([nodeId, publication]) => [nodeId, publicationOf(publication)]),
     ),
+    parts: volumeParts(context),
     claims,
     waiting,
     availability,
@@ -146,10 +153,11 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
 }
 
 function publicationOf(publication: Publication): VolumePublication {
-  const { csiNodeId, capability, readOnly, publishContext } = publication;
+  const { at, csiNodeId, capability, readOnly, publishContext } = publication;
   const heldFor = holdersOf(publication);
   return {
     state: publicStateOf(publication),
+    step: at,
     csiNodeId,
     capability,
     readOnly,
@@ -202,13 +210,7 @@ export function stuckOf(context: VolumeContext, nodeId: string): string | undefi
   const publication = context.publications[nodeId];
   if (!publication || publicStateOf(publication) !== 'pending-publish') return undefined;
   const stuck = blockersOf(context, nodeId, publication).find(([, { failure }]) => failure);
-  return stuck && behind(nodeId, stuck);
-}
-
-function behind(nodeId: string, [other, publication]: [nodeId: string, Publication]): string {
-  const { failure } = publication;
-  const why = failure ? `: ${failure.message}` : '';
-  return `to be published on node ${nodeId}, it has to be gone from node ${other}, where it is ${publicStateOf(publication)}${why}`;
+  return stuck && describeBlocker(nodeId, stuck);
 }
 
 /** What it waits for, or why it waits for nothing any more, where nothing is under way that could say so. */
@@ -220,7 +222,7 @@ export function troubleOf(context: VolumeContext): Failure | undefined {
   for (const [nodeId, publication] of Object.entries(context.publications)) {
     const [blocker] = publicStateOf(publication) === 'pending-publish' ? blockersOf(context, nodeId, publication) : [];
     if (!blocker) continue;
-    return { code: 'VOLUME_IN_USE', message: behind(nodeId, blocker), final: false };
+    return { code: 'VOLUME_IN_USE', message: describeBlocker(nodeId, blocker), final: false };
   }
   for (const [nodeId, { at, failure }] of Object.entries(context.publications)) {
     if (at !== 'failed.unpublish' || !failure) continue;

@@ -14,6 +14,7 @@ const volume: VolumeReport = {
   secrets: [],
   capabilities: [],
   publications: {},
+  parts: [],
   claims: [],
   waiting: [],
   availability: 'active',
@@ -59,7 +60,7 @@ describe('the details of a volume', () => {
     expect(trouble({ expansion, modification })).to.equal('');
   });
 
-  it('A5 C5 its node has not let go of it for an alloc: which one, and where to look; what has failed there goes first', () => {
+  it('A5 C5 its node has not let go of it for an alloc: which one, and where to look', () => {
     const capability = { accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
     const claim = {
       allocId: 'web',
@@ -70,15 +71,18 @@ describe('the details of a volume', () => {
       ...capability,
     } as const;
     const there = { csiNodeId: 'n-a', capability, readOnly: false } as const;
-    const held = (state: 'taken' | 'unpublishing', message?: string): Partial<VolumeReport> => ({
-      publications: { a: { state: 'pending-node-unpublish', ...there, ...(message !== undefined && { message }) } },
+    const at = 'pending-node-unpublish.waiting-for-node';
+    const held = (state: 'taken' | 'unpublishing', why?: string): Partial<VolumeReport> => ({
+      publications: { a: { state: 'pending-node-unpublish', step: at, ...there } },
+      parts: [{ id: 'publication/a', chart: 'publication', at, ...(why !== undefined && { why }) }],
       claims: [{ ...claim, state }],
     });
     const why = 'alloc web is being released: see stagecraft alloc status web on node a';
     const rowOf = (more: Partial<VolumeReport>): string => lineOf('a   ', more) ?? '';
-    expect(rowOf(held('unpublishing'))).to.match(new RegExp(`single-node-writer +${why}$`));
-    expect(rowOf(held('unpublishing', 'busy'))).to.match(/single-node-writer +busy$/);
-    expect(rowOf(held('taken'))).to.match(/single-node-writer$/);
+    const waits = 'single-node-writer +waits for the node to unstage it';
+    expect(rowOf(held('unpublishing', why))).to.match(new RegExp(`${waits}: ${why}$`));
+    expect(rowOf(held('taken'))).to.match(new RegExp(`${waits}$`));
+    expect(rowOf({ ...held('taken'), parts: [] })).to.match(/single-node-writer$/);
     const listed = (more: Partial<VolumeReport>): string | undefined =>
       volumeTable([{ ...volume, ...more }])
         .split('\n')

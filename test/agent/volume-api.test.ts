@@ -186,7 +186,15 @@ describe('A4 volumes through the API', () => {
     await ask('POST', at('data', '/claim'), { allocId: 'run-1', nodeId: 'a', ...use });
     expect(await refusal('POST', at('data', '/release'), { allocId: 'run-1' })).to.deep.equal([204, undefined]);
     await house.rest();
-    expect((await get('data')).claims.map(({ state }) => state)).to.deep.equal(['unpublishing']);
+    const released = await get('data');
+    expect(released.claims.map(({ state }) => state)).to.deep.equal(['unpublishing']);
+    expect(released.publications.a?.step).to.equal('pending-node-unpublish.waiting-for-node');
+    expect(released.parts).to.deep.equal([
+      {
+        ...{ id: 'publication/a', chart: 'publication', at: 'pending-node-unpublish.waiting-for-node' },
+        why: 'alloc run-1 is being released: see stagecraft alloc status run-1 on node a',
+      },
+    ]);
     const unstaged = { volume: { id: 'data' }, claimGeneration: 1 };
     expect(await refusal('POST', '/v1/nodes/a/unstaged', { volume: { id: 'data' } })).to.deep.equal([
       400,

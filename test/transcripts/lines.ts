@@ -1,9 +1,12 @@
 /** Says in lines for people what one commit has changed: public states, then, after `~`, states within machines and parts. */
 import type { StateValue } from 'xstate';
+import { allocParts } from '../../machines/alloc/parts.js';
 import type { Failure } from '../../machines/kit/host.js';
+import type { PartView } from '../../machines/kit/parts.js';
 import type { MountContext } from '../../machines/mount/types.js';
+import { volumeParts } from '../../machines/volume/parts.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
-import { type AllocStatus, allocStatusOf } from '../../src/mounts/alloc-view.js';
+import { type AllocStatus, allocContextOf, allocStatusOf } from '../../src/mounts/alloc-view.js';
 import { type MountStatus, mountStatusOf } from '../../src/mounts/mount-view.js';
 import { mountPaths } from '../../src/mounts/paths.js';
 import { type Volume, volumeOf } from '../../src/volumes/volume-view.js';
@@ -36,7 +39,7 @@ export function linesOf(
   return [
     head,
     ...changes(publicFacts(address, before), publicFacts(address, after)).map((line) => `  ${line}`),
-    ...innerLines(before, after).map((line) => `  ~ ${line}`),
+    ...innerLines(address, before, after).map((line) => `  ~ ${line}`),
   ];
 }
 
@@ -94,19 +97,19 @@ const errorFacts = (error: Failure | undefined): [string, string][] =>
 
 const gibibytes = (bytes: number | bigint): string => `${Number(bytes) / 2 ** 30} GiB`;
 
-/** The state within the public one, and the parts: values with a state of their own, by where they stand in the context. */
-function innerLines(before: Committed | undefined, after: Committed): string[] {
+/** The state within the public one, and those of the parts. */
+function innerLines(address: string, before: Committed | undefined, after: Committed): string[] {
   const path = pathOf(after.value);
   const isNew = path.includes('.') && (!before || pathOf(before.value) !== path);
-  const parts = [before, after].map((one) => new Map(one ? partsIn(one.context, '') : []));
-  return [...(isNew ? [path] : []), ...changes(parts[0] ?? new Map(), parts[1] ?? new Map())];
+  return [...(isNew ? [path] : []), ...changes(partFacts(address, before), partFacts(address, after))];
 }
 
-function partsIn(value: unknown, name: string): [string, string][] {
-  if (typeof value !== 'object' || value === null) return [];
-  const own: [string, string][] = 'at' in value && typeof value.at === 'string' ? [[name, value.at]] : [];
-  return [
-    ...own,
-    ...Object.entries(value).flatMap(([key, inner]) => partsIn(inner, name === '' ? key : `${name} ${key}`)),
-  ];
+const partFacts = (address: string, committed: Committed | undefined): Facts =>
+  new Map(committed && partsOf(address, committed.context).map(({ id, at }) => [id, at]));
+
+/** What is stored at an address was made by the machine of its kind. */
+function partsOf(address: string, context: object): PartView[] {
+  const [kind] = address.split('/');
+  if (kind === 'volume') return volumeParts(context as VolumeContext);
+  return kind === 'alloc' ? allocParts(allocContextOf(context)) : [];
 }

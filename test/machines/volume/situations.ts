@@ -96,7 +96,8 @@ export const listed = (believed: string[], attached: string[]): VolumeRequest =>
 
 const machine = HostedMachine.of(volumeMachine);
 
-const context = (record: Partial<VolumeContext>): VolumeContext => ({
+/** A volume that is created, and on no node, but for what the record says. */
+export const contextOf = (record: Partial<VolumeContext>): VolumeContext => ({
   ...nobody({ namespace: 'default', id: 'data', seq: 8 }),
   ...{ uid: 'u1', name: 'sc-u1', csi: { id: 'vol-1', context: {}, accessibleTopology: [] } },
   spec: {
@@ -128,7 +129,7 @@ const callText = ({ src, input }: { src: string; input: unknown }): string => {
 };
 
 export function play({ record, event, calls, publications, changes, refused }: Situation): void {
-  const before = context(record);
+  const before = contextOf(record);
   const snapshot = machine.restore({ value: JSON.parse(JSON.stringify(stateOf(before))), context: before });
   const step = machine.step(snapshot, eventOf(event, before));
   expect(codeIn(step.answer), 'answer').to.equal(refused);

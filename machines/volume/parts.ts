@@ -1,0 +1,54 @@
+/** The parts of a volume, for whoever shows them: the state of each, and why it is there. Pure. */
+import { isIn, type PartView } from '../kit/parts.js';
+import { holdersOf } from './modes.js';
+import { publicationMachine, publicStateOf } from './publication.js';
+import { whereToLook } from './requests.js';
+import type { Claim, Publication, VolumeContext } from './types.js';
+import { blockersOf } from './work.js';
+
+/** All parts that the volume has now. */
+export const volumeParts = (context: VolumeContext): PartView[] =>
+  Object.entries(context.publications).map(([nodeId, publication]) => publicationView(context, nodeId, publication));
+
+/** The id of the part that is the publication on this node. */
+export const publicationId = (nodeId: string): string => `publication/${nodeId}`;
+
+function publicationView(context: VolumeContext, nodeId: string, publication: Publication): PartView {
+  const { at, tries } = publication;
+  const why = reasonOf(context, nodeId, publication);
+  const isTimed = at.endsWith('.backing-off') || at === 'pending-unpublish.waiting-for-node';
+  return {
+    ...{ id: publicationId(nodeId), chart: publicationMachine.id, at },
+    ...(why !== undefined && { why }),
+    ...(isTimed && tries && { nextAttemptAtMs: tries.notBeforeMs }),
+  };
+}
+
+function reasonOf(context: VolumeContext, nodeId: string, publication: Publication): string | undefined {
+  const { at, failure, tries, fenced } = publication;
+  if (failure) return failure.message;
+  if (at.endsWith('.waiting-for-plugin') && context.awaiting) return context.awaiting.reason;
+  if (tries) return tries.failure.message;
+  const isToPublish = publicStateOf(publication) === 'pending-publish';
+  const [blocker] = isToPublish ? blockersOf(context, nodeId, publication) : [];
+  if (blocker) return describeBlocker(nodeId, blocker);
+  if (isIn(publication, 'pending-node-unpublish')) return describeUsers(context, nodeId, publication);
+  return fenced === undefined ? undefined : `node ${nodeId} is fenced: ${fenced}`;
+}
+
+/** Says which publication has to end before the volume can be published on the node. */
+export function describeBlocker(nodeId: string, [other, publication]: [nodeId: string, Publication]): string {
+  const { failure } = publication;
+  const why = failure ? `: ${failure.message}` : '';
+  return `to be published on node ${nodeId}, it has to be gone from node ${other}, where it is ${publicStateOf(publication)}${why}`;
+}
+
+/** Of a claim that ends as soon as its node has reported that it has unstaged the volume. */
+export const describeLeaving = (claim: Claim): string =>
+  `alloc ${claim.allocId} is being released: see ${whereToLook(claim)}`;
+
+function describeUsers({ claims }: VolumeContext, nodeId: string, publication: Publication): string | undefined {
+  const leaving = claims.filter((claim) => claim.nodeId === nodeId && claim.state === 'unpublishing');
+  const mounted = holdersOf(publication).map((allocId) => `alloc ${allocId} has it mounted without a claim`);
+  return [...leaving.map(describeLeaving), ...mounted].join('; ') || undefined;
+}

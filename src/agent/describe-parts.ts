@@ -1,0 +1,59 @@
+/** Parts of volumes in words for a person: what each is at, when it goes on, and why. */
+import type { PartView } from '../../machines/kit/parts.js';
+import { publicationId } from '../../machines/volume/parts.js';
+import type { Publication } from '../../machines/volume/types.js';
+
+/** What a publication is at, beside its public state; empty where that says it all. */
+const publicationWords: Record<Publication['at'], string> = {
+  new: '',
+  'pending-publish.due': 'waits for its turn',
+  'pending-publish.calling': 'being published',
+  'pending-publish.waiting-for-plugin': 'waits for the plugin',
+  'pending-publish.backing-off': 'publish not sent',
+  'in-doubt.due': 'publish in doubt, waits for its turn',
+  'in-doubt.calling': 'publish in doubt, being repeated',
+  'in-doubt.waiting-for-plugin': 'publish in doubt, waits for the plugin',
+  'in-doubt.backing-off': 'publish in doubt',
+  'republishing.due': 'lost by the plugin, waits for its turn to be published again',
+  'republishing.calling': 'lost by the plugin, being published again',
+  'republishing.waiting-for-plugin': 'lost by the plugin, waits for it to be published again',
+  'republishing.backing-off': 'lost by the plugin, could not be published again',
+  'cancelling.first-call': 'publish cancelled, its call is under way',
+  'cancelling.due': 'publish cancelled in doubt, waits for its turn',
+  'cancelling.calling': 'publish cancelled in doubt, being repeated to learn its outcome',
+  'cancelling.waiting-for-plugin': 'publish cancelled in doubt, waits for the plugin',
+  'cancelling.backing-off': 'publish cancelled in doubt',
+  published: '',
+  'pending-node-unpublish.waiting-for-node': 'waits for the node to unstage it',
+  'pending-node-unpublish.publish-under-way': 'waits for the node to unstage it, a publish is under way',
+  'pending-unpublish.publish-under-way': 'waits for a publish that is under way',
+  'pending-unpublish.waiting-for-node': 'the node has time to unmount it',
+  'pending-unpublish.due': 'waits for its turn',
+  'pending-unpublish.calling': 'being unpublished',
+  'pending-unpublish.waiting-for-plugin': 'waits for the plugin',
+  'pending-unpublish.backing-off': 'not unpublished yet',
+  'failed.refused': 'publish refused',
+  'failed.in-doubt': 'publish refused, but an earlier attempt may have attached it',
+  'failed.was-published': 'publish again refused, and the node may have it staged',
+  'failed.unpublish': 'unpublish refused, and it may be attached',
+  removed: '',
+};
+
+const words: Record<string, string> = publicationWords;
+
+/** The publication on the node, among the parts of its volume. Empty where the public state says it all. */
+export function describePublication(parts: PartView[], nodeId: string, nowMs: number): string {
+  const part = parts.find(({ id }) => id === publicationId(nodeId));
+  return part ? describe(part, nowMs) : '';
+}
+
+function describe({ at, why, nextAttemptAtMs }: PartView, nowMs: number): string {
+  const step = [words[at] ?? at, ...nextAttempt(nextAttemptAtMs, nowMs)].filter(Boolean).join(', ');
+  return [step, why].filter(Boolean).join(': ');
+}
+
+function nextAttempt(atMs: number | undefined, nowMs: number): string[] {
+  if (atMs === undefined) return [];
+  const seconds = Math.ceil((atMs - nowMs) / 1_000);
+  return [seconds > 0 ? `next attempt in ${seconds} s` : 'next attempt now'];
+}

@@ -1,0 +1,34 @@
+/** Parts of volumes, in words for a person. */
+import { expect } from 'chai';
+import type { PartView } from '../../machines/kit/parts.js';
+import { describePublication } from '../../src/agent/describe-parts.js';
+
+const nowMs = 1_000;
+const wordsOf = (at: string, more: Partial<PartView> = {}): string =>
+  describePublication([{ id: 'publication/a', chart: 'publication', at, ...more }], 'a', nowMs);
+
+describe('a publication in words', () => {
+  it('A5 V5 published: nothing to add', () => {
+    expect(wordsOf('published')).to.equal('');
+  });
+
+  it('A5 V8 in doubt: when the next attempt is, and why the last one failed', () => {
+    const why = 'DEADLINE_EXCEEDED: no answer within 60 s';
+    expect(wordsOf('in-doubt.backing-off', { why, nextAttemptAtMs: 3_500 })).to.equal(
+      `publish in doubt, next attempt in 3 s: ${why}`,
+    );
+    expect(wordsOf('in-doubt.backing-off', { why, nextAttemptAtMs: 500 })).to.equal(
+      `publish in doubt, next attempt now: ${why}`,
+    );
+    expect(wordsOf('in-doubt.calling', { why })).to.equal(`publish in doubt, being repeated: ${why}`);
+    expect(wordsOf('in-doubt.calling')).to.equal('publish in doubt, being repeated');
+  });
+
+  it('A5 a state that is not known here, as of a later version: by its name', () => {
+    expect(wordsOf('lost.somewhere', { why: 'busy' })).to.equal('lost.somewhere: busy');
+  });
+
+  it('A5 on a node of which no part speaks: nothing', () => {
+    expect(describePublication([{ id: 'publication/b', chart: 'publication', at: 'new' }], 'a', nowMs)).to.equal('');
+  });
+});

@@ -1,0 +1,37 @@
+/** What callers see of the parts of a volume. */
+import { expect } from 'chai';
+import { spec, VolumeHouse } from './volume-house.js';
+
+describe('the parts of a volume, as callers see them', () => {
+  let house: VolumeHouse;
+  beforeEach(async () => {
+    house = await new VolumeHouse().furnish();
+    await house.volumes.create(spec('data'));
+  });
+  afterEach(() => house.dispose());
+
+  it('V5 V8 published after a lost answer: in doubt until then, with the next attempt, and why', async () => {
+    const { volumes, plugin, clock } = house;
+    let isWell = false;
+    plugin.script = () => (isWell ? undefined : { code: 'DEADLINE_EXCEEDED', text: 'too slow' });
+    const publishing = volumes.publish({ id: 'data' }, 'a');
+    await house.rest();
+    const inDoubt = await volumes.get({ id: 'data' });
+    expect(inDoubt?.publications.a).to.include({ state: 'pending-publish', step: 'in-doubt.backing-off' });
+    const [part] = inDoubt?.parts ?? [];
+    expect(part).to.include({ id: 'publication/a', chart: 'publication', at: 'in-doubt.backing-off' });
+    expect(part?.why).to.include('too slow');
+    expect(part?.nextAttemptAtMs).to.be.greaterThan(clock.now());
+    isWell = true;
+    await clock.advance(60_000);
+    await publishing;
+    const published = await volumes.get({ id: 'data' });
+    expect(published?.publications.a?.step).to.equal('published');
+    expect(published?.parts).to.deep.equal([{ id: 'publication/a', chart: 'publication', at: 'published' }]);
+  });
+
+  it('V5 on no node: none, and lists have them too', async () => {
+    expect((await house.volumes.get({ id: 'data' }))?.parts).to.deep.equal([]);
+    expect((await house.volumes.list()).items.map(({ parts }) => parts)).to.deep.equal([[]]);
+  });
+});
