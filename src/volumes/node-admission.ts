@@ -51,14 +51,13 @@ export class NodeAdmission {
     const { nodeId, plugin, limit } = admission;
     // While a term begins it may be on its way from the store.
     await this.#options.engine.read(nodeAddress(nodeId), limit);
-    const needsSlot = (): boolean =>
-      admission.takesRoom && this.#options.target(nodeId, plugin).maxVolumes !== undefined;
+    let target = this.#options.target(nodeId, plugin);
     let reservation: string | undefined;
-    let admitted: Admitted;
     try {
-      while (needsSlot() && reservation === undefined) reservation = await this.#slots.reserve(admission);
-      const target = this.#options.target(nodeId, plugin);
-      admitted = { target, ...(reservation !== undefined && { reservation }) };
+      while (admission.takesRoom && target.maxVolumes !== undefined && reservation === undefined) {
+        reservation = await this.#slots.reserve(admission);
+        target = this.#options.target(nodeId, plugin);
+      }
     } catch (error) {
       if (reservation !== undefined) await this.#slots.giveBack(admission, reservation);
       throw error;
@@ -66,7 +65,7 @@ export class NodeAdmission {
     // Since the node was looked at nothing else has run: it is still so when this counts as let in.
     const leave = this.#enter(nodeId);
     try {
-      const done = await work(admitted);
+      const done = await work({ target, ...(reservation !== undefined && { reservation }) });
       if (reservation !== undefined) this.#slots.keep(reservation);
       leave();
       return done;
