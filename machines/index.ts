@@ -33,6 +33,8 @@ export type {
   TaskSpec,
   TaskType,
 } from './task-types.js';
+export { expansionMachine, modificationMachine } from './volume/change.js';
+export { lifecycleMachine } from './volume/lifecycle.js';
 export { volumeParts } from './volume/parts.js';
 export { publicationMachine } from './volume/publication.js';
 export type { Claim, Publication, VolumeChanged, VolumeContext, VolumeKey, VolumeState } from './volume/types.js';

@@ -73,7 +73,7 @@ const callOf = (context: VolumeContext): VolumeCall => {
   const { home, csi, driver } = context;
   const topology = csi?.accessibleTopology ?? [];
   return {
-    ...{ plugin, secrets, isForced: context.deletion?.force === true },
+    ...{ plugin, secrets, isForced: context.lifecycle.force === true },
     ...(driver && { driver }),
     ...(external && { isExternal: true as const }),
     ...(home ? { home } : topology.length > 0 && { topology }),
@@ -102,7 +102,7 @@ export const unpublishCallOf = (context: VolumeContext): UnpublishCall => ({
 });
 
 export const expandCallOf = (context: VolumeContext): ExpandCall => {
-  const capacity = context.expansion?.capacity ?? {};
+  const capacity = context.expansion?.wish ?? {};
   const mayBe = Object.entries(context.publications).filter(([, publication]) => mayBeThere(publication));
   const nodeIds = mayBe.map(([nodeId]) => nodeId);
   const capability = mayBe[0]?.[1].capability ?? unpublishedUse(context);
@@ -117,5 +117,5 @@ const unpublishedUse = ({ spec, claims }: VolumeContext): Capability | undefined
 
 export const modifyCallOf = (context: VolumeContext): ModifyCall => ({
   ...madeCallOf(context),
-  mutableParameters: context.modification?.mutableParameters ?? {},
+  mutableParameters: context.modification?.wish ?? {},
 });

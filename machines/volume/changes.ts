@@ -3,14 +3,16 @@ import type { CapacityRange } from '../kit/csi-types.js';
 import type { Stamped } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
 import { isSameData } from '../kit/same-data.js';
+import { expansionChart, modificationChart } from './change.js';
 import { grant, withdrawClaims } from './claim-changes.js';
 import { atPlugin, type Change, claimTold, type Draft, drafted } from './draft.js';
 import { giveNodeTime } from './leftovers.js';
 import { broadcastHoldsOver } from './letting-go.js';
+import { absent, isLeaving, lifecycleChart } from './lifecycle.js';
 import { holdsOf } from './modes.js';
 import { retryPublications, step } from './publications.js';
 import { isCovered, isOutgrown } from './requests.js';
-import type { Availability, Claim, Leftover, VolumeContext, VolumeInput, VolumeSpec, WorkKind } from './types.js';
+import type { Availability, Claim, Leftover, VolumeContext, VolumeInput, VolumeSpec } from './types.js';
 
 /** A volume that is not there. */
 export const nobody = ({ namespace, id, seq }: VolumeInput): VolumeContext => ({
@@ -19,7 +21,7 @@ export const nobody = ({ namespace, id, seq }: VolumeInput): VolumeContext => ({
   name: '',
   spec: null,
   csi: null,
-  creation: {},
+  lifecycle: absent,
   publications: {},
   claims: [],
   waiting: [],
@@ -32,7 +34,6 @@ export const nobody = ({ namespace, id, seq }: VolumeInput): VolumeContext => ({
   unexpanded: [],
   modification: null,
   modifiedTo: null,
-  deletion: null,
   leftovers: [],
   driver: null,
   home: null,
@@ -49,20 +50,19 @@ export const begun = (
   const { key, generation } = context;
   const { spec, uid, name, home, driver } = asked;
   const nothing = nobody({ ...key, seq: generation });
-  return { context: { ...nothing, spec, uid, name, home: home ?? null, driver: driver ?? null } };
+  const lifecycle = lifecycleChart.step(absent, { type: 'create' });
+  return { context: { ...nothing, lifecycle, spec, uid, name, home: home ?? null, driver: driver ?? null } };
 };
 
 const forced = 'deleted with force';
 
 export const discard = (context: VolumeContext, force: boolean, stamp: Stamped): Change =>
   drafted(context, (draft) => {
-    const isFirst = draft.deletion === null || (force && !draft.deletion.force);
-    const { failure: _, ...before } = draft.deletion ?? {};
-    draft.deletion = isFirst ? { force } : { ...before, force: force || draft.deletion?.force === true };
-    const { failure, inDoubt, made } = draft.creation;
+    const { lifecycle, spec } = draft;
+    const isFirst = !isLeaving(lifecycle) || (force && !lifecycle.force);
     // Of no use, but there: it is deleted by its id.
-    if (made) draft.csi = made;
-    if (isFirst || failure) draft.creation = inDoubt ? { inDoubt } : {};
+    if (lifecycle.madeOtherwise) draft.csi = lifecycle.madeOtherwise;
+    draft.lifecycle = lifecycleChart.step(lifecycle, { type: spec?.external ? 'forget' : 'delete', force });
     withdrawClaims(draft, () => true, 'the volume is being deleted');
     draft.expansion = null;
     draft.modification = null;
@@ -116,50 +116,38 @@ function giveUpNodes(draft: Draft): void {
   draft.claims = [];
 }
 
-/** Whether a call for this piece is under way, or waits for its turn: it is made with what was asked for before. */
-const isAt = ({ work }: VolumeContext, kind: WorkKind): boolean => work?.isCalling === true && work.kind === kind;
-
 /** An earlier size, asked for again, leaves a larger one under way as it is; one that has failed is let go of for it. */
 export const expand = (context: VolumeContext, capacity: CapacityRange): Change => {
   const { expansion } = context;
-  const isAsked = [expansion?.capacity, expansion?.next].some((asked) => isSameData(asked, capacity));
+  const isAsked = [expansion?.wish, expansion?.next?.wish].some((asked) => isSameData(asked, capacity));
   if (isAsked || isOutgrown(context, capacity)) return { context: {} };
-  if (isCovered(context, capacity)) return { context: expansion?.failure ? { expansion: null } : {} };
-  if (expansion && isAt(context, 'expand')) return { context: { expansion: { ...expansion, next: capacity } } };
-  return { context: { expansion: { capacity } } };
+  if (isCovered(context, capacity)) return { context: expansion?.at === 'failed' ? { expansion: null } : {} };
+  if (!expansion) return { context: { expansion: expansionChart.begin({ wish: capacity }) } };
+  const asked = { type: 'asked', wish: capacity, ifFailed: capacity } as const;
+  return { context: { expansion: expansionChart.step(expansion, asked) } };
 };
 
-/** What is asked for twice is one change; what a plugin would not take is let go of. */
+/** Requests that come before the call are one change with it; a change that the plugin has refused is let go of. */
 export const modify = (context: VolumeContext, asked: Record<string, string>): Change => {
   const { modification } = context;
-  if (!modification) return { context: { modification: { mutableParameters: asked } } };
-  const { mutableParameters, next, failure } = modification;
-  if (isAt(context, 'modify')) return { context: { modification: { ...modification, next: { ...next, ...asked } } } };
-  if (failure && isSameData(mutableParameters, asked)) return { context: {} };
-  const wanted = failure ? asked : { ...mutableParameters, ...asked };
-  if (isSameData(wanted, mutableParameters)) return { context: {} };
-  return { context: { modification: { mutableParameters: wanted } } };
+  if (!modification) return { context: { modification: modificationChart.begin({ wish: asked }) } };
+  const { wish, next, at } = modification;
+  const isOwnCall = modificationChart.hasTag(modification, 'has-turn');
+  const wanted = isOwnCall ? { ...next?.wish, ...asked } : at === 'failed' ? asked : { ...wish, ...asked };
+  if (!isOwnCall && isSameData(wanted, wish)) return { context: {} };
+  const event = { type: 'asked', wish: wanted, ifFailed: { ...wish, ...wanted } } as const;
+  return { context: { modification: modificationChart.step(modification, event) } };
 };
 
-/** What has failed is tried again, and what waits for its time is tried now. */
+/** Tries failed work again, and work that waits for its time at once. */
 export const retry = (context: VolumeContext, acceptDriver?: string): Change =>
   drafted(context, (draft) => {
+    const { lifecycle, expansion, modification } = draft;
     if (acceptDriver !== undefined) draft.driver = acceptDriver;
-    const { inDoubt, made } = draft.creation;
-    draft.creation = { ...(inDoubt && { inDoubt }), ...(made && { made }) };
+    draft.lifecycle = lifecycleChart.step(lifecycle, { type: 'retry' });
     retryPublications(draft);
-    if (draft.expansion) {
-      const { tries: _, failure: __, ...expansion } = draft.expansion;
-      draft.expansion = expansion;
-    }
-    if (draft.modification) {
-      const { tries: _, failure: __, ...modification } = draft.modification;
-      draft.modification = modification;
-    }
-    if (draft.deletion) {
-      const { tries: _, failure: __, ...deletion } = draft.deletion;
-      draft.deletion = deletion;
-    }
+    if (expansion) draft.expansion = expansionChart.step(expansion, { type: 'retry' });
+    if (modification) draft.modification = modificationChart.step(modification, { type: 'retry' });
   });
 
 export const setAvailability = (context: VolumeContext, availability: Availability): Change =>

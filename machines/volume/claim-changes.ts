@@ -1,11 +1,12 @@
 /** Changes of the claims of a volume, and of those that wait for one. Pure. Which claims go together: claims.ts */
 import { granted } from './claims.js';
 import { type Change, claimTold, type Draft, drafted } from './draft.js';
+import { isLeaving } from './lifecycle.js';
 import type { Claim, ClaimRequest, VolumeContext } from './types.js';
 
 /** Claims that wait take the slots that are free, in order. */
 export function grant(draft: Draft): void {
-  if (draft.deletion || draft.availability !== 'active' || draft.waiting.length === 0) return;
+  if (isLeaving(draft.lifecycle) || draft.availability !== 'active' || draft.waiting.length === 0) return;
   const { claims, waiting, generation, taken } = granted(draft);
   draft.claims = claims;
   draft.waiting = waiting;

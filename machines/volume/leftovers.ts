@@ -2,6 +2,7 @@
 import type { AnswerParams, Stamped } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
 import { type Change, type Draft, drafted } from './draft.js';
+import { lifecycleChart } from './lifecycle.js';
 import { begin, step } from './publications.js';
 import { leftBehindStaged, onlyLeftovers } from './requests.js';
 import type { HoldReleased, Leftover, Unstaged, VolumeContext } from './types.js';
@@ -14,10 +15,10 @@ export const retryLeftovers = (context: VolumeContext, acceptDriver?: string): C
     const [capability] = spec?.capabilities ?? [];
     const created = leftovers.find(({ what }) => what === 'created');
     const csiId = leftovers.find((one) => one.what !== 'staged' && one.csiId !== undefined)?.csiId;
-    draft.deletion = { force: true, ...(!created && { isConfirmed: true }) };
     draft.leftovers = leftovers.filter(({ what }) => what === 'staged');
     draft.csi = csiId === undefined ? null : { id: csiId, context: {}, accessibleTopology: [] };
-    draft.creation = created && csiId === undefined ? { inDoubt: true } : {};
+    const atPlugin = csiId === undefined ? 'leftovers.find' : 'leftovers.delete';
+    draft.lifecycle = lifecycleChart.step(draft.lifecycle, { type: created ? atPlugin : 'leftovers.detach' });
     for (const { what, nodeId, csiNodeId, fenced } of leftovers) {
       if (what !== 'published' || nodeId === undefined || csiNodeId === undefined || !capability) continue;
       const known = { capability, readOnly: false, csiNodeId, ...(fenced !== undefined && { fenced }) };

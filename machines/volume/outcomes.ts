@@ -2,11 +2,15 @@
 import { defaultBackoff, jittered } from '../kit/backoff.js';
 import { type FailedAttempt, forcedAttempts, idTaken } from '../kit/call-states.js';
 import type { Awaiting, CallFailure, Tries } from '../kit/csi-types.js';
+import { isIn } from '../kit/parts.js';
 import type { ExpandAnswer, PublishAnswer } from './calls.js';
+import { expansionChart, modificationChart } from './change.js';
 import { atPlugin, type Change, type Draft, drafted } from './draft.js';
+import { isLeaving, type Lifecycle, type LifecycleEvent, lifecycleChart } from './lifecycle.js';
 import { nodesWithIt } from './node-expansion.js';
 import { step } from './publications.js';
-import type { CreateAnswer, Expansion, Leftover, Modification, Publication, VolumeContext, Work } from './types.js';
+import { moved } from './turn.js';
+import type { CreateAnswer, Publication, VolumeContext, Work } from './types.js';
 
 /** Its call was made without knowing the plugin's driver. @param change what its answer made of it */
 export const learned = ({ driver: known }: VolumeContext, change: Change, driver: string): Change =>
@@ -14,13 +18,17 @@ export const learned = ({ driver: known }: VolumeContext, change: Change, driver
 
 export const created = (context: VolumeContext, { fault, ...csi }: CreateAnswer): Change =>
   drafted(context, (draft) => {
-    if (fault && !draft.deletion) {
-      draft.creation = { failure: fault, made: csi };
+    if (fault && !isLeaving(draft.lifecycle)) {
+      draft.lifecycle = lifecycleChart.step(draft.lifecycle, {
+        type: 'create.not-as-asked',
+        failure: fault,
+        made: csi,
+      });
       draft.tells.push({ type: 'failed', in: 'create', failure: fault });
       return;
     }
     draft.csi = csi;
-    draft.creation = {};
+    draft.lifecycle = lifecycleChart.step(draft.lifecycle, { type: 'create.done' });
     draft.tells.push({ type: 'created', csiId: csi.id });
   });
 
@@ -32,9 +40,11 @@ export const unpublished = (context: VolumeContext): Change =>
 
 export const expanded = (context: VolumeContext, { capacityBytes, nodeExpansionRequired }: ExpandAnswer): Change =>
   drafted(context, (draft) => {
-    const { capacity, next } = draft.expansion ?? {};
-    draft.expandedTo = capacity ?? draft.expandedTo;
-    draft.expansion = next ? { capacity: next } : null;
+    const { expansion } = draft;
+    if (expansion) {
+      draft.expandedTo = expansion.wish;
+      draft.expansion = left(expansionChart.step(expansion, { type: 'change.done' }));
+    }
     draft.nodeExpansion ||= nodeExpansionRequired;
     if (nodeExpansionRequired) draft.unexpanded = nodesWithIt(context);
     if (draft.csi) {
@@ -51,59 +61,143 @@ export const expanded = (context: VolumeContext, { capacityBytes, nodeExpansionR
 
 export const modified = (context: VolumeContext): Change =>
   drafted(context, (draft) => {
-    const { mutableParameters = {}, next } = draft.modification ?? {};
-    draft.modification = next ? { mutableParameters: next } : null;
+    const { modification } = draft;
+    if (!modification) return;
+    const { wish: mutableParameters } = modification;
+    draft.modification = left(modificationChart.step(modification, { type: 'change.done' }));
     draft.modifiedTo = { ...draft.modifiedTo, ...mutableParameters };
     draft.tells.push({ type: 'modified', mutableParameters });
   });
 
+/** A change that is done is kept no longer. */
+const left = <TPart extends { at: string }>(part: TPart): TPart | null => (part.at === 'done' ? null : part);
+
 /** The plugin has it no more. */
-export const deleted = (_: VolumeContext): Change => ({ context: { csi: null, creation: {} } });
+export const deleted = ({ lifecycle }: VolumeContext): Change => ({
+  context: { csi: null, lifecycle: lifecycleChart.step(lifecycle, { type: 'delete.done' }) },
+});
 
 /** The call of its present piece of work has failed: it is tried again later, is given up, or stays failed. */
 export const failed = (context: VolumeContext, attempt: FailedAttempt): Change =>
   drafted(context, (draft) => {
-    const work = mustWork(draft);
-    if (work.kind === 'publish' || work.kind === 'unpublish') publicationFailed(draft, work.kind, attempt);
-    else pieceFailed(draft, work, attempt);
+    const { kind } = mustWork(draft);
+    if (kind === 'publish' || kind === 'unpublish') publicationFailed(draft, kind, attempt);
+    else if (kind === 'create') creationFailed(draft, attempt);
+    else if (kind === 'delete') deletionFailed(draft, attempt);
+    else changeFailed(draft, kind, attempt);
   });
 
-function pieceFailed(draft: Draft, work: Work, attempt: FailedAttempt): void {
-  const { failure, isNotBegun } = attempt;
-  if (attempt.isAnew) {
-    // While it waited, no run of it has made a call.
-    if (!isNotBegun && !draft.awaiting) doubt(draft, work);
-    return;
-  }
-  // One that was to be taken over is let go of, whatever is said of it.
-  if (work.kind === 'create' && draft.spec?.external && draft.deletion) return;
-  if (failure.code === idTaken && failure.final) {
-    madeNothing(draft, failure);
-    return;
-  }
-  const count = (triesOf(draft, work)?.count ?? 0) + 1;
-  if (isForced(draft, work) && (failure.final || count >= forcedAttempts)) giveUp(draft, work, attempt);
-  else if (failure.final) fail(draft, work, failure);
-  else again(draft, work, { ...attempt, count });
+/** A call that waited has sent nothing. */
+const isNotSent = ({ awaiting }: Draft, { isNotBegun }: FailedAttempt): boolean => isNotBegun || awaiting !== null;
+
+/** @param before attempts at the same goal */
+function outcomeOf({ failure, retry, at, random }: FailedAttempt, before: Tries | undefined) {
+  const count = (before?.count ?? 0) + 1;
+  const notBeforeMs = at + jittered(retry ?? defaultBackoff, count, random);
+  return { failure, tries: { count, notBeforeMs, sinceMs: at, failure } };
 }
+
+/** Whether a forced deletion goes on without this step. */
+const isGivenUp = ({ lifecycle }: Draft, { failure, tries }: ReturnType<typeof outcomeOf>): boolean =>
+  lifecycle.force === true && (failure.final || tries.count >= forcedAttempts);
+
+function creationFailed(draft: Draft, attempt: FailedAttempt): void {
+  const { failure } = attempt;
+  const { lifecycle, spec } = draft;
+  const step = (event: LifecycleEvent): void => {
+    draft.lifecycle = lifecycleChart.step(lifecycle, event);
+  };
+  // A call that takes a volume over makes nothing.
+  const hasMadeNothing = isNotSent(draft, attempt) || spec?.external !== undefined;
+  const outcome = outcomeOf(attempt, lifecycle.tries);
+  if (attempt.isAnew) step({ type: hasMadeNothing ? 'turn.lost' : 'create.interrupted' });
+  else if (isIn(lifecycle, 'letting-go')) step({ type: 'create.not-sent', ...outcome });
+  else if (failure.code === idTaken && failure.final) {
+    step({ type: 'create.made-nothing', ...outcome });
+    if (!isLeaving(lifecycle)) draft.tells.push({ type: 'failed', in: 'create', failure });
+  } else if (isGivenUp(draft, outcome)) {
+    const isRefused = lifecycle.at === 'finding-out.first-call' && (failure.final || attempt.isNotBegun);
+    if (!isRefused && !draft.csi) leaveBehind(draft, failure);
+    step({ type: 'create.given-up' });
+  } else if (failure.final) {
+    const told = adviceFor(lifecycle, failure);
+    step({ type: 'create.refused', ...outcome, failure: told });
+    draft.tells.push({ type: 'failed', in: 'create', failure: told });
+  } else {
+    step({ type: hasMadeNothing ? 'create.not-sent' : 'create.unknown', ...outcome });
+  }
+}
+
+/** No answer to a repeat proves that an attempt before it has made nothing: what it has made may even be why. */
+function adviceFor(lifecycle: Lifecycle, failure: CallFailure): CallFailure {
+  if (!isIn(lifecycle, 'finding-out') || lifecycle.at === 'finding-out.first-call') return failure;
+  const advice = 'it may have been made by an attempt before: delete it again once that is mended, or with force';
+  return { ...failure, message: `${failure.message}; ${advice}` };
+}
+
+function deletionFailed(draft: Draft, attempt: FailedAttempt): void {
+  const { failure } = attempt;
+  const { lifecycle } = draft;
+  const outcome = outcomeOf(attempt, lifecycle.tries);
+  const step = (event: LifecycleEvent): void => {
+    draft.lifecycle = lifecycleChart.step(lifecycle, event);
+  };
+  if (attempt.isAnew) step({ type: isNotSent(draft, attempt) ? 'turn.lost' : 'delete.interrupted' });
+  else if (isGivenUp(draft, outcome)) {
+    leaveBehind(draft, failure);
+    draft.csi = null;
+    step({ type: 'delete.given-up' });
+  } else if (failure.final) {
+    step({ type: 'delete.refused', ...outcome });
+    draft.tells.push({ type: 'failed', in: 'delete', failure });
+  } else step({ type: 'delete.failed', ...outcome });
+}
+
+/** Keeps as a leftover that the plugin may have it still. */
+function leaveBehind(draft: Draft, { message }: CallFailure): void {
+  draft.leftovers = [...draft.leftovers, { what: 'created', ...atPlugin(draft), message }];
+}
+
+/** Where the volume is being deleted, nobody waits for a change any more. */
+function changeFailed(draft: Draft, kind: 'expand' | 'modify', attempt: FailedAttempt): void {
+  const { failure } = attempt;
+  const { expansion, modification } = draft;
+  const event = changeEvent(draft, attempt, (kind === 'expand' ? expansion : modification)?.tries);
+  const isRefused = event.type === 'change.refused';
+  if (kind === 'expand' && expansion) {
+    draft.expansion = expansionChart.step(expansion, event);
+    if (isRefused) draft.tells.push({ type: 'failed', in: kind, capacity: expansion.wish, failure });
+  } else if (kind === 'modify' && modification) {
+    draft.modification = modificationChart.step(modification, event);
+    if (isRefused) draft.tells.push({ type: 'failed', in: kind, mutableParameters: modification.wish, failure });
+  }
+}
+
+function changeEvent(draft: Draft, attempt: FailedAttempt, before: Tries | undefined): ChangeOutcome {
+  const { failure } = attempt;
+  if (attempt.isAnew) return { type: isNotSent(draft, attempt) ? 'turn.lost' : 'change.interrupted' };
+  if (failure.final) return { type: 'change.refused', failure };
+  return { type: 'change.failed', failure, tries: outcomeOf(attempt, before).tries };
+}
+
+type ChangeOutcome =
+  | { type: 'turn.lost' | 'change.interrupted' }
+  | { type: 'change.refused'; failure: CallFailure }
+  | { type: 'change.failed'; failure: CallFailure; tries: Tries };
 
 /** Hands the outcome to the publication: its chart says what follows. */
 function publicationFailed(draft: Draft, kind: 'publish' | 'unpublish', attempt: FailedAttempt): void {
   const { nodeId, publication } = publicationAt(draft);
-  const { failure, retry, at, random } = attempt;
-  // A call that waited has sent nothing.
-  const isNotSent = attempt.isNotBegun || draft.awaiting !== null;
+  const { failure } = attempt;
   if (attempt.isAnew) {
-    step(draft, nodeId, { type: isNotSent ? 'turn.lost' : `${kind}.interrupted` });
+    step(draft, nodeId, { type: isNotSent(draft, attempt) ? 'turn.lost' : `${kind}.interrupted` });
     return;
   }
-  const count = (publication.tries?.count ?? 0) + 1;
-  const notBeforeMs = at + jittered(retry ?? defaultBackoff, count, random);
-  const outcome = { failure, tries: { count, notBeforeMs, sinceMs: at, failure } };
+  const outcome = outcomeOf(attempt, publication.tries);
   if (kind === 'publish') {
-    const type = failure.final ? 'publish.refused' : isNotSent ? 'publish.not-sent' : 'publish.unknown';
+    const type = failure.final ? 'publish.refused' : isNotSent(draft, attempt) ? 'publish.not-sent' : 'publish.unknown';
     step(draft, nodeId, { type, ...outcome });
-  } else if (draft.deletion?.force && (failure.final || count >= forcedAttempts)) {
+  } else if (isGivenUp(draft, outcome)) {
     giveUpPublication(draft, nodeId, failure);
   } else {
     const isNotFound = failure.answerClass === 'not-so';
@@ -120,115 +214,14 @@ function giveUpPublication(draft: Draft, nodeId: string, failure: CallFailure): 
   step(draft, nodeId, { type: 'unpublish.given-up' }, failure);
 }
 
-/** Its plugin has nothing of its own for it, whatever attempts before were in doubt about. */
-function madeNothing(draft: Draft, failure: CallFailure): void {
-  const { made } = draft.creation;
-  draft.creation = { ...(!draft.deletion && { failure }), ...(made && { made }) };
-  if (!draft.deletion) draft.tells.push({ type: 'failed', in: 'create', failure });
-}
-
-/** What a forced deletion can do without, where it can't be had. */
-const isForced = ({ deletion }: Draft, { kind }: Work): boolean =>
-  deletion?.force === true && (kind === 'create' || kind === 'delete');
-
-/** A call for it may have taken effect, or may still. One that is only taken over is asked about, not made. */
-function doubt(draft: Draft, { kind }: Work): void {
-  if (kind === 'create' && !draft.spec?.external) draft.creation = { ...draft.creation, inDoubt: true };
-}
-
 /** The call has to wait, and was not made. */
 export const awaits = (context: VolumeContext, { reason, isForced }: Awaiting): Change =>
   drafted(context, (draft) => {
     draft.awaiting = { reason, ...(isForced && { isForced }) };
-    const { nodeId } = draft.work ?? {};
-    if (nodeId !== undefined) step(draft, nodeId, { type: 'call.waits' });
+    const work = mustWork(draft);
+    if (work.nodeId !== undefined) step(draft, work.nodeId, { type: 'call.waits' });
+    else Object.assign(draft, moved(draft, work, { type: 'call.waits' }));
   });
-
-function again(
-  draft: Draft,
-  work: Work,
-  { failure, isNotBegun, retry, at, random, count }: FailedAttempt & { count: number },
-): void {
-  const notBeforeMs = at + jittered(retry ?? defaultBackoff, count, random);
-  const tries: Tries = { count, notBeforeMs, sinceMs: at, failure };
-  if (!isNotBegun) doubt(draft, work);
-  switch (work.kind) {
-    case 'create':
-      draft.creation = { ...draft.creation, tries };
-      break;
-    case 'delete':
-      if (draft.deletion) draft.deletion = { ...draft.deletion, tries };
-      break;
-    case 'expand':
-      if (draft.expansion) draft.expansion = anew(draft.expansion) ?? { ...draft.expansion, tries };
-      break;
-    case 'modify':
-      if (draft.modification) draft.modification = changedTo(draft.modification) ?? { ...draft.modification, tries };
-  }
-}
-
-/** What was asked for meanwhile takes the place of what was tried. */
-const anew = ({ next }: Expansion): Expansion | undefined => next && { capacity: next };
-/** The same: what was not refused is still to be changed. */
-const changedTo = ({ mutableParameters, next, refused }: Modification): Modification | undefined =>
-  next && { mutableParameters: { ...mutableParameters, ...next }, ...(refused && { refused }) };
-
-/** It stays so until what is asked for changes, or it is to be tried again. */
-function fail(draft: Draft, work: Work, failure: CallFailure): void {
-  switch (work.kind) {
-    case 'create':
-      failCreation(draft, failure);
-      break;
-    case 'delete':
-      if (draft.deletion) draft.deletion = { force: draft.deletion.force, failure };
-      draft.tells.push({ type: 'failed', in: 'delete', failure });
-      break;
-    case 'expand': {
-      const { expansion } = draft;
-      if (!expansion) break;
-      const { capacity } = expansion;
-      draft.expansion = anew(expansion) ?? { capacity, failure };
-      draft.tells.push({ type: 'failed', in: 'expand', capacity, failure });
-      break;
-    }
-    case 'modify': {
-      const { modification } = draft;
-      if (!modification) break;
-      const { mutableParameters, next } = modification;
-      draft.modification = next
-        ? { mutableParameters: next, refused: { mutableParameters, failure } }
-        : { mutableParameters, failure };
-      draft.tells.push({ type: 'failed', in: 'modify', mutableParameters, failure });
-    }
-  }
-}
-
-/** No answer to a repeat proves that an attempt before it has made nothing: what it has made may even be why. */
-function failCreation(draft: Draft, failure: CallFailure): void {
-  const { inDoubt, made } = draft.creation;
-  const advice = 'it may have been made by an attempt before: delete it again once that is mended, or with force';
-  const told = inDoubt && draft.deletion ? { ...failure, message: `${failure.message}; ${advice}` } : failure;
-  draft.creation = { failure: told, ...(inDoubt && { inDoubt }), ...(made && { made }) };
-  draft.tells.push({ type: 'failed', in: 'create', failure: told });
-}
-
-/** A forced deletion goes on without what could not be confirmed, and keeps it as a leftover. */
-function giveUp(draft: Draft, work: Work, { failure, isNotBegun }: FailedAttempt): void {
-  // Where its id is known from an attempt before, it is deleted by that.
-  const isKnown = work.kind === 'create' && draft.csi !== null;
-  if (!isKnown) {
-    const isRefused = work.kind === 'create' && !draft.creation.inDoubt && (failure.final || isNotBegun);
-    const leftover: Leftover = { what: 'created', ...atPlugin(draft), message: failure.message };
-    if (!isRefused) draft.leftovers = [...draft.leftovers, leftover];
-    draft.csi = null;
-  }
-  draft.creation = {};
-}
-
-const triesOf = ({ creation, deletion, expansion, modification }: Draft, { kind }: Work): Tries | undefined => {
-  const piece = { create: creation, delete: deletion, expand: expansion, modify: modification };
-  return kind in piece ? piece[kind as keyof typeof piece]?.tries : undefined;
-};
 
 const mustWork = ({ work }: VolumeContext): Work => {
   if (!work) throw new Error('it is at nothing');

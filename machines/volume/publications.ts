@@ -1,15 +1,15 @@
 /**
- * The publications of a volume: how one begins, takes an event and ends, and who gets the turn to make a call. Pure.
+ * The publications of a volume: how one begins, takes an event and ends. Pure.
  * What a publication makes of an event, its chart says: publication.ts
  */
 import type { Failure } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
+import { expansionChart } from './change.js';
 import { grant, releaseDetached, releaseWithNode } from './claim-changes.js';
 import { type Draft, put } from './draft.js';
+import { isLeaving } from './lifecycle.js';
 import { excludes, holdsOf, isInUse, mayBeThere, wishOf } from './modes.js';
 import { type PublicationData, type PublicationEvent, publicationChart } from './publication.js';
-import type { VolumeContext } from './types.js';
-import { nextWork } from './work.js';
 
 type Beginning = Extract<PublicationEvent, { type: 'wanted' | 'wanted-again' | 'found-attached' }>['type'];
 
@@ -44,11 +44,11 @@ export function step(draft: Draft, nodeId: string, event: PublicationEvent, unco
   const failure = unconfirmed && { failure: unconfirmed };
   draft.tells.push({ type: 'publication', nodeId, number: next.number, state: 'removed', ...failure });
   releaseWithNode(draft, nodeId);
-  if (next.next && !draft.deletion) begin(draft, nodeId, next.next);
+  if (next.next && !isLeaving(draft.lifecycle)) begin(draft, nodeId, next.next);
   const { expansion } = draft;
   // The volume is on no node any more, which may be all that an expansion waits for: it is tried at once.
   if (expansion?.tries && !Object.values(draft.publications).some(mayBeThere))
-    draft.expansion = { ...expansion, tries: { ...expansion.tries, notBeforeMs: 0 } };
+    draft.expansion = expansionChart.step(expansion, { type: 'hasten' });
   grant(draft);
 }
 
@@ -85,21 +85,4 @@ export function retryPublications(draft: Draft): void {
     const wanted = Object.entries(draft.publications).filter(([other, one]) => other !== nodeId && wishOf(one));
     step(draft, nodeId, { type: 'retry', isFree: !wanted.some(([, one]) => excludes(one, publication)) });
   }
-}
-
-/** Takes the turn from the publication that had it, and gives it to the one that is due first. */
-export function withTurn(
-  context: VolumeContext,
-  nowMs: number,
-): Pick<VolumeContext, 'publications' | 'work' | 'awaiting'> {
-  const publications = { ...context.publications };
-  const had = context.work?.nodeId;
-  const before = had === undefined ? undefined : publications[had];
-  if (had !== undefined && before && publicationChart.hasTag(before, 'has-turn'))
-    publications[had] = publicationChart.step(before, { type: 'turn.lost' });
-  const work = nextWork({ ...context, publications }, nowMs);
-  const next = work?.nodeId === undefined ? undefined : publications[work.nodeId];
-  if (work?.nodeId !== undefined && work.isCalling && next)
-    publications[work.nodeId] = publicationChart.step(next, { type: 'turn.given' });
-  return { publications, work, awaiting: null };
 }

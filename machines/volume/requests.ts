@@ -8,6 +8,7 @@ import { isSameData } from '../kit/same-data.js';
 import { otherSpec } from '../kit/spec-differences.js';
 import { claim } from './claim-changes.js';
 import { conflictOf, describeClaim, isReadOnly, isSameClaim, publishOf } from './claims.js';
+import { isLeaving } from './lifecycle.js';
 import { excludes, holdersOf, isOfModes, mayBeThere, usualCapability, wishOf } from './modes.js';
 import { publicStateOf } from './publication.js';
 import type {
@@ -42,7 +43,7 @@ const wantedOn = ({ publications }: VolumeContext): [nodeId: string, Publication
 
 /** It is on its way out, or held back from new use. @param isUsed whether it is for one who has it already */
 function unusable(context: VolumeContext, isUsed = false): Failure | undefined {
-  if (context.deletion)
+  if (isLeaving(context.lifecycle))
     return refused('VOLUME_DELETING', context, 'it is being deleted: create it anew once it is gone');
   if (context.availability !== 'active' && !isUsed) {
     const why = `it takes no new use, its availability is '${context.availability}': set it to 'active' first`;
@@ -282,7 +283,7 @@ function unstagedRefusal(
 }
 
 const beingDeleted = (context: VolumeContext): Failure | undefined =>
-  context.deletion ? refused('VOLUME_DELETING', context, 'it is being deleted') : undefined;
+  isLeaving(context.lifecycle) ? refused('VOLUME_DELETING', context, 'it is being deleted') : undefined;
 
 export const isBelow = (bytes: Bytes | undefined, other: Bytes | undefined): boolean =>
   bytes !== undefined && other !== undefined && BigInt(bytes) < BigInt(other);
@@ -299,7 +300,7 @@ export const isCovered = (context: VolumeContext, { requiredBytes }: CapacityRan
 
 /** What it is being expanded to, after all that was asked for. */
 const pendingSize = ({ expansion }: VolumeContext): Bytes | undefined =>
-  expansion?.failure ? undefined : (expansion?.next ?? expansion?.capacity)?.requiredBytes;
+  expansion?.at === 'failed' ? undefined : (expansion?.next?.wish ?? expansion?.wish)?.requiredBytes;
 
 /** Whether it is on its way to a larger size. */
 export const isOutgrown = (context: VolumeContext, { requiredBytes }: CapacityRange): boolean =>
@@ -307,10 +308,10 @@ export const isOutgrown = (context: VolumeContext, { requiredBytes }: CapacityRa
 
 /** Nothing makes a volume smaller; what was asked for before may be asked for again, however much it has become. */
 function expandRefusal(context: VolumeContext, { capacity }: RequestOf<'volume.expand'>): Failure | undefined {
-  if (context.deletion) return beingDeleted(context);
+  if (isLeaving(context.lifecycle)) return beingDeleted(context);
   const { spec, expansion, expandedTo } = context;
   const has = sizeOf(context);
-  const isKnown = [expandedTo, spec?.capacity, expansion?.capacity].some((known) => isSameData(known, capacity));
+  const isKnown = [expandedTo, spec?.capacity, expansion?.wish].some((known) => isSameData(known, capacity));
   if (isKnown) return undefined;
   const grows = 'volumes only grow';
   if (isBelow(capacity.requiredBytes, has) || isBelow(capacity.limitBytes, has))
@@ -328,7 +329,7 @@ function specAs({ mutableParameters }: VolumeSpec, { spec, modifiedTo }: VolumeC
 
 const refusals: Refusals = {
   'volume.create': (context, { spec }) => {
-    if (context.deletion)
+    if (isLeaving(context.lifecycle))
       return refused('VOLUME_DELETING', context, 'it is being deleted: create it anew once it is gone');
     const present = specAs(spec, context);
     return isSameData(present, spec) ? undefined : refused('VOLUME_EXISTS', context, otherSpec(present, spec));

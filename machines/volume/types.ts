@@ -9,12 +9,13 @@ import type {
   CapacityRange,
   SecretRef,
   Segments,
-  Tries,
 } from '../kit/csi-types.js';
 import type { Failure, Stamped } from '../kit/host.js';
+import type { Expansion, Modification } from './change.js';
+import type { Lifecycle } from './lifecycle.js';
 import type { Publication } from './publication.js';
 
-export type { Publication };
+export type { Expansion, Lifecycle, Modification, Publication };
 
 export interface VolumeKey {
   namespace: string;
@@ -145,24 +146,6 @@ export interface Leftover {
   message: string;
 }
 
-export interface Expansion {
-  capacity: CapacityRange;
-  /** Asked for while a call was under way: due after that. */
-  next?: CapacityRange;
-  tries?: Tries;
-  failure?: CallFailure;
-}
-
-export interface Modification {
-  mutableParameters: Record<string, string>;
-  /** Asked for while a call was under way: due after that. */
-  next?: Record<string, string>;
-  /** What it took the place of, as that had failed for good: who waits for those hears so. */
-  refused?: { mutableParameters: Record<string, string>; failure: CallFailure };
-  tries?: Tries;
-  failure?: CallFailure;
-}
-
 /** What a plugin says of a volume as it lists all of them. */
 export interface Sighting {
   /** It does not list it. */
@@ -193,14 +176,8 @@ export interface VolumeContext {
   name: string;
   spec: VolumeSpec | null;
   csi: CreatedVolume | null;
-  creation: {
-    tries?: Tries;
-    failure?: CallFailure;
-    /** A call may have taken effect, or may still. */
-    inDoubt?: boolean;
-    /** It is there, but not what was asked for: of no use, and to be deleted with the volume. */
-    made?: CreatedVolume;
-  };
+  /** Its creation and its deletion. */
+  lifecycle: Lifecycle;
   publications: Record<string, Publication>;
   /**
    * By node: the reservation of its slot there. Each belongs to a publication, and is released in the commit that ends that.
@@ -225,13 +202,6 @@ export interface VolumeContext {
   modification: Modification | null;
   /** What its parameters have been changed to since it was made. */
   modifiedTo: Record<string, string> | null;
-  deletion: {
-    force: boolean;
-    /** The plugin has it no more: only what is left on nodes is undone. */
-    isConfirmed?: true;
-    tries?: Tries;
-    failure?: CallFailure;
-  } | null;
   leftovers: Leftover[];
   /**
    * The own name of the driver that made it, or was asked to, as GetPluginInfo has it; null: not known yet. Absent in what was

@@ -29,11 +29,11 @@ import { asUnstaged, clearStaged, isLeftStaged, leftoversAnswer, onlyStaged, ret
 import { fence, holdReleased, release, unstaged } from './letting-go.js';
 import { nodeExpanded } from './node-expansion.js';
 import { awaits, created, deleted, expanded, failed, learned, modified, published, unpublished } from './outcomes.js';
-import { withTurn } from './publications.js';
 import { claimAndPublish, publish, unpublish } from './publishing.js';
 import { hasLeftovers, isRetryable, nothingLeft, notThere, refusalAnswer, refusalOf } from './requests.js';
 import { observed } from './sightings.js';
 import { addSlot, slotAnswer } from './slots.js';
+import { withTurn } from './turn.js';
 import type {
   CreateAnswer,
   Unstaged,
@@ -89,11 +89,11 @@ export const volumeMachine = setup({
     isToWait: ({ context: { work } }, kind: WorkKind) => work?.kind === kind,
     /** What it waits for is not wanted any more. */
     isOutdated: ({ context, event }) => {
-      const { work, awaiting, deletion } = context;
+      const { work, awaiting, lifecycle } = context;
       if (!awaiting) return false;
       const next = nextWork(context, stampOf(event).at);
       return (
-        next?.kind !== work?.kind || next?.nodeId !== work?.nodeId || (deletion?.force === true && !awaiting.isForced)
+        next?.kind !== work?.kind || next?.nodeId !== work?.nodeId || (lifecycle.force === true && !awaiting.isForced)
       );
     },
     isGone: ({ context }) => isGone(context),

@@ -1,7 +1,8 @@
 /** What a volume is to do next: the one place that puts its pieces of work in order. Pure. */
 import { dueAtMs } from '../kit/backoff.js';
 import type { CallFailure, Tries } from '../kit/csi-types.js';
-import { isIn } from '../kit/parts.js';
+import { isIn, topState } from '../kit/parts.js';
+import { isLeaving } from './lifecycle.js';
 import { excludes, mayBeThere } from './modes.js';
 import { publicStateOf } from './publication.js';
 import type { Publication, PublicationState, VolumeContext, Work, WorkKind } from './types.js';
@@ -41,6 +42,13 @@ const publicationWork: Partial<Record<PublicationState, WorkKind>> = {
   'pending-unpublish': 'unpublish',
 };
 
+const lifecycleWork: Record<string, WorkKind | undefined> = {
+  'pending-create': 'create',
+  'create-in-doubt': 'create',
+  'finding-out': 'create',
+  'pending-delete': 'delete',
+};
+
 /** All that is to be done, each with the moment from which on: what comes first in the list goes before what comes later. */
 function* pieces(context: VolumeContext, nowMs: number): Generator<Piece> {
   const piece = (kind: WorkKind, tries: Tries | undefined, nodeId?: string): Piece => ({
@@ -48,27 +56,19 @@ function* pieces(context: VolumeContext, nowMs: number): Generator<Piece> {
     dueAtMs: dueAtMs(tries, nowMs),
     ...(nodeId !== undefined && { nodeId }),
   });
-  const { spec, csi, creation, deletion, publications, expansion, modification } = context;
-  if (!csi) {
-    // What may have been made can be deleted only once its id is known.
-    const isWanted = !deletion || creation.inDoubt;
-    if (!creation.failure && isWanted) yield piece('create', creation.tries);
-    return;
-  }
-  let isPublished = false;
+  const { csi, lifecycle, publications, expansion, modification } = context;
+  const kind = lifecycleWork[topState(lifecycle)];
+  if (kind === 'create') yield piece(kind, lifecycle.tries);
+  if (kind === 'create' || !csi) return;
   for (const [nodeId, publication] of Object.entries(publications)) {
-    isPublished = true;
-    const kind = publicationWork[publicStateOf(publication)];
-    if (!kind || (kind === 'publish' && blockersOf(context, nodeId, publication).length > 0)) continue;
-    yield piece(kind, publication.tries, nodeId);
+    const own = publicationWork[publicStateOf(publication)];
+    if (!own || (own === 'publish' && blockersOf(context, nodeId, publication).length > 0)) continue;
+    yield piece(own, publication.tries, nodeId);
   }
-  if (deletion) {
-    if (!isPublished && !deletion.failure && !deletion.isConfirmed && !spec?.external)
-      yield piece('delete', deletion.tries);
-    return;
-  }
-  if (expansion && !expansion.failure) yield piece('expand', expansion.tries);
-  if (modification && !modification.failure) yield piece('modify', modification.tries);
+  if (kind === 'delete') yield piece(kind, lifecycle.tries);
+  if (lifecycle.at !== 'created') return;
+  if (expansion && expansion.at !== 'failed') yield piece('expand', expansion.tries);
+  if (modification && modification.at !== 'failed') yield piece('modify', modification.tries);
 }
 
 /** The piece that is due first, so that one that fails again and again keeps no other waiting; null where there is none. */
@@ -78,16 +78,12 @@ export function nextWork(context: VolumeContext, nowMs: number): Work | null {
   return next ? { ...next, isCalling: next.dueAtMs <= nowMs } : null;
 }
 
-/** Whether all that a deletion asks for is done. What was not made here is let go of, never deleted. */
-export function isGone({ spec, csi, creation, deletion, publications }: VolumeContext): boolean {
-  if (deletion === null || Object.keys(publications).length > 0) return false;
-  return spec?.external !== undefined || deletion.isConfirmed === true || (!csi && !creation.inDoubt);
-}
+/** Whether there is no such volume any more. */
+export const isGone = ({ lifecycle }: VolumeContext): boolean => lifecycle.at === 'absent';
 
-/** What holds it up until something else is asked for: one node that failed is in the way of its deletion only. */
-export function failureOf({ creation, deletion, publications }: VolumeContext): CallFailure | undefined {
-  const failure = creation.failure ?? deletion?.failure;
-  if (failure || !deletion) return failure;
+/** Why it gets no further until somebody asks for something. A node that failed is only in the way of its deletion. */
+export function failureOf({ lifecycle, publications }: VolumeContext): CallFailure | undefined {
+  if (lifecycle.failure || !isLeaving(lifecycle)) return lifecycle.failure;
   for (const one of Object.values(publications)) if (one.failure) return one.failure;
   return undefined;
 }

@@ -175,9 +175,9 @@ export const volumeIds: IdSort = {
 };
 
 /** Also what it has made wrongly, and what its forced deletion may have left: that is deleted with it. */
-function volumeIdsIn({ spec, csi, creation, leftovers, home }: VolumeContext): PluginId[] {
+function volumeIdsIn({ spec, csi, lifecycle, leftovers, home }: VolumeContext): PluginId[] {
   const plugin = spec?.plugin ?? '';
-  const ids = [csi?.id, creation.made?.id, spec?.external?.csiId, ...leftovers.map(({ csiId }) => csiId)];
+  const ids = [csi?.id, lifecycle.madeOtherwise?.id, spec?.external?.csiId, ...leftovers.map(({ csiId }) => csiId)];
   return ids.filter((csiId) => csiId !== undefined).map((csiId) => ({ plugin, csiId, home }));
 }
 

@@ -2,9 +2,11 @@
  * From each older version of the volume machine to the next. Recorded histories prove them: test/volumes/migrations.test.ts.
  * The types of version 1 say what its records may hold; nothing else reads them.
  */
-import type { CallFailure, Tries } from '../../machines/kit/csi-types.js';
+import type { CallFailure, CapacityRange, Tries } from '../../machines/kit/csi-types.js';
+import type { Expansion, Modification } from '../../machines/volume/change.js';
+import type { Lifecycle } from '../../machines/volume/lifecycle.js';
 import type { Publication, PublicationData } from '../../machines/volume/publication.js';
-import type { PublicationState, QueuedWish, Work } from '../../machines/volume/types.js';
+import type { CreatedVolume, PublicationState, QueuedWish, VolumeSpec, Work } from '../../machines/volume/types.js';
 import type { Migration } from '../engine/effects.js';
 
 /** Of version 1: a state, and flags that say more of it. */
@@ -22,8 +24,25 @@ interface OldPublication extends QueuedWish {
   failure?: CallFailure & { in: 'publish' | 'unpublish' };
 }
 
+interface OldChange<TWish> {
+  next?: TWish;
+  tries?: Tries;
+  failure?: CallFailure;
+}
+type OldExpansion = OldChange<CapacityRange> & { capacity: CapacityRange };
+type OldModification = OldChange<Record<string, string>> & {
+  mutableParameters: Record<string, string>;
+  refused?: { mutableParameters: Record<string, string>; failure: CallFailure };
+};
+
 interface OldContext {
+  spec: VolumeSpec | null;
+  csi: CreatedVolume | null;
+  creation: { tries?: Tries; failure?: CallFailure; inDoubt?: boolean; made?: CreatedVolume };
+  deletion: { force: boolean; isConfirmed?: true; tries?: Tries; failure?: CallFailure } | null;
   publications: Record<string, OldPublication>;
+  expansion: OldExpansion | null;
+  modification: OldModification | null;
   work: Work | null;
   awaiting: object | null;
 }
@@ -35,6 +54,14 @@ function turnOf({ work, awaiting }: OldContext, nodeId: string, { state }: OldPu
   if (!work?.isCalling || work.nodeId !== nodeId) return undefined;
   if (work.kind === 'publish' && state !== 'pending-publish') return 'publish-under-way';
   return awaiting ? 'waiting-for-plugin' : 'calling';
+}
+
+type Within = 'due' | 'calling' | 'waiting-for-plugin' | 'backing-off';
+
+/** The state within a piece of work of one of these kinds. */
+function withinOf({ work, awaiting }: OldContext, kind: Work['kind'], tries: Tries | undefined): Within {
+  if (work?.isCalling && work.kind === kind) return awaiting ? 'waiting-for-plugin' : 'calling';
+  return tries ? 'backing-off' : 'due';
 }
 
 /** The state of version 2, as a path. */
@@ -81,19 +108,99 @@ export function publicationOf(old: OldPublication, turn: Turn): Publication {
   return { ...data, at };
 }
 
-/** Version 2 keeps publications as parts with named states, in place of a state with flags. */
-const publicationsAsParts: Migration = {
-  name: 'publications are parts',
+function lifecycleOf(old: OldContext, isGone: boolean): Lifecycle {
+  const { creation, deletion, spec } = old;
+  const force = deletion?.force ? { force: true as const } : {};
+  if (isGone || !spec) return { at: 'absent', ...force };
+  return deletion ? { ...deletedOf(old, deletion), ...force } : wantedOf(old, creation);
+}
+
+function wantedOf(old: OldContext, { tries, failure, inDoubt, made }: OldContext['creation']): Lifecycle {
+  if (old.csi) return { at: 'created' };
+  const data = {
+    ...(tries && { tries }),
+    ...(failure && { failure }),
+    ...(made && { madeOtherwise: made }),
+  };
+  if (failure) return { ...data, at: made ? 'failed.not-as-asked' : inDoubt ? 'failed.in-doubt' : 'failed.refused' };
+  const within = withinOf(old, 'create', tries);
+  return { ...data, at: made || inDoubt ? `create-in-doubt.${within}` : `pending-create.${within}` };
+}
+
+function deletedOf(old: OldContext, deletion: NonNullable<OldContext['deletion']>): Lifecycle {
+  const { spec, csi, creation, publications, work } = old;
+  const isCreating = work?.isCalling === true && work.kind === 'create';
+  const inner = isCreating ? 'create-under-way' : 'waiting-for-publications';
+  if (spec?.external || deletion.isConfirmed) return { at: `letting-go.${inner}` };
+  if (!csi) {
+    const { tries, failure, inDoubt } = creation;
+    const data = { ...(tries && { tries }), ...(failure && { failure }) };
+    if (failure) return { ...data, at: 'failed.finding-out' };
+    return { ...data, at: inDoubt ? `finding-out.${withinOf(old, 'create', tries)}` : 'finding-out.first-call' };
+  }
+  const { tries, failure } = deletion;
+  if (failure) return { failure, at: 'failed.delete' };
+  if (isCreating || Object.keys(publications).length > 0) return { at: `emptying.${inner}` };
+  // A call of another kind has still to end.
+  if (work?.isCalling && work.kind !== 'delete') return { at: 'emptying.waiting-for-publications' };
+  return { ...(tries && { tries }), at: `pending-delete.${withinOf(old, 'delete', tries)}` };
+}
+
+function changeOf<TWish>(
+  old: OldContext,
+  { tries, failure, next }: OldChange<TWish>,
+  { kind, wish, merged }: { kind: 'expand' | 'modify'; wish: TWish; merged: (wish: TWish, next: TWish) => TWish },
+) {
+  const within = withinOf(old, kind, tries);
+  const at = failure
+    ? ('failed' as const)
+    : next !== undefined
+      ? ('overtaken' as const)
+      : (`pending.${within}` as const);
+  return {
+    wish,
+    ...(next !== undefined && { next: { wish: next, ifFailed: merged(wish, next) } }),
+    ...(tries && { tries }),
+    ...(failure && { failure }),
+    at,
+  };
+}
+
+const expansionOf = (old: OldContext, expansion: OldExpansion): Expansion =>
+  changeOf(old, expansion, { kind: 'expand', wish: expansion.capacity, merged: (_, next) => next });
+
+function modificationOf(old: OldContext, { refused, ...modification }: OldModification): Modification {
+  const wish = modification.mutableParameters;
+  const part = changeOf(old, modification, { kind: 'modify', wish, merged: (one, next) => ({ ...one, ...next }) });
+  const known = refused && { refused: { wish: refused.mutableParameters, failure: refused.failure } };
+  return { ...part, ...known };
+}
+
+/** Version 2 keeps parts with named states, in place of states with flags. */
+const parts: Migration = {
+  name: 'parts have states',
   from: '1',
   to: '2',
   migrate: ({ context, ...snapshot }) => {
     const old = context as OldContext;
+    const { creation: _, deletion: __, expansion, modification, ...kept } = old;
     const publications = Object.entries(old.publications).map(([nodeId, one]) => [
       nodeId,
       publicationOf(one, turnOf(old, nodeId, one)),
     ]);
-    return { ...snapshot, context: { ...context, publications: Object.fromEntries(publications) } };
+    const { value } = snapshot;
+    const isGone = value instanceof Object && 'deleted' in value;
+    return {
+      ...snapshot,
+      context: {
+        ...kept,
+        lifecycle: lifecycleOf(old, isGone),
+        publications: Object.fromEntries(publications),
+        expansion: expansion && expansionOf(old, expansion),
+        modification: modification && modificationOf(old, modification),
+      },
+    };
   },
 };
 
-export const volumeMigrations: Migration[] = [publicationsAsParts];
+export const volumeMigrations: Migration[] = [parts];

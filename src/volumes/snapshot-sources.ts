@@ -1,8 +1,10 @@
 /** What is made of what: volumes that snapshots are taken of, and snapshots that volumes begin with. Reads what is committed. */
+
 import { snapshotAddress, volumeAddress } from '../../machines/kit/addresses.js';
 import { snapshotName } from '../../machines/snapshot/refusals.js';
 import { isBeingDeleted, publicState } from '../../machines/snapshot/states.js';
 import type { SnapshotContext, SnapshotSource } from '../../machines/snapshot/types.js';
+import { isLeaving } from '../../machines/volume/lifecycle.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeContext, VolumeKey } from '../../machines/volume/types.js';
 import type { HomedCall, Homes } from '../calls/homes.js';
@@ -61,12 +63,12 @@ async function volumeSource(
   const address = volumeAddress(volume.namespace, volume.id);
   const view = await engine.read(address, limit);
   // The engine keeps contexts as the machines made them, but does not know their types.
-  const { spec, csi, deletion, home, driver } = (view?.context ?? {}) as Partial<VolumeContext>;
+  const { spec, csi, lifecycle, home, driver } = (view?.context ?? {}) as Partial<VolumeContext>;
   if (!view || !spec || stateOf(view.state) === 'deleted')
     throw new StagecraftError('VOLUME_NOT_FOUND', `there is no ${nameOf(volume)}: list them, or create it`, {
       address,
     });
-  if (deletion)
+  if (lifecycle && isLeaving(lifecycle))
     throw new StagecraftError('VOLUME_DELETING', `${nameOf(volume)} is being deleted: no more is made of it`, {
       address,
     });

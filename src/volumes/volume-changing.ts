@@ -55,12 +55,12 @@ export class VolumeChanging {
     const reached: Goal<true>['reached'] = (now) => {
       this.#desk.refuseIfGone(known, { asked: context, now, goal: 'modified' });
       if (!now.modification) return true;
-      const { mutableParameters, next, failure, refused } = now.modification;
+      const { wish, next, failure, refused } = now.modification;
       // What was asked for once more is still to be changed.
-      const isDue = isAmong(asked, { ...mutableParameters, ...next });
+      const isDue = isAmong(asked, { ...wish, ...next?.wish });
       if (!isDue && isAmong(asked, now.modifiedTo ?? {})) return true;
       if (failure) throw failed(known, failure);
-      if (refused && !isDue && isAmong(asked, refused.mutableParameters)) throw failed(known, refused.failure);
+      if (refused && !isDue && isAmong(asked, refused.wish)) throw failed(known, refused.failure);
       return undefined;
     };
     await this.#desk.until({ key: known, goal: 'modified', reached, signal: limit });

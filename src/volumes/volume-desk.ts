@@ -2,7 +2,9 @@
  * What all requests to volumes go through: looks at one, asks it, waits for what becomes of it. Once it is closed it refuses
  * all, and ends all waiting. What is asked of volumes, and what is waited for, say those who have it.
  */
+
 import type { StateValue } from 'xstate';
+import { creationFailure, isDeleted } from '../../machines/volume/lifecycle.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeContext, VolumeKey, VolumeRequest } from '../../machines/volume/types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
@@ -82,8 +84,9 @@ export class VolumeDesk {
   async made(key: VolumeKey, waiting: AwaitOptions & Telling): Promise<VolumeContext> {
     const { context } = await this.present(key, waiting.signal);
     const reached: Goal<VolumeContext>['reached'] = (now) => {
-      if (now.csi || now.deletion) return now;
-      if (now.creation.failure) throw failedCreation(key, now.creation.failure);
+      if (now.csi || isDeleted(now.lifecycle)) return now;
+      const failure = creationFailure(now.lifecycle);
+      if (failure) throw failedCreation(key, failure);
       return undefined;
     };
     if (context.csi) return context;
@@ -92,8 +95,9 @@ export class VolumeDesk {
 
   /** What was asked of a volume is asked of no other, and of none that goes. */
   refuseIfGone(key: VolumeKey, { asked, now, goal }: { asked: VolumeContext; now: VolumeContext; goal: string }): void {
-    if (now.creation.failure) throw failedCreation(key, now.creation.failure);
-    if (now.uid === asked.uid && !now.deletion) return;
+    const failure = creationFailure(now.lifecycle);
+    if (failure) throw failedCreation(key, failure);
+    if (now.uid === asked.uid && !isDeleted(now.lifecycle)) return;
     const message = `${nameOf(key)} was deleted before it was ${goal}`;
     throw new StagecraftError('ABORTED', message, { address: addressOf(key) });
   }

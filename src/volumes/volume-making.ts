@@ -1,5 +1,7 @@
 /** How a volume comes to be, and how it goes. The surface: volume-manager.ts */
+
 import { z } from 'zod';
+import { creationFailure, isDeleted } from '../../machines/volume/lifecycle.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
 import { failureOf } from '../../machines/volume/work.js';
@@ -86,9 +88,11 @@ export class VolumeMaking {
     const taken = present ? undefined : asked.external;
     await (taken ? ids.takingOver(address, { plugin: asked.plugin, csiId: taken.csiId, home }, ask, limit) : ask());
     const reached: Goal<Volume>['reached'] = (context, state) => {
-      if (context.deletion) throw new StagecraftError('ABORTED', `${nameOf(key)} is being deleted`, { address });
+      if (isDeleted(context.lifecycle))
+        throw new StagecraftError('ABORTED', `${nameOf(key)} is being deleted`, { address });
       if (context.csi) return volumeOf(state, context);
-      if (context.creation.failure) throw failedCreation(key, context.creation.failure);
+      const failure = creationFailure(context.lifecycle);
+      if (failure) throw failedCreation(key, failure);
       return undefined;
     };
     return this.#desk.until({ key, goal: 'created', reached, signal: limit });

@@ -1,4 +1,5 @@
 /** Brings a volume to a node only where the node can have it. */
+import { isLeaving } from '../../machines/volume/lifecycle.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import { messageOf } from '../errors.js';
 import type { NodeAdmission } from './node-admission.js';
@@ -42,8 +43,8 @@ export class VolumePlaces {
   }
 
   /** Why a claim waits no more that its own alloc did not withdraw, as far as that can be seen. */
-  whyWithdrawn({ deletion, spec }: VolumeContext, nodeId: string): string {
-    if (deletion) return ': the volume is being deleted';
+  whyWithdrawn({ lifecycle, spec }: VolumeContext, nodeId: string): string {
+    if (isLeaving(lifecycle)) return ': the volume is being deleted';
     try {
       this.#ports.target(nodeId, spec?.plugin ?? '');
       return '';

@@ -1,9 +1,11 @@
 /** A volume as callers see it, made of what is committed. */
+
 import type { StateValue } from 'xstate';
 import type { Bytes, CallFailure, Capability, CapacityRange, Tries } from '../../machines/kit/csi-types.js';
 import type { Failure } from '../../machines/kit/host.js';
 import type { PartView } from '../../machines/kit/parts.js';
 import { describeClaim } from '../../machines/volume/claims.js';
+import { isLeaving } from '../../machines/volume/lifecycle.js';
 import { holdersOf } from '../../machines/volume/modes.js';
 import { describeBlocker, volumeParts } from '../../machines/volume/parts.js';
 import { publicStateOf } from '../../machines/volume/publication.js';
@@ -131,13 +133,12 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
   }
   if (context.driver) volume.driver = context.driver;
   if (context.home) volume.home = context.home;
-  if (expansion) volume.expansion = { capacity: expansion.capacity, ...changeIn(expansion) };
-  if (modification)
-    volume.modification = { mutableParameters: modification.mutableParameters, ...changeIn(modification) };
+  if (expansion) volume.expansion = { capacity: expansion.wish, ...changeIn(expansion) };
+  if (modification) volume.modification = { mutableParameters: modification.wish, ...changeIn(modification) };
   if (nodeExpansion) volume.nodeExpansionRequired = true;
   if (sighting?.isMissing) volume.missing = true;
   if (sighting?.condition) volume.condition = sighting.condition;
-  if (context.deletion && volume.state !== 'deleted') volume.deleting = true;
+  if (isLeaving(context.lifecycle) && volume.state !== 'deleted') volume.deleting = true;
   if (leftovers.length > 0) volume.leftovers = leftovers;
   if (error) volume.error = error;
   const own = asData(volume);
@@ -178,18 +179,21 @@ const messageIn = ({
   return message === undefined ? {} : { message };
 };
 
-const changeIn = (change: { failure?: Failure; tries?: Tries }): { failed?: true; message?: string } => ({
+const changeIn = (change: {
+  failure?: Failure | undefined;
+  tries?: Tries | undefined;
+}): { failed?: true; message?: string } => ({
   ...(change.failure && { failed: true }),
   ...messageIn(change),
 });
 
 /** What keeps it from where it is going. */
 export function errorOf(context: VolumeContext): Failure | undefined {
-  const { creation, deletion, work, publications, expansion, modification, awaiting } = context;
+  const { lifecycle, work, publications, expansion, modification, awaiting } = context;
   if (awaiting) return { code: 'PLUGIN_UNAVAILABLE', message: awaiting.reason, final: false };
   const publication = work?.nodeId === undefined ? undefined : publications[work.nodeId];
   const change = work?.kind === 'expand' ? expansion : work?.kind === 'modify' ? modification : null;
-  for (const piece of [creation, deletion, publication, change]) {
+  for (const piece of [lifecycle, publication, change]) {
     const failure = piece?.failure ?? piece?.tries?.failure;
     if (failure) return { ...failure, message: `${failure.message}${holdersIn(context, failure)}` };
   }

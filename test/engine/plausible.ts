@@ -5,7 +5,10 @@ import type { StepEvent } from '../../machines/alloc/volume-steps.js';
 import {
   allocMachine,
   allocVolumeMachine,
+  expansionMachine,
   groupSnapshotMachine,
+  lifecycleMachine,
+  modificationMachine,
   mountMachine,
   nodeMachine,
   pluginMachine,
@@ -24,6 +27,8 @@ import type { PluginsEvent } from '../../machines/plugins.js';
 import type { RegistryEvent } from '../../machines/registry.js';
 import type { SnapshotMachineEvent, SnapshotOutcome } from '../../machines/snapshot/types.js';
 import type { TaskEvent, TaskSpec } from '../../machines/task-types.js';
+import type { ChangeEvent } from '../../machines/volume/change.js';
+import type { LifecycleEvent } from '../../machines/volume/lifecycle.js';
 import type { PublicationEvent } from '../../machines/volume/publication.js';
 import type { PublishWish, VolumeMachineEvent, VolumeSpec } from '../../machines/volume/types.js';
 
@@ -428,6 +433,48 @@ const publicationEvents: Drafts<PublicationEvent> = {
   'unpublish.given-up': none,
 };
 
+const madeVolume = { id: 'vol-1', context: {}, accessibleTopology: [] };
+
+const lifecycleEvents: Drafts<LifecycleEvent> = {
+  create: none,
+  delete: (die) => ({ force: die.below(3) === 0 }),
+  forget: (die) => ({ force: die.below(3) === 0 }),
+  retry: none,
+  'leftovers.delete': none,
+  'leftovers.find': none,
+  'leftovers.detach': none,
+  'publications.gone': none,
+  'turn.given': none,
+  'turn.lost': none,
+  'call.waits': none,
+  'create.done': none,
+  'create.not-as-asked': (die) => ({ failure: failure(die), made: madeVolume }),
+  'create.refused': failedCall,
+  'create.made-nothing': failedCall,
+  'create.not-sent': failedCall,
+  'create.unknown': failedCall,
+  'create.interrupted': none,
+  'create.given-up': none,
+  'delete.done': none,
+  'delete.refused': failedCall,
+  'delete.failed': failedCall,
+  'delete.interrupted': none,
+  'delete.given-up': none,
+};
+
+const changeEvents: Drafts<ChangeEvent<object>> = {
+  asked: (die) => ({ wish: { requiredBytes: die.of('1', '2') }, ifFailed: { requiredBytes: '2' } }),
+  retry: none,
+  hasten: none,
+  'turn.given': none,
+  'turn.lost': none,
+  'call.waits': none,
+  'change.done': none,
+  'change.refused': failedCall,
+  'change.failed': failedCall,
+  'change.interrupted': none,
+};
+
 export const plausible: Plausible[] = [
   { machine: pluginMachine, input: (die) => ({ info: infoOf(die) }), events: pluginEvents, outputs: {} },
   { machine: pluginsMachine, input: () => ({ node: 'n' }), events: pluginsEvents, outputs: {} },
@@ -459,6 +506,13 @@ export const plausible: Plausible[] = [
       ...{ deleteVolume: nothing, controllerUnpublish: nothing, controllerModify: nothing },
     },
   },
+  { machine: lifecycleMachine, input: () => ({}), events: lifecycleEvents, outputs: {} },
+  ...[expansionMachine, modificationMachine].map((machine) => ({
+    machine,
+    input: () => ({ wish: { requiredBytes: '1' } }),
+    events: changeEvents,
+    outputs: {},
+  })),
   {
     machine: publicationMachine,
     input: (die) => ({ ...wishOf(die), number: 1 }),

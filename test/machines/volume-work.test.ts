@@ -18,6 +18,7 @@ const publication = (more: Partial<Publication> = {}): Publication => ({
 const volume = ({ publications = {}, ...more }: Partial<VolumeContext>): VolumeContext => ({
   ...nobody({ namespace: 'default', id: 'data', seq: 0 }),
   csi: { id: 'vol-1', context: {}, accessibleTopology: [] },
+  lifecycle: { at: 'created' },
   publications: Object.fromEntries(
     Object.entries(publications).map(([nodeId, one]) => [
       nodeId,
@@ -31,20 +32,23 @@ const tried = (notBeforeMs: number) => ({ tries: { count: 1, notBeforeMs, failur
 
 describe('the next piece of work of a volume', () => {
   it('V4 it is created before all else', () => {
-    const context = volume({ csi: null, publications: { a: publication() } });
+    const context = volume({ csi: null, lifecycle: { at: 'pending-create.due' }, publications: { a: publication() } });
     expect(nextWork(context, 0)).to.deep.equal({ kind: 'create', dueAtMs: 0, isCalling: true });
   });
 
   it('V4 it is deleted only when nothing is published', () => {
-    const deletion = { force: false };
     const leaving = publication({ at: 'pending-unpublish.due' });
-    expect(nextWork(volume({ deletion, publications: { a: leaving } }), 0)).to.include({
+    expect(
+      nextWork(volume({ lifecycle: { at: 'emptying.waiting-for-publications' }, publications: { a: leaving } }), 0),
+    ).to.include({
       kind: 'unpublish',
       nodeId: 'a',
     });
     const held = publication({ at: 'pending-node-unpublish.waiting-for-node' });
-    expect(nextWork(volume({ deletion, publications: { a: held } }), 0)).to.equal(null);
-    expect(nextWork(volume({ deletion }), 0)).to.include({ kind: 'delete' });
+    expect(
+      nextWork(volume({ lifecycle: { at: 'emptying.waiting-for-publications' }, publications: { a: held } }), 0),
+    ).to.equal(null);
+    expect(nextWork(volume({ lifecycle: { at: 'pending-delete.due' } }), 0)).to.include({ kind: 'delete' });
   });
 
   it('V10 one that failed and is due again goes behind those that were never tried', () => {
@@ -65,9 +69,9 @@ describe('the next piece of work of a volume', () => {
   });
 
   it('V13 in doubt, its creation is repeated before it is deleted; where nothing was called, nothing is left to do', () => {
-    const deletion = { force: false };
-    expect(nextWork(volume({ csi: null, deletion }), 0)).to.equal(null);
-    expect(nextWork(volume({ csi: null, deletion, creation: { inDoubt: true } }), 0)).to.include({ kind: 'create' });
+    expect(nextWork(volume({ csi: null, lifecycle: { at: 'absent' } }), 0)).to.equal(null);
+    const inDoubt = volume({ csi: null, lifecycle: { at: 'finding-out.due' } });
+    expect(nextWork(inDoubt, 0)).to.include({ kind: 'create' });
   });
 
   const writer = { accessMode: 'multi-node-single-writer', attachmentMode: 'file-system' } as const;

@@ -56,7 +56,7 @@ describe('the volume machine', () => {
     scene.actor.send(create);
     await scene.rest();
     expect(scene.calls).to.deep.equal(['create', 'create']);
-    expect(scene.context.creation).to.deep.equal({ inDoubt: true });
+    expect(scene.context.lifecycle).to.deep.equal({ at: 'create-in-doubt.calling' });
   });
 
   it('V8 what waited is made anew, and is no attempt', async () => {
@@ -67,7 +67,7 @@ describe('the volume machine', () => {
     expect(scene.context.awaiting).to.deep.equal({ reason: 'no plugin' });
     await scene.rest();
     expect(scene.calls).to.deep.equal(['create', 'create']);
-    expect(scene.context).to.deep.include({ creation: {}, awaiting: null });
+    expect(scene.context).to.deep.include({ lifecycle: { at: 'pending-create.calling' }, awaiting: null });
   });
 
   it('V5 V8 published again while its node lets go of it: queued, and done after that', async () => {

@@ -1,8 +1,10 @@
 /** What must hold at every commit of a history of volumes, and in its end. Knows what the modes allow by itself. */
+
 import type { StateValue } from 'xstate';
 import type { AccessMode } from '../../machines/kit/csi-types.js';
 import type { NodeContext } from '../../machines/node.js';
 import type { SnapshotContext } from '../../machines/snapshot/types.js';
+import { creationFailure, type Lifecycle } from '../../machines/volume/lifecycle.js';
 import { publicStateOf } from '../../machines/volume/publication.js';
 import type { Leftover, Publication, VolumeContext } from '../../machines/volume/types.js';
 import { decodeEntry, decodeEnvelope } from '../../src/engine/envelope.js';
@@ -188,19 +190,23 @@ export function restFaults(volume: SeenVolume, plugin: FakePlugin, leftovers: Le
   for (const [nodeId, publication] of Object.entries(publications))
     if (
       publicStateOf(publication) === 'pending-publish' &&
-      !context.creation.failure &&
+      !creationFailure(context.lifecycle) &&
       csi &&
       !isHeldUp(context, nodeId)
     )
       fault(`is not published on ${nodeId}, nor failed: ${JSON.stringify(publication)}`);
   const real = csi ? plugin.volumes.get(csi.id) : plugin.made(name);
   // A deletion whose answer was lost may be refused when it is repeated: then it has failed, and the volume is gone.
-  const isRefusedAfterwards = real === undefined && context.deletion?.failure !== undefined;
+  const isRefusedAfterwards = real === undefined && context.lifecycle.at === 'failed.delete';
   if (csi && real?.id !== csi.id && !isRefusedAfterwards) fault(`is believed to be ${csi.id}, and is ${real?.id}`);
-  if (!csi && real && !context.creation.inDoubt && leftovers.every(({ what }) => what !== 'created'))
+  if (!csi && real && !isInDoubt(context.lifecycle) && leftovers.every(({ what }) => what !== 'created'))
     fault(`is believed not to be there, and is ${real.id}`);
   return [...faults, ...attachmentFaults(context, plugin, leftovers)];
 }
+
+/** Whether its plugin may have made it. */
+const isInDoubt = ({ at }: Lifecycle): boolean =>
+  /^(create-in-doubt|finding-out|failed\.(in-doubt|finding-out|not-as-asked))/.test(at);
 
 /** It can't be on this node as long as it can't be detached from another: whoever waits is told so, until a retry. */
 function isHeldUp({ publications }: VolumeContext, nodeId: string): boolean {

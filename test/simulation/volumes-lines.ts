@@ -4,13 +4,13 @@ import type { SeenSnapshot } from './snapshots-judgement.js';
 import type { SeenVolume } from './volumes-judgement.js';
 
 export function lineOfVolume({ state, context }: SeenVolume): string {
-  const { key, publications, claims, csi, deletion } = context;
+  const { key, publications, claims, csi, lifecycle } = context;
   const where = Object.entries(publications).map(
     ([node, one]) => `${node}:${one.at}${one.mayStillArrive ? '?' : ''}${one.next ? '+' : ''}`,
   );
   const who = claims.map(({ allocId, nodeId, state }) => `${allocId}@${nodeId}:${state}`);
   const parts = [csi?.id ?? 'no id', ...where, ...who];
-  if (deletion) parts.push(deletion.force ? 'to be deleted with force' : 'to be deleted');
+  parts.push(lifecycle.force ? `${lifecycle.at} with force` : lifecycle.at);
   return `  ${key.id} is ${JSON.stringify(state)}: ${parts.join(', ')}`;
 }
 

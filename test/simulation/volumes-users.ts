@@ -1,6 +1,8 @@
 /** Those who use volumes in a history: they ask, remember what they were told, and their nodes report. */
+
 import { nodeAddress, volumeAddress } from '../../machines/kit/addresses.js';
 import type { Capability } from '../../machines/kit/csi-types.js';
+import { isDeleted } from '../../machines/volume/lifecycle.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import { StagecraftError } from '../../src/errors.js';
 import type { VolumeSpec } from '../../src/volumes/spec.js';
@@ -243,7 +245,7 @@ export class Users {
     this.#undo(step, [`v:${volume}`], async () => {
       await volumes.delete({ id: volume }, { force, ...patienceOf(step) });
       const grant = this.ledger.ask(`delete ${volume} (${uid})`, volume, []);
-      grant((context) => context === undefined || context.uid !== uid || context.deletion !== null);
+      grant((context) => context === undefined || context.uid !== uid || isDeleted(context.lifecycle));
     });
   }
 
@@ -335,8 +337,8 @@ export class Users {
   }
 }
 
-const hasFailed = ({ creation, deletion, expansion, modification, publications }: VolumeContext): boolean =>
-  [creation, deletion, expansion, modification, ...Object.values(publications)].some((piece) => piece?.failure);
+const hasFailed = ({ lifecycle, expansion, modification, publications }: VolumeContext): boolean =>
+  [lifecycle, expansion, modification, ...Object.values(publications)].some((piece) => piece?.failure);
 
 const patienceOf = ({ timeoutMs }: { timeoutMs?: number }): { timeoutMs?: number } =>
   timeoutMs === undefined ? {} : { timeoutMs };

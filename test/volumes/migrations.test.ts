@@ -11,10 +11,17 @@ import { linesOf } from '../histories/recording.js';
 import { fullPlanOf } from '../simulation/snapshots-plan.js';
 import { volumesHistory } from '../simulation/volumes-history.js';
 
-/** A commit reaches the store just before its runtime is killed, not just after: all after it are others, calls and answers are not. */
-const otherwise = [951];
+/** Histories that version 2 has otherwise, and why. */
+const otherwise = new Map([
+  [951, 'a commit reaches the store just before its runtime is killed, not just after'],
+  [1_245, 'a wish that was overtaken before its call was sent is not called any more'],
+  [6_829, 'the same'],
+  [1_368, 'a modification that ends while the volume is deleted says nothing'],
+  [5_484, 'the same'],
+  [6_281, 'the same'],
+]);
 /** After an interruption version 2 is `due` where the migration says `backing-off`: with a pause that is over, that is the same. */
-const pauseIsOver = [3_273, 3_380, 6_591];
+const pauseIsOver = [3_273, 3_380, 6_591, 7_923];
 
 function bySeed(lines: Recorded[]): Map<number, Recorded[]> {
   const seeds = new Map<number, Recorded[]>();
@@ -42,7 +49,7 @@ describe('records of volumes of version 1', function () {
   it('each, migrated, is what version 2 commits at the same point of the same history', async () => {
     let compared = 0;
     for (const [seed, before] of bySeed(recorded('1', 'volumes'))) {
-      if (otherwise.includes(seed)) continue;
+      if (otherwise.has(seed)) continue;
       const after = await historyOf(seed);
       expect(after.length, `seed ${seed}`).to.equal(before.length);
       for (const [index, line] of before.entries()) {

@@ -135,7 +135,7 @@ const untilThen: Tries = {
     message: 'node a has to unmount it for alloc web first, and has time for that until 1970-01-01T00:00:31.000Z',
   },
 };
-const deletion = { force: true };
+const lifecycle = { at: 'emptying.waiting-for-publications', force: true } as const;
 
 const forced: Situation[] = [
   {
@@ -144,13 +144,13 @@ const forced: Situation[] = [
     event: byForce,
     calls: [],
     publications: { a: on('pending-unpublish.waiting-for-node', { isByAgent: true, tries: untilThen }) },
-    changes: { deletion, claims: [], leftovers: [staged], work: waiting('unpublish', 'a', limitMs) },
+    changes: { lifecycle, claims: [], leftovers: [staged], work: waiting('unpublish', 'a', limitMs) },
   },
   {
     name: 'V13 the node has unmounted it in time: unpublished at once, nothing is left there',
     record: {
       publications: { a: on('pending-unpublish.waiting-for-node', { isByAgent: true, tries: untilThen }) },
-      ...{ deletion, leftovers: [staged], work: waiting('unpublish', 'a', limitMs) },
+      ...{ lifecycle, leftovers: [staged], work: waiting('unpublish', 'a', limitMs) },
     },
     event: unstaged,
     calls: ['controllerUnpublish csi-a'],
@@ -161,7 +161,7 @@ const forced: Situation[] = [
     name: 'V13 the time of the node is over: unpublished, and kept as a leftover',
     record: {
       publications: { a: on('pending-unpublish.waiting-for-node', { tries: { ...untilThen, notBeforeMs: nowMs } }) },
-      ...{ deletion, leftovers: [staged], work: waiting('unpublish', 'a', nowMs) },
+      ...{ lifecycle, leftovers: [staged], work: waiting('unpublish', 'a', nowMs) },
     },
     event: { type: 'due' },
     calls: ['controllerUnpublish csi-a'],
@@ -174,7 +174,7 @@ const forced: Situation[] = [
     event: byForce,
     calls: ['controllerUnpublish csi-a'],
     publications: { a: on('pending-unpublish.calling') },
-    changes: { deletion, work: calling('unpublish', 'a') },
+    changes: { lifecycle, work: calling('unpublish', 'a') },
   },
   {
     name: 'V13 V8 its first publish is under way: cancelled, its outcome is waited for',
@@ -182,7 +182,7 @@ const forced: Situation[] = [
     event: byForce,
     calls: [],
     publications: { a: on('cancelling.first-call', { attemptsToResolve: 0 }) },
-    changes: { deletion },
+    changes: { lifecycle },
   },
   {
     name: 'V13 its node is waited for, without an agent: unpublished at once, what is staged is a leftover',
@@ -193,7 +193,7 @@ const forced: Situation[] = [
     event: byForce,
     calls: ['controllerUnpublish csi-a'],
     publications: { a: on('pending-unpublish.calling') },
-    changes: { deletion, claims: [], leftovers: [staged], work: calling('unpublish', 'a') },
+    changes: { lifecycle, claims: [], leftovers: [staged], work: calling('unpublish', 'a') },
   },
   {
     name: 'V13 an unpublish waits for its next attempt: tried at once',
@@ -204,7 +204,7 @@ const forced: Situation[] = [
     event: byForce,
     calls: ['controllerUnpublish csi-a'],
     publications: { a: on('pending-unpublish.calling') },
-    changes: { deletion, work: calling('unpublish', 'a') },
+    changes: { lifecycle, work: calling('unpublish', 'a') },
   },
   {
     name: 'V13 it could not be unpublished: tried once more',
@@ -212,19 +212,20 @@ const forced: Situation[] = [
     event: byForce,
     calls: ['controllerUnpublish csi-a'],
     publications: { a: on('pending-unpublish.calling') },
-    changes: { deletion, work: calling('unpublish', 'a') },
+    changes: { lifecycle, work: calling('unpublish', 'a') },
   },
   {
     name: 'V13 the third attempt to unpublish it fails: given up, kept as a leftover, and the volume is deleted',
     record: {
       publications: { a: on('pending-unpublish.calling', failedBefore(2)) },
-      ...{ deletion, work: calling('unpublish', 'a') },
+      ...{ lifecycle, work: calling('unpublish', 'a') },
     },
     event: ended('controllerUnpublish', lost),
     calls: ['deleteVolume'],
     publications: {},
     changes: {
       leftovers: [{ what: 'published', nodeId: 'a', csiNodeId: 'csi-a', csiId: 'vol-1', message: lost.message }],
+      lifecycle: { at: 'pending-delete.calling', force: true },
       work: calling('delete'),
     },
   },
@@ -237,7 +238,7 @@ const forced: Situation[] = [
     event: byForce,
     calls: ['controllerUnpublish csi-a'],
     publications: { a: on('pending-unpublish.calling') },
-    changes: { deletion, awaiting: null },
+    changes: { lifecycle, awaiting: null },
   },
 ];
 

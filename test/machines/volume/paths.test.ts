@@ -3,11 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { AnyStateMachine } from 'xstate';
+import { expansionMachine, modificationMachine } from '../../../machines/volume/change.js';
+import { lifecycleMachine } from '../../../machines/volume/lifecycle.js';
 import { publicationMachine, publicStateOf } from '../../../machines/volume/publication.js';
 import { pathOf, statesOf } from '../states-of.js';
 
 /** The parts of a volume. */
-const charts: AnyStateMachine[] = [publicationMachine];
+const charts: AnyStateMachine[] = [lifecycleMachine, publicationMachine, expansionMachine, modificationMachine];
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const directories = ['machines/volume', 'src/volumes'];

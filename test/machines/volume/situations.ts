@@ -104,6 +104,7 @@ export const contextOf = (record: Partial<VolumeContext>): VolumeContext => ({
     ...{ plugin: 'disk', capacity: {}, capabilities: [wish.capability], parameters: {}, mutableParameters: {} },
     ...{ secrets: {}, topology: { requisite: [], preferred: [] } },
   },
+  lifecycle: { at: 'created' },
   publicationNumber: 2,
   ...record,
 });

@@ -1,0 +1,128 @@
+/**
+ * A change of a volume at its plugin: an expansion, or a modification of its parameters. A part of its volume (volume.ts), there as long as
+ * the change is asked for and not done. Diagrams: docs/machines/expansion.md, docs/machines/modification.md (generated).
+ */
+import { assign, setup } from 'xstate';
+import type { CallFailure, CapacityRange, Tries } from '../kit/csi-types.js';
+import { Chart, type Part } from '../kit/parts.js';
+import { workStates } from '../kit/work-states.js';
+
+export interface ChangeData<TWish> {
+  /** The volume is to become so. */
+  wish: TWish;
+  /** Asked for while a call was under way: the wish after that call, if it is done or refused, and if it has failed. */
+  next?: { wish: TWish; ifFailed: TWish } | undefined;
+  /** An earlier wish that the plugin has refused: those who wait for it hear so. */
+  refused?: { wish: TWish; failure: CallFailure } | undefined;
+  tries?: Tries | undefined;
+  /** Why it is failed. */
+  failure?: CallFailure | undefined;
+}
+
+export type ChangeEvent<TWish> =
+  /** @param ifFailed the wish where the call under way fails: it may not have changed what it was to change */
+  | { type: 'asked'; wish: TWish; ifFailed: TWish }
+  | { type: 'retry' }
+  /** What stood in its way is gone. */
+  | { type: 'hasten' }
+  // The turn that the volume gives, and the outcome of its call.
+  | { type: 'turn.given' }
+  | { type: 'turn.lost' }
+  | { type: 'call.waits' }
+  | { type: 'change.done' }
+  /** The plugin would refuse the same again. */
+  | { type: 'change.refused'; failure: CallFailure }
+  | { type: 'change.failed'; failure: CallFailure; tries: Tries }
+  /** The runtime ended while the call was under way: no attempt. */
+  | { type: 'change.interrupted' };
+
+const changeMachine = <TWish, const TId extends string>(id: TId) =>
+  setup({
+    types: {} as {
+      context: ChangeData<TWish>;
+      events: ChangeEvent<TWish>;
+      input: ChangeData<TWish>;
+      tags: 'has-turn';
+    },
+    actions: {
+      count: assign(({ event }) => ({ tries: event.type === 'change.failed' ? event.tries : undefined })),
+      restart: assign({ tries: undefined, failure: undefined }),
+      hasten: assign(({ context: { tries } }) => ({ tries: tries && { ...tries, notBeforeMs: 0 } })),
+      keepFailure: assign(({ event }) => ({
+        failure: event.type === 'change.refused' ? event.failure : undefined,
+        tries: undefined,
+        refused: undefined,
+      })),
+      replaceWish: assign(({ context, event }) => ({
+        wish: event.type === 'asked' ? event.wish : context.wish,
+        refused: undefined,
+      })),
+      keepNext: assign(({ context, event }) => ({
+        next: event.type === 'asked' ? { wish: event.wish, ifFailed: event.ifFailed } : context.next,
+      })),
+      noteRefused: assign(({ context, event }) => ({
+        refused: event.type === 'change.refused' ? { wish: context.wish, failure: event.failure } : context.refused,
+      })),
+      forgetRefused: assign({ refused: undefined }),
+      goOnWithNext: assign(({ context: { wish, next } }) => ({ wish: next?.wish ?? wish, next: undefined })),
+      goOnWithBoth: assign(({ context: { wish, next } }) => ({ wish: next?.ifFailed ?? wish, next: undefined })),
+    },
+  }).createMachine({
+    id,
+    version: '1',
+    context: ({ input }) => input,
+    initial: 'pending',
+    states: {
+      /** Asked for, and not done. */
+      pending: {
+        initial: 'due',
+        states: workStates({
+          restart: 'restart',
+          outcomes: {
+            asked: { target: `#${id}.overtaken`, actions: 'keepNext' },
+            'change.done': `#${id}.done`,
+            'change.refused': { target: `#${id}.failed`, actions: 'keepFailure' },
+            'change.failed': { target: 'backing-off', actions: 'count' },
+            'change.interrupted': 'due',
+          },
+        }),
+        on: {
+          hasten: { actions: 'hasten' },
+          asked: { target: '.due', actions: ['replaceWish', 'restart'] },
+        },
+      },
+      /** Its call is under way, and something else was asked for since. */
+      overtaken: {
+        tags: 'has-turn',
+        on: {
+          hasten: { actions: 'hasten' },
+          retry: { actions: 'restart' },
+          asked: { actions: 'keepNext' },
+          'call.waits': {},
+          'turn.lost': { target: 'pending', actions: ['goOnWithBoth', 'restart'] },
+          'change.done': { target: 'pending', actions: ['goOnWithNext', 'restart', 'forgetRefused'] },
+          'change.refused': { target: 'pending', actions: ['noteRefused', 'goOnWithNext', 'restart'] },
+          'change.failed': { target: 'pending', actions: ['goOnWithBoth', 'restart'] },
+          'change.interrupted': { target: 'pending', actions: ['goOnWithBoth', 'restart'] },
+        },
+      },
+      /** The plugin has refused it: the volume is used as before. */
+      failed: {
+        on: {
+          hasten: {},
+          retry: { target: 'pending', actions: 'restart' },
+          asked: { target: 'pending', actions: ['replaceWish', 'restart'] },
+        },
+      },
+      done: { type: 'final' },
+    },
+  });
+
+export const expansionMachine = changeMachine<CapacityRange, 'expansion'>('expansion');
+export const modificationMachine = changeMachine<Record<string, string>, 'modification'>('modification');
+
+export type Expansion = Part<typeof expansionMachine>;
+export type Modification = Part<typeof modificationMachine>;
+
+export const expansionChart = new Chart(expansionMachine);
+export const modificationChart = new Chart(modificationMachine);

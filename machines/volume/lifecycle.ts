@@ -1,0 +1,317 @@
+/**
+ * Whether a volume is there, as far as its plugin has said: its creation and its deletion. A part of its volume (volume.ts), which keeps it
+ * in its own record, makes its calls, and steps it with what came of them. Diagram: docs/machines/lifecycle.md (generated).
+ */
+import { assign, setup } from 'xstate';
+import type { CallFailure, Tries } from '../kit/csi-types.js';
+import { Chart, isIn, type Part, topState } from '../kit/parts.js';
+import { workStates } from '../kit/work-states.js';
+import type { CreatedVolume } from './types.js';
+
+export interface LifecycleData {
+  /** Failed attempts at the present goal, and when the next one is due. */
+  tries?: Tries | undefined;
+  /** Why it is failed. */
+  failure?: CallFailure | undefined;
+  /** Made by the plugin, but not as it was asked for: of no use, and deleted with the volume. */
+  madeOtherwise?: CreatedVolume | undefined;
+  /** The deletion goes on without what can't be confirmed. */
+  force?: true | undefined;
+}
+
+interface FailedCall {
+  failure: CallFailure;
+  /** With this attempt. */
+  tries: Tries;
+}
+
+export type LifecycleEvent =
+  | { type: 'create' }
+  | { type: 'delete'; force: boolean }
+  /** Deletes a volume that was taken over: it stays with its plugin. */
+  | { type: 'forget'; force: boolean }
+  | { type: 'retry' }
+  /** After a forced deletion, by what is left: at the plugin with a known id, or without; only on nodes. */
+  | { type: 'leftovers.delete' }
+  | { type: 'leftovers.find' }
+  | { type: 'leftovers.detach' }
+  /** No node has it any more. */
+  | { type: 'publications.gone' }
+  // The turn that the volume gives, and the outcome of its call.
+  | { type: 'turn.given' }
+  | { type: 'turn.lost' }
+  | { type: 'call.waits' }
+  | { type: 'create.done' }
+  | { type: 'create.not-as-asked'; failure: CallFailure; made: CreatedVolume }
+  /** The plugin would refuse the same again. */
+  | ({ type: 'create.refused' } & FailedCall)
+  /** The plugin has nothing that belongs to this volume, whatever earlier calls did. */
+  | ({ type: 'create.made-nothing' } & FailedCall)
+  /** No call was made. */
+  | ({ type: 'create.not-sent' } & FailedCall)
+  /** The call may have made it, or may still. */
+  | ({ type: 'create.unknown' } & FailedCall)
+  /** The runtime ended while the call was under way: no attempt, but it may have taken effect. */
+  | { type: 'create.interrupted' }
+  /** A forced deletion goes on without knowing what the plugin has made. */
+  | { type: 'create.given-up' }
+  | { type: 'delete.done' }
+  | ({ type: 'delete.refused' } & FailedCall)
+  | ({ type: 'delete.failed' } & FailedCall)
+  | { type: 'delete.interrupted' }
+  | { type: 'delete.given-up' };
+
+const toEmptying = (inner: 'create-under-way' | 'waiting-for-publications') =>
+  ({ target: `#lifecycle.emptying.${inner}`, actions: ['startOver', 'noteForce'] }) as const;
+
+/** Outcomes of a call to create that nobody waits for any more. */
+const createEnds = <const TTarget extends string>(target: TTarget) => ({
+  'call.waits': target,
+  'turn.lost': target,
+  'create.done': target,
+  'create.refused': target,
+  'create.made-nothing': target,
+  'create.not-sent': target,
+  'create.unknown': target,
+  'create.interrupted': target,
+  'create.given-up': target,
+});
+
+export const lifecycleMachine = setup({
+  types: {} as { context: LifecycleData; events: LifecycleEvent; tags: 'has-turn' },
+  guards: {
+    isMadeOtherwise: ({ context }) => context.madeOtherwise !== undefined,
+    isForceNews: ({ context, event }) => event.type === 'delete' && event.force && !context.force,
+  },
+  actions: {
+    count: assign(({ event }) => ({ tries: 'tries' in event ? event.tries : undefined })),
+    restart: assign({ tries: undefined, failure: undefined }),
+    startOver: assign({ tries: undefined, failure: undefined, madeOtherwise: undefined }),
+    noteForce: assign(({ context, event }) => ({
+      force: context.force ?? (('force' in event && event.force) || undefined),
+    })),
+    forceLeftovers: assign({ force: true }),
+    forgetForce: assign({ force: undefined }),
+    keepFailure: assign(({ event }) => ({ failure: 'failure' in event ? event.failure : undefined, tries: undefined })),
+    keepMade: assign(({ event }) => (event.type === 'create.not-as-asked' ? { madeOtherwise: event.made } : {})),
+  },
+}).createMachine({
+  id: 'lifecycle',
+  version: '1',
+  context: {},
+  initial: 'absent',
+  states: {
+    /** There is no such volume. A forced deletion may have left something of an earlier one. */
+    absent: {
+      entry: 'startOver',
+      on: {
+        create: { target: 'pending-create', actions: 'forgetForce' },
+        'leftovers.delete': { target: 'emptying', actions: 'forceLeftovers' },
+        'leftovers.find': { target: 'finding-out', actions: 'forceLeftovers' },
+        'leftovers.detach': { target: 'letting-go', actions: 'forceLeftovers' },
+      },
+    },
+    /** Nothing was sent that may have made it. */
+    'pending-create': {
+      initial: 'due',
+      states: workStates({
+        restart: 'restart',
+        outcomes: {
+          'create.done': { target: '#lifecycle.created', actions: 'startOver' },
+          'create.not-as-asked': { target: '#lifecycle.failed.not-as-asked', actions: ['keepFailure', 'keepMade'] },
+          'create.refused': { target: '#lifecycle.failed.refused', actions: 'keepFailure' },
+          'create.made-nothing': { target: '#lifecycle.failed.refused', actions: 'keepFailure' },
+          'create.not-sent': { target: 'backing-off', actions: 'count' },
+          'create.unknown': { target: '#lifecycle.create-in-doubt.backing-off', actions: 'count' },
+          'create.interrupted': '#lifecycle.create-in-doubt.due',
+        },
+        calling: {
+          delete: { target: '#lifecycle.finding-out.first-call', actions: ['startOver', 'noteForce'] },
+          forget: { target: '#lifecycle.letting-go.create-under-way', actions: ['startOver', 'noteForce'] },
+        },
+      }),
+      on: {
+        delete: { target: 'absent', actions: 'noteForce' },
+        forget: { target: 'absent', actions: 'noteForce' },
+      },
+    },
+    /** An earlier call may have made it, or has made it otherwise than it was asked for. */
+    'create-in-doubt': {
+      initial: 'due',
+      states: workStates({
+        restart: 'restart',
+        outcomes: {
+          'create.done': { target: '#lifecycle.created', actions: 'startOver' },
+          'create.not-as-asked': { target: '#lifecycle.failed.not-as-asked', actions: ['keepFailure', 'keepMade'] },
+          'create.refused': [
+            { guard: 'isMadeOtherwise', target: '#lifecycle.failed.not-as-asked', actions: 'keepFailure' },
+            { target: '#lifecycle.failed.in-doubt', actions: 'keepFailure' },
+          ],
+          'create.made-nothing': [
+            { guard: 'isMadeOtherwise', target: '#lifecycle.failed.not-as-asked', actions: 'keepFailure' },
+            { target: '#lifecycle.failed.refused', actions: 'keepFailure' },
+          ],
+          'create.not-sent': { target: 'backing-off', actions: 'count' },
+          'create.unknown': { target: 'backing-off', actions: 'count' },
+          'create.interrupted': 'due',
+        },
+        calling: {
+          delete: [
+            { guard: 'isMadeOtherwise', ...toEmptying('create-under-way') },
+            { target: '#lifecycle.finding-out.calling', actions: ['startOver', 'noteForce'] },
+          ],
+        },
+        waiting: {
+          delete: [
+            { guard: 'isMadeOtherwise', ...toEmptying('waiting-for-publications') },
+            { target: '#lifecycle.finding-out.waiting-for-plugin', actions: ['startOver', 'noteForce'] },
+          ],
+        },
+      }),
+      on: {
+        delete: [
+          { guard: 'isMadeOtherwise', ...toEmptying('waiting-for-publications') },
+          { target: 'finding-out', actions: ['startOver', 'noteForce'] },
+        ],
+      },
+    },
+    created: {
+      on: {
+        retry: {},
+        delete: toEmptying('waiting-for-publications'),
+        forget: { target: 'letting-go', actions: 'noteForce' },
+      },
+    },
+    /** To be deleted, but its id is not known: CreateVolume is repeated to learn it. */
+    'finding-out': {
+      initial: 'due',
+      states: {
+        /** Given up while its very first call was under way. */
+        'first-call': {
+          tags: 'has-turn',
+          on: {
+            delete: { actions: 'noteForce' },
+            retry: { actions: 'restart' },
+            ...createEnds('#lifecycle.absent'),
+            'create.done': '#lifecycle.emptying',
+            'create.unknown': { target: 'backing-off', actions: 'count' },
+            'create.interrupted': 'due',
+          },
+        },
+        ...workStates({
+          restart: 'restart',
+          outcomes: {
+            'create.done': { target: '#lifecycle.emptying', actions: 'startOver' },
+            'create.refused': { target: '#lifecycle.failed.finding-out', actions: 'keepFailure' },
+            'create.made-nothing': '#lifecycle.absent',
+            'create.not-sent': { target: 'backing-off', actions: 'count' },
+            'create.unknown': { target: 'backing-off', actions: 'count' },
+            'create.interrupted': 'due',
+            'create.given-up': '#lifecycle.absent',
+          },
+          calling: { delete: [{ guard: 'isForceNews', actions: ['restart', 'noteForce'] }, {}] },
+          waiting: { delete: [{ guard: 'isForceNews', actions: ['restart', 'noteForce'] }, {}] },
+        }),
+      },
+      on: { delete: [{ guard: 'isForceNews', target: '.due', actions: ['restart', 'noteForce'] }, {}] },
+    },
+    /** To be deleted once it is on no node any more. */
+    emptying: {
+      initial: 'waiting-for-publications',
+      states: {
+        'waiting-for-publications': { on: { 'publications.gone': '#lifecycle.pending-delete' } },
+        /** A call to create it once more has not ended yet. */
+        'create-under-way': { tags: 'has-turn', on: createEnds('waiting-for-publications') },
+      },
+      on: { retry: {}, delete: { actions: 'noteForce' } },
+    },
+    /** To be forgotten once it is on no node any more: its plugin keeps it, or has it no more. */
+    'letting-go': {
+      initial: 'waiting-for-publications',
+      states: {
+        'waiting-for-publications': { on: { 'publications.gone': '#lifecycle.absent' } },
+        'create-under-way': { tags: 'has-turn', on: createEnds('waiting-for-publications') },
+      },
+      on: { retry: {}, delete: { actions: 'noteForce' }, forget: { actions: 'noteForce' } },
+    },
+    'pending-delete': {
+      initial: 'due',
+      states: workStates({
+        restart: 'restart',
+        outcomes: {
+          'delete.done': '#lifecycle.absent',
+          'delete.refused': { target: '#lifecycle.failed.delete', actions: 'keepFailure' },
+          'delete.failed': { target: 'backing-off', actions: 'count' },
+          'delete.interrupted': 'due',
+          'delete.given-up': '#lifecycle.absent',
+        },
+        calling: { delete: [{ guard: 'isForceNews', actions: ['restart', 'noteForce'] }, {}] },
+        waiting: { delete: [{ guard: 'isForceNews', actions: ['restart', 'noteForce'] }, {}] },
+      }),
+      on: { delete: [{ guard: 'isForceNews', target: '.due', actions: ['restart', 'noteForce'] }, {}] },
+    },
+    /** Nothing is done until somebody asks for something. */
+    failed: {
+      initial: 'refused',
+      states: {
+        /** It could not be created, and is not there. */
+        refused: {
+          on: {
+            retry: { target: '#lifecycle.pending-create', actions: 'restart' },
+            delete: { target: '#lifecycle.absent', actions: 'noteForce' },
+            forget: { target: '#lifecycle.absent', actions: 'noteForce' },
+          },
+        },
+        /** It could not be created, but an earlier attempt may have made it. */
+        'in-doubt': {
+          on: {
+            retry: { target: '#lifecycle.create-in-doubt', actions: 'restart' },
+            delete: { target: '#lifecycle.finding-out', actions: ['startOver', 'noteForce'] },
+          },
+        },
+        /** It is there, but is not what was asked for. */
+        'not-as-asked': {
+          on: {
+            retry: { target: '#lifecycle.create-in-doubt', actions: 'restart' },
+            delete: toEmptying('waiting-for-publications'),
+          },
+        },
+        /** To be deleted, but the plugin does not say its id. */
+        'finding-out': {
+          on: {
+            retry: { target: '#lifecycle.finding-out', actions: 'restart' },
+            delete: { target: '#lifecycle.finding-out', actions: ['restart', 'noteForce'] },
+          },
+        },
+        /** It could not be deleted, and is there. */
+        delete: {
+          on: {
+            retry: { target: '#lifecycle.pending-delete', actions: 'restart' },
+            delete: { target: '#lifecycle.pending-delete', actions: ['restart', 'noteForce'] },
+          },
+        },
+      },
+    },
+  },
+});
+
+/** The life of a volume: its data, and the state that it is in. */
+export type Lifecycle = Part<typeof lifecycleMachine>;
+
+export const lifecycleChart = new Chart(lifecycleMachine);
+
+/** There is no volume yet. */
+export const absent = lifecycleChart.begin(undefined);
+
+const leaving = ['finding-out', 'emptying', 'letting-go', 'pending-delete'];
+
+/** Whether its deletion was asked for, and is not done. */
+export const isLeaving = (lifecycle: Lifecycle): boolean =>
+  leaving.includes(topState(lifecycle)) || lifecycle.at === 'failed.delete' || lifecycle.at === 'failed.finding-out';
+
+/** Whether its deletion was asked for, done or not. */
+export const isDeleted = (lifecycle: Lifecycle): boolean => isLeaving(lifecycle) || lifecycle.at === 'absent';
+
+/** Why it could not be created, and nothing is done about it; undefined where it was, or still may be. */
+export const creationFailure = (lifecycle: Lifecycle): CallFailure | undefined =>
+  isIn(lifecycle, 'failed') && lifecycle.at !== 'failed.delete' ? lifecycle.failure : undefined;

@@ -1,0 +1,64 @@
+/** Which part of a volume makes a call: a volume makes one at a time. Pure. Which is due first: work.ts */
+import { expansionChart, modificationChart } from './change.js';
+import { lifecycleChart } from './lifecycle.js';
+import { publicationChart } from './publication.js';
+import type { VolumeContext, Work } from './types.js';
+import { nextWork } from './work.js';
+
+type Parts = Pick<VolumeContext, 'lifecycle' | 'publications' | 'expansion' | 'modification'>;
+type Called = Pick<Work, 'kind' | 'nodeId'>;
+
+/** Takes the turn from the part that had it, and gives it to the one that is due first. */
+export function withTurn(context: VolumeContext, nowMs: number): Parts & Pick<VolumeContext, 'work' | 'awaiting'> {
+  const { lifecycle, publications, expansion, modification, work: last } = context;
+  const before: Parts = { lifecycle, publications, expansion, modification };
+  const free = withoutPublications(last && hasTurn(before, last) ? moved(before, last, { type: 'turn.lost' }) : before);
+  const work = nextWork({ ...context, ...free }, nowMs);
+  return { ...(work?.isCalling ? moved(free, work, { type: 'turn.given' }) : free), work, awaiting: null };
+}
+
+/** Whether the part has the turn still: else the outcome of its call has moved it on. */
+function hasTurn({ lifecycle, publications, expansion, modification }: Parts, { kind, nodeId }: Called): boolean {
+  const publication = nodeId === undefined ? undefined : publications[nodeId];
+  switch (kind) {
+    case 'create':
+    case 'delete':
+      return lifecycleChart.hasTag(lifecycle, 'has-turn');
+    case 'expand':
+      return expansion !== null && expansionChart.hasTag(expansion, 'has-turn');
+    case 'modify':
+      return modification !== null && modificationChart.hasTag(modification, 'has-turn');
+    default:
+      return publication !== undefined && publicationChart.hasTag(publication, 'has-turn');
+  }
+}
+
+/** Its deletion may have waited until no node has it. */
+function withoutPublications(parts: Parts): Parts {
+  const { lifecycle, publications } = parts;
+  const isWaiting = lifecycle.at.endsWith('.waiting-for-publications');
+  if (!isWaiting || Object.keys(publications).length > 0) return parts;
+  return { ...parts, lifecycle: lifecycleChart.step(lifecycle, { type: 'publications.gone' }) };
+}
+
+/** Hands an event of its call to the part that it is made for. */
+export function moved(
+  { lifecycle, publications, expansion, modification }: Parts,
+  { kind, nodeId }: Called,
+  event: { type: 'turn.given' | 'turn.lost' | 'call.waits' },
+): Parts {
+  const same = { lifecycle, publications, expansion, modification };
+  const publication = nodeId === undefined ? undefined : publications[nodeId];
+  switch (kind) {
+    case 'create':
+    case 'delete':
+      return { ...same, lifecycle: lifecycleChart.step(lifecycle, event) };
+    case 'expand':
+      return { ...same, expansion: expansion && expansionChart.step(expansion, event) };
+    case 'modify':
+      return { ...same, modification: modification && modificationChart.step(modification, event) };
+    default:
+      if (nodeId === undefined || !publication) return same;
+      return { ...same, publications: { ...publications, [nodeId]: publicationChart.step(publication, event) } };
+  }
+}
