@@ -174,7 +174,7 @@ export class VolumesRun {
     for (const volume of await this.#volumes()) this.#judge.sees(addressOf(volume), volume);
     for (const snapshot of await this.#snapshots()) this.#judge.seesSnapshot(snapshot);
     await this.#makePeace();
-    await this.#untilSettled(true);
+    await this.#untilAllSeen(true);
     await this.#readJournals();
   }
 
@@ -199,13 +199,16 @@ export class VolumesRun {
     for (const step of this.#plan.steps) this.#timeline.after(step.atMs, () => this.#do(step));
     await this.#timeline.rest(undefined, (this.#plan.steps.at(-1)?.atMs ?? 0) + 1_000);
     await this.#makePeace();
-    const { isRetried } = this.#plan.traits;
+    await this.#untilAllSeen(this.#plan.traits.isRetried);
+  }
+
+  /** Until all is settled, and what somebody has detached is known. */
+  async #untilAllSeen(isRetried: boolean): Promise<void> {
     await this.#untilSettled(isRetried);
-    if (this.#plan.steps.some((step) => step.do === 'detach')) {
-      // Only now it can be known that all is seen.
-      this.#users.do({ atMs: 0, do: 'reconcile' });
-      await this.#untilSettled(isRetried);
-    }
+    if (!this.#plan.steps.some((step) => step.do === 'detach')) return;
+    // Only now it can be known that all is seen.
+    this.#users.do({ atMs: 0, do: 'reconcile' });
+    await this.#untilSettled(isRetried);
   }
 
   /** All is as it should be, and all is deleted. */
