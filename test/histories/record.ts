@@ -4,17 +4,34 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { groupSnapshotsPrefix, snapshotsPrefix, volumesPrefix } from '../../machines/kit/addresses.js';
+import { groupSnapshotsPrefix, nodeOwnedPrefix, snapshotsPrefix, volumesPrefix } from '../../machines/kit/addresses.js';
+import { mountMachine } from '../../machines/mount/mount.js';
 import { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
 import type { Commit } from '../../src/engine/store.js';
+import { mountsHistory } from '../simulation/mounts-history.js';
+import { nodeId } from '../simulation/mounts-life.js';
+import { mountsPlanOf } from '../simulation/mounts-plan.js';
 import { fullPlanOf } from '../simulation/snapshots-plan.js';
 import { volumesHistory } from '../simulation/volumes-history.js';
 import { chosen, featuresOf, type History, linesOf } from './recording.js';
 
-const kinds: Record<string, { machine: { version?: string | undefined }; prefixes: string[] }> = {
-  volumes: { machine: volumeMachine, prefixes: [volumesPrefix] },
-  snapshots: { machine: volumeSnapshotMachine, prefixes: [snapshotsPrefix, groupSnapshotsPrefix] },
+interface Kind {
+  machine: { version?: string | undefined };
+  prefixes: string[];
+  /** Runs one history. */
+  run(seed: number, wrote: (commit: Commit) => void): Promise<unknown>;
+}
+
+const ofVolumes: Kind['run'] = (seed, committed) => volumesHistory(fullPlanOf(seed), { committed });
+const kinds: Record<string, Kind> = {
+  volumes: { machine: volumeMachine, prefixes: [volumesPrefix], run: ofVolumes },
+  snapshots: { machine: volumeSnapshotMachine, prefixes: [snapshotsPrefix, groupSnapshotsPrefix], run: ofVolumes },
+  mounts: {
+    machine: mountMachine,
+    prefixes: [nodeOwnedPrefix('mount', nodeId)],
+    run: (seed, wrote) => mountsHistory(mountsPlanOf(seed), { wrote }),
+  },
 };
 
 const [name = '', count = '1000', most = '100'] = process.argv.slice(2);
@@ -24,7 +41,7 @@ if (!kind) throw new Error(`known are ${Object.keys(kinds).join(' and ')}, not '
 const histories: History[] = [];
 for (let seed = 1; seed <= Number(count); seed += 1) {
   const commits: Commit[] = [];
-  await volumesHistory(fullPlanOf(seed), { committed: (commit) => commits.push(commit) });
+  await kind.run(seed, (commit) => commits.push(commit));
   const lines = linesOf(seed, commits, kind.prefixes);
   if (lines.length > 0) histories.push({ seed, lines });
 }
