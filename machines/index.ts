@@ -8,6 +8,7 @@ export type { AccessMode, AttachmentMode, Bytes, Capability, SecretRef, Segments
 export type { AnswerParams, Failure, MessageParams, Stamped } from './kit/host.js';
 export type { PartView } from './kit/parts.js';
 export { mountMachine } from './mount/mount.js';
+export { stagingMachine } from './mount/staging.js';
 export type { MountChanged, MountContext, MountState, MountUser } from './mount/types.js';
 export { type NodeChanged, type NodePlugin, nodeMachine } from './node.js';
 export {

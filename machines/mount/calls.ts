@@ -2,7 +2,8 @@
 import type { Bytes, Capability, CapacityRange } from '../kit/csi-types.js';
 import type { VolumeCall } from '../volume/calls.js';
 import type { VolumeKey } from '../volume/types.js';
-import type { AppearedMount, KernelMount, MountContext, MountedVolume, MountUser, Staging } from './types.js';
+import { isStaged, type Staging } from './staging.js';
+import type { AppearedMount, KernelMount, MountContext, MountedVolume, MountUser } from './types.js';
 
 export interface MountCall extends VolumeCall {
   key: VolumeKey;
@@ -131,8 +132,8 @@ export const nodePublishCallOf = (context: MountContext): NodePublishCall => {
   return { ...makingCallOf(context), ...stagedIn(context), ...bootOf(context), allocId, readOnly, isRepeat: inDoubt };
 };
 
-const stagedIn = ({ staging: { state, found } }: MountContext): Pick<NodePublishCall, 'isStaged' | 'staged'> =>
-  state === 'staged' ? { isStaged: true, ...(found && { staged: found }) } : { isStaged: false };
+const stagedIn = ({ staging }: MountContext): Pick<NodePublishCall, 'isStaged' | 'staged'> =>
+  isStaged(staging) ? { isStaged: true, ...(staging.found && { staged: staging.found }) } : { isStaged: false };
 
 const bootOf = ({ bootId }: MountContext): { foundIn?: string } => (bootId === null ? {} : { foundIn: bootId });
 

@@ -1,8 +1,10 @@
 /** What requests and sights of the kernel make of a mount: its next context, and what is told of that. Pure. Which requests are refused: requests.ts */
 import type { CapacityRange } from '../kit/csi-types.js';
 import type { Stamped } from '../kit/host.js';
+import { isIn } from '../kit/parts.js';
 import { isSameData } from '../kit/same-data.js';
 import { mountRefusalOf } from './requests.js';
+import { isDead, isInDoubt, isStaged, type StagingEvent, stagingChart } from './staging.js';
 import type {
   MountChanged,
   MountContext,
@@ -11,7 +13,6 @@ import type {
   MountSight,
   MountUse,
   MountUser,
-  Staging,
   StagingSight,
   VolumeCondition,
 } from './types.js';
@@ -23,6 +24,7 @@ import {
   mayBeKnown,
   needsUnpublish,
   nextMountWork,
+  stagingWish,
 } from './work.js';
 
 export type MountTold = MountChanged extends infer One
@@ -43,9 +45,15 @@ export type MountDraft = MountContext & { tells: MountTold[] };
 export function draftedMount(before: MountContext, change: (draft: MountDraft) => void): MountChange {
   const draft: MountDraft = { tells: [], ...before };
   change(draft);
+  followUsers(draft);
   noteReleased(before, draft);
   const { tells, ...context } = draft;
   return { context, tells };
+}
+
+/** Says to the staging path what the users need of it now, unless a call about it is under way: its outcome comes first. */
+function followUsers(draft: MountDraft): void {
+  if (!stagingChart.hasTag(draft.staging, 'has-turn')) stepStaging(draft, { type: stagingWish(draft) });
 }
 
 /** A user that is gone, or has no hold any more, has let go: the hold is released once whoever has the volumes hears so. */
@@ -71,7 +79,7 @@ export const noMount = ({ node, namespace, id }: MountInput): MountContext => ({
   key: { namespace, id },
   volume: null,
   capability: null,
-  staging: { state: 'none', number: 0 },
+  staging: stagingChart.begin({ number: 0 }),
   users: [],
   number: 0,
   bootId: null,
@@ -80,6 +88,11 @@ export const noMount = ({ node, namespace, id }: MountInput): MountContext => ({
   work: null,
   awaiting: null,
 });
+
+/** Steps the staging path, and hands it what came of the call about it. */
+export function stepStaging(draft: MountDraft, event: StagingEvent): void {
+  draft.staging = stagingChart.step(draft.staging, event);
+}
 
 /** Puts a user in the place of the one of the same alloc; undefined: it has let go. */
 export function putUser(draft: MountDraft, allocId: string, user: MountUser | undefined): void {
@@ -127,17 +140,16 @@ export const use = (
 ): MountChange =>
   draftedMount(context, (draft) => {
     // What is staged, or just being staged, is published with what it is staged with.
-    if (draft.staging.state !== 'staged' && !isBeingStaged(draft)) draft.volume = volume;
+    if (!isStaged(draft.staging) && !isBeingStaged(draft)) draft.volume = volume;
     else draft.volume = withDriver(draft.volume, volume.driver);
     draft.capability = capability;
-    const { tries: _, undoing: __, ...staging } = draft.staging;
-    draft.staging = staging;
+    stepStaging(draft, { type: 'retry' });
     const present = draft.users.find((one) => one.allocId === allocId);
     // Whoever has a slot has it for both.
     const hold = given ?? present?.hold;
     const held = hold === undefined ? {} : { hold };
     const asked = { allocId, readOnly, capability, isClaimed: isClaimed || present?.isClaimed === true, ...held };
-    const { isUnconfirmed: ___, ...user } = present ?? wanted(draft, asked, at);
+    const { isUnconfirmed: _, ...user } = present ?? wanted(draft, asked, at);
     if (user.state === 'leaving')
       putUser(draft, allocId, { ...user, ...held, again: { readOnly, isClaimed, capability, ...held } });
     else if (user.state === 'wanted') putUser(draft, allocId, { ...due(user), ...asked });
@@ -178,30 +190,23 @@ const remounted = (user: MountUser, { readOnly, isClaimed, capability }: Again, 
 type Again = NonNullable<MountUser['again']>;
 
 /** Its claim, or its hold, is kept still: what was asked for is done. */
-export const confirm = (context: MountContext, allocId: string): MountChange => ({
-  context: {
-    users: context.users.map(({ isUnconfirmed, ...user }) =>
+export const confirm = (context: MountContext, allocId: string): MountChange =>
+  draftedMount(context, (draft) => {
+    draft.users = draft.users.map(({ isUnconfirmed, ...user }) =>
       isUnconfirmed && user.allocId !== allocId ? { ...user, isUnconfirmed } : user,
-    ),
-  },
-});
+    );
+  });
 
 /** It is tried now. */
-const due = <T extends MountUser | Staging>(it: T): T => ({
-  ...it,
-  ...(it.tries && { tries: { ...it.tries, notBeforeMs: 0 } }),
-});
-
-/** It is unstaged now, where that was tried before. */
-const dueUndoing = (staging: Staging): Staging => ({
-  ...staging,
-  ...(staging.undoing && { undoing: { ...staging.undoing, notBeforeMs: 0 } }),
+const due = (user: MountUser): MountUser => ({
+  ...user,
+  ...(user.tries && { tries: { ...user.tries, notBeforeMs: 0 } }),
 });
 
 /** What waits to be undone is undone now. Nothing else changes: who is to come back after that comes back. */
 export const hasten = (context: MountContext): MountChange =>
   draftedMount(context, (draft) => {
-    draft.staging = dueUndoing(draft.staging);
+    stepStaging(draft, { type: 'hasten' });
     draft.users = draft.users.map((user) => (user.state === 'leaving' ? due(user) : user));
   });
 
@@ -214,7 +219,7 @@ export const leave = (
     const user = draft.users.find((one) => one.allocId === allocId);
     if (user?.hold !== undefined && user.hold > hold) return;
     // Asked again, it is tried now.
-    draft.staging = dueUndoing(draft.staging);
+    stepStaging(draft, { type: 'hasten' });
     if (!user || user.state === 'detached') return;
     const { again: _, failure: __, ...left } = due(user);
     if (user.state === 'leaving') {
@@ -260,7 +265,7 @@ export function settleStaging(draft: MountDraft): void {
     );
   if (isUsed || isStagingOwed(draft)) return;
   draft.users = draft.users.filter((one) => one.state !== 'detached');
-  draft.staging = { state: 'none', number: draft.staging.number };
+  stepStaging(draft, { type: 'let-go' });
   draft.expansion = null;
   draft.condition = null;
   if (!isUnused(draft)) return;
@@ -273,9 +278,13 @@ export const chooseWork = (context: MountContext, { at }: Stamped): Partial<Moun
   draftedMount(context, (draft) => {
     draft.work = null;
     draft.awaiting = null;
+    if (stagingChart.hasTag(draft.staging, 'has-turn')) stepStaging(draft, { type: 'turn.lost' });
     settleStaging(draft);
     leaveDead(draft, at);
+    followUsers(draft);
     draft.work = nextMountWork(draft, at);
+    const { kind, isCalling } = draft.work ?? {};
+    if (isCalling && (kind === 'stage' || kind === 'unstage')) stepStaging(draft, { type: 'turn.given' });
   }).context;
 
 /**
@@ -284,7 +293,7 @@ export const chooseWork = (context: MountContext, { at }: Stamped): Partial<Moun
  */
 function leaveDead(draft: MountDraft, at: number): void {
   const { staging, users } = draft;
-  if (!staging.isDead || (staging.isLost && !users.some(isAsked))) return;
+  if (!isDead(staging) || (isIn(staging, 'found-dead') && !users.some(isAsked))) return;
   for (const user of users)
     if (user.state === 'lost' || (user.state === 'wanted' && mayBeKnown(user)))
       putUser(draft, user.allocId, remounted(user, user, at));
@@ -299,20 +308,14 @@ export const observedMounts = (
   { at }: Stamped,
 ): MountChange =>
   draftedMount(context, (draft) => {
-    const { state, number, ...rest } = draft.staging;
-    const lost = draft.volume ? staging.find((sight) => sight.number === number) : undefined;
-    if (lost?.isGone) deadGone(draft, at);
-    // What may be staged may be dead, too, and so may what is not known to be; that it is known of already is no news.
-    else if (lost && (state === 'staged' || (state !== 'without' && lost.isDead && !rest.isDead))) {
-      const { isDead, isMended } = lost;
-      const how = { ...(!isMended && { isLost: true as const }), ...(isDead && { isDead: true as const }) };
-      draft.staging = { ...rest, number, state: 'doubtful', ...how };
-      if (state !== 'none') draft.tells.push({ type: 'staging-lost', isMended });
-    }
+    const { number } = draft.staging;
+    const sighted = draft.volume ? staging.find((sight) => sight.number === number) : undefined;
+    if (sighted?.isGone) deadGone(draft, at);
+    else if (sighted) stagingLost(draft, sighted);
     if (isStart) {
       // What kept it from that may have been mended with the runtime.
       draft.users = draft.users.map((user) => unconfirmed(due(user)));
-      draft.staging = dueUndoing(due(draft.staging));
+      stepStaging(draft, { type: 'runtime.started' });
     }
     for (const sight of users) {
       const user = draft.users.find((one) => one.number === sight.number);
@@ -326,11 +329,18 @@ export const observedMounts = (
     }
   });
 
+/** The kernel does not show the staging path as it was, or shows something dead where it is not known what is there. */
+function stagingLost(draft: MountDraft, { isMended, isDead: isSeenDead }: StagingSight): void {
+  const before = draft.staging;
+  stepStaging(draft, { type: isSeenDead ? 'seen-dead' : 'seen-missing', isMended });
+  const wasThere = isStaged(before) || isInDoubt(before);
+  if (wasThere && draft.staging !== before) draft.tells.push({ type: 'staging-lost', isMended });
+}
+
 /** Nothing keeps the volume from being staged again. What may be bound from what was dead is unmounted before it is taken for a mount. */
 function deadGone(draft: MountDraft, at: number): void {
-  const { isDead, ...staging } = draft.staging;
-  if (!isDead) return;
-  draft.staging = staging;
+  if (!isDead(draft.staging)) return;
+  stepStaging(draft, { type: 'seen-dead-gone' });
   for (const user of draft.users)
     if (user.state === 'wanted' && (user.inDoubt || isBeingPublished(draft, user)))
       putUser(draft, user.allocId, remounted(user, user, at));
@@ -347,8 +357,7 @@ const mayComeBack = ({ state, again, failure }: MountUser): boolean =>
 export const retryMount = (context: MountContext, { at }: Stamped, acceptDriver?: string): MountChange =>
   draftedMount(context, (draft) => {
     draft.volume = withDriver(draft.volume, acceptDriver);
-    const { tries: _, undoing: __, ...staging } = draft.staging;
-    draft.staging = staging;
+    stepStaging(draft, { type: 'retry' });
     for (const user of draft.users) {
       if (user.state === 'wanted' || user.state === 'leaving') putUser(draft, user.allocId, due(user));
       else if (isRetried(user) && mayReturn(draft, user)) {

@@ -42,12 +42,13 @@ import {
   mountAwaits,
   mountFailed,
   nodeExpanded,
-  staged,
   targetMounted,
   targetUnmounted,
-  unstaged,
+  volumeStaged,
+  volumeUnstaged,
 } from './outcomes.js';
 import { mountRefusalAnswer, mountRefusalOf } from './requests.js';
+import { isStaged } from './staging.js';
 import type { MountChanged, MountContext, MountEvent, MountInput, MountRequest, MountWorkKind } from './types.js';
 import { isNotHere, nextMountWork } from './work.js';
 
@@ -113,7 +114,7 @@ export const mountMachine = setup({
     },
     isNotHere: ({ context }) => isNotHere(context),
     isPublished: ({ context }) => context.users.some(({ state }) => state === 'published'),
-    isStaged: ({ context }) => context.staging.state === 'staged',
+    isStaged: ({ context }) => isStaged(context.staging),
   },
   actions: {
     ...hostActions,
@@ -128,7 +129,7 @@ export const mountMachine = setup({
   },
 }).createMachine({
   id: 'mount',
-  version: '1',
+  version: '2',
   context: ({ input }) => noMount(input),
   initial: 'unstaged',
   on: {
@@ -171,12 +172,12 @@ export const mountMachine = setup({
         held: { on: { settle: '#mount.settling' } },
       },
     },
-    staging: pending({ calling: calling('nodeStage', { input: stageCallOf, done: staged }) }),
+    staging: pending({ calling: calling('nodeStage', { input: stageCallOf, done: volumeStaged }) }),
     staged: { on: { settle: 'settling' } },
     publishing: pending({ calling: calling('nodePublish', { input: nodePublishCallOf, done: targetMounted }) }),
     published: { on: { settle: 'settling' } },
     unpublishing: pending({ calling: calling('nodeUnpublish', { input: unpublishCallOf, done: targetUnmounted }) }),
-    unstaging: pending({ calling: calling('nodeUnstage', { input: unstageCallOf, done: unstaged }) }),
+    unstaging: pending({ calling: calling('nodeUnstage', { input: unstageCallOf, done: volumeUnstaged }) }),
     expanding: pending({ calling: calling('nodeExpand', { input: nodeExpandCallOf, done: nodeExpanded }) }),
   },
 });

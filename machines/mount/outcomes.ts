@@ -10,19 +10,24 @@ import {
   type StageAnswer,
   userAt,
 } from './calls.js';
-import { draftedMount, leavingUser, letGo, type MountChange, type MountDraft, putUser } from './changes.js';
+import {
+  draftedMount,
+  leavingUser,
+  letGo,
+  type MountChange,
+  type MountDraft,
+  putUser,
+  stepStaging,
+} from './changes.js';
+import { isDead } from './staging.js';
 import type { AppearedMount, MountContext, MountUser, MountWork, NodeExpansion } from './types.js';
 import { mayBeKnown } from './work.js';
 
-export const staged = (context: MountContext, { isStaged, found, bootId }: StageAnswer): MountChange =>
+export const volumeStaged = (context: MountContext, { isStaged, found, bootId }: StageAnswer): MountChange =>
   draftedMount(context, (draft) => {
     draft.number += 1;
     draft.bootId = bootId;
-    const { isDead, isLost } = draft.staging;
-    const { number } = draft;
-    // Seen dead meanwhile, which was told of then: its plugin may have taken that for staged.
-    if (isStaged && isDead) draft.staging = { state: 'doubtful', number, isDead, ...(isLost && { isLost }) };
-    else draft.staging = { state: isStaged ? 'staged' : 'without', number, ...(found && { found }) };
+    stepStaging(draft, { type: isStaged ? 'stage.done' : 'stage.not-needed', number: draft.number, found });
   });
 
 export const targetMounted = (
@@ -36,7 +41,7 @@ export const targetMounted = (
     // Asked to leave meanwhile, it is unmounted next.
     if (user.state !== 'wanted') return putUser(draft, user.allocId, { ...user, found });
     // Seen dead meanwhile is what it is bound from.
-    if (draft.staging.isDead) return putUser(draft, user.allocId, { ...user, inDoubt: true });
+    if (isDead(draft.staging)) return putUser(draft, user.allocId, { ...user, inDoubt: true });
     putUser(draft, user.allocId, { ...user, state: 'published', found });
     // What was said of it is of the mount before.
     draft.condition = null;
@@ -65,15 +70,12 @@ function tellUnmounted(draft: MountDraft, path: string | undefined, allocId?: st
   draft.tells.push({ type: 'unmounted-for-plugin', plugin, path, ...(allocId !== undefined && { allocId }) });
 }
 
-export const unstaged = (context: MountContext, { leftBehind, unmounted }: NodeUnpublishAnswer): MountChange =>
+export const volumeUnstaged = (context: MountContext, { leftBehind, unmounted }: NodeUnpublishAnswer): MountChange =>
   draftedMount(context, (draft) => {
     tellUnmounted(draft, unmounted);
     if (leftBehind !== undefined) draft.tells.push({ type: 'left-behind', leftBehind });
-    // What was seen there before is not seen of what is there by now.
     draft.number += 1;
-    // A stage that leaves something dead each time is no new one: its pauses grow.
-    const { tries } = draft.staging;
-    draft.staging = { state: 'none', number: draft.number, ...(tries && { tries }) };
+    stepStaging(draft, { type: 'unstage.done', number: draft.number });
   });
 
 export const nodeExpanded = (context: MountContext, { capacityBytes }: NodeExpandAnswer): MountChange =>
@@ -83,15 +85,17 @@ export const nodeExpanded = (context: MountContext, { capacityBytes }: NodeExpan
   });
 
 /** The call has to wait, and was not made. */
-export const mountAwaits = (_: MountContext, { reason }: Awaiting): MountChange => ({
-  context: { awaiting: { reason } },
-});
+export const mountAwaits = (context: MountContext, { reason }: Awaiting): MountChange =>
+  draftedMount(context, (draft) => {
+    draft.awaiting = { reason };
+    if (isOfStaging(draft.work)) stepStaging(draft, { type: 'call.waits' });
+  });
 
 /** Keeps what the path of a call that has failed shows, which was not there before it: a mount that the call has made. */
 export const mountAppeared = (context: MountContext, appeared: AppearedMount): MountChange =>
   draftedMount(context, (draft) => {
     const { kind, allocId } = draft.work ?? {};
-    if (kind === 'stage') draft.staging = { ...draft.staging, appeared };
+    if (kind === 'stage') stepStaging(draft, { type: 'mount-appeared', mount: appeared });
     const user = kind === 'publish' && draft.users.find((one) => one.allocId === allocId);
     if (user) putUser(draft, user.allocId, { ...user, appeared });
   });
@@ -100,16 +104,51 @@ export const mountAppeared = (context: MountContext, appeared: AppearedMount): M
 export const mountFailed = (context: MountContext, attempt: FailedAttempt): MountChange =>
   draftedMount(context, (draft) => {
     const work = mustWork(draft);
-    const { failure, isNotBegun } = attempt;
-    const isMade = !isNotBegun && !(attempt.isAnew && draft.awaiting);
-    if (isMade) doubt(draft, work, failure, attempt.isAnew === true);
-    if (isStagingMissing(work, failure) && draft.staging.state !== 'none')
-      draft.staging = { ...draft.staging, state: 'doubtful' };
+    const { failure } = attempt;
+    // A call that waited has sent nothing.
+    const isSent = !attempt.isNotBegun && !(attempt.isAnew && draft.awaiting);
+    if (work.kind === 'stage' || work.kind === 'unstage') {
+      stagingFailed(draft, { kind: work.kind, isSent, attempt });
+      return;
+    }
+    if (isSent) doubt(draft, work, failure, attempt.isAnew === true);
+    if (isStagingMissing(work, failure)) stepStaging(draft, { type: 'publish.found-unstaged' });
     if (attempt.isAnew) return;
     const count = (triesOf(draft, work)?.count ?? 0) + 1;
-    if (failure.final && work.kind !== 'unpublish' && work.kind !== 'unstage') fail(draft, work, { ...attempt, count });
+    if (failure.final && work.kind !== 'unpublish') fail(draft, work, attempt);
     else again(draft, work, { ...attempt, count });
   });
+
+/** Whether a piece of work is about the staging path. */
+const isOfStaging = (work: MountWork | null): boolean => work?.kind === 'stage' || work?.kind === 'unstage';
+
+interface StagingAttempt {
+  kind: 'stage' | 'unstage';
+  /** The call was made. */
+  isSent: boolean;
+  attempt: FailedAttempt;
+}
+
+/** Hands the outcome to the staging path. Who is to be mounted fails with a stage that the plugin refuses for good. */
+function stagingFailed(draft: MountDraft, { kind, isSent, attempt }: StagingAttempt): void {
+  const { failure, retry, at, random, isAnew } = attempt;
+  if (isAnew) {
+    stepStaging(draft, { type: isSent ? `${kind}.interrupted` : 'turn.lost' });
+    return;
+  }
+  const { tries: staged, unstageTries } = draft.staging;
+  const count = ((kind === 'stage' ? staged : unstageTries)?.count ?? 0) + 1;
+  const isRefused = kind === 'stage' && failure.final;
+  // For those who are mounted, a stage that was refused is tried again.
+  const policy = (isRefused ? undefined : retry) ?? defaultBackoff;
+  const tries: Tries = { count, notBeforeMs: at + jittered(policy, count, random), sinceMs: at, failure };
+  const outcome = isRefused && isSent ? 'refused' : isSent ? 'unknown' : 'not-sent';
+  if (outcome === 'refused') stepStaging(draft, { type: 'stage.refused', tries });
+  else stepStaging(draft, { type: `${kind}.${outcome}`, tries });
+  const wanted = isRefused ? draft.users.filter(({ state }) => state === 'wanted') : [];
+  if (count === 1 || wanted.length > 0) tellFailed(draft, { kind }, failure);
+  for (const user of wanted) failUser(draft, user, { failure, at });
+}
 
 /** The plugin did it, but not as it was asked to: it is to be undone. */
 const isMadeWrongly = ({ code }: CallFailure): boolean => code === 'MOUNT_NOT_AS_ASKED';
@@ -121,14 +160,6 @@ const isStagingMissing = ({ kind }: MountWork, { answerClass }: CallFailure): bo
 /** A call for it may have taken effect, or may still. One that was refused for good has done nothing; whatever was before it stays in doubt. */
 function doubt(draft: MountDraft, work: MountWork, failure: CallFailure, isAnew: boolean): void {
   const isInDoubt = isAnew || !failure.final;
-  // It may have made something else there.
-  if (work.kind === 'stage') {
-    const { found: _, ...staging } = draft.staging;
-    draft.staging = staging;
-  }
-  // What could not be unstaged is not surely staged any more.
-  if (work.kind === 'unstage' || (work.kind === 'stage' && isInDoubt))
-    draft.staging = { ...draft.staging, state: 'doubtful' };
   if (work.kind !== 'publish' || !(isInDoubt || isMadeWrongly(failure))) return;
   const user = userAt(draft);
   putUser(draft, user.allocId, { ...user, inDoubt: true });
@@ -146,9 +177,7 @@ function again(
     failure,
   };
   if (count === 1) tellFailed(draft, work, failure);
-  if (work.kind === 'stage') draft.staging = { ...draft.staging, tries };
-  else if (work.kind === 'unstage') draft.staging = { ...draft.staging, undoing: tries };
-  else if (work.kind === 'expand')
+  if (work.kind === 'expand')
     draft.expansion = nextExpansion(draft) ?? (draft.expansion && { ...draft.expansion, tries });
   else {
     const user = userAt(draft);
@@ -159,26 +188,11 @@ function again(
 }
 
 /** It stays so until it is asked for again; what it may have left is undone. */
-function fail(draft: MountDraft, work: MountWork, attempt: FailedAttempt & { count: number }): void {
-  const { failure, at, random, count } = attempt;
-  // For who is mounted it is tried again and again.
-  const isNews = work.kind !== 'stage' || count === 1 || draft.users.some(({ state }) => state === 'wanted');
-  if (isNews) tellFailed(draft, work, failure);
-  if (work.kind === 'expand') {
+function fail(draft: MountDraft, work: MountWork, { failure, at }: FailedAttempt): void {
+  tellFailed(draft, work, failure);
+  if (work.kind === 'expand')
     draft.expansion = nextExpansion(draft) ?? (draft.expansion && { capacity: draft.expansion.capacity, failure });
-  } else if (work.kind === 'publish') {
-    failUser(draft, userAt(draft), { failure, at });
-  } else {
-    // Those who are mounted stay so, and for them it is tried again.
-    const tries: Tries = {
-      count,
-      notBeforeMs: at + jittered(defaultBackoff, count, random),
-      sinceMs: at,
-      failure,
-    };
-    draft.staging = { ...draft.staging, tries };
-    for (const user of draft.users) if (user.state === 'wanted') failUser(draft, user, { failure, at });
-  }
+  else failUser(draft, userAt(draft), { failure, at });
 }
 
 /** What was asked for while its call was under way takes its place. */
@@ -196,15 +210,16 @@ function failUser(draft: MountDraft, user: MountUser, { failure, at }: { failure
   }
 }
 
-function tellFailed(draft: MountDraft, { kind, allocId }: MountWork, failure: CallFailure): void {
+function tellFailed(
+  draft: MountDraft,
+  { kind, allocId }: Pick<MountWork, 'kind' | 'allocId'>,
+  failure: CallFailure,
+): void {
   draft.tells.push({ type: 'failed', in: kind, failure, ...(allocId !== undefined && { allocId }) });
 }
 
-const triesOf = ({ staging, users, expansion }: MountDraft, { kind, allocId }: MountWork): Tries | undefined => {
-  if (allocId !== undefined) return users.find((user) => user.allocId === allocId)?.tries;
-  if (kind === 'expand') return expansion?.tries;
-  return kind === 'stage' ? staging.tries : staging.undoing;
-};
+const triesOf = ({ users, expansion }: MountDraft, { allocId }: MountWork): Tries | undefined =>
+  allocId === undefined ? expansion?.tries : users.find((user) => user.allocId === allocId)?.tries;
 
 const mustWork = ({ work }: MountContext): MountWork => {
   if (!work) throw new Error('it is at nothing');

@@ -2,6 +2,9 @@
 import type { Awaiting, Bytes, CallFailure, Capability, CapacityRange, SecretRef, Tries } from '../kit/csi-types.js';
 import type { Failure, Stamped } from '../kit/host.js';
 import type { Hold, VolumeKey } from '../volume/types.js';
+import type { Staging } from './staging.js';
+
+export type { Staging } from './staging.js';
 
 /** A volume that is published to this node: all that its calls are made with. Ids and contexts are the plugin's, verbatim. */
 export interface MountedVolume {
@@ -73,32 +76,6 @@ export interface MountUser {
   tries?: Tries;
   /** Why it is `failed`, or will be once it is undone. */
   failure?: CallFailure;
-}
-
-/**
- * `none`: nothing is staged. `doubtful`: it may be, so that it is staged again before it is used, and unstaged before it is
- * given up. `without`: its plugin does not stage.
- */
-export type StagingState = 'none' | 'doubtful' | 'staged' | 'without';
-
-export interface Staging {
-  state: StagingState;
-  /** Of this staging: one that is staged once more has another. */
-  number: number;
-  /**
-   * What the staging path has shown then, kept until another stage is made, or all is unstaged; absent: nothing, as with
-   * plugins that stage elsewhere.
-   */
-  found?: KernelMount;
-  /** Mount that the staging path shows since a stage whose answer is not known. */
-  appeared?: AppearedMount;
-  /** It is not there any more, and is staged again only for who is to be mounted. */
-  isLost?: true;
-  /** It is there still, but dead: it is unstaged before it is staged again, once nothing is bound from it. */
-  isDead?: true;
-  tries?: Tries;
-  /** At unstaging it. */
-  undoing?: Tries;
 }
 
 export interface NodeExpansion {

@@ -1,7 +1,9 @@
 /** What is to be done next for a volume on its node: the one place that puts its pieces of work in order. Pure. */
 import { dueAtMs } from '../kit/backoff.js';
 import type { AccessMode, Tries } from '../kit/csi-types.js';
-import type { MountContext, MountUser, MountWork, MountWorkKind, Staging } from './types.js';
+import { isIn } from '../kit/parts.js';
+import { isDead, isInDoubt, isStaged, type Staging, type StagingEvent } from './staging.js';
+import type { MountContext, MountUser, MountWork, MountWorkKind } from './types.js';
 
 type Piece = Omit<MountWork, 'isCalling'>;
 
@@ -22,8 +24,8 @@ export const needsUnpublish = (user: MountUser): boolean =>
   user.state === 'published' || user.state === 'leaving' || mayBeKnown(user);
 
 /** Whether it needs the volume staged. */
-const needsStaging = ({ state, isUnconfirmed }: MountUser, { isLost }: Staging): boolean =>
-  !isUnconfirmed && (state === 'wanted' || (state === 'published' && !isLost));
+const needsStaging = ({ state, isUnconfirmed }: MountUser, staging: Staging): boolean =>
+  !isUnconfirmed && (state === 'wanted' || (state === 'published' && !isIn(staging, 'missing')));
 
 /** The order is never reversed: the volume is unstaged only when every target is known to be unmounted. */
 const hasNoTarget = ({ state }: MountUser): boolean => state === 'detached' || state === 'failed';
@@ -37,10 +39,22 @@ export const isBeingPublished = ({ work, awaiting }: MountContext, { allocId }: 
   work?.kind === 'publish' && work.isCalling && work.allocId === allocId && !awaiting;
 
 /** Whether the volume is staged, or may be. */
-export const isStagingOwed = (context: MountContext): boolean => {
-  const { state } = context.staging;
-  return state === 'staged' || state === 'doubtful' || isBeingStaged(context);
-};
+export const isStagingOwed = (context: MountContext): boolean =>
+  isStaged(context.staging) || isInDoubt(context.staging) || isBeingStaged(context);
+
+/** What the users of the volume need of its staging path. */
+export function stagingWish(
+  context: MountContext,
+): Extract<StagingEvent['type'], 'stage.wanted' | 'unstage.wanted' | 'nothing.wanted'> {
+  const { users, staging } = context;
+  if (isDead(staging)) {
+    // Nothing is made over it.
+    const isFree = users.every((user) => user.state !== 'lost' && !needsUnpublish(user));
+    return isFree ? 'unstage.wanted' : 'nothing.wanted';
+  }
+  if (users.some((user) => needsStaging(user, staging))) return 'stage.wanted';
+  return isStagingOwed(context) && users.every(hasNoTarget) ? 'unstage.wanted' : 'nothing.wanted';
+}
 
 /** All that is to be done, each with the moment from which on: what comes first in the list goes before what comes later. */
 function* pieces(context: MountContext, nowMs: number): Generator<Piece> {
@@ -51,28 +65,21 @@ function* pieces(context: MountContext, nowMs: number): Generator<Piece> {
     ...(allocId !== undefined && { allocId }),
   });
   for (const user of users) if (user.state === 'leaving') yield piece('unpublish', user.tries, user.allocId);
-  if (staging.isDead) {
-    // Nothing is made over it.
-    if (users.every((user) => user.state !== 'lost' && !needsUnpublish(user))) yield piece('unstage', staging.undoing);
+  const wish = stagingWish(context);
+  if (wish === 'unstage.wanted') yield piece('unstage', staging.unstageTries);
+  if (wish !== 'stage.wanted') return;
+  if (!isStaged(staging) && !isIn(staging, 'not-needed')) {
+    yield piece('stage', staging.tries);
     return;
   }
-  const isStagedForSure = staging.state === 'staged' || staging.state === 'without';
-  if (users.some((user) => needsStaging(user, staging))) {
-    if (!isStagedForSure) {
-      yield piece('stage', staging.tries);
-      return;
-    }
-    const isAlone = capability !== null && hasOneTarget(capability.accessMode);
-    for (const user of users) {
-      if (user.state !== 'wanted' || user.isUnconfirmed) continue;
-      if (isAlone && users.some((other) => other !== user && needsUnpublish(other))) continue;
-      yield piece('publish', user.tries, user.allocId);
-    }
-    const isThere = staging.state === 'staged' || users.some(({ state }) => state === 'published');
-    if (expansion && !expansion.failure && isThere) yield piece('expand', expansion.tries);
-    return;
+  const isAlone = capability !== null && hasOneTarget(capability.accessMode);
+  for (const user of users) {
+    if (user.state !== 'wanted' || user.isUnconfirmed) continue;
+    if (isAlone && users.some((other) => other !== user && needsUnpublish(other))) continue;
+    yield piece('publish', user.tries, user.allocId);
   }
-  if (isStagingOwed(context) && users.every(hasNoTarget)) yield piece('unstage', staging.undoing);
+  const isThere = isStaged(staging) || users.some(({ state }) => state === 'published');
+  if (expansion && !expansion.failure && isThere) yield piece('expand', expansion.tries);
 }
 
 /** The piece that is due first, so that one that fails again and again keeps no other waiting; null where there is none. */
@@ -84,7 +91,7 @@ export function nextMountWork(context: MountContext, nowMs: number): MountWork |
 
 /** Whether nothing of the volume is here, nor to be undone. */
 export const isUnused = ({ users, staging }: MountContext): boolean =>
-  users.length === 0 && (staging.state === 'none' || staging.state === 'without');
+  users.length === 0 && !isStaged(staging) && !isInDoubt(staging);
 
 /** The same, and nobody is still to hear of it. */
 export const isNotHere = (context: MountContext): boolean =>

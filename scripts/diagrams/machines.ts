@@ -13,6 +13,7 @@ import {
   pluginsMachine,
   publicationMachine,
   registryMachine,
+  stagingMachine,
   taskMachine,
   volumeMachine,
   volumeSnapshotMachine,
@@ -39,6 +40,7 @@ export const shown: Shown[] = [
   { machine: groupSnapshotMachine, source: 'snapshot/group' },
   { machine: nodeMachine, source: 'node' },
   { machine: mountMachine, source: 'mount/mount' },
+  { machine: stagingMachine, source: 'mount/staging', partOf: mountMachine },
   { machine: allocMachine, source: 'alloc/alloc' },
   { machine: allocVolumeMachine, source: 'alloc/volume-steps', partOf: allocMachine },
 ];

@@ -3,6 +3,7 @@ import { mountsOf, reasonsOf as partReasonsOf } from '../../machines/alloc/parts
 import type { AllocContext, AllocMount, AllocState, AllocVolume } from '../../machines/alloc/types.js';
 import { type AllocStep, stepOf } from '../../machines/alloc/volume-steps.js';
 import type { Failure } from '../../machines/kit/host.js';
+import { isStaged } from '../../machines/mount/staging.js';
 import type { MountContext, MountUser } from '../../machines/mount/types.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
 import { asData } from '../engine/data.js';
@@ -164,6 +165,6 @@ const absentIn: Record<AllocState, AllocVolumeState> = {
 function volumeStateOf({ allocId, state }: Of, mount: MountContext | undefined): AllocVolumeState {
   const user = mount && userIn(mount, allocId);
   if (!user) return absentIn[state];
-  if (user.state === 'wanted') return mount?.staging.state === 'staged' ? 'staged' : 'waiting';
+  if (user.state === 'wanted') return mount && isStaged(mount.staging) ? 'staged' : 'waiting';
   return user.state === 'published' ? 'mounted' : user.state;
 }

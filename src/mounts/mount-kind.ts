@@ -30,6 +30,7 @@ import { StagecraftError } from '../errors.js';
 import { isSourceWithin, type MountEntry, type MountTable } from '../host/mount-table.js';
 import type { ClaimClient } from './claim-client.js';
 import { isWritableDevice } from './device-access.js';
+import { mountMigrations } from './migrations.js';
 import {
   notMounted,
   notReadOnly,
@@ -205,6 +206,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
       return { node: nodeOf(address), namespace, id };
     },
     topic: (address) => mountsTopic(nodeOf(address)),
+    migrations: mountMigrations,
     effects: {
       nodeStage: effect<StageCall, StageAnswer>(
         (input, run) => {

@@ -2,6 +2,7 @@
 import type { StateValue } from 'xstate';
 import type { Capability } from '../../machines/kit/csi-types.js';
 import type { Failure } from '../../machines/kit/host.js';
+import { isDead, isInDoubt, isStaged } from '../../machines/mount/staging.js';
 import type {
   MountContext,
   MountState,
@@ -72,8 +73,8 @@ export function mountStatusOf(
     plugin,
     csiId,
     ...(capability && { capability }),
-    ...((staging.state === 'staged' || staging.state === 'doubtful') && { stagingPath }),
-    isStaged: staging.state === 'staged',
+    ...((isStaged(staging) || isInDoubt(staging)) && { stagingPath }),
+    isStaged: isStaged(staging),
     users: users.map((user) => {
       const { path } = paths.target(plugin, key, user.allocId);
       const message = user.state === 'published' && table ? strangerAt(table, { path, found: user.found }) : undefined;
@@ -113,11 +114,11 @@ const lostStill = 'it is mounted again once that is asked for: prepare its alloc
 /** What keeps it from where it is going. */
 export function mountTrouble({ awaiting, work, staging, users, expansion }: MountContext): Failure | undefined {
   if (awaiting) return { code: 'PLUGIN_UNAVAILABLE', message: awaiting.reason, final: false };
-  if (!work) return staging.isDead ? deadStill(users) : undefined;
+  if (!work) return isDead(staging) ? deadStill(users) : undefined;
   const user = users.find(({ allocId }) => allocId === work.allocId);
   if (user) return user.tries?.failure;
   if (work.kind === 'expand') return expansion?.tries?.failure;
-  return (work.kind === 'stage' ? staging.tries : staging.undoing)?.failure;
+  return (work.kind === 'stage' ? staging.tries : staging.unstageTries)?.failure;
 }
 
 /** Nothing is made over what is dead, and nothing taken from who has something that answers. */

@@ -6,6 +6,8 @@
  */
 import { existsSync } from 'node:fs';
 import { mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+import { isIn } from '../../machines/kit/parts.js';
+import { isDead, isStaged } from '../../machines/mount/staging.js';
 import type { MountContext, MountRequest, MountSight, StagingSight } from '../../machines/mount/types.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
@@ -179,7 +181,7 @@ export class MountWatch {
     if (!mount?.volume) return [];
     const { paths } = this.#options;
     const { key, volume, staging, users } = mount;
-    const isShown = staging.state === 'staged' && staging.found !== undefined;
+    const isShown = isStaged(staging) && staging.found !== undefined;
     return [
       ...(isShown ? [{ ...staging, path: paths.staging(volume.plugin, key).path, where: ', where it is staged' }] : []),
       ...users
@@ -249,16 +251,16 @@ export class MountWatch {
     const { paths } = this.#options;
     const { plugin = '' } = volume ?? {};
     const isMended = this.#isMended(bootId);
-    const { state: stagingState, number: stagingNumber, found, isDead } = staging;
     const isThere = table.has(paths.staging(plugin, key).path);
-    const isMissing = stagingState === 'staged' && (this.#isOfOtherBoot(bootId) || (found !== undefined && !isThere));
+    const { number, found } = staging;
+    const isMissing = isStaged(staging) && (this.#isOfOtherBoot(bootId) || (found !== undefined && !isThere));
     // What keeps others from being mounted may have been unmounted by somebody.
-    const isGone = stagingState === 'doubtful' && isDead === true && !isThere;
+    const isGone = isDead(staging) && !isThere;
     return {
       users: users
         .filter(({ state, allocId }) => state === 'published' && !table.has(paths.target(plugin, key, allocId).path))
         .map(({ number }) => ({ number, is: 'missing', isMended })),
-      staging: isMissing || isGone ? [{ number: stagingNumber, isMended, ...(isGone && { isGone }) }] : [],
+      staging: isMissing || isGone ? [{ number, isMended, ...(isGone && { isGone }) }] : [],
     };
   }
 
@@ -279,13 +281,13 @@ export class MountWatch {
     };
     const { path } = paths.staging(plugin, key);
     const seenOfStaging = async (): Promise<Pick<StagingSight, 'isDead' | 'isGone'> | undefined> => {
-      const { state, found, isDead } = staging;
+      const { found } = staging;
       // A stage that failed, or whose answer was lost, may have left something that died with its driver.
-      if (!isDead && state !== 'without')
-        return (await isDeadAt({ path, found: state === 'staged' ? found : undefined })) ? { isDead: true } : undefined;
+      if (!isDead(staging) && !isIn(staging, 'not-needed'))
+        return (await isDeadAt({ path, found: isStaged(staging) ? found : undefined })) ? { isDead: true } : undefined;
       // What keeps others from being mounted may have been made anew.
       const { is } = seenAt(table, { path, found });
-      const isKept = isDead && users.some((user) => user.state === 'published');
+      const isKept = isDead(staging) && users.some((user) => user.state === 'published');
       const mayLive = isKept && (is === 'ours' || is === 'replaced');
       return mayLive && (await isDeadAt({ path, found })) === false ? { isGone: true } : undefined;
     };

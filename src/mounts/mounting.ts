@@ -211,7 +211,9 @@ export class Mounting {
   async hasten(): Promise<void> {
     const waiting = this.#desk
       .sights()
-      .filter(({ context: { users, staging } }) => staging.undoing || users.some(({ state }) => state === 'leaving'));
+      .filter(
+        ({ context: { users, staging } }) => staging.unstageTries || users.some(({ state }) => state === 'leaving'),
+      );
     await Promise.allSettled(waiting.map(({ context: { key } }) => this.#desk.ask(key, { type: 'mount.hasten' })));
   }
 

@@ -100,7 +100,7 @@ export class Strays {
         if (undoing && isLeftMounted(undoing)) places.staying.set(path, plugin);
         else places.known.add(path);
       };
-      add(paths.staging(plugin, key), staging.undoing);
+      add(paths.staging(plugin, key), staging.unstageTries);
       for (const { allocId, state, tries } of users)
         add(paths.target(plugin, key, allocId), state === 'leaving' ? tries : undefined);
     }

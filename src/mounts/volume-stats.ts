@@ -4,6 +4,7 @@
  * to change something.
  */
 import { mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+import { isStaged } from '../../machines/mount/staging.js';
 import type { MountContext } from '../../machines/mount/types.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
@@ -151,7 +152,7 @@ export class Stats {
     const { engine, paths, baseDirOf, nodeId } = this.#options;
     const context = engine.peek(address)?.context as MountContext | undefined;
     const user = context?.users.find(({ state }) => state === 'published');
-    const isStaged = context?.staging.state === 'staged';
+    const isStagedHere = context !== undefined && isStaged(context.staging);
     if (!context?.volume || (!user && !isStaged))
       throw new StagecraftError('MOUNT_NOT_FOUND', `${nameOf(key)} is not mounted on node ${nodeId}: list what is`, {
         address,
@@ -160,7 +161,7 @@ export class Stats {
     const told = (path: string): string => paths.toPlugin(plugin, path, baseDirOf(plugin));
     const staging = told(paths.staging(plugin, key).path);
     const volumePath = user ? told(paths.target(plugin, key, user.allocId).path) : staging;
-    return { plugin, driver, csiId, volumePath, ...(isStaged && { stagingPath: staging }) };
+    return { plugin, driver, csiId, volumePath, ...(isStagedHere && { stagingPath: staging }) };
   }
 
   async #loop(): Promise<void> {

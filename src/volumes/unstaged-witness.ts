@@ -4,6 +4,7 @@
  * another agent on the same store it is what that agent has committed. Without an agent, a node's report is all there is.
  */
 import { mountAddress } from '../../machines/kit/addresses.js';
+import { isInDoubt, isStaged } from '../../machines/mount/staging.js';
 import type { MountContext, MountUser } from '../../machines/mount/types.js';
 import { isBeingPublished, isBeingStaged, isStagingOwed } from '../../machines/mount/work.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
@@ -81,9 +82,9 @@ function unshownIn(
 
 /** Staging that the kernel may not show: by a call in doubt, still to come, or by a plugin without a mount. */
 const isStagedUnshown = (mount: MountContext, bootId: string): boolean => {
-  const { state, found } = mount.staging;
+  const { staging } = mount;
   const isOfThisBoot = mount.bootId === bootId;
-  return isBeingStaged(mount) || state === 'doubtful' || (state === 'staged' && !found && isOfThisBoot);
+  return isBeingStaged(mount) || isInDoubt(staging) || (isStaged(staging) && !staging.found && isOfThisBoot);
 };
 
 /** In words. @returns undefined where the agent has nothing of it */

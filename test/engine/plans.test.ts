@@ -52,7 +52,7 @@ function eventTo(
   const stamp = { at: 1_000_000 + die.below(100_000), random: die.below(100) / 100 };
   const kind = die.below(20);
   const near =
-    kind < 8 ? taken(nodes.slice(-1)) : kind < 14 ? taken(nodes) : kind < 19 ? taken(nodesOf(machine.root)) : strange;
+    kind < 12 ? taken(nodes.slice(-1)) : kind < 16 ? taken(nodes) : kind < 19 ? taken(nodesOf(machine.root)) : strange;
   const [first = 'none', ...others] = near;
   const type = die.of(first, ...others);
   const [, end, id = ''] = /^xstate\.(done|error)\.actor\.(.*)$/.exec(type) ?? [];

@@ -15,11 +15,13 @@ import {
   pluginsMachine,
   publicationMachine,
   registryMachine,
+  stagingMachine,
   taskMachine,
   volumeMachine,
   volumeSnapshotMachine,
 } from '../../machines/index.js';
 import type { Awaiting, CallFailure, CallOutcome, Capability } from '../../machines/kit/csi-types.js';
+import type { StagingEvent } from '../../machines/mount/staging.js';
 import type { MountEvent } from '../../machines/mount/types.js';
 import type { NodeEvent } from '../../machines/node.js';
 import type { Fingerprint, PluginEvent, PluginInfo } from '../../machines/plugin.js';
@@ -404,6 +406,41 @@ const failedCall = (die: Die) => ({
 
 const none = (): object => ({});
 
+const tried = (die: Die) => ({ tries: failedCall(die).tries });
+const seen = (die: Die) => ({ isMended: die.below(2) > 0 });
+const numbered = (die: Die) => ({
+  number: die.below(9),
+  ...(die.below(2) > 0 && { found: { device: '8:1', root: '/' } }),
+});
+
+const stagingEvents: Drafts<StagingEvent> = {
+  'stage.wanted': none,
+  'unstage.wanted': none,
+  'nothing.wanted': none,
+  'let-go': none,
+  retry: none,
+  hasten: none,
+  'runtime.started': none,
+  'seen-missing': seen,
+  'seen-dead': seen,
+  'seen-dead-gone': none,
+  'publish.found-unstaged': none,
+  'mount-appeared': () => ({ mount: { device: '8:1', root: '/', bootId: 'b' } }),
+  'turn.given': none,
+  'turn.lost': none,
+  'call.waits': none,
+  'stage.done': numbered,
+  'stage.not-needed': numbered,
+  'stage.unknown': tried,
+  'stage.refused': tried,
+  'stage.not-sent': tried,
+  'stage.interrupted': none,
+  'unstage.done': numbered,
+  'unstage.unknown': tried,
+  'unstage.not-sent': tried,
+  'unstage.interrupted': none,
+};
+
 const publicationEvents: Drafts<PublicationEvent> = {
   wanted: none,
   'wanted-again': none,
@@ -517,6 +554,12 @@ export const plausible: Plausible[] = [
     machine: publicationMachine,
     input: (die) => ({ ...wishOf(die), number: 1 }),
     events: publicationEvents,
+    outputs: {},
+  },
+  {
+    machine: stagingMachine,
+    input: () => ({ number: 0 }),
+    events: stagingEvents,
     outputs: {},
   },
   {

@@ -1,5 +1,7 @@
 /** The mount machine over a staging path that is dead: nothing is staged over that, and nobody is left bound from it. */
+
 import { expect } from 'chai';
+import { isDead } from '../../machines/mount/staging.js';
 import { failed, leave, published, Scene, staged, unpublished, unstaged, use } from './mount-scene.js';
 
 /** The staging path is seen dead, and with it the targets of these allocs; else of all that are published. */
@@ -315,7 +317,7 @@ describe('the mount machine over a dead staging path', () => {
     const told = scene.told.length;
     seenGone(scene);
     expect(await calledSince(scene, before + 1)).to.deep.equal(['stage', 'publish a']);
-    expect([scene.states(), scene.context.staging.isDead]).to.deep.equal([['a published', 'b published'], undefined]);
+    expect([scene.states(), isDead(scene.context.staging)]).to.deep.equal([['a published', 'b published'], false]);
     expect(scene.told.slice(told).map(({ type }) => type)).to.deep.equal(['mounted']);
   });
 
@@ -344,7 +346,7 @@ describe('the mount machine over a dead staging path', () => {
     seenDead(scene, { isMended: true, allocIds: ['a'] });
     await calledSince(scene, before);
     seenGone(scene, scene.context.staging.number - 1);
-    expect([scene.context.staging.isDead, scene.calls.slice(before)]).to.deep.equal([true, ['unpublish a']]);
+    expect([isDead(scene.context.staging), scene.calls.slice(before)]).to.deep.equal([true, ['unpublish a']]);
   });
 
   it('M6 only reported, then unmounted by hand: it stays lost until it is asked for, and is staged for that', async () => {

@@ -1,5 +1,7 @@
 /** The mount machine where things come together: calls in flight, volumes made anew, what others have meanwhile. */
+
 import { expect } from 'chai';
+import { topState } from '../../machines/kit/parts.js';
 import { nodeExpandCallOf, nodePublishCallOf, stageCallOf, unstageCallOf } from '../../machines/mount/calls.js';
 import type { MountEvent } from '../../machines/mount/types.js';
 import {
@@ -209,7 +211,7 @@ describe('the mount machine, at its edges', () => {
     scene.actor.send(use('a'));
     await scene.answer(staged);
     await scene.answer(stepMissing);
-    expect([scene.calls.at(-1), scene.context.staging.state]).to.deep.equal(['stage', 'doubtful']);
+    expect([scene.calls.at(-1), topState(scene.context.staging)]).to.deep.equal(['stage', 'in-doubt']);
     await scene.answer(staged);
     scene.clock.increment(1_000);
     expect([scene.calls.at(-1), nodePublishCallOf(scene.context).isRepeat]).to.deep.equal(['publish a', false]);
@@ -234,11 +236,11 @@ describe('the mount machine, at its edges', () => {
     await scene.answer(published);
     scene.actor.send(leave('a'));
     await scene.answer(stepMissing);
-    expect(scene.context.staging.state).to.equal('staged');
+    expect(scene.context.staging.at).to.equal('staged');
     const fresh = new Scene();
     fresh.actor.send(use('a'));
     await fresh.answer(stepMissing);
-    expect(fresh.context.staging.state).to.equal('none');
+    expect(fresh.context.staging.at).to.equal('pending-stage.backing-off');
   });
 
   it('M2 M6 what was staged is known until another stage was made: what is in its place is told apart', async () => {
@@ -260,7 +262,10 @@ describe('the mount machine, at its edges', () => {
     scene.actor.send(leave('a'));
     await scene.answer(unpublished);
     await scene.answer(failed({}));
-    expect([scene.context.staging.state, unstageCallOf(scene.context).found]).to.deep.equal(['doubtful', found]);
+    expect([topState(scene.context.staging), unstageCallOf(scene.context).found]).to.deep.equal([
+      'unstage-in-doubt',
+      found,
+    ]);
   });
 
   it('M6 what is only to be reported is not staged again by itself', async () => {

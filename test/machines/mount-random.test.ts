@@ -3,13 +3,15 @@
  * the host is killed at any moment, and so is what serves the staging path. A use that has let go has left nothing behind,
  * what is used is there, and nothing is made over what is dead. Each seed tells its story when it fails.
  */
+
 import { expect } from 'chai';
 import { createActor, fromPromise, SimulatedClock, type Snapshot } from 'xstate';
 import type { AnswerClass, CallOutcome } from '../../machines/kit/csi-types.js';
 import type { NodePublishAnswer, NodeUnpublishAnswer, StageAnswer } from '../../machines/mount/calls.js';
 import { mountMachine } from '../../machines/mount/mount.js';
-import type { MountSight, Staging, StagingSight } from '../../machines/mount/types.js';
-import { mayBeKnown } from '../../machines/mount/work.js';
+import { isDead, isStaged, type Staging } from '../../machines/mount/staging.js';
+import type { MountSight, StagingSight } from '../../machines/mount/types.js';
+import { isStagingOwed, mayBeKnown } from '../../machines/mount/work.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { stamped } from './stamped.js';
 
@@ -215,16 +217,17 @@ class Life {
       users: users.flatMap(({ allocId, state, number }) =>
         state === 'published' && this.#targets.get(allocId) === 'dead' ? [{ number, is: 'dead', isMended }] : [],
       ),
-      staging: staging.state === 'without' ? [] : this.#lookAtStaging(staging, isMended),
+      staging: staging.at === 'not-needed' ? [] : this.#lookAtStaging(staging, isMended),
     };
   }
 
-  #lookAtStaging({ state, number, isDead }: Staging, isMended: boolean): StagingSight[] {
+  #lookAtStaging(staging: Staging, isMended: boolean): StagingSight[] {
+    const { number } = staging;
     if (this.#staging === 'dead') return [{ number, isMended, isDead: true }];
     const isKept = this.context.users.some((user) => user.state === 'published');
-    if (this.#staging === 'living') return isDead && isKept ? [{ number, isMended, isGone: true }] : [];
-    if (state === 'staged') return [{ number, isMended }];
-    return isDead ? [{ number, isMended, isGone: true }] : [];
+    if (this.#staging === 'living') return isDead(staging) && isKept ? [{ number, isMended, isGone: true }] : [];
+    if (isStaged(staging)) return [{ number, isMended }];
+    return isDead(staging) ? [{ number, isMended, isGone: true }] : [];
   }
 
   #tell(sight: Sight): void {
@@ -233,8 +236,7 @@ class Life {
     const { number } = this.context.staging;
     if (sight.staging.some((one) => one.isGone && one.number === number)) this.#isTold = false;
     this.#actor.send({ type: 'mount.observed', ...sight, isStart: false });
-    const { isDead } = this.context.staging;
-    if (isDead && this.#staging === 'dead') this.#isTold = true;
+    if (isDead(this.context.staging) && this.#staging === 'dead') this.#isTold = true;
   }
 
   /** The host is killed, and started again on what was committed; the call in flight may have been done. */
@@ -336,7 +338,10 @@ class Life {
     }
     for (const [allocId, state] of states)
       if (state === 'published' && !this.#targets.has(allocId)) throw new Error(`${allocId} is not mounted`);
-    const isHeld = users.some(({ state }) => state !== 'failed') || this.context.staging.state !== 'none';
+    const isHeld =
+      users.some(({ state }) => state !== 'failed') ||
+      isStagingOwed(this.context) ||
+      this.context.staging.at === 'not-needed';
     if (this.#staging !== 'none' && !isHeld && !this.#open) throw new Error('nobody has it, and it is staged');
     for (const { allocId, state, again } of users) {
       const isServed = this.#isServed(allocId);

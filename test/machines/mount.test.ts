@@ -1,6 +1,8 @@
 /** The mount machine: one volume on a node, its users, and the calls that they need. At its edges: mount-edges.test.ts */
+
 import { expect } from 'chai';
 import type { CallOutcome } from '../../machines/kit/csi-types.js';
+import { topState } from '../../machines/kit/parts.js';
 import type { StageAnswer } from '../../machines/mount/calls.js';
 import { mountRefusalOf } from '../../machines/mount/requests.js';
 import { failed, leave, many, published, Scene, single, staged, unpublished, unstaged, use } from './mount-scene.js';
@@ -62,7 +64,7 @@ describe('the mount machine', () => {
     scene.actor.send(leave('a'));
     await scene.answer(unpublished);
     await scene.answer(failed({}));
-    expect([scene.context.staging.state, scene.state]).to.deep.equal(['doubtful', 'unstaging']);
+    expect([topState(scene.context.staging), scene.state]).to.deep.equal(['unstage-in-doubt', 'unstaging']);
     scene.clock.increment(1_000);
     expect(scene.calls.at(-1)).to.equal('unstage');
     await scene.answer(unstaged);
@@ -73,9 +75,9 @@ describe('the mount machine', () => {
     const scene = new Scene();
     scene.actor.send(use('a'));
     await scene.answer(failed({ final: true, message: 'no such volume' }));
-    expect([scene.states(), scene.context.staging.state, scene.state]).to.deep.equal([
+    expect([scene.states(), topState(scene.context.staging), scene.state]).to.deep.equal([
       ['a failed'],
-      'none',
+      'not-staged',
       'unstaged',
     ]);
     scene.actor.send(leave('a'));
@@ -104,7 +106,7 @@ describe('the mount machine', () => {
     await scene.answer(failed({ final: true }));
     expect([scene.states(), scene.state]).to.deep.equal([['a failed'], 'unstaging']);
     await scene.answer(unstaged);
-    expect([scene.states(), scene.context.staging.state]).to.deep.equal([['a failed'], 'none']);
+    expect([scene.states(), topState(scene.context.staging)]).to.deep.equal([['a failed'], 'not-staged']);
   });
 
   it('M4 another capability while it is used is refused, both named; by value the same is the same', async () => {
@@ -287,7 +289,7 @@ describe('the mount machine', () => {
     expect(scene.calls.slice(5)).to.deep.equal([
       ...['unpublish a', 'unstage', 'unstage', 'stage', 'publish a', 'publish b'],
     ]);
-    expect([scene.states(), scene.state, scene.context.staging.state]).to.deep.equal([
+    expect([scene.states(), scene.state, topState(scene.context.staging)]).to.deep.equal([
       ['a published', 'b published'],
       'published',
       'staged',

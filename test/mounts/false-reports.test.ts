@@ -1,6 +1,8 @@
 /** Reports that a node let go of a volume, held against what is mounted there. */
+
 import { expect } from 'chai';
 import { mountAddress } from '../../machines/kit/addresses.js';
+import type { Staging } from '../../machines/mount/staging.js';
 import type { MountUser } from '../../machines/mount/types.js';
 import { bootId } from '../../src/host/boot-id.js';
 import { UnstagedWitness } from '../../src/volumes/unstaged-witness.js';
@@ -78,7 +80,7 @@ describe('a report about the own node that its kernel can not tell', () => {
     ...{ allocId, state: 'published' },
     ...more,
   });
-  const is = (state: string, more: object = {}) => ({ staging: { state, number: 1, ...more }, bootId: bootId() });
+  const is = (at: Staging['at'], more: object = {}) => ({ staging: { at, number: 1, ...more }, bootId: bootId() });
   for (const [situation, context, allocId, told] of [
     [
       'unmounted, though its agent has it for mounted',
@@ -92,11 +94,11 @@ describe('a report about the own node that its kernel can not tell', () => {
       'x',
       'mounted for alloc x',
     ],
-    ['it may be staged', { users: [], ...is('doubtful') }, 'x', 'staged'],
+    ['it may be staged', { users: [], ...is('in-doubt.due') }, 'x', 'staged'],
     ['staged by a plugin that shows nothing', { users: [user('x')], ...is('staged') }, 'x', 'staged'],
     ['so staged for another alloc', { users: [user('y')], ...is('staged') }, 'x', undefined],
     ['so staged before the host was booted', { users: [user('x')], ...is('staged'), bootId: 'b' }, 'x', undefined],
-    ['not staged', { users: [user('x', { state: 'failed' })], ...is('none') }, 'x', undefined],
+    ['not staged', { users: [user('x', { state: 'failed' })], ...is('not-staged') }, 'x', undefined],
   ] as const) {
     it(`C6 ${situation}: ${told ? 'refused' : 'taken'}`, async () => {
       const witness = new UnstagedWitness({
@@ -124,8 +126,8 @@ describe('a report about the node of another agent on the same store', () => {
         },
       },
     });
-  const staged = { state: 'staged', number: 1 };
-  const none = { state: 'none', number: 1 };
+  const staged = { at: 'staged', number: 1 };
+  const none = { at: 'not-staged', number: 1 };
 
   for (const [situation, context, allocId, told] of [
     ['it has nothing of it', undefined, undefined, undefined],

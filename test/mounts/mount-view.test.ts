@@ -1,7 +1,9 @@
 /** A mount as callers see it. */
+
 import { expect } from 'chai';
 import { noMount } from '../../machines/mount/changes.js';
-import type { MountContext, MountUser, Staging } from '../../machines/mount/types.js';
+import type { Staging } from '../../machines/mount/staging.js';
+import type { MountContext, MountUser } from '../../machines/mount/types.js';
 import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';
 import { type MountStatus, mountStatusOf } from '../../src/mounts/mount-view.js';
 import { mountPaths } from '../../src/mounts/paths.js';
@@ -18,7 +20,7 @@ describe('the list of mounts', () => {
     const context: MountContext = {
       ...noMount({ node: 'n1', namespace: 'default', id: 'data' }),
       volume: { uid: 'u1', plugin: 'disk', csiId: 'vol-1', volumeContext: {}, publishContext: {}, secrets: {} },
-      staging: { state: 'doubtful', number: 1 },
+      staging: { at: 'in-doubt.due', number: 1 },
       ...more,
     };
     const paths = mountPaths({ dataDir: '/d', socketRoot: '/d' });
@@ -38,7 +40,7 @@ describe('the list of mounts', () => {
 
   it('M3 a staging path that is dead, and kept by who has a mount that answers: says who', () => {
     const living: MountUser = { ...waiting, allocId: 'b', state: 'published', number: 1 };
-    const staging = { state: 'doubtful', number: 1, isDead: true } as const;
+    const staging = { at: 'dead.waiting-for-targets', number: 1 } as const;
     expect(statusOf({ staging, users: [waiting, living] })?.error?.message).to.contain('while alloc b has');
     expect(statusOf({ staging, users: [waiting, living] })?.error?.message).to.contain(
       'release that first, or unmount the staging path',
@@ -48,11 +50,11 @@ describe('the list of mounts', () => {
   });
 
   it('M3 where it is staged, or may be, the path is told', () => {
-    const stagedAs = (state: Staging['state']) => statusOf({ staging: { state, number: 1 } });
-    const pathOf = (state: Staging['state']) => stagedAs(state)?.stagingPath;
-    expect([stagedAs('staged')?.isStaged, stagedAs('doubtful')?.isStaged]).to.deep.equal([true, false]);
-    expect(pathOf('doubtful')).to.be.a('string').and.to.equal(pathOf('staged'));
-    expect([pathOf('none'), pathOf('without')]).to.deep.equal([undefined, undefined]);
+    const stagedAs = (at: Staging['at']) => statusOf({ staging: { at, number: 1 } });
+    const pathOf = (at: Staging['at']) => stagedAs(at)?.stagingPath;
+    expect([stagedAs('staged')?.isStaged, stagedAs('in-doubt.due')?.isStaged]).to.deep.equal([true, false]);
+    expect(pathOf('in-doubt.due')).to.be.a('string').and.to.equal(pathOf('staged'));
+    expect([pathOf('not-staged'), pathOf('not-needed')]).to.deep.equal([undefined, undefined]);
   });
 
   it('M12 something else is mounted in the place of a mount: that is told, and nothing advised', () => {

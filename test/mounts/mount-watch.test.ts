@@ -32,7 +32,7 @@ function mounted(id: string, ...allocIds: string[]): MountContext {
   return {
     ...noMount({ node: 'n1', ...keyOf(id) }),
     volume: { uid: id, plugin: 'disk', csiId: id, volumeContext: {}, publishContext: {}, secrets: {} },
-    staging: { state: 'staged', number: 1, found },
+    staging: { at: 'staged', number: 1, found },
     users,
     bootId: 'b1',
   };
@@ -147,13 +147,13 @@ describe('the comparison of mounts with the kernel', () => {
   it('M6 M7 a stage whose answer was lost, and that is dead: it is told, and not again once that is known', async () => {
     const [one] = [mounted('data', 'a')];
     const users = one.users.map((user) => ({ ...user, state: 'wanted' as const }));
-    scene.mounts = [{ ...one, users, staging: { state: 'doubtful', number: 1 } }];
+    scene.mounts = [{ ...one, users, staging: { at: 'in-doubt.due', number: 1 } }];
     scene.mount(staging());
     scene.isDead = async () => true;
     await scene.watch().look();
     expect(scene.seenDead()).to.deep.equal({ users: [], staging: [1] });
 
-    scene.mounts = [{ ...one, users, staging: { state: 'doubtful', number: 1, isDead: true } }];
+    scene.mounts = [{ ...one, users, staging: { at: 'dead.waiting-for-targets', number: 1 } }];
     await scene.watch().look();
     expect(scene.asked).to.have.length(1);
   });
@@ -164,8 +164,8 @@ describe('the comparison of mounts with the kernel', () => {
     scene.mount(staging());
     scene.isDead = async () => true;
     const watch = scene.watch();
-    for (const state of ['none', 'without'] as const) {
-      scene.mounts = [{ ...one, users, staging: { state, number: 1 } }];
+    for (const at of ['not-staged', 'not-needed'] as const) {
+      scene.mounts = [{ ...one, users, staging: { at, number: 1 } }];
       await watch.look();
     }
     expect([scene.seenDead(), scene.asked.length]).to.deep.equal([{ users: [], staging: [1] }, 1]);
@@ -174,7 +174,7 @@ describe('the comparison of mounts with the kernel', () => {
   it('M6 M7 what was dead is unmounted by somebody: that is told, and not of what is there still, nor of what was not dead', async () => {
     const [one] = [mounted('data', 'a')];
     const stagedAs = (staging: Staging): MountContext => ({ ...one, users: [], staging });
-    scene.mounts = [stagedAs({ state: 'doubtful', number: 1, isDead: true })];
+    scene.mounts = [stagedAs({ at: 'dead.waiting-for-targets', number: 1 })];
     scene.mount(staging());
     scene.isDead = async () => true;
     const watch = scene.watch();
@@ -185,7 +185,7 @@ describe('the comparison of mounts with the kernel', () => {
     await watch.look();
     const sight = { number: 1, isMended: true, isGone: true };
     expect(scene.asked).to.deep.equal([{ type: 'mount.observed', users: [], staging: [sight], isStart: false }]);
-    scene.mounts = [stagedAs({ state: 'doubtful', number: 1 }), stagedAs({ state: 'none', number: 1 })];
+    scene.mounts = [stagedAs({ at: 'in-doubt.due', number: 1 }), stagedAs({ at: 'not-staged', number: 1 })];
     await watch.look();
     expect(scene.asked).to.have.length(1);
   });
@@ -195,7 +195,7 @@ describe('the comparison of mounts with the kernel', () => {
     const watching = (found = served): MountWatch => {
       const one = mounted('data', 'a');
       const users = one.users.map((user) => ({ ...user, found: { device: '0:77', root: '/' } }));
-      scene.mounts = [{ ...one, users, staging: { state: 'doubtful', number: 1, isDead: true, found } }];
+      scene.mounts = [{ ...one, users, staging: { at: 'dead.waiting-for-targets', number: 1, found } }];
       scene.mount(target('a'), '0:77 /');
       return scene.watch();
     };
@@ -302,7 +302,7 @@ describe('the comparison of mounts with the kernel', () => {
 
   it('M6 mounts that do not answer are tried beside each other, only so many at once', async () => {
     const ids = Array.from({ length: 20 }, (_, at) => `v${at}`);
-    scene.mounts = ids.map((id) => ({ ...mounted(id, 'a'), staging: { state: 'without' as const, number: 1 } }));
+    scene.mounts = ids.map((id) => ({ ...mounted(id, 'a'), staging: { at: 'not-needed' as const, number: 1 } }));
     for (const id of ids) scene.mount(target('a', id));
     const open: (() => void)[] = [];
     let most = 0;
@@ -439,7 +439,7 @@ describe('the comparison of mounts with the kernel', () => {
     scene.mounts = [before];
     scene.meanwhile = () => {
       const users = before.users.map((user) => ({ ...user, number: 4, found: remade }));
-      scene.mounts = [{ ...before, users, staging: { state: 'staged', number: 3, found: remade } }];
+      scene.mounts = [{ ...before, users, staging: { at: 'staged', number: 3, found: remade } }];
     };
     for (const path of [staging(), target('a')]) scene.mount(path, '0:52 /', 'ext4');
     await scene.watch().look();

@@ -264,7 +264,7 @@ describe('stats of volumes', () => {
     const { stats, mounts, paths } = scene;
     const { staging } = mounted('one');
     const context = mounted('one', { plugin: 'in-a-task' });
-    mounts.set(addressOf('one'), { ...context, staging: { ...staging, state: 'staged', number: 1 } });
+    mounts.set(addressOf('one'), { ...context, staging: { ...staging, at: 'staged', number: 1 } });
     await stats.of(keyOf('one'));
     await stats.of(keyOf('two'));
     expect(paths[0]).to.match(/^\/seen\/per-alloc\/[^/]+\/[^/]+, \/seen\/staging\/[^/]+$/);

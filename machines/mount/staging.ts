@@ -1,0 +1,423 @@
+/**
+ * The staging path of a volume on its node. A part of its mount (mount.ts), which keeps it in its own record, makes its calls, and
+ * says whether somebody needs the volume staged. Diagram: docs/machines/staging.md (generated).
+ */
+import { assign, setup } from 'xstate';
+import type { Tries } from '../kit/csi-types.js';
+import { Chart, isIn, type Part } from '../kit/parts.js';
+import { workStates } from '../kit/work-states.js';
+import type { AppearedMount, KernelMount } from './types.js';
+
+export interface StagingData {
+  /** Of this staging: one after it has a higher one. */
+  number: number;
+  /**
+   * What the path showed once the volume was staged. Kept until another stage is made, or it is unstaged. Absent: nothing, as with
+   * plugins that stage elsewhere.
+   */
+  found?: KernelMount | undefined;
+  /** Mount that the path shows since a stage with an unknown answer. */
+  appeared?: AppearedMount | undefined;
+  /** Failed attempts to stage it. They outlast the unstaging of what died, so that pauses grow. */
+  tries?: Tries | undefined;
+  /** Failed attempts to unstage it. */
+  unstageTries?: Tries | undefined;
+}
+
+interface Staged {
+  number: number;
+  found?: KernelMount | undefined;
+}
+
+export type StagingEvent =
+  // What the users of the mount need now.
+  | { type: 'stage.wanted' }
+  /** Nobody has a target, or may have. */
+  | { type: 'unstage.wanted' }
+  | { type: 'nothing.wanted' }
+  /** Nobody uses the volume any more, and nothing is owed. */
+  | { type: 'let-go' }
+  // Requests.
+  | { type: 'retry' }
+  | { type: 'hasten' }
+  | { type: 'runtime.started' }
+  // What the kernel shows. `isMended`: it is repaired without anybody asking.
+  | { type: 'seen-missing'; isMended: boolean }
+  | { type: 'seen-dead'; isMended: boolean }
+  /** The dead mount was unmounted, replaced, or mounted again. */
+  | { type: 'seen-dead-gone' }
+  /** A publish found that the volume is not staged. */
+  | { type: 'publish.found-unstaged' }
+  | { type: 'mount-appeared'; mount: AppearedMount }
+  // The turn that the mount gives, and the outcome of its call.
+  | { type: 'turn.given' }
+  | { type: 'turn.lost' }
+  | { type: 'call.waits' }
+  | ({ type: 'stage.done' } & Staged)
+  /** The plugin does not stage. */
+  | ({ type: 'stage.not-needed' } & Staged)
+  /** The call may have taken effect, or may still. */
+  | { type: 'stage.unknown'; tries: Tries }
+  /** The plugin would refuse the same again. */
+  | { type: 'stage.refused'; tries: Tries }
+  /** No call was made. */
+  | { type: 'stage.not-sent'; tries: Tries }
+  /** The runtime ended while the call was under way: no attempt, but it may have taken effect. */
+  | { type: 'stage.interrupted' }
+  | { type: 'unstage.done'; number: number }
+  | { type: 'unstage.unknown'; tries: Tries }
+  | { type: 'unstage.not-sent'; tries: Tries }
+  | { type: 'unstage.interrupted' };
+
+interface Taken {
+  context: StagingData;
+  event: StagingEvent;
+}
+
+const triesIn = ({ event }: Taken): Tries | undefined => ('tries' in event ? event.tries : undefined);
+const now = (tries: Tries | undefined): Tries | undefined => tries && { ...tries, notBeforeMs: 0 };
+
+/** Found dead: whether it is recovered at once, or only once somebody asks. */
+const whenDead = (within: '' | '.stage-under-way' = '') => [
+  { guard: 'isMended' as const, target: `#staging.dead${within}` as const },
+  { target: `#staging.found-dead${within}` as const },
+];
+
+/** A piece of work with its four states: to stage the volume. `more`: events of the state with each of them. */
+const stageWork = <const TOutcomes extends object, const TIdle extends object, const TBusy extends object>(
+  outcomes: TOutcomes,
+  idle: TIdle,
+  busy: TBusy,
+) => {
+  const work = workStates({ restart: 'restart' as const, outcomes, calling: busy, waiting: busy });
+  const pausing = { 'runtime.started': { target: 'due' as const, actions: 'hastenAll' as const } };
+  return {
+    ...work,
+    due: { on: { ...work.due.on, ...idle } },
+    'backing-off': { on: { ...work['backing-off'].on, ...pausing, ...idle } },
+  };
+};
+
+/** The same to unstage it. */
+const unstageWork = <
+  const TOutcomes extends object,
+  const TIdle extends object,
+  const TWithin extends Record<'due' | 'calling' | 'waiting-for-plugin' | 'backing-off', object>,
+>(
+  outcomes: TOutcomes,
+  idle: TIdle,
+  within: TWithin,
+) => {
+  const work = workStates({
+    restart: 'restart' as const,
+    outcomes,
+    calling: within.calling as TWithin['calling'],
+    waiting: within['waiting-for-plugin'] as TWithin['waiting-for-plugin'],
+  });
+  const pausing = {
+    hasten: { target: 'due' as const, actions: 'hastenUnstage' as const },
+    'runtime.started': { target: 'due' as const, actions: 'hastenAll' as const },
+  };
+  return {
+    ...work,
+    due: { on: { ...work.due.on, ...idle, ...(within.due as TWithin['due']) } },
+    'backing-off': {
+      on: { ...work['backing-off'].on, ...pausing, ...idle, ...(within['backing-off'] as TWithin['backing-off']) },
+    },
+  };
+};
+
+/** The same step of the same work, where more is known of the path. */
+const same = <const TType extends string, const TState extends string>(...ways: [type: TType, state: TState][]) => {
+  const of = <const TInner extends string>(inner: TInner) =>
+    Object.fromEntries(ways.map(([type, state]) => [type, `#staging.${state}.${inner}`])) as Record<
+      TType,
+      `#staging.${TState}.${TInner}`
+    >;
+  return {
+    due: of('due'),
+    calling: of('calling'),
+    'waiting-for-plugin': of('waiting-for-plugin'),
+    'backing-off': of('backing-off'),
+  };
+};
+
+export const stagingMachine = setup({
+  types: {} as { context: StagingData; events: StagingEvent; input: StagingData; tags: 'has-turn' },
+  guards: {
+    isMended: ({ event }) => 'isMended' in event && event.isMended,
+  },
+  actions: {
+    /** Nothing is left of what was tried, or seen. */
+    reset: assign({ found: undefined, appeared: undefined, tries: undefined, unstageTries: undefined }),
+    keepStaged: assign(({ event }) =>
+      'number' in event
+        ? {
+            number: event.number,
+            found: 'found' in event ? event.found : undefined,
+            appeared: undefined,
+            tries: undefined,
+            unstageTries: undefined,
+          }
+        : {},
+    ),
+    /** The plugin may have taken the dead mount for staged. */
+    keepStagedDead: assign(({ event }) =>
+      'number' in event
+        ? {
+            number: event.number,
+            found: undefined,
+            appeared: undefined,
+            tries: undefined,
+            unstageTries: undefined,
+          }
+        : {},
+    ),
+    /** What was seen before is not seen of what is there next. */
+    keepUnstaged: assign(({ event }) =>
+      'number' in event ? { number: event.number, found: undefined, appeared: undefined, unstageTries: undefined } : {},
+    ),
+    keepAppeared: assign(({ event }) => (event.type === 'mount-appeared' ? { appeared: event.mount } : {})),
+    /** Another mount may be there since. */
+    forgetFound: assign({ found: undefined }),
+    count: assign((taken) => ({ tries: triesIn(taken) })),
+    countUnstage: assign((taken) => ({ unstageTries: triesIn(taken) })),
+    restart: assign({ tries: undefined, unstageTries: undefined }),
+    hastenUnstage: assign(({ context }) => ({ unstageTries: now(context.unstageTries) })),
+    hastenAll: assign(({ context }) => ({ tries: now(context.tries), unstageTries: now(context.unstageTries) })),
+  },
+}).createMachine({
+  id: 'staging',
+  version: '1',
+  context: ({ input }) => input,
+  initial: 'not-staged',
+  on: {
+    // Sent after each event of the mount: most states have nothing to do.
+    'stage.wanted': {},
+    'unstage.wanted': {},
+    'nothing.wanted': {},
+    // Of the whole mount, or of what the kernel showed a moment ago.
+    retry: { actions: 'restart' },
+    hasten: { actions: 'hastenUnstage' },
+    'runtime.started': { actions: 'hastenAll' },
+    'seen-missing': {},
+    'seen-dead': {},
+    'seen-dead-gone': {},
+    'publish.found-unstaged': {},
+    'mount-appeared': { actions: 'keepAppeared' },
+  },
+  states: {
+    /** Nothing is there, and nobody needs it. */
+    'not-staged': {
+      on: {
+        'stage.wanted': '#staging.pending-stage.due',
+        'seen-dead': whenDead(),
+        'let-go': { actions: 'reset' },
+      },
+    },
+    /** Needed, and nothing was sent that may have staged it. */
+    'pending-stage': {
+      initial: 'due',
+      states: stageWork(
+        {
+          'stage.done': { target: '#staging.staged', actions: 'keepStaged' },
+          'stage.not-needed': { target: '#staging.not-needed', actions: 'keepStaged' },
+          'stage.unknown': { target: '#staging.in-doubt.backing-off', actions: ['forgetFound', 'count'] },
+          'stage.interrupted': { target: '#staging.in-doubt.due', actions: 'forgetFound' },
+          'stage.refused': { target: 'backing-off', actions: ['forgetFound', 'count'] },
+          'stage.not-sent': { target: 'backing-off', actions: 'count' },
+        },
+        {
+          'unstage.wanted': '#staging.not-staged',
+          'nothing.wanted': '#staging.not-staged',
+          'seen-dead': whenDead(),
+        },
+        { 'seen-dead': whenDead('.stage-under-way') },
+      ),
+      on: { 'let-go': { target: 'not-staged', actions: 'reset' } },
+    },
+    /** The plugin has staged it, and the kernel showed so. */
+    staged: {
+      on: {
+        'unstage.wanted': '#staging.pending-unstage.due',
+        'seen-missing': [{ guard: 'isMended', target: 'in-doubt' }, { target: 'missing' }],
+        'seen-dead': whenDead(),
+        'publish.found-unstaged': 'in-doubt',
+      },
+    },
+    /** The plugin does not stage. */
+    'not-needed': {
+      on: {
+        'publish.found-unstaged': 'in-doubt',
+        'let-go': { target: 'not-staged', actions: 'reset' },
+      },
+    },
+    /** It may be staged, or not as it was: staged again before it is used, unstaged before it is given up. */
+    'in-doubt': {
+      initial: 'waiting-for-users',
+      states: {
+        /** Nobody needs it now, and somebody may still have a target. */
+        'waiting-for-users': {
+          on: {
+            'stage.wanted': '#staging.in-doubt.due',
+            'unstage.wanted': '#staging.unstage-in-doubt.due',
+            'seen-dead': whenDead(),
+          },
+        },
+        ...stageWork(
+          {
+            'stage.done': { target: '#staging.staged', actions: 'keepStaged' },
+            'stage.not-needed': { target: '#staging.not-needed', actions: 'keepStaged' },
+            'stage.unknown': { target: 'backing-off', actions: ['forgetFound', 'count'] },
+            'stage.interrupted': { target: 'due', actions: 'forgetFound' },
+            'stage.refused': { target: 'backing-off', actions: ['forgetFound', 'count'] },
+            'stage.not-sent': { target: 'backing-off', actions: 'count' },
+          },
+          {
+            'nothing.wanted': 'waiting-for-users',
+            'unstage.wanted': '#staging.unstage-in-doubt.due',
+            'seen-dead': whenDead(),
+          },
+          { 'seen-dead': whenDead('.stage-under-way') },
+        ),
+      },
+    },
+    /** The kernel does not show it any more, which is only reported: it is staged again for who asks. */
+    missing: {
+      initial: 'waiting-for-request',
+      states: {
+        'waiting-for-request': {
+          on: {
+            'stage.wanted': '#staging.missing.due',
+            'unstage.wanted': '#staging.unstage-in-doubt.due',
+            'seen-dead': '#staging.found-dead',
+          },
+        },
+        ...stageWork(
+          {
+            'stage.done': { target: '#staging.staged', actions: 'keepStaged' },
+            'stage.not-needed': { target: '#staging.not-needed', actions: 'keepStaged' },
+            'stage.unknown': { target: 'backing-off', actions: ['forgetFound', 'count'] },
+            'stage.interrupted': { target: 'due', actions: 'forgetFound' },
+            'stage.refused': { target: 'backing-off', actions: ['forgetFound', 'count'] },
+            'stage.not-sent': { target: 'backing-off', actions: 'count' },
+          },
+          {
+            'nothing.wanted': 'waiting-for-request',
+            'unstage.wanted': '#staging.unstage-in-doubt.due',
+            'seen-dead': '#staging.found-dead',
+          },
+          { 'seen-dead': '#staging.found-dead.stage-under-way' },
+        ),
+      },
+    },
+    /** Its file system does not answer, which is only reported: it is recovered for who asks. */
+    'found-dead': {
+      initial: 'waiting-for-targets',
+      states: {
+        /** Every target that may be bound from it is unpublished first. */
+        'waiting-for-targets': {
+          on: { 'unstage.wanted': '#staging.clearing-dead.due', 'seen-dead-gone': '#staging.missing' },
+        },
+        /** A call that stages it has not ended yet. */
+        'stage-under-way': {
+          tags: 'has-turn',
+          on: {
+            'seen-dead-gone': '#staging.missing.calling',
+            'call.waits': {},
+            'turn.lost': 'waiting-for-targets',
+            'stage.done': { target: 'waiting-for-targets', actions: 'keepStagedDead' },
+            'stage.not-needed': { target: '#staging.not-needed', actions: 'keepStaged' },
+            'stage.unknown': { target: 'waiting-for-targets', actions: ['forgetFound', 'count'] },
+            'stage.interrupted': { target: 'waiting-for-targets', actions: 'forgetFound' },
+            'stage.refused': { target: 'waiting-for-targets', actions: ['forgetFound', 'count'] },
+            'stage.not-sent': { target: 'waiting-for-targets', actions: 'count' },
+          },
+        },
+      },
+    },
+    /** Its file system does not answer: it is unstaged, then staged again. */
+    dead: {
+      initial: 'waiting-for-targets',
+      states: {
+        /** Every target that may be bound from it is unpublished first. */
+        'waiting-for-targets': {
+          on: { 'unstage.wanted': '#staging.clearing-dead.due', 'seen-dead-gone': '#staging.in-doubt' },
+        },
+        /** A call that stages it has not ended yet. */
+        'stage-under-way': {
+          tags: 'has-turn',
+          on: {
+            'seen-dead-gone': '#staging.in-doubt.calling',
+            'call.waits': {},
+            'turn.lost': 'waiting-for-targets',
+            'stage.done': { target: 'waiting-for-targets', actions: 'keepStagedDead' },
+            'stage.not-needed': { target: '#staging.not-needed', actions: 'keepStaged' },
+            'stage.unknown': { target: 'waiting-for-targets', actions: ['forgetFound', 'count'] },
+            'stage.interrupted': { target: 'waiting-for-targets', actions: 'forgetFound' },
+            'stage.refused': { target: 'waiting-for-targets', actions: ['forgetFound', 'count'] },
+            'stage.not-sent': { target: 'waiting-for-targets', actions: 'count' },
+          },
+        },
+      },
+    },
+    /** It is dead, and nothing is bound from it any more. */
+    'clearing-dead': {
+      initial: 'due',
+      states: unstageWork(
+        {
+          'unstage.done': { target: '#staging.not-staged', actions: 'keepUnstaged' },
+          'unstage.unknown': { target: 'backing-off', actions: 'countUnstage' },
+          'unstage.interrupted': 'due',
+          'unstage.not-sent': { target: 'backing-off', actions: 'countUnstage' },
+        },
+        { 'nothing.wanted': '#staging.dead' },
+        same(['seen-dead-gone', 'unstage-in-doubt']),
+      ),
+    },
+    /** Nobody has a target any more, and it is surely staged. */
+    'pending-unstage': {
+      initial: 'due',
+      states: unstageWork(
+        {
+          'unstage.done': { target: '#staging.not-staged', actions: 'keepUnstaged' },
+          'unstage.unknown': { target: '#staging.unstage-in-doubt.backing-off', actions: 'countUnstage' },
+          'unstage.interrupted': '#staging.unstage-in-doubt.due',
+          'unstage.not-sent': { target: 'backing-off', actions: 'countUnstage' },
+        },
+        { 'stage.wanted': '#staging.staged', 'nothing.wanted': '#staging.staged' },
+        same(['seen-missing', 'unstage-in-doubt'], ['seen-dead', 'clearing-dead']),
+      ),
+    },
+    /** Nobody has a target any more, and it may be staged, or not. */
+    'unstage-in-doubt': {
+      initial: 'due',
+      states: unstageWork(
+        {
+          'unstage.done': { target: '#staging.not-staged', actions: 'keepUnstaged' },
+          'unstage.unknown': { target: 'backing-off', actions: 'countUnstage' },
+          'unstage.interrupted': 'due',
+          'unstage.not-sent': { target: 'backing-off', actions: 'countUnstage' },
+        },
+        { 'stage.wanted': '#staging.in-doubt.due', 'nothing.wanted': '#staging.in-doubt' },
+        same(['seen-dead', 'clearing-dead']),
+      ),
+    },
+  },
+});
+
+/** The staging path of a volume: its data, and the state that it is in. */
+export type Staging = Part<typeof stagingMachine>;
+
+export const stagingChart = new Chart(stagingMachine);
+
+/** Whether the plugin has staged the volume for certain, and nothing has undone that. */
+export const isStaged = (staging: Staging): boolean => isIn(staging, 'staged') || isIn(staging, 'pending-unstage');
+
+/** Whether a mount that may be there does not answer. */
+export const isDead = (staging: Staging): boolean =>
+  isIn(staging, 'dead') || isIn(staging, 'found-dead') || isIn(staging, 'clearing-dead');
+
+/** Whether the volume may be staged, which is not certain. */
+export const isInDoubt = (staging: Staging): boolean =>
+  isDead(staging) || isIn(staging, 'in-doubt') || isIn(staging, 'missing') || isIn(staging, 'unstage-in-doubt');

@@ -1,0 +1,94 @@
+/**
+ * From each older version of the mount machine to the next. Recorded histories prove them: test/mounts/migrations.test.ts.
+ * The types of version 1 say what its records may hold; nothing else reads them.
+ */
+import type { Tries } from '../../machines/kit/csi-types.js';
+import type { Staging, StagingData } from '../../machines/mount/staging.js';
+import type { MountWork } from '../../machines/mount/types.js';
+import type { Migration } from '../engine/effects.js';
+
+/** Of version 1: a state, and flags that say more of it. */
+interface OldStaging extends Omit<StagingData, 'unstageTries'> {
+  state: 'none' | 'doubtful' | 'staged' | 'without';
+  isLost?: true;
+  isDead?: true;
+  undoing?: Tries;
+}
+
+interface OldUser {
+  state: 'wanted' | 'published' | 'lost' | 'leaving' | 'detached' | 'failed';
+  inDoubt?: boolean;
+  isKnown?: true;
+  isUnconfirmed?: true;
+}
+
+interface OldContext {
+  staging: OldStaging;
+  users: OldUser[];
+  work: MountWork | null;
+  awaiting: object | null;
+}
+
+/** State of the mount's call about the staging path. Undefined: it is at another, or at none. */
+type Turn = { kind: 'stage' | 'unstage'; is: 'calling' | 'waiting-for-plugin' } | undefined;
+
+function turnOf({ work, awaiting }: OldContext): Turn {
+  const { kind, isCalling } = work ?? {};
+  if (!isCalling || (kind !== 'stage' && kind !== 'unstage')) return undefined;
+  return { kind, is: awaiting ? 'waiting-for-plugin' : 'calling' };
+}
+
+/** What the users need of the staging path, where no call about it is under way. */
+function wishOf({ users, staging: { state, isDead, isLost } }: OldContext): 'stage' | 'unstage' | undefined {
+  const mayHaveTarget = (user: OldUser): boolean =>
+    ['published', 'leaving', 'lost'].includes(user.state) || user.inDoubt === true || user.isKnown === true;
+  if (isDead) return users.some(mayHaveTarget) ? undefined : 'unstage';
+  const isNeededBy = (user: OldUser): boolean =>
+    !user.isUnconfirmed && (user.state === 'wanted' || (user.state === 'published' && !isLost));
+  if (users.some(isNeededBy)) return 'stage';
+  const isOwed = state === 'staged' || state === 'doubtful';
+  return isOwed && users.every((user) => user.state === 'detached' || user.state === 'failed') ? 'unstage' : undefined;
+}
+
+const pauseOf = (tries: Tries | undefined): 'backing-off' | 'due' =>
+  tries && tries.notBeforeMs > 0 ? 'backing-off' : 'due';
+
+/** The state of version 2, as a path. */
+function placeOf(context: OldContext): Staging['at'] {
+  const { state, isDead, isLost, tries, undoing } = context.staging;
+  const turn = turnOf(context);
+  if (state === 'without') return 'not-needed';
+  if (turn?.kind === 'unstage') {
+    if (state === 'staged') return `pending-unstage.${turn.is}`;
+    return isDead ? `clearing-dead.${turn.is}` : `unstage-in-doubt.${turn.is}`;
+  }
+  const wish = turn ? 'stage' : wishOf(context);
+  const work = turn?.is ?? pauseOf(tries);
+  if (state === 'none') return wish === 'stage' ? `pending-stage.${work}` : 'not-staged';
+  if (state === 'staged') return wish === 'unstage' ? `pending-unstage.${pauseOf(undoing)}` : 'staged';
+  if (isDead) {
+    if (wish === 'unstage') return `clearing-dead.${pauseOf(undoing)}`;
+    return `${isLost ? 'found-dead' : 'dead'}.${turn ? 'stage-under-way' : 'waiting-for-targets'}`;
+  }
+  if (wish === 'unstage') return `unstage-in-doubt.${pauseOf(undoing)}`;
+  if (isLost) return wish === 'stage' ? `missing.${work}` : 'missing.waiting-for-request';
+  return wish === 'stage' ? `in-doubt.${work}` : 'in-doubt.waiting-for-users';
+}
+
+function stagingOf(context: OldContext): Staging {
+  const { state: _, isLost: __, isDead: ___, undoing, ...kept } = context.staging;
+  return { ...kept, ...(undoing && { unstageTries: undoing }), at: placeOf(context) };
+}
+
+/** Version 2 keeps the staging path as a part with named states, in place of a state with flags. */
+const stagingAsPart: Migration = {
+  name: 'staging is a part',
+  from: '1',
+  to: '2',
+  migrate: ({ context, ...snapshot }) => ({
+    ...snapshot,
+    context: { ...context, staging: stagingOf(context as OldContext) },
+  }),
+};
+
+export const mountMigrations: Migration[] = [stagingAsPart];

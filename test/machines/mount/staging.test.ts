@@ -1,0 +1,94 @@
+/** The staging chart by table: every event in every state leads where the table says, or is refused. Rows: staging-table.ts */
+import { expect } from 'chai';
+import { isIn } from '../../../machines/kit/parts.js';
+import {
+  isDead,
+  isInDoubt,
+  isStaged,
+  type Staging,
+  type StagingData,
+  stagingChart,
+  stagingMachine,
+} from '../../../machines/mount/staging.js';
+import { isLeaf, pathOf, statesOf } from '../states-of.js';
+import { type At, type EventName, events, everywhere, record, table } from './staging-table.js';
+
+const leaves = statesOf(stagingMachine)
+  .filter(isLeaf)
+  .map((nodes) => pathOf(nodes) as At);
+const names = Object.keys(events) as EventName[];
+
+/** A part is plain data, without what is undefined. */
+const known = (data: object): Staging => JSON.parse(JSON.stringify(data));
+
+function toOf(at: At, name: EventName): At | undefined {
+  return table[at]?.[name] ?? (everywhere.includes(name) ? at : undefined);
+}
+
+/** The plugin may have taken for staged what is dead: what it shows then is not kept. */
+const unlessDead = (at: At, name: EventName): Partial<StagingData> =>
+  name === 'stage done' && at.endsWith('.stage-under-way') ? { found: undefined } : {};
+
+describe('the staging chart', () => {
+  it('M2 M7 the table has a row for each state', () => {
+    expect(Object.keys(table).sort()).to.deep.equal([...leaves].sort());
+    expect(leaves).to.have.length(33);
+  });
+
+  it('M2 M7 each event leads where its row says, and changes only the data that it names', () => {
+    let steps = 0;
+    for (const at of leaves)
+      for (const name of names) {
+        const to = toOf(at, name);
+        if (to === undefined) continue;
+        const { event, changes } = { changes: {}, ...events[name] };
+        const before = known({ ...record, at });
+        const expected = known({ ...before, ...changes, ...unlessDead(at, name), at: to });
+        expect(stagingChart.step(before, event), `${at}: ${name}`).to.deep.equal(expected);
+        steps += 1;
+      }
+    expect(steps).to.be.greaterThan(500);
+  });
+
+  it('M2 M7 every other event is refused: outcomes are taken only where a call is under way, or waits', () => {
+    let refusals = 0;
+    for (const at of leaves)
+      for (const name of names) {
+        if (toOf(at, name) !== undefined) continue;
+        expect(() => stagingChart.step(known({ ...record, at }), events[name].event)).to.throw(
+          `staging does not expect '${events[name].event.type}' while it is ${at}`,
+        );
+        refusals += 1;
+      }
+    expect(refusals).to.be.greaterThan(250);
+  });
+
+  it('M7 an event that leads nowhere, and changes nothing, gives the same record', () => {
+    for (const at of leaves)
+      for (const name of ['seen missing', 'dead one gone', 'nothing wanted'] as const) {
+        const before = known({ ...record, at });
+        if (toOf(at, name) === at) expect(stagingChart.step(before, events[name].event)).to.equal(before);
+      }
+  });
+
+  it('M2 M7 each state is staged for certain, may be staged, or is not staged', () => {
+    const not = leaves.filter((at) => !isStaged({ number: 1, at }) && !isInDoubt({ number: 1, at }));
+    expect(new Set(not.map((at) => at.split('.')[0]))).to.deep.equal(
+      new Set(['not-staged', 'pending-stage', 'not-needed']),
+    );
+    for (const at of leaves) {
+      const part = { number: 1, at };
+      expect(isStaged(part) && isInDoubt(part), at).to.equal(false);
+      expect(!isDead(part) || isInDoubt(part), at).to.equal(true);
+    }
+  });
+
+  it('M2 it calls, or waits to call, exactly where it has the turn', () => {
+    for (const at of leaves) {
+      const part = { number: 1, at };
+      const isAtCall = /\.(calling|waiting-for-plugin|stage-under-way)$/.test(at);
+      expect(stagingChart.hasTag(part, 'has-turn'), at).to.equal(isAtCall);
+    }
+    expect(isIn(stagingChart.begin({ number: 0 }), 'not-staged')).to.equal(true);
+  });
+});

@@ -1,0 +1,52 @@
+/**
+ * Records of mounts of older versions, as simulated histories have committed them: the migrations make of each what the present
+ * version commits at the same point of the same history.
+ */
+import { expect } from 'chai';
+import { nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+import type { Commit } from '../../src/engine/store.js';
+import { mountMigrations } from '../../src/mounts/migrations.js';
+import { type Recorded, recorded } from '../histories/recorded.js';
+import { linesOf } from '../histories/recording.js';
+import { mountsHistory } from '../simulation/mounts-history.js';
+import { nodeId } from '../simulation/mounts-life.js';
+import { mountsPlanOf } from '../simulation/mounts-plan.js';
+
+function bySeed(lines: Recorded[]): Map<number, Recorded[]> {
+  const seeds = new Map<number, Recorded[]>();
+  for (const line of lines) seeds.set(line.seed, [...(seeds.get(line.seed) ?? []), line]);
+  return seeds;
+}
+
+/** A line of version 1 in the form of the present one. */
+function migrated({ value, context, ...line }: Recorded): Recorded {
+  return { ...line, ...mountMigrations.reduce((snapshot, { migrate }) => migrate(snapshot), { value, context }) };
+}
+
+async function historyOf(seed: number): Promise<Recorded[]> {
+  const commits: Commit[] = [];
+  await mountsHistory(mountsPlanOf(seed), { wrote: (commit) => commits.push(commit) });
+  return linesOf(seed, commits, [nodeOwnedPrefix('mount', nodeId)]);
+}
+
+/** Work whose pause is over is due, whichever of both it is called. */
+const withoutPauses = (line: Recorded | undefined): unknown =>
+  line && JSON.parse(JSON.stringify(line).replaceAll('.backing-off"', '.due"'));
+
+describe('records of mounts of version 1', function () {
+  this.timeout(300_000);
+
+  it('each, migrated, is what version 2 commits at the same point of the same history', async () => {
+    let compared = 0;
+    for (const [seed, before] of bySeed(recorded('1', 'mounts'))) {
+      const after = await historyOf(seed);
+      expect(after.length, `seed ${seed}`).to.equal(before.length);
+      for (const [index, line] of before.entries()) {
+        const at = `seed ${seed}, ${line.address}, seq ${line.seq}`;
+        expect(withoutPauses(after[index]), at).to.deep.equal(withoutPauses(migrated(line)));
+        compared += 1;
+      }
+    }
+    expect(compared).to.be.greaterThan(5_000);
+  });
+});
