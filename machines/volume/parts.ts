@@ -1,5 +1,7 @@
 /** The parts of a volume, for whoever shows them: the state of each, and why it is there. Pure. */
 import { isIn, type PartView } from '../kit/parts.js';
+import { expansionMachine, modificationMachine } from './change.js';
+import { type Lifecycle, lifecycleMachine } from './lifecycle.js';
 import { holdersOf } from './modes.js';
 import { publicationMachine, publicStateOf } from './publication.js';
 import { whereToLook } from './requests.js';
@@ -7,8 +9,25 @@ import type { Claim, Publication, VolumeContext } from './types.js';
 import { blockersOf } from './work.js';
 
 /** All parts that the volume has now. */
-export const volumeParts = (context: VolumeContext): PartView[] =>
-  Object.entries(context.publications).map(([nodeId, publication]) => publicationView(context, nodeId, publication));
+export const volumeParts = (context: VolumeContext): PartView[] => [
+  workView(context, lifecycleMachine.id, context.lifecycle),
+  ...Object.entries(context.publications).map(([nodeId, publication]) => publicationView(context, nodeId, publication)),
+  ...(context.expansion ? [workView(context, expansionMachine.id, context.expansion)] : []),
+  ...(context.modification ? [workView(context, modificationMachine.id, context.modification)] : []),
+];
+
+/** A part that there is one of: its id is the name of its chart. */
+function workView({ awaiting }: VolumeContext, chart: string, { at, failure, tries }: WorkPart): PartView {
+  const waits = at.endsWith('.waiting-for-plugin') ? awaiting?.reason : undefined;
+  const why = failure?.message ?? waits ?? tries?.failure.message;
+  return {
+    ...{ id: chart, chart, at },
+    ...(why !== undefined && { why }),
+    ...(at.endsWith('.backing-off') && tries && { nextAttemptAtMs: tries.notBeforeMs }),
+  };
+}
+
+type WorkPart = Pick<Lifecycle, 'failure' | 'tries'> & { at: string };
 
 /** The id of the part that is the publication on this node. */
 export const publicationId = (nodeId: string): string => `publication/${nodeId}`;

@@ -1,7 +1,7 @@
 /** Parts of volumes in words for a person: what each is at, when it goes on, and why. */
 import type { PartView } from '../../machines/kit/parts.js';
 import { publicationId } from '../../machines/volume/parts.js';
-import type { Publication } from '../../machines/volume/types.js';
+import type { Expansion, Lifecycle, Modification, Publication } from '../../machines/volume/types.js';
 
 /** What a publication is at, beside its public state; empty where that says it all. */
 const publicationWords: Record<Publication['at'], string> = {
@@ -39,7 +39,55 @@ const publicationWords: Record<Publication['at'], string> = {
   removed: '',
 };
 
-const words: Record<string, string> = publicationWords;
+/** What its creation or deletion is at, beside its public state. */
+const lifecycleWords: Record<Lifecycle['at'], string> = {
+  absent: '',
+  'pending-create.due': 'waits for its turn',
+  'pending-create.calling': 'being created',
+  'pending-create.waiting-for-plugin': 'waits for the plugin',
+  'pending-create.backing-off': 'create not sent',
+  'create-in-doubt.due': 'create in doubt, waits for its turn',
+  'create-in-doubt.calling': 'create in doubt, being repeated',
+  'create-in-doubt.waiting-for-plugin': 'create in doubt, waits for the plugin',
+  'create-in-doubt.backing-off': 'create in doubt',
+  created: '',
+  'finding-out.first-call': 'create given up, its call is under way',
+  'finding-out.due': 'create in doubt and given up, waits for its turn',
+  'finding-out.calling': 'create in doubt and given up, being repeated to learn its id',
+  'finding-out.waiting-for-plugin': 'create in doubt and given up, waits for the plugin',
+  'finding-out.backing-off': 'create in doubt and given up',
+  'emptying.waiting-for-publications': 'deleted once no node has it',
+  'emptying.create-under-way': 'deleted once a create has ended that is under way',
+  'letting-go.waiting-for-publications': 'let go of once no node has it',
+  'letting-go.create-under-way': 'let go of once a call has ended that is under way',
+  'pending-delete.due': 'waits for its turn',
+  'pending-delete.calling': 'being deleted',
+  'pending-delete.waiting-for-plugin': 'waits for the plugin',
+  'pending-delete.backing-off': 'not deleted yet',
+  'failed.refused': 'create refused',
+  'failed.in-doubt': 'create refused, but an earlier attempt may have made it',
+  'failed.not-as-asked': 'made otherwise than it was asked for',
+  'failed.finding-out': 'create given up, and its id is not known',
+  'failed.delete': 'delete refused',
+};
+
+/** What an expansion or a modification is at. */
+const changeWords: Record<Expansion['at'] | Modification['at'], string> = {
+  'pending.due': 'waits for its turn',
+  'pending.calling': 'under way',
+  'pending.waiting-for-plugin': 'waits for the plugin',
+  'pending.backing-off': 'not done yet',
+  overtaken: 'under way, something else was asked for since',
+  failed: 'refused',
+  done: '',
+};
+
+const wordsOf: Record<string, Record<string, string>> = {
+  publication: publicationWords,
+  lifecycle: lifecycleWords,
+  expansion: changeWords,
+  modification: changeWords,
+};
 
 /** The publication on the node, among the parts of its volume. Empty where the public state says it all. */
 export function describePublication(parts: PartView[], nodeId: string, nowMs: number): string {
@@ -47,8 +95,14 @@ export function describePublication(parts: PartView[], nodeId: string, nowMs: nu
   return part ? describe(part, nowMs) : '';
 }
 
-function describe({ at, why, nextAttemptAtMs }: PartView, nowMs: number): string {
-  const step = [words[at] ?? at, ...nextAttempt(nextAttemptAtMs, nowMs)].filter(Boolean).join(', ');
+/** The part that there is one of. Empty where there is none, or the public state says it all. */
+export function describeWork(parts: PartView[], id: 'lifecycle' | 'expansion' | 'modification', nowMs: number): string {
+  const part = parts.find((one) => one.id === id);
+  return part ? describe(part, nowMs) : '';
+}
+
+function describe({ chart, at, why, nextAttemptAtMs }: PartView, nowMs: number): string {
+  const step = [wordsOf[chart]?.[at] ?? at, ...nextAttempt(nextAttemptAtMs, nowMs)].filter(Boolean).join(', ');
   return [step, why].filter(Boolean).join(': ');
 }
 

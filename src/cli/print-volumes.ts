@@ -1,5 +1,5 @@
 /** Tables and details of volumes and nodes, for people. */
-import { describePublication } from '../agent/describe-parts.js';
+import { describePublication, describeWork } from '../agent/describe-parts.js';
 import { describeAllLeaving, describeLeftovers } from '../agent/describe-volumes.js';
 import type { NodeReport } from '../agent/node-api.js';
 import type { VolumeReport } from '../agent/volume-api.js';
@@ -60,6 +60,7 @@ export function volumeDetails(volume: VolumeReport): string {
     ['plugin', plugin],
     ['driver', volume.driver],
     ['state', error ? `${state}: ${error.message}` : state],
+    ['step', describeWork(parts, 'lifecycle', Date.now()) || undefined],
     ['to be deleted', volume.deleting && state !== 'pending-delete' ? 'once that is over' : undefined],
     ['availability', availability],
     ['taken over', volume.external && 'deleting it lets go of it, its content stays'],
@@ -72,8 +73,12 @@ export function volumeDetails(volume: VolumeReport): string {
     ['parameters', pairsText({ ...volume.parameters, ...volume.mutableParameters })],
     ['secrets', volume.secrets.join(', ') || undefined],
     ...capabilities.map((capability): [string, string] => ['made for', modesOf(capability)]),
-    ['expansion', expansion && changeText(expansion)],
-    ['change', modification && `${pairsText(modification.mutableParameters)}, ${changeText(modification)}`],
+    ['expansion', expansion && (describeWork(parts, 'expansion', Date.now()) || changeText(expansion))],
+    [
+      'change',
+      modification &&
+        `${pairsText(modification.mutableParameters)}, ${describeWork(parts, 'modification', Date.now()) || changeText(modification)}`,
+    ],
     ['condition', condition && `${condition.abnormal ? 'abnormal' : 'normal'}: ${condition.message}`],
     ['missing', volume.missing && 'its plugin does not list it'],
     ...describeLeftovers(leftovers).map((one): [string, string] => ['left behind', one]),

@@ -2,6 +2,8 @@
 import { expect } from 'chai';
 import { spec, VolumeHouse } from './volume-house.js';
 
+const created = { id: 'lifecycle', chart: 'lifecycle', at: 'created' };
+
 describe('the parts of a volume, as callers see them', () => {
   let house: VolumeHouse;
   beforeEach(async () => {
@@ -18,7 +20,8 @@ describe('the parts of a volume, as callers see them', () => {
     await house.rest();
     const inDoubt = await volumes.get({ id: 'data' });
     expect(inDoubt?.publications.a).to.include({ state: 'pending-publish', step: 'in-doubt.backing-off' });
-    const [part] = inDoubt?.parts ?? [];
+    const [lifecycle, part] = inDoubt?.parts ?? [];
+    expect(lifecycle).to.deep.equal(created);
     expect(part).to.include({ id: 'publication/a', chart: 'publication', at: 'in-doubt.backing-off' });
     expect(part?.why).to.include('too slow');
     expect(part?.nextAttemptAtMs).to.be.greaterThan(clock.now());
@@ -27,11 +30,11 @@ describe('the parts of a volume, as callers see them', () => {
     await publishing;
     const published = await volumes.get({ id: 'data' });
     expect(published?.publications.a?.step).to.equal('published');
-    expect(published?.parts).to.deep.equal([{ id: 'publication/a', chart: 'publication', at: 'published' }]);
+    expect(published?.parts).to.deep.equal([created, { id: 'publication/a', chart: 'publication', at: 'published' }]);
   });
 
-  it('V5 on no node: none, and lists have them too', async () => {
-    expect((await house.volumes.get({ id: 'data' }))?.parts).to.deep.equal([]);
-    expect((await house.volumes.list()).items.map(({ parts }) => parts)).to.deep.equal([[]]);
+  it('V5 on no node: its lifecycle alone, and lists have it too', async () => {
+    expect((await house.volumes.get({ id: 'data' }))?.parts).to.deep.equal([created]);
+    expect((await house.volumes.list()).items.map(({ parts }) => parts)).to.deep.equal([[created]]);
   });
 });
