@@ -151,6 +151,9 @@ function changeOf<TWish>(
   { tries, failure, next }: OldChange<TWish>,
   { kind, wish, merged }: { kind: 'expand' | 'modify'; wish: TWish; merged: (wish: TWish, next: TWish) => TWish },
 ) {
+  const isCalling = old.work?.isCalling === true && old.work.kind === kind;
+  // Its call waited, and was left for other work before it was sent.
+  if (next !== undefined && !failure && !isCalling) return { wish: merged(wish, next), at: 'pending.due' as const };
   const within = withinOf(old, kind, tries);
   const at = failure
     ? ('failed' as const)
