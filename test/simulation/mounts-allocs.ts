@@ -106,6 +106,8 @@ export class MountsAllocs {
       // One whose claim was never answered is not prepared: its runtime died over it.
       const isHeld =
         generation !== undefined && (await claims.holds(key, { allocId, generation }, { signal: neverAborted }));
+      // Claimed again since it was asked: the answer is about the claim before.
+      if (one.generation !== generation) return true;
       if (isHeld) await life.mounting.confirm({ key, allocId });
       else void this.#undo(life, one);
       return true;
