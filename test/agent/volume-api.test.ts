@@ -190,6 +190,7 @@ describe('A4 volumes through the API', () => {
     expect(released.claims.map(({ state }) => state)).to.deep.equal(['unpublishing']);
     expect(released.publications.a?.step).to.equal('pending-node-unpublish.waiting-for-node');
     expect(released.parts).to.deep.equal([
+      { id: 'lifecycle', chart: 'lifecycle', at: 'created' },
       {
         ...{ id: 'publication/a', chart: 'publication', at: 'pending-node-unpublish.waiting-for-node' },
         why: 'alloc run-1 is being released: see stagecraft alloc status run-1 on node a',
