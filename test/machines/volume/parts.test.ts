@@ -8,11 +8,30 @@ import { calling, claimOn, contextOf, on, onB } from './situations.js';
 
 const singleNode = { capability: { ...wish.capability, accessMode: 'single-node-writer' } } as const;
 
-const partsOf = (record: Partial<VolumeContext>): PartView[] => volumeParts(contextOf(record));
+/** Those of its publications. */
+const partsOf = (record: Partial<VolumeContext>): PartView[] =>
+  volumeParts(contextOf(record)).filter(({ chart }) => chart === 'publication');
 const a = { id: 'publication/a', chart: 'publication' };
 const b = { id: 'publication/b', chart: 'publication' };
 
 describe('the parts of a volume', () => {
+  it('V4 its lifecycle, and each change that is asked for: at what it is, why, and when the next attempt is', () => {
+    const { notBeforeMs: nextAttemptAtMs, failure } = earlier;
+    const parts = volumeParts(
+      contextOf({
+        lifecycle: { at: 'create-in-doubt.backing-off', tries: earlier },
+        expansion: { at: 'pending.waiting-for-plugin', wish: { requiredBytes: '2' } },
+        modification: { at: 'failed', wish: { speed: 'high' }, failure: lost },
+        awaiting: { reason: 'no plugin' },
+      }),
+    );
+    expect(parts).to.deep.equal([
+      { id: 'lifecycle', chart: 'lifecycle', at: 'create-in-doubt.backing-off', why: failure.message, nextAttemptAtMs },
+      { id: 'expansion', chart: 'expansion', at: 'pending.waiting-for-plugin', why: 'no plugin' },
+      { id: 'modification', chart: 'modification', at: 'failed', why: lost.message },
+    ]);
+  });
+
   it('V5 one for each node that it is on, or on its way to; none where there are none', () => {
     expect(partsOf({})).to.deep.equal([]);
     expect(partsOf({ publications: { a: on('published'), b: onB('pending-publish.calling') } })).to.deep.equal([
