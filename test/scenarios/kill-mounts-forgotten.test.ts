@@ -13,6 +13,9 @@ const address = 'mount/n1/default/files';
 const commitOf = (what: string): MatrixStep => ({ kind: 'commit', of: address, what, nth: 1 });
 const callOf = (what: string): MatrixStep => ({ kind: 'call', of: volume, what, nth: 1 });
 
+/** Of a call. The next stage of the volume waits for that, and 5 s more, where a killed agent left an unstage. */
+const timeoutMs = 5_000;
+
 const moments: [string, MatrixMoment][] = (
   [
     ['after the driver says that it is unpublished', callOf('NodeUnpublishVolume'), 'after'],
@@ -31,7 +34,7 @@ describe('M10 H2 an agent is killed, whose driver says OK and leaves its mount',
   let empty: string[];
 
   before(async () => {
-    scene = await MatrixScene.start([volume], 'script');
+    scene = await MatrixScene.start([volume], 'script', timeoutMs);
     empty = mountPathsBelow(scene.csiDir);
   });
   after(() => scene?.end());

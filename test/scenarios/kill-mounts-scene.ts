@@ -32,14 +32,14 @@ const agentPath = builtProgram(new URL('./kill-mounts-agent.ts', import.meta.url
 /** Who is killed leaves its files whole: they need no disk. */
 const root = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
-/** What is asked for is done by then, or never. */
-const limitMs = 25_000;
-const lookEveryMs = 2;
-
 /** Where nothing is to go wrong, a call has time. */
 const longTimeoutMs = 20_000;
 /** What undoes a call that nobody hears of any more waits for as long as that may go on. */
 const shortTimeoutMs = 1_000;
+
+/** What is asked for is done by then, or never: after a kill it may wait for all the time of a call, and 5 s more. */
+const limitMs = longTimeoutMs + 20_000;
+const lookEveryMs = 2;
 
 const driverCommand = [process.execPath, mainPath, 'driver', '--node-id', 'node-1', '--attach'];
 
