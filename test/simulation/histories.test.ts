@@ -8,7 +8,7 @@ import { voyage } from './fleet.js';
 
 const knownSeed = 1;
 const freshSeed = randomInt(2 ** 32);
-const histories = Number(process.env.HISTORIES ?? 20_000);
+const histories = Number(process.env.HISTORIES ?? 8_000);
 
 /** On each store: how many of all histories, and how many of the plans of one system. */
 const shares = [
