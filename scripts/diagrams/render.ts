@@ -14,6 +14,8 @@ const layouts = (['top-down', 'left-right'] as const).flatMap((direction) =>
 const mostOrders = 60;
 /** No eye sees the difference. */
 const largeEnough = 0.95;
+/** Size of letters that is given up for one label fewer that lies on another one. */
+const clearness = 0.04;
 
 export interface Picture {
   svg: string;
@@ -23,15 +25,16 @@ export interface Picture {
 
 /** The same chart gives the same picture. */
 export function pictureOf(chart: IStateMachine): Picture {
-  let best: Picture = { svg: '', scale: 0 };
-  for (let order = 0; order < mostOrders && best.scale < largeEnough; order += 1) {
+  let best = { svg: '', scale: 0, worth: Number.NEGATIVE_INFINITY };
+  for (let order = 0; order < mostOrders && best.worth < largeEnough; order += 1) {
     const ordered = order === 0 ? chart : shuffled(chart, seededRandom(order));
     for (const layout of layouts) {
       const picture = drawn(ordered, layout);
-      if (picture.scale > best.scale) best = picture;
+      const worth = picture.scale - clearness * overlapsIn(picture.svg);
+      if (worth > best.worth) best = { ...picture, worth };
     }
   }
-  return { ...best, svg: `${scaled(best).trimEnd()}\n` };
+  return { scale: best.scale, svg: `${scaled(best).trimEnd()}\n` };
 }
 
 function shuffled({ states, transitions = [] }: IStateMachine, random: Random): IStateMachine {
@@ -49,6 +52,34 @@ function drawn(chart: IStateMachine, { direction, ...spacing }: (typeof layouts)
   const scale = Math.min(1, screen.width / (width * pixelsPerPoint), screen.height / (height * pixelsPerPoint));
   return { svg, scale };
 }
+
+const texts = /<text [^>]*?text-anchor="(\w+)" x="([-\d.]+)" y="([-\d.]+)"[^>]*?font-size="([\d.]+)"[^>]*>([^<]*)</g;
+/** Of a letter, as a share of its size. */
+const letter = { width: 0.5, height: 0.8 };
+
+/** Pairs of lines of text that lie on each other. */
+function overlapsIn(svg: string): number {
+  const boxes = [...svg.matchAll(texts)].map(([, anchor, x, y, size, text = '']) => {
+    const width = text.replace(/ *&#160;/g, '').replace(/&#\d+;/g, '-').length * Number(size) * letter.width;
+    const left = Number(x) - (anchor === 'middle' ? width / 2 : 0);
+    const bottom = Number(y);
+    return { left, right: left + width, top: bottom - Number(size) * letter.height, bottom };
+  });
+  return boxes.reduce((sum, one, at) => {
+    const met = boxes.slice(at + 1).filter((other) => isMeeting(one, other));
+    return sum + met.length;
+  }, 0);
+}
+
+interface TextBox {
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+
+const isMeeting = (one: TextBox, other: TextBox): boolean =>
+  one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
 
 const sizes = /<svg width="([\d.]+)pt" height="([\d.]+)pt"/;
 
