@@ -87,7 +87,8 @@ function placeOf(
     case 'pending-publish':
       if (drifted) return `republishing.${within}`;
       if (undoneAfter === undefined) return `${inDoubt ? 'in-doubt' : 'pending-publish'}.${within}`;
-      return inDoubt ? `cancelling.${within}` : 'cancelling.first-call';
+      // The first call may have ended without being sent, while another one had the turn.
+      return inDoubt || !isWorkTurn ? `cancelling.${within}` : 'cancelling.first-call';
   }
 }
 

@@ -4,10 +4,14 @@
  */
 import { expect } from 'chai';
 import { volumesPrefix } from '../../machines/kit/addresses.js';
+import { volumeMachine } from '../../machines/volume/volume.js';
+import { HostedMachine } from '../../src/engine/hosted-machine.js';
 import type { Commit } from '../../src/engine/store.js';
 import { volumeMigrations } from '../../src/volumes/migrations.js';
 import { type Recorded, recorded } from '../histories/recorded.js';
 import { linesOf } from '../histories/recording.js';
+import { wish } from '../machines/volume/publication-table.js';
+import { calling, contextOf, nowMs, published, unpublished } from '../machines/volume/situations.js';
 import { fullPlanOf } from '../simulation/snapshots-plan.js';
 import { volumesHistory } from '../simulation/volumes-history.js';
 
@@ -61,5 +65,23 @@ describe('records of volumes of version 1', function () {
       }
     }
     expect(compared).to.be.greaterThan(7_500);
+  });
+
+  it('V8 a publish that was withdrawn, and whose call ended unsent: it is resolved, then undone, in its turn', () => {
+    const { lifecycle: _, ...kept } = contextOf({ work: calling('unpublish', 'a') });
+    const leaving = { ...wish, number: 1, state: 'pending-unpublish' };
+    const withdrawn = { ...wish, csiNodeId: 'csi-b', number: 2, state: 'pending-publish', undoneAfter: 0 };
+    const old = { ...kept, creation: {}, deletion: null, publications: { a: leaving, b: withdrawn } };
+    const machine = HostedMachine.of(volumeMachine);
+    let snapshot = machine.restore(
+      migrated({ seed: 0, address: '', seq: 1, value: { 'pending-unpublish': 'calling' }, context: old }),
+    );
+    const calls = [unpublished, published, unpublished].map(({ of, output }) => {
+      const step = machine.step(snapshot, { type: `xstate.done.actor.${of}`, output, at: nowMs, random: 0.5 });
+      snapshot = step.snapshot;
+      return step.started.map(({ src }) => src);
+    });
+    expect(calls).to.deep.equal([['controllerPublish'], ['controllerUnpublish'], []]);
+    expect(snapshot.context).to.deep.include({ publications: {}, work: null });
   });
 });
