@@ -1,10 +1,13 @@
 /** The volume around its publications: failed publications, and what the plugin lists. */
-import { next, publishContext, readOnly, refused, wish } from './publication-table.js';
+import { lost, next, publishContext, readOnly, refused, wish } from './publication-table.js';
 import {
   calling,
   claimOn,
+  ended,
   failedBefore,
+  failedOnce,
   listed,
+  nowMs,
   on,
   onB,
   play,
@@ -135,6 +138,17 @@ const lists: Situation[] = [
     calls: ['controllerUnpublish csi-a'],
     publications: { a: on('pending-unpublish.calling', { detachConfirmedByList: true }) },
     changes: { work: calling('unpublish', 'a') },
+  },
+  {
+    name: 'V4 the list has had it on a node since its deletion was tried, and it stays there: it is not deleted under that',
+    record: {
+      lifecycle: { at: 'pending-delete.backing-off', ...failedBefore(1, nowMs) },
+      ...{ publications: { a: on('pending-unpublish.calling') }, work: calling('unpublish', 'a') },
+    },
+    event: ended('controllerUnpublish', lost),
+    calls: [],
+    publications: { a: on('pending-unpublish.backing-off', failedOnce(soonMs)) },
+    changes: { work: waiting('unpublish', 'a', soonMs) },
   },
   {
     name: 'V20 a publish in doubt is not in the list: that proves nothing, it goes on',
