@@ -37,6 +37,8 @@ export type LifecycleEvent =
   | { type: 'leftovers.detach' }
   /** No node has it any more. */
   | { type: 'publications.gone' }
+  /** The plugin lists it on a node again. */
+  | { type: 'publications.found' }
   // The turn that the volume gives, and the outcome of its call.
   | { type: 'turn.given' }
   | { type: 'turn.lost' }
@@ -81,6 +83,7 @@ export const lifecycleMachine = setup({
   types: {} as { context: LifecycleData; events: LifecycleEvent; tags: 'has-turn' },
   guards: {
     isMadeOtherwise: ({ context }) => context.madeOtherwise !== undefined,
+    hasFailedBefore: ({ context }) => context.tries !== undefined,
     isForceNews: ({ context, event }) => event.type === 'delete' && event.force && !context.force,
   },
   actions: {
@@ -219,11 +222,21 @@ export const lifecycleMachine = setup({
     emptying: {
       initial: 'waiting-for-publications',
       states: {
-        'waiting-for-publications': { on: { 'publications.gone': '#lifecycle.pending-delete' } },
+        'waiting-for-publications': {
+          on: {
+            'publications.gone': [
+              { guard: 'hasFailedBefore', target: '#lifecycle.pending-delete.backing-off' },
+              { target: '#lifecycle.pending-delete' },
+            ],
+          },
+        },
         /** A call to create it once more has not ended yet. */
         'create-under-way': { tags: 'has-turn', on: createEnds('waiting-for-publications') },
       },
-      on: { retry: {}, delete: { actions: 'noteForce' } },
+      on: {
+        retry: { actions: 'restart' },
+        delete: [{ guard: 'isForceNews', actions: ['restart', 'noteForce'] }, {}],
+      },
     },
     /** To be forgotten once it is on no node any more: its plugin keeps it, or has it no more. */
     'letting-go': {
@@ -245,10 +258,19 @@ export const lifecycleMachine = setup({
           'delete.interrupted': 'due',
           'delete.given-up': '#lifecycle.absent',
         },
-        calling: { delete: [{ guard: 'isForceNews', actions: ['restart', 'noteForce'] }, {}] },
-        waiting: { delete: [{ guard: 'isForceNews', actions: ['restart', 'noteForce'] }, {}] },
+        calling: {
+          delete: [{ guard: 'isForceNews', actions: ['restart', 'noteForce'] }, {}],
+          'publications.found': {},
+        },
+        waiting: {
+          delete: [{ guard: 'isForceNews', actions: ['restart', 'noteForce'] }, {}],
+          'publications.found': {},
+        },
       }),
-      on: { delete: [{ guard: 'isForceNews', target: '.due', actions: ['restart', 'noteForce'] }, {}] },
+      on: {
+        delete: [{ guard: 'isForceNews', target: '.due', actions: ['restart', 'noteForce'] }, {}],
+        'publications.found': 'emptying',
+      },
     },
     /** Nothing is done until somebody asks for something. */
     failed: {

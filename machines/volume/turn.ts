@@ -1,4 +1,5 @@
 /** Which part of a volume makes a call: a volume makes one at a time. Pure. Which is due first: work.ts */
+import { isIn } from '../kit/parts.js';
 import { expansionChart, modificationChart } from './change.js';
 import { lifecycleChart } from './lifecycle.js';
 import { publicationChart } from './publication.js';
@@ -12,7 +13,7 @@ type Called = Pick<Work, 'kind' | 'nodeId'>;
 export function withTurn(context: VolumeContext, nowMs: number): Parts & Pick<VolumeContext, 'work' | 'awaiting'> {
   const { lifecycle, publications, expansion, modification, work: last } = context;
   const before: Parts = { lifecycle, publications, expansion, modification };
-  const free = withoutPublications(last && hasTurn(before, last) ? moved(before, last, { type: 'turn.lost' }) : before);
+  const free = deletionInOrder(last && hasTurn(before, last) ? moved(before, last, { type: 'turn.lost' }) : before);
   const work = nextWork({ ...context, ...free }, nowMs);
   return { ...(work?.isCalling ? moved(free, work, { type: 'turn.given' }) : free), work, awaiting: null };
 }
@@ -33,12 +34,14 @@ function hasTurn({ lifecycle, publications, expansion, modification }: Parts, { 
   }
 }
 
-/** Its deletion may have waited until no node has it. */
-function withoutPublications(parts: Parts): Parts {
+/** Its deletion waits until no node has it; the plugin may list it on a node after that. */
+function deletionInOrder(parts: Parts): Parts {
   const { lifecycle, publications } = parts;
-  const isWaiting = lifecycle.at.endsWith('.waiting-for-publications');
-  if (!isWaiting || Object.keys(publications).length > 0) return parts;
-  return { ...parts, lifecycle: lifecycleChart.step(lifecycle, { type: 'publications.gone' }) };
+  const isOnNodes = Object.keys(publications).length > 0;
+  const isMeant = isOnNodes ? isIn(lifecycle, 'pending-delete') : lifecycle.at.endsWith('.waiting-for-publications');
+  if (!isMeant) return parts;
+  const type = isOnNodes ? 'publications.found' : 'publications.gone';
+  return { ...parts, lifecycle: lifecycleChart.step(lifecycle, { type }) };
 }
 
 /** Hands an event of its call to the part that it is made for. */

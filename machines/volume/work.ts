@@ -65,8 +65,7 @@ function* pieces(context: VolumeContext, nowMs: number): Generator<Piece> {
     if (!own || (own === 'publish' && blockersOf(context, nodeId, publication).length > 0)) continue;
     yield piece(own, publication.tries, nodeId);
   }
-  // The plugin may have listed it on a node since.
-  if (kind === 'delete' && Object.keys(publications).length === 0) yield piece(kind, lifecycle.tries);
+  if (kind === 'delete') yield piece(kind, lifecycle.tries);
   if (lifecycle.at !== 'created') return;
   if (expansion && expansion.at !== 'failed') yield piece('expand', expansion.tries);
   if (modification && modification.at !== 'failed') yield piece('modify', modification.tries);

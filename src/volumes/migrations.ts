@@ -141,10 +141,11 @@ function deletedOf(old: OldContext, deletion: NonNullable<OldContext['deletion']
   }
   const { tries, failure } = deletion;
   if (failure) return { failure, at: 'failed.delete' };
-  if (isCreating || Object.keys(publications).length > 0) return { at: `emptying.${inner}` };
+  const data = { ...(tries && { tries }) };
+  if (isCreating || Object.keys(publications).length > 0) return { ...data, at: `emptying.${inner}` };
   // A call of another kind has still to end.
-  if (work?.isCalling && work.kind !== 'delete') return { at: 'emptying.waiting-for-publications' };
-  return { ...(tries && { tries }), at: `pending-delete.${withinOf(old, 'delete', tries)}` };
+  if (work?.isCalling && work.kind !== 'delete') return { ...data, at: 'emptying.waiting-for-publications' };
+  return { ...data, at: `pending-delete.${withinOf(old, 'delete', tries)}` };
 }
 
 function changeOf<TWish>(

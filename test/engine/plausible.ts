@@ -481,6 +481,7 @@ const lifecycleEvents: Drafts<LifecycleEvent> = {
   'leftovers.find': none,
   'leftovers.detach': none,
   'publications.gone': none,
+  'publications.found': none,
   'turn.given': none,
   'turn.lost': none,
   'call.waits': none,

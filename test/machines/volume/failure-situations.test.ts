@@ -13,6 +13,7 @@ import {
   play,
   type Situation,
   soonMs,
+  unpublished,
   waiting,
 } from './situations.js';
 
@@ -140,15 +141,55 @@ const lists: Situation[] = [
     changes: { work: calling('unpublish', 'a') },
   },
   {
-    name: 'V4 the list has had it on a node since its deletion was tried, and it stays there: it is not deleted under that',
+    name: 'V4 the list has it on a node after its deletion was tried: unpublished first, then deleted in its time',
     record: {
-      lifecycle: { at: 'pending-delete.backing-off', ...failedBefore(1, nowMs) },
+      lifecycle: { at: 'pending-delete.backing-off', ...failedBefore(2, 60_000) },
+      work: { kind: 'delete', dueAtMs: 60_000, isCalling: false },
+    },
+    event: listed([], ['csi-a'], [{ nodeId: 'a', csiNodeId: 'csi-a' }]),
+    calls: ['controllerUnpublish csi-a'],
+    publications: { a: on('pending-unpublish.calling', { number: 3 }) },
+    changes: {
+      lifecycle: { at: 'emptying.waiting-for-publications', ...failedBefore(2, 60_000) },
+      ...{ publicationNumber: 3, work: calling('unpublish', 'a') },
+    },
+  },
+  {
+    name: 'V4 its deletion is due, and it can not be unpublished yet: it is not deleted under that',
+    record: {
+      lifecycle: { at: 'emptying.waiting-for-publications', ...failedBefore(2) },
       ...{ publications: { a: on('pending-unpublish.calling') }, work: calling('unpublish', 'a') },
     },
     event: ended('controllerUnpublish', lost),
     calls: [],
     publications: { a: on('pending-unpublish.backing-off', failedOnce(soonMs)) },
     changes: { work: waiting('unpublish', 'a', soonMs) },
+  },
+  {
+    name: 'V13 retry of a deletion that was refused, while it is on a node: unpublished first',
+    record: {
+      lifecycle: { at: 'failed.delete', failure: refused },
+      ...{ publications: { a: on('pending-unpublish.backing-off', failedBefore(1)) } },
+      work: waiting('unpublish', 'a', nowMs),
+    },
+    event: retry,
+    calls: ['controllerUnpublish csi-a'],
+    publications: { a: on('pending-unpublish.calling') },
+    changes: { lifecycle: { at: 'emptying.waiting-for-publications' }, work: calling('unpublish', 'a') },
+  },
+  {
+    name: 'V10 it is on no node any more: its deletion waits for the time of its next attempt',
+    record: {
+      lifecycle: { at: 'emptying.waiting-for-publications', ...failedBefore(2, 60_000) },
+      ...{ publications: { a: on('pending-unpublish.calling') }, work: calling('unpublish', 'a') },
+    },
+    event: unpublished,
+    calls: [],
+    publications: {},
+    changes: {
+      lifecycle: { at: 'pending-delete.backing-off', ...failedBefore(2, 60_000) },
+      work: { kind: 'delete', dueAtMs: 60_000, isCalling: false },
+    },
   },
   {
     name: 'V20 a publish in doubt is not in the list: that proves nothing, it goes on',

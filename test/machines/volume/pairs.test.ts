@@ -43,6 +43,8 @@ const lifecycleCases: Case<LifecycleEvent, LifecycleData>[] = [
   ['leftovers.find', { type: 'leftovers.find' }],
   ['leftovers.detach', { type: 'leftovers.detach' }],
   ['publications.gone', { type: 'publications.gone' }],
+  ['publications.gone, tried before', { type: 'publications.gone' }, { tries: earlier }],
+  ['publications.found', { type: 'publications.found' }],
   ['turn.given', { type: 'turn.given' }],
   ['turn.lost', { type: 'turn.lost' }],
   ['call.waits', { type: 'call.waits' }],

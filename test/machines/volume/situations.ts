@@ -88,10 +88,14 @@ export const ended = (
 ): Outcome => ({ type: 'outcome', of, output: { status: 'failed', failure, ...more } });
 
 /** What the plugin's list says, compared with what is believed in the record. */
-export const listed = (believed: string[], attached: string[]): VolumeRequest => ({
+export const listed = (
+  believed: string[],
+  attached: string[],
+  strays: { nodeId: string; csiNodeId: string }[] = [],
+): VolumeRequest => ({
   type: 'volume.observed',
   believed: ['u1', ...believed],
-  sighting: { isMissing: false, attached },
+  sighting: { isMissing: false, attached, strays },
 });
 
 const machine = HostedMachine.of(volumeMachine);
