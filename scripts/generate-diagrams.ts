@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { fileURLToPath } from 'node:url';
 import { shown } from './diagrams/machines.js';
 import { filesOf, type GeneratedFile, indexOf } from './diagrams/page.js';
-import { faultsOf } from './diagrams/prose.js';
+import { faultsOf, unexplainedIn } from './diagrams/prose.js';
 import { screen } from './diagrams/render.js';
 
 const directory = fileURLToPath(new URL('../docs/machines/', import.meta.url));
@@ -25,10 +25,13 @@ const texts = shown.map((one) => ({
   name: `prose/${one.machine.id}.md`,
   prose: textAt(`prose/${one.machine.id}.md`),
 }));
-const files: GeneratedFile[] = [indexOf(texts), ...texts.flatMap(({ prose, ...one }) => filesOf(one, prose))];
+const common = textAt('prose/words.md');
+const files: GeneratedFile[] = [indexOf(texts, common), ...texts.flatMap(({ prose, ...one }) => filesOf(one, prose))];
 const faults = [
-  ...texts.flatMap(({ machine, name, prose }) =>
-    faultsOf(machine, prose).map((fault) => `docs/machines/${name} ${fault}`),
+  ...texts.flatMap(({ machine, name, prose, partOf }) =>
+    [...faultsOf(machine, prose), ...(partOf ? unexplainedIn(machine, prose, common) : [])].map(
+      (fault) => `docs/machines/${name} ${fault}`,
+    ),
   ),
   ...files.flatMap(({ name, scale = 1 }) =>
     scale < smallestScale

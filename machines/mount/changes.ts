@@ -265,7 +265,7 @@ export function settleStaging(draft: MountDraft): void {
     );
   if (isUsed || isStagingOwed(draft)) return;
   draft.users = draft.users.filter((one) => one.state !== 'detached');
-  stepStaging(draft, { type: 'let-go' });
+  stepStaging(draft, { type: 'users.gone' });
   draft.expansion = null;
   draft.condition = null;
   if (!isUnused(draft)) return;

@@ -34,9 +34,9 @@ export type StagingEvent =
   | { type: 'stage.wanted' }
   /** Nobody has a target, or may have. */
   | { type: 'unstage.wanted' }
-  | { type: 'nothing.wanted' }
+  | { type: 'targets.may-remain' }
   /** Nobody uses the volume any more, and nothing is owed. */
-  | { type: 'let-go' }
+  | { type: 'users.gone' }
   // Requests.
   | { type: 'retry' }
   | { type: 'hasten' }
@@ -79,7 +79,7 @@ const now = (tries: Tries | undefined): Tries | undefined => tries && { ...tries
 
 /** Found dead: whether it is recovered at once, or only once somebody asks. */
 const whenDead = (within: '' | '.stage-under-way' = '') => [
-  { guard: 'isMended' as const, target: `#staging.dead${within}` as const },
+  { guard: 'isRepairedAtOnce' as const, target: `#staging.dead${within}` as const },
   { target: `#staging.found-dead${within}` as const },
 ];
 
@@ -145,7 +145,7 @@ const same = <const TType extends string, const TState extends string>(...ways: 
 export const stagingMachine = setup({
   types: {} as { context: StagingData; events: StagingEvent; input: StagingData; tags: 'has-turn' },
   guards: {
-    isMended: ({ event }) => 'isMended' in event && event.isMended,
+    isRepairedAtOnce: ({ event }) => 'isMended' in event && event.isMended,
   },
   actions: {
     /** Nothing is left of what was tried, or seen. */
@@ -195,7 +195,7 @@ export const stagingMachine = setup({
     // Sent after each event of the mount: most states have nothing to do.
     'stage.wanted': {},
     'unstage.wanted': {},
-    'nothing.wanted': {},
+    'targets.may-remain': {},
     // Of the whole mount, or of what the kernel showed a moment ago.
     retry: { actions: 'restart' },
     hasten: { actions: 'hastenUnstage' },
@@ -212,7 +212,7 @@ export const stagingMachine = setup({
       on: {
         'stage.wanted': '#staging.pending-stage.due',
         'seen-dead': whenDead(),
-        'let-go': { actions: 'reset' },
+        'users.gone': { actions: 'reset' },
       },
     },
     /** Needed, and nothing was sent that may have staged it. */
@@ -229,18 +229,18 @@ export const stagingMachine = setup({
         },
         {
           'unstage.wanted': '#staging.not-staged',
-          'nothing.wanted': '#staging.not-staged',
+          'targets.may-remain': '#staging.not-staged',
           'seen-dead': whenDead(),
         },
         { 'seen-dead': whenDead('.stage-under-way') },
       ),
-      on: { 'let-go': { target: 'not-staged', actions: 'reset' } },
+      on: { 'users.gone': { target: 'not-staged', actions: 'reset' } },
     },
     /** The plugin has staged it, and the kernel showed so. */
     staged: {
       on: {
         'unstage.wanted': '#staging.pending-unstage.due',
-        'seen-missing': [{ guard: 'isMended', target: 'in-doubt' }, { target: 'missing' }],
+        'seen-missing': [{ guard: 'isRepairedAtOnce', target: 'in-doubt' }, { target: 'missing' }],
         'seen-dead': whenDead(),
         'publish.found-unstaged': 'in-doubt',
       },
@@ -249,7 +249,7 @@ export const stagingMachine = setup({
     'not-needed': {
       on: {
         'publish.found-unstaged': 'in-doubt',
-        'let-go': { target: 'not-staged', actions: 'reset' },
+        'users.gone': { target: 'not-staged', actions: 'reset' },
       },
     },
     /** It may be staged, or not as it was: staged again before it is used, unstaged before it is given up. */
@@ -274,7 +274,7 @@ export const stagingMachine = setup({
             'stage.not-sent': { target: 'backing-off', actions: 'count' },
           },
           {
-            'nothing.wanted': 'waiting-for-users',
+            'targets.may-remain': 'waiting-for-users',
             'unstage.wanted': '#staging.unstage-in-doubt.due',
             'seen-dead': whenDead(),
           },
@@ -303,7 +303,7 @@ export const stagingMachine = setup({
             'stage.not-sent': { target: 'backing-off', actions: 'count' },
           },
           {
-            'nothing.wanted': 'waiting-for-request',
+            'targets.may-remain': 'waiting-for-request',
             'unstage.wanted': '#staging.unstage-in-doubt.due',
             'seen-dead': '#staging.found-dead',
           },
@@ -371,7 +371,7 @@ export const stagingMachine = setup({
           'unstage.interrupted': 'due',
           'unstage.not-sent': { target: 'backing-off', actions: 'countUnstage' },
         },
-        { 'nothing.wanted': '#staging.dead' },
+        { 'targets.may-remain': '#staging.dead' },
         same(['seen-dead-gone', 'unstage-in-doubt']),
       ),
     },
@@ -385,7 +385,7 @@ export const stagingMachine = setup({
           'unstage.interrupted': '#staging.unstage-in-doubt.due',
           'unstage.not-sent': { target: 'backing-off', actions: 'countUnstage' },
         },
-        { 'stage.wanted': '#staging.staged', 'nothing.wanted': '#staging.staged' },
+        { 'stage.wanted': '#staging.staged', 'targets.may-remain': '#staging.staged' },
         same(['seen-missing', 'unstage-in-doubt'], ['seen-dead', 'clearing-dead']),
       ),
     },
@@ -399,7 +399,7 @@ export const stagingMachine = setup({
           'unstage.interrupted': 'due',
           'unstage.not-sent': { target: 'backing-off', actions: 'countUnstage' },
         },
-        { 'stage.wanted': '#staging.in-doubt.due', 'nothing.wanted': '#staging.in-doubt' },
+        { 'stage.wanted': '#staging.in-doubt.due', 'targets.may-remain': '#staging.in-doubt' },
         same(['seen-dead', 'clearing-dead']),
       ),
     },

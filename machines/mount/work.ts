@@ -45,15 +45,15 @@ export const isStagingOwed = (context: MountContext): boolean =>
 /** What the users of the volume need of its staging path. */
 export function stagingWish(
   context: MountContext,
-): Extract<StagingEvent['type'], 'stage.wanted' | 'unstage.wanted' | 'nothing.wanted'> {
+): Extract<StagingEvent['type'], 'stage.wanted' | 'unstage.wanted' | 'targets.may-remain'> {
   const { users, staging } = context;
   if (isDead(staging)) {
     // Nothing is made over it.
     const isFree = users.every((user) => user.state !== 'lost' && !needsUnpublish(user));
-    return isFree ? 'unstage.wanted' : 'nothing.wanted';
+    return isFree ? 'unstage.wanted' : 'targets.may-remain';
   }
   if (users.some((user) => needsStaging(user, staging))) return 'stage.wanted';
-  return isStagingOwed(context) && users.every(hasNoTarget) ? 'unstage.wanted' : 'nothing.wanted';
+  return isStagingOwed(context) && users.every(hasNoTarget) ? 'unstage.wanted' : 'targets.may-remain';
 }
 
 /** All that is to be done, each with the moment from which on: what comes first in the list goes before what comes later. */

@@ -84,7 +84,7 @@ export const lifecycleMachine = setup({
   guards: {
     isMadeOtherwise: ({ context }) => context.madeOtherwise !== undefined,
     hasFailedBefore: ({ context }) => context.tries !== undefined,
-    isForceNews: ({ context, event }) => event.type === 'delete' && event.force && !context.force,
+    isNewlyForced: ({ context, event }) => event.type === 'delete' && event.force && !context.force,
   },
   actions: {
     count: assign(({ event }) => ({ tries: 'tries' in event ? event.tries : undefined })),
@@ -212,11 +212,11 @@ export const lifecycleMachine = setup({
             'create.interrupted': 'due',
             'create.given-up': '#lifecycle.absent',
           },
-          calling: { delete: [{ guard: 'isForceNews', actions: ['restart', 'noteForce'] }, {}] },
-          waiting: { delete: [{ guard: 'isForceNews', actions: ['restart', 'noteForce'] }, {}] },
+          calling: { delete: [{ guard: 'isNewlyForced', actions: ['restart', 'noteForce'] }, {}] },
+          waiting: { delete: [{ guard: 'isNewlyForced', actions: ['restart', 'noteForce'] }, {}] },
         }),
       },
-      on: { delete: [{ guard: 'isForceNews', target: '.due', actions: ['restart', 'noteForce'] }, {}] },
+      on: { delete: [{ guard: 'isNewlyForced', target: '.due', actions: ['restart', 'noteForce'] }, {}] },
     },
     /** To be deleted once it is on no node any more. */
     emptying: {
@@ -235,7 +235,7 @@ export const lifecycleMachine = setup({
       },
       on: {
         retry: { actions: 'restart' },
-        delete: [{ guard: 'isForceNews', actions: ['restart', 'noteForce'] }, {}],
+        delete: [{ guard: 'isNewlyForced', actions: ['restart', 'noteForce'] }, {}],
       },
     },
     /** To be forgotten once it is on no node any more: its plugin keeps it, or has it no more. */
@@ -259,16 +259,16 @@ export const lifecycleMachine = setup({
           'delete.given-up': '#lifecycle.absent',
         },
         calling: {
-          delete: [{ guard: 'isForceNews', actions: ['restart', 'noteForce'] }, {}],
+          delete: [{ guard: 'isNewlyForced', actions: ['restart', 'noteForce'] }, {}],
           'publications.found': {},
         },
         waiting: {
-          delete: [{ guard: 'isForceNews', actions: ['restart', 'noteForce'] }, {}],
+          delete: [{ guard: 'isNewlyForced', actions: ['restart', 'noteForce'] }, {}],
           'publications.found': {},
         },
       }),
       on: {
-        delete: [{ guard: 'isForceNews', target: '.due', actions: ['restart', 'noteForce'] }, {}],
+        delete: [{ guard: 'isNewlyForced', target: '.due', actions: ['restart', 'noteForce'] }, {}],
         'publications.found': 'emptying',
       },
     },

@@ -103,7 +103,7 @@ const afterPublish = (...actions: ('keepContext' | 'doubt')[]) => [
 export const publicationMachine = setup({
   types: {} as { context: PublicationData; events: PublicationEvent; input: PublicationData; tags: 'has-turn' },
   guards: {
-    isSame: (taken) => isSameWish(taken.context, wishIn(taken)),
+    isSameWish: (taken) => isSameWish(taken.context, wishIn(taken)),
     isSameUse: (taken) => isSameUse(taken.context, wishIn(taken)),
     isLastToResolve: ({ context }) => (context.attemptsToResolve ?? 0) + 1 >= attemptsToResolve,
     /** The node was given up on record, or the plugin lists the volume as detached. */
@@ -111,7 +111,7 @@ export const publicationMachine = setup({
     isFinal: ({ event }) => 'failure' in event && event.failure.final,
     mayStillArrive: ({ context }) => context.mayStillArrive === true,
     /** The list is news, and no call that may still attach the volume is on its way. */
-    isDetachNews: ({ context }) =>
+    isListCredible: ({ context }) =>
       !context.detachConfirmedByList && !context.mayStillArrive && context.tries?.failure.answerClass !== 'busy',
     /** A forced deletion gave it before any attempt to unpublish was made. */
     isNodeGivenTime: ({ context }) => context.tries?.count === 0,
@@ -203,7 +203,7 @@ export const publicationMachine = setup({
         calling: {
           withdrawn: { target: '#publication.cancelling.first-call', actions: 'resolveFromNow' },
           publish: [
-            { guard: 'isSame', actions: 'staysWanted' },
+            { guard: 'isSameWish', actions: 'staysWanted' },
             { target: '#publication.cancelling.first-call', actions: ['wishNext', 'resolveFromNow'] },
           ],
         },
@@ -211,7 +211,7 @@ export const publicationMachine = setup({
       on: {
         withdrawn: 'removed',
         publish: [
-          { guard: 'isSame', actions: 'staysWanted' },
+          { guard: 'isSameWish', actions: 'staysWanted' },
           { target: 'removed', actions: 'wishNext' },
         ],
       },
@@ -231,14 +231,14 @@ export const publicationMachine = setup({
         calling: {
           withdrawn: { target: '#publication.cancelling.calling', actions: 'resolveFromNow' },
           publish: [
-            { guard: 'isSame', actions: 'staysWanted' },
+            { guard: 'isSameWish', actions: 'staysWanted' },
             { target: '#publication.cancelling.calling', actions: ['wishNext', 'resolveFromNow'] },
           ],
         },
         waiting: {
           withdrawn: { target: '#publication.cancelling.waiting-for-plugin', actions: 'resolveFromNow' },
           publish: [
-            { guard: 'isSame', actions: 'staysWanted' },
+            { guard: 'isSameWish', actions: 'staysWanted' },
             { target: '#publication.cancelling.waiting-for-plugin', actions: ['wishNext', 'resolveFromNow'] },
           ],
         },
@@ -246,7 +246,7 @@ export const publicationMachine = setup({
       on: {
         withdrawn: { target: 'cancelling', actions: 'resolveFromNow' },
         publish: [
-          { guard: 'isSame', actions: 'staysWanted' },
+          { guard: 'isSameWish', actions: 'staysWanted' },
           { target: 'cancelling', actions: ['wishNext', 'resolveFromNow'] },
         ],
       },
@@ -293,7 +293,7 @@ export const publicationMachine = setup({
           tags: 'has-turn',
           on: {
             publish: [
-              { guard: 'isSame', target: '#publication.pending-publish.calling', actions: 'staysWanted' },
+              { guard: 'isSameWish', target: '#publication.pending-publish.calling', actions: 'staysWanted' },
               { actions: 'wishNext' },
             ],
             retry: { actions: 'restartResolving' },
@@ -331,13 +331,13 @@ export const publicationMachine = setup({
           },
           calling: {
             publish: [
-              { guard: 'isSame', target: '#publication.in-doubt.calling', actions: 'staysWanted' },
+              { guard: 'isSameWish', target: '#publication.in-doubt.calling', actions: 'staysWanted' },
               { actions: 'wishNext' },
             ],
           },
           waiting: {
             publish: [
-              { guard: 'isSame', target: '#publication.in-doubt.waiting-for-plugin', actions: 'staysWanted' },
+              { guard: 'isSameWish', target: '#publication.in-doubt.waiting-for-plugin', actions: 'staysWanted' },
               { actions: 'wishNext' },
             ],
           },
@@ -345,7 +345,7 @@ export const publicationMachine = setup({
       },
       on: {
         withdrawn: {},
-        publish: [{ guard: 'isSame', target: 'in-doubt', actions: 'staysWanted' }, { actions: 'wishNext' }],
+        publish: [{ guard: 'isSameWish', target: 'in-doubt', actions: 'staysWanted' }, { actions: 'wishNext' }],
       },
     },
     published: {
@@ -353,7 +353,7 @@ export const publicationMachine = setup({
         publish: {},
         withdrawn: { target: 'pending-unpublish', actions: 'startOver' },
         'node.to-unstage': { target: 'pending-node-unpublish', actions: 'startOverWithHolds' },
-        'listed-as-detached': { guard: 'isDetachNews', target: 'republishing' },
+        'listed-as-detached': { guard: 'isListCredible', target: 'republishing' },
       },
     },
     /** Its claims are given up, and its node has still to report that it has unstaged it. */
@@ -364,7 +364,7 @@ export const publicationMachine = setup({
           on: {
             'node.let-go': { target: '#publication.pending-unpublish', actions: 'startOver' },
             'listed-as-detached': {
-              guard: 'isDetachNews',
+              guard: 'isListCredible',
               target: '#publication.pending-unpublish',
               actions: ['startOver', 'confirmDetach'],
             },
@@ -448,7 +448,7 @@ export const publicationMachine = setup({
         publish: { actions: 'wishNext' },
         'node.fenced': { target: '.due', actions: ['fence', 'hasten'] },
         'node.given-time': { target: '.waiting-for-node', actions: 'count' },
-        'listed-as-detached': { guard: 'isDetachNews', target: '.due', actions: 'confirmDetach' },
+        'listed-as-detached': { guard: 'isListCredible', target: '.due', actions: 'confirmDetach' },
       },
     },
     /** Nothing is done until somebody asks for something. */
@@ -469,7 +469,7 @@ export const publicationMachine = setup({
           on: {
             retry: { guard: 'isPlaceFree', target: '#publication.in-doubt', actions: ['restart', 'doubtIsItsState'] },
             publish: [
-              { guard: 'isSame' },
+              { guard: 'isSameWish' },
               { target: '#publication.pending-unpublish', actions: ['startOver', 'wishNext'] },
             ],
           },
@@ -480,7 +480,7 @@ export const publicationMachine = setup({
             'node.to-unstage': { target: '#publication.pending-node-unpublish', actions: 'startOverWithHolds' },
             retry: { guard: 'isPlaceFree', target: '#publication.republishing', actions: 'restart' },
             publish: [
-              { guard: 'isSame' },
+              { guard: 'isSameWish' },
               { guard: 'mayStillArrive', target: '#publication.pending-unpublish', actions: ['startOver', 'wishNext'] },
             ],
           },

@@ -141,7 +141,7 @@ function grouped<T>(items: T[], keyOf: (item: T) => string): Map<string, T[]> {
 }
 
 /** `isLastToResolve` as `last to resolve`. */
-const inWords = (guard: string): string =>
+export const inWords = (guard: string): string =>
   guard
     .replace(/^is(?=[A-Z])/, '')
     .replace(/([a-z])([A-Z])/g, '$1 $2')

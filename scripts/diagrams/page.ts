@@ -24,7 +24,12 @@ export function filesOf({ machine, source, partOf }: Shown, prose: string): Gene
     `# ${id}`,
     '',
     `Generated from machines/${source}.ts (version ${version}) and prose/${id}.md: do not edit, run \`npm run generate\`.`,
-    ...(partOf ? ['', `A part of [${partOf.id}](${partOf.id}.md), which keeps it as a value and steps it.`] : []),
+    ...(partOf
+      ? [
+          '',
+          `A part of [${partOf.id}](${partOf.id}.md), which keeps it as a value and steps it. [Words of all parts](README.md#words-of-all-parts).`,
+        ]
+      : []),
     '',
     prose.trim(),
     '',
@@ -43,8 +48,11 @@ export function filesOf({ machine, source, partOf }: Shown, prose: string): Gene
   ];
 }
 
-/** Lists all pages, and says how to read a picture. */
-export function indexOf(pages: { machine: AnyStateMachine; partOf?: AnyStateMachine; prose: string }[]): GeneratedFile {
+/** Lists all pages, and says how to read a picture. `words`: those that mean the same in all parts. */
+export function indexOf(
+  pages: { machine: AnyStateMachine; partOf?: AnyStateMachine; prose: string }[],
+  words: string,
+): GeneratedFile {
   const rows = pages.map(({ machine: { id }, partOf, prose }) => {
     const [first = ''] = prose.split('\n');
     return `| [${id}](${id}.md) | ${partOf ? `part of [${partOf.id}](${partOf.id}.md)` : 'actor'} | ${first} |`;
@@ -67,6 +75,10 @@ export function indexOf(pages: { machine: AnyStateMachine; partOf?: AnyStateMach
     '- `X ended`, `X failed`: the effect X gave its result, or threw. `after X`: the time X has passed.',
     '- *Any other state*: all states that have no arrow of their own for this event.',
     '- A **scheduler** decides after every event what is next. All other states lead back to it by grey arrows.',
+    '',
+    '## Words of all parts',
+    '',
+    words.trim(),
     '',
   ];
   return { name: 'README.md', text: text.join('\n') };

@@ -416,8 +416,8 @@ const numbered = (die: Die) => ({
 const stagingEvents: Drafts<StagingEvent> = {
   'stage.wanted': none,
   'unstage.wanted': none,
-  'nothing.wanted': none,
-  'let-go': none,
+  'targets.may-remain': none,
+  'users.gone': none,
   retry: none,
   hasten: none,
   'runtime.started': none,

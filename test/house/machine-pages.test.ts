@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { IStateMachine } from 'state-machine-cat';
 import { createMachine } from 'xstate';
 import { detailOf, overviewOf } from '../../scripts/diagrams/pictures.js';
-import { faultsOf } from '../../scripts/diagrams/prose.js';
+import { faultsOf, unexplainedIn } from '../../scripts/diagrams/prose.js';
 import { pictureOf } from '../../scripts/diagrams/render.js';
 
 const work = {
@@ -111,5 +111,18 @@ describe('pages of machines', () => {
       'names `resting`, which is no state, event or effect of job',
     ]);
     expect(faultsOf(job, '')).to.have.length(4);
+  });
+
+  it('the text of a part that does not explain an event or a condition is refused', () => {
+    const common = '- on `*.lost`, `again`: something.\n- on `failed`: something.\n';
+    const own = '- on `done`, `lost`: something.\n- on `turn`: something.\n- on `remove`: something.\n';
+    const conditions = '- if `known`: something.\n- if `last`, `same`: something.\n';
+    expect(unexplainedIn(job, `${own}${conditions}- on \`withdrawn\`: something.\n`, common)).to.deep.equal([]);
+    expect(unexplainedIn(job, own, common)).to.deep.equal([
+      'needs a line that begins with "- on `withdrawn`: "',
+      'needs a line that begins with "- if `known`: "',
+      'needs a line that begins with "- if `last`: "',
+      'needs a line that begins with "- if `same`: "',
+    ]);
   });
 });

@@ -29,8 +29,8 @@ const noPause = { tries: now(earlier), unstageTries: now(earlier) };
 export const events = {
   'stage wanted': { event: { type: 'stage.wanted' } },
   'unstage wanted': { event: { type: 'unstage.wanted' } },
-  'nothing wanted': { event: { type: 'nothing.wanted' } },
-  'let go': { event: { type: 'let-go' }, changes: none },
+  'targets may remain': { event: { type: 'targets.may-remain' } },
+  'users gone': { event: { type: 'users.gone' }, changes: none },
   retry: { event: { type: 'retry' }, changes: { tries: undefined, unstageTries: undefined } },
   hasten: { event: { type: 'hasten' }, changes: { unstageTries: now(earlier) } },
   'runtime started': { event: { type: 'runtime.started' }, changes: noPause },
@@ -70,7 +70,7 @@ export type Row = Partial<Record<EventName, At>>;
 /** Taken everywhere, and leading nowhere where a state has no row of its own for it. */
 export const everywhere: readonly EventName[] = [
   ...(['stage wanted', 'unstage wanted'] as const),
-  ...(['nothing wanted', 'retry', 'hasten', 'runtime started'] as const),
+  ...(['targets may remain', 'retry', 'hasten', 'runtime started'] as const),
   ...(['seen missing', 'seen missing, reported', 'seen dead', 'seen dead, reported', 'dead one gone'] as const),
   ...(['publish found it unstaged', 'mount appeared'] as const),
 ];
@@ -93,8 +93,8 @@ const clearing: Row = {
 };
 const idle: Row = {
   'unstage wanted': 'not-staged',
-  'nothing wanted': 'not-staged',
-  'let go': 'not-staged',
+  'targets may remain': 'not-staged',
+  'users gone': 'not-staged',
 };
 const settled: Row = { 'stage done': 'staged', 'stage not needed': 'not-needed' };
 
@@ -106,7 +106,7 @@ const staged: Row = {
   'stage not sent': 'pending-stage.backing-off',
   'turn lost': 'pending-stage.due',
   'call waits': 'pending-stage.waiting-for-plugin',
-  'let go': 'not-staged',
+  'users gone': 'not-staged',
 };
 const restaged: Row = {
   ...settled,
@@ -149,10 +149,10 @@ const unstaged = (state: 'clearing-dead' | 'pending-unstage' | 'unstage-in-doubt
 };
 const wantedAgain: Row = {
   'stage wanted': 'in-doubt.due',
-  'nothing wanted': 'in-doubt.waiting-for-users',
+  'targets may remain': 'in-doubt.waiting-for-users',
 };
-const kept: Row = { 'stage wanted': 'staged', 'nothing wanted': 'staged' };
-const cleared: Row = { 'nothing wanted': 'dead.waiting-for-targets' };
+const kept: Row = { 'stage wanted': 'staged', 'targets may remain': 'staged' };
+const cleared: Row = { 'targets may remain': 'dead.waiting-for-targets' };
 
 type Inner = 'due' | 'calling' | 'waiting-for-plugin' | 'backing-off';
 /** What is learned of the path changes nothing of the work that is done at it. */
@@ -173,7 +173,7 @@ export const table: Partial<Record<At, Row>> = {
   'not-staged': {
     ...dead,
     'stage wanted': 'pending-stage.due',
-    'let go': 'not-staged',
+    'users gone': 'not-staged',
   },
   'pending-stage.due': { ...dead, ...idle, 'turn given': 'pending-stage.calling' },
   'pending-stage.calling': { ...deadUnderCall, ...staged },
@@ -189,21 +189,21 @@ export const table: Partial<Record<At, Row>> = {
     'seen missing, reported': 'missing.waiting-for-request',
     'publish found it unstaged': 'in-doubt.waiting-for-users',
   },
-  'not-needed': { 'publish found it unstaged': 'in-doubt.waiting-for-users', 'let go': 'not-staged' },
+  'not-needed': { 'publish found it unstaged': 'in-doubt.waiting-for-users', 'users gone': 'not-staged' },
   'in-doubt.waiting-for-users': {
     ...{ ...dead, ...unstaging },
     'stage wanted': 'in-doubt.due',
   },
   'in-doubt.due': {
     ...{ ...dead, ...unstaging },
-    'nothing wanted': 'in-doubt.waiting-for-users',
+    'targets may remain': 'in-doubt.waiting-for-users',
     'turn given': 'in-doubt.calling',
   },
   'in-doubt.calling': { ...deadUnderCall, ...restaged },
   'in-doubt.waiting-for-plugin': { ...deadUnderCall, ...restaged },
   'in-doubt.backing-off': {
     ...{ ...dead, ...unstaging, ...pausedStage('in-doubt.due') },
-    'nothing wanted': 'in-doubt.waiting-for-users',
+    'targets may remain': 'in-doubt.waiting-for-users',
     'turn given': 'in-doubt.calling',
   },
   'missing.waiting-for-request': {
@@ -212,14 +212,14 @@ export const table: Partial<Record<At, Row>> = {
   },
   'missing.due': {
     ...{ ...foundDead, ...unstaging },
-    'nothing wanted': 'missing.waiting-for-request',
+    'targets may remain': 'missing.waiting-for-request',
     'turn given': 'missing.calling',
   },
   'missing.calling': { ...foundDeadUnderCall, ...stagedAfterLoss },
   'missing.waiting-for-plugin': { ...foundDeadUnderCall, ...stagedAfterLoss },
   'missing.backing-off': {
     ...{ ...foundDead, ...unstaging, ...pausedStage('missing.due') },
-    'nothing wanted': 'missing.waiting-for-request',
+    'targets may remain': 'missing.waiting-for-request',
     'turn given': 'missing.calling',
   },
   'found-dead.waiting-for-targets': { ...clearing, 'dead one gone': 'missing.waiting-for-request' },
