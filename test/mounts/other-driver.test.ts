@@ -27,6 +27,7 @@ describe('another driver under the name of a plugin, on a node', () => {
 
   /** The sides that are named are another driver from here on. */
   async function becomes(driver: string, types = ['csi-controller', 'csi-node']): Promise<void> {
+    asked = house.nodeCalls().length;
     name = driver;
     const before = `disk-${runs}`;
     runs += 1;
@@ -36,7 +37,6 @@ describe('another driver under the name of a plugin, on a node', () => {
       await house.runtime.plugins.deregister(type, plugin, before).catch(() => {});
     }
     await until(() => types.every((type) => driverOf(type) === driver));
-    asked = house.nodeCalls().length;
   }
   /** The Node calls that have changed something since another driver came. */
   const nodeCalls = (): string[] => house.nodeCalls().slice(asked);
@@ -78,7 +78,8 @@ describe('another driver under the name of a plugin, on a node', () => {
     await house.runtime.volumes.retry(key, { acceptDriver: other });
     await house.reopen();
     await house.runtime.allocations.release('one');
-    expect(nodeCalls()).to.deep.equal(['Unpublish', 'Unstage']);
+    // A call that the restart has cut off is made again.
+    expect([...new Set(nodeCalls())]).to.deep.equal(['Unpublish', 'Unstage']);
     expect(house.mounted()).to.deep.equal([]);
   });
 
