@@ -1,6 +1,7 @@
 /**
  * Reports to an alloc how far its volumes are, in as few commits as may be: a step waits for the next commit of the alloc, but for a
- * second at most. Claims and reasons to wait are committed at once. Why: docs/decisions/0015-steps-of-an-alloc.md
+ * second at most. A claim is sent once its volume is published, and before that is mounted; a reason to wait is sent at once.
+ * Why: docs/decisions/0015-steps-of-an-alloc.md
  */
 import type { NamedStep } from '../../machines/alloc/types.js';
 import type { ReportedStep } from '../../machines/alloc/volume-steps.js';
@@ -20,6 +21,8 @@ export interface VolumeReport {
 }
 
 type Waiting = { type: 'volume.waits' | 'claim.refused' };
+
+const isClaim = ({ type }: NamedStep): boolean => type === 'claim.taken';
 
 export class StepReport {
   readonly #run: Pick<EffectCall, 'send'>;
@@ -50,7 +53,8 @@ export class StepReport {
         told = null;
         // That it gets on again the step says, too.
         this.#steps = this.#steps.filter((one) => !getsOn(one));
-        this.#add({ name, ...step }, step.type === 'claim.taken');
+        this.#add({ name, ...step }, false);
+        if (step.type === 'volume.published' && this.#steps.some(isClaim)) this.#send();
       },
       tell: (reason) => {
         if (reason === told) return;

@@ -169,7 +169,7 @@ describe('claims of allocs at work', () => {
     outcome.status === 'done' ? outcome.steps.map(({ type }) => type) : [outcome.failure.code];
 
   it('H1 claimed and published in one request, where whoever has the volumes can do that', async () => {
-    const { calls, worker, run, claims } = scene({});
+    const { calls, sent, worker, run, claims } = scene({});
     const asked: object[] = [];
     claims.claimAndPublish = async (_, request, { claimed }) => {
       asked.push(request);
@@ -177,7 +177,17 @@ describe('claims of allocs at work', () => {
       return published;
     };
     const outcome = await worker.prepare(run);
-    expect(typesIn(outcome)).to.deep.equal(['claim.taken', 'volume.published', 'volume.mounted']);
+    // The claim is to be kept before the mount is asked for.
+    expect(sent).to.deep.equal([
+      {
+        type: 'alloc.progress',
+        steps: [
+          { name: 'data', type: 'claim.taken', generation: 7 },
+          { name: 'data', type: 'volume.published' },
+        ],
+      },
+    ]);
+    expect(typesIn(outcome)).to.deep.equal(['volume.mounted']);
     expect(calls).to.deep.equal(['bring']);
     const { accessMode, attachmentMode } = data;
     expect(asked).to.deep.equal([
@@ -204,7 +214,7 @@ describe('claims of allocs at work', () => {
     isTaken = false;
     await clock.advance(1_000);
     await settled();
-    expect(typesIn(await prepared).slice(-2)).to.deep.equal(['volume.published', 'volume.mounted']);
+    expect(typesIn(await prepared)).to.deep.equal(['volume.mounted']);
     expect(calls).to.deep.equal(['claim 1', 'publish', 'bring']);
   });
 

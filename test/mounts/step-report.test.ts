@@ -17,24 +17,31 @@ function scene() {
 }
 
 describe('the report of the steps of an alloc', () => {
-  it('H1 claims are sent at once, those of one turn together', async () => {
+  it('H1 claims are sent as soon as one of their volumes is published, in that very turn: before it is mounted', async () => {
     const { report, said } = scene();
     report.of('data').step(taken);
     report.of('log').step(taken);
     await turn();
+    expect(said()).to.deep.equal([]);
+    report.of('data').step(published);
+    expect(said()).to.deep.equal(['data claim.taken, log claim.taken, data volume.published']);
+    report.of('log').step(published);
     report.of('db').step(taken);
     await turn();
-    expect(said()).to.deep.equal(['data claim.taken, log claim.taken', 'db claim.taken']);
+    expect(said()).to.have.length(1);
+    report.of('db').step(published);
+    expect(said().slice(1)).to.deep.equal(['log volume.published, db claim.taken, db volume.published']);
   });
 
-  it('H1 another step waits for the next one that is sent, in its order', async () => {
+  it('H1 of a volume whose claim is known, another step waits for the next one that is sent', async () => {
     const { report, said } = scene();
+    report.of('data').step({ type: 'claim.confirmed' });
     report.of('data').step(published);
     await turn();
     expect(said()).to.deep.equal([]);
-    report.of('log').step(taken);
+    report.of('log').tell('its plugin is away');
     await turn();
-    expect(said()).to.deep.equal(['data volume.published, log claim.taken']);
+    expect(said()).to.deep.equal(['data claim.confirmed, data volume.published, log volume.waits']);
   });
 
   it('H1 no step waits longer than a second', async () => {
@@ -59,7 +66,7 @@ describe('the report of the steps of an alloc', () => {
     expect(sent).to.deep.equal([[{ name: 'data', type: 'volume.waits', reason: 'its plugin is away' }]]);
     data.tell(null);
     data.step(taken);
-    await turn();
+    await clock.advance(1_000);
     data.tell('busy');
     data.tell(null);
     await turn();
@@ -79,9 +86,9 @@ describe('the report of the steps of an alloc', () => {
 
   it('H1 the rest goes with the result of the run; after that nothing is sent', async () => {
     const { report, said, clock } = scene();
-    report.of('data').step(taken);
     report.of('data').step(published);
-    expect(report.rest().map(({ type }) => type)).to.deep.equal(['claim.taken', 'volume.published']);
+    report.of('data').step(taken);
+    expect(report.rest().map(({ type }) => type)).to.deep.equal(['volume.published', 'claim.taken']);
     report.of('data').tell('late');
     await turn();
     await clock.advance(2_000);
@@ -95,7 +102,7 @@ describe('the report of the steps of an alloc', () => {
     await clock.advance(10_000);
     expect(said()).to.deep.equal([]);
     report.of('data').step(taken);
-    await turn();
-    expect(said()).to.deep.equal(['data restart, data claim.taken']);
+    report.of('data').step(published);
+    expect(said()).to.deep.equal(['data restart, data claim.taken, data volume.published']);
   });
 });
