@@ -9,7 +9,8 @@ export type { AnswerParams, Failure, MessageParams, Stamped } from './kit/host.j
 export type { PartView } from './kit/parts.js';
 export { mountMachine } from './mount/mount.js';
 export { stagingMachine } from './mount/staging.js';
-export type { MountChanged, MountContext, MountState, MountUser } from './mount/types.js';
+export { targetMachine } from './mount/target.js';
+export type { MountChanged, MountContext, MountState, MountUserState, Target } from './mount/types.js';
 export { type NodeChanged, type NodePlugin, nodeMachine } from './node.js';
 export {
   type Fingerprint,

@@ -1,9 +1,10 @@
 /** The calls that the mount machine (mount.ts) asks for: all that each is made with but secrets and paths. Pure. */
 import type { Bytes, Capability, CapacityRange } from '../kit/csi-types.js';
+import { isIn } from '../kit/parts.js';
 import type { VolumeCall } from '../volume/calls.js';
 import type { VolumeKey } from '../volume/types.js';
 import { isStaged, type Staging } from './staging.js';
-import type { AppearedMount, KernelMount, MountContext, MountedVolume, MountUser } from './types.js';
+import type { AppearedMount, KernelMount, MountContext, MountedVolume, Target } from './types.js';
 
 export interface MountCall extends VolumeCall {
   key: VolumeKey;
@@ -105,7 +106,7 @@ const mustCapability = ({ capability }: MountContext): Capability => {
 };
 
 /** Whose target it is at. */
-export const userAt = ({ work, users }: MountContext): MountUser => {
+export const userAt = ({ work, users }: MountContext): Target => {
   const user = users.find(({ allocId }) => allocId === work?.allocId);
   if (!user) throw new Error(`alloc '${work?.allocId}' does not use the volume here`);
   return user;
@@ -128,8 +129,10 @@ export const stageCallOf = (context: MountContext): StageCall => {
 };
 
 export const nodePublishCallOf = (context: MountContext): NodePublishCall => {
-  const { allocId, readOnly, inDoubt = false } = userAt(context);
-  return { ...makingCallOf(context), ...stagedIn(context), ...bootOf(context), allocId, readOnly, isRepeat: inDoubt };
+  const user = userAt(context);
+  const { allocId, readOnly } = user;
+  const isRepeat = isIn(user, 'publish-in-doubt');
+  return { ...makingCallOf(context), ...stagedIn(context), ...bootOf(context), allocId, readOnly, isRepeat };
 };
 
 const stagedIn = ({ staging }: MountContext): Pick<NodePublishCall, 'isStaged' | 'staged'> =>
@@ -138,7 +141,7 @@ const stagedIn = ({ staging }: MountContext): Pick<NodePublishCall, 'isStaged' |
 const bootOf = ({ bootId }: MountContext): { foundIn?: string } => (bootId === null ? {} : { foundIn: bootId });
 
 /** Picks the mounts seen at the path that is undone. */
-const seenOf = ({ found, appeared }: MountUser | Staging): Pick<UndoingCall, 'found' | 'appeared'> => ({
+const seenOf = ({ found, appeared }: Target | Staging): Pick<UndoingCall, 'found' | 'appeared'> => ({
   ...(found && { found }),
   ...(appeared && { appeared }),
 });
@@ -163,7 +166,7 @@ export const unstageCallOf = (context: MountContext): UnstageCall => ({
 
 export const nodeExpandCallOf = (context: MountContext): NodeExpandCall => {
   const { expansion, users } = context;
-  const user = users.find(({ state }) => state === 'published');
+  const user = users.find((one) => isIn(one, 'published'));
   return {
     ...mountCallOf(context),
     uid: mustVolume(context).uid,

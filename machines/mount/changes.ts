@@ -5,6 +5,7 @@ import { isIn } from '../kit/parts.js';
 import { isSameData } from '../kit/same-data.js';
 import { mountRefusalOf } from './requests.js';
 import { isDead, isInDoubt, isStaged, type StagingEvent, stagingChart } from './staging.js';
+import { hasNoTarget, isToUnpublish, type Moment, type TargetEvent, type TargetUse, targetChart } from './target.js';
 import type {
   MountChanged,
   MountContext,
@@ -12,20 +13,12 @@ import type {
   MountInput,
   MountSight,
   MountUse,
-  MountUser,
+  MountWork,
   StagingSight,
+  Target,
   VolumeCondition,
 } from './types.js';
-import {
-  isBeingPublished,
-  isBeingStaged,
-  isStagingOwed,
-  isUnused,
-  mayBeKnown,
-  needsUnpublish,
-  nextMountWork,
-  stagingWish,
-} from './work.js';
+import { isBeingStaged, isStagingOwed, isToPublish, isUnused, nextMountWork, stagingWish } from './work.js';
 
 export type MountTold = MountChanged extends infer One
   ? One extends unknown
@@ -40,14 +33,18 @@ export interface MountChange {
 }
 
 /** Its own to change: lists and what is in them are replaced, never changed. */
-export type MountDraft = MountContext & { tells: MountTold[] };
+export type MountDraft = MountContext & { tells: MountTold[]; at: number };
 
-export function draftedMount(before: MountContext, change: (draft: MountDraft) => void): MountChange {
-  const draft: MountDraft = { tells: [], ...before };
+export function draftedMount(
+  before: MountContext,
+  { at }: Pick<Stamped, 'at'>,
+  change: (draft: MountDraft) => void,
+): MountChange {
+  const draft: MountDraft = { tells: [], at, ...before };
   change(draft);
   followUsers(draft);
   noteReleased(before, draft);
-  const { tells, ...context } = draft;
+  const { tells, at: _, ...context } = draft;
   return { context, tells };
 }
 
@@ -81,6 +78,7 @@ export const noMount = ({ node, namespace, id }: MountInput): MountContext => ({
   capability: null,
   staging: stagingChart.begin({ number: 0 }),
   users: [],
+  unconfirmed: [],
   number: 0,
   bootId: null,
   expansion: null,
@@ -94,51 +92,46 @@ export function stepStaging(draft: MountDraft, event: StagingEvent): void {
   draft.staging = stagingChart.step(draft.staging, event);
 }
 
-/** Puts a user in the place of the one of the same alloc; undefined: it has let go. */
-export function putUser(draft: MountDraft, allocId: string, user: MountUser | undefined): void {
-  const isThere = draft.users.some((one) => one.allocId === allocId);
-  if (!user) draft.users = draft.users.filter((one) => one.allocId !== allocId);
-  else if (isThere) draft.users = draft.users.map((one) => (one.allocId === allocId ? user : one));
-  else draft.users = [...draft.users, user];
+/** Of the target of a user, or of one that is about to come. */
+const momentOf = (draft: MountDraft, allocId: string): Moment => ({
+  atMs: draft.at,
+  nextNumber: draft.number + 1,
+  isLast: isStagingOwed(draft) && draft.users.every((one) => one.allocId === allocId || hasNoTarget(one)),
+});
+
+type WithoutMoment<TEvent> = TEvent extends TargetEvent ? Omit<TEvent, keyof Moment> : never;
+
+/** Steps the target of a user, and hands it what came of the call about it. Who has let go by that is forgotten. */
+export function stepTarget(draft: MountDraft, user: Target, event: WithoutMoment<TargetEvent>): void {
+  const { allocId } = user;
+  const next = targetChart.step(user, { ...event, ...momentOf(draft, allocId) });
+  if (next.number !== user.number) draft.number = next.number;
+  if (isIn(next, 'released')) draft.users = draft.users.filter((one) => one.allocId !== allocId);
+  else draft.users = draft.users.map((one) => (one.allocId === allocId ? next : one));
+  const hasLetGo = isIn(next, 'released') || isIn(next, 'waiting-for-unstage');
+  if (hasLetGo) dropUnconfirmed(draft, allocId);
+  const isUnpublished = isToUnpublish(user) && !isToUnpublish(next);
+  if (isUnpublished || (hasLetGo && !isIn(user, 'waiting-for-unstage'))) settleStaging(draft);
 }
 
-const nextNumber = (draft: MountDraft): number => {
-  draft.number += 1;
-  return draft.number;
-};
+/** Steps all of them, in their order: one may have let go by what another one did. */
+function stepTargets(draft: MountDraft, event: WithoutMoment<TargetEvent>): void {
+  for (const { allocId } of draft.users) {
+    const user = draft.users.find((one) => one.allocId === allocId);
+    if (user) stepTarget(draft, user, event);
+  }
+}
 
-type Wanted = Pick<MountUser, 'allocId' | 'readOnly' | 'isClaimed' | 'capability' | 'isUnconfirmed' | 'hold'>;
-
-/** To be mounted, from the beginning. */
-export const wanted = (
-  draft: MountDraft,
-  { allocId, readOnly, isClaimed, capability, isUnconfirmed, hold }: Wanted,
-  sinceMs: number,
-): MountUser => ({
-  allocId,
-  readOnly,
-  isClaimed,
-  capability,
-  ...(hold !== undefined && { hold }),
-  ...(isUnconfirmed && { isUnconfirmed }),
-  state: 'wanted',
-  number: nextNumber(draft),
-  sinceMs,
-});
-
-/** To be unmounted, from the beginning: what came of attempts to mount it does not count. */
-export const leavingUser = ({ tries: _, failure: __, again: ___, ...user }: MountUser, sinceMs: number): MountUser => ({
-  ...user,
-  state: 'leaving',
-  sinceMs,
-});
+function dropUnconfirmed(draft: MountDraft, allocId: string): void {
+  draft.unconfirmed = draft.unconfirmed.filter((one) => one !== allocId);
+}
 
 export const use = (
   context: MountContext,
   { volume, capability, allocId, readOnly, isClaimed, hold: given }: MountUse,
-  { at }: Stamped,
+  stamp: Stamped,
 ): MountChange =>
-  draftedMount(context, (draft) => {
+  draftedMount(context, stamp, (draft) => {
     // What is staged, or just being staged, is published with what it is staged with.
     if (!isStaged(draft.staging) && !isBeingStaged(draft)) draft.volume = volume;
     else draft.volume = withDriver(draft.volume, volume.driver);
@@ -147,15 +140,19 @@ export const use = (
     const present = draft.users.find((one) => one.allocId === allocId);
     // Whoever has a slot has it for both.
     const hold = given ?? present?.hold;
-    const held = hold === undefined ? {} : { hold };
-    const asked = { allocId, readOnly, capability, isClaimed: isClaimed || present?.isClaimed === true, ...held };
-    const { isUnconfirmed: _, ...user } = present ?? wanted(draft, asked, at);
-    if (user.state === 'leaving')
-      putUser(draft, allocId, { ...user, ...held, again: { readOnly, isClaimed, capability, ...held } });
-    else if (user.state === 'wanted') putUser(draft, allocId, { ...due(user), ...asked });
-    else if (user.state === 'published') putUser(draft, allocId, { ...user, ...asked });
-    else putUser(draft, allocId, wantedAgain(draft, user, asked, at));
+    const asked = { readOnly, capability, isClaimed: isClaimed || present?.isClaimed === true, hold };
+    dropUnconfirmed(draft, allocId);
+    if (!present) begin(draft, allocId, asked);
+    // Who leaves has given up its slot.
+    else if (isToUnpublish(present)) stepTarget(draft, present, { type: 'use', use: { ...asked, isClaimed } });
+    else stepTarget(draft, present, { type: 'use', use: asked });
   });
+
+function begin(draft: MountDraft, allocId: string, use: TargetUse): void {
+  const { nextNumber, atMs } = momentOf(draft, allocId);
+  draft.number = nextNumber;
+  draft.users = [...draft.users, targetChart.begin({ allocId, ...use, number: nextNumber, sinceMs: atMs })];
+}
 
 /** The same volume of a driver that is known now, or that is accepted for the one that made it. */
 const withDriver = (volume: MountedVolume | null, driver: string | undefined): MountedVolume | null =>
@@ -169,102 +166,40 @@ export function learnedMount({ volume: before }: MountContext, change: MountChan
     : change;
 }
 
-/** To be mounted once more. What was lost was not unpublished. */
-const wantedAgain = (
-  draft: MountDraft,
-  { state, inDoubt, isKnown }: MountUser,
-  asked: Wanted,
-  at: number,
-): MountUser => ({
-  ...wanted(draft, asked, at),
-  ...(inDoubt && { inDoubt }),
-  ...((isKnown || state === 'lost') && { isKnown: true as const }),
-});
-
-/** To be unmounted, then mounted again. */
-const remounted = (user: MountUser, { readOnly, isClaimed, capability }: Again, at: number): MountUser => ({
-  ...leavingUser(user, at),
-  again: { readOnly, isClaimed, capability },
-});
-
-type Again = NonNullable<MountUser['again']>;
-
 /** Its claim, or its hold, is kept still: what was asked for is done. */
-export const confirm = (context: MountContext, allocId: string): MountChange =>
-  draftedMount(context, (draft) => {
-    draft.users = draft.users.map(({ isUnconfirmed, ...user }) =>
-      isUnconfirmed && user.allocId !== allocId ? { ...user, isUnconfirmed } : user,
-    );
-  });
-
-/** It is tried now. */
-const due = (user: MountUser): MountUser => ({
-  ...user,
-  ...(user.tries && { tries: { ...user.tries, notBeforeMs: 0 } }),
-});
+export const confirm = (context: MountContext, allocId: string, stamp: Stamped): MountChange =>
+  draftedMount(context, stamp, (draft) => dropUnconfirmed(draft, allocId));
 
 /** What waits to be undone is undone now. Nothing else changes: who is to come back after that comes back. */
-export const hasten = (context: MountContext): MountChange =>
-  draftedMount(context, (draft) => {
+export const hasten = (context: MountContext, stamp: Stamped): MountChange =>
+  draftedMount(context, stamp, (draft) => {
     stepStaging(draft, { type: 'hasten' });
-    draft.users = draft.users.map((user) => (user.state === 'leaving' ? due(user) : user));
+    stepTargets(draft, { type: 'hasten' });
   });
 
 export const leave = (
   context: MountContext,
   { allocId, hold = Number.POSITIVE_INFINITY }: { allocId: string; hold?: number },
-  { at }: Stamped,
+  stamp: Stamped,
 ): MountChange =>
-  draftedMount(context, (draft) => {
+  draftedMount(context, stamp, (draft) => {
     const user = draft.users.find((one) => one.allocId === allocId);
     if (user?.hold !== undefined && user.hold > hold) return;
     // Asked again, it is tried now.
     stepStaging(draft, { type: 'hasten' });
-    if (!user || user.state === 'detached') return;
-    const { again: _, failure: __, ...left } = due(user);
-    if (user.state === 'leaving') {
-      putUser(draft, allocId, left);
-    } else if (user.state === 'lost' || needsUnpublish(user) || isBeingPublished(draft, user))
-      putUser(draft, allocId, leavingUser(left, at));
-    else letGo(draft, left, at);
+    if (user) stepTarget(draft, user, { type: 'leave' });
   });
-
-/**
- * Its target is not mounted any more. Its alloc has let go with that, unless it was the last: the volume is unstaged first,
- * as its slot is given up when its alloc has let go.
- */
-export function letGo(draft: MountDraft, user: MountUser, at: number): void {
-  const { allocId, readOnly, isClaimed, capability, number, sinceMs, again, isUnconfirmed } = user;
-  const held = user.hold === undefined ? {} : { hold: user.hold };
-  const { inDoubt: _, isKnown: __, found: ___, tries: ____, appeared: _____, ...rest } = user;
-  const isLast = draft.users.every(
-    (one) => one.allocId === allocId || one.state === 'failed' || one.state === 'detached',
-  );
-  if (again)
-    putUser(draft, allocId, wanted(draft, { allocId, ...held, ...again, ...(isUnconfirmed && { isUnconfirmed }) }, at));
-  else if (user.failure) putUser(draft, allocId, { ...rest, state: 'failed' });
-  else
-    putUser(
-      draft,
-      allocId,
-      isLast && isStagingOwed(draft)
-        ? { allocId, readOnly, isClaimed, capability, ...held, state: 'detached', number, sinceMs }
-        : undefined,
-    );
-  settleStaging(draft);
-}
 
 /** Nothing holds what is not here; and who waits only for the staging to go waits no more where somebody else uses it. */
 export function settleStaging(draft: MountDraft): void {
-  const isUsed = draft.users.some(({ state }) => state !== 'failed' && state !== 'detached');
-  if (isUsed) draft.users = draft.users.filter(({ state }) => state !== 'detached');
+  const isUsed = draft.users.some((user) => !hasNoTarget(user));
+  if (!isUsed && isStagingOwed(draft)) return;
+  stepTargets(draft, { type: 'let-go' });
   // Of one that has failed nothing is here, but perhaps the staging.
-  if (isUsed || !isStagingOwed(draft))
-    draft.users = draft.users.map(({ hold, ...user }) =>
-      hold === undefined || user.state === 'failed' ? user : { ...user, hold },
-    );
-  if (isUsed || isStagingOwed(draft)) return;
-  draft.users = draft.users.filter((one) => one.state !== 'detached');
+  draft.users = draft.users.map(({ hold, ...user }) =>
+    hold === undefined || isIn(user, 'failed') ? user : { ...user, hold },
+  );
+  if (isUsed) return;
   stepStaging(draft, { type: 'users.gone' });
   draft.expansion = null;
   draft.condition = null;
@@ -274,58 +209,71 @@ export function settleStaging(draft: MountDraft): void {
 }
 
 /** What it is at is over, or was never begun: the next piece of work, as it is from here. */
-export const chooseWork = (context: MountContext, { at }: Stamped): Partial<MountContext> =>
-  draftedMount(context, (draft) => {
+export const chooseWork = (context: MountContext, stamp: Stamped): Partial<MountContext> =>
+  draftedMount(context, stamp, (draft) => {
     draft.work = null;
     draft.awaiting = null;
     if (stagingChart.hasTag(draft.staging, 'has-turn')) stepStaging(draft, { type: 'turn.lost' });
+    for (const user of draft.users)
+      if (targetChart.hasTag(user, 'has-turn')) stepTarget(draft, user, { type: 'turn.lost' });
     settleStaging(draft);
-    leaveDead(draft, at);
+    leaveDead(draft);
     followUsers(draft);
-    draft.work = nextMountWork(draft, at);
-    const { kind, isCalling } = draft.work ?? {};
-    if (isCalling && (kind === 'stage' || kind === 'unstage')) stepStaging(draft, { type: 'turn.given' });
+    draft.work = nextMountWork(draft, stamp.at);
+    if (draft.work?.isCalling) toldOfCall(draft, draft.work, { type: 'turn.given' });
   }).context;
+
+/** Whether the part that the call is about waits for its outcome still. */
+export function hasTurn({ work, staging, users }: MountContext): boolean {
+  if (work?.allocId === undefined) return work?.kind === 'expand' || stagingChart.hasTag(staging, 'has-turn');
+  return users.some((user) => user.allocId === work.allocId && targetChart.hasTag(user, 'has-turn'));
+}
+
+/** Hands an event of a call to the part that it is about, if there is one. */
+export function toldOfCall(
+  draft: MountDraft,
+  { kind, allocId }: MountWork,
+  event: { type: 'turn.given' | 'call.waits' },
+): void {
+  const user = draft.users.find((one) => one.allocId === allocId);
+  if (kind === 'stage' || kind === 'unstage') stepStaging(draft, event);
+  else if (user) stepTarget(draft, user, event);
+}
 
 /**
  * What is dead is unstaged before it is staged again, and before that unmounted for all that may be bound from it: they come
  * back. Where it is only reported, that is once somebody asks. Who is `published` still was not seen dead, and is left alone.
  */
-function leaveDead(draft: MountDraft, at: number): void {
+function leaveDead(draft: MountDraft): void {
   const { staging, users } = draft;
-  if (!isDead(staging) || (isIn(staging, 'found-dead') && !users.some(isAsked))) return;
-  for (const user of users)
-    if (user.state === 'lost' || (user.state === 'wanted' && mayBeKnown(user)))
-      putUser(draft, user.allocId, remounted(user, user, at));
+  if (!isDead(staging) || (isIn(staging, 'found-dead') && !users.some((user) => isToPublish(draft, user)))) return;
+  stepTargets(draft, { type: 'staging-dead' });
 }
-
-const isAsked = ({ state, isUnconfirmed }: MountUser): boolean => state === 'wanted' && !isUnconfirmed;
 
 /** What the kernel does not show any more. Nothing is said of what is under way, nor of what was mounted since. */
 export const observedMounts = (
   context: MountContext,
   { users, staging, isStart }: { users: MountSight[]; staging: StagingSight[]; isStart: boolean },
-  { at }: Stamped,
+  stamp: Stamped,
 ): MountChange =>
-  draftedMount(context, (draft) => {
+  draftedMount(context, stamp, (draft) => {
     const { number } = draft.staging;
     const sighted = draft.volume ? staging.find((sight) => sight.number === number) : undefined;
-    if (sighted?.isGone) deadGone(draft, at);
+    if (sighted?.isGone) deadGone(draft);
     else if (sighted) stagingLost(draft, sighted);
     if (isStart) {
+      draft.unconfirmed = draft.users
+        .filter((user) => mayHaveLost(user) || draft.unconfirmed.includes(user.allocId))
+        .map(({ allocId }) => allocId);
       // What kept it from that may have been mended with the runtime.
-      draft.users = draft.users.map((user) => unconfirmed(due(user)));
+      stepTargets(draft, { type: 'runtime.started' });
       stepStaging(draft, { type: 'runtime.started' });
     }
-    for (const sight of users) {
-      const user = draft.users.find((one) => one.number === sight.number);
-      if (user?.state !== 'published') continue;
-      const { allocId } = user;
-      draft.tells.push({ type: 'lost', allocId, is: sight.is, isMended: sight.isMended });
-      const { found: _, ...gone } = user;
-      if (!sight.isMended) putUser(draft, allocId, { ...gone, state: 'lost' });
-      else if (sight.is === 'missing') putUser(draft, allocId, { ...wanted(draft, user, at), isKnown: true });
-      else putUser(draft, allocId, remounted(user, user, at));
+    for (const { number: seen, is, isMended } of users) {
+      const user = draft.users.find((one) => one.number === seen);
+      if (!user || !isIn(user, 'published')) continue;
+      draft.tells.push({ type: 'lost', allocId: user.allocId, is, isMended });
+      stepTarget(draft, user, { type: is === 'missing' ? 'seen-missing' : 'seen-dead', isMended });
     }
   });
 
@@ -338,41 +286,36 @@ function stagingLost(draft: MountDraft, { isMended, isDead: isSeenDead }: Stagin
 }
 
 /** Nothing keeps the volume from being staged again. What may be bound from what was dead is unmounted before it is taken for a mount. */
-function deadGone(draft: MountDraft, at: number): void {
+function deadGone(draft: MountDraft): void {
   if (!isDead(draft.staging)) return;
   stepStaging(draft, { type: 'seen-dead-gone' });
-  for (const user of draft.users)
-    if (user.state === 'wanted' && (user.inDoubt || isBeingPublished(draft, user)))
-      putUser(draft, user.allocId, remounted(user, user, at));
+  stepTargets(draft, { type: 'staging-dead-gone' });
 }
 
 /** Whoever has let go, or is to, is mounted no more; all others are, or are once they are retried. */
-const unconfirmed = (user: MountUser): MountUser =>
-  (user.isClaimed || user.hold !== undefined) && mayComeBack(user) ? { ...user, isUnconfirmed: true } : user;
-
-const mayComeBack = ({ state, again, failure }: MountUser): boolean =>
-  again !== undefined || failure !== undefined || (state !== 'leaving' && state !== 'detached');
+const mayHaveLost = (user: Target): boolean =>
+  (user.isClaimed || user.hold !== undefined) && !isIn(user, 'pending-unpublish') && !isIn(user, 'waiting-for-unstage');
 
 /** What has failed is tried again, and what waits for its time is tried now. */
-export const retryMount = (context: MountContext, { at }: Stamped, acceptDriver?: string): MountChange =>
-  draftedMount(context, (draft) => {
+export const retryMount = (context: MountContext, stamp: Stamped, acceptDriver?: string): MountChange =>
+  draftedMount(context, stamp, (draft) => {
     draft.volume = withDriver(draft.volume, acceptDriver);
     stepStaging(draft, { type: 'retry' });
     for (const user of draft.users) {
-      if (user.state === 'wanted' || user.state === 'leaving') putUser(draft, user.allocId, due(user));
-      else if (isRetried(user) && mayReturn(draft, user)) {
+      if (!isRetried(user)) stepTarget(draft, user, { type: 'retry' });
+      else if (mayReturn(draft, user)) {
         draft.capability = user.capability;
-        putUser(draft, user.allocId, wantedAgain(draft, user, user, at));
+        stepTarget(draft, user, { type: 'use', use: user });
       }
     }
     if (draft.expansion) draft.expansion = { capacity: draft.expansion.capacity };
   });
 
 /** Without a claim, one that has failed has no hold any more: it is asked for again. */
-const isRetried = ({ state, isClaimed }: MountUser): boolean => state === 'lost' || (state === 'failed' && isClaimed);
+const isRetried = (user: Target): boolean => isIn(user, 'lost') || (isIn(user, 'failed') && user.isClaimed);
 
 /** Whether it would be taken if it were asked for now: others may use the volume otherwise by now. */
-const mayReturn = (draft: MountDraft, { allocId, capability, readOnly, isClaimed }: MountUser): boolean =>
+const mayReturn = (draft: MountDraft, { allocId, capability, readOnly, isClaimed }: Target): boolean =>
   draft.volume !== null &&
   mountRefusalOf(draft, {
     ...{ type: 'mount.use', volume: draft.volume, capability },

@@ -6,6 +6,7 @@ import { assign, enqueueActions, raise, setup } from 'xstate';
 import { callStates, changed, refused } from '../kit/call-states.js';
 import type { CallOutcome } from '../kit/csi-types.js';
 import { hostActions, stampOf, unbound } from '../kit/host.js';
+import { isIn } from '../kit/parts.js';
 import {
   type NodeExpandAnswer,
   type NodeExpandCall,
@@ -27,6 +28,7 @@ import {
   conditionSeen,
   confirm,
   expandMount,
+  hasTurn,
   hasten,
   holdReleased,
   learnedMount,
@@ -110,10 +112,10 @@ export const mountMachine = setup({
       const { work, awaiting } = context;
       if (!awaiting) return false;
       const next = nextMountWork(context, stampOf(event).at);
-      return next?.kind !== work?.kind || next?.allocId !== work?.allocId;
+      return next?.kind !== work?.kind || next?.allocId !== work?.allocId || !hasTurn(context);
     },
     isNotHere: ({ context }) => isNotHere(context),
-    isPublished: ({ context }) => context.users.some(({ state }) => state === 'published'),
+    isPublished: ({ context }) => context.users.some((user) => isIn(user, 'published')),
     isStaged: ({ context }) => isStaged(context.staging),
   },
   actions: {
@@ -137,13 +139,13 @@ export const mountMachine = setup({
     'mount.leave': changed((context, event) => leave(context, event, stampOf(event))),
     'mount.expand': changed((context, event) => expandMount(context, event.capacity)),
     'mount.observed': changed((context, event) => observedMounts(context, event, stampOf(event))),
-    'mount.confirm': changed((context, event) => confirm(context, event.allocId)),
+    'mount.confirm': changed((context, event) => confirm(context, event.allocId, stampOf(event))),
     'mount.hold-released': changed((context, event) => holdReleased(context, event)),
     'mount.condition': changed((context, event) => conditionSeen(context, event.condition)),
     'mount.retry': changed((context, event) => retryMount(context, stampOf(event), event.acceptDriver)),
-    'mount.hasten': changed(hasten),
-    'call.awaits': changed(mountAwaits),
-    'call.appeared': changed((context, event) => mountAppeared(context, event.mount)),
+    'mount.hasten': changed((context, event) => hasten(context, stampOf(event))),
+    'call.awaits': changed((context, event) => mountAwaits(context, event, stampOf(event))),
+    'call.appeared': changed((context, event) => mountAppeared(context, event.mount, stampOf(event))),
   },
   states: {
     settling: {

@@ -1,9 +1,11 @@
 /** Which requests a mount refuses, and why: each names who or what is in the way, and what to do. Pure. */
 import type { Capability } from '../kit/csi-types.js';
 import type { AnswerParams, Failure } from '../kit/host.js';
+import { isIn } from '../kit/parts.js';
 import { isSameData } from '../kit/same-data.js';
 import { nameOf } from '../volume/requests.js';
-import type { MountContext, MountRequest, MountUse, MountUser } from './types.js';
+import { hasNoTarget, isToUnpublish, mountUserStateOf } from './target.js';
+import type { MountContext, MountRequest, MountUse, Target } from './types.js';
 import { hasOneTarget, isStagingOwed } from './work.js';
 
 const conflict = ({ key, node }: MountContext, why: string): Failure => ({
@@ -12,8 +14,8 @@ const conflict = ({ key, node }: MountContext, why: string): Failure => ({
   final: true,
 });
 
-const describeUser = ({ allocId, readOnly, state }: MountUser): string =>
-  `alloc ${allocId} (${state}${readOnly ? ', read-only' : ''})`;
+const describeUser = (user: Target): string =>
+  `alloc ${user.allocId} (${mountUserStateOf(user)}${user.readOnly ? ', read-only' : ''})`;
 
 const describeUse = ({ attachmentMode, accessMode, fsType, mountFlags = [] }: Capability): string =>
   [
@@ -23,12 +25,9 @@ const describeUse = ({ attachmentMode, accessMode, fsType, mountFlags = [] }: Ca
     ...(mountFlags.length > 0 ? [mountFlags.join(',')] : []),
   ].join(', ');
 
-/** Whether it has anything of the volume here, or is to have. */
-const isUsing = ({ state }: MountUser): boolean => state !== 'failed' && state !== 'detached';
-
 function useRefusal(context: MountContext, { volume, capability, allocId, readOnly }: MountUse): Failure | undefined {
   const { volume: present, capability: used, users } = context;
-  const using = users.filter(isUsing);
+  const using = users.filter((one) => !hasNoTarget(one));
   const others = using.filter((one) => one.allocId !== allocId);
   const holders = using.map(describeUser).join(', ') || 'what has to be unstaged still';
   const isHere = using.length > 0 || isStagingOwed(context);
@@ -41,12 +40,12 @@ function useRefusal(context: MountContext, { volume, capability, allocId, readOn
     return conflict(context, why);
   }
   const own = using.find((one) => one.allocId === allocId);
-  if (own && own.state !== 'leaving' && own.readOnly !== readOnly) {
+  if (own && !isToUnpublish(own) && own.readOnly !== readOnly) {
     const why = `${describeUser(own)} has it ${own.readOnly ? 'read-only' : 'for writing'} already: unmount it first`;
     return conflict(context, why);
   }
   const [holder] = hasOneTarget(capability.accessMode)
-    ? others.filter((one) => one.state !== 'leaving' || one.again)
+    ? others.filter((one) => !isToUnpublish(one) || isIn(one, 'replacing'))
     : [];
   if (holder)
     return conflict(

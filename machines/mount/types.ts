@@ -3,8 +3,10 @@ import type { Awaiting, Bytes, CallFailure, Capability, CapacityRange, SecretRef
 import type { Failure, Stamped } from '../kit/host.js';
 import type { Hold, VolumeKey } from '../volume/types.js';
 import type { Staging } from './staging.js';
+import type { Target, TargetUse } from './target.js';
 
 export type { Staging } from './staging.js';
+export type { MountUserState, Target } from './target.js';
 
 /** A volume that is published to this node: all that its calls are made with. Ids and contexts are the plugin's, verbatim. */
 export interface MountedVolume {
@@ -37,45 +39,6 @@ export interface KernelMount {
 export interface AppearedMount extends KernelMount {
   /** The boot of the host in which it was seen. */
   bootId: string;
-}
-
-/**
- * `wanted`: its target is to be mounted. `lost`: it was, and is not any more; nothing is done until it is asked for again.
- * `leaving`: its target is to be unmounted. `detached`: it is unmounted, and the volume is to be unstaged before its alloc
- * has let go. `failed`: it could not be mounted, and nothing of it is there.
- */
-export type MountUserState = 'wanted' | 'published' | 'lost' | 'leaving' | 'detached' | 'failed';
-
-/** An alloc that uses the volume here, at a target of its own. */
-export interface MountUser {
-  allocId: string;
-  readOnly: boolean;
-  /** It has a slot of the volume for this: whoever else is here without one keeps the volume from being given up. */
-  isClaimed: boolean;
-  /** Generation of the hold that the volume keeps for it. Absent: it has none, as where a claim stands for it. */
-  hold?: number;
-  /** How it was asked for. */
-  capability: Capability;
-  /** While the runtime was away its claim or hold may have been taken from it: nothing is made for it before that is known. */
-  isUnconfirmed?: true;
-  state: MountUserState;
-  /** Of this mount of its target: one that is mounted once more has another. */
-  number: number;
-  /** When what it waits for was asked for, milliseconds since the epoch. */
-  sinceMs: number;
-  /** A call to publish it may have taken effect, or may still. */
-  inDoubt?: boolean;
-  /** Its mount is not there any more, but was not unpublished: its plugin may take it for mounted still. */
-  isKnown?: true;
-  /** What its target has shown once it was mounted. */
-  found?: KernelMount;
-  /** Mount that its target shows since a publish whose answer is not known. */
-  appeared?: AppearedMount;
-  /** Asked for again while it leaves: mounted anew after that. */
-  again?: Pick<MountUse, 'readOnly' | 'isClaimed' | 'capability' | 'hold'>;
-  tries?: Tries;
-  /** Why it is `failed`, or will be once it is undone. */
-  failure?: CallFailure;
 }
 
 export interface NodeExpansion {
@@ -114,7 +77,10 @@ export interface MountContext {
   /** How it is used here: set by its first use. */
   capability: Capability | null;
   staging: Staging;
-  users: MountUser[];
+  /** One for each alloc that uses the volume here. */
+  users: Target[];
+  /** Allocs whose claim or hold may have been taken while the runtime was away: nothing is made for them before that is known. */
+  unconfirmed: string[];
   /** Allocs that have let go of it here, while whoever has the volumes is not known to have heard so. Absent: none. */
   unreported?: Hold[];
   /** Of the last mount or staging. */
@@ -146,13 +112,9 @@ export interface StagingSight extends Omit<MountSight, 'is'> {
   isGone?: true;
 }
 
-export interface MountUse {
+export interface MountUse extends TargetUse {
   volume: MountedVolume;
-  capability: Capability;
   allocId: string;
-  readOnly: boolean;
-  isClaimed: boolean;
-  hold?: number;
 }
 
 /** What requests ask for; each is answered. */

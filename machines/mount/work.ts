@@ -2,8 +2,9 @@
 import { dueAtMs } from '../kit/backoff.js';
 import type { AccessMode, Tries } from '../kit/csi-types.js';
 import { isIn } from '../kit/parts.js';
-import { isDead, isInDoubt, isStaged, type Staging, type StagingEvent } from './staging.js';
-import type { MountContext, MountUser, MountWork, MountWorkKind } from './types.js';
+import { isDead, isInDoubt, isStaged, type StagingEvent } from './staging.js';
+import { hasNoTarget, isToUnpublish, isWanted, needsUnpublish } from './target.js';
+import type { MountContext, MountWork, MountWorkKind, Target } from './types.js';
 
 type Piece = Omit<MountWork, 'isCalling'>;
 
@@ -16,26 +17,21 @@ const oneTarget: ReadonlySet<AccessMode> = new Set([
 /** With these modes a volume has one target on a node. */
 export const hasOneTarget = (mode: AccessMode): boolean => oneTarget.has(mode);
 
-/** Whether its plugin may take it for mounted, which is not sure: it is unpublished before it is given up. */
-export const mayBeKnown = ({ inDoubt, isKnown }: MountUser): boolean => inDoubt === true || isKnown === true;
-
-/** Whether it is unpublished before it is given up: its target is mounted, or may be, or only its plugin may take it for that. */
-export const needsUnpublish = (user: MountUser): boolean =>
-  user.state === 'published' || user.state === 'leaving' || mayBeKnown(user);
+/** Whether it is to be mounted, and its claim or hold is known to be its own still. */
+export const isToPublish = ({ unconfirmed }: Pick<MountContext, 'unconfirmed'>, user: Target): boolean =>
+  isWanted(user) && !unconfirmed.includes(user.allocId);
 
 /** Whether it needs the volume staged. */
-const needsStaging = ({ state, isUnconfirmed }: MountUser, staging: Staging): boolean =>
-  !isUnconfirmed && (state === 'wanted' || (state === 'published' && !isIn(staging, 'missing')));
-
-/** The order is never reversed: the volume is unstaged only when every target is known to be unmounted. */
-const hasNoTarget = ({ state }: MountUser): boolean => state === 'detached' || state === 'failed';
+const needsStaging = (context: MountContext, user: Target): boolean =>
+  !context.unconfirmed.includes(user.allocId) &&
+  (isWanted(user) || (isIn(user, 'published') && !isIn(context.staging, 'missing')));
 
 /** Whether a call that stages it is under way. */
 export const isBeingStaged = ({ work, awaiting }: MountContext): boolean =>
   work?.kind === 'stage' && work.isCalling && !awaiting;
 
 /** Whether a call that publishes it for this user is under way. */
-export const isBeingPublished = ({ work, awaiting }: MountContext, { allocId }: MountUser): boolean =>
+export const isBeingPublished = ({ work, awaiting }: MountContext, { allocId }: Target): boolean =>
   work?.kind === 'publish' && work.isCalling && work.allocId === allocId && !awaiting;
 
 /** Whether the volume is staged, or may be. */
@@ -49,10 +45,10 @@ export function stagingWish(
   const { users, staging } = context;
   if (isDead(staging)) {
     // Nothing is made over it.
-    const isFree = users.every((user) => user.state !== 'lost' && !needsUnpublish(user));
+    const isFree = users.every((user) => !isIn(user, 'lost') && !needsUnpublish(user));
     return isFree ? 'unstage.wanted' : 'targets.may-remain';
   }
-  if (users.some((user) => needsStaging(user, staging))) return 'stage.wanted';
+  if (users.some((user) => needsStaging(context, user))) return 'stage.wanted';
   return isStagingOwed(context) && users.every(hasNoTarget) ? 'unstage.wanted' : 'targets.may-remain';
 }
 
@@ -64,7 +60,7 @@ function* pieces(context: MountContext, nowMs: number): Generator<Piece> {
     dueAtMs: dueAtMs(tries, nowMs),
     ...(allocId !== undefined && { allocId }),
   });
-  for (const user of users) if (user.state === 'leaving') yield piece('unpublish', user.tries, user.allocId);
+  for (const user of users) if (isToUnpublish(user)) yield piece('unpublish', user.tries, user.allocId);
   const wish = stagingWish(context);
   if (wish === 'unstage.wanted') yield piece('unstage', staging.unstageTries);
   if (wish !== 'stage.wanted') return;
@@ -74,11 +70,11 @@ function* pieces(context: MountContext, nowMs: number): Generator<Piece> {
   }
   const isAlone = capability !== null && hasOneTarget(capability.accessMode);
   for (const user of users) {
-    if (user.state !== 'wanted' || user.isUnconfirmed) continue;
+    if (!isToPublish(context, user)) continue;
     if (isAlone && users.some((other) => other !== user && needsUnpublish(other))) continue;
     yield piece('publish', user.tries, user.allocId);
   }
-  const isThere = isStaged(staging) || users.some(({ state }) => state === 'published');
+  const isThere = isStaged(staging) || users.some((user) => isIn(user, 'published'));
   if (expansion && !expansion.failure && isThere) yield piece('expand', expansion.tries);
 }
 

@@ -4,7 +4,8 @@ import type { AllocContext, AllocMount, AllocState, AllocVolume } from '../../ma
 import { type AllocStep, stepOf } from '../../machines/alloc/volume-steps.js';
 import type { Failure } from '../../machines/kit/host.js';
 import { isStaged } from '../../machines/mount/staging.js';
-import type { MountContext, MountUser } from '../../machines/mount/types.js';
+import { mountUserStateOf } from '../../machines/mount/target.js';
+import type { MountContext, Target } from '../../machines/mount/types.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
 import { asData } from '../engine/data.js';
 import type { ActorView } from '../engine/engine.js';
@@ -149,8 +150,7 @@ const isUnderWay: Record<AllocState, boolean> = {
   failed: false,
 };
 
-const userIn = ({ users }: MountContext, id: string): MountUser | undefined =>
-  users.find(({ allocId }) => allocId === id);
+const userIn = ({ users }: MountContext, id: string): Target | undefined => users.find(({ allocId }) => allocId === id);
 
 /** Of a volume that the node has for nobody of this name. */
 const absentIn: Record<AllocState, AllocVolumeState> = {
@@ -165,6 +165,7 @@ const absentIn: Record<AllocState, AllocVolumeState> = {
 function volumeStateOf({ allocId, state }: Of, mount: MountContext | undefined): AllocVolumeState {
   const user = mount && userIn(mount, allocId);
   if (!user) return absentIn[state];
-  if (user.state === 'wanted') return mount && isStaged(mount.staging) ? 'staged' : 'waiting';
-  return user.state === 'published' ? 'mounted' : user.state;
+  const userState = mountUserStateOf(user);
+  if (userState === 'wanted') return mount && isStaged(mount.staging) ? 'staged' : 'waiting';
+  return userState === 'published' ? 'mounted' : userState;
 }

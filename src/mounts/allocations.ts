@@ -8,6 +8,7 @@ import { givenUpIn, lateIn } from '../../machines/alloc/refusals.js';
 import type { AllocMount, AllocState, AllocVolume } from '../../machines/alloc/types.js';
 import { allocAddress, mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import type { Failure } from '../../machines/kit/host.js';
+import { isIn } from '../../machines/kit/parts.js';
 import type { MountContext } from '../../machines/mount/types.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
 import { byAddress } from '../engine/by-address.js';
@@ -343,7 +344,7 @@ export class Allocations {
     if (!view || !this.#isIn(address, 'prepared')) return false;
     const { allocId, volumes } = allocContextOf(view.context);
     const isThere = (mount: MountContext | undefined): boolean =>
-      mount?.users.some((user) => user.allocId === allocId && user.state === 'published') ?? false;
+      mount?.users.some((user) => user.allocId === allocId && isIn(user, 'published')) ?? false;
     return volumes.some(({ volume }) => !isThere(this.#mountAt(volume)));
   }
 

@@ -276,9 +276,9 @@ interface HeldMount {
 }
 
 function heldIn([address, { context }]: [address: string, view: Pick<ActorView, 'context'>]): HeldMount {
-  const { key, users } = context as MountContext;
-  const held = users.flatMap(({ allocId, hold, isClaimed, isUnconfirmed = false }) =>
-    hold === undefined || isClaimed ? [] : [{ allocId, hold, isUnconfirmed }],
+  const { key, users, unconfirmed } = context as MountContext;
+  const held = users.flatMap(({ allocId, hold, isClaimed }) =>
+    hold === undefined || isClaimed ? [] : [{ allocId, hold, isUnconfirmed: unconfirmed.includes(allocId) }],
   );
   return { address, key, users: held };
 }

@@ -4,6 +4,7 @@
  */
 import type { Tries } from '../../machines/kit/csi-types.js';
 import type { Staging, StagingData } from '../../machines/mount/staging.js';
+import type { Target, TargetData, TargetUse } from '../../machines/mount/target.js';
 import type { MountWork } from '../../machines/mount/types.js';
 import type { Migration } from '../engine/effects.js';
 
@@ -15,11 +16,13 @@ interface OldStaging extends Omit<StagingData, 'unstageTries'> {
   undoing?: Tries;
 }
 
-interface OldUser {
+/** Of version 1: the same. */
+interface OldUser extends Omit<TargetData, 'mayStillArrive' | 'next'> {
   state: 'wanted' | 'published' | 'lost' | 'leaving' | 'detached' | 'failed';
   inDoubt?: boolean;
   isKnown?: true;
   isUnconfirmed?: true;
+  again?: TargetUse;
 }
 
 interface OldContext {
@@ -29,13 +32,12 @@ interface OldContext {
   awaiting: object | null;
 }
 
-/** State of the mount's call about the staging path. Undefined: it is at another, or at none. */
-type Turn = { kind: 'stage' | 'unstage'; is: 'calling' | 'waiting-for-plugin' } | undefined;
+/** State of the mount's call about its staging path, or about the target of an alloc. Undefined: it is at another, or at none. */
+type Turn = { kind: Exclude<MountWork['kind'], 'expand'>; is: 'calling' | 'waiting-for-plugin' } | undefined;
 
-function turnOf({ work, awaiting }: OldContext): Turn {
-  const { kind, isCalling } = work ?? {};
-  if (!isCalling || (kind !== 'stage' && kind !== 'unstage')) return undefined;
-  return { kind, is: awaiting ? 'waiting-for-plugin' : 'calling' };
+function turnOf({ work, awaiting }: OldContext, allocId?: string): Turn {
+  if (!work?.isCalling || work.kind === 'expand' || work.allocId !== allocId) return undefined;
+  return { kind: work.kind, is: awaiting ? 'waiting-for-plugin' : 'calling' };
 }
 
 /** What the users need of the staging path, where no call about it is under way. */
@@ -80,15 +82,53 @@ function stagingOf(context: OldContext): Staging {
   return { ...kept, ...(undoing && { unstageTries: undoing }), at: placeOf(context) };
 }
 
-/** Version 2 keeps the staging path as a part with named states, in place of a state with flags. */
-const stagingAsPart: Migration = {
-  name: 'staging is a part',
+/** The state of the target of a user in version 2, as a path. */
+function targetPlaceOf(user: OldUser, turn: Turn): Target['at'] {
+  const { state, inDoubt, isKnown, again, failure, tries } = user;
+  const work = turn?.is ?? pauseOf(tries);
+  switch (state) {
+    case 'wanted':
+      if (inDoubt) return `publish-in-doubt.${work}`;
+      return isKnown ? `remounting.${work}` : `pending-publish.${work}`;
+    case 'leaving':
+      if (turn?.kind === 'publish' && turn.is === 'calling')
+        return `${again ? 'replacing' : 'pending-unpublish'}.${inDoubt || isKnown ? 'publish-under-way' : 'first-publish'}`;
+      if (again) return `replacing.${work}`;
+      return failure ? `undoing.${work}` : `pending-unpublish.${work}`;
+    case 'detached':
+      return 'waiting-for-unstage';
+    default:
+      return state;
+  }
+}
+
+function targetOf(context: OldContext, user: OldUser): Target {
+  const { state, inDoubt, isKnown: _, isUnconfirmed: __, again, ...kept } = user;
+  return {
+    ...kept,
+    ...(again && { next: again }),
+    ...(inDoubt && state === 'leaving' && { mayStillArrive: true as const }),
+    at: targetPlaceOf(user, turnOf(context, user.allocId)),
+  };
+}
+
+/** Version 2 keeps the staging path and each target as parts with named states, in place of states with flags. */
+const stagingAndTargetsAsParts: Migration = {
+  name: 'staging and targets are parts',
   from: '1',
   to: '2',
-  migrate: ({ context, ...snapshot }) => ({
-    ...snapshot,
-    context: { ...context, staging: stagingOf(context as OldContext) },
-  }),
+  migrate: ({ context, ...snapshot }) => {
+    const old = context as OldContext;
+    return {
+      ...snapshot,
+      context: {
+        ...context,
+        staging: stagingOf(old),
+        users: old.users.map((user) => targetOf(old, user)),
+        unconfirmed: old.users.filter(({ isUnconfirmed }) => isUnconfirmed).map(({ allocId }) => allocId),
+      },
+    };
+  },
 };
 
-export const mountMigrations: Migration[] = [stagingAsPart];
+export const mountMigrations: Migration[] = [stagingAndTargetsAsParts];

@@ -4,7 +4,7 @@
  */
 import type { StateValue } from 'xstate';
 import { mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
-import type { MountContext, MountRequest, MountUser } from '../../machines/mount/types.js';
+import type { MountContext, MountRequest, Target } from '../../machines/mount/types.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
 import { unlessAborted } from '../abort.js';
@@ -142,5 +142,5 @@ const because = (reason: string | null | undefined): string => (reason ? ` (${re
 /** The engine keeps contexts as the machines made them, but does not know their types. */
 const contextOf = (context: object): MountContext => context as MountContext;
 
-export const userOf = ({ users }: MountContext, allocId: string): MountUser | undefined =>
+export const userOf = ({ users }: MountContext, allocId: string): Target | undefined =>
   users.find((user) => user.allocId === allocId);

@@ -2,14 +2,10 @@
 import type { StateValue } from 'xstate';
 import type { Capability } from '../../machines/kit/csi-types.js';
 import type { Failure } from '../../machines/kit/host.js';
+import { isIn } from '../../machines/kit/parts.js';
 import { isDead, isInDoubt, isStaged } from '../../machines/mount/staging.js';
-import type {
-  MountContext,
-  MountState,
-  MountUser,
-  MountUserState,
-  VolumeCondition,
-} from '../../machines/mount/types.js';
+import { isWanted, mountUserStateOf } from '../../machines/mount/target.js';
+import type { MountContext, MountState, MountUserState, Target, VolumeCondition } from '../../machines/mount/types.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
 import { asData } from '../engine/data.js';
 import type { MountTable } from '../host/mount-table.js';
@@ -77,8 +73,8 @@ export function mountStatusOf(
     isStaged: isStaged(staging),
     users: users.map((user) => {
       const { path } = paths.target(plugin, key, user.allocId);
-      const message = user.state === 'published' && table ? strangerAt(table, { path, found: user.found }) : undefined;
-      return { ...userStatusOf(user), ...(message !== undefined && { message }), hostPath: path };
+      const message = isIn(user, 'published') && table ? strangerAt(table, { path, found: user.found }) : undefined;
+      return { ...userStatusOf(user, context), ...(message !== undefined && { message }), hostPath: path };
     }),
     ...(underWay !== undefined && { underWay }),
     ...(condition && { condition }),
@@ -92,15 +88,16 @@ export function callIn({ volume, work, awaiting }: MountContext): string | undef
   return `a call to plugin '${volume.plugin}' is under way (${work.kind})`;
 }
 
-function userStatusOf(user: MountUser): Omit<MountUserStatus, 'hostPath'> {
-  const { allocId, state, readOnly } = user;
-  const message = messageOf(user);
-  return { allocId, state, readOnly, ...(message !== undefined && { message }) };
+function userStatusOf(user: Target, context: MountContext): Omit<MountUserStatus, 'hostPath'> {
+  const { allocId, readOnly } = user;
+  const message = messageOf(user, context);
+  return { allocId, state: mountUserStateOf(user), readOnly, ...(message !== undefined && { message }) };
 }
 
-function messageOf({ allocId, state, isClaimed, isUnconfirmed, failure, tries }: MountUser): string | undefined {
-  if (isUnconfirmed && state === 'wanted') return isClaimed ? claimUnknown(allocId) : holdUnknown(allocId);
-  return failure?.message ?? tries?.failure.message ?? (state === 'lost' ? lostStill : undefined);
+function messageOf(user: Target, { unconfirmed }: MountContext): string | undefined {
+  const { allocId, isClaimed, failure, tries } = user;
+  if (isWanted(user) && unconfirmed.includes(allocId)) return isClaimed ? claimUnknown(allocId) : holdUnknown(allocId);
+  return failure?.message ?? tries?.failure.message ?? (isIn(user, 'lost') ? lostStill : undefined);
 }
 
 const claimUnknown = (allocId: string): string =>
@@ -122,8 +119,8 @@ export function mountTrouble({ awaiting, work, staging, users, expansion }: Moun
 }
 
 /** Nothing is made over what is dead, and nothing taken from who has something that answers. */
-function deadStill(users: MountUser[]): Failure | undefined {
-  const holders = users.filter(({ state }) => state === 'published').map(({ allocId }) => allocId);
+function deadStill(users: Target[]): Failure | undefined {
+  const holders = users.filter((user) => isIn(user, 'published')).map(({ allocId }) => allocId);
   if (holders.length === 0) return undefined;
   const message = `its staging path is dead, and is not unstaged while alloc ${holders.join(', ')} has a mount of the volume that answers: release that first, or unmount the staging path, which mount list --json names`;
   return { code: 'MOUNT_STAYS', message, final: false };

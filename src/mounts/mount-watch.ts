@@ -185,7 +185,7 @@ export class MountWatch {
     return [
       ...(isShown ? [{ ...staging, path: paths.staging(volume.plugin, key).path, where: ', where it is staged' }] : []),
       ...users
-        .filter(({ state }) => state === 'published')
+        .filter((user) => isIn(user, 'published'))
         .map((user) => ({ ...user, path: paths.target(volume.plugin, key, user.allocId).path, where: '' })),
     ];
   }
@@ -258,7 +258,7 @@ export class MountWatch {
     const isGone = isDead(staging) && !isThere;
     return {
       users: users
-        .filter(({ state, allocId }) => state === 'published' && !table.has(paths.target(plugin, key, allocId).path))
+        .filter((user) => isIn(user, 'published') && !table.has(paths.target(plugin, key, user.allocId).path))
         .map(({ number }) => ({ number, is: 'missing', isMended })),
       staging: isMissing || isGone ? [{ number, isMended, ...(isGone && { isGone }) }] : [],
     };
@@ -287,14 +287,15 @@ export class MountWatch {
         return (await isDeadAt({ path, found: isStaged(staging) ? found : undefined })) ? { isDead: true } : undefined;
       // What keeps others from being mounted may have been made anew.
       const { is } = seenAt(table, { path, found });
-      const isKept = isDead(staging) && users.some((user) => user.state === 'published');
+      const isKept = isDead(staging) && users.some((user) => isIn(user, 'published'));
       const mayLive = isKept && (is === 'ours' || is === 'replaced');
       return mayLive && (await isDeadAt({ path, found })) === false ? { isGone: true } : undefined;
     };
     const seen = await seenOfStaging();
     const sights: MountSight[] = [];
-    await sideBySide(users, atOnce, async ({ state, number, allocId, found }) => {
-      if (state !== 'published') return;
+    await sideBySide(users, atOnce, async (user) => {
+      if (!isIn(user, 'published')) return;
+      const { number, allocId, found } = user;
       const shown = { path: paths.target(plugin, key, allocId).path, found };
       if (await isDeadAt(shown)) sights.push({ number, is: 'dead', isMended });
     });

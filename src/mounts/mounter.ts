@@ -6,7 +6,8 @@
 import { z } from 'zod';
 import { mountAddress } from '../../machines/kit/addresses.js';
 import type { Failure } from '../../machines/kit/host.js';
-import type { MountContext, MountUser } from '../../machines/mount/types.js';
+import { isIn } from '../../machines/kit/parts.js';
+import type { MountContext, Target } from '../../machines/mount/types.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
 import type { PluginAccess } from '../calls/plugin-access.js';
@@ -133,7 +134,7 @@ export class Mounter {
   #shownFor({ key, allocId, usage, readOnly }: KnownMount): ToBeSeen | undefined {
     const context = this.#desk.contextAt(key);
     const user = context && userOf(context, allocId);
-    if (!context?.volume || user?.state !== 'published' || user.readOnly !== readOnly) return undefined;
+    if (!context?.volume || !user || !isIn(user, 'published') || user.readOnly !== readOnly) return undefined;
     const { accessMode, attachmentMode } = context.capability ?? {};
     if (accessMode !== usage.accessMode || attachmentMode !== usage.attachmentMode) return undefined;
     const { path } = this.#options.paths.target(context.volume.plugin, key, allocId);
@@ -182,12 +183,12 @@ export class Mounter {
     await this.#options.compare([known]);
     await this.#desk.ask(known, { type: 'mount.retry', ...accepting });
     const users = this.#desk.contextAt(known)?.users ?? [];
-    const unclaimed = users.filter(({ state, isClaimed }) => state === 'failed' && !isClaimed);
+    const unclaimed = users.filter((user) => isIn(user, 'failed') && !user.isClaimed);
     await Promise.all(unclaimed.map((user) => this.#useAgain(known, user)));
   }
 
   /** Takes a new hold: a mount that failed without a claim has none any more. */
-  async #useAgain(key: VolumeKey, { allocId, readOnly, capability }: MountUser): Promise<void> {
+  async #useAgain(key: VolumeKey, { allocId, readOnly, capability }: Target): Promise<void> {
     const { mounting, holds, claims } = this.#options;
     const mount = { key, allocId, readOnly, usage: capability, capability, isClaimed: false };
     await this.#desk.within({ timeoutMs: retryLimitMs }, mount, (given) =>

@@ -3,8 +3,10 @@
  * for all of theirs (alloc-work.ts).
  */
 import type { CallFailure, Capability } from '../../machines/kit/csi-types.js';
+import { isIn } from '../../machines/kit/parts.js';
 import { mountRefusalOf } from '../../machines/mount/requests.js';
-import type { MountContext, MountedVolume, MountUser } from '../../machines/mount/types.js';
+import { isToUnpublish, isWanted } from '../../machines/mount/target.js';
+import type { MountContext, MountedVolume, Target } from '../../machines/mount/types.js';
 import { isStagingOwed } from '../../machines/mount/work.js';
 import { isReadOnly } from '../../machines/volume/claims.js';
 import { nameOf } from '../../machines/volume/requests.js';
@@ -133,9 +135,9 @@ export class Mounting {
     const reached = (now: MountContext): true | undefined => {
       const user = userOf(now, allocId);
       tell?.(mountTrouble(now)?.message ?? null);
-      if (user?.state === 'published') return true;
-      if (user?.state === 'failed' && user.failure) throw this.#failed(key, user.failure);
-      if (user && (user.state === 'wanted' || user.again || user.failure)) return undefined;
+      if (user?.at === 'published') return true;
+      if (user?.at === 'failed' && user.failure) throw this.#failed(key, user.failure);
+      if (user && (isWanted(user) || isIn(user, 'replacing') || isIn(user, 'undoing'))) return undefined;
       throw this.#error('ABORTED', key, `was unmounted for alloc ${allocId} meanwhile`);
     };
     await this.#desk.until(key, { goal: `mounted for alloc ${allocId}`, reached, signal });
@@ -155,7 +157,7 @@ export class Mounting {
     const context = this.#desk.contextAt(key);
     const user = context && userOf(context, allocId);
     const { volume, capability } = context ?? {};
-    if (!volume || !capability || user?.state !== 'published') return undefined;
+    if (!volume || !capability || !user || !isIn(user, 'published')) return undefined;
     return this.#infoOf({
       key,
       allocId,
@@ -179,7 +181,7 @@ export class Mounting {
       const user = userOf(now, allocId);
       tell?.(mountTrouble(now)?.message ?? null);
       // Asked for again as it leaves, or since it has left.
-      if (user?.again || user?.state === 'wanted' || user?.state === 'published')
+      if (user && (isWanted(user) || isIn(user, 'replacing') || isIn(user, 'published')))
         throw this.#error('ABORTED', key, `is to be mounted for alloc ${allocId} again`);
       return user ? undefined : true;
     };
@@ -211,9 +213,7 @@ export class Mounting {
   async hasten(): Promise<void> {
     const waiting = this.#desk
       .sights()
-      .filter(
-        ({ context: { users, staging } }) => staging.unstageTries || users.some(({ state }) => state === 'leaving'),
-      );
+      .filter(({ context: { users, staging } }) => staging.unstageTries || users.some(isToUnpublish));
     await Promise.allSettled(waiting.map(({ context: { key } }) => this.#desk.ask(key, { type: 'mount.hasten' })));
   }
 
@@ -257,7 +257,7 @@ export class Mounting {
 }
 
 /** Of one that has failed nothing is here. */
-const isHere = ({ state }: MountUser): boolean => state !== 'failed';
+const isHere = (user: Target): boolean => !isIn(user, 'failed');
 
 /** For looking whether a request would be refused: what it is made with does not matter then. */
 const nobodys: Omit<MountedVolume, 'uid' | 'csiId'> = {

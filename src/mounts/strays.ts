@@ -4,6 +4,7 @@
  */
 import { nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import type { Tries } from '../../machines/kit/csi-types.js';
+import { isToUnpublish } from '../../machines/mount/target.js';
 import type { MountContext } from '../../machines/mount/types.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
@@ -101,8 +102,8 @@ export class Strays {
         else places.known.add(path);
       };
       add(paths.staging(plugin, key), staging.unstageTries);
-      for (const { allocId, state, tries } of users)
-        add(paths.target(plugin, key, allocId), state === 'leaving' ? tries : undefined);
+      for (const user of users)
+        add(paths.target(plugin, key, user.allocId), isToUnpublish(user) ? user.tries : undefined);
     }
     return places;
   }

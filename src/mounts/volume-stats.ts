@@ -4,6 +4,7 @@
  * to change something.
  */
 import { mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+import { isIn } from '../../machines/kit/parts.js';
 import { isStaged } from '../../machines/mount/staging.js';
 import type { MountContext } from '../../machines/mount/types.js';
 import { nameOf } from '../../machines/volume/requests.js';
@@ -151,7 +152,7 @@ export class Stats {
   #placeOf(address: string, key: VolumeKey): VolumePlace & { plugin: string; driver: string | undefined } {
     const { engine, paths, baseDirOf, nodeId } = this.#options;
     const context = engine.peek(address)?.context as MountContext | undefined;
-    const user = context?.users.find(({ state }) => state === 'published');
+    const user = context?.users.find((one) => isIn(one, 'published'));
     const isStagedHere = context !== undefined && isStaged(context.staging);
     if (!context?.volume || (!user && !isStaged))
       throw new StagecraftError('MOUNT_NOT_FOUND', `${nameOf(key)} is not mounted on node ${nodeId}: list what is`, {
@@ -179,7 +180,7 @@ export class Stats {
     const due = new Map<string, VolumeKey[]>();
     for (const [, { context }] of engine.views(nodeOwnedPrefix('mount', nodeId))) {
       const { key, volume, users } = context as MountContext;
-      if (!volume || !users.some(({ state }) => state === 'published')) continue;
+      if (!volume || !users.some((user) => isIn(user, 'published'))) continue;
       const { plugin } = volume;
       if (access.obstacle(plugin) !== undefined || !access.offers(plugin, 'VOLUME_CONDITION')) continue;
       due.set(plugin, [...(due.get(plugin) ?? []), key]);

@@ -4,9 +4,10 @@
  * another agent on the same store it is what that agent has committed. Without an agent, a node's report is all there is.
  */
 import { mountAddress } from '../../machines/kit/addresses.js';
+import { isIn } from '../../machines/kit/parts.js';
 import { isInDoubt, isStaged } from '../../machines/mount/staging.js';
-import type { MountContext, MountUser } from '../../machines/mount/types.js';
-import { isBeingPublished, isBeingStaged, isStagingOwed } from '../../machines/mount/work.js';
+import type { MountContext, Target } from '../../machines/mount/types.js';
+import { isBeingPublished, isBeingStaged, isStagingOwed, isToPublish } from '../../machines/mount/work.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
 import type { ActorView } from '../engine/engine.js';
 
@@ -70,10 +71,13 @@ function unshownIn(
   mount: MountContext,
   { allocId, bootId }: { allocId: string | undefined; bootId: string },
 ): string | undefined {
-  const users = mount.users.filter(({ state }) => state !== 'failed');
-  const isMeant = (user: MountUser): boolean => allocId === undefined || user.allocId === allocId;
-  const mayCome = (user: MountUser): boolean =>
-    user.inDoubt === true || isBeingPublished(mount, user) || (user.state === 'wanted' && !user.isUnconfirmed);
+  const users = mount.users.filter((user) => !isIn(user, 'failed'));
+  const isMeant = (user: Target): boolean => allocId === undefined || user.allocId === allocId;
+  const mayCome = (user: Target): boolean =>
+    isIn(user, 'publish-in-doubt') ||
+    user.mayStillArrive === true ||
+    isBeingPublished(mount, user) ||
+    isToPublish(mount, user);
   const coming = users.filter((user) => isMeant(user) && mayCome(user)).map((user) => user.allocId);
   const staging = isStagedUnshown(mount, bootId) ? 'staged' : undefined;
   if (coming.length > 0) return [staging, `mounted for alloc ${coming.join(', ')}`].filter(Boolean).join(', or ');
@@ -89,7 +93,7 @@ const isStagedUnshown = (mount: MountContext, bootId: string): boolean => {
 
 /** In words. @returns undefined where the agent has nothing of it */
 function usersIn(mount: MountContext, allocId: string | undefined): string | undefined {
-  const users = mount.users.filter(({ state }) => state !== 'failed').map((user) => user.allocId);
+  const users = mount.users.filter((user) => !isIn(user, 'failed')).map((user) => user.allocId);
   const meant = users.filter((one) => allocId === undefined || one === allocId);
   if (meant.length > 0) return `mounted for alloc ${meant.join(', ')}, or is at it`;
   return users.length === 0 && isStagingOwed(mount) ? 'staged, perhaps' : undefined;

@@ -7,7 +7,7 @@ import { failed, leave, published, Scene, staged, unpublished, unstaged, use } f
 /** The staging path is seen dead, and with it the targets of these allocs; else of all that are published. */
 function seenDead(scene: Scene, { isMended, allocIds, isStart = false }: Seen): void {
   const { users, staging } = scene.context;
-  const dead = users.filter(({ allocId, state }) => allocIds?.includes(allocId) ?? state === 'published');
+  const dead = users.filter(({ allocId, at }) => allocIds?.includes(allocId) ?? at === 'published');
   scene.actor.send({
     type: 'mount.observed',
     users: dead.map(({ number }) => ({ number, is: 'dead', isMended })),
@@ -96,7 +96,7 @@ describe('the mount machine over a dead staging path', () => {
       expect([scene.states(), scene.calls.length]).to.deep.equal([['a lost', 'b lost'], before]);
       ask(scene);
       expect(await calledSince(scene, before)).to.deep.equal(calls);
-      expect(new Set(scene.context.users.map(({ state }) => state))).to.deep.equal(new Set(['published']));
+      expect(new Set(scene.context.users.map(({ at }) => at))).to.deep.equal(new Set(['published']));
     });
   }
 

@@ -10,8 +10,9 @@ import type { AnswerClass, CallOutcome } from '../../machines/kit/csi-types.js';
 import type { NodePublishAnswer, NodeUnpublishAnswer, StageAnswer } from '../../machines/mount/calls.js';
 import { mountMachine } from '../../machines/mount/mount.js';
 import { isDead, isStaged, type Staging } from '../../machines/mount/staging.js';
+import { hasNoTarget, isWanted } from '../../machines/mount/target.js';
 import type { MountSight, StagingSight } from '../../machines/mount/types.js';
-import { isStagingOwed, mayBeKnown } from '../../machines/mount/work.js';
+import { isStagingOwed } from '../../machines/mount/work.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { stamped } from './stamped.js';
 
@@ -176,7 +177,7 @@ class Life {
   /** Somebody unmounts it by hand, and the comparison finds that. */
   #vanish(allocId: string): void {
     const user = this.context.users.find((one) => one.allocId === allocId);
-    if (user?.state !== 'published' || !this.#targets.delete(allocId)) return;
+    if (user?.at !== 'published' || !this.#targets.delete(allocId)) return;
     this.story.push(`vanished ${allocId}`);
     const sight = { number: user.number, is: 'missing' as const, isMended: this.#chance() < 0.7 };
     this.#actor.send({ type: 'mount.observed', users: [sight], staging: [], isStart: false });
@@ -214,8 +215,8 @@ class Life {
   #look(isMended: boolean): Sight {
     const { users, staging } = this.context;
     return {
-      users: users.flatMap(({ allocId, state, number }) =>
-        state === 'published' && this.#targets.get(allocId) === 'dead' ? [{ number, is: 'dead', isMended }] : [],
+      users: users.flatMap(({ allocId, at, number }) =>
+        at === 'published' && this.#targets.get(allocId) === 'dead' ? [{ number, is: 'dead', isMended }] : [],
       ),
       staging: staging.at === 'not-needed' ? [] : this.#lookAtStaging(staging, isMended),
     };
@@ -224,7 +225,7 @@ class Life {
   #lookAtStaging(staging: Staging, isMended: boolean): StagingSight[] {
     const { number } = staging;
     if (this.#staging === 'dead') return [{ number, isMended, isDead: true }];
-    const isKept = this.context.users.some((user) => user.state === 'published');
+    const isKept = this.context.users.some((user) => user.at === 'published');
     if (this.#staging === 'living') return isDead(staging) && isKept ? [{ number, isMended, isGone: true }] : [];
     if (isStaged(staging)) return [{ number, isMended }];
     return isDead(staging) ? [{ number, isMended, isGone: true }] : [];
@@ -330,30 +331,26 @@ class Life {
   #check(): void {
     if (this.#crash !== undefined) throw this.#crash;
     const { users } = this.context;
-    const states = new Map(users.map(({ allocId, state }) => [allocId, state]));
     for (const allocId of this.#recorded) {
-      const state = states.get(allocId);
-      if (state === undefined || state === 'failed' || state === 'detached')
-        throw new Error(`${allocId} is ${state ?? 'let go'}, and its driver takes it for mounted`);
+      const user = users.find((one) => one.allocId === allocId);
+      if (!user || hasNoTarget(user))
+        throw new Error(`${allocId} is ${user?.at ?? 'let go'}, and its driver takes it for mounted`);
     }
-    for (const [allocId, state] of states)
-      if (state === 'published' && !this.#targets.has(allocId)) throw new Error(`${allocId} is not mounted`);
+    for (const { allocId, at } of users)
+      if (at === 'published' && !this.#targets.has(allocId)) throw new Error(`${allocId} is not mounted`);
     const isHeld =
-      users.some(({ state }) => state !== 'failed') ||
+      users.some(({ at }) => at !== 'failed') ||
       isStagingOwed(this.context) ||
       this.context.staging.at === 'not-needed';
     if (this.#staging !== 'none' && !isHeld && !this.#open) throw new Error('nobody has it, and it is staged');
-    for (const { allocId, state, again } of users) {
+    for (const { allocId, at, next } of users) {
       const isServed = this.#isServed(allocId);
-      if (again && isServed && this.#served.includes(allocId))
+      if (next && isServed && this.#served.includes(allocId))
         throw new Error(`it is taken from ${allocId}, who has it`);
-      const isNew = state === 'published' && !this.#published.includes(allocId);
+      const isNew = at === 'published' && !this.#published.includes(allocId);
       if (isNew && this.#isTold && !isServed) throw new Error(`${allocId} is given what is known to be dead`);
     }
-    for (const user of users)
-      if (user.state === 'failed' && mayBeKnown(user))
-        throw new Error(`${user.allocId} is given up, and may be mounted`);
-    this.#published = users.filter(({ state }) => state === 'published').map(({ allocId }) => allocId);
+    this.#published = users.filter(({ at }) => at === 'published').map(({ allocId }) => allocId);
     this.#served = this.#published.filter((allocId) => this.#isServed(allocId));
   }
 
@@ -371,10 +368,11 @@ class Life {
       await this.step(true);
     }
     const { users } = this.context;
-    const isKept = this.#staging === 'dead' && users.some(({ state }) => state === 'published');
-    for (const { allocId, state } of users) {
-      const isLeft = state === 'published' ? !this.#isServed(allocId) : state !== 'failed' && state !== 'lost';
-      if (isLeft && !(isKept && state === 'wanted')) throw new Error(`${allocId} is ${state} for ever`);
+    const isKept = this.#staging === 'dead' && users.some(({ at }) => at === 'published');
+    for (const user of users) {
+      const { allocId, at } = user;
+      const isLeft = at === 'published' ? !this.#isServed(allocId) : at !== 'failed' && at !== 'lost';
+      if (isLeft && !(isKept && isWanted(user))) throw new Error(`${allocId} is ${at} for ever`);
     }
   }
 

@@ -13,6 +13,7 @@ import type {
   TargetCall,
 } from '../../machines/mount/calls.js';
 import { mountMachine } from '../../machines/mount/mount.js';
+import { mountUserStateOf } from '../../machines/mount/target.js';
 import type { MountChanged, MountedVolume } from '../../machines/mount/types.js';
 import { stamped } from './stamped.js';
 
@@ -97,6 +98,6 @@ export class Scene {
   }
 
   states(): string[] {
-    return this.context.users.map(({ allocId, state }) => `${allocId} ${state}`);
+    return this.context.users.map((user) => `${user.allocId} ${mountUserStateOf(user)}`);
   }
 }

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { mountAddress } from '../../machines/kit/addresses.js';
 import type { Staging } from '../../machines/mount/staging.js';
-import type { MountUser } from '../../machines/mount/types.js';
+import type { Target } from '../../machines/mount/types.js';
 import { bootId } from '../../src/host/boot-id.js';
 import { UnstagedWitness } from '../../src/volumes/unstaged-witness.js';
 import { refusalOf } from '../refusal.js';
@@ -76,8 +76,8 @@ describe('a report about the own node that its kernel can not tell', () => {
   });
 
   const found = { device: '8:0', root: '/' };
-  const user = (allocId: string, more: Partial<MountUser> = {}): Partial<MountUser> => ({
-    ...{ allocId, state: 'published' },
+  const user = (allocId: string, more: Partial<Target> = {}): Partial<Target> => ({
+    ...{ allocId, at: 'published' },
     ...more,
   });
   const is = (at: Staging['at'], more: object = {}) => ({ staging: { at, number: 1, ...more }, bootId: bootId() });
@@ -89,8 +89,20 @@ describe('a report about the own node that its kernel can not tell', () => {
       undefined,
     ],
     [
+      'it is unmounted, and an earlier call may still mount it',
+      { users: [user('x', { at: 'pending-unpublish.due', mayStillArrive: true })], ...is('staged', { found }) },
+      'x',
+      'mounted for alloc x',
+    ],
+    [
+      'it is being unmounted',
+      { users: [user('x', { at: 'pending-unpublish.due' })], ...is('staged', { found }) },
+      'x',
+      undefined,
+    ],
+    [
       'it may be mounted',
-      { users: [user('x', { inDoubt: true })], ...is('staged', { found }) },
+      { users: [user('x', { at: 'publish-in-doubt.due' })], ...is('staged', { found }) },
       'x',
       'mounted for alloc x',
     ],
@@ -98,13 +110,15 @@ describe('a report about the own node that its kernel can not tell', () => {
     ['staged by a plugin that shows nothing', { users: [user('x')], ...is('staged') }, 'x', 'staged'],
     ['so staged for another alloc', { users: [user('y')], ...is('staged') }, 'x', undefined],
     ['so staged before the host was booted', { users: [user('x')], ...is('staged'), bootId: 'b' }, 'x', undefined],
-    ['not staged', { users: [user('x', { state: 'failed' })], ...is('not-staged') }, 'x', undefined],
+    ['not staged', { users: [user('x', { at: 'failed' })], ...is('not-staged') }, 'x', undefined],
   ] as const) {
     it(`C6 ${situation}: ${told ? 'refused' : 'taken'}`, async () => {
       const witness = new UnstagedWitness({
         ...{ nodeId: 'a', bootId: bootId() },
         shownHere: async () => [],
-        stored: { read: async () => ({ seq: 1, state: 'published', context: { work: null, ...context } }) },
+        stored: {
+          read: async () => ({ seq: 1, state: 'published', context: { work: null, unconfirmed: [], ...context } }),
+        },
       });
       const why = await witness.contradicts({ nodeId: 'a', key, allocId });
       if (told === undefined) expect(why).to.equal(undefined);
@@ -114,7 +128,7 @@ describe('a report about the own node that its kernel can not tell', () => {
 });
 
 describe('a report about the node of another agent on the same store', () => {
-  const user = (allocId: string, state: MountUser['state']): Partial<MountUser> => ({ allocId, state });
+  const user = (allocId: string, at: Target['at']): Partial<Target> => ({ allocId, at });
   const witness = (context: object | undefined) =>
     new UnstagedWitness({
       ...{ nodeId: 'a', bootId: bootId() },
@@ -132,7 +146,12 @@ describe('a report about the node of another agent on the same store', () => {
   for (const [situation, context, allocId, told] of [
     ['it has nothing of it', undefined, undefined, undefined],
     ['it has it mounted', { users: [user('x', 'published')], staging: staged }, undefined, 'mounted for alloc x'],
-    ['it is at unmounting it', { users: [user('x', 'leaving')], staging: staged }, 'x', 'mounted for alloc x'],
+    [
+      'it is at unmounting it',
+      { users: [user('x', 'pending-unpublish.due')], staging: staged },
+      'x',
+      'mounted for alloc x',
+    ],
     ['another alloc has it mounted', { users: [user('x', 'published')], staging: staged }, 'y', undefined],
     ['it is staged for nobody', { users: [], staging: staged }, 'y', 'staged'],
     ['it could not be mounted', { users: [user('x', 'failed')], staging: none }, 'x', undefined],

@@ -1,7 +1,7 @@
 /** Questions and reports of this node about holds, on simulated time: no answer, lost answers, holds that are gone. */
 import { expect } from 'chai';
 import { mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
-import type { MountContext, MountUser } from '../../machines/mount/types.js';
+import type { MountContext, Target } from '../../machines/mount/types.js';
 import type { Hold } from '../../machines/volume/types.js';
 import type { CommitNotice } from '../../src/engine/actor-site.js';
 import type { Engine } from '../../src/engine/engine.js';
@@ -52,9 +52,9 @@ function scene(given: Partial<MountContext>, claims: Partial<Claims>, count = 1)
 }
 
 const hold: Hold = { allocId: 'a', generation: 5 };
-const user: MountUser = {
+const user: Target = {
   ...{ allocId: 'a', readOnly: false, isClaimed: false, hold: 5, capability: many },
-  ...{ state: 'published', number: 1, sinceMs: 0 },
+  ...{ at: 'published', number: 1, sinceMs: 0 },
 };
 const known = { uid: 'u1', plugin: 'disk', capabilities: [many], secrets: {} };
 
@@ -125,8 +125,11 @@ describe('the reports of holds', () => {
   });
 
   it('N3 its hold is kept, and that was not known since a start: what waits for that is mounted', async () => {
-    const waiting = { ...user, state: 'wanted', isUnconfirmed: true } as const;
-    const { asked, holds } = scene({ users: [waiting] }, { look: async () => ({ ...known, holds: [hold] }) });
+    const waiting = { ...user, at: 'pending-publish.due' } as const;
+    const { asked, holds } = scene(
+      { users: [waiting], unconfirmed: ['a'] },
+      { look: async () => ({ ...known, holds: [hold] }) },
+    );
     await holds.look();
     expect(asked).to.deep.equal([{ type: 'mount.confirm', allocId: 'a' }]);
   });

@@ -3,16 +3,15 @@
 import { expect } from 'chai';
 import { noMount } from '../../machines/mount/changes.js';
 import type { Staging } from '../../machines/mount/staging.js';
-import type { MountContext, MountUser } from '../../machines/mount/types.js';
+import type { MountContext, Target } from '../../machines/mount/types.js';
 import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';
 import { type MountStatus, mountStatusOf } from '../../src/mounts/mount-view.js';
 import { mountPaths } from '../../src/mounts/paths.js';
 
 const capability = { accessMode: 'single-node-multi-writer', attachmentMode: 'file-system' } as const;
-const waiting: MountUser = {
+const waiting: Target = {
   ...{ allocId: 'a', readOnly: false, isClaimed: true, capability, sinceMs: 0, number: 2 },
-  state: 'wanted',
-  isUnconfirmed: true,
+  at: 'pending-publish.due',
 };
 
 describe('the list of mounts', () => {
@@ -26,7 +25,8 @@ describe('the list of mounts', () => {
     const paths = mountPaths({ dataDir: '/d', socketRoot: '/d' });
     return mountStatusOf({ unstaged: 'held' }, context, paths, table);
   };
-  const messageOf = (user: MountUser): string | undefined => statusOf({ users: [user] })?.users[0]?.message;
+  const messageOf = (user: Target, unconfirmed = ['a']): string | undefined =>
+    statusOf({ users: [user], unconfirmed })?.users[0]?.message;
 
   it('H3 who waits until its claim is confirmed is told so, whatever has failed before', () => {
     const failure = { code: 'CSI_ERROR' as const, message: 'of before', final: false };
@@ -35,11 +35,11 @@ describe('the list of mounts', () => {
   });
 
   it('M6 one that was lost, and is only told of, says how it is mounted again', () => {
-    expect(messageOf({ ...waiting, state: 'lost' })).to.contain('mount retry');
+    expect(messageOf({ ...waiting, at: 'lost' })).to.contain('mount retry');
   });
 
   it('M3 a staging path that is dead, and kept by who has a mount that answers: says who', () => {
-    const living: MountUser = { ...waiting, allocId: 'b', state: 'published', number: 1 };
+    const living: Target = { ...waiting, allocId: 'b', at: 'published', number: 1 };
     const staging = { at: 'dead.waiting-for-targets', number: 1 } as const;
     expect(statusOf({ staging, users: [waiting, living] })?.error?.message).to.contain('while alloc b has');
     expect(statusOf({ staging, users: [waiting, living] })?.error?.message).to.contain(
@@ -58,7 +58,7 @@ describe('the list of mounts', () => {
   });
 
   it('M12 something else is mounted in the place of a mount: that is told, and nothing advised', () => {
-    const { isUnconfirmed: _, ...user } = { ...waiting, state: 'published' as const };
+    const user: Target = { ...waiting, at: 'published' };
     const found = { device: '8:16', root: '/', fsType: 'ext4' };
     const hostPath = statusOf({ users: [user] })?.users[0]?.hostPath ?? '';
     const lines = ['1 0 8:1 / / rw - ext4 a rw', `2 1 8:32 / ${hostPath} rw - ext4 b rw`];
@@ -69,7 +69,6 @@ describe('the list of mounts', () => {
   });
 
   it('H3 nobody else is', () => {
-    const { isUnconfirmed: _, ...confirmed } = waiting;
-    expect([messageOf(confirmed), messageOf({ ...waiting, state: 'published' })]).to.deep.equal([undefined, undefined]);
+    expect([messageOf(waiting, []), messageOf({ ...waiting, at: 'published' })]).to.deep.equal([undefined, undefined]);
   });
 });

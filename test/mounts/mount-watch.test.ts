@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { noMount } from '../../machines/mount/changes.js';
-import type { MountContext, MountEvent, MountUser, Staging } from '../../machines/mount/types.js';
+import type { MountContext, MountEvent, Staging, Target } from '../../machines/mount/types.js';
 import { type Logger, silentLogger } from '../../src/engine/logger.js';
 import { TroubleLog } from '../../src/engine/trouble-log.js';
 import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';
@@ -23,10 +23,10 @@ const found = { device: '0:50', root: '/' };
 /** A volume that is staged, and published for these. */
 function mounted(id: string, ...allocIds: string[]): MountContext {
   const users = allocIds.map(
-    (allocId, at): MountUser => ({
+    (allocId, index): Target => ({
       ...{ allocId, readOnly: false, isClaimed: true, sinceMs: 0, found, capability },
-      state: 'published',
-      number: 2 + at,
+      at: 'published',
+      number: 2 + index,
     }),
   );
   return {
@@ -146,7 +146,7 @@ describe('the comparison of mounts with the kernel', () => {
 
   it('M6 M7 a stage whose answer was lost, and that is dead: it is told, and not again once that is known', async () => {
     const [one] = [mounted('data', 'a')];
-    const users = one.users.map((user) => ({ ...user, state: 'wanted' as const }));
+    const users = one.users.map((user) => ({ ...user, at: 'publish-in-doubt.due' as const }));
     scene.mounts = [{ ...one, users, staging: { at: 'in-doubt.due', number: 1 } }];
     scene.mount(staging());
     scene.isDead = async () => true;
@@ -160,7 +160,7 @@ describe('the comparison of mounts with the kernel', () => {
 
   it('M6 M7 what is dead at the staging path of a volume that is not known to be staged is told, too; not where its plugin does not stage', async () => {
     const [one] = [mounted('data', 'a')];
-    const users = one.users.map((user) => ({ ...user, state: 'wanted' as const }));
+    const users = one.users.map((user) => ({ ...user, at: 'publish-in-doubt.due' as const }));
     scene.mount(staging());
     scene.isDead = async () => true;
     const watch = scene.watch();

@@ -22,7 +22,7 @@ function mounted(id: string, { plugin = `of-${id}`, csiId = id } = {}): MountCon
   return {
     ...noMount({ node: 'n1', ...keyOf(id) }),
     volume: { uid: id, plugin, csiId, volumeContext: {}, publishContext: {}, secrets: {} },
-    users: [{ ...user, state: 'published' }],
+    users: [{ ...user, at: 'published' }],
   };
 }
 
