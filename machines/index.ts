@@ -8,6 +8,7 @@ export type { AccessMode, AttachmentMode, Bytes, Capability, SecretRef, Segments
 export type { AnswerParams, Failure, MessageParams, Stamped } from './kit/host.js';
 export type { PartView } from './kit/parts.js';
 export { mountMachine } from './mount/mount.js';
+export { mountParts } from './mount/parts.js';
 export { stagingMachine } from './mount/staging.js';
 export { targetMachine } from './mount/target.js';
 export type { MountChanged, MountContext, MountState, MountUserState, Target } from './mount/types.js';

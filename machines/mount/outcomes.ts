@@ -151,7 +151,10 @@ function targetFailed(draft: MountDraft, kind: 'publish' | 'unpublish', { work, 
   const { failure, isAnew } = attempt;
   if (isStagingMissing(work, failure)) stepStaging(draft, { type: 'publish.found-unstaged' });
   const user = userAt(draft);
-  if (isAnew) return stepTarget(draft, user, { type: isSent ? `${kind}.interrupted` : 'turn.lost' });
+  if (isAnew) {
+    stepTarget(draft, user, { type: isSent ? `${kind}.interrupted` : 'turn.lost' });
+    return;
+  }
   const tries = triesAfter(user.tries, attempt);
   const isRefused = failure.final && kind === 'publish';
   if (isRefused || tries.count === 1) tellFailed(draft, work, failure);

@@ -14,6 +14,7 @@ import {
   publicationMachine,
   registryMachine,
   stagingMachine,
+  targetMachine,
   taskMachine,
   volumeMachine,
   volumeSnapshotMachine,
@@ -41,6 +42,7 @@ export const shown: Shown[] = [
   { machine: nodeMachine, source: 'node' },
   { machine: mountMachine, source: 'mount/mount' },
   { machine: stagingMachine, source: 'mount/staging', partOf: mountMachine },
+  { machine: targetMachine, source: 'mount/target', partOf: mountMachine },
   { machine: allocMachine, source: 'alloc/alloc' },
   { machine: allocVolumeMachine, source: 'alloc/volume-steps', partOf: allocMachine },
 ];

@@ -1,5 +1,6 @@
 /** Tables and details of allocs and mounts, for people. */
 import { allocTrouble, reasonsOf, wrongsOf } from '../agent/describe-mounts.js';
+import { describeMountParts } from '../agent/describe-parts.js';
 import type { AllocReport, MountReport, PreparedMount, StatsReport, StrayReport } from '../agent/mount-api.js';
 import type { TaskReport } from '../agent/task-api.js';
 import { factsTable, table, taskTrouble } from './print.js';
@@ -50,6 +51,9 @@ export function allocDetails(alloc: AllocReport, tasks: TaskReport[]): string {
     ['state', error ? `${state}: ${error.message}` : state],
     ...reasonsOf(alloc).map((reason): [string, string] => ['waits for', reason]),
     ...troubles.map((trouble): [string, string] => ['trouble', trouble]),
+    ...volumes.flatMap(({ name, parts }) =>
+      describeMountParts(parts, Date.now()).map((words): [string, string] => [name, words]),
+    ),
   ];
   const rows = volumes.map(({ name, volume, step, state: now, taskPath, readOnly, accessMode, attachmentMode }) => [
     name,

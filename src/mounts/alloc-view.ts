@@ -3,6 +3,8 @@ import { mountsOf, reasonsOf as partReasonsOf } from '../../machines/alloc/parts
 import type { AllocContext, AllocMount, AllocState, AllocVolume } from '../../machines/alloc/types.js';
 import { type AllocStep, stepOf } from '../../machines/alloc/volume-steps.js';
 import type { Failure } from '../../machines/kit/host.js';
+import type { PartView } from '../../machines/kit/parts.js';
+import { mountParts } from '../../machines/mount/parts.js';
 import { isStaged } from '../../machines/mount/staging.js';
 import { mountUserStateOf } from '../../machines/mount/target.js';
 import type { MountContext, Target } from '../../machines/mount/types.js';
@@ -33,6 +35,8 @@ export interface AllocVolumeStatus extends AllocVolume {
   step: AllocStep;
   /** By its registered name; absent: nothing of the volume is here. */
   plugin?: string;
+  /** The staging path of the volume here, and the target of the alloc, each with its exact state, and why it is there. */
+  parts: PartView[];
   /** Of an alloc that is on its way: the call that is under way here for the volume. */
   underWay?: string;
   /** Of one that is prepared: why the volume is not mounted for it now, or what else is seen there. */
@@ -137,6 +141,7 @@ function volumeStatusOf(volume: AllocVolume, of: Of, mount: MountContext | undef
     ...volume,
     state: volumeStateOf(of, mount),
     ...(plugin !== undefined && { plugin }),
+    parts: mount && userIn(mount, of.allocId) ? mountParts(mount, of.allocId) : [],
     ...(underWay !== undefined && { underWay }),
   };
 }

@@ -2,7 +2,8 @@
 import type { StateValue } from 'xstate';
 import type { Capability } from '../../machines/kit/csi-types.js';
 import type { Failure } from '../../machines/kit/host.js';
-import { isIn } from '../../machines/kit/parts.js';
+import { isIn, type PartView } from '../../machines/kit/parts.js';
+import { mountParts, unconfirmedText } from '../../machines/mount/parts.js';
 import { isDead, isInDoubt, isStaged } from '../../machines/mount/staging.js';
 import { isWanted, mountUserStateOf } from '../../machines/mount/target.js';
 import type { MountContext, MountState, MountUserState, Target, VolumeCondition } from '../../machines/mount/types.js';
@@ -37,6 +38,8 @@ export interface MountStatus {
   /** False also where that is in doubt. */
   isStaged: boolean;
   users: MountUserStatus[];
+  /** Its staging path and its targets, each with its exact state, and why it is there. */
+  parts: PartView[];
   /** The call that is under way for it. */
   underWay?: string;
   /** What its plugin says of its health; absent: nothing. */
@@ -76,6 +79,7 @@ export function mountStatusOf(
       const message = isIn(user, 'published') && table ? strangerAt(table, { path, found: user.found }) : undefined;
       return { ...userStatusOf(user, context), ...(message !== undefined && { message }), hostPath: path };
     }),
+    parts: mountParts(context),
     ...(underWay !== undefined && { underWay }),
     ...(condition && { condition }),
     ...(error && { error }),
@@ -95,16 +99,10 @@ function userStatusOf(user: Target, context: MountContext): Omit<MountUserStatus
 }
 
 function messageOf(user: Target, { unconfirmed }: MountContext): string | undefined {
-  const { allocId, isClaimed, failure, tries } = user;
-  if (isWanted(user) && unconfirmed.includes(allocId)) return isClaimed ? claimUnknown(allocId) : holdUnknown(allocId);
+  const { allocId, failure, tries } = user;
+  if (isWanted(user) && unconfirmed.includes(allocId)) return unconfirmedText(user);
   return failure?.message ?? tries?.failure.message ?? (isIn(user, 'lost') ? lostStill : undefined);
 }
-
-const claimUnknown = (allocId: string): string =>
-  `it is mounted once it is known that alloc ${allocId} still has its claim: the status of that alloc says what that waits for`;
-
-const holdUnknown = (allocId: string): string =>
-  `it is mounted again once the agent that leads has answered that the volume is still held here for alloc ${allocId}`;
 
 const lostStill = 'it is mounted again once that is asked for: prepare its alloc, or see stagecraft mount retry';
 

@@ -172,7 +172,7 @@ describe('A5 allocs and mounts on the command line', function () {
   it('H1 H3 the allocs, and one of them: where its volumes are, and what they wait for', async () => {
     const volumes: AllocReport['volumes'] = mounts.map(({ name, volume, taskPath, readOnly }) => ({
       ...{ name, volume, taskPath, readOnly, mode: 'write', state: 'mounted', step: 'mounted' },
-      ...block,
+      ...{ parts: [], ...block },
     }));
     const prepared: AllocReport = { allocId: 'web', state: 'prepared', volumes, mounts, waits: {} };
     const [first, ...others] = volumes;
@@ -215,7 +215,14 @@ describe('A5 allocs and mounts on the command line', function () {
   });
 
   it('M3 M15 the mounts, what their plugin says of them, and another try', async () => {
-    const mount = { state: 'published', plugin: 'disk', csiId: 'vol-1', stagingPath: '/s', isStaged: false } as const;
+    const mount = {
+      state: 'published' as const,
+      plugin: 'disk',
+      csiId: 'vol-1',
+      stagingPath: '/s',
+      isStaged: false,
+      parts: [],
+    };
     const user = { allocId: 'web', state: 'published', readOnly: false, hostPath: '/p' } as const;
     const [one, two] = [
       { namespace: 'team', id: 'data' },
@@ -266,7 +273,7 @@ describe('A5 allocs and mounts on the command line', function () {
   });
 
   it('M3 mounts and allocs whose plugin is a task that has failed, is stopped or waits: that is their trouble', async () => {
-    const mount = { state: 'published' as const, csiId: 'vol-1', isStaged: true, users: [] };
+    const mount = { state: 'published' as const, csiId: 'vol-1', isStaged: true, users: [], parts: [] };
     const plugins = ['disk', 'off', 'late', 'well', 'own'];
     answers['GET /v1/mounts'] = plugins.map((plugin) => ({
       ...{ volume: { namespace: 'team', id: plugin }, plugin, ...mount },
@@ -291,7 +298,7 @@ describe('A5 allocs and mounts on the command line', function () {
     );
     const volumes: AllocReport['volumes'] = ['data', 'log'].map((name) => ({
       ...{ name, volume: { namespace: 'team', id: name }, taskPath: '/d', readOnly: false, mode: 'write' },
-      ...{ state: 'mounted', step: 'mounted', plugin: 'disk', ...block },
+      ...{ state: 'mounted', step: 'mounted', plugin: 'disk', parts: [], ...block },
     }));
     const web: AllocReport = { allocId: 'web', state: 'prepared', volumes, waits: {} };
     answers['GET /v1/allocs'] = [web, { ...web, allocId: 'db', state: 'releasing', waits: { data: 'no plugin' } }];

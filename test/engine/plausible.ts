@@ -16,12 +16,14 @@ import {
   publicationMachine,
   registryMachine,
   stagingMachine,
+  targetMachine,
   taskMachine,
   volumeMachine,
   volumeSnapshotMachine,
 } from '../../machines/index.js';
 import type { Awaiting, CallFailure, CallOutcome, Capability } from '../../machines/kit/csi-types.js';
 import type { StagingEvent } from '../../machines/mount/staging.js';
+import type { Moment, TargetEvent } from '../../machines/mount/target.js';
 import type { MountEvent } from '../../machines/mount/types.js';
 import type { NodeEvent } from '../../machines/node.js';
 import type { Fingerprint, PluginEvent, PluginInfo } from '../../machines/plugin.js';
@@ -441,6 +443,44 @@ const stagingEvents: Drafts<StagingEvent> = {
   'unstage.interrupted': none,
 };
 
+const moment = (die: Die): Moment => ({ atMs: die.below(1_000), nextNumber: die.below(9), isLast: die.below(2) > 0 });
+const targetUseOf = (die: Die) => ({
+  readOnly: die.below(2) > 0,
+  isClaimed: die.below(2) > 0,
+  capability: mountUse,
+});
+const then =
+  <TMore extends object>(more: (die: Die) => TMore) =>
+  (die: Die): Moment & TMore => ({ ...moment(die), ...more(die) });
+const refusedCall = (die: Die) => ({ failure: failure(die) });
+
+const targetEvents: Drafts<TargetEvent> = {
+  use: then((die) => ({ use: targetUseOf(die) })),
+  leave: moment,
+  retry: moment,
+  hasten: moment,
+  'runtime.started': moment,
+  'stage.refused': then(refusedCall),
+  'let-go': moment,
+  'seen-missing': then(seen),
+  'seen-dead': then(seen),
+  'staging-dead': moment,
+  'staging-dead-gone': moment,
+  'mount-appeared': then(() => ({ mount: { device: '8:1', root: '/', bootId: 'b' } })),
+  'turn.given': moment,
+  'turn.lost': moment,
+  'call.waits': moment,
+  'publish.done': then((die) => ({ found: { device: '8:1', root: '/' }, isDead: die.below(4) === 0 })),
+  'publish.refused': then(refusedCall),
+  'publish.not-as-asked': then(refusedCall),
+  'publish.not-sent': then(tried),
+  'publish.unknown': then(tried),
+  'publish.interrupted': moment,
+  'unpublish.done': moment,
+  'unpublish.failed': then(tried),
+  'unpublish.interrupted': moment,
+};
+
 const publicationEvents: Drafts<PublicationEvent> = {
   wanted: none,
   'wanted-again': none,
@@ -561,6 +601,12 @@ export const plausible: Plausible[] = [
     machine: stagingMachine,
     input: () => ({ number: 0 }),
     events: stagingEvents,
+    outputs: {},
+  },
+  {
+    machine: targetMachine,
+    input: (die) => ({ ...targetUseOf(die), allocId: 'a', number: 1, sinceMs: 0 }),
+    events: targetEvents,
     outputs: {},
   },
   {

@@ -3,9 +3,7 @@
  * `UPDATE=1` writes them. `stays`: nothing changes; `stays, with other data`: the state is the same. The chart refuses all other
  * events: it throws.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import type { AnyStateMachine } from 'xstate';
 import type { CallFailure, CapacityRange, Tries } from '../../../machines/kit/csi-types.js';
 import {
   type ChangeData,
@@ -19,7 +17,7 @@ import {
   lifecycleChart,
   lifecycleMachine,
 } from '../../../machines/volume/lifecycle.js';
-import { isLeaf, pathOf, statesOf } from '../states-of.js';
+import { type Case, holdsAsText, type Step, textOf, typesOf } from '../pairs.js';
 
 const lost: CallFailure = { code: 'CSI_ERROR', message: 'lost', final: false };
 const refused: CallFailure = { ...lost, message: 'refused', final: true };
@@ -27,9 +25,6 @@ const earlier: Tries = { count: 1, notBeforeMs: 50, sinceMs: 0, failure: lost };
 const failed = { failure: lost, tries: { ...earlier, count: 2 } };
 const forGood = { failure: refused, tries: { ...earlier, count: 2 } };
 const made = { id: 'vol-1', context: {}, accessibleTopology: [] };
-
-/** An event by name, and the data that it finds. */
-type Case<TEvent, TData> = [name: string, event: TEvent, data?: TData];
 
 const lifecycleCases: Case<LifecycleEvent, LifecycleData>[] = [
   ['create', { type: 'create' }],
@@ -78,62 +73,10 @@ const changeCases: Case<ChangeEvent<CapacityRange>, Partial<ChangeData<CapacityR
   ['change.interrupted', { type: 'change.interrupted' }],
 ];
 
-const leavesOf = (machine: AnyStateMachine): string[] => statesOf(machine).filter(isLeaf).map(pathOf);
-
-/** Steps a part with plain data, as it is stored. */
-type Step<TEvent, TData> = (data: TData & { at: string }, event: TEvent) => { at: string };
-
-function outcomeOf<TEvent, TData extends object>(
-  step: Step<TEvent, TData>,
-  at: string,
-  [, event, data]: Case<TEvent, TData>,
-): string {
-  const before = { ...(data as TData), at };
-  let after: { at: string };
-  try {
-    after = step(before, event);
-  } catch (error) {
-    expect(String(error)).to.match(/does not expect|is no longer/);
-    return refusal;
-  }
-  if (after.at !== at) return `→ ${after.at}`;
-  return JSON.stringify(after) === JSON.stringify(before) ? 'stays' : 'stays, with other data';
-}
-
-const refusal = 'refused';
-
-/** One block for each state: a line for each outcome, with the events that have it. */
-function textOf<TEvent, TData extends object>(
-  machine: AnyStateMachine,
-  step: Step<TEvent, TData>,
-  cases: Case<TEvent, TData>[],
-): string {
-  const blocks = leavesOf(machine).map((at) => {
-    const byOutcome = new Map<string, string[]>();
-    for (const one of cases) {
-      const outcome = outcomeOf(step, at, one);
-      byOutcome.set(outcome, [...(byOutcome.get(outcome) ?? []), one[0]]);
-    }
-    const lines = [...byOutcome].filter(([outcome]) => outcome !== refusal);
-    return [at, ...lines.map(([outcome, names]) => `  ${outcome}: ${names.join('; ')}`)].join('\n');
-  });
-  return `${blocks.join('\n\n')}\n`;
-}
-
-function holdsAsText(file: string, text: string): void {
-  const url = new URL(file, import.meta.url);
-  if (process.env.UPDATE) writeFileSync(url, text);
-  expect(text).to.equal(readFileSync(url, 'utf8'));
-}
-
-const typesOf = (machine: AnyStateMachine): string[] => [
-  ...new Set(statesOf(machine).flatMap(([node]) => [...(node?.transitions.keys() ?? [])])),
-];
-
 describe('where events lead in the parts of a volume', () => {
   it('V4 V13 the lifecycle: creation and deletion', () => {
     const step: Step<LifecycleEvent, LifecycleData> = (part, event) => lifecycleChart.step(part as never, event);
-    holdsAsText('lifecycle-pairs.txt', textOf(lifecycleMachine, step, lifecycleCases));
+    holdsAsText(new URL('lifecycle-pairs.txt', import.meta.url), textOf(lifecycleMachine, step, lifecycleCases));
     const known = lifecycleCases.map(([, { type }]) => type);
     expect(known).to.include.members(typesOf(lifecycleMachine));
   });
@@ -146,7 +89,7 @@ describe('where events lead in the parts of a volume', () => {
       event,
       { wish: { requiredBytes: '1' }, ...data },
     ]);
-    holdsAsText('change-pairs.txt', textOf(expansionMachine, step, cases));
+    holdsAsText(new URL('change-pairs.txt', import.meta.url), textOf(expansionMachine, step, cases));
     expect(changeCases.map(([, { type }]) => type)).to.include.members(typesOf(expansionMachine));
   });
 });
