@@ -1,7 +1,7 @@
-/** Parts of volumes, in words for a person. */
+/** Parts of volumes and mounts, in words for a person. */
 import { expect } from 'chai';
 import type { PartView } from '../../machines/kit/parts.js';
-import { describePublication } from '../../src/agent/describe-parts.js';
+import { describeMountParts, describePublication } from '../../src/agent/describe-parts.js';
 
 const nowMs = 1_000;
 const wordsOf = (at: string, more: Partial<PartView> = {}): string =>
@@ -30,5 +30,34 @@ describe('a publication in words', () => {
 
   it('A5 on a node of which no part speaks: nothing', () => {
     expect(describePublication([{ id: 'publication/b', chart: 'publication', at: 'new' }], 'a', nowMs)).to.equal('');
+  });
+});
+
+describe('the parts of a mount in words', () => {
+  const staging = { id: 'staging', chart: 'staging' };
+  const target = { id: 'target/web', chart: 'target' };
+
+  it('A5 M2 staged and mounted: nothing to add', () => {
+    expect(
+      describeMountParts(
+        [
+          { ...staging, at: 'staged' },
+          { ...target, at: 'published' },
+        ],
+        nowMs,
+      ),
+    ).to.deep.equal([]);
+  });
+
+  it('A5 M7 each that is at work, with its name: what it is at, when it goes on, and why', () => {
+    const why = 'INTERNAL: no device';
+    const parts = [
+      { ...staging, at: 'in-doubt.backing-off', why, nextAttemptAtMs: 3_500 },
+      { ...target, at: 'pending-publish.due' },
+    ];
+    expect(describeMountParts(parts, nowMs)).to.deep.equal([
+      `staging: stage in doubt, next attempt in 3 s: ${why}`,
+      'target: waits for its turn to be mounted',
+    ]);
   });
 });

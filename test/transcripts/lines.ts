@@ -3,6 +3,7 @@ import type { StateValue } from 'xstate';
 import { allocParts } from '../../machines/alloc/parts.js';
 import type { Failure } from '../../machines/kit/host.js';
 import type { PartView } from '../../machines/kit/parts.js';
+import { mountParts } from '../../machines/mount/parts.js';
 import type { MountContext } from '../../machines/mount/types.js';
 import { volumeParts } from '../../machines/volume/parts.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
@@ -111,5 +112,6 @@ const partFacts = (address: string, committed: Committed | undefined): Facts =>
 function partsOf(address: string, context: object): PartView[] {
   const [kind] = address.split('/');
   if (kind === 'volume') return volumeParts(context as VolumeContext);
+  if (kind === 'mount') return mountParts(context as MountContext);
   return kind === 'alloc' ? allocParts(allocContextOf(context)) : [];
 }
