@@ -19,7 +19,7 @@ type Claims = HoldsOptions['claims'];
 /** Mounts, all with the same context, whose reports are taken as it says. */
 function scene(given: Partial<MountContext>, claims: Partial<Claims>, count = 1) {
   const clock = simulatedClock();
-  const context = { ...{ node: 'n', key, users: [] }, ...given };
+  const context = { ...{ node: 'n', key, users: [], unconfirmed: [] }, ...given };
   const asked: unknown[] = [];
   const ask: Engine['ask'] = async (_, event) => {
     asked.push(event);
