@@ -1,18 +1,24 @@
-/** Paths of states that the code around the charts of a volume names, in its own texts. */
+/** Paths of states that the code around the charts of volumes and mounts names, in its own texts. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { AnyStateMachine } from 'xstate';
+import { allocVolumeMachine } from '../../../machines/alloc/volume-steps.js';
+import { stagingMachine } from '../../../machines/mount/staging.js';
+import { targetMachine } from '../../../machines/mount/target.js';
 import { expansionMachine, modificationMachine } from '../../../machines/volume/change.js';
 import { lifecycleMachine } from '../../../machines/volume/lifecycle.js';
 import { publicationMachine, publicStateOf } from '../../../machines/volume/publication.js';
 import { pathOf, statesOf } from '../states-of.js';
 
-/** The parts of a volume. */
-const charts: AnyStateMachine[] = [lifecycleMachine, publicationMachine, expansionMachine, modificationMachine];
+/** The parts of a volume, of a mount and of an alloc. */
+const charts: AnyStateMachine[] = [
+  ...[lifecycleMachine, publicationMachine, expansionMachine, modificationMachine],
+  ...[stagingMachine, targetMachine, allocVolumeMachine],
+];
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const directories = ['machines/volume', 'src/volumes'];
+const directories = ['machines/volume', 'machines/mount', 'src/volumes', 'src/mounts'];
 
 const pathsIn = (machine: AnyStateMachine): string[] => statesOf(machine).map(pathOf);
 
@@ -28,7 +34,7 @@ function namedIn(file: string): string[] {
 describe('paths of states', () => {
   const known = new Set(charts.flatMap(pathsIn));
 
-  it('V5 each that the code of volumes names is one of a chart', () => {
+  it('V5 each that the code of volumes and mounts names is one of a chart', () => {
     const files = directories.flatMap((directory) =>
       readdirSync(root + directory).map((name) => `${directory}/${name}`),
     );
