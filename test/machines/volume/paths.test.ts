@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { AnyStateMachine } from 'xstate';
+import { allocMachine } from '../../../machines/alloc/alloc.js';
 import { allocVolumeMachine } from '../../../machines/alloc/volume-steps.js';
 import { stagingMachine } from '../../../machines/mount/staging.js';
 import { targetMachine } from '../../../machines/mount/target.js';
@@ -11,10 +12,10 @@ import { lifecycleMachine } from '../../../machines/volume/lifecycle.js';
 import { publicationMachine, publicStateOf } from '../../../machines/volume/publication.js';
 import { pathOf, statesOf } from '../states-of.js';
 
-/** The parts of a volume, of a mount and of an alloc. */
+/** Allocs, and the parts of a volume, of a mount and of an alloc. */
 const charts: AnyStateMachine[] = [
   ...[lifecycleMachine, publicationMachine, expansionMachine, modificationMachine],
-  ...[stagingMachine, targetMachine, allocVolumeMachine],
+  ...[stagingMachine, targetMachine, allocMachine, allocVolumeMachine],
 ];
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
