@@ -4,7 +4,6 @@
  */
 import { nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import type { Tries } from '../../machines/kit/csi-types.js';
-import { isToUnpublish } from '../../machines/mount/target.js';
 import type { MountContext } from '../../machines/mount/types.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
@@ -97,13 +96,13 @@ export class Strays {
       const { key, volume, users, staging } = view.context as MountContext;
       if (!volume) continue;
       const { plugin } = volume;
-      const add = ({ path }: Place, undoing: Tries | undefined): void => {
-        if (undoing && isLeftMounted(undoing)) places.staying.set(path, plugin);
+      const add = ({ path }: Place, tries: Tries | undefined): void => {
+        if (tries && isLeftMounted(tries)) places.staying.set(path, plugin);
         else places.known.add(path);
       };
       add(paths.staging(plugin, key), staging.unstageTries);
-      for (const user of users)
-        add(paths.target(plugin, key, user.allocId), isToUnpublish(user) ? user.tries : undefined);
+      // What is found at a target is unpublished before it is published there, too.
+      for (const { allocId, tries } of users) add(paths.target(plugin, key, allocId), tries);
     }
     return places;
   }
