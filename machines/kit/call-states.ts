@@ -1,11 +1,11 @@
 /**
  * What the statecharts of volumes and of their snapshots are made of: requests that are refused or change something, and
- * states that wait for a call to the plugin. Such a machine has the guards `isRefused`, `isDone` and `isOutdated`, the
- * actions `answer`, `change` and `settle`, and the delay `untilDue`.
+ * states that wait for a call to the plugin. Such a machine has the guards `isRefused`, `hasOtherWork` and those of
+ * `callGuards`, the actions `answer`, `change` and `settle`, the effect `awaitAdmission`, and the delay `untilDue`.
  */
 
 import type { BackoffPolicy } from './backoff.js';
-import type { CallFailure, CallOutcome } from './csi-types.js';
+import type { AdmissionCall, AdmissionOutcome, Awaiting, CallFailure, CallOutcome, Wait } from './csi-types.js';
 import { type AnswerParams, failureIn, type Stamped, stampOf } from './host.js';
 
 /** A forced deletion reports a step that has failed so often as a leftover, and goes on. */
@@ -17,10 +17,11 @@ export const idTaken = 'CSI_ID_TAKEN';
 /** One failed attempt at a call, with the policy that says when the next one is due. */
 export interface FailedAttempt extends Stamped {
   failure: CallFailure;
-  /** No call was made. */
-  isNotBegun: boolean;
-  /** Nor was this one: it is to be asked for again, with what is known now. */
-  isAnew?: boolean;
+  /**
+   * `not-sent`: no call was made. `failed`: the call may have taken effect. `interrupted`: the runtime ended while the call was
+   * under way, which is no attempt, but it may have taken effect.
+   */
+  status: 'failed' | 'not-sent' | 'interrupted';
   retry?: BackoffPolicy;
 }
 
@@ -58,6 +59,10 @@ interface Settling<TTarget, TContext, TChange> {
   failed: (context: TContext, attempt: FailedAttempt) => TChange;
   /** Its plugin's driver is known from here on. @param change what the answer made of it */
   learned: (context: TContext, change: TChange, driver: string) => TChange;
+  /** No call was made, and none can be made now; also where the reason of a wait changes. */
+  hasToWait: (context: TContext, wait: Wait, stamp: Stamped) => TChange;
+  /** No call was made. @param home the node that is the home from here on */
+  again: (context: TContext, home: string | undefined) => TChange;
 }
 
 interface Call<TId, TContext, TInput, TAnswer, TChange> {
@@ -67,61 +72,158 @@ interface Call<TId, TContext, TInput, TAnswer, TChange> {
   done: (context: TContext, answer: TAnswer, stamp: Stamped) => TChange;
 }
 
+interface Waiting {
+  awaiting: Awaiting | null;
+}
+
 type Done<TContext, TAnswer> = Taken<TContext, { type: string; output: CallOutcome<TAnswer> } & Partial<Stamped>>;
+type Admitted<TContext> = Taken<TContext, { type: string; output: AdmissionOutcome } & Partial<Stamped>>;
 type Thrown<TContext> = Taken<TContext, { type: string; error?: unknown } & Partial<Stamped>>;
 
-/** @returns makers of states that wait for a call, for one machine */
-export const callStates = <const TTarget extends string, TContext, TChange>({
+/** @returns maker of states that wait for a call, for one machine */
+export const callStates = <const TTarget extends string, TContext extends Waiting, TChange>({
   settling,
   failed,
   learned,
+  hasToWait,
+  again,
 }: Settling<TTarget, TContext, TChange>) => ({
-  /** The call is under way, or waits for its plugin. */
-  calling: <const TSrc extends string, TInput, TAnswer, const TId extends string = TSrc>(
+  /** A piece of work: its call is under way, waits until it may be made, or waits for its time. */
+  pending: <const TSrc extends string, TInput extends object, TAnswer, const TId extends string = TSrc>(
     src: TSrc,
     { id, input, done }: Call<TId, TContext, TInput, TAnswer, TChange>,
   ) => ({
-    invoke: {
-      id: id ?? src,
-      src,
-      input: ({ context }: { context: TContext }) => input(context),
-      onDone: [
-        {
-          guard: { type: 'isDone' as const, params: ({ event }: Done<TContext, TAnswer>) => event.output },
-          target: settling,
-          actions: {
-            type: 'change' as const,
-            params: ({ context, event }: Done<TContext, TAnswer>) => {
-              const change = done(context, answerIn(event.output), stampOf(event));
-              const driver = driverIn(event.output);
-              return driver === undefined ? change : learned(context, change, driver);
+    initial: 'backing-off' as const,
+    states: {
+      calling: {
+        invoke: {
+          id: id ?? src,
+          src,
+          input: ({ context }: { context: TContext }) => input(context),
+          onDone: [
+            {
+              guard: { type: 'isDone' as const, params: outputIn<TContext, TAnswer> },
+              target: settling,
+              actions: {
+                type: 'change' as const,
+                params: ({ context, event }: Done<TContext, TAnswer>) => {
+                  const change = done(context, answerIn(event.output), stampOf(event));
+                  const driver = driverIn(event.output);
+                  return driver === undefined ? change : learned(context, change, driver);
+                },
+              },
+            },
+            {
+              guard: { type: 'mustWait' as const, params: outputIn<TContext, TAnswer> },
+              target: 'waiting-for-plugin' as const,
+              actions: {
+                type: 'change' as const,
+                params: ({ context, event }: Done<TContext, TAnswer>) =>
+                  hasToWait(context, waitIn(event.output), stampOf(event)),
+              },
+            },
+            {
+              guard: { type: 'isWaitUnwanted' as const, params: outputIn<TContext, TAnswer> },
+              target: settling,
+              actions: {
+                type: 'change' as const,
+                params: ({ context, event }: Done<TContext, TAnswer>) =>
+                  hasToWait(context, waitIn(event.output), stampOf(event)),
+              },
+            },
+            {
+              guard: { type: 'isToCallAgain' as const, params: outputIn<TContext, TAnswer> },
+              target: settling,
+              actions: {
+                type: 'change' as const,
+                params: ({ context, event }: Done<TContext, TAnswer>) => again(context, homeIn(event.output)),
+              },
+            },
+            {
+              target: settling,
+              actions: {
+                type: 'change' as const,
+                params: ({ context, event }: Done<TContext, TAnswer>) => failed(context, attemptIn(event)),
+              },
+            },
+          ],
+          onError: {
+            target: settling,
+            actions: {
+              type: 'change' as const,
+              params: ({ context, event }: Thrown<TContext>) => failed(context, attemptIn(event)),
             },
           },
         },
-        {
-          target: settling,
-          actions: {
-            type: 'change' as const,
-            params: ({ context, event }: Done<TContext, TAnswer>) => failed(context, attemptIn(event)),
+      },
+      'waiting-for-plugin': {
+        invoke: {
+          ...admissionOf(id ?? src, src, input),
+          onDone: [
+            { guard: { type: 'isAdmitted' as const, params: outputOf<TContext> }, target: settling },
+            {
+              target: settling,
+              actions: {
+                type: 'change' as const,
+                params: ({ context, event }: Admitted<TContext>) => failed(context, notSent(event)),
+              },
+            },
+          ],
+          onError: {
+            target: settling,
+            actions: {
+              type: 'change' as const,
+              params: ({ context, event }: Thrown<TContext>) => failed(context, notSent(event)),
+            },
           },
         },
-      ],
-      onError: {
-        target: settling,
-        actions: {
-          type: 'change' as const,
-          params: ({ context, event }: Thrown<TContext>) => failed(context, attemptIn(event)),
+        on: {
+          settle: { guard: 'hasOtherWork' as const, target: settling },
+          'wait.changed': {
+            actions: {
+              type: 'change' as const,
+              params: ({ context, event }: Taken<TContext, Wait & Partial<Stamped>>) =>
+                hasToWait(context, event, stampOf(event)),
+            },
+          },
         },
       },
+      'backing-off': { on: { settle: settling }, after: { untilDue: settling } },
     },
-    on: { settle: { guard: 'isOutdated' as const, target: settling } },
-  }),
-  /** A piece of work: the states in which it calls, and the one in which it waits for its time. */
-  pending: <TCalling extends object>(calling: TCalling) => ({
-    initial: 'backing-off' as const,
-    states: { ...calling, 'backing-off': { on: { settle: settling }, after: { untilDue: settling } } },
   }),
 });
+
+/** Guards of a machine with such states, by the outcome of an effect. */
+export const callGuards = {
+  isDone: (_: unknown, { status }: CallOutcome<unknown>) => status === 'done',
+  isWaitUnwanted: (_: unknown, { status }: CallOutcome<unknown>) => status === 'must-wait',
+  isToCallAgain: (_: unknown, { status }: CallOutcome<unknown>) => status === 'call-again',
+  isAdmitted: (_: unknown, { status }: AdmissionOutcome) => status === 'admitted',
+};
+
+const outputIn = <TContext, TAnswer>({ event }: Done<TContext, TAnswer>): CallOutcome<TAnswer> => event.output;
+const outputOf = <TContext>({ event }: Admitted<TContext>): AdmissionOutcome => event.output;
+
+/** The effect of a state whose call waits: it makes no call. @param id of the effect that makes the call, by its `src` */
+const admissionOf = <TContext extends Waiting, TInput extends object>(
+  id: string,
+  src: string,
+  input: (context: TContext) => TInput,
+) => ({
+  id: `${id}Admission`,
+  src: 'awaitAdmission' as const,
+  input: ({ context }: { context: TContext }): AdmissionCall<TInput> => ({
+    src,
+    call: input(context),
+    wait: waitOf(context),
+  }),
+});
+
+function waitOf({ awaiting }: Waiting): Wait {
+  if (!awaiting) throw new Error('the call does not wait');
+  const { reason, for: what } = awaiting;
+  return { reason, for: what };
+}
 
 interface NamedCall<TId, TContext, TInput, TAnswer, TOutcome> {
   /** Default: its `src`. */
@@ -131,14 +233,22 @@ interface NamedCall<TId, TContext, TInput, TAnswer, TOutcome> {
   failed: (context: TContext, attempt: FailedAttempt) => TOutcome;
 }
 
+/** Outcomes of a call that was not made, as events, and the end of its wait. */
+export type Suspended = (
+  | ({ type: 'call.must-wait' } & Wait)
+  | { type: 'call.again'; home?: string }
+  | { type: 'call.admitted' }
+) &
+  Stamped;
+
 /**
  * The call of a state whose machine has an event for each outcome: the result of the call is raised as that event, so that
  * only states that expect the outcome accept it. Such a machine has the actions `learn` and `report`.
  */
 export const asksFor = <
   const TSrc extends string,
-  TContext,
-  TInput,
+  TContext extends Waiting,
+  TInput extends object,
   TAnswer,
   TOutcome,
   const TId extends string = TSrc,
@@ -146,52 +256,100 @@ export const asksFor = <
   src: TSrc,
   { id, input, done, failed }: NamedCall<TId, TContext, TInput, TAnswer, TOutcome>,
 ) => ({
-  invoke: {
-    id: id ?? src,
-    src,
-    input: ({ context }: { context: TContext }) => input(context),
-    onDone: {
-      actions: [
-        { type: 'learn' as const, params: ({ event }: Done<TContext, TAnswer>) => driverIn(event.output) },
-        {
+  /** While the call is under way. */
+  call: {
+    invoke: {
+      id: id ?? src,
+      src,
+      input: ({ context }: { context: TContext }) => input(context),
+      onDone: {
+        actions: [
+          { type: 'learn' as const, params: ({ event }: Done<TContext, TAnswer>) => driverIn(event.output) },
+          {
+            type: 'report' as const,
+            params: ({ context, event }: Done<TContext, TAnswer>) => {
+              const { output } = event;
+              const stamp = stampOf(event);
+              if (output.status === 'done') return done(output.answer, stamp);
+              return suspended(output, stamp) ?? failed(context, attemptIn(event));
+            },
+          },
+        ],
+      },
+      onError: {
+        actions: {
           type: 'report' as const,
-          params: ({ context, event }: Done<TContext, TAnswer>) =>
-            event.output.status === 'done'
-              ? done(event.output.answer, stampOf(event))
-              : failed(context, attemptIn(event)),
+          params: ({ context, event }: Thrown<TContext>) => failed(context, attemptIn(event)),
         },
-      ],
+      },
     },
-    onError: {
-      actions: {
-        type: 'report' as const,
-        params: ({ context, event }: Thrown<TContext>) => failed(context, attemptIn(event)),
+  },
+  /** While it waits. */
+  admission: {
+    invoke: {
+      ...admissionOf(id ?? src, src, input),
+      onDone: {
+        actions: {
+          type: 'report' as const,
+          params: ({ context, event }: Admitted<TContext>) =>
+            event.output.status === 'admitted'
+              ? { type: 'call.admitted' as const, ...stampOf(event) }
+              : failed(context, notSent(event)),
+        },
+      },
+      onError: {
+        actions: {
+          type: 'report' as const,
+          params: ({ context, event }: Thrown<TContext>) => failed(context, notSent(event)),
+        },
       },
     },
   },
 });
 
+function suspended(outcome: CallOutcome<unknown>, stamp: Stamped): Suspended | undefined {
+  if (outcome.status === 'must-wait') return { type: 'call.must-wait', ...waitIn(outcome), ...stamp };
+  if (outcome.status !== 'call-again') return undefined;
+  const { home } = outcome;
+  return { type: 'call.again', ...(home !== undefined && { home }), ...stamp };
+}
+
 /** Of an outcome that is known to be done. */
 function answerIn<TAnswer>(outcome: CallOutcome<TAnswer>): TAnswer {
-  if (outcome.status !== 'done') throw new Error(`the call is not done: ${outcome.failure.message}`);
+  if (outcome.status !== 'done') throw new Error(`the call is not done, but ${outcome.status}`);
   return outcome.answer;
 }
 
 const driverIn = (outcome: CallOutcome<unknown>): string | undefined =>
   outcome.status === 'done' ? outcome.driver : undefined;
 
+const homeIn = (outcome: CallOutcome<unknown>): string | undefined =>
+  outcome.status === 'call-again' ? outcome.home : undefined;
+
+/** Of an outcome that is known to ask for a wait. */
+function waitIn(outcome: CallOutcome<unknown>): Wait {
+  if (outcome.status !== 'must-wait') throw new Error(`the call does not wait, but is ${outcome.status}`);
+  const { reason, for: what } = outcome;
+  return { reason, for: what };
+}
+
+interface Ended extends Partial<Stamped> {
+  type: string;
+  output?: CallOutcome<unknown> | AdmissionOutcome;
+  error?: unknown;
+}
+
 /** An effect that threw, or was given up by its host, may have made its call. */
-function attemptIn(
-  event: { type: string; output?: CallOutcome<unknown>; error?: unknown } & Partial<Stamped>,
-): FailedAttempt {
+function attemptIn(event: Ended): FailedAttempt {
   const { output } = event;
   const stamp = stampOf(event);
-  if (!output || output.status === 'done') {
-    const failure: CallFailure = failureIn(event);
-    // The runtime ended while it was under way: no attempt.
-    return { ...stamp, failure, isNotBegun: false, ...(failure.code === 'INTERRUPTED' && { isAnew: true }) };
+  if (output?.status === 'failed' || output?.status === 'not-sent') {
+    const { failure, status, retry } = output;
+    return { ...stamp, failure, status, ...(retry && { retry }) };
   }
-  const { failure, status, retry, anew } = output;
-  const isNotBegun = status === 'not-begun';
-  return { ...stamp, failure, isNotBegun, ...(retry && { retry }), ...(anew && { isAnew: anew }) };
+  const failure: CallFailure = failureIn(event);
+  return { ...stamp, failure, status: failure.code === 'INTERRUPTED' ? 'interrupted' : 'failed' };
 }
+
+/** An effect that waits makes no call, however it ends. */
+const notSent = (event: Ended): FailedAttempt => ({ ...attemptIn(event), status: 'not-sent' });

@@ -70,21 +70,51 @@ export interface CallFailure extends Failure {
 }
 
 /**
- * What came of a piece of work with a plugin. `not-begun`: no call was made, so nothing is in doubt on its account.
- * `retry`: how long to wait before the next attempt; default machines/kit/backoff.ts. `anew`: no attempt, it is to be asked
- * for again at once, once what is known now is committed. `driver`: the own name of the plugin's driver, where the call was
- * made without knowing that.
+ * Outcome of a piece of work with a plugin. `not-sent`: no call was made, so nothing is in doubt on its account.
+ * `retry`: how long to wait before the next attempt; default machines/kit/backoff.ts. `driver`: the own name of the plugin's
+ * driver, where the call was made without knowing that. `must-wait`: no call was made, and none can be made now. `call-again`:
+ * no call was made, and one may be made once this outcome is committed; `home`: the node that is the home from here on.
  */
 export type CallOutcome<TAnswer> =
   | { status: 'done'; answer: TAnswer; driver?: string }
-  | { status: 'failed' | 'not-begun'; failure: CallFailure; retry?: BackoffPolicy; anew?: true };
+  | FailedCall
+  | ({ status: 'must-wait' } & Wait)
+  | { status: 'call-again'; home?: string };
 
-/** Why a call waits, for the plugin or for its turn. */
-export interface Awaiting {
+export interface FailedCall {
+  status: 'failed' | 'not-sent';
+  failure: CallFailure;
+  retry?: BackoffPolicy;
+}
+
+/** What a call waits for. */
+export interface Wait {
+  /** In words. */
   reason: string;
+  /**
+   * `plugin`: it can't be called now. `turn`: another call about the volume is under way. `clear`: an earlier call that this one
+   * undoes may still be under way. `elsewhere`: the agent of another node makes the call. `compared`: what is mounted on this
+   * host is not known yet.
+   */
+  for: 'plugin' | 'turn' | 'clear' | 'elsewhere' | 'compared';
+}
+
+/** A wait, as the machine keeps it while it lasts. */
+export interface Awaiting extends Wait {
   /** It waits for a while only: its deletion is forced. */
   isForced?: true;
 }
+
+/** Waits until a call may be made, and makes none. */
+export interface AdmissionCall<TCall extends object = object> {
+  /** The `src` of the effect that makes the call. */
+  src: string;
+  call: TCall;
+  wait: Wait;
+}
+
+/** `admitted`: the call may be made now. `not-sent`: it waited too long. */
+export type AdmissionOutcome = { status: 'admitted' } | (FailedCall & { status: 'not-sent' });
 
 /** Failed attempts at a piece of work, until one succeeds or what is asked for changes. */
 export interface Tries {

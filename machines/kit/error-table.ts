@@ -381,10 +381,6 @@ const rows = {
     when: 'the runtime was closed; or it was closed already when a release was asked for',
     todo: 'create it again where you need it',
   },
-  CALL_ANEW: {
-    when: '(of a volume) a call that had waited is made again',
-    todo: 'nothing',
-  },
   CALL_FAILED: {
     http: 500,
     when: '(of a volume) a call could not be made, for a reason without a code of ours; `originalCode` has the code of what was thrown, if it has one',

@@ -3,9 +3,22 @@
  * turn to the part that is due first, and hands the outcome of the call to it.
  */
 
+/** Outcomes that only a call that was made can have. */
+type OfMadeCall =
+  `${string}.${'done' | 'unknown' | 'interrupted' | 'not-found' | 'not-needed' | 'not-as-asked' | 'made-nothing'}`;
+const ofMadeCall = /\.(done|unknown|interrupted|not-found|not-needed|not-as-asked|made-nothing)$/;
+
+/** A call that waits was not made. */
+const ofWaitingCall = <TOutcomes extends object>(outcomes: TOutcomes) =>
+  Object.fromEntries(Object.entries(outcomes).filter(([type]) => !ofMadeCall.test(type))) as Omit<
+    TOutcomes,
+    OfMadeCall
+  >;
+
 /**
  * Those in which the call of the owner belongs to this part have the tag `has-turn`.
- * @param outcomes of the call, and what each leads to: accepted only while the call is under way or waits
+ * @param outcomes of the call, and what each leads to: accepted only while the call is under way, and as far as it need not have
+ *   been made also while it waits
  * @param restart name of the action that forgets failed attempts
  * @param calling what else is taken otherwise while the call is under way: it may take effect
  * @param waiting the same while the call waits for the plugin: nothing was sent
@@ -45,7 +58,7 @@ export const workStates = <
       'call.waits': {},
       'turn.lost': 'due' as const,
       retry: { actions: restart },
-      ...outcomes,
+      ...ofWaitingCall(outcomes),
       ...(waiting as TWaiting),
     },
   },

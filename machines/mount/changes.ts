@@ -223,8 +223,15 @@ export const chooseWork = (context: MountContext, stamp: Stamped): Partial<Mount
     if (draft.work?.isCalling) toldOfCall(draft, draft.work, { type: 'turn.given' });
   }).context;
 
+/** Whether the call that the mount is at is still what is to be done next. */
+export function isCallWanted(context: MountContext, nowMs: number): boolean {
+  const { work } = context;
+  const next = nextMountWork(context, nowMs);
+  return next?.kind === work?.kind && next?.allocId === work?.allocId && hasTurn(context);
+}
+
 /** Whether the part that the call is about waits for its outcome still. */
-export function hasTurn({ work, staging, users }: MountContext): boolean {
+function hasTurn({ work, staging, users }: MountContext): boolean {
   if (work?.allocId === undefined) return work?.kind === 'expand' || stagingChart.hasTag(staging, 'has-turn');
   return users.some((user) => user.allocId === work.allocId && targetChart.hasTag(user, 'has-turn'));
 }

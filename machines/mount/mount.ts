@@ -3,8 +3,8 @@
  * that it outlives every process. Diagram: docs/machines/mount.md (generated).
  */
 import { assign, enqueueActions, raise, setup } from 'xstate';
-import { callStates, changed, refused } from '../kit/call-states.js';
-import type { CallOutcome } from '../kit/csi-types.js';
+import { callGuards, callStates, changed, refused } from '../kit/call-states.js';
+import type { AdmissionCall, AdmissionOutcome, CallOutcome } from '../kit/csi-types.js';
 import { hostActions, stampOf, unbound } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
 import {
@@ -28,9 +28,9 @@ import {
   conditionSeen,
   confirm,
   expandMount,
-  hasTurn,
   hasten,
   holdReleased,
+  isCallWanted,
   learnedMount,
   leave,
   type MountChange,
@@ -41,8 +41,8 @@ import {
 } from './changes.js';
 import {
   mountAppeared,
-  mountAwaits,
   mountFailed,
+  mountHasToWait,
   nodeExpanded,
   targetMounted,
   targetUnmounted,
@@ -52,7 +52,7 @@ import {
 import { mountRefusalAnswer, mountRefusalOf } from './requests.js';
 import { isStaged } from './staging.js';
 import type { MountChanged, MountContext, MountEvent, MountInput, MountRequest, MountWorkKind } from './types.js';
-import { isNotHere, nextMountWork } from './work.js';
+import { isNotHere } from './work.js';
 
 /** Takes over what has changed, and tells of it. Its types are given, as `setup` can't find them where there are parameters. */
 const takeOver = enqueueActions<
@@ -81,10 +81,12 @@ const workStates = {
 
 const workKinds: MountWorkKind[] = ['stage', 'publish', 'unpublish', 'unstage', 'expand'];
 
-const { calling, pending } = callStates({
+const { pending } = callStates({
   settling: '#mount.settling',
   failed: mountFailed,
   learned: learnedMount,
+  hasToWait: mountHasToWait,
+  again: () => ({ context: {} }),
 });
 
 export const mountMachine = setup({
@@ -101,19 +103,21 @@ export const mountMachine = setup({
     nodeUnstage: unbound<CallOutcome<NodeUnpublishAnswer>, UnstageCall>(),
     /** Done once the controller side knows, too. */
     nodeExpand: unbound<CallOutcome<NodeExpandAnswer>, NodeExpandCall>(),
+    awaitAdmission: unbound<AdmissionOutcome, AdmissionCall>(),
   },
   guards: {
     isRefused: ({ context }, request: MountRequest) => mountRefusalOf(context, request) !== undefined,
-    isDone: (_, outcome: CallOutcome<unknown>) => outcome.status === 'done',
+    ...callGuards,
+    /** The call has to wait, and is still what is to be done next. */
+    mustWait: ({ context, event }, outcome: CallOutcome<unknown>) => {
+      if (outcome.status !== 'must-wait') return false;
+      const stamp = stampOf(event);
+      return isCallWanted({ ...context, ...mountHasToWait(context, outcome, stamp).context }, stamp.at);
+    },
     isToCall: ({ context: { work } }, kind: MountWorkKind) => work?.isCalling === true && work.kind === kind,
     isToWait: ({ context: { work } }, kind: MountWorkKind) => work?.kind === kind,
-    /** What it waits for is not wanted any more. */
-    isOutdated: ({ context, event }) => {
-      const { work, awaiting } = context;
-      if (!awaiting) return false;
-      const next = nextMountWork(context, stampOf(event).at);
-      return next?.kind !== work?.kind || next?.allocId !== work?.allocId || !hasTurn(context);
-    },
+    /** Another call is to be made than the one that waits, or none. */
+    hasOtherWork: ({ context, event }) => !isCallWanted(context, stampOf(event).at),
     isNotHere: ({ context }) => isNotHere(context),
     isPublished: ({ context }) => context.users.some((user) => isIn(user, 'published')),
     isStaged: ({ context }) => isStaged(context.staging),
@@ -144,7 +148,6 @@ export const mountMachine = setup({
     'mount.condition': changed((context, event) => conditionSeen(context, event.condition)),
     'mount.retry': changed((context, event) => retryMount(context, stampOf(event), event.acceptDriver)),
     'mount.hasten': changed((context, event) => hasten(context, stampOf(event))),
-    'call.awaits': changed((context, event) => mountAwaits(context, event, stampOf(event))),
     'call.appeared': changed((context, event) => mountAppeared(context, event.mount, stampOf(event))),
   },
   states: {
@@ -174,12 +177,12 @@ export const mountMachine = setup({
         held: { on: { settle: '#mount.settling' } },
       },
     },
-    staging: pending({ calling: calling('nodeStage', { input: stageCallOf, done: volumeStaged }) }),
+    staging: pending('nodeStage', { input: stageCallOf, done: volumeStaged }),
     staged: { on: { settle: 'settling' } },
-    publishing: pending({ calling: calling('nodePublish', { input: nodePublishCallOf, done: targetMounted }) }),
+    publishing: pending('nodePublish', { input: nodePublishCallOf, done: targetMounted }),
     published: { on: { settle: 'settling' } },
-    unpublishing: pending({ calling: calling('nodeUnpublish', { input: unpublishCallOf, done: targetUnmounted }) }),
-    unstaging: pending({ calling: calling('nodeUnstage', { input: unstageCallOf, done: volumeUnstaged }) }),
-    expanding: pending({ calling: calling('nodeExpand', { input: nodeExpandCallOf, done: nodeExpanded }) }),
+    unpublishing: pending('nodeUnpublish', { input: unpublishCallOf, done: targetUnmounted }),
+    unstaging: pending('nodeUnstage', { input: unstageCallOf, done: volumeUnstaged }),
+    expanding: pending('nodeExpand', { input: nodeExpandCallOf, done: nodeExpanded }),
   },
 });

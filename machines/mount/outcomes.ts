@@ -1,7 +1,7 @@
 /** What the answers of the plugin, and the kernel's table, make of a mount. Pure. What each class of answer asks for: docs/csi.md */
 import { defaultBackoff, jittered } from '../kit/backoff.js';
 import type { FailedAttempt } from '../kit/call-states.js';
-import type { Awaiting, CallFailure, Tries } from '../kit/csi-types.js';
+import type { CallFailure, Tries, Wait } from '../kit/csi-types.js';
 import type { Stamped } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
 import {
@@ -82,10 +82,10 @@ export const nodeExpanded = (context: MountContext, { capacityBytes }: NodeExpan
     draft.tells.push({ type: 'expanded', ...(capacityBytes !== undefined && { capacityBytes }) });
   });
 
-/** The call has to wait, and was not made. */
-export const mountAwaits = (context: MountContext, { reason }: Awaiting, stamp: Stamped): MountChange =>
+/** The call has to wait, and was not made; or it waits for something else by now. */
+export const mountHasToWait = (context: MountContext, { reason, for: what }: Wait, stamp: Stamped): MountChange =>
   draftedMount(context, stamp, (draft) => {
-    draft.awaiting = { reason };
+    draft.awaiting = { reason, for: what };
     if (draft.work) toldOfCall(draft, draft.work, { type: 'call.waits' });
   });
 
@@ -101,8 +101,6 @@ export const mountAppeared = (context: MountContext, mount: AppearedMount, stamp
 /** A call that has failed. */
 interface Attempted {
   work: MountWork;
-  /** The call was made. */
-  isSent: boolean;
   attempt: FailedAttempt;
 }
 
@@ -110,21 +108,20 @@ interface Attempted {
 export const mountFailed = (context: MountContext, attempt: FailedAttempt): MountChange =>
   draftedMount(context, attempt, (draft) => {
     const work = mustWork(draft);
-    // A call that waited has sent nothing.
-    const isSent = !attempt.isNotBegun && !(attempt.isAnew && draft.awaiting);
-    const failed = { work, isSent, attempt };
+    const failed = { work, attempt };
     if (work.kind === 'stage' || work.kind === 'unstage') stagingFailed(draft, work.kind, failed);
     else if (work.kind === 'expand') expansionFailed(draft, failed);
     else targetFailed(draft, work.kind, failed);
   });
 
 /** Hands the outcome to the staging path. Who is to be mounted fails with a stage that the plugin refuses for good. */
-function stagingFailed(draft: MountDraft, kind: 'stage' | 'unstage', { isSent, attempt }: Attempted): void {
-  const { failure, isAnew } = attempt;
-  if (isAnew) {
-    stepStaging(draft, { type: isSent ? `${kind}.interrupted` : 'turn.lost' });
+function stagingFailed(draft: MountDraft, kind: 'stage' | 'unstage', { attempt }: Attempted): void {
+  const { failure, status } = attempt;
+  if (status === 'interrupted') {
+    stepStaging(draft, { type: `${kind}.interrupted` });
     return;
   }
+  const isSent = status === 'failed';
   const { tries: staged, unstageTries } = draft.staging;
   const isRefused = kind === 'stage' && failure.final;
   // For those who are mounted, a stage that was refused is tried again.
@@ -147,14 +144,15 @@ function triesAfter(before: Tries | undefined, { failure, retry, at, random }: F
 }
 
 /** Hands the outcome to the target that the call is about. */
-function targetFailed(draft: MountDraft, kind: 'publish' | 'unpublish', { work, isSent, attempt }: Attempted): void {
-  const { failure, isAnew } = attempt;
+function targetFailed(draft: MountDraft, kind: 'publish' | 'unpublish', { work, attempt }: Attempted): void {
+  const { failure, status } = attempt;
   if (isStagingMissing(work, failure)) stepStaging(draft, { type: 'publish.found-unstaged' });
   const user = userAt(draft);
-  if (isAnew) {
-    stepTarget(draft, user, { type: isSent ? `${kind}.interrupted` : 'turn.lost' });
+  if (status === 'interrupted') {
+    stepTarget(draft, user, { type: `${kind}.interrupted` });
     return;
   }
+  const isSent = status === 'failed';
   const tries = triesAfter(user.tries, attempt);
   const isRefused = failure.final && kind === 'publish';
   if (isRefused || tries.count === 1) tellFailed(draft, work, failure);
@@ -167,9 +165,9 @@ function targetFailed(draft: MountDraft, kind: 'publish' | 'unpublish', { work, 
 
 /** What was asked for while the call was under way takes its place. One that was refused stays so until it is asked for again. */
 function expansionFailed(draft: MountDraft, { work, attempt }: Attempted): void {
-  const { failure, isAnew } = attempt;
+  const { failure, status } = attempt;
   const { expansion } = draft;
-  if (isAnew) return;
+  if (status === 'interrupted') return;
   const tries = triesAfter(expansion?.tries, attempt);
   if (failure.final || tries.count === 1) tellFailed(draft, work, failure);
   const failed = failure.final ? { failure } : { ...expansion, tries };

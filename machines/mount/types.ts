@@ -1,5 +1,14 @@
 /** What the mount machine (mount.ts) is given, keeps and tells. */
-import type { Awaiting, Bytes, CallFailure, Capability, CapacityRange, SecretRef, Tries } from '../kit/csi-types.js';
+import type {
+  Awaiting,
+  Bytes,
+  CallFailure,
+  Capability,
+  CapacityRange,
+  SecretRef,
+  Tries,
+  Wait,
+} from '../kit/csi-types.js';
 import type { Failure, Stamped } from '../kit/host.js';
 import type { Hold, VolumeKey } from '../volume/types.js';
 import type { Staging } from './staging.js';
@@ -140,8 +149,8 @@ export type MountRequest =
 
 export type MountEvent = (
   | MountRequest
-  /** The call that it is at waits, for the plugin or for its turn: no call was made yet. */
-  | ({ type: 'call.awaits' } & Awaiting)
+  /** The call that waits does so for something else by now. */
+  | ({ type: 'wait.changed' } & Wait)
   /** Its call has failed, and its path shows a mount that was not there before. */
   | { type: 'call.appeared'; mount: AppearedMount }
   /** Raised by the machine itself: is there something else to do now? */

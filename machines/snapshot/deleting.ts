@@ -14,101 +14,108 @@ import {
   removedLast,
   retried,
 } from './changes.js';
-import { backingOff, becomes, makes, onTheWay, removes, snapshotSetup, waits, whileBeingDeleted } from './setup.js';
+import {
+  backingOff,
+  becomes,
+  makes,
+  mustWait,
+  removes,
+  settleHome,
+  snapshotSetup,
+  waiting,
+  whileBeingDeleted,
+} from './setup.js';
 
-/**
- * A call while the deletion is asked for, under way or waiting. Once the deletion is forced, a call that waits begins again.
- * @param again state where the call is made
- */
-export const callToDelete = (again: '#finding-out.asking' | '#pending-delete.asking') =>
-  snapshotSetup.createStateConfig({
-    initial: 'calling',
-    states: {
-      calling: {
-        on: {
-          'snapshot.delete': [{ guard: 'isForcing', actions: becomes(deletionAsked) }, {}],
-          'call.awaits': [
-            { guard: 'isWaitUnforced', target: again, reenter: true },
-            { target: 'waiting-for-plugin', actions: waits },
-          ],
-        },
-      },
-      'waiting-for-plugin': {
-        on: {
-          'snapshot.delete': [
-            { guard: 'isForcing', target: again, reenter: true, actions: becomes(deletionAsked) },
-            {},
-          ],
-          'call.awaits': { actions: waits },
-        },
-      },
-    },
-  });
+const asked = becomes(deletionAsked);
+const removesIt = removes('deleteSnapshot');
+
+/** Asked for again while the call is under way. */
+const deletedAgain = {
+  ...whileBeingDeleted,
+  'snapshot.retry': { actions: becomes(retried) },
+  'snapshot.delete': [{ guard: 'isForcing', actions: asked }, {}],
+} as const;
+
+/** Asked for again while the call waits: once the deletion is forced, the wait begins again, and has an end. */
+const forcedWhileWaiting = {
+  ...whileBeingDeleted,
+  'snapshot.delete': [{ guard: 'isForcing', target: 'calling', actions: asked }, {}],
+} as const;
 
 const waitsToDelete = backingOff({
   ...whileBeingDeleted,
-  'snapshot.delete': [{ guard: 'isForcing' as const, target: 'asking', actions: becomes(deletionAsked) }, {}],
+  'snapshot.delete': [{ guard: 'isForcing' as const, target: 'calling', actions: asked }, {}],
 });
 
 /** To be deleted, but its id is not known: the creation is repeated to learn it. */
 export const findingOut = snapshotSetup.createStateConfig({
   id: 'finding-out',
-  initial: 'asking',
+  initial: 'calling',
   states: {
-    asking: {
-      ...makes,
-      ...callToDelete('#finding-out.asking'),
-      exit: 'awaitNoMore',
+    calling: {
+      ...makes.call,
       on: {
-        ...onTheWay,
-        ...whileBeingDeleted,
-        'create.done': { target: '#pending-delete.asking', actions: becomes(found) },
+        ...deletedAgain,
+        'create.done': { target: '#pending-delete.calling', actions: becomes(found) },
         'create.refused': { target: '#failed.finding-out', actions: becomes(refusedToFindOut) },
-        'create.no-room': { target: '#finding-out.backing-off', actions: becomes(noRoomToFindOut) },
-        'create.unknown': { target: '#finding-out.backing-off', actions: becomes(attemptFailed) },
-        'create.harmless': { target: '#finding-out.backing-off', actions: becomes(attemptFailed) },
+        'create.no-room': { target: 'backing-off', actions: becomes(noRoomToFindOut) },
+        'create.unknown': { target: 'backing-off', actions: becomes(attemptFailed) },
+        'create.harmless': { target: 'backing-off', actions: becomes(attemptFailed) },
         'create.id-taken': { target: '#absent', actions: becomes(gone) },
         'create.given-up': { target: '#left-behind', actions: becomes(findingOutGivenUp) },
-        'call.restart': { target: '#finding-out.asking', reenter: true },
-        'call.interrupted': { target: '#finding-out.asking', reenter: true },
-        'snapshot.retry': { actions: becomes(retried) },
+        'call.again': { target: 'calling', reenter: true, actions: settleHome },
+        'call.interrupted': { target: 'calling', reenter: true },
+        'call.must-wait': mustWait,
       },
+    },
+    'waiting-for-plugin': {
+      ...makes.admission,
+      ...waiting({
+        ...forcedWhileWaiting,
+        'create.refused': { target: '#failed.finding-out', actions: becomes(refusedToFindOut) },
+        'create.harmless': { target: 'backing-off', actions: becomes(attemptFailed) },
+        'create.given-up': { target: '#left-behind', actions: becomes(findingOutGivenUp) },
+      }),
     },
     'backing-off': waitsToDelete,
   },
 });
 
+const removalIsGivenUp = [
+  { guard: 'isMoreToRemove', target: 'calling', reenter: true, actions: becomes(removalGivenUp) },
+  { target: '#left-behind', actions: becomes(lastRemovalGivenUp) },
+] as const;
+
 /** Removed: what can't be trusted first, then the snapshot itself. */
 export const pendingDelete = snapshotSetup.createStateConfig({
   id: 'pending-delete',
-  initial: 'asking',
+  initial: 'calling',
   states: {
-    asking: {
-      ...removes('deleteSnapshot'),
-      ...callToDelete('#pending-delete.asking'),
-      exit: 'awaitNoMore',
+    calling: {
+      ...removesIt.call,
       on: {
-        ...onTheWay,
-        ...whileBeingDeleted,
+        ...deletedAgain,
         'remove.done': [
-          { guard: 'isMoreToRemove', target: '#pending-delete.asking', reenter: true, actions: becomes(removed) },
+          { guard: 'isMoreToRemove', target: 'calling', reenter: true, actions: becomes(removed) },
           { guard: 'hasLeftovers', target: '#left-behind', actions: becomes(removedLast) },
           { target: '#absent', actions: becomes(removedLast) },
         ],
         'remove.refused': { target: '#failed.deletion', actions: becomes(removalRefused) },
-        'remove.failed': { target: '#pending-delete.backing-off', actions: becomes(attemptFailed) },
-        'remove.given-up': [
-          {
-            guard: 'isMoreToRemove',
-            target: '#pending-delete.asking',
-            reenter: true,
-            actions: becomes(removalGivenUp),
-          },
-          { target: '#left-behind', actions: becomes(lastRemovalGivenUp) },
-        ],
-        'call.restart': { target: '#pending-delete.asking', reenter: true },
-        'snapshot.retry': { actions: becomes(retried) },
+        'remove.failed': { target: 'backing-off', actions: becomes(attemptFailed) },
+        'remove.given-up': removalIsGivenUp,
+        'call.again': { target: 'calling', reenter: true, actions: settleHome },
+        'call.interrupted': { target: 'calling', reenter: true },
+        'call.must-wait': mustWait,
       },
+    },
+    'waiting-for-plugin': {
+      ...removesIt.admission,
+      ...waiting({
+        ...forcedWhileWaiting,
+        'remove.refused': { target: '#failed.deletion', actions: becomes(removalRefused) },
+        'remove.failed': { target: 'backing-off', actions: becomes(attemptFailed) },
+        'remove.given-up': removalIsGivenUp,
+      }),
     },
     'backing-off': waitsToDelete,
   },

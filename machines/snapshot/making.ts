@@ -1,6 +1,6 @@
 /**
- * States of a snapshot that is made. `asking` holds the effect of a call: it is under way (`calling`), waits, or goes on though
- * the deletion was asked for (`to-be-deleted`). Its outcome then leads to the states of deleting.ts
+ * States of a snapshot that is made. A call may go on though the deletion was asked for (`calling.to-be-deleted`): its outcome
+ * then leads to the states of deleting.ts
  */
 import {
   attemptFailed,
@@ -18,42 +18,50 @@ import {
   removed,
   retried,
 } from './changes.js';
-import { callToDelete } from './deleting.js';
 import {
   backingOff,
   becomes,
   looks,
   makes,
-  onTheWay,
+  mustWait,
+  noteWait,
   removes,
+  settleHome,
   snapshotSetup,
-  waits,
+  waiting,
   whileBeingDeleted,
 } from './setup.js';
 
 const asked = becomes(deletionAsked);
-const stillAsked = { ...onTheWay, 'snapshot.retry': { actions: becomes(retried) } };
 const isGone = { target: '#absent', actions: becomes(gone) };
+const removesUntrusted = removes('removeUntrusted');
 
 /** The plugin may have made it: the outcome counts as one of the call that finds that out. */
-const findsOut = { target: '#finding-out.asking', actions: 'handOver' } as const;
+const findsOut = { target: '#finding-out.calling', actions: 'handOver' } as const;
 
-/** The call waits, or begins to. */
-const isWaiting = { target: 'waiting-for-plugin', actions: waits };
-/** The reason changes. */
-const stillWaits = { actions: waits };
+/** Somebody wants the outcome of the call, until the deletion is asked for. */
+const wanted = {
+  on: {
+    'snapshot.retry': { actions: becomes(retried) },
+    'snapshot.delete': { target: 'to-be-deleted', actions: asked },
+  },
+};
+/** Asked for again while the call is under way. */
+const deletedAgain = {
+  ...whileBeingDeleted,
+  'snapshot.retry': { actions: becomes(retried) },
+  'snapshot.delete': [{ guard: 'isForcing', actions: asked }, {}],
+} as const;
 
 /** Nothing was sent that may have made it. */
 export const pendingCreate = snapshotSetup.createStateConfig({
   id: 'pending-create',
-  initial: 'asking',
+  initial: 'calling',
   states: {
-    asking: {
-      ...makes,
-      initial: 'calling',
-      exit: 'awaitNoMore',
+    calling: {
+      ...makes.call,
+      initial: 'wanted',
       on: {
-        ...stillAsked,
         'create.done': [
           { guard: 'isReady', target: '#ready', actions: becomes(created) },
           { target: '#waiting-until-ready.backing-off', actions: becomes(created) },
@@ -63,37 +71,33 @@ export const pendingCreate = snapshotSetup.createStateConfig({
         'create.no-room': { target: '#failed.in-doubt', actions: becomes(hadNoRoom) },
         'create.unknown': { target: '#create-in-doubt.backing-off', actions: becomes(attemptFailed) },
         'create.harmless': { target: '#pending-create.backing-off', actions: becomes(attemptFailed) },
-        'call.restart': { target: '#pending-create.asking', reenter: true },
+        'call.again': { target: '#pending-create.calling', reenter: true, actions: settleHome },
+        'call.interrupted': '#create-in-doubt.calling',
+        'call.must-wait': mustWait,
       },
       states: {
-        calling: {
-          on: {
-            'call.interrupted': '#create-in-doubt.asking',
-            'call.awaits': isWaiting,
-            'snapshot.delete': { target: 'to-be-deleted', actions: asked },
-          },
-        },
-        'waiting-for-plugin': {
-          on: {
-            'call.interrupted': { target: '#pending-create.asking', reenter: true },
-            'call.awaits': stillWaits,
-            'snapshot.delete': isGone,
-          },
-        },
+        wanted,
         'to-be-deleted': {
           on: {
-            ...whileBeingDeleted,
+            ...deletedAgain,
             'create.refused': { target: '#absent', actions: becomes(refusedAndGone) },
             'create.harmless': isGone,
             'create.given-up': [{ guard: 'isRefusal', ...isGone }, findsOut],
             'create.*': findsOut,
-            'call.restart': isGone,
-            'call.awaits': isGone,
-            'call.interrupted': '#finding-out.asking',
-            'snapshot.delete': [{ guard: 'isForcing', actions: asked }, {}],
+            'call.again': isGone,
+            'call.must-wait': isGone,
+            'call.interrupted': '#finding-out.calling',
           },
         },
       },
+    },
+    'waiting-for-plugin': {
+      ...makes.admission,
+      ...waiting({
+        'create.refused': { target: '#failed.refused', actions: becomes(callRefused) },
+        'create.harmless': { target: 'backing-off', actions: becomes(attemptFailed) },
+        'snapshot.delete': isGone,
+      }),
     },
     'backing-off': backingOff({ 'snapshot.delete': isGone }),
   },
@@ -102,136 +106,133 @@ export const pendingCreate = snapshotSetup.createStateConfig({
 /** An earlier call may have made one, of another moment: one that is made now can't be trusted. */
 export const createInDoubt = snapshotSetup.createStateConfig({
   id: 'create-in-doubt',
-  initial: 'asking',
+  initial: 'calling',
   states: {
-    asking: {
-      ...makes,
-      initial: 'calling',
-      exit: 'awaitNoMore',
+    calling: {
+      ...makes.call,
+      initial: 'wanted',
       on: {
-        ...stillAsked,
-        'create.done': { target: '#removing-untrusted.asking', actions: becomes(distrusted) },
+        'create.done': { target: '#removing-untrusted.calling', actions: becomes(distrusted) },
         'create.refused': { target: '#failed.in-doubt', actions: becomes(callRefused) },
         'create.id-taken': { target: '#failed.refused', actions: becomes(callRefused) },
         'create.no-room': { target: '#failed.in-doubt', actions: becomes(hadNoRoom) },
         'create.unknown': { target: '#create-in-doubt.backing-off', actions: becomes(attemptFailed) },
         'create.harmless': { target: '#create-in-doubt.backing-off', actions: becomes(attemptFailed) },
-        'call.restart': { target: '#create-in-doubt.asking', reenter: true },
-        'call.interrupted': { target: '#create-in-doubt.asking', reenter: true },
+        'call.again': { target: '#create-in-doubt.calling', reenter: true, actions: settleHome },
+        'call.interrupted': { target: '#create-in-doubt.calling', reenter: true },
+        'call.must-wait': mustWait,
       },
       states: {
-        calling: {
-          on: { 'call.awaits': isWaiting, 'snapshot.delete': { target: 'to-be-deleted', actions: asked } },
-        },
-        'waiting-for-plugin': {
-          on: {
-            'call.awaits': stillWaits,
-            'snapshot.delete': [
-              { guard: 'isForcing', target: '#finding-out.asking', actions: asked },
-              { target: 'to-be-deleted.waiting-for-plugin', actions: asked },
-            ],
-          },
-        },
+        wanted,
         'to-be-deleted': {
-          ...callToDelete('#finding-out.asking'),
           on: {
-            ...whileBeingDeleted,
+            ...deletedAgain,
             'create.*': findsOut,
-            'call.restart': '#finding-out.asking',
-            'call.interrupted': '#finding-out.asking',
+            'call.again': { target: '#finding-out.calling', actions: settleHome },
+            'call.must-wait': { target: '#finding-out.waiting-for-plugin', actions: noteWait },
+            'call.interrupted': '#finding-out.calling',
           },
         },
       },
     },
-    'backing-off': backingOff({ 'snapshot.delete': { target: '#finding-out.asking', actions: asked } }),
+    'waiting-for-plugin': {
+      ...makes.admission,
+      ...waiting({
+        'create.refused': { target: '#failed.in-doubt', actions: becomes(callRefused) },
+        'create.harmless': { target: 'backing-off', actions: becomes(attemptFailed) },
+        'snapshot.delete': { target: '#finding-out.calling', actions: asked },
+      }),
+    },
+    'backing-off': backingOff({ 'snapshot.delete': { target: '#finding-out.calling', actions: asked } }),
   },
 });
 
 /** What can't be trusted goes first; then it is made again under another name, or has failed. */
 export const removingUntrusted = snapshotSetup.createStateConfig({
   id: 'removing-untrusted',
-  initial: 'asking',
+  initial: 'calling',
   states: {
-    asking: {
-      ...removes('removeUntrusted'),
-      initial: 'calling',
-      exit: 'awaitNoMore',
+    calling: {
+      ...removesUntrusted.call,
+      initial: 'wanted',
       on: {
-        ...stillAsked,
         'remove.done': [
-          { guard: 'isMoreToRemove', target: '#removing-untrusted.asking', reenter: true, actions: becomes(removed) },
+          { guard: 'isMoreToRemove', target: '#removing-untrusted.calling', reenter: true, actions: becomes(removed) },
           { guard: 'isUntrustedAgain', target: '#failed.unproven', actions: becomes(removed) },
-          { target: '#pending-create.asking', actions: becomes(removed) },
+          { target: '#pending-create.calling', actions: becomes(removed) },
         ],
         'remove.refused': { target: '#failed.removal', actions: becomes(removalRefused) },
         'remove.failed': { target: '#removing-untrusted.backing-off', actions: becomes(attemptFailed) },
-        'call.restart': { target: '#removing-untrusted.asking', reenter: true },
+        'call.again': { target: '#removing-untrusted.calling', reenter: true, actions: settleHome },
+        'call.interrupted': { target: '#removing-untrusted.calling', reenter: true },
+        'call.must-wait': mustWait,
       },
       states: {
-        calling: {
-          on: { 'call.awaits': isWaiting, 'snapshot.delete': { target: 'to-be-deleted', actions: asked } },
-        },
-        'waiting-for-plugin': {
-          on: {
-            'call.awaits': stillWaits,
-            'snapshot.delete': [
-              { guard: 'isForcing', target: '#pending-delete.asking', actions: asked },
-              { target: 'to-be-deleted.waiting-for-plugin', actions: asked },
-            ],
-          },
-        },
+        wanted,
         'to-be-deleted': {
-          ...callToDelete('#pending-delete.asking'),
           on: {
-            ...whileBeingDeleted,
-            'remove.*': { target: '#pending-delete.asking', actions: 'handOver' },
-            'call.restart': '#pending-delete.asking',
+            ...deletedAgain,
+            'remove.*': { target: '#pending-delete.calling', actions: 'handOver' },
+            'call.again': { target: '#pending-delete.calling', actions: settleHome },
+            'call.must-wait': { target: '#pending-delete.waiting-for-plugin', actions: noteWait },
+            'call.interrupted': '#pending-delete.calling',
           },
         },
       },
     },
-    'backing-off': backingOff({ 'snapshot.delete': { target: '#pending-delete.asking', actions: asked } }),
+    'waiting-for-plugin': {
+      ...removesUntrusted.admission,
+      ...waiting({
+        'remove.refused': { target: '#failed.removal', actions: becomes(removalRefused) },
+        'remove.failed': { target: 'backing-off', actions: becomes(attemptFailed) },
+        'snapshot.delete': { target: '#pending-delete.calling', actions: asked },
+      }),
+    },
+    'backing-off': backingOff({ 'snapshot.delete': { target: '#pending-delete.calling', actions: asked } }),
   },
 });
 
 /** Made, but the plugin says that it can't be used yet. */
 export const waitingUntilReady = snapshotSetup.createStateConfig({
   id: 'waiting-until-ready',
-  initial: 'asking',
+  initial: 'calling',
   states: {
-    asking: {
-      ...looks,
-      initial: 'calling',
-      exit: 'awaitNoMore',
+    calling: {
+      ...looks.call,
+      initial: 'wanted',
       on: {
-        ...stillAsked,
         'look.done': [
-          { guard: 'isOther', target: '#removing-untrusted.asking', actions: becomes(foundOther) },
+          { guard: 'isOther', target: '#removing-untrusted.calling', actions: becomes(foundOther) },
           { guard: 'isReady', target: '#ready', actions: becomes(lookedAt) },
           { target: '#waiting-until-ready.backing-off', actions: becomes(lookedAt) },
         ],
         'look.refused': { target: '#failed.readiness', actions: becomes(callRefused) },
         'look.failed': { target: '#waiting-until-ready.backing-off', actions: becomes(attemptFailed) },
-        'call.restart': { target: '#waiting-until-ready.asking', reenter: true },
+        'call.again': { target: '#waiting-until-ready.calling', reenter: true, actions: settleHome },
+        'call.interrupted': { target: '#waiting-until-ready.calling', reenter: true },
+        'call.must-wait': mustWait,
       },
       states: {
-        calling: {
-          on: { 'call.awaits': isWaiting, 'snapshot.delete': { target: 'to-be-deleted', actions: asked } },
-        },
-        'waiting-for-plugin': {
-          on: { 'call.awaits': stillWaits, 'snapshot.delete': { target: '#pending-delete.asking', actions: asked } },
-        },
+        wanted,
         'to-be-deleted': {
           on: {
-            ...whileBeingDeleted,
-            'look.*': { target: '#pending-delete.asking', actions: becomes(lookedMeanwhile) },
-            'call.restart': '#pending-delete.asking',
-            'call.awaits': '#pending-delete.asking',
-            'snapshot.delete': [{ guard: 'isForcing', actions: asked }, {}],
+            ...deletedAgain,
+            'look.*': { target: '#pending-delete.calling', actions: becomes(lookedMeanwhile) },
+            'call.again': { target: '#pending-delete.calling', actions: settleHome },
+            'call.must-wait': '#pending-delete.calling',
+            'call.interrupted': '#pending-delete.calling',
           },
         },
       },
     },
-    'backing-off': backingOff({ 'snapshot.delete': { target: '#pending-delete.asking', actions: asked } }),
+    'waiting-for-plugin': {
+      ...looks.admission,
+      ...waiting({
+        'look.refused': { target: '#failed.readiness', actions: becomes(callRefused) },
+        'look.failed': { target: 'backing-off', actions: becomes(attemptFailed) },
+        'snapshot.delete': { target: '#pending-delete.calling', actions: asked },
+      }),
+    },
+    'backing-off': backingOff({ 'snapshot.delete': { target: '#pending-delete.calling', actions: asked } }),
   },
 });

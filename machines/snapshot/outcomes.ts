@@ -10,26 +10,26 @@ const isLast = ({ isForced, tries }: SnapshotContext, { failure }: FailedAttempt
   isForced && (failure.final || (tries?.count ?? 0) + 1 >= forcedAttempts);
 
 export function failedCreate(context: SnapshotContext, attempt: FailedAttempt): SnapshotOutcome {
-  const { isAnew, isNotBegun, failure } = attempt;
-  if (isAnew) return { type: isNotBegun ? 'call.restart' : 'call.interrupted', ...attempt };
+  const { status, failure } = attempt;
+  if (status === 'interrupted') return { type: 'call.interrupted', ...attempt };
   const { code, final, answerClass = '', grpcCode, rpc = 'Create' } = failure;
   if (code === idTaken && final) return { type: 'create.id-taken', ...attempt };
   if (isLast(context, attempt)) return { type: 'create.given-up', ...attempt };
   if (final) return { type: 'create.refused', ...attempt };
-  const isAsked = !isNotBegun && rpc.startsWith('Create');
+  const isAsked = status !== 'not-sent' && rpc.startsWith('Create');
   if (!isAsked || harmless.includes(answerClass)) return { type: 'create.harmless', ...attempt };
   return { type: grpcCode === 'RESOURCE_EXHAUSTED' ? 'create.no-room' : 'create.unknown', ...attempt };
 }
 
 /** A call that only looks may be repeated, whatever became of it. */
 export function failedLook(_: SnapshotContext, attempt: FailedAttempt): SnapshotOutcome {
-  if (attempt.isAnew) return { type: 'call.restart', ...attempt };
+  if (attempt.status === 'interrupted') return { type: 'call.interrupted', ...attempt };
   return { type: attempt.failure.final ? 'look.refused' : 'look.failed', ...attempt };
 }
 
 /** A removal may be repeated, whatever became of it. */
 export function failedRemove(context: SnapshotContext, attempt: FailedAttempt): SnapshotOutcome {
-  if (attempt.isAnew) return { type: 'call.restart', ...attempt };
+  if (attempt.status === 'interrupted') return { type: 'call.interrupted', ...attempt };
   if (isLast(context, attempt)) return { type: 'remove.given-up', ...attempt };
   return { type: attempt.failure.final ? 'remove.refused' : 'remove.failed', ...attempt };
 }

@@ -5,7 +5,7 @@
 import { assign, enqueueActions, raise, setup } from 'xstate';
 import { dueAtMs } from '../kit/backoff.js';
 import { answered, asksFor } from '../kit/call-states.js';
-import type { Awaiting, CallOutcome } from '../kit/csi-types.js';
+import type { AdmissionCall, AdmissionOutcome, CallOutcome, Wait } from '../kit/csi-types.js';
 import { hostActions, type Stamped, stampOf, unbound } from '../kit/host.js';
 import { isSameData } from '../kit/same-data.js';
 import { createCallOf, lookCallOf, removeCallOf } from './calls.js';
@@ -57,12 +57,11 @@ export const snapshotSetup = setup({
     /** Asks the same again, or for what is there: whether it is ready. */
     lookAtSnapshot: unbound<CallOutcome<MadeSnapshot>, LookCall>(),
     deleteSnapshot: unbound<CallOutcome<null>, RemoveSnapshotCall>(),
+    awaitAdmission: unbound<AdmissionOutcome, AdmissionCall>(),
   },
   guards: {
     isOtherSpec: ({ context, event }) => event.type === 'snapshot.create' && !isSameData(context.spec, event.spec),
     isForcing: ({ context, event }) => event.type === 'snapshot.delete' && event.force && !context.isForced,
-    /** The wait began before the deletion was forced: a forced call waits for a while only. */
-    isWaitUnforced: ({ context, event }) => event.type === 'call.awaits' && context.isForced && !event.isForced,
     isReady: ({ event }) => 'made' in event && event.made.isReady,
     isOther: ({ context, event }) => 'made' in event && event.made.csiId !== context.csi?.csiId,
     isRefusal: ({ event }) => 'failure' in event && event.failure.final,
@@ -77,9 +76,9 @@ export const snapshotSetup = setup({
   actions: {
     ...hostActions,
     change,
-    await: assign((_, { reason, isForced }: Awaiting) => ({ awaiting: { reason, ...(isForced && { isForced }) } })),
-    awaitNoMore: assign({ awaiting: null }),
-    settleHome: assign((_, home: string) => ({ home })),
+    noteWait: assign((_, { reason, for: what }: Wait) => ({ awaiting: { reason, for: what } })),
+    forgetWait: assign({ awaiting: null }),
+    settleHome: assign((_, home: string | undefined) => (home === undefined ? {} : { home })),
     /** A call that was made without knowing the plugin's driver learns it. */
     learn: assign(({ context }, driver: string | undefined) => (driver && !context.driver ? { driver } : {})),
     report: raise((_, outcome: SnapshotOutcome) => outcome),
@@ -123,20 +122,33 @@ export const removes = <const TId extends string>(id: TId) =>
 
 /** Between two attempts. @param on what else happens there */
 export const backingOff = <TOn extends object>(on: TOn) => ({
-  always: { guard: 'isDueAtOnce' as const, target: 'asking' },
-  after: { untilDue: 'asking' },
-  on: { 'snapshot.retry': { target: 'asking', actions: becomes(retried) }, ...on },
+  always: { guard: 'isDueAtOnce' as const, target: 'calling' },
+  after: { untilDue: 'calling' },
+  on: { 'snapshot.retry': { target: 'calling', actions: becomes(retried) }, ...on },
 });
 
-/** While a call is under way, or waits. */
-export const onTheWay = {
-  'call.home': {
-    actions: { type: 'settleHome' as const, params: ({ event }: { event: { home: string } }) => event.home },
-  },
+/** Keeps what the call waits for. */
+export const noteWait = { type: 'noteWait' as const, params: ({ event }: { event: Wait }) => event };
+
+/** The call has to wait, and was not made. */
+export const mustWait = { target: 'waiting-for-plugin', actions: noteWait } as const;
+
+/** The call was not made, and may be made now. */
+export const settleHome = {
+  type: 'settleHome' as const,
+  params: ({ event }: { event: { home?: string } }) => event.home,
 };
 
-/** The call waits: no call is made until its effect has ended. */
-export const waits = { type: 'await' as const, params: ({ event }: { event: Awaiting }) => event };
+/** While a call waits. No call is made until it is admitted. @param on what else happens there */
+export const waiting = <TOn extends object>(on: TOn) => ({
+  exit: 'forgetWait' as const,
+  on: {
+    'wait.changed': { actions: noteWait },
+    'call.admitted': 'calling',
+    'snapshot.retry': { actions: becomes(retried) },
+    ...on,
+  },
+});
 
 /** To a creation while the snapshot is being deleted. */
 export const whileBeingDeleted = {

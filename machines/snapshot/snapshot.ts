@@ -130,6 +130,7 @@ export const snapshotMachine = (kind: SnapshotKind) =>
       'look.*': unexpected,
       'remove.*': unexpected,
       'call.*': unexpected,
+      'wait.changed': unexpected,
     },
     states: {
       absent,

@@ -32,10 +32,10 @@ export function publicState(value: StateValue): SnapshotState {
 /** The state as a dotted path: `failed.refused`. */
 export const statePath = (value: StateValue): string => pathOf(value).join('.');
 
-/** The same for users: `create-in-doubt.calling`, without the state that holds all that a call goes through. */
+/** The same for users: `create-in-doubt.calling`, without what they take for granted. */
 export const stepOf = (value: StateValue): string =>
   pathOf(value)
-    .filter((key) => key !== 'asking')
+    .filter((key) => key !== 'wanted')
     .join('.');
 
 /** Whether its deletion was asked for, or is over. */
@@ -62,7 +62,7 @@ export function isInDoubt(value: StateValue): boolean {
 export function isMaking(value: StateValue): boolean {
   const [outermost = '', inner] = pathOf(value);
   return (
-    inner === 'asking' &&
+    inner === 'calling' &&
     ['pending-create', 'create-in-doubt', 'finding-out', 'waiting-until-ready'].includes(outermost)
   );
 }

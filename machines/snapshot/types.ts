@@ -2,8 +2,8 @@
  * Input, context, requests and events of the snapshot machines (snapshot.ts, group.ts). A snapshot of one volume is a
  * group of one. These are CSI's snapshots, not those of actors.
  */
-import type { FailedAttempt } from '../kit/call-states.js';
-import type { Awaiting, Bytes, CallFailure, SecretRef, Tries } from '../kit/csi-types.js';
+import type { FailedAttempt, Suspended } from '../kit/call-states.js';
+import type { Bytes, CallFailure, SecretRef, Tries, Wait } from '../kit/csi-types.js';
 import type { Failure, Stamped } from '../kit/host.js';
 import type { VolumeKey } from '../volume/types.js';
 
@@ -85,8 +85,8 @@ export interface SnapshotContext {
   driver: string | null;
   /** As of its volumes: the node whose agent alone makes its calls, or null. */
   home: string | null;
-  /** Why the present call waits; null: it does not wait. */
-  awaiting: Awaiting | null;
+  /** What the present call waits for; null: it does not wait. */
+  awaiting: Wait | null;
 }
 
 interface PluginCall {
@@ -139,16 +139,15 @@ export type SnapshotOutcome =
    */
   | ({ type: `create.${'refused' | 'unknown' | 'harmless' | 'no-room' | 'id-taken' | 'given-up'}` } & FailedAttempt)
   | ({ type: `look.${'refused' | 'failed'}` | `remove.${'refused' | 'failed' | 'given-up'}` } & FailedAttempt)
-  /** `restart`: no call was made, and one may be made now. `interrupted`: the runtime ended, the call may have been made. */
-  | ({ type: 'call.restart' | 'call.interrupted' } & FailedAttempt);
+  /** The runtime ended while the call was under way: it may have taken effect. */
+  | ({ type: 'call.interrupted' } & FailedAttempt)
+  | Suspended;
 
 /** Events from outside. */
 export type SnapshotMachineEvent = (
   | SnapshotRequest
-  /** The present call waits, for the plugin or for its turn: it was not made yet. */
-  | ({ type: 'call.awaits' } & Awaiting)
-  /** The node whose agent makes all calls from here on; the present call was not made yet. */
-  | { type: 'call.home'; home: string }
+  /** The call that waits does so for something else by now. */
+  | ({ type: 'wait.changed' } & Wait)
 ) &
   Partial<Stamped>;
 

@@ -1,7 +1,7 @@
 /** What the answers of the plugin make of a volume. Pure. What each class of answer asks for: docs/csi.md */
 import { defaultBackoff, jittered } from '../kit/backoff.js';
 import { type FailedAttempt, forcedAttempts, idTaken } from '../kit/call-states.js';
-import type { Awaiting, CallFailure, Tries } from '../kit/csi-types.js';
+import type { CallFailure, Tries, Wait } from '../kit/csi-types.js';
 import { isIn } from '../kit/parts.js';
 import type { ExpandAnswer, PublishAnswer } from './calls.js';
 import { expansionChart, modificationChart } from './change.js';
@@ -87,9 +87,6 @@ export const failed = (context: VolumeContext, attempt: FailedAttempt): Change =
     else changeFailed(draft, kind, attempt);
   });
 
-/** A call that waited has sent nothing. */
-const isNotSent = ({ awaiting }: Draft, { isNotBegun }: FailedAttempt): boolean => isNotBegun || awaiting !== null;
-
 /** @param before attempts at the same goal */
 function outcomeOf({ failure, retry, at, random }: FailedAttempt, before: Tries | undefined) {
   const count = (before?.count ?? 0) + 1;
@@ -108,15 +105,15 @@ function creationFailed(draft: Draft, attempt: FailedAttempt): void {
     draft.lifecycle = lifecycleChart.step(lifecycle, event);
   };
   // A call that takes a volume over makes nothing.
-  const hasMadeNothing = isNotSent(draft, attempt) || spec?.external !== undefined;
+  const hasMadeNothing = attempt.status === 'not-sent' || spec?.external !== undefined;
   const outcome = outcomeOf(attempt, lifecycle.tries);
-  if (attempt.isAnew) step({ type: hasMadeNothing ? 'turn.lost' : 'create.interrupted' });
+  if (attempt.status === 'interrupted') step({ type: hasMadeNothing ? 'turn.lost' : 'create.interrupted' });
   else if (isIn(lifecycle, 'letting-go')) step({ type: 'create.not-sent', ...outcome });
   else if (failure.code === idTaken && failure.final) {
     step({ type: 'create.made-nothing', ...outcome });
     if (!isLeaving(lifecycle)) draft.tells.push({ type: 'failed', in: 'create', failure });
   } else if (isGivenUp(draft, outcome)) {
-    const isRefused = lifecycle.at === 'finding-out.first-call' && (failure.final || attempt.isNotBegun);
+    const isRefused = lifecycle.at === 'finding-out.first-call' && (failure.final || attempt.status === 'not-sent');
     if (!isRefused && !draft.csi) leaveBehind(draft, failure);
     step({ type: 'create.given-up' });
   } else if (failure.final) {
@@ -142,7 +139,7 @@ function deletionFailed(draft: Draft, attempt: FailedAttempt): void {
   const step = (event: LifecycleEvent): void => {
     draft.lifecycle = lifecycleChart.step(lifecycle, event);
   };
-  if (attempt.isAnew) step({ type: isNotSent(draft, attempt) ? 'turn.lost' : 'delete.interrupted' });
+  if (attempt.status === 'interrupted') step({ type: 'delete.interrupted' });
   else if (isGivenUp(draft, outcome)) {
     leaveBehind(draft, failure);
     draft.csi = null;
@@ -162,7 +159,7 @@ function leaveBehind(draft: Draft, { message }: CallFailure): void {
 function changeFailed(draft: Draft, kind: 'expand' | 'modify', attempt: FailedAttempt): void {
   const { failure } = attempt;
   const { expansion, modification } = draft;
-  const event = changeEvent(draft, attempt, (kind === 'expand' ? expansion : modification)?.tries);
+  const event = changeEvent(attempt, (kind === 'expand' ? expansion : modification)?.tries);
   const isRefused = event.type === 'change.refused';
   if (kind === 'expand' && expansion) {
     draft.expansion = expansionChart.step(expansion, event);
@@ -173,29 +170,29 @@ function changeFailed(draft: Draft, kind: 'expand' | 'modify', attempt: FailedAt
   }
 }
 
-function changeEvent(draft: Draft, attempt: FailedAttempt, before: Tries | undefined): ChangeOutcome {
+function changeEvent(attempt: FailedAttempt, before: Tries | undefined): ChangeOutcome {
   const { failure } = attempt;
-  if (attempt.isAnew) return { type: isNotSent(draft, attempt) ? 'turn.lost' : 'change.interrupted' };
+  if (attempt.status === 'interrupted') return { type: 'change.interrupted' };
   if (failure.final) return { type: 'change.refused', failure };
   return { type: 'change.failed', failure, tries: outcomeOf(attempt, before).tries };
 }
 
 type ChangeOutcome =
-  | { type: 'turn.lost' | 'change.interrupted' }
+  | { type: 'change.interrupted' }
   | { type: 'change.refused'; failure: CallFailure }
   | { type: 'change.failed'; failure: CallFailure; tries: Tries };
 
 /** Hands the outcome to the publication: its chart says what follows. */
 function publicationFailed(draft: Draft, kind: 'publish' | 'unpublish', attempt: FailedAttempt): void {
   const { nodeId, publication } = publicationAt(draft);
-  const { failure } = attempt;
-  if (attempt.isAnew) {
-    step(draft, nodeId, { type: isNotSent(draft, attempt) ? 'turn.lost' : `${kind}.interrupted` });
+  const { failure, status } = attempt;
+  if (status === 'interrupted') {
+    step(draft, nodeId, { type: `${kind}.interrupted` });
     return;
   }
   const outcome = outcomeOf(attempt, publication.tries);
   if (kind === 'publish') {
-    const type = failure.final ? 'publish.refused' : isNotSent(draft, attempt) ? 'publish.not-sent' : 'publish.unknown';
+    const type = failure.final ? 'publish.refused' : status === 'not-sent' ? 'publish.not-sent' : 'publish.unknown';
     step(draft, nodeId, { type, ...outcome });
   } else if (isGivenUp(draft, outcome)) {
     giveUpPublication(draft, nodeId, failure);
@@ -214,14 +211,26 @@ function giveUpPublication(draft: Draft, nodeId: string, failure: CallFailure): 
   step(draft, nodeId, { type: 'unpublish.given-up' }, failure);
 }
 
-/** The call has to wait, and was not made. */
-export const awaits = (context: VolumeContext, { reason, isForced }: Awaiting): Change =>
+/** The call has to wait, and was not made; or it waits for something else by now. */
+export const hasToWait = (context: VolumeContext, { reason, for: what }: Wait): Change =>
   drafted(context, (draft) => {
-    draft.awaiting = { reason, ...(isForced && { isForced }) };
-    const work = mustWork(draft);
-    if (work.nodeId !== undefined) step(draft, work.nodeId, { type: 'call.waits' });
-    else Object.assign(draft, moved(draft, work, { type: 'call.waits' }));
+    draft.awaiting = { reason, for: what, ...(draft.lifecycle.force && { isForced: true }) };
+    stepAtWork(draft, { type: 'call.waits' });
   });
+
+/** No call was made, and it may be made now. @param home the node whose agent makes all calls from here on */
+export const again = (context: VolumeContext, home: string | undefined): Change =>
+  drafted(context, (draft) => {
+    if (home !== undefined) draft.home = home;
+    stepAtWork(draft, { type: 'turn.lost' });
+  });
+
+/** Steps the part that the call is made for. */
+function stepAtWork(draft: Draft, event: { type: 'call.waits' | 'turn.lost' }): void {
+  const work = mustWork(draft);
+  if (work.nodeId !== undefined) step(draft, work.nodeId, event);
+  else Object.assign(draft, moved(draft, work, event));
+}
 
 const mustWork = ({ work }: VolumeContext): Work => {
   if (!work) throw new Error('it is at nothing');

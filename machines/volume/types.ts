@@ -9,6 +9,7 @@ import type {
   CapacityRange,
   SecretRef,
   Segments,
+  Wait,
 } from '../kit/csi-types.js';
 import type { Failure, Stamped } from '../kit/host.js';
 import type { Expansion, Modification } from './change.js';
@@ -217,7 +218,7 @@ export interface VolumeContext {
   sighting: Seen | null;
   /** What it is at, or will be next. */
   work: Work | null;
-  /** Why the call that it is at has not been made: as long as this is so, none is. */
+  /** What the call that it is at waits for; null: it does not wait. */
   awaiting: Awaiting | null;
 }
 
@@ -292,10 +293,8 @@ export type VolumeRequest =
 
 export type VolumeMachineEvent = (
   | VolumeRequest
-  /** The call that it is at waits, for the plugin or for its turn: no call was made yet. */
-  | ({ type: 'call.awaits' } & Awaiting)
-  /** Where its calls are made from here on: no call was made yet by the one that it is at. */
-  | { type: 'call.home'; home: string }
+  /** The call that waits does so for something else by now. */
+  | ({ type: 'wait.changed' } & Wait)
   /** Raised by the machine itself: is there something else to do now? */
   | { type: 'settle' }
 ) &

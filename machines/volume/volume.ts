@@ -3,8 +3,8 @@
  * settles. Where it is published and who has claimed it is data. Diagram: docs/machines/volume.md (generated).
  */
 import { assign, enqueueActions, raise, setup } from 'xstate';
-import { answered, callStates, changed, refused } from '../kit/call-states.js';
-import type { CallOutcome } from '../kit/csi-types.js';
+import { answered, callGuards, callStates, changed, refused } from '../kit/call-states.js';
+import type { AdmissionCall, AdmissionOutcome, CallOutcome } from '../kit/csi-types.js';
 import { hostActions, type MessageParams, stampOf, unbound } from '../kit/host.js';
 import {
   type CreateCall,
@@ -28,7 +28,18 @@ import type { Change } from './draft.js';
 import { asUnstaged, clearStaged, isLeftStaged, leftoversAnswer, onlyStaged, retryLeftovers } from './leftovers.js';
 import { fence, holdReleased, release, unstaged } from './letting-go.js';
 import { nodeExpanded } from './node-expansion.js';
-import { awaits, created, deleted, expanded, failed, learned, modified, published, unpublished } from './outcomes.js';
+import {
+  again,
+  created,
+  deleted,
+  expanded,
+  failed,
+  hasToWait,
+  learned,
+  modified,
+  published,
+  unpublished,
+} from './outcomes.js';
 import { claimAndPublish, publish, unpublish } from './publishing.js';
 import { hasLeftovers, isRetryable, nothingLeft, notThere, refusalAnswer, refusalOf } from './requests.js';
 import { observed } from './sightings.js';
@@ -44,7 +55,7 @@ import type {
   VolumeRequest,
   WorkKind,
 } from './types.js';
-import { failureOf, hasPublished, isGone, nextWork } from './work.js';
+import { failureOf, hasPublished, isGone, isNext } from './work.js';
 
 /** Takes over what has changed, and tells of it. Its types are given, as `setup` can't find them where there are parameters. */
 const takeOver = enqueueActions<
@@ -65,7 +76,7 @@ const takeOver = enqueueActions<
 
 const workKinds: WorkKind[] = ['create', 'publish', 'unpublish', 'expand', 'modify', 'delete'];
 
-const { calling, pending } = callStates({ settling: '#volume.settling', failed, learned });
+const { pending } = callStates({ settling: '#volume.settling', failed, learned, hasToWait, again });
 
 export const volumeMachine = setup({
   types: {} as {
@@ -81,21 +92,20 @@ export const volumeMachine = setup({
     controllerUnpublish: unbound<CallOutcome<null>, UnpublishCall>(),
     controllerExpand: unbound<CallOutcome<ExpandAnswer>, ExpandCall>(),
     controllerModify: unbound<CallOutcome<null>, ModifyCall>(),
+    awaitAdmission: unbound<AdmissionOutcome, AdmissionCall>(),
   },
   guards: {
     isRefused: ({ context }, request: VolumeRequest) => refusalOf(context, request) !== undefined,
-    isDone: (_, outcome: CallOutcome<unknown>) => outcome.status === 'done',
+    ...callGuards,
+    /** The call has to wait, and its work is still what is to be done next. */
+    mustWait: ({ context, event }, outcome: CallOutcome<unknown>) =>
+      outcome.status === 'must-wait' &&
+      isNext({ ...context, ...hasToWait(context, outcome).context }, stampOf(event).at),
     isToCall: ({ context: { work } }, kind: WorkKind) => work?.isCalling === true && work.kind === kind,
     isToWait: ({ context: { work } }, kind: WorkKind) => work?.kind === kind,
-    /** What it waits for is not wanted any more. */
-    isOutdated: ({ context, event }) => {
-      const { work, awaiting, lifecycle } = context;
-      if (!awaiting) return false;
-      const next = nextWork(context, stampOf(event).at);
-      return (
-        next?.kind !== work?.kind || next?.nodeId !== work?.nodeId || (lifecycle.force === true && !awaiting.isForced)
-      );
-    },
+    /** Another call is to be made than the one that waits, or none, or it is to wait for a while only. */
+    hasOtherWork: ({ context, event }) =>
+      !isNext(context, stampOf(event).at) || (context.lifecycle.force === true && !context.awaiting?.isForced),
     isGone: ({ context }) => isGone(context),
     isAllGone: ({ context }) => isGone(context) && context.leftovers.length === 0,
     isRetryable: ({ context }) => isRetryable(context),
@@ -148,8 +158,6 @@ export const volumeMachine = setup({
     'volume.retry': changed((context, event) => retry(context, event.acceptDriver)),
     'volume.set-availability': changed((context, event) => setAvailability(context, event.availability)),
     'volume.observed': changed(observed),
-    'call.awaits': changed(awaits),
-    'call.home': { actions: { type: 'change', params: ({ event }) => ({ context: { home: event.home } }) } },
   },
   states: {
     settling: {
@@ -178,18 +186,14 @@ export const volumeMachine = setup({
         { target: 'created' },
       ],
     },
-    'pending-create': pending({ calling: calling('createVolume', { input: createCallOf, done: created }) }),
+    'pending-create': pending('createVolume', { input: createCallOf, done: created }),
     created: { on: { settle: 'settling' } },
-    'pending-publish': pending({
-      calling: calling('controllerPublish', { input: publishCallOf, done: published }),
-    }),
+    'pending-publish': pending('controllerPublish', { input: publishCallOf, done: published }),
     published: { on: { settle: 'settling' } },
-    'pending-unpublish': pending({
-      calling: calling('controllerUnpublish', { input: unpublishCallOf, done: unpublished }),
-    }),
-    'pending-expand': pending({ calling: calling('controllerExpand', { input: expandCallOf, done: expanded }) }),
-    'pending-modify': pending({ calling: calling('controllerModify', { input: modifyCallOf, done: modified }) }),
-    'pending-delete': pending({ calling: calling('deleteVolume', { input: madeCallOf, done: deleted }) }),
+    'pending-unpublish': pending('controllerUnpublish', { input: unpublishCallOf, done: unpublished }),
+    'pending-expand': pending('controllerExpand', { input: expandCallOf, done: expanded }),
+    'pending-modify': pending('controllerModify', { input: modifyCallOf, done: modified }),
+    'pending-delete': pending('deleteVolume', { input: madeCallOf, done: deleted }),
     failed: { on: { settle: 'settling' } },
     deleted: {
       initial: 'confirmed',

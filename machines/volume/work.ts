@@ -78,6 +78,13 @@ export function nextWork(context: VolumeContext, nowMs: number): Work | null {
   return next ? { ...next, isCalling: next.dueAtMs <= nowMs } : null;
 }
 
+/** Whether the work whose call is under way, or waits, is what is to be done next. */
+export function isNext(context: VolumeContext, nowMs: number): boolean {
+  const { work } = context;
+  const next = nextWork(context, nowMs);
+  return next?.kind === work?.kind && next?.nodeId === work?.nodeId;
+}
+
 /** Whether there is no such volume any more. */
 export const isGone = ({ lifecycle }: VolumeContext): boolean => lifecycle.at === 'absent';
 

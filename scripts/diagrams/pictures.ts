@@ -89,9 +89,10 @@ const backOf = ({ from, to }: ITransition): ITransition => ({ from, to, color: f
 
 function noteOf(labels: Labels, scheduler: string): string[] {
   const events = [...labels.values()].flatMap((ends) => ends.get(scheduler) ?? []);
-  const back = events.map((line) =>
-    / (ended|failed)$/.test(line) ? 'the end of a call' : line.replace(/ [[(].*/, ''),
-  );
+  const plain = events.map((line) => line.replace(/ [[(].*/, ''));
+  const back = plain
+    .map((event) => event.replace(/^.*Admission (ended|failed).*$/, 'the end of a wait'))
+    .map((event) => (/ (ended|failed)$/.test(event) ? 'the end of a call' : event));
   return [
     'Scheduler: picks the next piece of work, and never rests.',
     'Every other state leads back to it (grey), on:',

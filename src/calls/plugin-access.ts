@@ -44,7 +44,10 @@ export interface Admission {
   signal: Abortable;
   /** Fails with PLUGIN_UNAVAILABLE after this time; default: waits for as long as it takes. */
   waitMs?: number | undefined;
-  /** Told that it waits, and why; again where that is of another kind, not where only its words change. */
+  /**
+   * Told that it waits, and why; again where that is of another kind, not where only its words change. Only in its turn, as
+   * there are enough calls already, it waits without a word.
+   */
   waits(reason: string): void;
 }
 
@@ -55,6 +58,13 @@ export interface Admitted {
   /** The same of now: it may be seen otherwise since. */
   seen(): PluginSight;
   leave(answer?: PluginAnswer): void;
+  /** The same place, with the plugin as it is seen now; or why it can't be called any more: then the place is left. */
+  renew(): Admitted | Refused;
+}
+
+/** No call may be made now, for another reason than that there are enough of them. */
+export interface Refused {
+  reason: string;
 }
 
 export interface PluginAnswer {
@@ -72,6 +82,9 @@ interface Waiting {
   /** Told why it waits. */
   tell(trouble: Trouble): void;
 }
+
+/** Without `waits`: refused as soon as the plugin can't be called. */
+type Coming = Omit<Admission, 'waits'> & Partial<Pick<Admission, 'waits'>>;
 
 /** So many in a row, and calls wait for the next good probe. */
 const failuresInARow = 3;
@@ -108,8 +121,22 @@ export class PluginAccess {
    */
   async enter(plugin: string, admission: Admission): Promise<Admitted> {
     const door = this.#door(plugin);
-    if (door.waiting.size > 0 || this.#obstacle(plugin, door)) await this.#wait(plugin, door, admission);
-    else door.inFlight += 1;
+    if (this.#isOpen(plugin, door)) door.inFlight += 1;
+    else await this.#wait(plugin, door, admission);
+    return this.#admitted(plugin, door);
+  }
+
+  /**
+   * The same for a call that waits for its turn only: it is refused as soon as the plugin can't be called.
+   * @throws StagecraftError PLUGIN_UNAVAILABLE after `waitMs`, with why; the reason of the signal
+   */
+  async enterNow(plugin: string, admission: Omit<Admission, 'waits'>): Promise<Admitted | Refused> {
+    const door = this.#door(plugin);
+    if (this.#isOpen(plugin, door)) door.inFlight += 1;
+    else {
+      const refused = await this.#wait(plugin, door, admission);
+      if (refused) return refused;
+    }
     return this.#admitted(plugin, door);
   }
 
@@ -137,21 +164,36 @@ export class PluginAccess {
     for (const door of this.#doors.values()) door.stopWatching?.();
   }
 
+  /** Whether a call may be made at once, without overtaking another. */
+  #isOpen(plugin: string, door: Door): boolean {
+    return door.waiting.size === 0 && this.#obstacle(plugin, door) === undefined;
+  }
+
   #admitted(plugin: string, door: Door): Admitted {
     const sight = this.#sight(plugin, door);
     let isIn = true;
+    const leave = (answer?: PluginAnswer): void => {
+      if (!isIn) return;
+      isIn = false;
+      door.inFlight -= 1;
+      // A failure of what was begun before it was seen well says nothing of how it is since.
+      const isOld = this.#sight(plugin, door).wellAtMs !== sight.wellAtMs;
+      if (answer?.grpcCode !== undefined) this.#judge(plugin, door, { grpcCode: answer.grpcCode, isOld });
+      this.#open(plugin, door);
+    };
     return {
       sight: isRead(sight) ? sight : { ...sight, capabilities: new Set() },
       client: () => this.#plugins.client(plugin),
       seen: () => this.#sight(plugin, door),
-      leave: (answer) => {
-        if (!isIn) return;
+      leave,
+      renew: () => {
+        const trouble = this.#trouble(plugin, door);
+        if (trouble) {
+          leave();
+          return { reason: trouble.reason };
+        }
         isIn = false;
-        door.inFlight -= 1;
-        // A failure of what was begun before it was seen well says nothing of how it is since.
-        const isOld = this.#sight(plugin, door).wellAtMs !== sight.wellAtMs;
-        if (answer?.grpcCode !== undefined) this.#judge(plugin, door, { grpcCode: answer.grpcCode, isOld });
-        this.#open(plugin, door);
+        return this.#admitted(plugin, door);
       },
     };
   }
@@ -166,7 +208,7 @@ export class PluginAccess {
     door.failures = 0;
   }
 
-  #wait(plugin: string, door: Door, { signal, waitMs, waits }: Admission): Promise<void> {
+  #wait(plugin: string, door: Door, { signal, waitMs, waits }: Coming): Promise<Refused | undefined> {
     return new Promise((resolve, reject) => {
       let told: Trouble['kind'] | undefined;
       let unsubscribe: (() => void) | undefined;
@@ -179,10 +221,13 @@ export class PluginAccess {
         admit: () => {
           end();
           door.inFlight += 1;
-          resolve();
+          resolve(undefined);
         },
         tell: ({ kind, reason }) => {
-          if (told !== kind) waits(reason);
+          if (!waits) {
+            end();
+            resolve({ reason });
+          } else if (told !== kind) waits(reason);
           told = kind;
         },
       };

@@ -1,16 +1,16 @@
 /**
- * One piece of work with a plugin, from its turn to what came of it: admission, gate, secrets, call, and the answer as
- * data that a machine can keep. What the classes of answers lead to is the machine's to say.
+ * One piece of work with a plugin, from its turn to its outcome: admission, gate, secrets, call, and the answer as data that a
+ * machine can keep. A call that has to wait ends with the reason; its machine waits then (admissions.ts). What the classes of
+ * answers lead to is the machine's to say.
  */
 import type { BackoffPolicy } from '../../machines/kit/backoff.js';
-import type { Awaiting, CallFailure, CallOutcome } from '../../machines/kit/csi-types.js';
-import { codeIn } from '../../machines/kit/host.js';
+import type { AdmissionCall, CallFailure, CallOutcome } from '../../machines/kit/csi-types.js';
 import type { VolumeCall } from '../../machines/volume/calls.js';
-import { onAbort } from '../abort.js';
-import { type Clock, pause } from '../engine/clock.js';
-import type { EffectCall } from '../engine/effects.js';
-import { messageOf, StagecraftError } from '../errors.js';
+import type { Clock } from '../engine/clock.js';
+import type { Effect, EffectCall } from '../engine/effects.js';
+import { Admissions, busyReason, forcedWaitMs, untilClear } from './admissions.js';
 import type { CallBounds } from './call-bounds.js';
+import { failureOf } from './call-failure.js';
 import type { Homes } from './homes.js';
 import { otherDriver } from './other-driver.js';
 import type { Admitted, PluginAccess, PluginSight } from './plugin-access.js';
@@ -38,8 +38,8 @@ export interface Work<TAnswer> {
   hindrance?(sight: Admitted['sight']): CallFailure | undefined;
   /** The answer where nothing has to be called; where it rejects, that can't be told yet, and no call was made. */
   without?(sight: Admitted['sight']): TAnswer | undefined | Promise<TAnswer | undefined>;
-  /** Whether the plugin is another one by now than its machine has committed: then it is asked for again, at once. */
-  isOutdated?(): boolean;
+  /** Whether the plugin is another process by now than the machine has committed: then it commits that first. */
+  hasOtherRecipient?(): boolean;
   /** What has to be so on this host before the call: where it rejects, no call was made. */
   prepare?(): Promise<void>;
   call(client: unknown, bounds: CallBounds, sight: Admitted['sight']): Promise<TAnswer>;
@@ -56,138 +56,83 @@ export interface Work<TAnswer> {
 /** All that a call is made with, whatever it asks. */
 export type PluginCall = Pick<VolumeCall, 'plugin' | 'secrets' | 'isForced' | 'driver' | 'home' | 'topology'>;
 
-/** How often it is looked whether a call for another node may be made here. */
-const elsewhereLookMs = 30_000;
-/** How often it is looked whether who an earlier call went to has ended. */
-const recipientLookMs = 1_000;
-/** How long a forced request waits for a plugin. */
-const forcedWaitMs = 10_000;
-
 export class PluginCalls {
   readonly #options: PluginCallsOptions;
   readonly #locks: VolumeLocks;
+  readonly #admissions: Admissions;
 
   constructor(options: PluginCallsOptions) {
     this.#options = options;
     this.#locks = options.locks;
+    this.#admissions = new Admissions(options);
   }
 
-  /** Never rejects but with what aborted it. */
+  /** Makes the call now, or says why not. Never rejects but with what aborted it. */
   async run<TAnswer>(run: EffectCall<PluginCall>, work: Work<TAnswer>): Promise<CallOutcome<TAnswer>> {
-    if (this.#isElsewhere(run) && this.#options.access.isClosed(run.input.plugin))
-      return this.#away(run, () => this.#options.access.isClosed(run.input.plugin));
+    const { clock, access } = this.#options;
+    const { plugin } = run.input;
+    if (this.#isElsewhere(run) && access.isClosed(plugin)) return this.#away(run);
     if (run.clearInMs() > 0) {
       const isWorthAsking = await run.endDoubts();
-      if (run.clearInMs() > 0) return this.#overtaken(run, isWorthAsking);
+      const clearInMs = run.clearInMs();
+      if (clearInMs > 0) return { status: 'must-wait', ...untilClear(clearInMs, { clock, isWorthAsking }) };
     }
-    const { plugin } = run.input;
     const keys = (work.volumes ?? []).map((csiId) => lockKey(plugin, csiId));
-    if (!this.#locks.take(keys)) {
-      try {
-        await this.#turn(run, keys);
-      } catch (error) {
-        return { status: 'not-begun', failure: failureOf(error), retry: this.#options.retry };
-      }
-      // Its machine holds that no call was made: it has to know better before one is. Who kept its turn until then would
-      // have others wait who could call, and they would have to begin anew in their turn, without end.
-      this.#locks.leave(keys);
-      return anew(`nothing else is asked of plugin '${plugin}' about the volume now`);
-    }
+    const ticket = this.#admissions.redeem(run.address, plugin, keys);
+    if (!ticket && !this.#locks.take(keys))
+      return { status: 'must-wait', reason: busyReason(plugin, keys), for: 'turn' };
     try {
-      return await this.#admitted(run, work);
+      return await this.#admitted(run, work, ticket?.admitted);
     } finally {
       this.#locks.leave(keys);
     }
   }
 
-  /** The agent of another node makes this call, once that one leads. */
-  async #away(run: EffectCall<PluginCall>, isStill = (): boolean => true): Promise<CallOutcome<never>> {
-    let said: string | undefined;
-    // Here only another definition of the plugin ends it.
-    while (!run.signal.aborted && this.#isElsewhere(run) && isStill()) {
-      const message = await this.#whyAway(run, said);
-      run.signal.throwIfAborted();
-      if (run.input.isForced)
-        return { status: 'not-begun', failure: { code: 'VOLUME_ELSEWHERE', message, final: true } };
-      // The home may go down meanwhile, or come back.
-      if (message !== said) run.waits(awaits(run, message));
-      said = message;
-      await pause(this.#options.clock, elsewhereLookMs, run.signal);
-    }
-    return anew('it may be made on this node now');
+  /**
+   * Waits until a call may be made, and makes none.
+   * @param volumesOf the volumes of a call (Work), by the `src` of its effect
+   */
+  admission<TCall extends PluginCall>(volumesOf: (src: string, call: TCall) => readonly string[]): Effect {
+    return {
+      makesCall: false,
+      deadlineMs: Number.POSITIVE_INFINITY,
+      run: (run: EffectCall<AdmissionCall<TCall>>) =>
+        this.#admissions.wait(run, volumesOf(run.input.src, run.input.call)),
+    };
   }
 
-  /** @param said what was said before: that holds where the store can't be read now */
-  async #whyAway({ input }: EffectCall<PluginCall>, said: string | undefined): Promise<string> {
-    const why = this.#options.homes?.elsewhere(input);
-    return (await (said === undefined ? why : why?.catch(() => said))) ?? '';
+  /** The agent of another node makes this call. */
+  async #away(run: EffectCall<PluginCall>): Promise<CallOutcome<never>> {
+    const { homes, retry } = this.#options;
+    try {
+      const reason = (await homes?.elsewhere(run.input)) ?? '';
+      if (!run.input.isForced) return { status: 'must-wait', reason, for: 'elsewhere' };
+      return { status: 'not-sent', failure: { code: 'VOLUME_ELSEWHERE', message: reason, final: true } };
+    } catch (error) {
+      return { status: 'not-sent', failure: failureOf(error), retry };
+    }
   }
 
   #isElsewhere({ input }: EffectCall<PluginCall>): boolean {
     return this.#options.homes?.isElsewhere(input) === true;
   }
 
-  /** Its machine holds that no call was made: the home is committed before one is. */
-  #commitHome(run: EffectCall<PluginCall>, home: string): CallOutcome<never> {
-    run.waits({ type: 'call.home', home });
-    return anew(`its home is node ${home}`);
-  }
-
-  /** What it undoes would come after it. */
-  async #overtaken(run: EffectCall<PluginCall>, mayEndBefore: boolean): Promise<CallOutcome<never>> {
-    const { clock } = this.#options;
-    const until = new Date(clock.now() + run.clearInMs()).toISOString();
-    const orBefore = mayEndBefore ? ', or until the process that it went to has ended' : '';
-    const reason = 'an earlier call that this one undoes may still be under way at the plugin, until';
-    run.waits(awaits(run, `${reason} ${until} at the latest${orBefore}`));
-    let isWorthAsking = mayEndBefore;
-    for (let leftMs = run.clearInMs(); leftMs > 0 && !run.signal.aborted; leftMs = run.clearInMs()) {
-      await pause(clock, isWorthAsking ? Math.min(leftMs, recipientLookMs) : leftMs, run.signal);
-      if (isWorthAsking) isWorthAsking = await run.endDoubts();
-    }
-    return anew('nothing that it undoes is under way any more');
-  }
-
-  /** Resolves when nothing else is asked about these volumes. */
-  async #turn(run: EffectCall<PluginCall>, keys: string[]): Promise<void> {
-    const { plugin, isForced } = run.input;
-    const which = keys.length > 1 ? 'one of the volumes' : 'the volume';
-    const reason = `another call to plugin '${plugin}' about ${which} is under way`;
-    run.waits(awaits(run, reason));
-    if (!isForced) return this.#locks.wait(keys, run.signal);
-    const limit = new AbortController();
-    const late = new StagecraftError('PLUGIN_UNAVAILABLE', `${reason} for more than ${forcedWaitMs} ms`);
-    const cancel = this.#options.clock.after(forcedWaitMs, () => limit.abort(late));
-    const unsubscribe = onAbort(run, (reason) => limit.abort(reason));
-    try {
-      await this.#locks.wait(keys, limit.signal);
-    } finally {
-      cancel();
-      unsubscribe();
-    }
-  }
-
-  async #admitted<TAnswer>(run: EffectCall<PluginCall>, work: Work<TAnswer>): Promise<CallOutcome<TAnswer>> {
+  /** @param place among the calls in flight, where one was kept */
+  async #admitted<TAnswer>(
+    run: EffectCall<PluginCall>,
+    work: Work<TAnswer>,
+    place: Admitted | undefined,
+  ): Promise<CallOutcome<TAnswer>> {
     const { access, retry } = this.#options;
     const { plugin, isForced } = run.input;
-    let hasWaited = false;
     let admitted: Admitted;
     try {
-      admitted = await access.enter(plugin, {
-        signal: run,
-        waitMs: isForced ? forcedWaitMs : undefined,
-        waits: (reason) => {
-          hasWaited = true;
-          run.waits(awaits(run, reason));
-        },
-      });
+      const waitMs = isForced ? forcedWaitMs : undefined;
+      const entered = place ? place.renew() : await access.enterNow(plugin, { signal: run, waitMs });
+      if ('reason' in entered) return { status: 'must-wait', reason: entered.reason, for: 'plugin' };
+      admitted = entered;
     } catch (error) {
-      return { status: 'not-begun', failure: failureOf(error), retry };
-    }
-    if (hasWaited) {
-      // Its machine holds that no call was made: it has to know better before one is.
-      admitted.leave();
-      return anew(`plugin '${plugin}' takes calls again`);
+      return { status: 'not-sent', failure: failureOf(error), retry };
     }
     let isSent = false;
     try {
@@ -200,13 +145,13 @@ export class PluginCalls {
         admitted.leave();
         return await this.#away(run);
       }
-      if (other) return { status: 'not-begun', failure: other };
+      if (other) return { status: 'not-sent', failure: other };
       const isHomeless = homes?.isToBeFound(run.input) === true;
-      if (homes && isHomeless && work.makes && sight.hasService) return this.#commitHome(run, homes.own);
+      if (homes && isHomeless && work.makes && sight.hasService) return { status: 'call-again', home: homes.own };
       const refusal = work.refusal?.(sight);
-      if (refusal !== undefined) return { status: 'not-begun', failure: lacking(refusal) };
+      if (refusal !== undefined) return { status: 'not-sent', failure: lacking(refusal) };
       const hindrance = work.hindrance?.(sight);
-      if (hindrance) return { status: 'not-begun', failure: hindrance, retry };
+      if (hindrance) return { status: 'not-sent', failure: hindrance, retry };
       const without = work.without?.(sight);
       const answer = without instanceof Promise ? await without : without;
       if (answer !== undefined) {
@@ -214,20 +159,20 @@ export class PluginCalls {
         return done(work, answer, { sight, input: run.input, retry });
       }
       if (homes && isHomeless)
-        return this.#commitHome(run, await homes.find(run.input.plugin, run.input.topology ?? []));
+        return { status: 'call-again', home: await homes.find(run.input.plugin, run.input.topology ?? []) };
       if (this.#isElsewhere(run)) {
         admitted.leave();
         return await this.#away(run);
       }
       const bounds = new Bounds(run, await this.#secrets(run));
-      const wasOutdated = work.isOutdated?.();
+      const wasOther = work.hasOtherRecipient?.();
       const client = await admitted.client();
       if (work.prepare) await work.prepare();
       // Last before the call: one to another process than is recorded would be taken for ended too early.
-      if (wasOutdated || work.isOutdated?.()) return anew(`plugin '${plugin}' is another process by now`);
+      if (wasOther || work.hasOtherRecipient?.()) return { status: 'call-again' };
       const seen = admitted.seen();
       const since = otherDriver(run.input, seen);
-      if (since) return { status: 'not-begun', failure: since };
+      if (since) return { status: 'not-sent', failure: since };
       run.sent();
       isSent = true;
       const made = await this.#whileWanted(run, work.call(client, bounds, sight));
@@ -238,7 +183,7 @@ export class PluginCalls {
       admitted.leave(failure);
       const { answerClass } = failure;
       if (answerClass === 'already-so' && work.already !== undefined) return { status: 'done', answer: work.already };
-      return { status: isSent ? 'failed' : 'not-begun', failure, retry };
+      return { status: isSent ? 'failed' : 'not-sent', failure, retry };
     } finally {
       admitted.leave();
     }
@@ -305,35 +250,4 @@ function done<TAnswer>(
   return { status: 'done', answer, ...(isLearned && { driver }) };
 }
 
-/** What its machine is told while it waits. */
-const awaits = (
-  { input: { isForced } }: EffectCall<PluginCall>,
-  reason: string,
-): { type: 'call.awaits' } & Awaiting => ({
-  type: 'call.awaits',
-  reason,
-  ...(isForced && { isForced }),
-});
-
-/** Asked for again at once, also by machines that count it as an attempt. */
-export const anew = (message: string): CallOutcome<never> => ({
-  status: 'not-begun',
-  failure: { code: 'CALL_ANEW', message, final: false },
-  retry: { initialMs: 0, maxMs: 0 },
-  anew: true,
-});
-
 const lacking = (message: string): CallFailure => ({ code: 'PLUGIN_LACKS', message, final: true });
-
-/** What was thrown, as data. A failure that is no answer of a plugin is never final. */
-export function failureOf(error: unknown): CallFailure {
-  const { rpc, grpcCode, answerClass, final = false } = error instanceof StagecraftError ? error : {};
-  return {
-    ...codeIn(error, 'CALL_FAILED'),
-    message: messageOf(error),
-    final,
-    ...(rpc !== undefined && { rpc }),
-    ...(grpcCode !== undefined && { grpcCode }),
-    ...(answerClass !== undefined && { answerClass }),
-  };
-}

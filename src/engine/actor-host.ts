@@ -66,6 +66,10 @@ export function actorHost(parts: EngineParts): ActorHost {
 
   const placeOf = (address: string, src: string): string => `${src} ${address}`;
 
+  /** The effects that this one undoes. */
+  const negatesOf = (address: string, src: string): readonly string[] =>
+    parts.actors().kindOf(address).kind.effects[src]?.negates ?? [];
+
   /** How long until no call of this effect can be under way. */
   const certainInMs = (place: string): number => {
     const leftMs = (uncertain.get(place)?.untilMs ?? 0) - clock.monotonicMs();
@@ -142,11 +146,10 @@ export function actorHost(parts: EngineParts): ActorHost {
     isUnderWay: (address, src) => certainInMs(placeOf(address, src)) > 0,
     startEffect: (address, asked, recovered) => {
       const effect = effectOf(address, asked);
-      const negates = effect?.negates;
-      const clearInMs = negates && (() => Math.max(...negates.map((src) => certainInMs(placeOf(address, src)))));
       const run = effects.prepare({
-        ...{ address, live: asked, effect, recovered, clearInMs },
-        endDoubts: negates && (() => endDoubts(address, negates)),
+        ...{ address, live: asked, effect, recovered },
+        clearInMs: (src) => Math.max(0, ...negatesOf(address, src).map((one) => certainInMs(placeOf(address, one)))),
+        endDoubts: (src) => endDoubts(address, negatesOf(address, src)),
       });
       const { notBeforeMs = 0 } = asked;
       // A clock that was set back makes no wait longer than the longest.
@@ -156,7 +159,7 @@ export function actorHost(parts: EngineParts): ActorHost {
     },
     cancelEffect: (run, reason) => {
       gate.withdraw(run);
-      if (run.deadline && !run.isOver && !run.hasWaited) {
+      if (run.deadline && !run.isOver && run.effect?.makesCall !== false) {
         const recipients = run.recipient && [run.recipient];
         mayGoOn(run.address, run.live.src, { untilMs: run.deadline.dueAtMs, recipients });
       }

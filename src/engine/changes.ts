@@ -131,8 +131,7 @@ export function firedAgain(timer: LiveTimer, { seq, at, random }: Stamp & { seq:
   return { ...timer, seq, dueAtMs: at + delayMs, delayMs };
 }
 
-/** What the run before has said does not count for it. */
-const anotherTry = ({ waits, attempt = 1, ...effect }: LiveEffect): LiveEffect & { attempt: number } => ({
+const anotherTry = ({ attempt = 1, ...effect }: LiveEffect): LiveEffect & { attempt: number } => ({
   ...effect,
   attempt: attempt + 1,
 });

@@ -28,7 +28,7 @@ export function allRecipients(one: object[] | undefined, other: object[] | undef
 /** How long a call of this effect may go on without it, in milliseconds. Absent where nothing undoes it, or no time ends it. */
 export function lastingMs({ effects }: ActorKind, { src, input }: StartedEffect): number | undefined {
   const effect = effects[src];
-  if (!effect || !isNegated(effects, src)) return undefined;
+  if (!effect || effect.makesCall === false || !isNegated(effects, src)) return undefined;
   const lastsMs = effect.sentDeadlineMs ?? limitOf(effect, input);
   return Number.isFinite(lastsMs) ? lastsMs : undefined;
 }
@@ -37,8 +37,9 @@ export function lastingMs({ effects }: ActorKind, { src, input }: StartedEffect)
 export function doubted(kind: ActorKind, doubts: Doubts | undefined, left: LiveEffect[]): Doubts | undefined {
   let more = doubts;
   for (const effect of left) {
-    const { src, waits, recipient, lastsMs = lastingMs(kind, effect) } = effect;
-    if (lastsMs !== undefined && !waits)
+    const { src, recipient, lastsMs = lastingMs(kind, effect) } = effect;
+    // Zero: no call was made.
+    if (lastsMs)
       more = { ...more, [src]: both(more?.[src], { lastsMs, ...(recipient && { recipients: [recipient] }) }) };
   }
   return more;
@@ -57,11 +58,14 @@ export function certain(envelope: Envelope, isUnderWay: (src: string) => boolean
   return left.length > 0 ? { ...rest, doubts: Object.fromEntries(left) } : rest;
 }
 
-/** What says nothing before it asks would overtake what it undoes. @throws Error naming the effect */
+/** An effect that says nothing before it asks would overtake what it undoes. @throws Error naming the effect */
 export function checkNegates({ effects, machine }: ActorKind): void {
-  for (const [src, { negates, sentDeadlineMs }] of Object.entries(effects))
+  for (const [src, { negates, sentDeadlineMs, makesCall }] of Object.entries(effects)) {
     if (negates && sentDeadlineMs === undefined)
       throw new Error(`${machine.id}: ${src} negates others, and has no sentDeadlineMs`);
+    if (makesCall === false && (negates || isNegated(effects, src)))
+      throw new Error(`${machine.id}: ${src} makes no call, and can't undo one or be undone`);
+  }
 }
 
 /** Whether another effect of its kind undoes it. */

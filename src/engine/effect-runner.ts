@@ -15,14 +15,14 @@ export interface EffectStart {
   live: LiveEffect;
   effect: Effect | undefined;
   recovered: boolean;
-  /** Milliseconds until nothing that it undoes can be under way any more. Absent: it undoes nothing. */
-  clearInMs?: (() => number) | undefined;
-  /** As in EffectCall. Absent: it undoes nothing. */
-  endDoubts?: (() => Promise<boolean>) | undefined;
+  /** Milliseconds until nothing that the effect `src` of its kind undoes can be under way any more. Default: 0. */
+  clearInMs?: (src: string) => number;
+  /** As in EffectCall. Default: there are no doubts. */
+  endDoubts?: (src: string) => Promise<boolean>;
 }
 
-/** What an effect says: its one result, that it waits and asks nothing of the world, or something on its way. */
-export type Saying = 'result' | 'waits' | 'event';
+/** What an effect says: its one result, or something on its way. */
+export type Saying = 'result' | 'event';
 
 export type Deliver = (address: string, live: LiveEffect, event: AnyEventObject, says: Saying) => void;
 
@@ -61,7 +61,7 @@ export class EffectRunner {
   #unended = 0;
   readonly #stopping = new Set<AbortController>();
 
-  /** @param mayAct asked when a run that has waited is about to ask something of the world */
+  /** @param mayAct asked when a run that has prepared its request is about to ask something of the world */
   constructor(clock: Clock, timers: TimerHeap, deliver: Deliver, mayAct: () => boolean = () => true) {
     this.#clock = clock;
     this.#timers = timers;
@@ -171,6 +171,7 @@ const ignore = (): void => {};
 export class Run implements EffectCall {
   readonly address: string;
   readonly id: string;
+  readonly src: string;
   readonly seq: number;
   readonly input: unknown;
   readonly recovered: boolean;
@@ -183,9 +184,6 @@ export class Run implements EffectCall {
   onSent: (() => void) | undefined;
   /** Its result came, or it was cancelled: what it says from now on is dropped. */
   isOver = false;
-  /** It has said that it waits, and asks nothing of the world. */
-  hasWaited = false;
-  #isSent = false;
   readonly #clearInMs: EffectStart['clearInMs'];
   readonly #endDoubts: EffectStart['endDoubts'];
   #controller: AbortController | undefined;
@@ -195,6 +193,7 @@ export class Run implements EffectCall {
   constructor({ address, live, effect, recovered, clearInMs, endDoubts }: EffectStart, deliver: Deliver) {
     this.address = address;
     this.id = live.id;
+    this.src = live.src;
     this.seq = live.seq;
     this.input = live.input === undefined ? undefined : asData(live.input);
     this.recovered = recovered;
@@ -216,29 +215,23 @@ export class Run implements EffectCall {
     return this.#controller.signal;
   }
 
-  clearInMs(): number {
-    return this.#clearInMs?.() ?? 0;
+  clearInMs(src = this.live.src): number {
+    return this.#clearInMs?.(src) ?? 0;
   }
 
   get recipient(): object | undefined {
     return this.live.recipient;
   }
 
-  async endDoubts(): Promise<boolean> {
-    return (await this.#endDoubts?.()) ?? false;
-  }
-
-  waits(event: AnyEventObject): void {
-    if (this.#isSent) throw new Error(`${this.live.src} has asked already, and can't say that it only waits`);
-    this.hasWaited = true;
-    this.#say(event, 'waits');
+  async endDoubts(src = this.live.src): Promise<boolean> {
+    return (await this.#endDoubts?.(src)) ?? false;
   }
 
   sent(): void {
-    if (this.hasWaited) throw new Error(`${this.live.src} has said that it waits, and is to be asked for anew`);
+    if (this.effect?.makesCall === false)
+      throw new Error(`${this.live.src} is an effect that asks nothing of the world`);
     if (this.clearInMs() > 0) throw new Error(`what ${this.live.src} undoes may still be under way`);
     this.onSent?.();
-    this.#isSent = true;
   }
 
   onAbort(callback: (reason: unknown) => void): () => void {

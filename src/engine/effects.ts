@@ -7,6 +7,8 @@ export interface EffectCall<TInput = unknown> {
   address: string;
   /** The `id` of the invoke. */
   id: string;
+  /** The `src` of the invoke. */
+  src: string;
   /**
    * The seq of the commit that asked for it: with address and id, the name of this very run. A restart takes it up
    * under the same name; after a result that made its machine crash it is asked for anew.
@@ -29,26 +31,24 @@ export interface EffectCall<TInput = unknown> {
   attempt: number;
   /**
    * Says that what it asks of the world is on its way: until then it has begun nothing that could go on without it.
-   * @throws StagecraftError LEASE_LAPSED where, while it waited, another runtime may have taken over: it is not to be asked
-   * @throws Error where it is not clear yet, or has said that it waits
+   * @throws StagecraftError LEASE_LAPSED where, while it prepared that, another runtime may have taken over: it is not to be asked
+   * @throws Error where it is not clear yet, or is no effect that makes calls
    */
   sent(): void;
-  /** Milliseconds until nothing that it undoes (`negates`) can be under way any more; 0: now. To be asked for before `sent`. */
-  clearInMs(): number;
+  /**
+   * Milliseconds until nothing that it undoes (`negates`) can be under way any more; 0: now. To be asked for before `sent`.
+   * @param src effect of the same kind that is meant; default: this one
+   */
+  clearInMs(src?: string): number;
   /**
    * Finds out which of the calls that it undoes ended with their recipient (`Effect.recipient`): `clearInMs` does not count
    * those any more.
+   * @param src as for `clearInMs`
    * @returns whether it is worth asking again: a recipient of others is known, and may end before their time is over
    */
-  endDoubts(): Promise<boolean>;
+  endDoubts(src?: string): Promise<boolean>;
   /** Recipient of the requests of the effect, as of the commit that asked for the effect. Absent: not known. */
   recipient?: object | undefined;
-  /**
-   * Sends the machine an event that says what it waits for. This run asks nothing of the world any more: once there is
-   * nothing to wait for it ends, for its machine to ask anew.
-   * @throws Error where it has said that it asks (`sent`)
-   */
-  waits(event: AnyEventObject): void;
   /** Sends the machine an event; dropped as stale once its state was left. */
   send(event: AnyEventObject): void;
 }
@@ -65,8 +65,8 @@ export interface Effect {
    */
   deadlineMs?: number | 'loop' | ((input: never) => number);
   /**
-   * For one that first waits, as long as it takes, and tells by `sent` that it has asked: milliseconds that it has from
-   * then on, and that what it asked of the world may go on without it.
+   * For one that first prepares what it asks, as long as that takes, and tells by `sent` that it has asked: milliseconds that
+   * it has from then on, and that what it asked of the world may go on without it.
    */
   sentDeadlineMs?: number;
   /**
@@ -81,6 +81,11 @@ export interface Effect {
    * machine crash, it does not run: it ends with an INTERRUPTED error, for the run before may have done it, or may still.
    */
   atMostOnce?: true;
+  /**
+   * Marks an effect that asks nothing of the world: it leaves nothing that may still be under way, undoes nothing, and is
+   * undone by nothing.
+   */
+  makesCall?: false;
   /** Recipients of its requests to the world. Only for an effect whose requests all end with their recipient. */
   recipient?: Recipients;
 }

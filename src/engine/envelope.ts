@@ -19,12 +19,10 @@ export interface LiveEffect extends StartedEffect {
   attempt?: number;
   /** Not to be started before this moment. */
   notBeforeMs?: number;
-  /** Of one that another undoes: how long its call may go on without it, as it was begun. */
+  /** Of one that another undoes: how long its call may go on without it, as it was begun. 0: no call was made. */
   lastsMs?: number;
   /** Recipient of its requests, as of that commit. Absent: not known. */
   recipient?: object;
-  /** Its run has said that it asks nothing of the world. */
-  waits?: true;
 }
 
 export interface LiveTimer {
@@ -149,7 +147,7 @@ export function decodeEnvelope(text: Encoded): Envelope {
     format,
     machine,
     version,
-    effects: listOf(effects),
+    effects: listOf(effects.map(present)),
     timers: listOf(timers),
     received: Object.keys(received).length === 0 ? nothing : received,
     answers: listOf(answers),
@@ -196,6 +194,15 @@ export const isSnapshot = (value: unknown): value is PersistedSnapshot =>
 
 const isEffect = (value: unknown): value is LiveEffect =>
   isObject(value) && typeof value.id === 'string' && typeof value.src === 'string' && typeof value.seq === 'number';
+
+/** What older versions wrote of an effect that had said, until its run ended, that it made no call. */
+interface OlderEffect extends LiveEffect {
+  waits?: true;
+}
+
+function present({ waits, ...effect }: OlderEffect): LiveEffect {
+  return waits ? { ...effect, lastsMs: 0 } : effect;
+}
 
 const isTimer = (value: unknown): value is LiveTimer =>
   isObject(value) &&

@@ -188,10 +188,10 @@ function moved(taker: Taker, { envelope }: ActorState, { mail, entry, step }: Mo
   return written(taker, { mail, entry, next: { seq, snapshot: step.snapshot, envelope: next }, outbox, answer });
 }
 
-/** What ended otherwise than by its own result may go on without it, unless it has just said that it asks nothing. */
+/** What ended otherwise than by its own result may go on without it. */
 function leave({ kind }: Taker, next: Envelope, { mail, effects }: { mail: Mail; effects: LiveEffect[] }): void {
-  const idle = mail.kind === 'effect' && mail.says !== 'event' ? mail.id : undefined;
-  const left = next.effects.filter((effect) => effect.id !== idle && !effects.includes(effect));
+  const ended = mail.kind === 'effect' && mail.says === 'result' ? mail.id : undefined;
+  const left = next.effects.filter((effect) => effect.id !== ended && !effects.includes(effect));
   const doubts = doubted(kind, next.doubts, left);
   if (doubts) next.doubts = doubts;
 }
@@ -251,7 +251,7 @@ function effectsAfter({ machine, kind }: Taker, before: LiveEffect[], { mail, en
     const { id } = effect;
     const says = mail.kind === 'effect' && mail.id === id ? mail.says : undefined;
     if (says === 'result' || !active.includes(id) || started.some((one) => one.id === id)) continue;
-    effects.push(says === 'waits' ? { ...effect, waits: true } : effect);
+    effects.push(effect);
   }
   for (const one of started) {
     const { id, src, input } = one;

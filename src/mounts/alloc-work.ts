@@ -6,7 +6,7 @@
 import type { AllocWork } from '../../machines/alloc/alloc.js';
 import type { AllocOutcome, AllocVolume } from '../../machines/alloc/types.js';
 import { onAbort } from '../abort.js';
-import { failureOf } from '../calls/plugin-calls.js';
+import { failureOf } from '../calls/call-failure.js';
 import type { Clock } from '../engine/clock.js';
 import type { EffectCall } from '../engine/effects.js';
 import { isRetryable } from '../errors.js';

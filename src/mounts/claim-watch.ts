@@ -7,7 +7,7 @@
 import type { AllocContext, AllocState } from '../../machines/alloc/types.js';
 import { nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import { unlessAborted } from '../abort.js';
-import { failureOf } from '../calls/plugin-calls.js';
+import { failureOf } from '../calls/call-failure.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';

@@ -6,6 +6,7 @@ import type { Tries } from '../../machines/kit/csi-types.js';
 import type { Staging, StagingData } from '../../machines/mount/staging.js';
 import type { Target, TargetData, TargetUse } from '../../machines/mount/target.js';
 import type { MountWork } from '../../machines/mount/types.js';
+import { asWaiting, type OldAwaiting, waitOf } from '../calls/older-waits.js';
 import type { Migration } from '../engine/effects.js';
 
 /** Of version 1: a state, and flags that say more of it. */
@@ -29,7 +30,7 @@ interface OldContext {
   staging: OldStaging;
   users: OldUser[];
   work: MountWork | null;
-  awaiting: object | null;
+  awaiting: OldAwaiting | null;
 }
 
 /** State of the mount's call about its staging path, or about the target of an alloc. Undefined: it is at another, or at none. */
@@ -117,12 +118,15 @@ const stagingAndTargetsAsParts: Migration = {
   name: 'staging and targets are parts',
   from: '1',
   to: '2',
-  migrate: ({ context, ...snapshot }) => {
+  migrate: ({ value, context, ...snapshot }) => {
     const old = context as OldContext;
+    const awaiting = waitOf(old.awaiting);
     return {
       ...snapshot,
+      value: awaiting ? asWaiting(value) : value,
       context: {
         ...context,
+        awaiting,
         staging: stagingOf(old),
         users: old.users.map((user) => targetOf(old, user)),
         unconfirmed: old.users.filter(({ isUnconfirmed }) => isUnconfirmed).map(({ allocId }) => allocId),

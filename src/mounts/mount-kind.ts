@@ -3,7 +3,7 @@
  * before it, and what the kernel's mount table has to show after it. How a call is made: calls/plugin-calls.ts
  */
 import { addressParts, nodeOf } from '../../machines/kit/addresses.js';
-import type { CallOutcome, Capability } from '../../machines/kit/csi-types.js';
+import type { AdmissionCall, AdmissionOutcome, CallOutcome, Capability } from '../../machines/kit/csi-types.js';
 import { isSameData } from '../../machines/kit/same-data.js';
 import type {
   MountCall,
@@ -23,7 +23,7 @@ import type { KernelMount, MountInput } from '../../machines/mount/types.js';
 import { type CallBounds, givenUpAfterMs } from '../calls/call-bounds.js';
 import { modeRefusal } from '../calls/newer-modes.js';
 import type { Admitted } from '../calls/plugin-access.js';
-import { anew, type PluginCalls, type Work } from '../calls/plugin-calls.js';
+import type { PluginCalls, Work } from '../calls/plugin-calls.js';
 import { nodeCallsOf } from '../calls/volume-locks.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
 import { StagecraftError } from '../errors.js';
@@ -98,12 +98,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
   };
   const stagingOf = ({ plugin, key }: MountCall): Place => paths.staging(plugin, key);
   const targetOf = ({ plugin, key, allocId }: TargetCall): Place => paths.target(plugin, key, allocId);
-  /** What was believed in may not be so any more: then something else is to be done. */
-  const wait = async (run: EffectCall<MountCall>, compared: Promise<void>): Promise<CallOutcome<never>> => {
-    run.waits({ type: 'call.awaits', reason: 'what is mounted here is compared with what was before' });
-    await compared;
-    return anew('what is mounted here is known');
-  };
+  const admission = calls.admission<MountCall>(volumesOf);
   const effect = <TInput extends MountCall, TAnswer>(
     work: (input: TInput, run: EffectCall<TInput>) => Work<TAnswer>,
     negates?: string[],
@@ -116,13 +111,13 @@ export function mountKind(options: MountKindOptions): ActorKind {
       hasEnded: (process) => processes.hasEnded(process),
     },
     run: (run: EffectCall<TInput>) => {
-      const compared = options.compared();
-      if (compared) return wait(run, compared);
+      // The mounts that the machine believes in may have gone: then another call is to be made.
+      if (options.compared()) return Promise.resolve(notCompared);
       const { recipient } = run;
       return calls.run(run, {
         ...work(run.input, run),
-        volumes: [nodeCallsOf(run.input.csiId)],
-        isOutdated: () => recipient !== undefined && !isSameData(recipient, processes.of(run.input.plugin)),
+        volumes: volumesOf(run.src, run.input),
+        hasOtherRecipient: () => recipient !== undefined && !isSameData(recipient, processes.of(run.input.plugin)),
       });
     },
   });
@@ -349,9 +344,26 @@ export function mountKind(options: MountKindOptions): ActorKind {
           },
         };
       }),
+      awaitAdmission: {
+        ...admission,
+        run: async (run: EffectCall<AdmissionCall<MountCall>>): Promise<unknown> => {
+          if (run.input.wait.for !== 'compared') return admission.run(run);
+          await options.compared();
+          return { status: 'admitted' } satisfies AdmissionOutcome;
+        },
+      },
     },
   };
 }
+
+const notCompared: CallOutcome<never> = {
+  status: 'must-wait',
+  reason: 'what is mounted here is compared with what was before',
+  for: 'compared',
+};
+
+/** Calls to the node side about one volume are made one at a time. */
+const volumesOf = (_: string, { csiId }: MountCall): string[] => [nodeCallsOf(csiId)];
 
 const kernelMount = ({ device, root, fsType, origin }: MountEntry): KernelMount => ({ device, root, fsType, origin });
 

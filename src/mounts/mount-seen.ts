@@ -25,8 +25,8 @@ export function seenAt(table: MountTable, { path, found }: ToBeSeen): Seen {
   // Also what others hide is mounted.
   const isThere = (isIt: typeof isVery): boolean => table.entries.some((one) => one.path === path && isIt(one, found));
   // Over its own, a plugin mounts only what is dead.
-  if (isAnew(entry, found) && (isOfProcess(entry) || !isThere(isVery))) return { is: 'ours', entry };
-  return { is: isThere(isVery) || isThere(isAnew) ? 'covered' : 'replaced', entry };
+  if (isMountedAgain(entry, found) && (isOfProcess(entry) || !isThere(isVery))) return { is: 'ours', entry };
+  return { is: isThere(isVery) || isThere(isMountedAgain) ? 'covered' : 'replaced', entry };
 }
 
 /** Facts about a mount that a call of ours has made. */
@@ -70,7 +70,7 @@ const isVery = (seen: MountEntry, found: KernelMount): boolean =>
   (!isAnonymous(seen.device) || isOfOrigin(seen, found) || isOnDisk(seen, found));
 
 /** What has no device, as NFS and FUSE, has another number each time its plugin mounts it. */
-const isAnew = (seen: MountEntry, found: KernelMount): boolean =>
+const isMountedAgain = (seen: MountEntry, found: KernelMount): boolean =>
   isOfType(seen, found) &&
   isOfOrigin(seen, found) &&
   seen.root === found.root &&

@@ -7,6 +7,7 @@ import type { Expansion, Modification } from '../../machines/volume/change.js';
 import type { Lifecycle } from '../../machines/volume/lifecycle.js';
 import type { Publication, PublicationData } from '../../machines/volume/publication.js';
 import type { CreatedVolume, PublicationState, QueuedWish, VolumeSpec, Work } from '../../machines/volume/types.js';
+import { asWaiting, type OldAwaiting, waitOf } from '../calls/older-waits.js';
 import type { Migration } from '../engine/effects.js';
 
 /** Of version 1: a state, and flags that say more of it. */
@@ -44,7 +45,7 @@ interface OldContext {
   expansion: OldExpansion | null;
   modification: OldModification | null;
   work: Work | null;
-  awaiting: object | null;
+  awaiting: OldAwaiting | null;
 }
 
 /** What the volume's present call is to a publication: its own, one that publishes it while it leaves, or none of both. */
@@ -194,11 +195,14 @@ const parts: Migration = {
       publicationOf(one, turnOf(old, nodeId, one)),
     ]);
     const { value } = snapshot;
+    const awaiting = waitOf(old.awaiting);
     const isGone = value instanceof Object && 'deleted' in value;
     return {
       ...snapshot,
+      value: awaiting ? asWaiting(value) : value,
       context: {
         ...kept,
+        awaiting,
         lifecycle: lifecycleOf(old, isGone),
         publications: Object.fromEntries(publications),
         expansion: expansion && expansionOf(old, expansion),

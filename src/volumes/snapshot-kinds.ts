@@ -125,6 +125,9 @@ async function removeGroup(
   throw new StagecraftError(code, `${message}; but GetVolumeGroupSnapshot finds it`, details);
 }
 
+/** The plugin's ids of the volumes that nothing else is asked about during the call. */
+const volumesOf = (_: string, { sourceIds = [] }: Partial<CreateSnapshotCall>): readonly string[] => sourceIds;
+
 function kindOf({ calls, ids, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'>, ways: Ways): ActorKind {
   const { most } = ways;
   const effect = <TInput extends PluginCall, TAnswer>(
@@ -135,7 +138,12 @@ function kindOf({ calls, ids, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'
     sentDeadlineMs: givenUpAfterMs(timeoutMs, mostCalls),
     atMostOnce: true,
     ...(negates && { negates }),
-    run: (run: EffectCall<TInput>) => calls.run(run, { refusal: ways.refusal, ...work(run.input, run.address) }),
+    run: (run: EffectCall<TInput>) =>
+      calls.run(run, {
+        refusal: ways.refusal,
+        ...work(run.input, run.address),
+        volumes: volumesOf(run.src, run.input),
+      }),
   });
   /** Work whose plugin answers with ids: reserves them. */
   const giving = (
@@ -161,7 +169,6 @@ function kindOf({ calls, ids, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'
         most.create,
         ({ plugin, home, name, sourceIds, parameters }, address) =>
           giving({ plugin, ...(home !== undefined && { home }) }, address, {
-            volumes: sourceIds,
             call: (client, bounds) => ways.create(client, { name, sourceIds, parameters }, bounds),
           }),
       ),
@@ -169,7 +176,6 @@ function kindOf({ calls, ids, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'
         most.create + most.find,
         ({ plugin, home, name, sourceIds, parameters, csiId, memberIds }, address) =>
           giving({ plugin, ...(home !== undefined && { home }) }, address, {
-            volumes: sourceIds,
             call: async (client, bounds, sight) => {
               try {
                 return await ways.create(client, { name, sourceIds, parameters }, bounds);
@@ -194,6 +200,7 @@ function kindOf({ calls, ids, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'
         }),
         ['createSnapshot', 'lookAtSnapshot'],
       ),
+      awaitAdmission: calls.admission(volumesOf),
     },
   };
 }

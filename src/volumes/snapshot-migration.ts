@@ -3,9 +3,10 @@
  * Proof: test/volumes/snapshot-migration.test.ts, over recorded histories of version 1.
  */
 import type { StateValue } from 'xstate';
-import type { Awaiting, CallFailure, Tries } from '../../machines/kit/csi-types.js';
+import type { CallFailure, Tries } from '../../machines/kit/csi-types.js';
 import { maxUntrusted, nameWithPlugin } from '../../machines/snapshot/changes.js';
 import type { MadeSnapshot, SnapshotContext } from '../../machines/snapshot/types.js';
+import type { OldAwaiting } from '../calls/older-waits.js';
 import type { Migration } from '../engine/effects.js';
 
 interface Piece {
@@ -25,7 +26,7 @@ export interface FlaggedSnapshot extends Pick<SnapshotContext, Kept> {
   driver?: string | null;
   home?: string | null;
   work: { kind: 'create' | 'look' | 'remove' } | null;
-  awaiting: Awaiting | null;
+  awaiting: OldAwaiting | null;
 }
 
 export const snapshotStates: Migration = {
@@ -42,7 +43,9 @@ export function migratedSnapshot(
   flagged: FlaggedSnapshot,
 ): { value: StateValue; context: SnapshotContext } {
   const { kind, key, uid, name, round, spec, csi, discards, leftovers, driver, home, awaiting } = flagged;
-  const kept = { kind, key, uid, name, round, spec, csi, discards, leftovers, awaiting };
+  // The call knows itself whether it is forced.
+  const wait = awaiting && { reason: awaiting.reason, for: 'plugin' as const };
+  const kept = { kind, key, uid, name, round, spec, csi, discards, leftovers, awaiting: wait };
   const context = { ...kept, ...countsOf(flagged), ...faultsOf(value, flagged), left: leftOf(flagged) };
   return { value: stateOf(value, flagged), context: { ...context, driver: driver ?? null, home: home ?? null } };
 }
@@ -73,7 +76,7 @@ function stateOf(value: StateValue, flagged: FlaggedSnapshot): StateValue {
   const [[outer, inner] = ['', '']] = Object.entries(value);
   if (outer === 'deleted') return inner === 'confirmed' ? 'absent' : 'left-behind';
   const work = workOf(outer, flagged);
-  return { [work]: inner === 'backing-off' ? inner : { asking: callOf(work, flagged) } };
+  return inner === 'backing-off' ? { [work]: inner } : callOf(work, flagged);
 }
 
 function failureOf({ creation, deletion, csi, discards }: FlaggedSnapshot): string {
@@ -91,8 +94,16 @@ function workOf(outer: string, { work, creation, deletion }: FlaggedSnapshot): s
   return deletion ? 'finding-out' : 'create-in-doubt';
 }
 
-function callOf(work: string, { deletion, awaiting }: FlaggedSnapshot): StateValue {
-  const call = awaiting ? 'waiting-for-plugin' : 'calling';
-  if (!deletion || work === 'finding-out' || work === 'pending-delete') return call;
-  return work === 'removing-untrusted' ? { 'to-be-deleted': call } : 'to-be-deleted';
+/** A first creation that is to be deleted does not wait: where no call was made, nothing is there. */
+const isWaiting = (work: string, { deletion, awaiting }: FlaggedSnapshot): boolean =>
+  awaiting !== null && !(deletion && work === 'pending-create');
+
+function callOf(work: string, flagged: FlaggedSnapshot): StateValue {
+  const { deletion } = flagged;
+  if (isWaiting(work, flagged)) {
+    const isRemoved = deletion && (work === 'removing-untrusted' || work === 'waiting-until-ready');
+    return { [isRemoved ? 'pending-delete' : work]: 'waiting-for-plugin' };
+  }
+  const isOfDeletion = work === 'finding-out' || work === 'pending-delete';
+  return { [work]: isOfDeletion ? 'calling' : { calling: deletion ? 'to-be-deleted' : 'wanted' } };
 }

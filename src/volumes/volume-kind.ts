@@ -85,6 +85,13 @@ const noDeletion = ({ capabilities }: PluginSight, input: MadeCall, address: str
 const noService = ({ hasService }: PluginSight, input: MadeCall, address: string): CallFailure | undefined =>
   hasService ? undefined : madeElsewhere(input, address, 'controller service');
 
+/** The plugin's ids of the volume that a call is about, and that nothing else is asked about meanwhile. */
+function volumesOf(src: string, { csiId }: Partial<MadeCall>): string[] {
+  if (csiId === undefined) return [];
+  // Not while a node is at it, and no node while it is expanded.
+  return src === 'controllerExpand' ? [csiId, nodeCallsOf(csiId)] : [csiId];
+}
+
 /** The id of the volume, as its user has given it. */
 const ownId = (address: string): string => addressParts(address)[2] ?? '';
 
@@ -96,11 +103,8 @@ export function volumeKind({ controller, calls, timeoutMs, ids, hindered }: Volu
     sentDeadlineMs: givenUpAfterMs(timeoutMs),
     atMostOnce: true,
     ...(negates && { negates }),
-    run: (run: EffectCall<TInput>) => {
-      const { csiId } = run.input as { csiId?: string };
-      const { volumes = [], ...rest } = work(run.input, run.address);
-      return calls.run(run, { ...rest, volumes: csiId === undefined ? volumes : [csiId, ...volumes] });
-    },
+    run: (run: EffectCall<TInput>) =>
+      calls.run(run, { ...work(run.input, run.address), volumes: volumesOf(run.src, run.input) }),
   });
   /** What is in the way of a call, unknown to whoever asked for it, the plugin may list. */
   const heeded = <TAnswer>(
@@ -180,8 +184,6 @@ export function volumeKind({ controller, calls, timeoutMs, ids, hindered }: Volu
         ['controllerPublish'],
       ),
       controllerExpand: effect<ExpandCall, ExpandAnswer>((input) => ({
-        // Not while a node is at it, and no node while it is expanded.
-        volumes: [nodeCallsOf(input.csiId)],
         refusal: (sight) => needs(sight, 'EXPAND_VOLUME', 'it makes no volume larger'),
         hindrance: (sight) => inUse(sight, input.nodeIds),
         call: (client, bounds, sight) => {
@@ -197,6 +199,7 @@ export function volumeKind({ controller, calls, timeoutMs, ids, hindered }: Volu
           return null;
         },
       })),
+      awaitAdmission: calls.admission(volumesOf),
     },
   };
 }

@@ -26,7 +26,7 @@ export function manualEffect(deadlineMs: number | 'loop' = Number.POSITIVE_INFIN
     run: (call) =>
       new Promise((finish, fail) => {
         const { signal } = call;
-        calls.push({ ...call, signal, sent: () => call.sent(), waits: (event) => call.waits(event), finish, fail });
+        calls.push({ ...call, signal, sent: () => call.sent(), finish, fail });
       }),
   };
 }

@@ -3,7 +3,9 @@ import { expect } from 'chai';
 import { setup } from 'xstate';
 import { type Stamped, unbound, unboundLoop } from '../../machines/kit/host.js';
 import { pause } from '../../src/engine/clock.js';
+import { doubted } from '../../src/engine/doubts.js';
 import type { ActorKind, Effect, EffectCall } from '../../src/engine/effects.js';
+import { decodeEnvelope, emptyEnvelope, encode } from '../../src/engine/envelope.js';
 import { Lab, type Life } from './lab.js';
 import { type ManualEffect, manualEffect } from './manual-effect.js';
 
@@ -252,60 +254,49 @@ describe('negating effects', () => {
     await waitsOutACall();
   });
 
-  describe('its counterpart has said that it waits, and asks nothing of the world', () => {
-    beforeEach(async () => {
-      await ask('open');
-      open.last.waits({ type: 'opening.waits' });
-      await lab.rest();
-    });
-
-    it('its state was left, and the runtime ended, then it starts at once in the next one', async () => {
-      await ask('look');
-      look.last.finish();
-      await lab.rest();
-      await restart();
-      await ask('shut');
-      expect(shut.calls).to.have.length(1);
-    });
-
-    it('a runtime ended meanwhile, then it starts at once', async () => {
-      await restart();
-      await ask('shut');
-      expect(shut.calls).to.have.length(1);
-    });
-
-    it('it goes on waiting as one and the same run', async () => {
-      expect(open.calls).to.have.length(1);
-      expect(open.last.signal.aborted).to.equal(false);
-      open.last.finish();
-      await lab.rest();
-      expect(life.engine.peek('door/a')?.state).to.equal('still');
-    });
-
-    it('a runtime ended meanwhile, and the next one while it ran again, then it waits: that one said nothing', async () => {
-      await restart();
-      await lab.clock.advance(1_000);
-      expect(open.last.attempt).to.equal(2);
-      await restart();
-      await ask('shut');
-      await waitsOutACall();
-    });
-
-    it('it can ask nothing any more', () => {
-      expect(() => open.last.sent()).to.throw('open has said that it waits');
-    });
+  it('its counterpart, as an older version recorded it, had made no call, then it starts at once', async () => {
+    const record = { ...emptyEnvelope({ name: 'door', version: '1' }), snapshot: { value: 'opening', context: {} } };
+    const waiting = { id: 'open', src: 'open', input: {}, seq: 1, lastsMs: deadlineMs, waits: true };
+    const kind: ActorKind = { machine: doorMachine, effects: { open, shut: shutting(shut) } };
+    const { effects } = decodeEnvelope(encode({ ...record, effects: [waiting] }));
+    expect(doubted(kind, undefined, effects)).to.equal(undefined);
+    const { waits: _, ...under } = waiting;
+    expect(doubted(kind, undefined, [under])).to.deep.equal({ open: { lastsMs: deadlineMs } });
   });
 
-  it('that says what it waits for as its state is left by that has nothing under way', async () => {
+  it('an effect that makes no call can not ask anything', async () => {
+    let asked: unknown;
+    const idle: Effect = { makesCall: false, deadlineMs: Number.POSITIVE_INFINITY, run: async (call) => call.sent() };
+    life = await lab.start([{ machine: doorMachine, effects: { look: idle }, begin: () => ({}) }]);
+    life.engine.observe(({ entry: { event } }) => {
+      if (event?.type === 'xstate.error.actor.look') asked = event.error;
+    });
+    await ask('look');
+    await lab.rest();
+    expect(asked).to.deep.include({ message: 'look is an effect that asks nothing of the world' });
+  });
+
+  it('an effect that makes no call can tell when another is clear, before that is asked for', async () => {
+    let clearInMs: number | undefined;
+    const waiter: Effect = {
+      makesCall: false,
+      run: async (call) => {
+        clearInMs = call.clearInMs('shut');
+      },
+    };
+    const effects = { open, shut: shutting(shut), look: waiter };
+    life = await lab.start([{ machine: doorMachine, effects, begin: () => ({}) }]);
     await ask('open');
-    open.last.waits({ type: 'shut' });
+    await ask('look');
     await lab.rest();
-    expect(shut.calls).to.have.length(1);
-    shut.last.finish();
-    await lab.rest();
-    await restart();
-    await ask('shut');
-    expect(shut.calls).to.have.length(2);
+    expect(clearInMs).to.equal(deadlineMs);
+  });
+
+  it('one that makes no call, and is undone by another, is refused', async () => {
+    const idle: Effect = { makesCall: false, run: open.run };
+    const effects = { open: idle, shut: shutting(shut) };
+    const refused = await lab.start([{ machine: doorMachine, effects, begin: () => ({}) }]).catch(String);
+    expect(refused).to.include("door: open makes no call, and can't undo one or be undone");
   });
 
   it('one that would not say when it asks is refused', async () => {
@@ -317,11 +308,6 @@ describe('negating effects', () => {
     };
     const refused = await lab.start([kind]).catch(String);
     expect(refused).to.include('door: shut negates others, and has no sentDeadlineMs');
-  });
-
-  it('one that has asked can not say any more that it only waits', async () => {
-    await ask('shut');
-    expect(() => shut.last.waits({ type: 'look' })).to.throw('shut has asked already');
   });
 
   it('it can ask nothing before it is clear', async () => {

@@ -14,7 +14,7 @@ import { type Outcome, Rivals } from './rivals.js';
 
 const histories = 40;
 /** So many where it takes as many to have been in every state. */
-const most = 1_000;
+const most = 3_000;
 const steps = 120;
 
 /** What machines don't know, and what XState takes otherwise than other events. */

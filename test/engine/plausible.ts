@@ -21,7 +21,7 @@ import {
   volumeMachine,
   volumeSnapshotMachine,
 } from '../../machines/index.js';
-import type { Awaiting, CallFailure, CallOutcome, Capability } from '../../machines/kit/csi-types.js';
+import type { AdmissionOutcome, CallFailure, CallOutcome, Capability, Wait } from '../../machines/kit/csi-types.js';
 import type { StagingEvent } from '../../machines/mount/staging.js';
 import type { Moment, TargetEvent } from '../../machines/mount/target.js';
 import type { MountEvent } from '../../machines/mount/types.js';
@@ -64,21 +64,26 @@ const failure = (die: Die): CallFailure => ({
   final: die.below(3) === 0,
 });
 
+const wait = (die: Die): Wait => ({
+  reason: 'its plugin is away',
+  for: die.of('plugin', 'turn', 'clear', 'elsewhere', 'compared'),
+});
+
 const outcome =
   <T>(answer: (die: Die) => T) =>
-  (die: Die): CallOutcome<T> =>
-    die.below(3) > 0
-      ? { status: 'done', answer: answer(die) }
-      : {
-          status: die.of('failed', 'failed', 'not-begun'),
-          failure: failure(die),
-          ...(die.below(4) === 0 && { anew: true as const }),
-        };
+  (die: Die): CallOutcome<T> => {
+    if (die.below(3) > 0) return { status: 'done', answer: answer(die) };
+    const otherwise = die.below(5);
+    if (otherwise === 0) return { status: 'call-again', ...(die.below(2) > 0 && { home: 'node-1' }) };
+    if (otherwise === 1) return { status: 'must-wait', ...wait(die) };
+    return { status: die.of('failed', 'failed', 'not-sent'), failure: failure(die) };
+  };
 
-const awaiting = (die: Die): Awaiting => ({
-  reason: 'its plugin is away',
-  ...(die.below(2) > 0 && { isForced: true as const }),
-});
+const admission = (die: Die): AdmissionOutcome =>
+  die.below(3) > 0 ? { status: 'admitted' } : { status: 'not-sent', failure: failure(die) };
+
+/** What the waits for these calls give, by id. */
+const admissions = (ids: string[]) => Object.fromEntries(ids.map((id) => [`${id}Admission`, admission]));
 
 const infoOf = (die: Die): PluginInfo => ({
   type: 'csi-node',
@@ -226,8 +231,7 @@ const volumeEvents: Drafts<VolumeMachineEvent> = {
     believed: die.of([], ['a']),
     sighting: { isMissing: die.below(3) === 0, attached: die.of(['csi-a'], []) },
   }),
-  'call.home': () => ({ home: 'node-1' }),
-  'call.awaits': awaiting,
+  'wait.changed': wait,
   settle: () => ({}),
 };
 
@@ -237,7 +241,7 @@ const made = (die: Die) => ({
   members: [{ csiId: 'snap-1', sourceCsiId: die.of('vol-1', 'vol-2') }],
 });
 
-const attempt = (die: Die) => ({ failure: failure(die), isNotBegun: die.below(2) > 0 });
+const attempt = (die: Die) => ({ failure: failure(die), status: die.of('failed' as const, 'not-sent' as const) });
 
 const snapshotOutcomes: Record<SnapshotOutcome['type'], (die: Die) => object> = {
   'create.done': (die) => ({ made: made(die) }),
@@ -254,7 +258,9 @@ const snapshotOutcomes: Record<SnapshotOutcome['type'], (die: Die) => object> = 
   'remove.refused': attempt,
   'remove.failed': attempt,
   'remove.given-up': attempt,
-  'call.restart': attempt,
+  'call.must-wait': wait,
+  'call.again': (die) => (die.below(2) > 0 ? { home: 'node-1' } : {}),
+  'call.admitted': () => ({}),
   'call.interrupted': attempt,
 };
 
@@ -270,8 +276,7 @@ const snapshotEvents: Drafts<SnapshotMachineEvent> = {
   'snapshot.delete': (die) => ({ force: die.below(2) > 0 }),
   'snapshot.retry': () => ({}),
   'snapshot.acknowledge': () => ({}),
-  'call.home': () => ({ home: 'node-1' }),
-  'call.awaits': awaiting,
+  'wait.changed': wait,
 };
 
 /** Made three times by a call after one without an answer, and removed. */
@@ -289,6 +294,7 @@ const snapshotOutputs = {
   lookAtSnapshot: outcome(made),
   deleteSnapshot: outcome(() => null),
   removeUntrusted: outcome(() => null),
+  ...admissions(['createSnapshot', 'lookAtSnapshot', 'deleteSnapshot', 'removeUntrusted']),
 };
 const nothing = outcome(() => null);
 
@@ -318,7 +324,7 @@ const mountEvents: Drafts<MountEvent> = {
   'mount.condition': mountCondition,
   'mount.retry': () => ({}),
   'mount.hasten': () => ({}),
-  'call.awaits': awaiting,
+  'wait.changed': wait,
   'call.appeared': () => ({ mount: { device: '8:1', root: '/', bootId: 'b' } }),
   settle: () => ({}),
 };
@@ -582,6 +588,8 @@ export const plausible: Plausible[] = [
       controllerPublish: outcome(() => ({ publishContext: { device: 'x' } })),
       controllerExpand: outcome((die) => ({ capacityBytes: '2', nodeExpansionRequired: die.below(2) > 0 })),
       ...{ deleteVolume: nothing, controllerUnpublish: nothing, controllerModify: nothing },
+      ...admissions(['createVolume', 'deleteVolume', 'controllerPublish', 'controllerUnpublish']),
+      ...admissions(['controllerExpand', 'controllerModify']),
     },
   },
   { machine: lifecycleMachine, input: () => ({}), events: lifecycleEvents, outputs: {} },
@@ -619,6 +627,7 @@ export const plausible: Plausible[] = [
       nodeUnpublish: outcome((die) => die.of({}, { leftBehind: '/h: it is not empty' }, { unmounted: '/h' })),
       nodeUnstage: outcome((die) => die.of({}, { leftBehind: '/s: it is not empty' }, { unmounted: '/s' })),
       nodeExpand: outcome((die) => die.of({}, { capacityBytes: 2 })),
+      ...admissions(['nodeStage', 'nodePublish', 'nodeUnpublish', 'nodeUnstage', 'nodeExpand']),
     },
   },
   {

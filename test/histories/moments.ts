@@ -26,8 +26,8 @@ export function shownBy({ address, text }: Pick<Commit, 'address' | 'text'>): st
   const { effects, doubts = {}, snapshot, timers } = decodeEnvelope(text);
   if (!snapshot) return [];
   return [
-    ...effects.map(({ src, waits, attempt = 1 }) => {
-      const how = waits ? 'waits' : attempt > 1 ? 'is under way, recovered' : 'is under way';
+    ...effects.map(({ src, lastsMs, attempt = 1 }) => {
+      const how = lastsMs === 0 ? 'waits' : attempt > 1 ? 'is under way, recovered' : 'is under way';
       return `${kind}: ${src} ${how}`;
     }),
     ...Object.keys(doubts).map((src) => `${kind}: ${src} is in doubt`),

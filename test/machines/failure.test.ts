@@ -1,7 +1,7 @@
 /** The codes of failures: only those of the error table; what other code threw is kept beside them. */
 import { expect } from 'chai';
 import { failureIn } from '../../machines/kit/host.js';
-import { failureOf } from '../../src/calls/plugin-calls.js';
+import { failureOf } from '../../src/calls/call-failure.js';
 import { StagecraftError } from '../../src/errors.js';
 
 const thrownWith = (code: unknown): Error => Object.assign(new Error('sealed'), { code });

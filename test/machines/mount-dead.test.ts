@@ -64,11 +64,10 @@ describe('the mount machine over a dead staging path', () => {
   it('M2 M5 seen as a publish from it waits for its plugin: that is not made, all is made anew', async () => {
     const scene = await Scene.mounted('a');
     scene.actor.send(use('b'));
-    scene.actor.send({ type: 'call.awaits', reason: 'the plugin is away' });
+    await scene.answer({ status: 'must-wait', reason: 'the plugin is away', for: 'plugin' });
+    expect(scene.actor.getSnapshot().value).to.deep.equal({ publishing: 'waiting-for-plugin' });
     const before = scene.calls.length;
     seenDead(scene, { isMended: true });
-    // What waited is given up.
-    await scene.answer({ status: 'not-begun', failure: { code: 'ABORTED', message: 'given up', final: false } });
     expect(await calledSince(scene, before)).to.deep.equal(bothAnew.filter((one) => one !== 'unpublish b'));
   });
 
@@ -112,7 +111,7 @@ describe('the mount machine over a dead staging path', () => {
   it('M6 N3 only reported, and asked for by one whose claim is not confirmed yet: nothing is done before that is', async () => {
     const scene = await Scene.mounted('a');
     scene.actor.send(use('b'));
-    await scene.answer({ status: 'not-begun', failure: { code: 'PLUGIN_UNAVAILABLE', message: 'gone', final: false } });
+    await scene.answer({ status: 'not-sent', failure: { code: 'PLUGIN_UNAVAILABLE', message: 'gone', final: false } });
     const before = scene.calls.length;
     seenDead(scene, { isMended: false, isStart: true });
     scene.clock.increment(1_000_000);
@@ -201,7 +200,7 @@ describe('the mount machine over a dead staging path', () => {
     const scene = new Scene();
     scene.actor.send(use('a'));
     const failure = { code: 'MOUNT_STAYS' as const, message: 'dead', final: false };
-    await scene.answer({ status: 'not-begun', failure });
+    await scene.answer({ status: 'not-sent', failure });
     const before = scene.calls.length;
     for (let look = 0; look < 2; look += 1) seenDead(scene, { isMended: true });
     expect(await calledSince(scene, before)).to.deep.equal(['unstage', 'stage', 'publish a']);
@@ -212,7 +211,7 @@ describe('the mount machine over a dead staging path', () => {
   });
 
   const refusedAsDead = {
-    status: 'not-begun',
+    status: 'not-sent',
     failure: { code: 'MOUNT_STAYS', message: 'dead', final: false },
   } as const;
 

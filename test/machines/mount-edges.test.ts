@@ -143,7 +143,7 @@ describe('the mount machine, at its edges', () => {
     });
 
     for (const [situation, outcome] of [
-      ['not made', { status: 'not-begun', failure: { code: 'PLUGIN_UNAVAILABLE', message: 'gone', final: false } }],
+      ['not made', { status: 'not-sent', failure: { code: 'PLUGIN_UNAVAILABLE', message: 'gone', final: false } }],
       ['refused for good', failed({ final: true })],
       ['done', published],
     ] as const) {
@@ -176,7 +176,7 @@ describe('the mount machine, at its edges', () => {
       await scene.answer(unpublished);
       scene.actor.send(leave('a'));
       await scene.answer({
-        status: 'not-begun',
+        status: 'not-sent',
         failure: { code: 'PLUGIN_UNAVAILABLE', message: 'gone', final: false },
       });
       await scene.answer(unstaged);
@@ -202,7 +202,7 @@ describe('the mount machine, at its edges', () => {
   }
 
   const stepMissing = {
-    status: 'not-begun',
+    status: 'not-sent',
     failure: { code: 'MOUNT_MISSING', message: 'not staged any more', final: false, answerClass: 'repair' },
   } as const;
 
@@ -249,7 +249,7 @@ describe('the mount machine, at its edges', () => {
     const sight = { number: scene.context.staging.number, isMended: true };
     scene.actor.send({ type: 'mount.observed', users: [], staging: [sight], isStart: false });
     expect([scene.calls.at(-1), stageCallOf(scene.context).foundIn, foundNow()]).to.deep.equal(['stage', 'b1', found]);
-    await scene.answer({ status: 'not-begun', failure: { code: 'HOST_UNFIT', message: 'covered', final: false } });
+    await scene.answer({ status: 'not-sent', failure: { code: 'HOST_UNFIT', message: 'covered', final: false } });
     expect(foundNow()).to.deep.equal(found);
     scene.clock.increment(1_000_000);
     await scene.answer(failed({ final: true, answerClass: 'final' }));

@@ -29,15 +29,10 @@ const failed = (final: boolean, answerClass: AnswerClass = final ? 'final' : 'un
   failure: { code: 'CSI_ERROR', message: 'no', final, answerClass },
 });
 const notBegun: Answer = {
-  status: 'not-begun',
+  status: 'not-sent',
   failure: { code: 'MOUNT_MISSING', message: 'not staged', final: false, answerClass: 'repair' },
 };
-const anew: Answer = {
-  status: 'failed',
-  failure: { code: 'CALL_ANEW', message: 'again', final: false },
-  retry: { initialMs: 0, maxMs: 0 },
-  anew: true,
-};
+const interrupted = { code: 'INTERRUPTED', message: 'it may have been done', final: false };
 
 const effects: Record<string, string> = {
   stage: 'nodeStage',
@@ -261,7 +256,8 @@ class Life {
     };
     this.#actor = this.#start(JSON.parse(JSON.stringify(kept)) as Snapshot<unknown>);
     const effect = inFlight && effects[inFlight.call];
-    if (effect) this.#actor.send({ type: `xstate.done.actor.${effect}`, output: anew, actorId: effect } as never);
+    if (effect)
+      this.#actor.send({ type: `xstate.error.actor.${effect}`, error: interrupted, actorId: effect } as never);
     this.#actor.send({ type: 'mount.observed', users: [], staging: [], isStart: true });
     for (const { allocId } of this.context.users) {
       this.#unconfirmed.add(allocId);

@@ -142,7 +142,7 @@ describe('the mount machine', () => {
 
   const unused: [how: string, outcome: CallOutcome<StageAnswer>][] = [
     ['refused for good', failed({ final: true })],
-    ['not made', { status: 'not-begun', failure: { code: 'PLUGIN_UNAVAILABLE', message: 'gone', final: false } }],
+    ['not made', { status: 'not-sent', failure: { code: 'PLUGIN_UNAVAILABLE', message: 'gone', final: false } }],
     ['not needed', { status: 'done', answer: { isStaged: false, bootId: 'b1' } }],
   ];
   for (const [how, outcome] of unused) {

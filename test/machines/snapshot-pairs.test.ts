@@ -5,10 +5,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { AnyEventObject } from 'xstate';
+import type { Wait } from '../../machines/kit/csi-types.js';
 import type { SnapshotContext } from '../../machines/snapshot/types.js';
 import { asked, leaves, made, none, spec, step } from './snapshot-scene.js';
 
-const failed = (code: string, final = false) => ({ failure: { code, message: code, final }, isNotBegun: false });
+const failed = (code: string, final = false) => ({ failure: { code, message: code, final }, status: 'failed' });
+const wait: Wait = { reason: 'the plugin is away', for: 'plugin' };
 const other = { ...spec, parameters: { speed: 'high' } };
 
 /** An event, and the data that it finds where that differs from what the state has. */
@@ -25,11 +27,11 @@ const requests: Case[] = [
   ['snapshot.acknowledge', { type: 'snapshot.acknowledge' }],
 ];
 const calls: Case[] = [
-  ['call.awaits', { type: 'call.awaits', reason: 'the plugin is away' }],
-  ['call.awaits unforced, since forced', { type: 'call.awaits', reason: 'the plugin is away' }, { isForced: true }],
-  ['call.home', { type: 'call.home', home: 'worker-1' }],
-  ['call.restart', { type: 'call.restart', ...failed('CALL_ANEW') }],
-  ['call.interrupted', { type: 'call.interrupted', ...failed('CALL_ANEW') }],
+  ['wait.changed', { type: 'wait.changed', ...wait }],
+  ['call.must-wait', { type: 'call.must-wait', ...wait }],
+  ['call.again', { type: 'call.again', home: 'worker-1' }],
+  ['call.admitted', { type: 'call.admitted' }],
+  ['call.interrupted', { type: 'call.interrupted', ...failed('INTERRUPTED') }],
 ];
 const outcomes: Case[] = [
   ['create.done', { type: 'create.done', made: made('snap-1') }],
@@ -63,6 +65,8 @@ const outcomes: Case[] = [
 /** Data that fits a state. */
 function dataOf(path: string): SnapshotContext {
   if (path === 'absent') return none;
+  if (path.endsWith('.waiting-for-plugin'))
+    return { ...dataOf(path.replace('waiting-for-plugin', '')), awaiting: wait };
   if (/removing-untrusted|removal/.test(path)) return { ...asked, untrusted: 1, discards: [made('snap-1')] };
   if (/waiting-until-ready|readiness/.test(path)) return { ...asked, csi: made('snap-1', false) };
   if (/ready|pending-delete|deletion/.test(path)) return { ...asked, csi: made('snap-1') };
@@ -118,15 +122,15 @@ describe('states of a snapshot', () => {
 
   it('V10 only states that make a call, or wait to, accept what comes of one', () => {
     const accepting = leaves.filter((path) => [...calls, ...outcomes].some((one) => outcomeOf(path, one) !== 'fault'));
-    expect(accepting).to.deep.equal(leaves.filter((path) => path.includes('.asking.')));
+    expect(accepting).to.deep.equal(leaves.filter((path) => /\.calling\b|\.waiting-for-plugin$/.test(path)));
   });
 
   it('V11 an attempt that is to be repeated without delay is: no timer, and no further commit', () => {
     const event = {
       type: 'xstate.done.actor.createSnapshot',
-      output: { status: 'failed', ...failed('CSI_ERROR'), retry: { initialMs: 0, maxMs: 0 } },
+      output: { ...failed('CSI_ERROR'), retry: { initialMs: 0, maxMs: 0 } },
     };
-    const { path, calls: begun } = step('pending-create.asking.calling', asked, event);
-    expect([path, ...begun]).to.deep.equal(['create-in-doubt.asking.calling', 'createSnapshot sc-u1']);
+    const { path, calls: begun } = step('pending-create.calling.wanted', asked, event);
+    expect([path, ...begun]).to.deep.equal(['create-in-doubt.calling.wanted', 'createSnapshot sc-u1']);
   });
 });

@@ -2,6 +2,7 @@
 import type { AnyEventObject, AnyStateNode, StateValue } from 'xstate';
 import { pathToStateValue } from 'xstate';
 import { volumeSnapshotMachine } from '../../machines/index.js';
+import type { AdmissionCall } from '../../machines/kit/csi-types.js';
 import { noSnapshot } from '../../machines/snapshot/changes.js';
 import { statePath } from '../../machines/snapshot/states.js';
 import type { MadeSnapshot, SnapshotContext, SnapshotSpec } from '../../machines/snapshot/types.js';
@@ -41,6 +42,10 @@ export function step(path: string, context: SnapshotContext, event: AnyEventObje
   const active = machine.activeInvokes(snapshot);
   const begun = new Map(started.filter(({ id }) => active.includes(id)).map((call) => [call.id, call]));
   const calls = [...begun.values()].map(({ src, input }) => {
+    if (src === 'awaitAdmission') {
+      const { src: of, wait } = input as AdmissionCall;
+      return `${src} ${of}, for the ${wait.for}`;
+    }
     const { name, csiId, isForced } = input as { name?: string; csiId?: string; isForced: boolean };
     return [src, csiId ?? name, ...(isForced ? ['forced'] : [])].join(' ');
   });

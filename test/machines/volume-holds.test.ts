@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { CallOutcome } from '../../machines/kit/csi-types.js';
 import { refusalOf } from '../../machines/volume/requests.js';
 import { beliefOf, observed } from '../../machines/volume/sightings.js';
-import { capability, create, made, Scene, unknown, wish } from './volume-scene.js';
+import { capability, create, made, mustWait, Scene, unknown, wish } from './volume-scene.js';
 
 const attached: CallOutcome<object> = { status: 'done', answer: { publishContext: {} } };
 const detached: CallOutcome<null> = { status: 'done', answer: null };
@@ -48,9 +48,10 @@ describe('holds of a volume', () => {
   });
 
   it('V5 nothing was handed out yet: what is to be held is unpublished all the same', async () => {
-    const scene = await volumeWith();
+    const scene = await volumeWith(mustWait);
     scene.actor.send(publish('x'));
-    scene.actor.send({ type: 'call.awaits', reason: 'no plugin' });
+    await scene.rest();
+    expect(scene.waiting).to.deep.equal(['controllerPublish']);
     expect(refusalOf(scene.context, unpublish)).to.equal(undefined);
     scene.actor.send(unpublish);
     expect(scene.context.publications).to.deep.equal({});

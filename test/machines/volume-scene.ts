@@ -1,6 +1,6 @@
 /** Scene for tests of the volume machine: the machine runs under plain XState, and the test chooses how its calls end. */
 import { type ActorRefFrom, createActor, fromPromise, SimulatedClock } from 'xstate';
-import type { CallOutcome } from '../../machines/kit/csi-types.js';
+import type { AdmissionCall, AdmissionOutcome, CallOutcome } from '../../machines/kit/csi-types.js';
 import type { CreateCall, MadeCall, PublishAnswer, PublishCall, UnpublishCall } from '../../machines/volume/calls.js';
 import type { CreatedVolume, VolumeChanged, VolumeSpec } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
@@ -24,12 +24,26 @@ export const made: CallOutcome<CreatedVolume> = {
 };
 export const unknown = { status: 'failed', failure: { code: 'CSI_ERROR', message: 'lost', final: false } } as const;
 
+/** The plugin can't be called: no call was made. */
+export const mustWait = { status: 'must-wait', reason: 'no plugin', for: 'plugin' } as const;
+
+interface Interruption {
+  code: 'INTERRUPTED';
+  message: string;
+}
+
+/** The runtime ended while the call was under way. */
+export const interrupted: Interruption = { code: 'INTERRUPTED', message: 'it may have been done' };
+
 export class Scene {
   readonly calls: string[] = [];
   readonly told: VolumeChanged[] = [];
   readonly clock = new SimulatedClock();
   /** Outcomes of the calls, in order. Calls beyond the list stay in flight. */
-  readonly outcomes: CallOutcome<unknown>[] = [];
+  readonly outcomes: (CallOutcome<unknown> | Interruption)[] = [];
+  /** Calls that wait until they are admitted, in order, by the effect that makes them. */
+  readonly waiting: string[] = [];
+  readonly #admit: (() => void)[] = [];
   readonly actor: ActorRefFrom<typeof volumeMachine>;
 
   constructor() {
@@ -37,6 +51,7 @@ export class Scene {
       fromPromise<CallOutcome<TAnswer>, TInput>(() => {
         this.calls.push(name);
         const outcome = this.outcomes.shift();
+        if (outcome && 'code' in outcome) return Promise.reject(outcome);
         // The test gives each call an answer of its own type.
         return outcome ? Promise.resolve(outcome as CallOutcome<TAnswer>) : new Promise(() => {});
       });
@@ -46,6 +61,10 @@ export class Scene {
         deleteVolume: call<null, MadeCall>('delete'),
         controllerPublish: call<PublishAnswer, PublishCall>('publish'),
         controllerUnpublish: call<null, UnpublishCall>('unpublish'),
+        awaitAdmission: fromPromise<AdmissionOutcome, AdmissionCall>(({ input }) => {
+          this.waiting.push(input.src);
+          return new Promise((resolve) => this.#admit.push(() => resolve({ status: 'admitted' })));
+        }),
       },
     });
     const logic = stamped(machine, () => ({ at: this.clock.now(), random: 0.5 }));
@@ -56,6 +75,11 @@ export class Scene {
 
   get context() {
     return this.actor.getSnapshot().context;
+  }
+
+  /** The call that waits last may be made now. */
+  admit(): void {
+    this.#admit.pop()?.();
   }
 
   async rest(): Promise<void> {

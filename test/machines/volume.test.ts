@@ -1,6 +1,6 @@
 /** The volume machine under plain XState: its calls end as the test says. */
 import { expect } from 'chai';
-import { capability, create, made, Scene, unknown, wish } from './volume-scene.js';
+import { capability, create, interrupted, made, mustWait, Scene, unknown, wish } from './volume-scene.js';
 
 describe('the volume machine', () => {
   it('V14 there is none: it is absent, and takes nothing but its creation; generations go on from its past', () => {
@@ -27,11 +27,12 @@ describe('the volume machine', () => {
 
   it('V8 asked to go while its call waits, and was not made: over at once', async () => {
     const scene = new Scene();
-    scene.outcomes.push(made);
+    scene.outcomes.push(made, mustWait);
     scene.actor.send(create);
     await scene.rest();
     scene.actor.send({ type: 'volume.publish', nodeId: 'a', ...wish });
-    scene.actor.send({ type: 'call.awaits', reason: 'no plugin' });
+    await scene.rest();
+    expect(scene.actor.getSnapshot().value).to.deep.equal({ 'pending-publish': 'waiting-for-plugin' });
     scene.actor.send({ type: 'volume.unpublish', nodeId: 'a' });
     expect(scene.context.publications).to.deep.equal({});
     expect(scene.actor.getSnapshot().value).to.equal('created');
@@ -39,35 +40,72 @@ describe('the volume machine', () => {
 
   it('V8 asked to go, then told that the call was never made: over then', async () => {
     const scene = new Scene();
-    scene.outcomes.push(made);
+    scene.outcomes.push(made, mustWait);
     scene.actor.send(create);
     await scene.rest();
     scene.actor.send({ type: 'volume.publish', nodeId: 'a', ...wish });
     scene.actor.send({ type: 'volume.unpublish', nodeId: 'a' });
     expect(scene.context.publications.a).to.deep.include({ at: 'cancelling.first-call' });
-    scene.actor.send({ type: 'call.awaits', reason: 'no plugin' });
+    await scene.rest();
+    expect(scene.waiting).to.deep.equal([]);
     expect(scene.context.publications).to.deep.equal({});
     expect(scene.actor.getSnapshot().value).to.equal('created');
   });
 
   it('V8 a run before a restart may have made the call: the doubt is kept before it is made again', async () => {
     const scene = new Scene();
-    scene.outcomes.push({ ...unknown, anew: true });
+    scene.outcomes.push(interrupted);
     scene.actor.send(create);
     await scene.rest();
     expect(scene.calls).to.deep.equal(['create', 'create']);
     expect(scene.context.lifecycle).to.deep.equal({ at: 'create-in-doubt.calling' });
   });
 
-  it('V8 what waited is made anew, and is no attempt', async () => {
+  it('V8 a call that waits is made once it is admitted, and the wait is no attempt', async () => {
     const scene = new Scene();
-    scene.outcomes.push({ ...unknown, status: 'not-begun', anew: true });
+    scene.outcomes.push(mustWait);
     scene.actor.send(create);
-    scene.actor.send({ type: 'call.awaits', reason: 'no plugin' });
-    expect(scene.context.awaiting).to.deep.equal({ reason: 'no plugin' });
+    await scene.rest();
+    expect(scene.actor.getSnapshot().value).to.deep.equal({ 'pending-create': 'waiting-for-plugin' });
+    expect(scene.context.awaiting).to.deep.equal({ reason: 'no plugin', for: 'plugin' });
+    expect(scene.waiting).to.deep.equal(['createVolume']);
+    scene.admit();
     await scene.rest();
     expect(scene.calls).to.deep.equal(['create', 'create']);
     expect(scene.context).to.deep.include({ lifecycle: { at: 'pending-create.calling' }, awaiting: null });
+  });
+
+  it('V11 the reason of a wait changes: it is kept, and the wait goes on', async () => {
+    const scene = new Scene();
+    scene.outcomes.push(mustWait);
+    scene.actor.send(create);
+    await scene.rest();
+    scene.actor.send({ type: 'wait.changed', reason: 'another call is under way', for: 'turn' });
+    expect(scene.context.awaiting).to.deep.equal({ reason: 'another call is under way', for: 'turn' });
+    expect(scene.waiting).to.have.length(1);
+  });
+
+  it('V13 deleted with force while its call waits without an end: it waits again, for a while only', async () => {
+    const scene = new Scene();
+    scene.outcomes.push(made, mustWait, mustWait);
+    scene.actor.send(create);
+    await scene.rest();
+    scene.actor.send({ type: 'volume.delete', force: false });
+    await scene.rest();
+    expect(scene.waiting).to.deep.equal(['deleteVolume']);
+    scene.actor.send({ type: 'volume.delete', force: true });
+    await scene.rest();
+    expect(scene.waiting).to.deep.equal(['deleteVolume', 'deleteVolume']);
+    expect(scene.context.awaiting).to.deep.equal({ reason: 'no plugin', for: 'plugin', isForced: true });
+  });
+
+  it('V8 the node that is its home is found out: kept, and the call is made again', async () => {
+    const scene = new Scene();
+    scene.outcomes.push({ status: 'call-again', home: 'worker-1' });
+    scene.actor.send(create);
+    await scene.rest();
+    expect(scene.calls).to.deep.equal(['create', 'create']);
+    expect(scene.context).to.deep.include({ lifecycle: { at: 'pending-create.calling' }, home: 'worker-1' });
   });
 
   it('V5 V8 published again while its node lets go of it: queued, and done after that', async () => {

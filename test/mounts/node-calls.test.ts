@@ -135,6 +135,7 @@ describe('the calls of a mount', () => {
     const run: EffectCall = {
       address: 'mount/n1/default/data',
       id: src,
+      src,
       seq: 1,
       input,
       signal: new AbortController().signal,
@@ -144,7 +145,6 @@ describe('the calls of a mount', () => {
       sent: () => called.push('sent'),
       clearInMs: () => 0,
       endDoubts: async () => false,
-      waits: () => {},
       send: () => {},
     };
     return (await effects[src]?.run(run)) as CallOutcome<unknown>;
@@ -160,7 +160,7 @@ describe('the calls of a mount', () => {
     it(`M1 ${src} with a path that is too long where the plugin sees it: no call was begun`, async () => {
       baseDir = `/${'x'.repeat(110)}`;
       const outcome = await outcomeOf(src, input);
-      expect(outcome.status).to.equal('not-begun');
+      expect(outcome.status).to.equal('not-sent');
       expect(outcome).to.have.nested.property('failure.code', 'INVALID_ARGUMENT');
       expect(called).to.deep.equal([]);
     });
@@ -169,7 +169,7 @@ describe('the calls of a mount', () => {
   it('M2 H2 what is staged, as the kernel shows, is not given up by a plugin that does not offer to unstage', async () => {
     [offered, mounted] = [[], [staging()]];
     const outcome = await outcomeOf('nodeUnstage', call);
-    expect(outcome.status).to.equal('not-begun');
+    expect(outcome.status).to.equal('not-sent');
     expect(outcome).to.have.nested.property('failure.code', 'MOUNT_STAYS');
     expect(outcome).to.have.nested.property('failure.final', false);
     expect(called).to.deep.equal([]);
@@ -197,7 +197,7 @@ describe('the calls of a mount', () => {
     called = [];
     dead = [staging()];
     const outcome = await outcomeOf('nodeStage', making);
-    expect(outcome.status).to.equal('not-begun');
+    expect(outcome.status).to.equal('not-sent');
     expect(outcome).to.have.nested.property('failure.code', 'MOUNT_STAYS');
     expect(outcome).to.have.nested.property('failure.final', false);
     expect(outcome).to.have.nested.property('failure.message').that.contains(staging());
@@ -226,7 +226,7 @@ describe('the calls of a mount', () => {
       mounted = [path()];
       cover(path());
       const outcome = await outcomeOf(src, input);
-      expect(outcome.status).to.equal('not-begun');
+      expect(outcome.status).to.equal('not-sent');
       expect(outcome).to.have.nested.property('failure.code', 'MOUNT_STAYS');
       expect(outcome).to.have.nested.property('failure.final', false);
       expect(outcome)
@@ -240,7 +240,7 @@ describe('the calls of a mount', () => {
       mounted = [path()];
       hide(path());
       const outcome = await outcomeOf(src, input);
-      expect(outcome.status).to.equal('not-begun');
+      expect(outcome.status).to.equal('not-sent');
       expect(outcome).to.have.nested.property('failure.code', 'MOUNT_STAYS');
       expect(outcome)
         .to.have.nested.property('failure.message')
@@ -291,7 +291,7 @@ describe('the calls of a mount', () => {
       called = [];
       put(staging());
       const outcome = await outcomeOf('nodeStage', again);
-      expect(outcome.status).to.equal('not-begun');
+      expect(outcome.status).to.equal('not-sent');
       expect(outcome).to.have.nested.property('failure.code', 'HOST_UNFIT');
       expect(outcome).to.have.nested.property('failure.final', false);
       expect(outcome).to.have.nested.property('failure.message').that.contains('0:61').and.contains(path());
@@ -331,7 +331,7 @@ describe('the calls of a mount', () => {
       it(`M2 ${what} there: it is not grown by that path, no call was begun`, async () => {
         put();
         const outcome = await outcomeOf('nodeExpand', { ...expanding, staged: found });
-        expect(outcome.status).to.equal('not-begun');
+        expect(outcome.status).to.equal('not-sent');
         expect(outcome).to.have.nested.property('failure.final', false);
         expect(outcome).to.have.nested.property('failure.message').that.contains(staging());
         expect(called).to.deep.equal([]);
@@ -345,7 +345,7 @@ describe('the calls of a mount', () => {
       it(`M2 M6 nothing is there any more: it is not ${what}, as where its plugin says that a step before it is missing`, async () => {
         mounts(targetPath());
         const outcome = await outcomeOf(src, input);
-        expect(outcome.status).to.equal('not-begun');
+        expect(outcome.status).to.equal('not-sent');
         expect(outcome).to.have.nested.property('failure.code', 'MOUNT_MISSING');
         expect(outcome).to.have.nested.property('failure.answerClass', 'repair');
         expect(outcome).to.have.nested.property('failure.final', false);
@@ -365,7 +365,7 @@ describe('the calls of a mount', () => {
         mounted = [staging()];
         put(staging());
         const outcome = await outcomeOf('nodePublish', staged);
-        expect(outcome.status).to.equal('not-begun');
+        expect(outcome.status).to.equal('not-sent');
         expect(outcome).to.have.nested.property('failure.code', 'HOST_UNFIT');
         expect(outcome).to.have.nested.property('failure.final', false);
         expect(outcome).to.have.nested.property('failure.message').that.contains(`unmount that at ${path()}`);
@@ -376,7 +376,7 @@ describe('the calls of a mount', () => {
     it('M2 M12 something else is in its place: it is named, and not taken for the volume, nor staged over; no call was begun', async () => {
       over = [line(20, 1, '0:61 /', staging(), 'tmpfs')];
       const outcome = await outcomeOf('nodePublish', staged);
-      expect(outcome.status).to.equal('not-begun');
+      expect(outcome.status).to.equal('not-sent');
       expect(outcome).to.have.nested.property('failure.code', 'HOST_UNFIT');
       expect(outcome).to.have.nested.property('failure.final', false);
       expect(outcome).not.to.have.nested.property('failure.answerClass');

@@ -49,6 +49,7 @@ describe('fingerprint loop', () => {
     const ended = fingerprintLoop(options).run({
       address,
       id: 'fingerprintLoop',
+      src: 'fingerprintLoop',
       seq: 1,
       input: { info: device('a1') },
       signal: stop.signal,
@@ -58,7 +59,6 @@ describe('fingerprint loop', () => {
       sent: () => {},
       clearInMs: () => 0,
       endDoubts: async () => false,
-      waits: () => {},
       send: (event) => sent.push(event),
     });
     return { stop, sent, ended };

@@ -77,7 +77,7 @@ describe('volumes that are on one host', () => {
       const cable = new Cable(kept.store());
       one.store = cable;
       await first();
-      cable.cutAt({ is: ({ journal }) => JSON.parse(journal).event?.type === 'call.home', done });
+      cable.cutAt({ is: ({ journal }) => JSON.parse(journal).event?.output?.status === 'call-again', done });
       one.volumes.create(spec('data')).catch(() => {});
       await one.rest();
       await cable.whenCut;

@@ -53,7 +53,7 @@ describe('the parts of a mount', () => {
   });
 
   it('M3 a call that waits: for what', () => {
-    const awaiting = { reason: 'no plugin' };
+    const awaiting = { reason: 'no plugin', for: 'plugin' } as const;
     const users = [user('a', 'remounting.waiting-for-plugin', { tries: earlier })];
     expect(mountParts(contextOf({ awaiting, users }), 'a')[1]).to.deep.equal(
       target('a', 'remounting.waiting-for-plugin', { why: 'no plugin' }),

@@ -169,6 +169,10 @@ const learnedGone = (inner: Inner): Row => ({ 'dead one gone': `unstage-in-doubt
 const pausedStage = (due: At): Row => ({ retry: due, 'runtime started': due });
 const pausedUnstage = (due: At): Row => ({ retry: due, hasten: due, 'runtime started': due });
 
+/** Without the outcomes of a call that was made: it waits. */
+const unsent = (row: Row): Row =>
+  Object.fromEntries(Object.entries(row).filter(([event]) => !/(done|not needed|unknown|interrupted)$/.test(event)));
+
 export const table: Partial<Record<At, Row>> = {
   'not-staged': {
     ...dead,
@@ -177,7 +181,7 @@ export const table: Partial<Record<At, Row>> = {
   },
   'pending-stage.due': { ...dead, ...idle, 'turn given': 'pending-stage.calling' },
   'pending-stage.calling': { ...deadUnderCall, ...staged },
-  'pending-stage.waiting-for-plugin': { ...deadUnderCall, ...staged },
+  'pending-stage.waiting-for-plugin': { ...deadUnderCall, ...unsent(staged) },
   'pending-stage.backing-off': {
     ...{ ...dead, ...idle, ...pausedStage('pending-stage.due') },
     'turn given': 'pending-stage.calling',
@@ -200,7 +204,7 @@ export const table: Partial<Record<At, Row>> = {
     'turn given': 'in-doubt.calling',
   },
   'in-doubt.calling': { ...deadUnderCall, ...restaged },
-  'in-doubt.waiting-for-plugin': { ...deadUnderCall, ...restaged },
+  'in-doubt.waiting-for-plugin': { ...deadUnderCall, ...unsent(restaged) },
   'in-doubt.backing-off': {
     ...{ ...dead, ...unstaging, ...pausedStage('in-doubt.due') },
     'targets may remain': 'in-doubt.waiting-for-users',
@@ -216,7 +220,7 @@ export const table: Partial<Record<At, Row>> = {
     'turn given': 'missing.calling',
   },
   'missing.calling': { ...foundDeadUnderCall, ...stagedAfterLoss },
-  'missing.waiting-for-plugin': { ...foundDeadUnderCall, ...stagedAfterLoss },
+  'missing.waiting-for-plugin': { ...foundDeadUnderCall, ...unsent(stagedAfterLoss) },
   'missing.backing-off': {
     ...{ ...foundDead, ...unstaging, ...pausedStage('missing.due') },
     'targets may remain': 'missing.waiting-for-request',
@@ -234,7 +238,7 @@ export const table: Partial<Record<At, Row>> = {
   },
   'clearing-dead.due': { ...cleared, ...learnedGone('due'), 'turn given': 'clearing-dead.calling' },
   'clearing-dead.calling': { ...unstaged('clearing-dead'), ...learnedGone('calling') },
-  'clearing-dead.waiting-for-plugin': { ...unstaged('clearing-dead'), ...learnedGone('waiting-for-plugin') },
+  'clearing-dead.waiting-for-plugin': { ...unsent(unstaged('clearing-dead')), ...learnedGone('waiting-for-plugin') },
   'clearing-dead.backing-off': {
     ...{ ...cleared, ...learnedGone('backing-off'), ...pausedUnstage('clearing-dead.due') },
     'turn given': 'clearing-dead.calling',
@@ -245,7 +249,8 @@ export const table: Partial<Record<At, Row>> = {
   },
   'pending-unstage.calling': { ...unstaged('pending-unstage'), ...learned('calling'), ...learnedDead('calling') },
   'pending-unstage.waiting-for-plugin': {
-    ...{ ...unstaged('pending-unstage'), ...learned('waiting-for-plugin'), ...learnedDead('waiting-for-plugin') },
+    ...{ ...unsent(unstaged('pending-unstage')), ...learned('waiting-for-plugin') },
+    ...learnedDead('waiting-for-plugin'),
   },
   'pending-unstage.backing-off': {
     ...{ ...kept, ...learned('backing-off'), ...learnedDead('backing-off') },
@@ -253,7 +258,10 @@ export const table: Partial<Record<At, Row>> = {
   },
   'unstage-in-doubt.due': { ...wantedAgain, ...learnedDead('due'), 'turn given': 'unstage-in-doubt.calling' },
   'unstage-in-doubt.calling': { ...unstaged('unstage-in-doubt'), ...learnedDead('calling') },
-  'unstage-in-doubt.waiting-for-plugin': { ...unstaged('unstage-in-doubt'), ...learnedDead('waiting-for-plugin') },
+  'unstage-in-doubt.waiting-for-plugin': {
+    ...unsent(unstaged('unstage-in-doubt')),
+    ...learnedDead('waiting-for-plugin'),
+  },
   'unstage-in-doubt.backing-off': {
     ...{ ...wantedAgain, ...learnedDead('backing-off'), ...pausedUnstage('unstage-in-doubt.due') },
     'turn given': 'unstage-in-doubt.calling',

@@ -233,7 +233,7 @@ const forced: Situation[] = [
     name: 'V13 asked for while an unpublish waits for the plugin: the call is asked for again, with force',
     record: {
       publications: { a: on('pending-unpublish.waiting-for-plugin') },
-      ...{ work: calling('unpublish', 'a'), awaiting: { reason: 'no plugin' } },
+      ...{ work: calling('unpublish', 'a'), awaiting: { reason: 'no plugin', for: 'plugin' } },
     },
     event: byForce,
     calls: ['controllerUnpublish csi-a'],

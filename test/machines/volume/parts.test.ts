@@ -22,7 +22,7 @@ describe('the parts of a volume', () => {
         lifecycle: { at: 'create-in-doubt.backing-off', tries: earlier },
         expansion: { at: 'pending.waiting-for-plugin', wish: { requiredBytes: '2' } },
         modification: { at: 'failed', wish: { speed: 'high' }, failure: lost },
-        awaiting: { reason: 'no plugin' },
+        awaiting: { reason: 'no plugin', for: 'plugin' },
       }),
     );
     expect(parts).to.deep.equal([
@@ -53,7 +53,7 @@ describe('the parts of a volume', () => {
 
   it('V9 its call waits for the plugin: why that is so, not why an attempt before failed', () => {
     const publications = { a: on('pending-unpublish.waiting-for-plugin', { tries: earlier }), b: onB('published') };
-    const awaiting = { reason: 'no plugin' };
+    const awaiting = { reason: 'no plugin', for: 'plugin' } as const;
     expect(partsOf({ publications, awaiting, work: calling('unpublish', 'a') })).to.deep.equal([
       { ...a, at: 'pending-unpublish.waiting-for-plugin', why: 'no plugin' },
       { ...b, at: 'published' },

@@ -21,6 +21,9 @@ const fencedNow: Row = [
   'stays',
   { fenced: 'no power', holds: undefined, next: undefined, tries: undefined },
 ];
+/** Without the outcomes of a call that was made: it waits. */
+const unsent = (rows: Row[]): Row[] =>
+  rows.filter(([event]) => !/(done|not found.*|unknown.*|interrupted)$/.test(event));
 const dropped: Row = ['wish dropped', 'stays', { next: undefined }];
 const listed: Row = ['listed as detached', 'stays'];
 const restarted: Row[] = [
@@ -107,7 +110,7 @@ export const leaving: Record<string, Group> = {
         ['publish renamed', 'stays', queued],
         ['call waits', 'stays'],
         ['turn lost', 'cancelling.due'],
-        ...resolved,
+        ...unsent(resolved),
         ...resolveRestarted,
       ],
       'cancelling.backing-off': [
@@ -214,7 +217,7 @@ export const leaving: Record<string, Group> = {
         fencedNow,
         ['call waits', 'stays'],
         ['turn lost', 'pending-unpublish.due'],
-        ...unpublished,
+        ...unsent(unpublished),
         ...restarted,
       ],
       'pending-unpublish.backing-off': [

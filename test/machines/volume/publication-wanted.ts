@@ -82,11 +82,8 @@ export const wanted: Record<string, Group> = {
       'pending-publish.waiting-for-plugin': [
         ['call waits', 'stays'],
         ['turn lost', 'pending-publish.due'],
-        ['publish done', 'published', done],
         ['publish refused', 'failed.refused', failedForGood],
         ['publish not sent', 'pending-publish.backing-off', { tries: again }],
-        ['publish unknown', 'in-doubt.backing-off', { tries: again }],
-        ['publish interrupted', 'in-doubt.due'],
         ...restarted,
       ],
       'pending-publish.backing-off': [
@@ -132,11 +129,8 @@ export const wanted: Record<string, Group> = {
         ['withdrawn', 'cancelling.waiting-for-plugin', resolving],
         ['call waits', 'stays'],
         ['turn lost', 'in-doubt.due'],
-        ['publish done', 'published', done],
         ['publish refused', 'failed.in-doubt', { ...failedForGood, mayStillArrive: true }],
         ['publish not sent', 'in-doubt.backing-off', { tries: again }],
-        ['publish unknown', 'in-doubt.backing-off', { tries: again }],
-        ['publish interrupted', 'in-doubt.due'],
         ...restarted,
       ],
       'in-doubt.backing-off': [
@@ -181,11 +175,8 @@ export const wanted: Record<string, Group> = {
       'republishing.waiting-for-plugin': [
         ['call waits', 'stays'],
         ['turn lost', 'republishing.due'],
-        ['publish done', 'published', done],
         ['publish refused', 'failed.was-published', failedForGood],
         ['publish not sent', 'republishing.backing-off', { tries: again }],
-        ['publish unknown', 'republishing.backing-off', { tries: again, mayStillArrive: true }],
-        ['publish interrupted', 'republishing.due', { mayStillArrive: true }],
         ...restarted,
       ],
       'republishing.backing-off': [

@@ -18,6 +18,8 @@ import {
   waiting,
 } from './situations.js';
 
+const awaiting = { reason: 'no plugin', for: 'plugin' } as const;
+const mustWait = { status: 'must-wait', ...awaiting };
 const unpublish = { type: 'volume.unpublish', nodeId: 'a' } as const;
 const publish = { type: 'volume.publish', nodeId: 'a', ...wish } as const;
 const singleNode = { ...wish.capability, accessMode: 'single-node-writer' } as const;
@@ -37,12 +39,39 @@ const cancelled: Situation[] = [
     name: 'V8 cancelled while its first call waits for the plugin: removed, as nothing was sent',
     record: {
       publications: { a: on('pending-publish.waiting-for-plugin') },
-      ...{ work: calling('publish', 'a'), awaiting: { reason: 'no plugin' } },
+      ...{ work: calling('publish', 'a'), awaiting: { reason: 'no plugin', for: 'plugin' } },
     },
     event: unpublish,
     calls: [],
     publications: {},
     changes: { work: null, awaiting: null },
+  },
+  {
+    name: 'V8 the plugin is away: no call was made, and the volume waits until it may be made',
+    record: { publications: { a: on('pending-publish.calling') }, work: calling('publish', 'a') },
+    event: { type: 'outcome', of: 'controllerPublish', output: mustWait },
+    calls: ['awaitAdmission controllerPublish'],
+    publications: { a: on('pending-publish.waiting-for-plugin') },
+    changes: { awaiting },
+  },
+  {
+    name: 'V8 cancelled, then the plugin is away, so that its first call was never made: removed, and nothing waits',
+    record: { publications: { a: on('cancelling.first-call') }, work: calling('publish', 'a') },
+    event: { type: 'outcome', of: 'controllerPublish', output: mustWait },
+    calls: [],
+    publications: {},
+    changes: { work: null },
+  },
+  {
+    name: 'V8 its call is admitted: it is made',
+    record: {
+      publications: { a: on('pending-publish.waiting-for-plugin') },
+      ...{ work: calling('publish', 'a'), awaiting },
+    },
+    event: { type: 'admitted', of: 'controllerPublish' },
+    calls: ['controllerPublish csi-a'],
+    publications: { a: on('pending-publish.calling') },
+    changes: { awaiting: null },
   },
   {
     name: 'V8 cancelled while its first call is under way: the outcome is waited for',
@@ -68,7 +97,7 @@ const cancelled: Situation[] = [
       publications: { a: on('cancelling.first-call', { attemptsToResolve: 0 }) },
       work: calling('publish', 'a'),
     },
-    event: ended('controllerPublish', lost, { status: 'not-begun' }),
+    event: ended('controllerPublish', lost, { status: 'not-sent' }),
     calls: [],
     publications: {},
     changes: { work: null },
@@ -146,7 +175,7 @@ const lostAnswers: Situation[] = [
   {
     name: 'V8 the runtime ended while the first call was under way: in doubt, called again at once',
     record: { publications: { a: on('pending-publish.calling') }, work: calling('publish', 'a') },
-    event: ended('controllerPublish', lost, { anew: true }),
+    event: { type: 'interrupted', of: 'controllerPublish' },
     calls: ['controllerPublish csi-a'],
     publications: { a: on('in-doubt.calling') },
   },

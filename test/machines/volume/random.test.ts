@@ -25,11 +25,12 @@ const allocs = ['web', 'db'];
 const modes = ['multi-node-multi-writer', 'single-node-writer'] as const;
 const capabilities: Capability[] = modes.map((accessMode) => ({ accessMode, attachmentMode: 'file-system' }));
 
-const failed = (status: 'failed' | 'not-begun', message: string, more: object = {}): object => ({
+const failed = (status: 'failed' | 'not-sent', message: string, more: object = {}): object => ({
   status,
   failure: { code: 'CSI_ERROR', message, final: false, ...more },
 });
-const anew = { ...failed('not-begun', 'again'), anew: true };
+const wait = { reason: 'away', for: 'plugin' };
+const mustWait = { status: 'must-wait', ...wait };
 
 const answers: Record<string, object | null> = {
   createVolume: { id: 'vol-1', context: {}, accessibleTopology: [] },
@@ -106,15 +107,18 @@ class Life {
   }
 
   #end(call: string): AnyEventObject {
-    const { awaiting, lifecycle } = this.#context;
     const ended = (output: object): AnyEventObject => ({ type: `xstate.done.actor.${call}`, output });
     const interrupted = { type: `xstate.error.actor.${call}`, error: { code: 'INTERRUPTED', message: 'ended' } };
-    if (awaiting) return this.#pick([ended(anew), ended(failed('not-begun', 'late')), interrupted]);
+    if (call.endsWith('Admission'))
+      return this.#pick([
+        ...[ended({ status: 'admitted' }), ended(failed('not-sent', 'late'))],
+        { type: 'wait.changed', ...wait },
+      ]);
     const way = this.#chance();
-    if (way < 0.1) return { type: 'call.awaits', reason: 'away', ...(lifecycle.force && { isForced: true }) };
+    if (way < 0.1) return ended(mustWait);
     if (way < 0.2) return ended(failed('failed', 'repair', { answerClass: 'repair' }));
-    if (way < 0.25) return ended(failed(this.#pick(['failed', 'not-begun']), 'refused', { final: true }));
-    if (way < 0.3) return ended(anew);
+    if (way < 0.25) return ended(failed(this.#pick(['failed', 'not-sent']), 'refused', { final: true }));
+    if (way < 0.3) return ended({ status: 'call-again', ...(this.#is(0.5) && { home: 'one' }) });
     if (way > 0.5 || this.#is(0.5)) this.#apply(call);
     if (way < 0.4) return interrupted;
     return ended(way < 0.5 ? failed('failed', 'lost') : { status: 'done', answer: answers[call] ?? null });
@@ -156,7 +160,8 @@ class Life {
     const csiNodeIds = Object.values(publications).map((one) => one.csiNodeId);
     const nodeId = this.#pick(nodes);
     const isFree = !publications[nodeId] && claims.length === 0 && !csiNodeIds.includes(`csi-${nodeId}`);
-    if (csi && isFree && !this.#state.includes('"pending-delete":"calling"')) this.#attached.add(`csi-${nodeId}`);
+    if (csi && isFree && !/"pending-delete":"(calling|waiting-for-plugin)"/.test(this.#state))
+      this.#attached.add(`csi-${nodeId}`);
     const strays = [...this.#attached]
       .filter((one) => !csiNodeIds.includes(one))
       .map((one) => ({ nodeId: one.slice(-1), csiNodeId: one }));
@@ -191,7 +196,7 @@ class Life {
 
   #judgeTurns(): void {
     const { lifecycle, publications, expansion, modification, work } = this.#context;
-    const isCalling = this.#state.includes(':"calling"');
+    const isCalling = /:"(calling|waiting-for-plugin)"/.test(this.#state);
     const onNodes = Object.entries(publications).filter(([, one]) => publicationChart.hasTag(one, tag));
     const turns = [
       ...(lifecycleChart.hasTag(lifecycle, tag) ? ['lifecycle'] : []),

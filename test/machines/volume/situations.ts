@@ -20,7 +20,7 @@ export interface Situation {
   name: string;
   /** Of the context; all else is as in a volume that is created, and on no node. */
   record: Partial<VolumeContext>;
-  event: VolumeRequest | Outcome | { type: 'call.awaits'; reason: string } | { type: 'due' };
+  event: VolumeRequest | Outcome | Interrupted | Admitted | { type: 'due' };
   /** Calls that the step begins. */
   calls: string[];
   /** The publications after it, all of them. */
@@ -36,6 +36,18 @@ interface Outcome {
   type: 'outcome';
   of: 'controllerPublish' | 'controllerUnpublish';
   output: object;
+}
+
+/** The runtime ended while the call of the volume was under way. */
+interface Interrupted {
+  type: 'interrupted';
+  of: Outcome['of'];
+}
+
+/** The call of the volume waited, and may be made now. */
+interface Admitted {
+  type: 'admitted';
+  of: Outcome['of'];
 }
 
 type Data = Omit<Partial<Publication>, 'at'>;
@@ -81,11 +93,11 @@ export const unpublished = {
   of: 'controllerUnpublish',
   output: { status: 'done', answer: null },
 } as const;
-export const ended = (
-  of: Outcome['of'],
-  failure: CallFailure,
-  more: { status?: 'not-begun'; anew?: true } = {},
-): Outcome => ({ type: 'outcome', of, output: { status: 'failed', failure, ...more } });
+export const ended = (of: Outcome['of'], failure: CallFailure, more: { status?: 'not-sent' } = {}): Outcome => ({
+  type: 'outcome',
+  of,
+  output: { status: 'failed', failure, ...more },
+});
 
 /** What the plugin's list says, compared with what is believed in the record. */
 export const listed = (
@@ -113,14 +125,19 @@ export const contextOf = (record: Partial<VolumeContext>): VolumeContext => ({
   ...record,
 });
 
-const stateOf = ({ work, publications }: VolumeContext): object | string => {
-  if (work) return { [`pending-${work.kind}`]: work.isCalling ? 'calling' : 'backing-off' };
+const stateOf = ({ work, awaiting, publications }: VolumeContext): object | string => {
+  const call = awaiting ? 'waiting-for-plugin' : 'calling';
+  if (work) return { [`pending-${work.kind}`]: work.isCalling ? call : 'backing-off' };
   return Object.values(publications).some(({ at }) => at === 'published') ? 'published' : 'created';
 };
 
 function eventOf(event: Situation['event'], { work }: VolumeContext): AnyEventObject {
   const stamp = { at: nowMs, random: 0.5 };
   if (event.type === 'outcome') return { type: `xstate.done.actor.${event.of}`, output: event.output, ...stamp };
+  if (event.type === 'interrupted')
+    return { type: `xstate.error.actor.${event.of}`, error: { code: 'INTERRUPTED', message: 'interrupted' }, ...stamp };
+  if (event.type === 'admitted')
+    return { type: `xstate.done.actor.${event.of}Admission`, output: { status: 'admitted' }, ...stamp };
   if (event.type === 'due') return { type: `xstate.after.untilDue.volume.pending-${work?.kind}.backing-off`, ...stamp };
   return { ...event, ...stamp };
 }
@@ -129,7 +146,8 @@ const codeIn = (answer: AnswerParams | undefined): string | undefined =>
   answer && 'error' in answer ? answer.error.code : undefined;
 
 const callText = ({ src, input }: { src: string; input: unknown }): string => {
-  const { csiNodeId }: { csiNodeId?: string } = input instanceof Object ? input : {};
+  const { csiNodeId, src: of }: { csiNodeId?: string; src?: string } = input instanceof Object ? input : {};
+  if (of !== undefined) return `${src} ${of}`;
   return csiNodeId === undefined ? src : `${src} ${csiNodeId}`;
 };
 

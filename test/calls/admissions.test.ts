@@ -1,0 +1,213 @@
+/** Calls that have to wait, and keep their place once they may be made: on a simulated clock, with a plugin that is all there. */
+import { expect } from 'chai';
+import type { AdmissionCall, CallOutcome, Wait } from '../../machines/kit/csi-types.js';
+import { Admissions, ticketMs } from '../../src/calls/admissions.js';
+import { PluginAccess, type PluginSight } from '../../src/calls/plugin-access.js';
+import { type PluginCall, PluginCalls, type Work } from '../../src/calls/plugin-calls.js';
+import { noSecrets } from '../../src/calls/secrets.js';
+import { VolumeLocks } from '../../src/calls/volume-locks.js';
+import type { EffectCall } from '../../src/engine/effects.js';
+import { simulatedClock } from '../../src/testing/simulated-clock.js';
+
+const retry = { initialMs: 100, maxMs: 1_000 };
+const well: PluginSight = { capabilities: new Set(), pluginCapabilities: new Set(), hasService: true, wellAtMs: 1 };
+
+describe('a call that has to wait', () => {
+  const clock = simulatedClock();
+  let sight: PluginSight;
+  let changed: () => void;
+  let calls: PluginCalls;
+  let made: string[];
+  /** Each call that is under way ends as it is told to. */
+  let end: Record<string, () => void>;
+
+  beforeEach(() => {
+    sight = well;
+    made = [];
+    end = {};
+    calls = callsWith(64);
+  });
+
+  const callsWith = (maxInFlight: number): PluginCalls => {
+    const plugins = {
+      isKnown: () => true,
+      sight: () => sight,
+      client: async () => ({}),
+      lookAgain: () => {},
+      watch: (_: string, callback: () => void) => {
+        changed = callback;
+        return () => {};
+      },
+    };
+    const access = new PluginAccess(plugins, { clock, maxInFlight });
+    return new PluginCalls({ access, secrets: noSecrets, clock, retry, locks: new VolumeLocks() });
+  };
+  const see = (seen: PluginSight): void => {
+    sight = seen;
+    changed();
+  };
+  const away: PluginSight = { ...well, trouble: 'it is away', troubleKind: 'absent' };
+  const reason = "plugin 'disk' can't be called: it is away";
+  const busy = "another call to plugin 'disk' about the volume is under way";
+
+  const runOf = <TInput>(address: string, input: TInput, sent: object[] = []): EffectCall<TInput> => {
+    const { signal } = new AbortController();
+    const silent = { onAbort: () => () => {}, sent: () => {}, clearInMs: () => 0, endDoubts: async () => false };
+    const names = { address, id: 'publish', src: 'publish', seq: 1, recovered: false, attempt: 1 };
+    return { ...names, ...silent, input, signal, send: (event) => sent.push(event) };
+  };
+  const call: PluginCall = { plugin: 'disk', secrets: {}, isForced: false };
+  const ask = (who: string, more: Partial<PluginCall> = {}): Promise<CallOutcome<string>> => {
+    const work: Work<string> = {
+      volumes: ['vol-1'],
+      call: () => {
+        made.push(who);
+        return new Promise((resolve) => {
+          end[who] = () => resolve(who);
+        });
+      },
+    };
+    return calls.run(runOf(who, { ...call, ...more }), work);
+  };
+  const { run: admit } = {
+    run: (wait: Wait, who: string, more: Partial<PluginCall> = {}, sent: object[] = []) => {
+      const input: AdmissionCall<PluginCall> = { src: 'publish', call: { ...call, ...more }, wait };
+      return calls.admission(() => ['vol-1']).run(runOf(who, input, sent));
+    },
+  };
+  const statusOf = async (outcome: Promise<unknown>): Promise<unknown> => {
+    let known: unknown = 'waits';
+    void outcome.then((value) => {
+      known = value instanceof Object && 'status' in value ? value.status : value;
+    });
+    await clock.advance(0);
+    return known;
+  };
+
+  it('V9 its plugin is away: it ends at once, and says so', async () => {
+    sight = away;
+    expect(await ask('one')).to.deep.equal({ status: 'must-wait', reason, for: 'plugin' });
+    expect(made).to.deep.equal([]);
+  });
+
+  it('V9 another call about its volume is under way: it ends at once, and says so', async () => {
+    const first = ask('one');
+    await clock.advance(0);
+    expect(await ask('two')).to.deep.equal({ status: 'must-wait', reason: busy, for: 'turn' });
+    end.one?.();
+    expect(await first).to.deep.include({ status: 'done', answer: 'one' });
+  });
+
+  it('V9 let in after another call, it keeps its turn until it asks: nobody else comes between', async () => {
+    const first = ask('one');
+    await clock.advance(0);
+    const waiting = admit({ reason: busy, for: 'turn' }, 'two');
+    expect(await statusOf(waiting)).to.equal('waits');
+    end.one?.();
+    await first;
+    expect(await statusOf(waiting)).to.equal('admitted');
+    expect(await ask('three')).to.include({ status: 'must-wait' });
+    const second = ask('two');
+    await clock.advance(0);
+    expect(made).to.deep.equal(['one', 'two']);
+    end.two?.();
+    expect(await second).to.deep.include({ status: 'done', answer: 'two' });
+  });
+
+  it('V9 let in as its plugin is back, it counts as in flight: a busy plugin does not send it back', async () => {
+    calls = callsWith(1);
+    sight = away;
+    await ask('one');
+    const waiting = admit({ reason, for: 'plugin' }, 'one');
+    expect(await statusOf(waiting)).to.equal('waits');
+    see(well);
+    expect(await statusOf(waiting)).to.equal('admitted');
+    const other = calls.run(runOf('other', call), { call: async () => made.push('other') });
+    expect(await statusOf(other)).to.equal('waits');
+    const first = ask('one');
+    await clock.advance(0);
+    expect(made).to.deep.equal(['one']);
+    end.one?.();
+    await first;
+    expect(await statusOf(other)).to.equal('done');
+  });
+
+  it('V9 let in, its machine asks for nothing: its place is free after a second', async () => {
+    const first = ask('one');
+    await clock.advance(0);
+    const waiting = admit({ reason: busy, for: 'turn' }, 'two');
+    end.one?.();
+    await first;
+    expect(await statusOf(waiting)).to.equal('admitted');
+    await clock.advance(ticketMs - 1);
+    expect(await ask('three')).to.include({ status: 'must-wait' });
+    await clock.advance(1);
+    void ask('three');
+    await clock.advance(0);
+    expect(made).to.deep.equal(['one', 'three']);
+    end.three?.();
+  });
+
+  it('V9 let in, its plugin goes away before it asks: it has to wait again, and holds nothing', async () => {
+    sight = away;
+    const waiting = admit({ reason, for: 'plugin' }, 'one');
+    await clock.advance(0);
+    see(well);
+    expect(await statusOf(waiting)).to.equal('admitted');
+    see(away);
+    expect(await ask('one')).to.deep.equal({ status: 'must-wait', reason, for: 'plugin' });
+    see(well);
+    void ask('two');
+    await clock.advance(0);
+    expect(made).to.deep.equal(['two']);
+    end.two?.();
+  });
+
+  it('V9 while it waits for its plugin it holds nothing: another side calls about the volume', async () => {
+    const locks = new VolumeLocks();
+    sight = away;
+    const access = new PluginAccess(
+      { isKnown: () => true, sight: () => sight, client: async () => ({}), lookAgain: () => {}, watch: () => () => {} },
+      { clock, maxInFlight: 1 },
+    );
+    const admissions = new Admissions({ access, clock, retry, locks });
+    const input: AdmissionCall<PluginCall> = { src: 'publish', call, wait: { reason, for: 'plugin' } };
+    const waiting = admissions.wait(runOf('one', input), ['vol-1']);
+    expect(await statusOf(waiting)).to.equal('waits');
+    expect(locks.take(['disk\nvol-1'])).to.equal(true);
+  });
+
+  it('V11 it waits for something else by now: that is told, and nothing that was told before', async () => {
+    const first = ask('one');
+    await clock.advance(0);
+    const sent: object[] = [];
+    const waiting = admit({ reason: busy, for: 'turn' }, 'two', {}, sent);
+    await clock.advance(0);
+    see(away);
+    end.one?.();
+    await first;
+    expect(await statusOf(waiting)).to.equal('waits');
+    expect(sent).to.deep.equal([{ type: 'wait.changed', reason, for: 'plugin' }]);
+    see(well);
+    expect(await statusOf(waiting)).to.equal('admitted');
+  });
+
+  it('V13 forced, its plugin stays away: it is given up after ten seconds, and no call was made', async () => {
+    sight = away;
+    const waiting = admit({ reason, for: 'plugin' }, 'one', { isForced: true });
+    await clock.advance(9_999);
+    expect(await statusOf(waiting)).to.equal('waits');
+    await clock.advance(1);
+    expect(await waiting).to.deep.include({ status: 'not-sent' });
+  });
+
+  it('V13 forced, another call about its volume does not end: it is given up after ten seconds', async () => {
+    void ask('one');
+    await clock.advance(0);
+    const waiting = admit({ reason: busy, for: 'turn' }, 'two', { isForced: true });
+    await clock.advance(10_000);
+    expect(await waiting).to.deep.include({ status: 'not-sent' });
+    expect(made).to.deep.equal(['one']);
+    end.one?.();
+  });
+});
