@@ -11,7 +11,7 @@ import { screen } from './diagrams/render.js';
 
 const directory = fileURLToPath(new URL('../docs/machines/', import.meta.url));
 /** Letters smaller than that can't be read beside other text. */
-const smallestScale = 0.75;
+const smallestScale = 0.7;
 
 const textAt = (name: string): string => (existsSync(directory + name) ? readFileSync(directory + name, 'utf8') : '');
 
@@ -28,8 +28,8 @@ const texts = shown.map((one) => ({
 const common = textAt('prose/words.md');
 const files: GeneratedFile[] = [indexOf(texts, common), ...texts.flatMap(({ prose, ...one }) => filesOf(one, prose))];
 const faults = [
-  ...texts.flatMap(({ machine, name, prose, partOf }) =>
-    [...faultsOf(machine, prose), ...(partOf ? unexplainedIn(machine, prose, common) : [])].map(
+  ...texts.flatMap(({ machine, name, prose, partOf, isExplained }) =>
+    [...faultsOf(machine, prose), ...(partOf || isExplained ? unexplainedIn(machine, prose, common) : [])].map(
       (fault) => `docs/machines/${name} ${fault}`,
     ),
   ),

@@ -17,6 +17,7 @@ const ofWaitingCall = <TOutcomes extends object>(outcomes: TOutcomes) =>
 
 /**
  * Those in which the call of the owner belongs to this part have the tag `has-turn`.
+ * @param call its name in CSI, for pictures
  * @param outcomes of the call, and what each leads to: accepted only while the call is under way, and as far as it need not have
  *   been made also while it waits
  * @param restart name of the action that forgets failed attempts
@@ -29,11 +30,13 @@ export const workStates = <
   const TCalling extends object = Record<never, never>,
   const TWaiting extends object = Record<never, never>,
 >({
+  call,
   outcomes,
   restart,
   calling,
   waiting,
 }: {
+  call: string;
   outcomes: TOutcomes;
   restart: TRestart;
   calling?: TCalling;
@@ -44,6 +47,7 @@ export const workStates = <
   },
   calling: {
     tags: 'has-turn' as const,
+    meta: { call },
     on: {
       'call.waits': 'waiting-for-plugin' as const,
       'turn.lost': 'due' as const,

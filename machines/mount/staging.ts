@@ -89,7 +89,13 @@ const stageWork = <const TOutcomes extends object, const TIdle extends object, c
   idle: TIdle,
   busy: TBusy,
 ) => {
-  const work = workStates({ restart: 'restart' as const, outcomes, calling: busy, waiting: busy });
+  const work = workStates({
+    call: 'NodeStageVolume',
+    restart: 'restart' as const,
+    outcomes,
+    calling: busy,
+    waiting: busy,
+  });
   const pausing = { 'runtime.started': { target: 'due' as const, actions: 'hastenAll' as const } };
   return {
     ...work,
@@ -109,6 +115,7 @@ const unstageWork = <
   within: TWithin,
 ) => {
   const work = workStates({
+    call: 'NodeUnstageVolume',
     restart: 'restart' as const,
     outcomes,
     calling: within.calling as TWithin['calling'],

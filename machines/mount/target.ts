@@ -141,6 +141,7 @@ const publishWork = <const TOutcomes extends object, const TCalling extends obje
 ) => {
   const stays = { use: { actions: ['takeUse', 'hasten'] as const }, 'runtime.started': takesNow };
   const work = workStates({
+    call: 'NodePublishVolume',
     restart: 'hasten' as const,
     outcomes,
     calling: { ...stays, ...whileCalling },
@@ -172,6 +173,7 @@ const waysFrom = (step: Step) => ({
 const unpublishWork = <const TDone>(done: TDone) => {
   const stays = { hasten: takesNow, 'runtime.started': takesNow };
   const work = workStates({
+    call: 'NodeUnpublishVolume',
     restart: 'hasten' as const,
     outcomes: {
       'unpublish.done': done,

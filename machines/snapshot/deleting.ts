@@ -60,7 +60,7 @@ export const findingOut = snapshotSetup.createStateConfig({
         'create.refused': { target: '#failed.finding-out', actions: becomes(refusedToFindOut) },
         'create.no-room': { target: 'backing-off', actions: becomes(noRoomToFindOut) },
         'create.unknown': { target: 'backing-off', actions: becomes(attemptFailed) },
-        'create.harmless': { target: 'backing-off', actions: becomes(attemptFailed) },
+        'create.changed-nothing': { target: 'backing-off', actions: becomes(attemptFailed) },
         'create.id-taken': { target: '#absent', actions: becomes(gone) },
         'create.given-up': { target: '#left-behind', actions: becomes(findingOutGivenUp) },
         'call.again': { target: 'calling', reenter: true, actions: settleHome },
@@ -73,7 +73,7 @@ export const findingOut = snapshotSetup.createStateConfig({
       ...waiting({
         ...forcedWhileWaiting,
         'create.refused': { target: '#failed.finding-out', actions: becomes(refusedToFindOut) },
-        'create.harmless': { target: 'backing-off', actions: becomes(attemptFailed) },
+        'create.changed-nothing': { target: 'backing-off', actions: becomes(attemptFailed) },
         'create.given-up': { target: '#left-behind', actions: becomes(findingOutGivenUp) },
       }),
     },

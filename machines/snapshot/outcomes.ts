@@ -3,7 +3,7 @@ import { type FailedAttempt, forcedAttempts, idTaken } from '../kit/call-states.
 import type { SnapshotContext, SnapshotOutcome } from './types.js';
 
 /** Answers of plugins that have changed nothing. */
-const harmless = ['busy', 'repair'];
+const unchanging = ['busy', 'repair'];
 
 /** Whether a forced deletion makes no further attempt. */
 const isLast = ({ isForced, tries }: SnapshotContext, { failure }: FailedAttempt): boolean =>
@@ -17,7 +17,7 @@ export function failedCreate(context: SnapshotContext, attempt: FailedAttempt): 
   if (isLast(context, attempt)) return { type: 'create.given-up', ...attempt };
   if (final) return { type: 'create.refused', ...attempt };
   const isAsked = status !== 'not-sent' && rpc.startsWith('Create');
-  if (!isAsked || harmless.includes(answerClass)) return { type: 'create.harmless', ...attempt };
+  if (!isAsked || unchanging.includes(answerClass)) return { type: 'create.changed-nothing', ...attempt };
   return { type: grpcCode === 'RESOURCE_EXHAUSTED' ? 'create.no-room' : 'create.unknown', ...attempt };
 }
 

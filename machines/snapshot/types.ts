@@ -133,11 +133,13 @@ export type SnapshotOutcome =
   | ({ type: 'create.done' | 'look.done'; made: MadeSnapshot } & Stamped)
   | ({ type: 'remove.done' } & Stamped)
   /**
-   * `refused`: the same call would fail again. `unknown`: the plugin may have made a snapshot, or may yet. `harmless`: this
+   * `refused`: the same call would fail again. `unknown`: the plugin may have made a snapshot, or may yet. `changed-nothing`: this
    * call made none. `no-room`: as unknown, but to be seen to by the user. `id-taken`: the plugin answered with an id of
    * another snapshot, so that it has none of this one. `failed`: to be repeated. `given-up`: not repeated, as it is forced.
    */
-  | ({ type: `create.${'refused' | 'unknown' | 'harmless' | 'no-room' | 'id-taken' | 'given-up'}` } & FailedAttempt)
+  | ({
+      type: `create.${'refused' | 'unknown' | 'changed-nothing' | 'no-room' | 'id-taken' | 'given-up'}`;
+    } & FailedAttempt)
   | ({ type: `look.${'refused' | 'failed'}` | `remove.${'refused' | 'failed' | 'given-up'}` } & FailedAttempt)
   /** The runtime ended while the call was under way: it may have taken effect. */
   | ({ type: 'call.interrupted' } & FailedAttempt)

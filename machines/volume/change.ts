@@ -36,7 +36,8 @@ export type ChangeEvent<TWish> =
   /** The runtime ended while the call was under way: no attempt. */
   | { type: 'change.interrupted' };
 
-const changeMachine = <TWish, const TId extends string>(id: TId) =>
+/** @param call as workStates has it */
+const changeMachine = <TWish, const TId extends string>(id: TId, call: string) =>
   setup({
     types: {} as {
       context: ChangeData<TWish>;
@@ -77,6 +78,7 @@ const changeMachine = <TWish, const TId extends string>(id: TId) =>
       pending: {
         initial: 'due',
         states: workStates({
+          call,
           restart: 'restart',
           outcomes: {
             asked: { target: `#${id}.overtaken`, actions: 'keepNext' },
@@ -118,8 +120,11 @@ const changeMachine = <TWish, const TId extends string>(id: TId) =>
     },
   });
 
-export const expansionMachine = changeMachine<CapacityRange, 'expansion'>('expansion');
-export const modificationMachine = changeMachine<Record<string, string>, 'modification'>('modification');
+export const expansionMachine = changeMachine<CapacityRange, 'expansion'>('expansion', 'ControllerExpandVolume');
+export const modificationMachine = changeMachine<Record<string, string>, 'modification'>(
+  'modification',
+  'ControllerModifyVolume',
+);
 
 export type Expansion = Part<typeof expansionMachine>;
 export type Modification = Part<typeof modificationMachine>;

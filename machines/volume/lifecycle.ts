@@ -118,6 +118,7 @@ export const lifecycleMachine = setup({
     'pending-create': {
       initial: 'due',
       states: workStates({
+        call: 'CreateVolume',
         restart: 'restart',
         outcomes: {
           'create.done': { target: '#lifecycle.created', actions: 'startOver' },
@@ -142,6 +143,7 @@ export const lifecycleMachine = setup({
     'create-in-doubt': {
       initial: 'due',
       states: workStates({
+        call: 'CreateVolume',
         restart: 'restart',
         outcomes: {
           'create.done': { target: '#lifecycle.created', actions: 'startOver' },
@@ -202,6 +204,7 @@ export const lifecycleMachine = setup({
           },
         },
         ...workStates({
+          call: 'CreateVolume',
           restart: 'restart',
           outcomes: {
             'create.done': { target: '#lifecycle.emptying', actions: 'startOver' },
@@ -250,6 +253,7 @@ export const lifecycleMachine = setup({
     'pending-delete': {
       initial: 'due',
       states: workStates({
+        call: 'DeleteVolume',
         restart: 'restart',
         outcomes: {
           'delete.done': '#lifecycle.absent',

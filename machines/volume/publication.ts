@@ -192,6 +192,7 @@ export const publicationMachine = setup({
     'pending-publish': {
       initial: 'due',
       states: workStates({
+        call: 'ControllerPublishVolume',
         restart: 'restart',
         outcomes: {
           'publish.done': { target: '#publication.published', actions: ['keepContext', 'hasten'] },
@@ -220,6 +221,7 @@ export const publicationMachine = setup({
     'in-doubt': {
       initial: 'due',
       states: workStates({
+        call: 'ControllerPublishVolume',
         restart: 'restart',
         outcomes: {
           'publish.done': { target: '#publication.published', actions: ['keepContext', 'hasten'] },
@@ -255,6 +257,7 @@ export const publicationMachine = setup({
     republishing: {
       initial: 'due',
       states: workStates({
+        call: 'ControllerPublishVolume',
         restart: 'restart',
         outcomes: {
           'publish.done': { target: '#publication.published', actions: ['keepContext', 'hasten'] },
@@ -307,6 +310,7 @@ export const publicationMachine = setup({
           },
         },
         ...workStates({
+          call: 'ControllerPublishVolume',
           restart: 'restartResolving',
           outcomes: {
             'publish.done': { target: '#publication.pending-unpublish', actions: ['keepContext', 'startOver'] },
@@ -422,6 +426,7 @@ export const publicationMachine = setup({
           },
         },
         ...workStates({
+          call: 'ControllerUnpublishVolume',
           restart: 'restart',
           outcomes: {
             'unpublish.done': '#publication.removed',

@@ -25,6 +25,8 @@ export interface Shown {
   source: string;
   /** The machine that keeps it as a value in its context. */
   partOf?: AnyStateMachine;
+  /** Its text explains each event and condition, as that of a part does. */
+  isExplained?: true;
 }
 
 export const shown: Shown[] = [
@@ -37,8 +39,8 @@ export const shown: Shown[] = [
   { machine: publicationMachine, source: 'volume/publication', partOf: volumeMachine },
   { machine: expansionMachine, source: 'volume/change', partOf: volumeMachine },
   { machine: modificationMachine, source: 'volume/change', partOf: volumeMachine },
-  { machine: volumeSnapshotMachine, source: 'snapshot/snapshot' },
-  { machine: groupSnapshotMachine, source: 'snapshot/group' },
+  { machine: volumeSnapshotMachine, source: 'snapshot/snapshot', isExplained: true },
+  { machine: groupSnapshotMachine, source: 'snapshot/group', isExplained: true },
   { machine: nodeMachine, source: 'node' },
   { machine: mountMachine, source: 'mount/mount' },
   { machine: stagingMachine, source: 'mount/staging', partOf: mountMachine },

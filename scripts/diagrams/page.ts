@@ -4,7 +4,7 @@ import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import type { Shown } from './machines.js';
 import { detailOf, overviewOf } from './pictures.js';
 import { type Picture, pictureOf } from './render.js';
-import { arrowsFrom, entryActionsOf, nodesOf, pathOf, topStatesOf } from './walk.js';
+import { activitiesOf, arrowsFrom, entryActionsOf, nodesOf, pathOf, topStatesOf } from './walk.js';
 
 export interface GeneratedFile {
   name: string;
@@ -70,10 +70,11 @@ export function indexOf(
     '',
     '- The **overview** has one box per top-level state. Changes within a state are left out; the table of transitions has them.',
     '- A picture **within** a state shows the states inside it. Grey boxes are other states, which its arrows lead to or come from.',
+    '- Below the name of a state stands what runs while the machine is in it: calls to the plugin, or other effects.',
     '- Arrows have the colour of the box that they come from.',
     '- An arrow has a line for each event: `event [condition] (in an inner state)`. *Otherwise*: no other condition holds.',
     '- `X ended`, `X failed`: the effect X gave its result, or threw. `after X`: the time X has passed.',
-    '- *Any other state*: all states that have no arrow of their own for this event.',
+    '- *Any other state*, *any other of these*: all states that have no arrow of their own for this event.',
     '- A **scheduler** decides after every event what is next. All other states lead back to it by grey arrows.',
     '',
     '## Words of all parts',
@@ -97,7 +98,7 @@ function alike(states: AnyStateNode[], machine: AnyStateMachine): Detail[] {
   const details = new Map<string, Detail>();
   for (const state of states) {
     const chart = detailOf(machine, state.key);
-    const names = [state.key, ...effectIdsOf(state)];
+    const names = [state.key, ...effectIdsOf(state), ...nodesOf(state).flatMap(activitiesOf)];
     const shape = names.reduce((text, name, at) => text.replaceAll(name, `#${at}`), JSON.stringify(chart));
     const known = details.get(shape);
     if (known) known.states.push(state);

@@ -2,7 +2,7 @@
 import type { IState, IStateMachine, ITransition } from 'state-machine-cat';
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import { type BoxOf, type Labels, labelsBetween, restsOf } from './outcomes.js';
-import { arrowsFrom, isHidden, isScheduler, nodesOf, topStatesOf } from './walk.js';
+import { activitiesOf, arrowsFrom, isHidden, isScheduler, nodesOf, topStatesOf } from './walk.js';
 
 const faint = '#888888';
 const start: IState = { name: 'initial', type: 'initial' };
@@ -40,6 +40,12 @@ const box = (name: string, more: Partial<IState> = {}): IState => ({
   ...more,
 });
 
+/** Calls and effects, written into the box of these states. A wait for a call is seen by the name of its state. */
+const doing = (states: AnyStateNode[]): Partial<IState> => {
+  const bodies = [...new Set(states.flatMap(activitiesOf))].filter((body) => body !== 'awaitAdmission');
+  return bodies.length > 0 ? { actions: bodies.map((body) => ({ type: 'activity', body })) } : {};
+};
+
 const arrowsOf = (labels: Labels): ITransition[] =>
   [...labels].flatMap(([from, ends]) => [...ends].map(([to, lines]) => ({ from, to, label: lines.join('\n') })));
 
@@ -61,8 +67,12 @@ export function overviewOf(machine: AnyStateMachine): IStateMachine {
   return coloured({
     states: [
       start,
-      ...states.map((node) => box(node.key, node === scheduler ? { note: noteOf(labels, node.key) } : {})),
-      ...(labels.get(anyState)?.size ? [box(anyState, { color: faint, label: rootLabel(machine) })] : []),
+      ...states.map((node) =>
+        box(node.key, node === scheduler ? { note: noteOf(labels, node.key) } : doing(nodesOf(node))),
+      ),
+      ...(labels.get(anyState)?.size
+        ? [box(anyState, { color: faint, label: hasExceptions(machine.root) ? 'any other state' : anyState })]
+        : []),
       ...ends.map(({ name }): IState => ({ name, type: 'final' })),
     ],
     transitions: [
@@ -78,10 +88,10 @@ const anyState = 'any state';
 const schedulerOf = (machine: AnyStateMachine): AnyStateNode | undefined => topStatesOf(machine).find(isScheduler);
 
 /** Some states have an answer of their own to an event that leads away from all others. */
-function rootLabel({ root }: AnyStateMachine): string {
-  const leading = new Set(arrowsFrom(root).flatMap(({ to, event }) => (to ? [event] : [])));
-  const inner = nodesOf(root).filter((node) => node !== root);
-  return inner.some((node) => arrowsFrom(node).some(({ event }) => leading.has(event))) ? 'any other state' : anyState;
+function hasExceptions(whole: AnyStateNode): boolean {
+  const leading = new Set(arrowsFrom(whole).flatMap(({ to, event }) => (to ? [event] : [])));
+  const inner = nodesOf(whole).filter((node) => node !== whole);
+  return inner.some((node) => arrowsFrom(node).some(({ event }) => leading.has(event)));
 }
 
 /** Leads back to a scheduler: its note says when, for all of these arrows at once. */
@@ -108,27 +118,36 @@ export function detailOf(machine: AnyStateMachine, key: string): IStateMachine {
   const isInside = ({ path }: AnyStateNode): boolean => path[0] === key;
   const nameOf = (node: AnyStateNode): string => (node === top ? whole : node.path.join('.'));
   const toBox: BoxOf = (node) => (isInside(node) ? nameOf(node) : exitOf(machine, node));
-  const inner = nodesOf(top).filter((node) => node.type !== 'compound' && !isHidden(node));
+  const [, ...within] = nodesOf(top);
+  const inner = within.filter((node) => node.type !== 'compound' && !isHidden(node));
+  const groups = within.filter((node) => node.type === 'compound');
   const names = inner.map(nameOf);
-  const within = [...startsOf(top, nameOf), ...arrowsOf(labelsBetween(nodesOf(top), nameOf, toBox))];
-  const reached = new Set(within.map(({ to }) => to));
+  const ways = [...startsOf(top, nameOf), ...arrowsOf(labelsBetween(nodesOf(top), nameOf, toBox))];
+  const reached = new Set(ways.map(({ to }) => to));
   const outside = nodesOf(machine.root).filter((node) => !isInside(node));
   const into = arrowsOf(labelsBetween(outside, ({ path }) => path[0] ?? anyState, toBox))
     .filter(({ to }) => names.includes(to) && !reached.has(to))
     .map((arrow) => (arrow.from === schedulerOf(machine)?.key ? { from: arrow.from, to: arrow.to } : arrow));
-  const transitions = [...within, ...into];
+  const transitions = [...ways, ...into];
   const drawn = new Set(transitions.flatMap(({ from, to }) => [from, to]));
-  const others = [...drawn].filter((name) => name !== start.name && name !== whole && !names.includes(name));
+  const drawnGroups = groups.filter((node) => drawn.has(nameOf(node)));
+  const known = [start.name, whole, ...names, ...drawnGroups.map(nameOf)];
+  const others = [...drawn].filter((name) => !known.includes(name));
   return coloured({
     states: [
       start,
-      ...(drawn.has(whole) ? [box(whole, { label: 'any of these', color: faint })] : []),
-      ...inner.map((node) => box(nameOf(node), { label: node.path.slice(1).join('.') })),
+      ...(drawn.has(whole)
+        ? [box(whole, { label: `any ${hasExceptions(top) ? 'other ' : ''}of these`, color: faint })]
+        : []),
+      ...drawnGroups.map((node) => box(nameOf(node), { label: `any ${innerName(node)}`, ...doing([node]) })),
+      ...inner.map((node) => box(nameOf(node), { label: innerName(node), ...doing([node]) })),
       ...others.map((name) => box(name, { color: faint })),
     ],
     transitions,
   });
 }
+
+const innerName = ({ path }: AnyStateNode): string => path.slice(1).join('.');
 
 /** The name of the top-level state where it is entered by its usual start, else the whole path. */
 function exitOf(machine: AnyStateMachine, node: AnyStateNode): string {

@@ -21,7 +21,8 @@ export function faultsOf(machine: AnyStateMachine, prose: string): string[] {
 }
 
 /**
- * The text of a part has a line for each event and each condition too, but for those that the common text explains.
+ * The text of a part has a line for each event and each condition too, but for those that the common text explains, and for the
+ * ends of effects and times, which the index explains.
  * @param common of the words that all parts share; `*.done` stands for all events that end so
  * @returns faults; empty: none
  */
@@ -33,7 +34,8 @@ export function unexplainedIn(machine: AnyStateMachine, prose: string, common: s
   const conditions = [...linesIn(prose, '- if '), ...linesIn(common, '- if ')];
   const events = arrows
     .map(({ event }) => event)
-    .filter((event) => event !== 'always' && !explained.some((name) => isOf(event, name)));
+    .filter((event) => event !== 'always' && !/^after | (ended|failed)$/.test(event))
+    .filter((event) => !explained.some((name) => isOf(event, name)));
   const guards = arrows
     .map(({ guard }) => inWords(guard))
     .filter((guard) => guard !== '' && !conditions.includes(guard));

@@ -8,7 +8,7 @@ export const screen = { width: 1400, height: 900 };
 const pixelsPerPoint = 4 / 3;
 
 const layouts = (['top-down', 'left-right'] as const).flatMap((direction) =>
-  [0.4, 0.25].flatMap((nodesep) => [0.4, 0.25].map((ranksep) => ({ direction, nodesep, ranksep }))),
+  [0.4, 0.25].flatMap((nodesep) => [0.4, 0.25, 0.2].map((ranksep) => ({ direction, nodesep, ranksep }))),
 );
 /** Orders of arrows that are tried for a chart that does not fit: the layout depends on them by chance. */
 const mostOrders = 60;

@@ -32,6 +32,12 @@ export const arrowsFrom = (node: AnyStateNode): Arrow[] =>
 export const entryActionsOf = (node: AnyStateNode): string[] =>
   node.entry.map(nameOf).filter((name) => name !== 'xstate.raise' && name !== 'raise');
 
+/** What runs while the machine is in this very state: the calls of a part, which its owner makes, and the effects of a machine. */
+export const activitiesOf = ({ meta, invoke }: AnyStateNode): string[] => [
+  ...(typeof meta?.call === 'string' ? [meta.call] : []),
+  ...invoke.map(({ src }) => String(src)),
+];
+
 /** The name of a guard or an action, with its parameter where that is a plain word. */
 function nameOf(item: unknown): string {
   if (typeof item === 'string') return item;

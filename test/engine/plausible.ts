@@ -249,7 +249,7 @@ const snapshotOutcomes: Record<SnapshotOutcome['type'], (die: Die) => object> = 
   'remove.done': () => ({}),
   'create.refused': attempt,
   'create.unknown': attempt,
-  'create.harmless': attempt,
+  'create.changed-nothing': attempt,
   'create.no-room': attempt,
   'create.id-taken': attempt,
   'create.given-up': attempt,

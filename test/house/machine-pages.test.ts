@@ -11,7 +11,7 @@ const work = {
   on: { done: 'over', failed: [{ guard: 'isLast', target: 'over' }, { target: '.due' }] },
   states: {
     due: { on: { turn: 'calling' } },
-    calling: { on: { withdrawn: '#job.undoing.first', lost: 'due' } },
+    calling: { meta: { call: 'DoJob' }, on: { withdrawn: '#job.undoing.first', lost: 'due' } },
   },
 };
 
@@ -79,6 +79,18 @@ describe('pages of machines', () => {
       'initial → undoing.first: ',
       'undoing.first → removed: done',
     ]);
+  });
+
+  it('a box says what is called in it, and which states have another answer to an event of all', () => {
+    const { states } = overviewOf(job);
+    const bodiesIn = (name: string, boxes: typeof states) =>
+      boxes.find((one) => one.name === name)?.actions?.map(({ body }) => body);
+    expect(bodiesIn('working', states)).to.deep.equal(['DoJob']);
+    expect(bodiesIn('undoing', states)).to.equal(undefined);
+    expect(bodiesIn('a', overviewOf(hub).states)).to.deep.equal(['callA']);
+    const detail = detailOf(job, 'working').states;
+    expect(bodiesIn('working.calling', detail)).to.deep.equal(['DoJob']);
+    expect(detail.find(({ name }) => name === 'any working')?.label).to.equal('any other of these');
   });
 
   it('a scheduler says that it is one, and when its states lead back to it', () => {

@@ -9,11 +9,13 @@ import { createActor, fromPromise, SimulatedClock, type Snapshot } from 'xstate'
 import type { AnswerClass, CallOutcome } from '../../machines/kit/csi-types.js';
 import type { NodePublishAnswer, NodeUnpublishAnswer, StageAnswer } from '../../machines/mount/calls.js';
 import { mountMachine } from '../../machines/mount/mount.js';
+import { mountParts } from '../../machines/mount/parts.js';
 import { isDead, isStaged, type Staging } from '../../machines/mount/staging.js';
 import { hasNoTarget, isWanted } from '../../machines/mount/target.js';
 import type { MountSight, StagingSight } from '../../machines/mount/types.js';
 import { isStagingOwed } from '../../machines/mount/work.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
+import { checkCalls } from './part-calls.js';
 import { stamped } from './stamped.js';
 
 const capability = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
@@ -327,6 +329,8 @@ class Life {
   #check(): void {
     if (this.#crash !== undefined) throw this.#crash;
     const { users } = this.context;
+    const effect = effects[this.#open?.call ?? ''];
+    if (effect) checkCalls(mountParts(this.context), effect);
     for (const allocId of this.#recorded) {
       const user = users.find((one) => one.allocId === allocId);
       if (!user || hasNoTarget(user))

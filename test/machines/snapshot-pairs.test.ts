@@ -38,7 +38,7 @@ const outcomes: Case[] = [
   ['create.done, not ready', { type: 'create.done', made: made('snap-1', false) }],
   ['create.refused', { type: 'create.refused', ...failed('CSI_ERROR', true) }],
   ['create.unknown', { type: 'create.unknown', ...failed('CSI_ERROR') }],
-  ['create.harmless', { type: 'create.harmless', ...failed('CSI_ERROR') }],
+  ['create.changed-nothing', { type: 'create.changed-nothing', ...failed('CSI_ERROR') }],
   ['create.no-room', { type: 'create.no-room', ...failed('CSI_ERROR') }],
   ['create.id-taken', { type: 'create.id-taken', ...failed('CSI_ID_TAKEN', true) }],
   ['create.given-up', { type: 'create.given-up', ...failed('CSI_ERROR') }],

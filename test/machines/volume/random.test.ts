@@ -9,6 +9,7 @@ import type { Capability } from '../../../machines/kit/csi-types.js';
 import { isIn } from '../../../machines/kit/parts.js';
 import { expansionChart, modificationChart } from '../../../machines/volume/change.js';
 import { lifecycleChart } from '../../../machines/volume/lifecycle.js';
+import { volumeParts } from '../../../machines/volume/parts.js';
 import { publicationChart, publicStateOf } from '../../../machines/volume/publication.js';
 import { beliefOf } from '../../../machines/volume/sightings.js';
 import type { VolumeContext, VolumeRequest } from '../../../machines/volume/types.js';
@@ -16,6 +17,7 @@ import { volumeMachine } from '../../../machines/volume/volume.js';
 import { blockersOf } from '../../../machines/volume/work.js';
 import { HostedMachine } from '../../../src/engine/hosted-machine.js';
 import { seededRandom } from '../../../src/testing/seeded-random.js';
+import { checkCalls } from '../part-calls.js';
 import { spec } from '../volume-scene.js';
 
 const tag = 'has-turn';
@@ -40,6 +42,8 @@ const answers: Record<string, object | null> = {
 
 class Life {
   readonly story: string[] = [];
+  /** Parts that were seen calling. */
+  called = 0;
   readonly #chance: () => number;
   #snapshot: AnyMachineSnapshot = machine.begin({ namespace: 'default', id: 'data', seq: 0 }).snapshot;
   #nowMs = 1_000;
@@ -195,6 +199,8 @@ class Life {
   }
 
   #judgeTurns(): void {
+    const [effect] = machine.activeInvokes(this.#snapshot);
+    if (effect && !effect.endsWith('Admission')) this.called += checkCalls(volumeParts(this.#context), effect);
     const { lifecycle, publications, expansion, modification, work } = this.#context;
     const isCalling = /:"(calling|waiting-for-plugin)"/.test(this.#state);
     const onNodes = Object.entries(publications).filter(([, one]) => publicationChart.hasTag(one, tag));
@@ -230,7 +236,7 @@ class Life {
 
 describe('random lives of a volume', () => {
   it('V4 V8 V9 V13 one call at a time, nothing due is left, and nothing is forgotten', () => {
-    let deleted = 0;
+    let [deleted, called] = [0, 0];
     for (let seed = 0; seed < 300; seed += 1) {
       const life = new Life(seed);
       try {
@@ -239,7 +245,9 @@ describe('random lives of a volume', () => {
         throw new Error(`seed ${seed}: ${error}\n${life.story.slice(-20).join('\n')}`, { cause: error });
       }
       if (life.isOver) deleted += 1;
+      called += life.called;
     }
+    expect(called).to.be.greaterThan(1_000);
     expect(deleted).to.be.greaterThan(100);
   });
 });
