@@ -18,6 +18,7 @@ import {
   removed,
   retried,
 } from './changes.js';
+import { creationEnds, removalEnds } from './deleting.js';
 import {
   backingOff,
   becomes,
@@ -35,9 +36,6 @@ import {
 const asked = becomes(deletionAsked);
 const isGone = { target: '#absent', actions: becomes(gone) };
 const removesUntrusted = removes('removeUntrusted');
-
-/** The plugin may have made it: the outcome counts as one of the call that finds that out. */
-const findsOut = { target: '#finding-out.calling', actions: 'handOver' } as const;
 
 /** Somebody wants the outcome of the call, until the deletion is asked for. */
 const wanted = {
@@ -80,10 +78,10 @@ export const pendingCreate = snapshotSetup.createStateConfig({
         'to-be-deleted': {
           on: {
             ...deletedAgain,
+            ...creationEnds,
             'create.refused': { target: '#absent', actions: becomes(refusedAndGone) },
             'create.changed-nothing': isGone,
-            'create.given-up': [{ guard: 'isRefusal', ...isGone }, findsOut],
-            'create.*': findsOut,
+            'create.given-up': [{ guard: 'isRefusal', ...isGone }, creationEnds['create.given-up']],
             'call.again': isGone,
             'call.must-wait': isGone,
             'call.interrupted': '#finding-out.calling',
@@ -127,7 +125,7 @@ export const createInDoubt = snapshotSetup.createStateConfig({
         'to-be-deleted': {
           on: {
             ...deletedAgain,
-            'create.*': findsOut,
+            ...creationEnds,
             'call.again': { target: '#finding-out.calling', actions: settleHome },
             'call.must-wait': { target: '#finding-out.waiting-for-plugin', actions: noteWait },
             'call.interrupted': '#finding-out.calling',
@@ -172,7 +170,7 @@ export const removingUntrusted = snapshotSetup.createStateConfig({
         'to-be-deleted': {
           on: {
             ...deletedAgain,
-            'remove.*': { target: '#pending-delete.calling', actions: 'handOver' },
+            ...removalEnds,
             'call.again': { target: '#pending-delete.calling', actions: settleHome },
             'call.must-wait': { target: '#pending-delete.waiting-for-plugin', actions: noteWait },
             'call.interrupted': '#pending-delete.calling',
