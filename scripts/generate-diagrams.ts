@@ -11,7 +11,7 @@ import { screen } from './diagrams/render.js';
 
 const directory = fileURLToPath(new URL('../docs/machines/', import.meta.url));
 /** Letters smaller than that can't be read beside other text. */
-const smallestScale = 0.7;
+const smallestScale = 0.72;
 
 const textAt = (name: string): string => (existsSync(directory + name) ? readFileSync(directory + name, 'utf8') : '');
 

@@ -47,17 +47,6 @@ const waitsToDelete = backingOff({
   'snapshot.delete': [{ guard: 'isForcing' as const, target: 'calling', actions: asked }, {}],
 });
 
-/** What a creation that nobody waits for any more leads to. */
-export const creationEnds = {
-  'create.done': { target: '#pending-delete.calling', actions: becomes(found) },
-  'create.refused': { target: '#failed.finding-out', actions: becomes(refusedToFindOut) },
-  'create.no-room': { target: '#finding-out.backing-off', actions: becomes(noRoomToFindOut) },
-  'create.unknown': { target: '#finding-out.backing-off', actions: becomes(attemptFailed) },
-  'create.changed-nothing': { target: '#finding-out.backing-off', actions: becomes(attemptFailed) },
-  'create.id-taken': { target: '#absent', actions: becomes(gone) },
-  'create.given-up': { target: '#left-behind', actions: becomes(findingOutGivenUp) },
-} as const;
-
 /** To be deleted, but its id is not known: the creation is repeated to learn it. */
 export const findingOut = snapshotSetup.createStateConfig({
   id: 'finding-out',
@@ -67,7 +56,13 @@ export const findingOut = snapshotSetup.createStateConfig({
       ...makes.call,
       on: {
         ...deletedAgain,
-        ...creationEnds,
+        'create.done': { target: '#pending-delete.calling', actions: becomes(found) },
+        'create.refused': { target: '#failed.finding-out', actions: becomes(refusedToFindOut) },
+        'create.no-room': { target: 'backing-off', actions: becomes(noRoomToFindOut) },
+        'create.unknown': { target: 'backing-off', actions: becomes(attemptFailed) },
+        'create.changed-nothing': { target: 'backing-off', actions: becomes(attemptFailed) },
+        'create.id-taken': { target: '#absent', actions: becomes(gone) },
+        'create.given-up': { target: '#left-behind', actions: becomes(findingOutGivenUp) },
         'call.again': { target: 'calling', reenter: true, actions: settleHome },
         'call.interrupted': { target: 'calling', reenter: true },
         'call.must-wait': mustWait,
@@ -87,21 +82,9 @@ export const findingOut = snapshotSetup.createStateConfig({
 });
 
 const removalIsGivenUp = [
-  { guard: 'isMoreToRemove', target: '#pending-delete.calling', reenter: true, actions: becomes(removalGivenUp) },
+  { guard: 'isMoreToRemove', target: 'calling', reenter: true, actions: becomes(removalGivenUp) },
   { target: '#left-behind', actions: becomes(lastRemovalGivenUp) },
 ] as const;
-
-/** What a removal leads to once the snapshot is to be deleted. */
-export const removalEnds = {
-  'remove.done': [
-    { guard: 'isMoreToRemove', target: '#pending-delete.calling', reenter: true, actions: becomes(removed) },
-    { guard: 'hasLeftovers', target: '#left-behind', actions: becomes(removedLast) },
-    { target: '#absent', actions: becomes(removedLast) },
-  ],
-  'remove.refused': { target: '#failed.deletion', actions: becomes(removalRefused) },
-  'remove.failed': { target: '#pending-delete.backing-off', actions: becomes(attemptFailed) },
-  'remove.given-up': removalIsGivenUp,
-} as const;
 
 /** Removed: what can't be trusted first, then the snapshot itself. */
 export const pendingDelete = snapshotSetup.createStateConfig({
@@ -112,7 +95,14 @@ export const pendingDelete = snapshotSetup.createStateConfig({
       ...removesIt.call,
       on: {
         ...deletedAgain,
-        ...removalEnds,
+        'remove.done': [
+          { guard: 'isMoreToRemove', target: 'calling', reenter: true, actions: becomes(removed) },
+          { guard: 'hasLeftovers', target: '#left-behind', actions: becomes(removedLast) },
+          { target: '#absent', actions: becomes(removedLast) },
+        ],
+        'remove.refused': { target: '#failed.deletion', actions: becomes(removalRefused) },
+        'remove.failed': { target: 'backing-off', actions: becomes(attemptFailed) },
+        'remove.given-up': removalIsGivenUp,
         'call.again': { target: 'calling', reenter: true, actions: settleHome },
         'call.interrupted': { target: 'calling', reenter: true },
         'call.must-wait': mustWait,

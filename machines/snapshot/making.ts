@@ -18,7 +18,6 @@ import {
   removed,
   retried,
 } from './changes.js';
-import { creationEnds, removalEnds } from './deleting.js';
 import {
   backingOff,
   becomes,
@@ -36,6 +35,9 @@ import {
 const asked = becomes(deletionAsked);
 const isGone = { target: '#absent', actions: becomes(gone) };
 const removesUntrusted = removes('removeUntrusted');
+
+/** The plugin may have made it: the outcome counts as one of the call that finds that out. */
+const findsOut = { target: '#finding-out.calling', actions: 'handOver' } as const;
 
 /** Somebody wants the outcome of the call, until the deletion is asked for. */
 const wanted = {
@@ -78,10 +80,10 @@ export const pendingCreate = snapshotSetup.createStateConfig({
         'to-be-deleted': {
           on: {
             ...deletedAgain,
-            ...creationEnds,
             'create.refused': { target: '#absent', actions: becomes(refusedAndGone) },
             'create.changed-nothing': isGone,
-            'create.given-up': [{ guard: 'isRefusal', ...isGone }, creationEnds['create.given-up']],
+            'create.given-up': [{ guard: 'isRefusal', ...isGone }, findsOut],
+            'create.*': findsOut,
             'call.again': isGone,
             'call.must-wait': isGone,
             'call.interrupted': '#finding-out.calling',
@@ -125,7 +127,7 @@ export const createInDoubt = snapshotSetup.createStateConfig({
         'to-be-deleted': {
           on: {
             ...deletedAgain,
-            ...creationEnds,
+            'create.*': findsOut,
             'call.again': { target: '#finding-out.calling', actions: settleHome },
             'call.must-wait': { target: '#finding-out.waiting-for-plugin', actions: noteWait },
             'call.interrupted': '#finding-out.calling',
@@ -170,7 +172,7 @@ export const removingUntrusted = snapshotSetup.createStateConfig({
         'to-be-deleted': {
           on: {
             ...deletedAgain,
-            ...removalEnds,
+            'remove.*': { target: '#pending-delete.calling', actions: 'handOver' },
             'call.again': { target: '#pending-delete.calling', actions: settleHome },
             'call.must-wait': { target: '#pending-delete.waiting-for-plugin', actions: noteWait },
             'call.interrupted': '#pending-delete.calling',

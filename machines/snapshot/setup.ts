@@ -82,6 +82,8 @@ export const snapshotSetup = setup({
     /** A call that was made without knowing the plugin's driver learns it. */
     learn: assign(({ context }, driver: string | undefined) => (driver && !context.driver ? { driver } : {})),
     report: raise((_, outcome: SnapshotOutcome) => outcome),
+    /** The outcome counts in the state that is entered. */
+    handOver: raise(({ event }) => event),
     refuseUnexpected: assign(({ context: { kind, key }, event }): Partial<SnapshotContext> => {
       throw new Error(`${kind} ${key.namespace}/${key.id} does not expect '${event.type}' in its state`);
     }),

@@ -22,6 +22,8 @@ interface End {
 }
 
 const otherwise = 'otherwise';
+/** In letters. */
+const longestLine = 44;
 
 /** Arrows within a box are left out. */
 export function labelsBetween(sources: AnyStateNode[], fromBox: BoxOf, toBox: BoxOf): Labels {
@@ -91,11 +93,30 @@ function endsOf({ to, guard }: Arrow, isAlternative: boolean, toBox: BoxOf, home
 /** The lines of one arrow. States within the box are named where the event leads elsewhere from as many others. */
 function linesOf(leaving: Outcome[], all: Outcome[]): string[] {
   const byText = grouped(leaving, ({ event, conditions }) => textOf(event, conditions));
-  return joinedEnds(
-    [...byText].map(([text, same]) => {
-      return isUsual(same, all) ? text : `${text} (in ${placesOf(same, all).join(', ')})`;
-    }),
+  const lines = [...byText].map(([text, same]) => ({
+    text,
+    place: isUsual(same, all) ? '' : ` (in ${placesOf(same, all).join(', ')})`,
+  }));
+  const byPlace = [...grouped(lines, ({ place }) => place)].flatMap(([place, some]) =>
+    place === ''
+      ? some.map(({ text }) => text)
+      : wrapped(
+          some.map(({ text }) => text),
+          place,
+        ),
   );
+  return joinedEnds(byPlace);
+}
+
+/** As many in one line as are easily read. */
+function wrapped(texts: string[], place: string): string[] {
+  const lines: string[] = [];
+  for (const text of texts) {
+    const longer = lines.length === 0 ? text : `${lines.pop()}, ${text}`;
+    if (longer.length <= longestLine) lines.push(longer);
+    else lines.push(longer.slice(0, -text.length - 1), text);
+  }
+  return [...lines.slice(0, -1), `${lines.at(-1)}${place}`];
 }
 
 function textOf(event: string, conditions: string[]): string {

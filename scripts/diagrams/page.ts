@@ -72,7 +72,7 @@ export function indexOf(
     '- A picture **within** a state shows the states inside it. Grey boxes are other states, which its arrows lead to or come from.',
     '- Below the name of a state stands what runs while the machine is in it: calls to the plugin, or other effects.',
     '- Arrows have the colour of the box that they come from.',
-    '- An arrow has a line for each event: `event [condition] (in an inner state)`. *Otherwise*: no other condition holds.',
+    '- An arrow names its events: `event [condition]`. *Otherwise*: no other condition holds. `(in X)`: those events lead there from the inner state X only.',
     '- `X ended`, `X failed`: the effect X gave its result, or threw. `after X`: the time X has passed.',
     '- *Any other state*, *any other of these*: all states that have no arrow of their own for this event.',
     '- A **scheduler** decides after every event what is next. All other states lead back to it by grey arrows.',
