@@ -1,16 +1,12 @@
 /**
- * Generates src/csi/generated from proto/csi.proto: message classes, gRPC clients and definitions, plain messages.
- * With `--check` it writes nothing and fails, naming the files that are stale.
- * The descriptor part (`compileProto` and its readers) is shared with test/csi/proto.test.ts.
- *
- * protoc compiles to a descriptor set → custom options are taken out, 64-bit integers become strings →
- * protoc-gen-ts → `adapt` mends what ESM, strict types and other encoders need.
+ * Generates src/csi/generated/plain.ts, the messages of proto/csi.proto as plain types. With `--check` it writes nothing and fails
+ * where the file is stale. The readers of the compiled descriptor also serve test/csi/proto.test.ts and generate-test-messages.ts.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import jspb from 'google-protobuf';
 import type {
@@ -25,13 +21,10 @@ import { plainSource } from './plain-messages.js';
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('..', import.meta.url));
 const protoDir = join(root, 'proto');
-const outDir = join(root, 'src/csi/generated');
+const outFile = join(root, 'src/csi/generated/plain.ts');
 
 const protoFile = 'csi.proto';
-const descriptorFile = 'google/protobuf/descriptor.proto';
-/** The one file in the output folder that is written by hand. */
-const handWritten = 'tsconfig.json';
-const banner = '// Generated, do not edit: npm run generate';
+export const banner = '// Generated, do not edit: npm run generate';
 
 /** A custom `bool` option on fields, as google-protobuf wants to be told of it. */
 class FieldFlag extends jspb.ExtensionFieldInfo<boolean | undefined> {
@@ -52,8 +45,8 @@ class FieldFlag extends jspb.ExtensionFieldInfo<boolean | undefined> {
   }
 }
 
-const csiSecret = new FieldFlag(1059, 'csiSecret');
-const alphaField = new FieldFlag(1060, 'alphaField');
+export const csiSecret = new FieldFlag(1059, 'csiSecret');
+export const alphaField = new FieldFlag(1060, 'alphaField');
 
 /** Whether a field of the compiled descriptor is marked `csi_secret`. */
 export function isSecret(field: FieldDescriptorProto): boolean {
@@ -83,86 +76,10 @@ export function messagesOf(set: FileDescriptorSet): Array<[name: string, message
   return csi.flatMap((file) => file.getMessageTypeList()).flatMap((message) => withNested(message));
 }
 
-function withNested(message: DescriptorProto, outer = ''): Array<[string, DescriptorProto]> {
+export function withNested(message: DescriptorProto, outer = ''): Array<[string, DescriptorProto]> {
   const name = `${outer}${message.getName()}`;
   const nested = message.getNestedTypeList().filter((inner) => !inner.getOptions()?.getMapEntry());
   return [[name, message], ...nested.flatMap((inner) => withNested(inner, `${name}.`))];
-}
-
-/** The descriptor set that protoc-gen-ts gets: plain messages and services, no number that could lose digits. */
-function plainSet(set: FileDescriptorSet): FileDescriptorSet {
-  const files = set.getFileList().filter((file) => file.getName() !== descriptorFile);
-  for (const file of files) {
-    file.clearExtensionList();
-    file.setDependencyList(file.getDependencyList().filter((name) => name !== descriptorFile));
-    for (const [, message] of file.getMessageTypeList().flatMap((outer) => withNested(outer))) {
-      message.getFieldList().forEach(makePlain);
-    }
-  }
-  return new descriptorPb.FileDescriptorSet().setFileList(files);
-}
-
-function makePlain(field: FieldDescriptorProto): void {
-  // Options of other kinds (message, enum, …) are unknown to google-protobuf and went when the set was read.
-  field.getOptions()?.setExtension(csiSecret, undefined);
-  field.getOptions()?.setExtension(alphaField, undefined);
-  if (is64Bit(field)) {
-    const options = field.getOptions() ?? new descriptorPb.FieldOptions();
-    field.setOptions(options.setJstype(descriptorPb.FieldOptions.JSType.JS_STRING));
-  }
-}
-
-function is64Bit(field: FieldDescriptorProto): boolean {
-  const { Type } = descriptorPb.FieldDescriptorProto;
-  switch (field.getType()) {
-    case Type.TYPE_INT64:
-    case Type.TYPE_UINT64:
-    case Type.TYPE_SINT64:
-    case Type.TYPE_FIXED64:
-    case Type.TYPE_SFIXED64:
-      return true;
-    default:
-      return false;
-  }
-}
-
-/** Runs protoc-gen-ts. @returns file texts by path, relative to the output folder */
-function generateClasses(set: FileDescriptorSet): Map<string, string> {
-  return inTemporaryFolder((folder) => {
-    const input = join(folder, 'set.bin');
-    const output = join(folder, 'out');
-    mkdirSync(output);
-    writeFileSync(input, set.serializeBinary());
-    protoc([
-      `--descriptor_set_in=${input}`,
-      `--plugin=protoc-gen-ts=${require.resolve('protoc-gen-ts/protoc-gen-ts.js')}`,
-      `--ts_out=explicit_override:${output}`,
-      ...set.getFileList().map((file) => file.getName() ?? ''),
-    ]);
-    return new Map(filesIn(output).map((path) => [path, adapt(path, readFileSync(join(output, path), 'utf8'))]));
-  });
-}
-
-/**
- * Mends the output of protoc-gen-ts:
- * - imports of its own files end in `.js`, as ESM needs;
- * - a message field that was not sent reads as `undefined`, and its type says so;
- * - a map entry whose key or value is empty may leave it out on the wire (Rust's prost does): that is '', not an error.
- */
-function adapt(path: string, text: string): string {
-  const source = text
-    .replace(/^\/\*\*[\s\S]*?\*\/\n/, `${banner}\n`)
-    .replaceAll(/ from "(\.[^"]*)";/g, ' from "$1.js";')
-    .replaceAll(
-      /get (\w+)\(\) \{(\s+return pb_1\.Message\.getWrapperField\(.*\) as )([\w.]+);/g,
-      'get $1(): $3 | undefined {$2$3 | undefined;',
-    )
-    .replaceAll(/(writer\.writeMessage\(\d+, this\.(\w+), \(\) => this\.\2)\.serialize\(/g, '$1?.serialize(')
-    .replaceAll(/(Map\.deserializeBinary\(.*, reader\.readString, reader\.readString)\)/g, '$1, undefined, "", "")');
-  if (/Map\.deserializeBinary\((?!.*, undefined, "", ""\))/.test(source)) {
-    throw new Error(`${path} has a map that is not map<string, string>: teach adapt() its default values`);
-  }
-  return source;
 }
 
 /** Every enum of csi.proto with its name below the package. */
@@ -179,20 +96,18 @@ const named = (prefix: string, type: EnumDescriptorProto): [string, EnumDescript
   type,
 ];
 
-/** Everything that belongs into the output folder, by path relative to it. */
-function generate(): Map<string, string> {
+/** @returns the text of the generated file */
+function generate(): string {
   const set = compileProto();
   const [messages, enums] = [messagesOf(set), enumsOf(set)];
-  const source = { package: 'csi.v1', enums, messages, services: set, protoFile, isSecret };
-  const plain = plainSource(source, banner); // before plainSet, which takes the marks away
-  return new Map([...generateClasses(plainSet(set)), ['plain.ts', plain]]);
+  return plainSource({ package: 'csi.v1', enums, messages, services: set, protoFile, isSecret }, banner);
 }
 
-function protoc(args: string[]): void {
+export function protoc(args: string[]): void {
   execFileSync(process.execPath, [require.resolve('protoc/protoc.cjs'), ...args], { stdio: 'inherit' });
 }
 
-function inTemporaryFolder<T>(use: (folder: string) => T): T {
+export function inTemporaryFolder<T>(use: (folder: string) => T): T {
   const folder = mkdtempSync(join(tmpdir(), 'stagecraft-proto-'));
   try {
     return use(folder);
@@ -201,44 +116,18 @@ function inTemporaryFolder<T>(use: (folder: string) => T): T {
   }
 }
 
-/** Paths of all files below a folder, relative to it, sorted. */
-function filesIn(folder: string): string[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-    .sort();
-}
-
-/** Files of the output folder that are missing, differ, or do not belong there. */
-function staleFiles(wanted: Map<string, string>): string[] {
-  const present = filesIn(outDir).filter((path) => path !== handWritten);
-  const differs = (path: string) =>
-    !present.includes(path) || readFileSync(join(outDir, path), 'utf8') !== wanted.get(path);
-  return [...new Set([...wanted.keys(), ...present])].filter(differs).sort();
-}
-
 function main(args: string[]): void {
-  const wanted = generate();
-  const stale = staleFiles(wanted);
-  const names = stale.map((path) => `  ${relative(root, join(outDir, path))}\n`).join('');
+  const text = generate();
+  const isStale = !existsSync(outFile) || readFileSync(outFile, 'utf8') !== text;
+  const name = relative(root, outFile);
   if (args.includes('--check')) {
-    if (stale.length === 0) return;
-    process.stderr.write(`Stale generated files; run "npm run generate" and commit:\n${names}`);
+    if (!isStale) return;
+    process.stderr.write(`${name} is stale: run "npm run generate" and commit it\n`);
     process.exitCode = 1;
     return;
   }
-  for (const path of stale) {
-    const text = wanted.get(path);
-    const target = join(outDir, path);
-    if (text === undefined) {
-      rmSync(target);
-    } else {
-      mkdirSync(dirname(target), { recursive: true });
-      writeFileSync(target, text);
-    }
-  }
-  process.stdout.write(stale.length === 0 ? 'Generated files are up to date.\n' : `Updated:\n${names}`);
+  if (isStale) writeFileSync(outFile, text);
+  process.stdout.write(isStale ? `Updated: ${name}\n` : `${name} is up to date.\n`);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) main(process.argv.slice(2));

@@ -6,12 +6,6 @@ export { CsiClient, type CsiClientOptions, type NodeInfo } from './client.js';
 export type { Given } from './codec.js';
 export { type GrpcCode, grpcCodeOf, grpcCodes } from './codes.js';
 export { type CsiPluginType, csiDispensers } from './dispenser.js';
-/** All messages, clients and service definitions of CSI, as generated. */
-export { csi } from './generated/csi.js';
-/** `google.protobuf.Timestamp`, as the messages use it. */
-export { google as timestamp } from './generated/google/protobuf/timestamp.js';
-/** `google.protobuf.BoolValue` and the like, as the messages use them. */
-export { google as wrappers } from './generated/google/protobuf/wrappers.js';
 /** Requests and answers as the client takes and gives them. */
 export type * from './generated/plain.js';
 export { masked } from './secrets.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { credentials } from '@grpc/grpc-js';
 import { channelOptions } from '../../dist/src/csi/channel.js';
 import { CsiClient } from '../../dist/src/csi/client.js';
-import { csi } from '../../dist/src/csi/generated/csi.js';
+import { csi } from '../generated/csi.js';
 
 export type Task = 'bare' | 'ours';
 

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { credentials } from '@grpc/grpc-js';
 import { CsiClient } from '../../dist/src/csi/client.js';
-import { csi } from '../../dist/src/csi/generated/csi.js';
+import { csi } from '../generated/csi.js';
 import { controllerPublish, createVolume } from './csi-messages.js';
 import type { Measured, Task } from './csi-process.js';
 import { byTurns, type Contender, report } from './measure.js';

@@ -11,9 +11,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { credentials } from '@grpc/grpc-js';
-import { csi } from '../../dist/src/csi/generated/csi.js';
 import type { PluginEvent } from '../../dist/src/registry/plugin-events.js';
 import { createRuntime, type Runtime } from '../../dist/src/runtime.js';
+import { csi } from '../generated/csi.js';
 import { median } from './measure.js';
 import { PluginServer } from './plugin-server.js';
 

@@ -6,8 +6,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { credentials } from '@grpc/grpc-js';
 import { channelOptions } from '../../dist/src/csi/channel.js';
-import { csi } from '../../dist/src/csi/generated/csi.js';
 import { createRuntime } from '../../dist/src/runtime.js';
+import { csi } from '../generated/csi.js';
 
 export type Task = 'none' | 'bare' | 'ours';
 

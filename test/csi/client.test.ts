@@ -9,10 +9,10 @@ import { expect } from 'chai';
 import type { CallOptions } from '../../src/csi/calls.js';
 import { openChannels } from '../../src/csi/channel.js';
 import { CsiClient, type CsiClientOptions } from '../../src/csi/client.js';
-import { csi } from '../../src/csi/generated/csi.js';
-import { google } from '../../src/csi/generated/google/protobuf/wrappers.js';
 import { Run } from '../../src/engine/effect-runner.js';
 import { StagecraftError } from '../../src/errors.js';
+import { csi } from '../generated/csi.js';
+import { google } from '../generated/google/protobuf/wrappers.js';
 import { refusalOf } from '../refusal.js';
 import { FakePlugin, stopFakePlugins } from './fake-plugin.js';
 

@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type Codec, requestCodec, responseCodec } from '../../src/csi/codec.js';
-import { csi } from '../../src/csi/generated/csi.js';
 import { rpcs } from '../../src/csi/generated/plain.js';
 import { masked, secretsIn } from '../../src/csi/secrets.js';
+import { csi } from '../generated/csi.js';
 import { asGenerated, oneofsOf, plainValue, shapeOf, shapes, withoutEmpty } from './plain-values.js';
 
 /** What an RPC takes, and what it gives. */

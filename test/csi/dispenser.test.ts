@@ -7,10 +7,10 @@ import { expect } from 'chai';
 import type { PluginBasics, PluginInfo } from '../../machines/plugin.js';
 import { openChannels } from '../../src/csi/channel.js';
 import { type CsiPluginType, csiDispensers } from '../../src/csi/dispenser.js';
-import { csi } from '../../src/csi/generated/csi.js';
-import { google } from '../../src/csi/generated/google/protobuf/wrappers.js';
 import { StagecraftError } from '../../src/errors.js';
 import type { Looked } from '../../src/registry/dispenser.js';
+import { csi } from '../generated/csi.js';
+import { google } from '../generated/google/protobuf/wrappers.js';
 import { FakePlugin, type Script, stopFakePlugins } from './fake-plugin.js';
 
 const dispensers = csiDispensers({ timeoutMs: 10_000 });

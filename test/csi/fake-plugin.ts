@@ -13,7 +13,7 @@ import {
   status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import { csi } from '../../src/csi/generated/csi.js';
+import { csi } from '../generated/csi.js';
 
 /** An answer (a generated message), an error, or nothing until `release`. */
 export type Script = { answer: unknown } | { code: status; details: string } | 'hang';

@@ -1,9 +1,9 @@
 /** Any value of any CSI message, for tests that hold for all of them: by the tables that codec.ts goes by. */
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { csi } from '../../src/csi/generated/csi.js';
-import { google } from '../../src/csi/generated/google/protobuf/timestamp.js';
 import { enums, messages } from '../../src/csi/generated/plain.js';
+import { csi } from '../generated/csi.js';
+import { google } from '../generated/google/protobuf/timestamp.js';
 
 export interface Field {
   name: string;

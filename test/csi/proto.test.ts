@@ -15,9 +15,9 @@ import type {
 } from 'google-protobuf/google/protobuf/descriptor_pb.js';
 import descriptorPb from 'google-protobuf/google/protobuf/descriptor_pb.js';
 import { compileProto, isAlpha, isSecret, messagesOf } from '../../scripts/generate-proto.js';
-import { csi } from '../../src/csi/generated/csi.js';
-import { google } from '../../src/csi/generated/google/protobuf/wrappers.js';
 import { messages } from '../../src/csi/generated/plain.js';
+import { csi } from '../generated/csi.js';
+import { google } from '../generated/google/protobuf/wrappers.js';
 import { wireName } from './plain-values.js';
 
 type Json = string | number | boolean | Json[] | { [key: string]: Json };
