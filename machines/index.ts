@@ -12,7 +12,7 @@ export { mountParts } from './mount/parts.js';
 export { stagingMachine } from './mount/staging.js';
 export { targetMachine } from './mount/target.js';
 export type { MountChanged, MountContext, MountState, MountUserState, Target } from './mount/types.js';
-export { type NodeChanged, type NodePlugin, nodeMachine } from './node.js';
+export { type NodeChanged, type NodePlugin, nodeMachine } from './node/node.js';
 export {
   type Fingerprint,
   type HealthChanged,
@@ -21,13 +21,13 @@ export {
   type PluginBasics,
   type PluginInfo,
   pluginMachine,
-} from './plugin.js';
-export { pluginsMachine, type RegistrationChanged } from './plugins.js';
-export { type RestoreReport, registryMachine } from './registry.js';
+} from './plugin/plugin.js';
+export { pluginsMachine, type RegistrationChanged } from './plugin/plugins.js';
+export { type RestoreReport, registryMachine } from './registry/registry.js';
 export { groupSnapshotMachine } from './snapshot/group.js';
 export { volumeSnapshotMachine } from './snapshot/snapshot.js';
 export type { SnapshotChanged, SnapshotContext, SnapshotKey, SnapshotState } from './snapshot/types.js';
-export { taskMachine } from './task.js';
+export { taskMachine } from './task/task.js';
 export type {
   ProcessIdentity,
   RestartPolicy,
@@ -35,7 +35,7 @@ export type {
   TaskHealth,
   TaskSpec,
   TaskType,
-} from './task-types.js';
+} from './task/task-types.js';
 export { expansionMachine, modificationMachine } from './volume/change.js';
 export { lifecycleMachine } from './volume/lifecycle.js';
 export { volumeParts } from './volume/parts.js';

@@ -1,7 +1,7 @@
 /** Registered plugins, as volumes, nodes and mounts need to know them. Composed in runtime.ts. */
 import { nodeOwnedPrefix } from '../machines/kit/addresses.js';
 import type { PluginScope } from '../machines/kit/csi-types.js';
-import type { NodePlugin } from '../machines/node.js';
+import type { NodePlugin } from '../machines/node/node.js';
 import type { PluginPort, PluginSight } from './calls/plugin-access.js';
 import type { Engine } from './engine/engine.js';
 import type { PluginRegistry } from './registry/plugin-registry.js';

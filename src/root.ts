@@ -1,6 +1,6 @@
-/** The root actor of a node (machines/registry.ts), bound to what it does here; who starts and stops it waits until it has settled. */
+/** The root actor of a node (machines/registry/registry.ts), bound to what it does here; who starts and stops it waits until it has settled. */
 import { nodeOf, nodeOwnedPrefix } from '../machines/kit/addresses.js';
-import { type RegistryContext, registryMachine } from '../machines/registry.js';
+import { type RegistryContext, registryMachine } from '../machines/registry/registry.js';
 import type { Clock } from './engine/clock.js';
 import type { ActorKind, Effect, EffectCall } from './engine/effects.js';
 import type { Engine } from './engine/engine.js';

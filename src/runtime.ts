@@ -5,7 +5,7 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { isClusterOwned, nodeOf, registryAddress } from '../machines/kit/addresses.js';
-import { pluginTypes } from '../machines/task-context.js';
+import { pluginTypes } from '../machines/task/task-context.js';
 import { type ActorControl, actorControl, type Journal, journalOf } from './actor-records.js';
 import { VolumeLocks } from './calls/volume-locks.js';
 import { ControllerSide } from './controller-side.js';

@@ -1,4 +1,4 @@
-/** The slots that a volume has on nodes whose plugin has a limit. Pure. Who gives them out: machines/node-slots.ts */
+/** The slots that a volume has on nodes whose plugin has a limit. Pure. Who gives them out: machines/node/node-slots.ts */
 import { nodeAddress, volumeAddress } from '../kit/addresses.js';
 import type { AnswerParams, MessageParams } from '../kit/host.js';
 import type { Change } from './draft.js';

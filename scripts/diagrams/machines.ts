@@ -30,10 +30,10 @@ export interface Shown {
 }
 
 export const shown: Shown[] = [
-  { machine: registryMachine, source: 'registry' },
-  { machine: pluginsMachine, source: 'plugins' },
-  { machine: pluginMachine, source: 'plugin' },
-  { machine: taskMachine, source: 'task' },
+  { machine: registryMachine, source: 'registry/registry' },
+  { machine: pluginsMachine, source: 'plugin/plugins' },
+  { machine: pluginMachine, source: 'plugin/plugin' },
+  { machine: taskMachine, source: 'task/task' },
   { machine: volumeMachine, source: 'volume/volume' },
   { machine: lifecycleMachine, source: 'volume/lifecycle', partOf: volumeMachine },
   { machine: publicationMachine, source: 'volume/publication', partOf: volumeMachine },
@@ -41,7 +41,7 @@ export const shown: Shown[] = [
   { machine: modificationMachine, source: 'volume/change', partOf: volumeMachine },
   { machine: volumeSnapshotMachine, source: 'snapshot/snapshot', isExplained: true },
   { machine: groupSnapshotMachine, source: 'snapshot/group', isExplained: true },
-  { machine: nodeMachine, source: 'node' },
+  { machine: nodeMachine, source: 'node/node' },
   { machine: mountMachine, source: 'mount/mount' },
   { machine: stagingMachine, source: 'mount/staging', partOf: mountMachine },
   { machine: targetMachine, source: 'mount/target', partOf: mountMachine },

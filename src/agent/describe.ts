@@ -1,5 +1,5 @@
 /** What happens, in words for a person: one line each. */
-import type { NodeInfo } from '../../machines/plugin.js';
+import type { NodeInfo } from '../../machines/plugin/plugin.js';
 import type { PluginEvent } from '../registry/plugin-events.js';
 import type { PluginStatus } from '../registry/plugin-statuses.js';
 import type { TaskStatus, TaskUpdate } from '../tasks/task-supervisor.js';

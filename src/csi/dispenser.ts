@@ -3,7 +3,7 @@
  * at an instance. One look here; when to look, and what to make of it, is the registry's affair.
  */
 import type { PluginScope } from '../../machines/kit/csi-types.js';
-import type { Fingerprint, PluginBasics } from '../../machines/plugin.js';
+import type { Fingerprint, PluginBasics } from '../../machines/plugin/plugin.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { Dispenser, FingerprintRequest } from '../registry/dispenser.js';
 import type { CallOptions } from './calls.js';

@@ -2,7 +2,7 @@
  * The actors of one runtime: finds or loads them, takes them out of service and back, and lets those that are idle
  * leave memory. Knows records, but nothing of what actors do. Who is their host: actor-host.ts
  */
-import type { RestoreReport } from '../../machines/registry.js';
+import type { RestoreReport } from '../../machines/registry/registry.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { Actor } from './actor.js';
 import type { ActorHost, ActorSite } from './actor-site.js';

@@ -3,7 +3,7 @@
  * Knows stores, effects and time through their ports; nothing of CSI. The contract: docs/architecture.md#save-then-act
  */
 import type { AnyEventObject, StateValue } from 'xstate';
-import type { RestoreReport } from '../../machines/registry.js';
+import type { RestoreReport } from '../../machines/registry/registry.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { actorHost } from './actor-host.js';
 import type { CommitNotice } from './actor-site.js';

@@ -3,7 +3,7 @@
  * a time; whoever asks meanwhile gets another. Why: docs/decisions/0009-calls-in-flight-at-a-stop.md
  */
 import { addressParts } from '../../machines/kit/addresses.js';
-import type { Fingerprint, PluginInfo } from '../../machines/plugin.js';
+import type { Fingerprint, PluginInfo } from '../../machines/plugin/plugin.js';
 import { onAbort, unlessAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';

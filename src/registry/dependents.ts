@@ -2,7 +2,7 @@
  * The port that knows what uses a plugin, e.g. mounted volumes, and how it is asked: it is somebody else's, so it may
  * throw, hang or answer nonsense. Who asks decides what that means.
  */
-import type { PluginInfo } from '../../machines/plugin.js';
+import type { PluginInfo } from '../../machines/plugin/plugin.js';
 import type { Clock } from '../engine/clock.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { bounded } from './limits.js';

@@ -1,5 +1,5 @@
 /** The port behind which a kind of plugin stands: how to connect to one, and how to look at it. */
-import type { Fingerprint, PluginBasics, PluginInfo } from '../../machines/plugin.js';
+import type { Fingerprint, PluginBasics, PluginInfo } from '../../machines/plugin/plugin.js';
 
 export interface FingerprintRequest {
   info: PluginInfo;

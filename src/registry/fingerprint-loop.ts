@@ -3,7 +3,7 @@
  * an unchanged round is no event and no commit. Holds the instance's client. What looking means: dispenser.ts
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Fingerprint, FingerprintInput, PluginBasics } from '../../machines/plugin.js';
+import type { Fingerprint, FingerprintInput, PluginBasics } from '../../machines/plugin/plugin.js';
 import { onAbort } from '../abort.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Effect, EffectCall } from '../engine/effects.js';

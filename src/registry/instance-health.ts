@@ -4,8 +4,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { pluginAddress } from '../../machines/kit/addresses.js';
-import type { PluginContext } from '../../machines/plugin.js';
-import type { PluginKey, TaskHealth } from '../../machines/task-types.js';
+import type { PluginContext } from '../../machines/plugin/plugin.js';
+import type { PluginKey, TaskHealth } from '../../machines/task/task-types.js';
 import { onAbort } from '../abort.js';
 import type { ActorView, Engine } from '../engine/engine.js';
 import { Waiters } from '../engine/waiters.js';

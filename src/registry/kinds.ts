@@ -1,7 +1,7 @@
 /** The registry's machines, bound to what they do here. */
 import { nodeOf } from '../../machines/kit/addresses.js';
-import { pluginMachine } from '../../machines/plugin.js';
-import { pluginsMachine } from '../../machines/plugins.js';
+import { pluginMachine } from '../../machines/plugin/plugin.js';
+import { pluginsMachine } from '../../machines/plugin/plugins.js';
 import type { ActorKind } from '../engine/effects.js';
 import { type FingerprintLoopOptions, fingerprintLoop } from './fingerprint-loop.js';
 import { pluginsTopic } from './plugin-events.js';

@@ -1,7 +1,7 @@
 /** The registry's broadcast events, as subscribers get them. */
 
 import type { PluginInfo, RegistrationChanged } from '../../machines/index.js';
-import type { HealthChanged, NodeInfo, NodeInfoChanged } from '../../machines/plugin.js';
+import type { HealthChanged, NodeInfo, NodeInfoChanged } from '../../machines/plugin/plugin.js';
 import type { FollowedRow } from '../engine/event-ids.js';
 import { eventOf } from '../engine/topics.js';
 

@@ -1,6 +1,6 @@
 /**
  * `runtime.plugins`: registers, lists and dispenses plugins of this node, and tells of their changes.
- * Reads what is committed; every change goes through the mailbox of the name concerned (machines/plugins.ts).
+ * Reads what is committed; every change goes through the mailbox of the name concerned (machines/plugin/plugins.ts).
  */
 import {
   addressParts,
@@ -9,9 +9,9 @@ import {
   pluginsAddress,
   pluginsAddressOf,
 } from '../../machines/kit/addresses.js';
-import type { PluginInfo } from '../../machines/plugin.js';
-import type { PluginsContext } from '../../machines/plugins.js';
-import type { PluginKey } from '../../machines/task-types.js';
+import type { PluginInfo } from '../../machines/plugin/plugin.js';
+import type { PluginsContext } from '../../machines/plugin/plugins.js';
+import type { PluginKey } from '../../machines/task/task-types.js';
 import { onAbort } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';

@@ -4,7 +4,7 @@
  */
 import { addressParts, pluginAddress } from '../../machines/kit/addresses.js';
 import type { PluginScope } from '../../machines/kit/csi-types.js';
-import type { Fingerprint, PluginContext, PluginInfo } from '../../machines/plugin.js';
+import type { Fingerprint, PluginContext, PluginInfo } from '../../machines/plugin/plugin.js';
 import type { Engine } from '../engine/engine.js';
 
 /** What is known of the active instance of a plugin. */

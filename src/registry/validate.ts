@@ -1,5 +1,5 @@
 /** What `register` refuses, each fault by its own code, before anything is changed. */
-import type { PluginInfo } from '../../machines/plugin.js';
+import type { PluginInfo } from '../../machines/plugin/plugin.js';
 import { type ErrorCode, StagecraftError } from '../errors.js';
 import { faultIn, maxMapBytes, nameSchema, textSchema } from '../host/names.js';
 import { checkSocketPath } from '../host/socket-path.js';

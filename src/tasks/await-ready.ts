@@ -1,8 +1,8 @@
 /** Waits until a started plugin answers on its socket, for every service that it is to serve. */
 import { existsSync } from 'node:fs';
-import type { Fingerprint, PluginInfo } from '../../machines/plugin.js';
-import { pluginTypes } from '../../machines/task-context.js';
-import type { ReadyReport, SpawnedRun, TaskSpec } from '../../machines/task-types.js';
+import type { Fingerprint, PluginInfo } from '../../machines/plugin/plugin.js';
+import { pluginTypes } from '../../machines/task/task-context.js';
+import type { ReadyReport, SpawnedRun, TaskSpec } from '../../machines/task/task-types.js';
 import { type Clock, pause } from '../engine/clock.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { tailOf } from './log-tail.js';

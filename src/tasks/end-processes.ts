@@ -1,7 +1,7 @@
 /** Ends processes of a task, whichever run they belong to, and removes what their sockets left. */
 import { type Dirent, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ProcessIdentity } from '../../machines/task-types.js';
+import type { ProcessIdentity } from '../../machines/task/task-types.js';
 import { type Clock, pause } from '../engine/clock.js';
 import { isRunOf, pluginsDirectory, type TaskPaths, taskMark } from './paths.js';
 import { type EndSignal, type FoundProcess, findProcesses, groupOf, isAlive, signalGroup } from './processes.js';

@@ -1,6 +1,6 @@
 /** The task machine, bound to what it does on this host. */
 import { nodeOf } from '../../machines/kit/addresses.js';
-import { taskMachine } from '../../machines/task.js';
+import { taskMachine } from '../../machines/task/task.js';
 import type {
   PluginKey,
   ProcessIdentity,
@@ -9,7 +9,7 @@ import type {
   TaskHealth,
   TaskRun,
   TaskSpec,
-} from '../../machines/task-types.js';
+} from '../../machines/task/task-types.js';
 import type { Clock } from '../engine/clock.js';
 import type { ActorKind, EffectCall } from '../engine/effects.js';
 import { untilAborted } from '../engine/until-aborted.js';

@@ -5,8 +5,8 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { pluginsAddress, taskAddress } from '../../machines/kit/addresses.js';
-import type { PluginsContext } from '../../machines/plugins.js';
-import type { ProcessIdentity, TaskContext } from '../../machines/task-types.js';
+import type { PluginsContext } from '../../machines/plugin/plugins.js';
+import type { ProcessIdentity, TaskContext } from '../../machines/task/task-types.js';
 import type { Engine } from '../engine/engine.js';
 import { bootId } from '../host/boot-id.js';
 import { hasRunEnded, type SessionLeader, sessionOf } from './processes.js';

@@ -1,7 +1,7 @@
 /** What a task may be: checked and completed before anything starts. */
 import { isAbsolute, join, normalize, relative } from 'node:path';
 import { z } from 'zod';
-import type { TaskSpec } from '../../machines/task-types.js';
+import type { TaskSpec } from '../../machines/task/task-types.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { mapOf, notInherited } from '../host/names.js';
 import { inPlainWords } from '../host/plain-faults.js';

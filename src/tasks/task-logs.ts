@@ -6,7 +6,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, readlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { ProcessIdentity } from '../../machines/task-types.js';
+import type { ProcessIdentity } from '../../machines/task/task-types.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf, StagecraftError } from '../errors.js';

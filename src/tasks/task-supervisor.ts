@@ -1,12 +1,12 @@
 /**
  * `runtime.tasks`: the plugin processes that this node keeps running.
- * Reads what is committed; every change goes through the mailbox of the task concerned (machines/task.ts).
+ * Reads what is committed; every change goes through the mailbox of the task concerned (machines/task/task.ts).
  */
 
 import type { AnyEventObject } from 'xstate';
 import { nodeOwnedPrefix, pluginAddress, taskAddress } from '../../machines/kit/addresses.js';
-import { instancesOf } from '../../machines/task-context.js';
-import type { PluginKey, TaskChanged, TaskContext, TaskSpec } from '../../machines/task-types.js';
+import { instancesOf } from '../../machines/task/task-context.js';
+import type { PluginKey, TaskChanged, TaskContext, TaskSpec } from '../../machines/task/task-types.js';
 import { byAddress } from '../engine/by-address.js';
 import type { ActorView, Engine } from '../engine/engine.js';
 import { type FollowedRow, type FollowOptions, followAs } from '../engine/event-ids.js';

@@ -2,7 +2,7 @@
  * Waits for the end of a process, our own child or one that an earlier incarnation of this runtime has started, and
  * keeps its log bounded meanwhile.
  */
-import type { OwnRun, ProcessEnd, TaskSpec } from '../../machines/task-types.js';
+import type { OwnRun, ProcessEnd, TaskSpec } from '../../machines/task/task-types.js';
 import { type Clock, pause } from '../engine/clock.js';
 import { untilAborted } from '../engine/until-aborted.js';
 import { tailOf } from './log-tail.js';

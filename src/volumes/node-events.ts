@@ -1,5 +1,5 @@
 /** What is broadcast of nodes, as followers get it. */
-import type { NodeChanged } from '../../machines/node.js';
+import type { NodeChanged } from '../../machines/node/node.js';
 import type { FollowedRow } from '../engine/event-ids.js';
 import { eventOf } from '../engine/topics.js';
 

@@ -1,6 +1,6 @@
 /** The node machine, bound to what it does. */
 import { addressParts } from '../../machines/kit/addresses.js';
-import { nodeMachine } from '../../machines/node.js';
+import { nodeMachine } from '../../machines/node/node.js';
 import type { ActorKind, EffectCall } from '../engine/effects.js';
 import { untilAborted } from '../engine/until-aborted.js';
 import type { Fencing } from './node-fence.js';

@@ -11,7 +11,7 @@ import {
   type NodePlugin,
   notReady,
   type ReportMark,
-} from '../../machines/node.js';
+} from '../../machines/node/node.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeRequest } from '../../machines/volume/types.js';
 import { lockKey } from '../calls/volume-locks.js';

@@ -9,7 +9,7 @@
  */
 
 import { isSameData } from '../../machines/kit/same-data.js';
-import { isHeard, type NodePlugin, type ReportMark } from '../../machines/node.js';
+import { isHeard, type NodePlugin, type ReportMark } from '../../machines/node/node.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { FollowedRow } from '../engine/event-ids.js';
 import type { Logger } from '../engine/logger.js';

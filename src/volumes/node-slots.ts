@@ -1,10 +1,10 @@
 /**
  * Reserves slots for volumes on nodes whose plugin has a limit, and finds slots that no volume has. The node's own actor gives
- * them out (machines/node-slots.ts). Why so, and what a crash at each step leaves: docs/decisions/0016-slots-and-names-of-nodes.md
+ * them out (machines/node/node-slots.ts). Why so, and what a crash at each step leaves: docs/decisions/0016-slots-and-names-of-nodes.md
  */
 import { nodeAddress } from '../../machines/kit/addresses.js';
-import { type NodeContext, type SlotRequest, slotRefusal } from '../../machines/node.js';
-import { type Slot, type SlotAnswer, slotsOf } from '../../machines/node-slots.js';
+import { type NodeContext, type SlotRequest, slotRefusal } from '../../machines/node/node.js';
+import { type Slot, type SlotAnswer, slotsOf } from '../../machines/node/node-slots.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';

@@ -11,7 +11,7 @@
  */
 
 import { isSameData } from '../../machines/kit/same-data.js';
-import type { NodePlugin } from '../../machines/node.js';
+import type { NodePlugin } from '../../machines/node/node.js';
 import type { Clock } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf } from '../errors.js';

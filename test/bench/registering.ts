@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { PluginInfo } from '../../dist/machines/plugin.js';
+import type { PluginInfo } from '../../dist/machines/plugin/plugin.js';
 import type { Store } from '../../dist/src/engine/store.js';
 import type { Dispenser } from '../../dist/src/registry/dispenser.js';
 import { createRuntime, type Runtime } from '../../dist/src/runtime.js';

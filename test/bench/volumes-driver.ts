@@ -1,5 +1,5 @@
 /** A driver in this process: makes and publishes what it is asked to at once, or after a time. Keeps nothing. */
-import type { Fingerprint } from '../../dist/machines/plugin.js';
+import type { Fingerprint } from '../../dist/machines/plugin/plugin.js';
 import type { Dispenser } from '../../dist/src/registry/dispenser.js';
 
 const capabilities = ['CREATE_DELETE_VOLUME', 'PUBLISH_UNPUBLISH_VOLUME'];

@@ -1,6 +1,6 @@
 /** The node sides of the plugins of a host, as calls to them see them: registered for real, looked at on a simulated clock. */
 import { expect } from 'chai';
-import type { Fingerprint } from '../../machines/plugin.js';
+import type { Fingerprint } from '../../machines/plugin/plugin.js';
 import { PluginAccess } from '../../src/calls/plugin-access.js';
 import { nodeSidePort } from '../../src/plugin-port.js';
 import { PluginRegistry } from '../../src/registry/plugin-registry.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { expect } from 'chai';
-import type { PluginBasics, PluginInfo } from '../../machines/plugin.js';
+import type { PluginBasics, PluginInfo } from '../../machines/plugin/plugin.js';
 import { openChannels } from '../../src/csi/channel.js';
 import { type CsiPluginType, csiDispensers } from '../../src/csi/dispenser.js';
 import { StagecraftError } from '../../src/errors.js';

@@ -3,7 +3,7 @@
  * A life ends well (`stop`) or at once (`crash`): then nothing that it still holds has any influence.
  */
 import type { AnyEventObject } from 'xstate';
-import type { RestoreReport } from '../../machines/registry.js';
+import type { RestoreReport } from '../../machines/registry/registry.js';
 import type { Clock } from '../../src/engine/clock.js';
 import type { ActorKind } from '../../src/engine/effects.js';
 import { Engine } from '../../src/engine/engine.js';

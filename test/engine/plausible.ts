@@ -25,12 +25,12 @@ import type { AdmissionOutcome, CallFailure, CallOutcome, Capability, Wait } fro
 import type { StagingEvent } from '../../machines/mount/staging.js';
 import type { Moment, TargetEvent } from '../../machines/mount/target.js';
 import type { MountEvent } from '../../machines/mount/types.js';
-import type { NodeEvent } from '../../machines/node.js';
-import type { Fingerprint, PluginEvent, PluginInfo } from '../../machines/plugin.js';
-import type { PluginsEvent } from '../../machines/plugins.js';
-import type { RegistryEvent } from '../../machines/registry.js';
+import type { NodeEvent } from '../../machines/node/node.js';
+import type { Fingerprint, PluginEvent, PluginInfo } from '../../machines/plugin/plugin.js';
+import type { PluginsEvent } from '../../machines/plugin/plugins.js';
+import type { RegistryEvent } from '../../machines/registry/registry.js';
 import type { SnapshotMachineEvent, SnapshotOutcome } from '../../machines/snapshot/types.js';
-import type { TaskEvent, TaskSpec } from '../../machines/task-types.js';
+import type { TaskEvent, TaskSpec } from '../../machines/task/task-types.js';
 import type { ChangeEvent } from '../../machines/volume/change.js';
 import type { LifecycleEvent } from '../../machines/volume/lifecycle.js';
 import type { PublicationEvent } from '../../machines/volume/publication.js';

@@ -1,7 +1,7 @@
 /** Calls of others that are in flight when an instance shuts down: who waits for them, how long, and who does not. */
 import { expect } from 'chai';
 import { pluginAddress } from '../../machines/kit/addresses.js';
-import type { PluginInfo } from '../../machines/plugin.js';
+import type { PluginInfo } from '../../machines/plugin/plugin.js';
 import { type FakeClient, healthy } from './fake-kind.js';
 import { device, House, inShort, nodeId, refusal } from './house.js';
 

@@ -1,5 +1,5 @@
 /** What is asked of a runtime that will die: instances of every shape that come, change and go. */
-import type { PluginInfo } from '../../machines/plugin.js';
+import type { PluginInfo } from '../../machines/plugin/plugin.js';
 import type { Plugins } from '../../src/runtime.js';
 import { device } from './house.js';
 

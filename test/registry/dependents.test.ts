@@ -1,7 +1,7 @@
 /** What depends on a plugin: asked of somebody else's function, which may throw, hang or answer nonsense. */
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
-import type { PluginInfo } from '../../machines/plugin.js';
+import type { PluginInfo } from '../../machines/plugin/plugin.js';
 import { type Logger, silentLogger } from '../../src/engine/logger.js';
 import { askDependents, type Dependents } from '../../src/registry/dependents.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';

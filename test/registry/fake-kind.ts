@@ -1,5 +1,5 @@
 /** A kind of plugin of the tests' own: `device`. Answers what it is told to, and counts what is done with it. */
-import type { Fingerprint, PluginInfo } from '../../machines/plugin.js';
+import type { Fingerprint, PluginInfo } from '../../machines/plugin/plugin.js';
 import type { Dispenser, FingerprintRequest } from '../../src/registry/dispenser.js';
 
 export interface FakeClient {

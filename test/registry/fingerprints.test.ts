@@ -1,7 +1,7 @@
 /** Looking at instances for as long as they are registered: when, what is kept of it, and what may go wrong. */
 import { expect } from 'chai';
 import { pluginAddress } from '../../machines/kit/addresses.js';
-import type { Fingerprint, PluginBasics } from '../../machines/plugin.js';
+import type { Fingerprint, PluginBasics } from '../../machines/plugin/plugin.js';
 import type { PluginStatus } from '../../src/registry/plugin-statuses.js';
 import { type FakeClient, healthy, unhealthy } from './fake-kind.js';
 import { device, House, inShort, nodeId } from './house.js';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pluginAddress, pluginsAddress } from '../../machines/kit/addresses.js';
-import type { NodeInfo, PluginInfo } from '../../machines/plugin.js';
+import type { NodeInfo, PluginInfo } from '../../machines/plugin/plugin.js';
 import type { JournalEntry } from '../../src/engine/envelope.js';
 import type { Commit, Store } from '../../src/engine/store.js';
 import { StagecraftError } from '../../src/errors.js';

@@ -1,7 +1,7 @@
 /** T5: the health of a plugin's instances, taken together, as whoever runs it is told. */
 import { expect } from 'chai';
 import { pluginAddress } from '../../machines/kit/addresses.js';
-import type { TaskHealth } from '../../machines/task-types.js';
+import type { TaskHealth } from '../../machines/task/task-types.js';
 import type { ActorView, Engine } from '../../src/engine/engine.js';
 import { InstanceHealth } from '../../src/registry/instance-health.js';
 

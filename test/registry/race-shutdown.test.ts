@@ -5,7 +5,7 @@
  */
 import { expect } from 'chai';
 import { pluginAddress } from '../../machines/kit/addresses.js';
-import type { Fingerprint } from '../../machines/plugin.js';
+import type { Fingerprint } from '../../machines/plugin/plugin.js';
 import type { Random } from '../../src/engine/random.js';
 import type { PluginEvent } from '../../src/registry/plugin-events.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';

@@ -8,7 +8,7 @@ import {
   type FaultDriverOptions,
   faultDriver,
 } from '../../dist/src/testing/fault-driver/fault-driver.js';
-import type { PluginInfo } from '../../machines/plugin.js';
+import type { PluginInfo } from '../../machines/plugin/plugin.js';
 import { openChannels } from '../../src/csi/channel.js';
 import type { CsiHandlers } from '../../src/csi/server.js';
 import { type Clock, systemClock } from '../../src/engine/clock.js';

@@ -1,7 +1,7 @@
 /** Registering, deregistering, listing and dispensing plugins of a kind that the registry has never heard of. */
 import { expect } from 'chai';
 import { pluginAddress } from '../../machines/kit/addresses.js';
-import type { PluginInfo } from '../../machines/plugin.js';
+import type { PluginInfo } from '../../machines/plugin/plugin.js';
 import { FakeKind } from './fake-kind.js';
 import { device, gpus, House, nodeId, nowhere, refusal } from './house.js';
 

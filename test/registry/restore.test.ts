@@ -1,7 +1,7 @@
 /** What a restart brings back: the same on every store that keeps anything. Crashes: crash.test.ts */
 import { expect } from 'chai';
 import { pluginAddress } from '../../machines/kit/addresses.js';
-import type { PluginInfo } from '../../machines/plugin.js';
+import type { PluginInfo } from '../../machines/plugin/plugin.js';
 import type { Store } from '../../src/engine/store.js';
 import { Cable } from './cable.js';
 import { odd } from './crash-story.js';

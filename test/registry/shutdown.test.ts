@@ -1,7 +1,7 @@
 /** The end of an instance while it is looked at, in every order in which that may happen. */
 import { expect } from 'chai';
 import { pluginAddress } from '../../machines/kit/addresses.js';
-import type { Fingerprint, PluginInfo } from '../../machines/plugin.js';
+import type { Fingerprint, PluginInfo } from '../../machines/plugin/plugin.js';
 import { type FakeClient, healthy, unhealthy } from './fake-kind.js';
 import { device, House, inShort, nodeId } from './house.js';
 

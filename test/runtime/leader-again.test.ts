@@ -1,6 +1,6 @@
 /** An agent that led, was frozen while another led, and leads again: what it knew of its first term is no truth. */
 import { expect } from 'chai';
-import type { Fingerprint } from '../../machines/plugin.js';
+import type { Fingerprint } from '../../machines/plugin/plugin.js';
 import { refusalOf } from '../refusal.js';
 import { pluginName, spec } from '../volumes/volume-house.js';
 import { type Agent, LeaderLab, leaseTtlMs } from './leader-lab.js';

@@ -1,7 +1,7 @@
 /** Nodes whose agents stand by: what they report reaches the one that leads, whatever becomes of it. */
 import { expect } from 'chai';
 import { nodeAddress } from '../../machines/kit/addresses.js';
-import type { Fingerprint } from '../../machines/plugin.js';
+import type { Fingerprint } from '../../machines/plugin/plugin.js';
 import type { RuntimeOptions } from '../../src/runtime-options.js';
 import { refusalOf } from '../refusal.js';
 import { spec } from '../volumes/volume-house.js';

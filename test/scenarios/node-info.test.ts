@@ -8,7 +8,7 @@ import {
   type FaultDriverOptions,
   faultDriver,
 } from '../../dist/src/testing/fault-driver/fault-driver.js';
-import type { PluginInfo } from '../../machines/plugin.js';
+import type { PluginInfo } from '../../machines/plugin/plugin.js';
 import { createRuntime, type PluginEvent, type PluginStatus, type Runtime } from '../../src/index.js';
 
 const topologyOf = (nodeId: string): Record<string, string> => ({ 'topology.hostpath.csi.stagecraft/node': nodeId });

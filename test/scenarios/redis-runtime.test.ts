@@ -1,7 +1,7 @@
 /** What an operator of a runtime on Redis sees at the start: warnings in plain words, and thousands of devices back. */
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { PluginInfo } from '../../machines/plugin.js';
+import type { PluginInfo } from '../../machines/plugin/plugin.js';
 import { redisStore } from '../../src/stores/redis.js';
 import { device } from '../registry/house.js';
 import { checkReplay, codes, durable, eventually, owesNothing, recordsOf, Scene, within } from './redis-scene.js';

@@ -3,8 +3,8 @@
  * more volumes than it takes.
  */
 import type { StateValue } from 'xstate';
-import type { NodeContext } from '../../machines/node.js';
-import { countOf, slotsOf } from '../../machines/node-slots.js';
+import type { NodeContext } from '../../machines/node/node.js';
+import { countOf, slotsOf } from '../../machines/node/node-slots.js';
 import { publicStateOf } from '../../machines/volume/publication.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 

@@ -2,7 +2,7 @@
 
 import type { StateValue } from 'xstate';
 import type { AccessMode } from '../../machines/kit/csi-types.js';
-import type { NodeContext } from '../../machines/node.js';
+import type { NodeContext } from '../../machines/node/node.js';
 import type { SnapshotContext } from '../../machines/snapshot/types.js';
 import { creationFailure, type Lifecycle } from '../../machines/volume/lifecycle.js';
 import { publicStateOf } from '../../machines/volume/publication.js';

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { ProcessIdentity } from '../../machines/task-types.js';
+import type { ProcessIdentity } from '../../machines/task/task-types.js';
 import { type Clock, systemClock } from '../../src/engine/clock.js';
 import { endProcesses } from '../../src/tasks/end-processes.js';
 import { taskMark } from '../../src/tasks/paths.js';

@@ -1,6 +1,6 @@
 /** The processes of a task as they are at this moment, for tests: without waiting, and not by what is tested. */
 import { readdirSync, readFileSync } from 'node:fs';
-import type { ProcessIdentity } from '../../machines/task-types.js';
+import type { ProcessIdentity } from '../../machines/task/task-types.js';
 import { groupOf, identify } from '../../src/tasks/processes.js';
 
 /** Those that bear its mark, `<data directory>#<id>`. */

@@ -20,7 +20,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { ProcessIdentity } from '../../machines/task-types.js';
+import type { ProcessIdentity } from '../../machines/task/task-types.js';
 import { tellingLine } from '../../src/agent/describe.js';
 import { systemClock } from '../../src/engine/clock.js';
 import { silentLogger } from '../../src/engine/logger.js';

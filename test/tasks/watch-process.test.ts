@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { ProcessEnd } from '../../machines/task-types.js';
+import type { ProcessEnd } from '../../machines/task/task-types.js';
 import { systemClock } from '../../src/engine/clock.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { identify } from '../../src/tasks/processes.js';

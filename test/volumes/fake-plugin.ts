@@ -2,7 +2,7 @@
  * A CSI plugin of the tests' own, in this process: keeps volumes and where they are attached, and does to each call what
  * its test says. Holds every caller to the rules that all drivers may count on; what broke one is in `wrongs`.
  */
-import type { Fingerprint, PluginInfo } from '../../machines/plugin.js';
+import type { Fingerprint, PluginInfo } from '../../machines/plugin/plugin.js';
 import type { Given } from '../../src/csi/codec.js';
 import { csiError, type GrpcCode } from '../../src/csi/codes.js';
 import type * as plain from '../../src/csi/generated/plain.js';

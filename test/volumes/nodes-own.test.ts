@@ -1,6 +1,6 @@
 /** This runtime's own node, as it reports it by itself. */
 import { expect } from 'chai';
-import type { Fingerprint } from '../../machines/plugin.js';
+import type { Fingerprint } from '../../machines/plugin/plugin.js';
 import type { NodeStatus } from '../../src/volumes/node-manager.js';
 import { refusalOf } from '../refusal.js';
 import { spec, VolumeHouse } from './volume-house.js';

@@ -1,6 +1,6 @@
 /** Agents that share a store and a node with room for two volumes; each may die at a commit. */
 import { expect } from 'chai';
-import type { NodeContext } from '../../machines/node.js';
+import type { NodeContext } from '../../machines/node/node.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import type { Commit } from '../../src/engine/store.js';
 import type { Runtime } from '../../src/runtime.js';

@@ -18,7 +18,7 @@ import { blockersOf } from '../../../machines/volume/work.js';
 import { HostedMachine } from '../../../src/engine/hosted-machine.js';
 import { seededRandom } from '../../../src/testing/seeded-random.js';
 import { checkCalls } from '../part-calls.js';
-import { spec } from '../volume-scene.js';
+import { spec } from './volume-scene.js';
 
 const tag = 'has-turn';
 const machine = HostedMachine.of(volumeMachine);

@@ -1,0 +1,349 @@
+/** One node, by what it reports of its plugins. Diagram: docs/machines/node.md (generated). */
+import { assign, emit, setup } from 'xstate';
+import type { Segments } from '../kit/csi-types.js';
+import { type AnswerParams, type Failure, hostActions, type Stamped, stampOf, unbound } from '../kit/host.js';
+import { isSameData } from '../kit/same-data.js';
+import {
+  counted,
+  countOf,
+  isFull,
+  type NodeSlots,
+  type Slot,
+  type SlotAnswer,
+  slotsAsReported,
+  slotsOf,
+  withoutSlots,
+  withSlot,
+} from './node-slots.js';
+
+/** A plugin as it is on a node. */
+export interface NodePlugin {
+  /** The plugin's registered name. */
+  name: string;
+  /** The plugin's own name for the node. */
+  nodeId: string;
+  topology?: Segments;
+  /** Absent: no limit. */
+  maxVolumes?: number;
+}
+
+/** Which report of a node's own agent one is: each has a higher one than those before it, also after a restart. */
+export interface ReportMark {
+  /** Rises with each start of the agent. */
+  epoch: number;
+  number: number;
+}
+
+/** What is on it is taken for lost, on record. */
+export interface Fence {
+  reason: string;
+  /** Milliseconds since the epoch. */
+  at: number;
+  /** Every volume that was there has been told. */
+  isDone: boolean;
+}
+
+export interface NodeContext {
+  id: string;
+  plugins: NodePlugin[];
+  fence: Fence | null;
+  /** The last report of its own agent that came with its mark. */
+  heard?: ReportMark;
+  /** It has reported while its volumes were still being told: it is ready once they are. */
+  isBack: boolean;
+  /** Which volumes have its slots, of plugins that have a limit here. */
+  slots: NodeSlots;
+}
+
+/** A volume that asks for a slot. */
+export interface SlotRequest extends Slot {
+  plugin: string;
+}
+
+export type NodeEvent =
+  /** `mark`: it may be said again and again until it is known to be heard. */
+  (
+    | { type: 'node.report'; plugins: NodePlugin[]; mark?: ReportMark }
+    | { type: 'node.down' }
+    | { type: 'node.fence'; reason: string }
+    | { type: 'node.remove' }
+    /** Before a volume is published here. Answered with a SlotAnswer. */
+    | ({ type: 'node.reserve-slot' } & SlotRequest)
+    /** For a volume that is here already, whatever the limit is. */
+    | ({ type: 'node.add-slot' } & SlotRequest)
+    /** Sent by a volume in the commit that ends its publication here; or by whoever finds that a slot has no volume. */
+    | { type: 'node.release-slots'; plugin: string; slots: Slot[] }
+    /** Each volume that was here has its slot. `number`: of the slots when the count began. */
+    | { type: 'node.slots-counted'; plugin: string; number: number }
+  ) &
+    Partial<Stamped>;
+
+/** Broadcast. */
+export type NodeChanged =
+  | { type: 'reported'; id: string; plugins: NodePlugin[] }
+  | { type: 'down' | 'gone'; id: string }
+  | { type: 'fenced'; id: string; reason: string };
+
+const lost = 'the node was taken out';
+
+const notThere = ({ id }: NodeContext): Failure => ({
+  code: 'NODE_NOT_FOUND',
+  message: `there is no node ${id}: list them, or report it`,
+  final: true,
+});
+
+/** What a request for a slot is answered on a node that takes no volumes now. */
+export const notReady = (id: string, state: string): Failure => ({
+  code: 'NODE_NOT_READY',
+  message: `node ${id} is ${state}: it takes no volume until it reports, as its agent does when it is started`,
+  final: false,
+});
+
+const limitOf = ({ plugins }: NodeContext, plugin: string): number | undefined =>
+  plugins.find(({ name }) => name === plugin)?.maxVolumes;
+
+/** Why this volume gets no slot here; undefined: it gets one, or needs none. */
+export function slotRefusal(
+  context: NodeContext,
+  { plugin, volume }: Omit<SlotRequest, 'reservation'>,
+): Failure | undefined {
+  const limit = limitOf(context, plugin);
+  const slots = slotsOf(context.slots, plugin);
+  if (!slots.isCounted || !isFull(slots, volume, limit)) return undefined;
+  const message = `node ${context.id} has ${countOf(slots)} volumes of plugin '${plugin}', and takes ${limit}: unpublish one there, or take another node`;
+  return { code: 'NODE_FULL', message, final: false };
+}
+
+const tooLong = 'it was down for too long';
+
+/** Whether a report is one that was heard before, or one that came before that. */
+export const isHeard = ({ heard }: Pick<NodeContext, 'heard'>, mark: ReportMark | undefined): boolean => {
+  if (!heard || !mark) return false;
+  return mark.epoch === heard.epoch ? mark.number <= heard.number : mark.epoch < heard.epoch;
+};
+
+interface Reported {
+  event: Extract<NodeEvent, { type: 'node.report' }>;
+}
+
+const markOf = ({ event }: Reported): ReportMark | undefined => event.mark;
+const pluginsOf = ({ event }: Reported): NodePlugin[] => event.plugins;
+const keptPluginsOf = ({ context }: { context: NodeContext }): NodePlugin[] => context.plugins;
+
+interface Asked {
+  context: NodeContext;
+  event: Extract<NodeEvent, { type: 'node.reserve-slot' }>;
+}
+
+const slotAnswer = (value: SlotAnswer) => ({ type: 'answer', params: { value } }) as const;
+const slotRequestOf = ({ event }: Asked): SlotRequest => event;
+/** A slot is reserved only here, one request after the other, so that two never get the last one. */
+const reservesSlot = [
+  { guard: { type: 'isUnlimited', params: slotRequestOf }, actions: slotAnswer({ status: 'not-limited' }) },
+  {
+    guard: { type: 'isUncounted', params: slotRequestOf },
+    actions: {
+      type: 'answer',
+      params: ({ context, event }: Asked) => ({
+        value: { status: 'not-counted', number: slotsOf(context.slots, event.plugin).number } satisfies SlotAnswer,
+      }),
+    },
+  },
+  {
+    guard: { type: 'isFull', params: slotRequestOf },
+    actions: { type: 'answer', params: ({ context, event }: Asked) => fullAnswer(context, event) },
+  },
+  { actions: [{ type: 'addSlot', params: slotRequestOf }, slotAnswer({ status: 'reserved' })] },
+] as const;
+
+const fullAnswer = (context: NodeContext, request: SlotRequest): AnswerParams => {
+  const error = slotRefusal(context, request);
+  return error ? { error } : { value: null };
+};
+
+/** A report that was heard changes nothing. */
+const wasHeard = { guard: { type: 'isHeard', params: markOf } } as const;
+const keepsMark = { type: 'keepMark', params: markOf } as const;
+/** What is reported counts from now on. */
+const takesOver = [
+  keepsMark,
+  { type: 'keepPlugins', params: pluginsOf },
+  { type: 'emitReport', params: pluginsOf },
+] as const;
+/** It counts once all that was there has been told. */
+const keepsReturn = [keepsMark, { type: 'keepReturn', params: pluginsOf }] as const;
+/** All has been told: what was reported meanwhile counts. */
+const readyAgain = {
+  guard: 'isBack',
+  target: '#node.ready',
+  actions: [
+    { type: 'emitReport', params: keptPluginsOf },
+    { type: 'keepPlugins', params: keptPluginsOf },
+  ],
+} as const;
+
+export const nodeMachine = setup({
+  types: {} as { context: NodeContext; events: NodeEvent; input: { id: string }; emitted: NodeChanged },
+  actors: {
+    /**
+     * Ends once the node has been down for so long that it is to be fenced, by the time that passes while somebody looks.
+     * Meanwhile claims that wait for the node are withdrawn: it could not use what they would get.
+     */
+    fenceTimer: unbound<void, { id: string }>(),
+    /** Tells every volume that is there that what the node would report is not waited for; ends when all have heard it. */
+    releaseVolumes: unbound<void, { id: string; reason: string }>(),
+  },
+  guards: {
+    /** What somebody has said of the node since that was heard, its repeat does not undo. */
+    isHeard: ({ context }, mark: ReportMark | undefined) => isHeard(context, mark),
+    isSame: ({ context }, plugins: NodePlugin[]) => isSameData(context.plugins, plugins),
+    isBack: ({ context }) => context.isBack,
+    isUnlimited: ({ context }, { plugin }: SlotRequest) => limitOf(context, plugin) === undefined,
+    isUncounted: ({ context }, { plugin }: SlotRequest) => !slotsOf(context.slots, plugin).isCounted,
+    isFull: ({ context }, request: SlotRequest) => slotRefusal(context, request) !== undefined,
+  },
+  actions: {
+    ...hostActions,
+    keepMark: assign((_, mark: ReportMark | undefined) => (mark ? { heard: mark } : {})),
+    keepPlugins: assign(({ context }, plugins: NodePlugin[]) => ({
+      ...{ plugins, fence: null, isBack: false },
+      slots: slotsAsReported(context.slots, plugins),
+    })),
+    /** Nothing new may come to it before all that was there has been told. */
+    keepReturn: assign(({ context }, plugins: NodePlugin[]) => ({
+      ...{ plugins, isBack: true },
+      slots: slotsAsReported(context.slots, plugins),
+    })),
+    addSlot: assign(({ context }, { plugin, volume, reservation }: SlotRequest) => ({
+      slots: withSlot(context.slots, plugin, { volume, reservation }),
+    })),
+    releaseSlots: assign(({ context }, { plugin, slots }: { plugin: string; slots: Slot[] }) => ({
+      slots: withoutSlots(context.slots, plugin, slots),
+    })),
+    endCount: assign(({ context }, { plugin, number }: { plugin: string; number: number }) => ({
+      slots: counted(context.slots, plugin, number),
+    })),
+    forgetReturn: assign({ isBack: false }),
+    forgetPlugins: assign({ plugins: [] }),
+    keepFence: assign(({ event }, reason: string) => ({
+      fence: { reason, at: stampOf(event).at, isDone: false },
+      isBack: false,
+    })),
+    endFence: assign(({ context: { fence } }) => ({ fence: fence && { ...fence, isDone: true } })),
+    emitReport: emit(({ context }, plugins: NodePlugin[]) => ({ type: 'reported' as const, id: context.id, plugins })),
+    emitState: emit(({ context }, type: 'down' | 'gone') => ({ type, id: context.id })),
+    emitFenced: emit(({ context }, reason: string) => ({ type: 'fenced' as const, id: context.id, reason })),
+  },
+}).createMachine({
+  id: 'node',
+  version: '2',
+  context: ({ input }) => ({ id: input.id, plugins: [], fence: null, isBack: false, slots: {} }),
+  initial: 'gone',
+  on: {
+    'node.report': [wasHeard, { target: '.ready', actions: takesOver }],
+    'node.fence': {
+      target: '.down.fencing',
+      actions: [
+        { type: 'keepFence', params: ({ event }) => event.reason },
+        { type: 'emitFenced', params: ({ event }) => event.reason },
+      ],
+    },
+    'node.remove': {
+      target: '.gone.releasing',
+      actions: [{ type: 'keepFence', params: lost }, 'forgetPlugins', { type: 'emitState', params: 'gone' }],
+    },
+    'node.add-slot': { actions: { type: 'addSlot', params: ({ event }) => event } },
+    'node.release-slots': { actions: { type: 'releaseSlots', params: ({ event }) => event } },
+    'node.slots-counted': { actions: { type: 'endCount', params: ({ event }) => event } },
+  },
+  states: {
+    ready: {
+      on: {
+        'node.reserve-slot': reservesSlot,
+        'node.down': { target: 'down', actions: { type: 'emitState', params: 'down' } },
+        /** Nodes report again and again: what says nothing new is none. */
+        'node.report': [
+          wasHeard,
+          { guard: { type: 'isSame', params: pluginsOf }, actions: keepsMark },
+          { actions: takesOver },
+        ],
+      },
+    },
+    down: {
+      initial: 'waiting',
+      on: {
+        'node.reserve-slot': {
+          actions: { type: 'answer', params: ({ context }) => ({ error: notReady(context.id, 'down') }) },
+        },
+      },
+      states: {
+        waiting: {
+          invoke: {
+            id: 'fenceTimer',
+            src: 'fenceTimer',
+            input: ({ context }) => ({ id: context.id }),
+            onDone: {
+              target: 'fencing',
+              actions: [
+                { type: 'keepFence', params: tooLong },
+                { type: 'emitFenced', params: tooLong },
+              ],
+            },
+          },
+        },
+        fencing: {
+          invoke: {
+            id: 'releaseVolumes',
+            src: 'releaseVolumes',
+            input: ({ context }) => ({ id: context.id, reason: context.fence?.reason ?? lost }),
+            onDone: [readyAgain, { target: 'fenced', actions: 'endFence' }],
+          },
+          on: {
+            'node.report': [wasHeard, { actions: keepsReturn }],
+            'node.down': { actions: 'forgetReturn' },
+            'node.fence': { actions: 'forgetReturn' },
+          },
+        },
+        /** All is told already: there is nothing to be fenced again. */
+        fenced: { on: { 'node.fence': {} } },
+      },
+    },
+    gone: {
+      initial: 'unknown',
+      on: {
+        'node.down': { actions: { type: 'answer', params: ({ context }) => ({ error: notThere(context) }) } },
+        'node.fence': { actions: { type: 'answer', params: ({ context }) => ({ error: notThere(context) }) } },
+        'node.reserve-slot': {
+          actions: { type: 'answer', params: ({ context }) => ({ error: notReady(context.id, 'gone') }) },
+        },
+      },
+      states: {
+        releasing: {
+          invoke: {
+            id: 'releaseAll',
+            src: 'releaseVolumes',
+            input: ({ context }) => ({ id: context.id, reason: context.fence?.reason ?? lost }),
+            onDone: [readyAgain, { target: 'unknown' }],
+          },
+          on: {
+            'node.report': [wasHeard, { actions: keepsReturn }],
+            /** Where it has reported since, these are the later word. */
+            'node.down': { guard: 'isBack', actions: ['forgetReturn', 'forgetPlugins'] },
+            'node.fence': { guard: 'isBack', actions: ['forgetReturn', 'forgetPlugins'] },
+            'node.remove': { actions: ['forgetReturn', 'forgetPlugins'] },
+          },
+        },
+        /** None is there. */
+        unknown: {
+          tags: 'absent',
+          on: {
+            'node.remove': { actions: { type: 'answer', params: ({ context }) => ({ error: notThere(context) }) } },
+            'node.reserve-slot': {
+              actions: { type: 'answer', params: ({ context }) => ({ error: notThere(context) }) },
+            },
+          },
+        },
+      },
+    },
+  },
+});

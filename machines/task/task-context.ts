@@ -1,0 +1,94 @@
+/** What the task machine (task.ts) makes of its context: names of runs, ends that count, what it asks of plugins. Pure. */
+import { pluginAddress, pluginsAddress } from '../kit/addresses.js';
+import type { MessageParams, Stamped } from '../kit/host.js';
+import type { PluginKey, ProcessEnd, SpawnedRun, TaskContext, TaskRun, TaskSpec, TaskType } from './task-types.js';
+
+/** Plugin types that a task's process serves. */
+export const pluginTypes: Record<TaskType, readonly string[]> = {
+  node: ['csi-node'],
+  controller: ['csi-controller'],
+  monolith: ['csi-controller', 'csi-node'],
+};
+
+export const mustSpec = (context: TaskContext): TaskSpec => {
+  if (!context.spec) throw new Error('the task has no spec yet');
+  return context.spec;
+};
+
+export const mustRun = (context: TaskContext): TaskRun => {
+  if (!context.run) throw new Error('the task has no run yet');
+  return context.run;
+};
+
+export const mustSpawned = (context: TaskContext): SpawnedRun => {
+  if (!context.spawned) throw new Error('nothing was spawned for the task yet');
+  return context.spawned;
+};
+
+/** Short enough for a socket path, and never the same twice. */
+export const newRun = (id: string, { at, random }: Stamped): TaskRun => {
+  const suffix = Math.floor(random * 36 ** 8)
+    .toString(36)
+    .padStart(8, '0');
+  const allocId = `${id}-${suffix}`;
+  return { allocId, token: `${allocId}.${at.toString(36)}` };
+};
+
+export const endsInWindow = (context: TaskContext, nowMs: number): number[] =>
+  context.endedAtMs.filter((endedAt) => endedAt > nowMs - mustSpec(context).restart.windowMs);
+
+/** What the plugin of the task is registered as. */
+export const instancesOf = ({ registered, spec }: TaskContext): PluginKey[] =>
+  (registered?.types ?? []).map((type) => ({ type, name: spec?.id ?? '', allocId: registered?.allocId ?? '' }));
+
+/** @param dependents what is known to use the plugin still */
+export const deregistrations = (context: TaskContext, dependents?: string[]): MessageParams[] =>
+  instancesOf(context).map(({ type, name, allocId }) => ({
+    to: pluginsAddress(context.node, type, name),
+    event: { type: 'plugins.deregister', allocId, ...(dependents && { dependents }) },
+  }));
+
+/** Tells the instances of a process that it is gone, or is being ended: nobody is to take them for healthy. */
+export const losses = (context: TaskContext, description: string): MessageParams[] =>
+  context.spawned?.process
+    ? instancesOf(context).map(({ type, name, allocId }) => ({
+        to: pluginAddress(context.node, type, name, allocId),
+        event: { type: 'plugin.lost', description },
+      }))
+    : [];
+
+/** The new instances go in front before the dead ones go: nobody is promoted in between. */
+export const registrations = (context: TaskContext): MessageParams[] => {
+  const { id, type, stagePublishBaseDir, scope } = mustSpec(context);
+  const { allocId, socketPath } = mustSpawned(context);
+  const version = context.ready?.vendorVersion;
+  const options = { ...(stagePublishBaseDir && { stagePublishBaseDir }), ...(scope && { scope }) };
+  const more = {
+    ...(version && { version }),
+    ...(Object.keys(options).length > 0 && { options }),
+  };
+  const added = pluginTypes[type].map((pluginType) => ({
+    to: pluginsAddress(context.node, pluginType, id),
+    event: {
+      type: 'plugins.register',
+      info: { type: pluginType, name: id, allocId, connection: { socketPath }, ...more },
+    },
+  }));
+  return [...added, ...deregistrations(context)];
+};
+
+const howEnded = ({ code, signal }: ProcessEnd): string => {
+  if (signal !== undefined) return `the process was ended by ${signal}`;
+  return code === undefined ? 'the process is gone' : `the process exited with code ${code}`;
+};
+
+/** Why a task has failed that ended too often. */
+export const limitText = (context: TaskContext): string => {
+  const { maxRestarts, windowMs } = mustSpec(context).restart;
+  const often =
+    maxRestarts === 0 ? 'no restart is allowed' : `it ended more than ${maxRestarts} times within ${windowMs} ms`;
+  return `the limit of restarts is reached, ${often}; the last time: ${context.reason ?? 'unknown'}`;
+};
+
+export const exitText = (end: ProcessEnd): string =>
+  end.tail === undefined ? howEnded(end) : `${howEnded(end)}; end of its log:\n${end.tail}`;
