@@ -237,11 +237,11 @@ export const stagingMachine = setup({
         {
           'unstage.wanted': '#staging.not-staged',
           'targets.may-remain': '#staging.not-staged',
+          'users.gone': { target: '#staging.not-staged', actions: 'reset' },
           'seen-dead': whenDead(),
         },
         { 'seen-dead': whenDead('.stage-under-way') },
       ),
-      on: { 'users.gone': { target: 'not-staged', actions: 'reset' } },
     },
     /** The plugin has staged it, and the kernel showed so. */
     staged: {

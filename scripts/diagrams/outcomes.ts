@@ -33,7 +33,7 @@ export function labelsBetween(sources: AnyStateNode[], fromBox: BoxOf, toBox: Bo
     const outcomes = inside.flatMap((node) => outcomesOf(node, toBox, from));
     const leaving = outcomes.filter(({ to }) => to !== from);
     const ends = grouped(leaving, ({ to }) => to);
-    labels.set(from, new Map([...ends].map(([to, some]) => [to, linesOf(some, outcomes)])));
+    labels.set(from, new Map([...ends].map(([to, some]) => [to, linesOf(some, outcomes, inside)])));
   }
   return labels;
 }
@@ -91,11 +91,11 @@ function endsOf({ to, guard }: Arrow, isAlternative: boolean, toBox: BoxOf, home
 }
 
 /** The lines of one arrow. States within the box are named where the event leads elsewhere from as many others. */
-function linesOf(leaving: Outcome[], all: Outcome[]): string[] {
+function linesOf(leaving: Outcome[], all: Outcome[], inside: AnyStateNode[]): string[] {
   const byText = grouped(leaving, ({ event, conditions }) => textOf(event, conditions));
   const lines = [...byText].map(([text, same]) => ({
     text,
-    place: isUsual(same, all) ? '' : ` (in ${placesOf(same, all).join(', ')})`,
+    place: isUsual(same, all, inside) ? '' : placeText(placesOf(same, all)),
   }));
   const byPlace = [...grouped(lines, ({ place }) => place)].flatMap(([place, some]) =>
     place === ''
@@ -107,6 +107,10 @@ function linesOf(leaving: Outcome[], all: Outcome[]): string[] {
   );
   return joinedEnds(byPlace);
 }
+
+/** The states of a piece of work in which no call is under way, or waits, have one word. */
+const placeText = (places: string[]): string =>
+  places.join() === 'due,backing-off' ? ' (no call)' : ` (in ${places.join(', ')})`;
 
 /** As many in one line as are easily read. */
 function wrapped(texts: string[], place: string): string[] {
@@ -137,13 +141,23 @@ const isWithin = (event: string, pattern: string): boolean =>
   event === pattern || (pattern.endsWith('.*') && event.startsWith(pattern.slice(0, -1)));
 
 /** Whether the event leads there from the box as a whole, or from most states within it that know the event. */
-function isUsual(same: Outcome[], all: Outcome[]): boolean {
+function isUsual(same: Outcome[], all: Outcome[], inside: AnyStateNode[]): boolean {
   const here = new Set(same.map(({ source }) => source));
   const [first] = same;
-  const others = all.filter(({ event, source }) => isWithin(event, first?.event ?? '') && !here.has(source));
+  const event = first?.event ?? '';
+  const others = all.filter((one) => isWithin(one.event, event) && !here.has(one.source));
   const elsewhere = new Set(others.filter(({ to }) => to !== first?.to).map(({ source }) => source));
+  for (const source of inside) if (!here.has(source) && isIgnored(event, source)) elsewhere.add(source);
   const isWhole = [...here].some((source) => [...elsewhere].every(({ parent }) => parent === source));
   return isWhole || here.size > elsewhere.size;
+}
+
+/** Whether the event changes nothing in this innermost state, as a state around it says. */
+function isIgnored(event: string, node: AnyStateNode): boolean {
+  if (node.type === 'compound') return false;
+  let around: AnyStateNode | undefined = node;
+  while (around && !around.transitions.has(event)) around = around.parent;
+  return around !== node && around?.transitions.get(event)?.every(({ target }) => !target) === true;
 }
 
 /** Joins the outcomes of one effect where both lead to the same place. */

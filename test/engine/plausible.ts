@@ -280,6 +280,16 @@ const snapshotEvents: Drafts<SnapshotMachineEvent> = {
 };
 
 /** Made three times by a call after one without an answer, and removed. */
+/** To a call to unstage that waits. */
+const unstageWaiting: StagingEvent[] = [
+  { type: 'stage.wanted' },
+  { type: 'turn.given' },
+  { type: 'stage.done', number: 1, found: undefined },
+  { type: 'unstage.wanted' },
+  { type: 'turn.given' },
+  { type: 'call.waits' },
+];
+
 const threeUntrusted = [
   { type: 'snapshot.create', ...snapshotEvents['snapshot.create']({ of: (first) => first, below: () => 0 }) },
   ...[1, 2, 3].flatMap(() => [
@@ -610,6 +620,7 @@ export const plausible: Plausible[] = [
     input: () => ({ number: 0 }),
     events: stagingEvents,
     outputs: {},
+    way: unstageWaiting,
   },
   {
     machine: targetMachine,

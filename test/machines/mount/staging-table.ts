@@ -106,7 +106,6 @@ const staged: Row = {
   'stage not sent': 'pending-stage.backing-off',
   'turn lost': 'pending-stage.due',
   'call waits': 'pending-stage.waiting-for-plugin',
-  'users gone': 'not-staged',
 };
 const restaged: Row = {
   ...settled,
