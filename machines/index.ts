@@ -5,7 +5,7 @@ export type { AllocChanged, AllocContext, AllocMount, AllocState, AllocVolume } 
 export { type AllocStep, allocVolumeMachine } from './alloc/volume-steps.js';
 export { type BackoffPolicy, jittered } from './kit/backoff.js';
 export type { AccessMode, AttachmentMode, Bytes, Capability, SecretRef, Segments } from './kit/csi-types.js';
-export type { AnswerParams, Failure, MessageParams, Stamped } from './kit/host.js';
+export type { AnswerParams, Failure, MessageParams, RestoreReport, Stamped } from './kit/host.js';
 export type { PartView } from './kit/parts.js';
 export { mountMachine } from './mount/mount.js';
 export { mountParts } from './mount/parts.js';
@@ -23,7 +23,7 @@ export {
   pluginMachine,
 } from './plugin/plugin.js';
 export { pluginsMachine, type RegistrationChanged } from './plugin/plugins.js';
-export { type RestoreReport, registryMachine } from './registry/registry.js';
+export { registryMachine } from './registry/registry.js';
 export { groupSnapshotMachine } from './snapshot/group.js';
 export { volumeSnapshotMachine } from './snapshot/snapshot.js';
 export type { SnapshotChanged, SnapshotContext, SnapshotKey, SnapshotState } from './snapshot/types.js';

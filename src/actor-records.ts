@@ -1,11 +1,11 @@
 /** `runtime.journal` and `runtime.actors`: what can be read of the actors of a runtime, whichever of its engines has them. */
 import { z } from 'zod';
 import { isClusterOwned } from '../machines/kit/addresses.js';
-import type { QuarantinedActor } from './engine/actors.js';
-import type { ElectedEngine } from './engine/elected-engine.js';
+import type { QuarantinedActor } from './engine/actor/actors.js';
+import type { JournalEntry } from './engine/actor/envelope.js';
 import type { ActorView, Engine } from './engine/engine.js';
-import type { JournalEntry } from './engine/envelope.js';
-import type { Replayed } from './engine/replay.js';
+import type { ElectedEngine } from './engine/lease/elected-engine.js';
+import type { Replayed } from './engine/machine/replay.js';
 import { StagecraftError } from './errors.js';
 import { checked } from './requests/fields.js';
 

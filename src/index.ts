@@ -28,15 +28,15 @@ export {
   type SecretsFrom,
   secretsFrom,
 } from './calls/secrets-providers.js';
-export type { QuarantinedActor } from './engine/actors.js';
+export type { QuarantinedActor } from './engine/actor/actors.js';
+export type { EntrySource, JournalEntry } from './engine/actor/envelope.js';
 export type { Clock } from './engine/clock.js';
-export type { EntrySource, JournalEntry } from './engine/envelope.js';
-export type { FollowOptions } from './engine/event-ids.js';
-export type { PersistedSnapshot } from './engine/hosted-machine.js';
 export type { Logger } from './engine/logger.js';
+export type { PersistedSnapshot } from './engine/machine/hosted-machine.js';
+export type { Replayed } from './engine/machine/replay.js';
 export type { Random } from './engine/random.js';
-export type { Replayed } from './engine/replay.js';
 export type { Store } from './engine/store.js';
+export type { FollowOptions } from './engine/topics/event-ids.js';
 export {
   type ErrorCode,
   type ErrorDetails,

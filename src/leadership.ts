@@ -1,7 +1,7 @@
 /** Who works on what is of no node, volumes and nodes: `runtime.leadership`, and what is broadcast of it. */
-import type { ElectedEngine } from './engine/elected-engine.js';
-import { type FollowOptions, followAs } from './engine/event-ids.js';
-import { eventOf, type Topics } from './engine/topics.js';
+import type { ElectedEngine } from './engine/lease/elected-engine.js';
+import { type FollowOptions, followAs } from './engine/topics/event-ids.js';
+import { eventOf, type Topics } from './engine/topics/topics.js';
 
 export interface Leadership {
   /** Whether this runtime works on volumes and nodes now. */

@@ -8,7 +8,7 @@ import { nodeExpansionOf } from '../machines/volume/node-expansion.js';
 import { holds, nameOf } from '../machines/volume/requests.js';
 import type { Hold, PublishWish, VolumeContext } from '../machines/volume/types.js';
 import { refuseAborted } from './abort.js';
-import { asData } from './engine/data.js';
+import { asData } from './engine/machine/data.js';
 import { messageOf, StagecraftError } from './errors.js';
 import type { ClaimClient, KnownVolume, PublishedVolume, SlotRequest } from './mounts/claim-client.js';
 import { addressOf, capabilityOf } from './volumes/volume-checks.js';

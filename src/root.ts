@@ -2,9 +2,9 @@
 import { nodeOf, nodeOwnedPrefix } from '../machines/kit/addresses.js';
 import { type RegistryContext, registryMachine } from '../machines/registry/registry.js';
 import type { Clock } from './engine/clock.js';
-import type { ActorKind, Effect, EffectCall } from './engine/effects.js';
+import type { ActorKind, Effect, EffectCall } from './engine/effects/effects.js';
+import { untilAborted } from './engine/effects/until-aborted.js';
 import type { Engine } from './engine/engine.js';
-import { untilAborted } from './engine/until-aborted.js';
 import { type ErrorCode, StagecraftError } from './errors.js';
 import type { DataDir } from './host/data-dir.js';
 import type { TaskStatus } from './tasks/task-supervisor.js';

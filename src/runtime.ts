@@ -10,13 +10,13 @@ import { type ActorControl, actorControl, type Journal, journalOf } from './acto
 import { VolumeLocks } from './calls/volume-locks.js';
 import { ControllerSide } from './controller-side.js';
 import { csiDispensers } from './csi/dispenser.js';
+import { defaultPolicy } from './engine/actor/policy.js';
 import { systemClock } from './engine/clock.js';
 import { Engine } from './engine/engine.js';
 import { silentLogger } from './engine/logger.js';
-import { defaultPolicy } from './engine/policy.js';
 import { systemRandom } from './engine/random.js';
-import { SharedStore } from './engine/shared-store.js';
-import { TroubleLog } from './engine/trouble-log.js';
+import { SharedStore } from './engine/storage/shared-store.js';
+import { TroubleLog } from './engine/storage/trouble-log.js';
 import { Waiters } from './engine/waiters.js';
 import { messageOf, StagecraftError } from './errors.js';
 import { type DataDir, openDataDir } from './host/data-dir.js';

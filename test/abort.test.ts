@@ -1,7 +1,7 @@
 /** Who waits hears once that what it waits for was given up, by a signal or by a run of an effect. */
 import { expect } from 'chai';
 import { type Abortable, onAbort } from '../src/abort.js';
-import { Run } from '../src/engine/effect-runner.js';
+import { Run } from '../src/engine/effects/effect-runner.js';
 import { StagecraftError } from '../src/errors.js';
 
 const reason = new StagecraftError('ABORTED', 'given up');

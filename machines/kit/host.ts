@@ -75,3 +75,11 @@ export function unbound<TOutput, TInput extends object>(): PromiseActorLogic<TOu
 export function unboundLoop<TEvent extends EventObject, TInput extends object>(): CallbackActorLogic<TEvent, TInput> {
   return fromCallback<TEvent, TInput>(() => {});
 }
+
+/** What a runtime found when it restored its actors. */
+export interface RestoreReport {
+  /** Actors that run again. */
+  actors: number;
+  /** Addresses whose records could not be read; they are left as they are. */
+  quarantined: string[];
+}

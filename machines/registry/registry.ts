@@ -3,20 +3,13 @@
  * Diagram: docs/machines/registry.md (generated).
  */
 import { assign, setup } from 'xstate';
-import { failureIn, type Stamped, unbound } from '../kit/host.js';
+import { failureIn, type RestoreReport, type Stamped, unbound } from '../kit/host.js';
 
 export interface RegistryContext {
   /** What the last restore found. */
   restored: RestoreReport;
   /** Why the registry stopped, where it was not asked to. */
   error: string | null;
-}
-
-export interface RestoreReport {
-  /** Actors that run again. */
-  actors: number;
-  /** Addresses whose records could not be read; they are left as they are. */
-  quarantined: string[];
 }
 
 export type RegistryEvent = ({ type: 'registry.start' } | { type: 'registry.stop'; release: boolean }) & Stamped;

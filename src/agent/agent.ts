@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { pino } from 'pino';
-import { TroubleLog } from '../engine/trouble-log.js';
+import { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { packageVersion } from '../host/version.js';
 import type { PluginEvent } from '../registry/plugin-events.js';

@@ -7,7 +7,7 @@ import type { BackoffPolicy } from '../../machines/kit/backoff.js';
 import type { AdmissionCall, AdmissionOutcome, Wait } from '../../machines/kit/csi-types.js';
 import { onAbort } from '../abort.js';
 import { type Clock, pause } from '../engine/clock.js';
-import type { EffectCall } from '../engine/effects.js';
+import type { EffectCall } from '../engine/effects/effects.js';
 import { StagecraftError } from '../errors.js';
 import { failureOf } from './call-failure.js';
 import type { Homes } from './homes.js';

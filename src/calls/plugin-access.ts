@@ -5,7 +5,7 @@
 import type { PluginScope } from '../../machines/kit/csi-types.js';
 import { type Abortable, onAbort } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
-import { OldestFirst } from '../engine/oldest-first.js';
+import { OldestFirst } from '../engine/delivery/oldest-first.js';
 import { StagecraftError } from '../errors.js';
 
 /** How a plugin is, as far as its calls need to know. */

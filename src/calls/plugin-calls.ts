@@ -7,7 +7,7 @@ import type { BackoffPolicy } from '../../machines/kit/backoff.js';
 import type { AdmissionCall, CallFailure, CallOutcome } from '../../machines/kit/csi-types.js';
 import type { VolumeCall } from '../../machines/volume/calls.js';
 import type { Clock } from '../engine/clock.js';
-import type { Effect, EffectCall } from '../engine/effects.js';
+import type { Effect, EffectCall } from '../engine/effects/effects.js';
 import { Admissions, busyReason, forcedWaitMs, untilClear } from './admissions.js';
 import type { CallBounds } from './call-bounds.js';
 import { failureOf } from './call-failure.js';

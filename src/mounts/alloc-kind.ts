@@ -3,7 +3,7 @@
 import { type AllocWork, allocMachine } from '../../machines/alloc/alloc.js';
 import type { AllocInput } from '../../machines/alloc/types.js';
 import { addressParts, nodeOf } from '../../machines/kit/addresses.js';
-import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
+import type { ActorKind, Effect, EffectCall } from '../engine/effects/effects.js';
 import { stepsOfVolumes } from './alloc-migrations.js';
 import type { AllocWorker } from './alloc-work.js';
 

@@ -3,7 +3,7 @@ import type { StateValue } from 'xstate';
 import type { AllocMount, AllocVolume } from '../../machines/alloc/types.js';
 import type { VolumePart } from '../../machines/alloc/volume-steps.js';
 import type { CallFailure } from '../../machines/kit/csi-types.js';
-import type { Migration } from '../engine/effects.js';
+import type { Migration } from '../engine/effects/effects.js';
 
 interface ContextV1 {
   volumes: AllocVolume[];

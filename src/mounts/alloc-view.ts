@@ -9,8 +9,8 @@ import { isStaged } from '../../machines/mount/staging.js';
 import { mountUserStateOf } from '../../machines/mount/target.js';
 import type { MountContext, Target } from '../../machines/mount/types.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
-import { asData } from '../engine/data.js';
 import type { ActorView } from '../engine/engine.js';
+import { asData } from '../engine/machine/data.js';
 import { stateName } from '../requests/state-name.js';
 import { callIn, type MountStatus } from './mount-view.js';
 

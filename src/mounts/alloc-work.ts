@@ -8,7 +8,7 @@ import type { AllocOutcome, AllocVolume } from '../../machines/alloc/types.js';
 import { onAbort } from '../abort.js';
 import { failureOf } from '../calls/call-failure.js';
 import type { Clock } from '../engine/clock.js';
-import type { EffectCall } from '../engine/effects.js';
+import type { EffectCall } from '../engine/effects/effects.js';
 import { isRetryable } from '../errors.js';
 import { claimLost, isClaimLost, isClosing, isConflict, isFinal, named } from './alloc-faults.js';
 import type { ClaimClient, PublishedVolume } from './claim-client.js';

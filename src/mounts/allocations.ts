@@ -13,9 +13,9 @@ import type { MountContext } from '../../machines/mount/types.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
 import { byAddress } from '../engine/by-address.js';
 import { type Clock, pause } from '../engine/clock.js';
-import { asData } from '../engine/data.js';
 import type { ActorView, Engine } from '../engine/engine.js';
-import { type FollowOptions, followAs } from '../engine/event-ids.js';
+import { asData } from '../engine/machine/data.js';
+import { type FollowOptions, followAs } from '../engine/topics/event-ids.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { ActorWaits } from '../requests/actor-waits.js';
 import {

@@ -7,7 +7,7 @@ import type { Staging, StagingData } from '../../machines/mount/staging.js';
 import type { Target, TargetData, TargetUse } from '../../machines/mount/target.js';
 import type { MountWork } from '../../machines/mount/types.js';
 import { asWaiting, type OldAwaiting, waitOf } from '../calls/older-waits.js';
-import type { Migration } from '../engine/effects.js';
+import type { Migration } from '../engine/effects/effects.js';
 
 /** Of version 1: a state, and flags that say more of it. */
 interface OldStaging extends Omit<StagingData, 'unstageTries'> {

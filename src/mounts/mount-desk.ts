@@ -10,7 +10,7 @@ import type { VolumeKey } from '../../machines/volume/types.js';
 import { unlessAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
-import { troubleMs } from '../engine/store-patience.js';
+import { troubleMs } from '../engine/storage/store-patience.js';
 import { type ErrorCode, StagecraftError } from '../errors.js';
 import { ActorWaits } from '../requests/actor-waits.js';
 import type { AwaitOptions } from '../requests/await-options.js';

@@ -1,8 +1,8 @@
 /** What is broadcast of mounts and allocs, as followers get it. */
 import type { AllocChanged } from '../../machines/alloc/types.js';
 import type { MountChanged } from '../../machines/mount/types.js';
-import type { FollowedRow } from '../engine/event-ids.js';
-import { eventOf } from '../engine/topics.js';
+import type { FollowedRow } from '../engine/topics/event-ids.js';
+import { eventOf } from '../engine/topics/topics.js';
 
 type EventOf<One> = One extends { type: infer Kind } ? Omit<One, 'type'> & { kind: Kind } : never;
 

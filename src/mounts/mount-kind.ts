@@ -25,7 +25,7 @@ import { modeRefusal } from '../calls/newer-modes.js';
 import type { Admitted } from '../calls/plugin-access.js';
 import type { PluginCalls, Work } from '../calls/plugin-calls.js';
 import { nodeCallsOf } from '../calls/volume-locks.js';
-import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
+import type { ActorKind, Effect, EffectCall } from '../engine/effects/effects.js';
 import { StagecraftError } from '../errors.js';
 import { isSourceWithin, type MountEntry, type MountTable } from '../host/mount-table.js';
 import type { ClaimClient } from './claim-client.js';

@@ -14,7 +14,7 @@ import type { VolumeKey } from '../../machines/volume/types.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
-import type { TroubleLog } from '../engine/trouble-log.js';
+import type { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf } from '../errors.js';
 import type { MountTable } from '../host/mount-table.js';
 import { seenAt, servedAt, strangerAt, type ToBeSeen } from './mount-seen.js';

@@ -6,7 +6,7 @@ import type { AllocVolume } from '../../machines/alloc/types.js';
 import { unlessAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
-import { troubleMs } from '../engine/store-patience.js';
+import { troubleMs } from '../engine/storage/store-patience.js';
 import { type ErrorCode, isRetryable, StagecraftError } from '../errors.js';
 import { limited } from '../requests/limited.js';
 import type { ClaimClient, KnownVolume } from './claim-client.js';

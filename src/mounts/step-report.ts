@@ -6,7 +6,7 @@
 import type { NamedStep } from '../../machines/alloc/types.js';
 import type { ReportedStep } from '../../machines/alloc/volume-steps.js';
 import type { Clock } from '../engine/clock.js';
-import type { EffectCall } from '../engine/effects.js';
+import type { EffectCall } from '../engine/effects/effects.js';
 
 /** How long a step waits for the next commit. */
 const longestMs = 1_000;

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Fingerprint, FingerprintInput, PluginBasics } from '../../machines/plugin/plugin.js';
 import { onAbort } from '../abort.js';
 import { type Clock, pause } from '../engine/clock.js';
-import type { Effect, EffectCall } from '../engine/effects.js';
+import type { Effect, EffectCall } from '../engine/effects/effects.js';
 import type { Waiters } from '../engine/waiters.js';
 import { messageOf } from '../errors.js';
 import type { Change } from './change.js';

@@ -2,7 +2,7 @@
 import { nodeOf } from '../../machines/kit/addresses.js';
 import { pluginMachine } from '../../machines/plugin/plugin.js';
 import { pluginsMachine } from '../../machines/plugin/plugins.js';
-import type { ActorKind } from '../engine/effects.js';
+import type { ActorKind } from '../engine/effects/effects.js';
 import { type FingerprintLoopOptions, fingerprintLoop } from './fingerprint-loop.js';
 import { pluginsTopic } from './plugin-events.js';
 

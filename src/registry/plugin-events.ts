@@ -2,8 +2,8 @@
 
 import type { PluginInfo, RegistrationChanged } from '../../machines/index.js';
 import type { HealthChanged, NodeInfo, NodeInfoChanged } from '../../machines/plugin/plugin.js';
-import type { FollowedRow } from '../engine/event-ids.js';
-import { eventOf } from '../engine/topics.js';
+import type { FollowedRow } from '../engine/topics/event-ids.js';
+import { eventOf } from '../engine/topics/topics.js';
 
 /**
  * One change of a plugin. `id` is its place in the topic: hand it back to go on from there.

@@ -1,5 +1,5 @@
 /** From each older version of the task machine to the next. Each has a recorded history that proves it: test/tasks/migrations.test.ts */
-import type { Migration } from '../engine/effects.js';
+import type { Migration } from '../engine/effects/effects.js';
 
 /** Version 2 follows the health of a running task's plugin; one that runs was healthy when that began. */
 export const healthKept: Migration = {

@@ -4,7 +4,7 @@
  */
 import type { OwnRun, ProcessEnd, TaskSpec } from '../../machines/task/task-types.js';
 import { type Clock, pause } from '../engine/clock.js';
-import { untilAborted } from '../engine/until-aborted.js';
+import { untilAborted } from '../engine/effects/until-aborted.js';
 import { tailOf } from './log-tail.js';
 import { isAlive } from './processes.js';
 import type { Children } from './spawn.js';

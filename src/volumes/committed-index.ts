@@ -3,7 +3,7 @@
  * asked for, and follows each commit from then on.
  */
 import type { ActorDoor } from '../engine/actor-door.js';
-import { pages } from '../engine/pages.js';
+import { pages } from '../engine/storage/pages.js';
 
 const pageSize = 512;
 const nobody: ReadonlySet<string> = new Set();

@@ -14,7 +14,7 @@ import type { VolumeContext } from '../../machines/volume/types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
 import type { ActorView } from '../engine/engine.js';
-import { readBefore } from '../engine/store-patience.js';
+import { readBefore } from '../engine/storage/store-patience.js';
 import { StagecraftError } from '../errors.js';
 import { CommittedIndex } from './committed-index.js';
 import { SoleHolders } from './sole-holders.js';

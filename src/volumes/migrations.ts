@@ -8,7 +8,7 @@ import type { Lifecycle } from '../../machines/volume/lifecycle.js';
 import type { Publication, PublicationData } from '../../machines/volume/publication.js';
 import type { CreatedVolume, PublicationState, QueuedWish, VolumeSpec, Work } from '../../machines/volume/types.js';
 import { asWaiting, type OldAwaiting, waitOf } from '../calls/older-waits.js';
-import type { Migration } from '../engine/effects.js';
+import type { Migration } from '../engine/effects/effects.js';
 
 /** Of version 1: a state, and flags that say more of it. */
 interface OldPublication extends QueuedWish {

@@ -1,7 +1,7 @@
 /** What is broadcast of nodes, as followers get it. */
 import type { NodeChanged } from '../../machines/node/node.js';
-import type { FollowedRow } from '../engine/event-ids.js';
-import { eventOf } from '../engine/topics.js';
+import type { FollowedRow } from '../engine/topics/event-ids.js';
+import { eventOf } from '../engine/topics/topics.js';
 
 type EventOf<One> = One extends { type: infer Kind; id: infer Id }
   ? Omit<One, 'type' | 'id'> & { kind: Kind; nodeId: Id }

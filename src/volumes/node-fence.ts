@@ -10,7 +10,7 @@ import { isToBeFenced } from '../../machines/volume/letting-go.js';
 import type { VolumeContext, VolumeRequest } from '../../machines/volume/types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import { type Clock, pause } from '../engine/clock.js';
-import type { TroubleLog } from '../engine/trouble-log.js';
+import type { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { NodeAdmission } from './node-admission.js';
 

@@ -1,5 +1,5 @@
 /** From each older version of the node machine to the next. Each has a recorded history that proves it: test/volumes/node-migrations.test.ts */
-import type { Migration } from '../engine/effects.js';
+import type { Migration } from '../engine/effects/effects.js';
 
 /** Version 2 has the slots of volumes. What is there already is counted before the first slot is reserved. */
 export const slotsKept: Migration = {

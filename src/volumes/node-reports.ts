@@ -11,10 +11,10 @@
 import { isSameData } from '../../machines/kit/same-data.js';
 import { isHeard, type NodePlugin, type ReportMark } from '../../machines/node/node.js';
 import { type Clock, pause } from '../engine/clock.js';
-import type { FollowedRow } from '../engine/event-ids.js';
 import type { Logger } from '../engine/logger.js';
-import { eventOf, type Topics } from '../engine/topics.js';
-import type { TroubleLog } from '../engine/trouble-log.js';
+import type { TroubleLog } from '../engine/storage/trouble-log.js';
+import type { FollowedRow } from '../engine/topics/event-ids.js';
+import { eventOf, type Topics } from '../engine/topics/topics.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { NodeManager } from './node-manager.js';
 

@@ -9,7 +9,7 @@ import type { VolumeContext } from '../../machines/volume/types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
 import type { Random } from '../engine/random.js';
-import { readBefore } from '../engine/store-patience.js';
+import { readBefore } from '../engine/storage/store-patience.js';
 import { StagecraftError } from '../errors.js';
 import type { CommittedIndex } from './committed-index.js';
 import { decided, isOpen } from './decided.js';

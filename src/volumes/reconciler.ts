@@ -13,8 +13,8 @@ import type { PluginAccess, PluginAnswer, PluginSight } from '../calls/plugin-ac
 import type { ActorDoor } from '../engine/actor-door.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
-import { pages } from '../engine/pages.js';
-import type { TroubleLog } from '../engine/trouble-log.js';
+import { pages } from '../engine/storage/pages.js';
+import type { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { ControllerPort, ListedVolume } from './controller-port.js';
 import { stateOf } from './volume-view.js';

@@ -13,7 +13,7 @@ import type {
 import { type CallBounds, givenUpAfterMs } from '../calls/call-bounds.js';
 import type { Admitted } from '../calls/plugin-access.js';
 import type { PluginCall, PluginCalls, Work } from '../calls/plugin-calls.js';
-import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
+import type { ActorKind, Effect, EffectCall } from '../engine/effects/effects.js';
 import { type ErrorDetails, StagecraftError } from '../errors.js';
 import { type IdOwners, idsOfSnapshot } from './id-owners.js';
 import { snapshotStates } from './snapshot-migration.js';

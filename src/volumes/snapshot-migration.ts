@@ -7,7 +7,7 @@ import type { CallFailure, Tries } from '../../machines/kit/csi-types.js';
 import { maxUntrusted, nameWithPlugin } from '../../machines/snapshot/changes.js';
 import type { MadeSnapshot, SnapshotContext } from '../../machines/snapshot/types.js';
 import type { OldAwaiting } from '../calls/older-waits.js';
-import type { Migration } from '../engine/effects.js';
+import type { Migration } from '../engine/effects/effects.js';
 
 interface Piece {
   tries?: Tries;

@@ -10,8 +10,8 @@ import type {
   SnapshotState,
 } from '../../machines/snapshot/types.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
-import type { FollowedRow } from '../engine/event-ids.js';
-import { eventOf } from '../engine/topics.js';
+import type { FollowedRow } from '../engine/topics/event-ids.js';
+import { eventOf } from '../engine/topics/topics.js';
 import { bytesIn } from './volume-view.js';
 
 interface SnapshotBasics {

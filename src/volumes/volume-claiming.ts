@@ -4,7 +4,7 @@ import type { Capability } from '../../machines/kit/csi-types.js';
 import { isSameClaim } from '../../machines/volume/claims.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { Claim, VolumeContext, VolumeKey } from '../../machines/volume/types.js';
-import { asData } from '../engine/data.js';
+import { asData } from '../engine/machine/data.js';
 import { StagecraftError } from '../errors.js';
 import { nameSchema, nodeIdSchema } from '../host/names.js';
 import { type AwaitOptions, awaitShape, type Telling } from '../requests/await-options.js';

@@ -1,7 +1,7 @@
 /** What is broadcast of volumes, as followers get it. */
 import type { VolumeChanged } from '../../machines/volume/types.js';
-import type { FollowedRow } from '../engine/event-ids.js';
-import { eventOf } from '../engine/topics.js';
+import type { FollowedRow } from '../engine/topics/event-ids.js';
+import { eventOf } from '../engine/topics/topics.js';
 
 type EventOf<One> = One extends { type: infer Kind } ? Omit<One, 'type'> & { kind: Kind } : never;
 

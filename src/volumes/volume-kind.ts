@@ -18,7 +18,7 @@ import { modeRefusal } from '../calls/newer-modes.js';
 import type { PluginSight } from '../calls/plugin-access.js';
 import type { PluginCalls, Work } from '../calls/plugin-calls.js';
 import { nodeCallsOf } from '../calls/volume-locks.js';
-import type { ActorKind, Effect, EffectCall } from '../engine/effects.js';
+import type { ActorKind, Effect, EffectCall } from '../engine/effects/effects.js';
 import { StagecraftError } from '../errors.js';
 import type { ControllerPort } from './controller-port.js';
 import type { IdOwners } from './id-owners.js';

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { Availability, Claim, HoldReleased, NodeExpanded, VolumeContext } from '../../machines/volume/types.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
-import { type FollowOptions, followAs } from '../engine/event-ids.js';
+import { type FollowOptions, followAs } from '../engine/topics/event-ids.js';
 import { refuseNoObject, StagecraftError } from '../errors.js';
 import { nameSchema, nodeIdSchema } from '../host/names.js';
 import type { Page } from '../requests/actor-pages.js';

@@ -22,7 +22,7 @@ import type {
   VolumeState,
 } from '../../machines/volume/types.js';
 import { blockersOf, failureOf } from '../../machines/volume/work.js';
-import { asData } from '../engine/data.js';
+import { asData } from '../engine/machine/data.js';
 import { stateName } from '../requests/state-name.js';
 
 export interface VolumePublication {

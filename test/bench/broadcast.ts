@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../dist/src/engine/clock.js';
 import type { Store, TopicEntry } from '../../dist/src/engine/store.js';
-import { Topics } from '../../dist/src/engine/topics.js';
+import { Topics } from '../../dist/src/engine/topics/topics.js';
 import { lmdbStore } from '../../dist/src/stores/lmdb.js';
 import { memoryStore } from '../../dist/src/stores/memory.js';
 import type { Contender } from './measure.js';

@@ -1,7 +1,7 @@
 /** What one step writes, as text: the record that takes the place of the one before, and the journal entry that stays. */
 import type { AnyStateMachine } from 'xstate';
 import { systemClock } from '../../dist/src/engine/clock.js';
-import type { Effect } from '../../dist/src/engine/effects.js';
+import type { Effect } from '../../dist/src/engine/effects/effects.js';
 import { Engine } from '../../dist/src/engine/engine.js';
 import { silentLogger } from '../../dist/src/engine/logger.js';
 import { systemRandom } from '../../dist/src/engine/random.js';

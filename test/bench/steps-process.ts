@@ -8,7 +8,7 @@ import {
   createMachine,
 } from 'xstate';
 import { systemClock } from '../../dist/src/engine/clock.js';
-import type { Effect } from '../../dist/src/engine/effects.js';
+import type { Effect } from '../../dist/src/engine/effects/effects.js';
 import { Engine } from '../../dist/src/engine/engine.js';
 import { silentLogger } from '../../dist/src/engine/logger.js';
 import { systemRandom } from '../../dist/src/engine/random.js';

@@ -6,7 +6,7 @@ import { PluginAccess, type PluginSight } from '../../src/calls/plugin-access.js
 import { type PluginCall, PluginCalls, type Work } from '../../src/calls/plugin-calls.js';
 import { noSecrets } from '../../src/calls/secrets.js';
 import { VolumeLocks } from '../../src/calls/volume-locks.js';
-import type { EffectCall } from '../../src/engine/effects.js';
+import type { EffectCall } from '../../src/engine/effects/effects.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 
 const retry = { initialMs: 100, maxMs: 1_000 };

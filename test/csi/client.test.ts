@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import type { CallOptions } from '../../src/csi/calls.js';
 import { openChannels } from '../../src/csi/channel.js';
 import { CsiClient, type CsiClientOptions } from '../../src/csi/client.js';
-import { Run } from '../../src/engine/effect-runner.js';
+import { Run } from '../../src/engine/effects/effect-runner.js';
 import { StagecraftError } from '../../src/errors.js';
 import { csi } from '../generated/csi.js';
 import { google } from '../generated/google/protobuf/wrappers.js';

@@ -4,7 +4,7 @@
  */
 import { assign, emit, setup } from 'xstate';
 import { hostActions, type Stamped, unbound } from '../../machines/kit/host.js';
-import type { ActorKind, Effect } from '../../src/engine/effects.js';
+import type { ActorKind, Effect } from '../../src/engine/effects/effects.js';
 
 export const plannerAddress = 'planner/p';
 export const builderAddress = 'builder/b';

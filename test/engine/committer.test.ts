@@ -1,8 +1,8 @@
 /** Group commit: one store call for what comes in one turn, the same commit again until it is answered. */
 import { expect } from 'chai';
-import { Committer } from '../../src/engine/committer.js';
+import { Committer } from '../../src/engine/actor/committer.js';
+import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import type { Commit, CommitResult, Store } from '../../src/engine/store.js';
-import { TroubleLog } from '../../src/engine/trouble-log.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { type SimulatedClock, seededRandom, simulatedClock } from '../../src/testing/index.js';
 import { watched } from './lab.js';

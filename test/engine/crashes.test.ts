@@ -1,7 +1,7 @@
 /** Crash of an actor: journalled, its state unchanged, its caller told, its event not tried again; nothing else stops. */
 import { expect } from 'chai';
 import { createMachine } from 'xstate';
-import type { ActorKind } from '../../src/engine/effects.js';
+import type { ActorKind } from '../../src/engine/effects/effects.js';
 import { deskKind, deskTopic, note, noteTo, say, tell } from './desk.js';
 import { failureOf, historyOf, journalOf, Lab, type Life, textsOf, topicOf, watched } from './lab.js';
 import { type ManualEffect, manualEffect } from './manual-effect.js';

@@ -2,7 +2,7 @@
 import { type AnyEventObject, assign, emit, setup } from 'xstate';
 import type { ErrorCode } from '../../machines/kit/error-table.js';
 import { hostActions, type MessageParams, type Stamped } from '../../machines/kit/host.js';
-import type { ActorKind } from '../../src/engine/effects.js';
+import type { ActorKind } from '../../src/engine/effects/effects.js';
 
 export interface DeskContext {
   name: string;

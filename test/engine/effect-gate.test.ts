@@ -1,7 +1,7 @@
 /** When an effect may start: the gate open, its time come, and no more than so many of an earlier runtime at once. */
 import { expect } from 'chai';
-import { EffectGate, type Entrance } from '../../src/engine/effect-gate.js';
-import type { LiveEffect } from '../../src/engine/envelope.js';
+import type { LiveEffect } from '../../src/engine/actor/envelope.js';
+import { EffectGate, type Entrance } from '../../src/engine/effects/effect-gate.js';
 import { TimerHeap } from '../../src/engine/timer-heap.js';
 import { type SimulatedClock, simulatedClock } from '../../src/testing/index.js';
 

@@ -1,7 +1,7 @@
 /** What becomes of what an effect gives back or throws, and of one that takes too long. */
 import { expect } from 'chai';
-import { flattened } from '../../src/engine/effect-runner.js';
-import { defaultDeadlineMs, type Effect, type EffectCall } from '../../src/engine/effects.js';
+import { flattened } from '../../src/engine/effects/effect-runner.js';
+import { defaultDeadlineMs, type Effect, type EffectCall } from '../../src/engine/effects/effects.js';
 import { StagecraftError } from '../../src/errors.js';
 import { historyOf, journalOf, Lab, type Life } from './lab.js';
 import { type ManualEffect, manualEffect } from './manual-effect.js';

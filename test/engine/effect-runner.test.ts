@@ -1,9 +1,9 @@
 /** One run of an effect after the other: what it is told, what comes of it, and that it comes once. */
 import { expect } from 'chai';
 import type { AnyEventObject } from 'xstate';
-import { EffectRunner, type Run, type Saying } from '../../src/engine/effect-runner.js';
-import type { Effect, EffectCall } from '../../src/engine/effects.js';
-import type { LiveEffect } from '../../src/engine/envelope.js';
+import type { LiveEffect } from '../../src/engine/actor/envelope.js';
+import { EffectRunner, type Run, type Saying } from '../../src/engine/effects/effect-runner.js';
+import type { Effect, EffectCall } from '../../src/engine/effects/effects.js';
 import { TimerHeap } from '../../src/engine/timer-heap.js';
 import { StagecraftError } from '../../src/errors.js';
 import { type SimulatedClock, simulatedClock } from '../../src/testing/index.js';

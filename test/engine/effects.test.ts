@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { assign, setup } from 'xstate';
 import { type Stamped, unbound, unboundLoop } from '../../machines/kit/host.js';
-import type { ActorKind, EffectCall } from '../../src/engine/effects.js';
+import type { ActorKind, EffectCall } from '../../src/engine/effects/effects.js';
 import { historyOf, Lab, type Life } from './lab.js';
 import { type ManualEffect, manualEffect } from './manual-effect.js';
 import { workerKind } from './worker.js';

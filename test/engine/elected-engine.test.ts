@@ -1,11 +1,11 @@
 /** An engine that comes and goes with its lease: what its front keeps for those who send, ask and watch. */
 import { expect } from 'chai';
-import { ElectedEngine } from '../../src/engine/elected-engine.js';
 import { Engine } from '../../src/engine/engine.js';
+import { ElectedEngine } from '../../src/engine/lease/elected-engine.js';
 import { silentLogger } from '../../src/engine/logger.js';
-import { SharedStore } from '../../src/engine/shared-store.js';
-import { StoredViews } from '../../src/engine/stored-views.js';
-import { TroubleLog } from '../../src/engine/trouble-log.js';
+import { SharedStore } from '../../src/engine/storage/shared-store.js';
+import { StoredViews } from '../../src/engine/storage/stored-views.js';
+import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import { StagecraftError } from '../../src/errors.js';
 import { seededRandom } from '../../src/testing/index.js';
 import { deskKind, deskTopic, note, noteTo, say, tell } from './desk.js';

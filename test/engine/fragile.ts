@@ -4,7 +4,7 @@
  */
 import { type AnyEventObject, assign, setup } from 'xstate';
 import { type Failure, failureIn, hostActions, type Stamped, unbound, unboundLoop } from '../../machines/kit/host.js';
-import type { ActorKind, Effect } from '../../src/engine/effects.js';
+import type { ActorKind, Effect } from '../../src/engine/effects/effects.js';
 
 export interface FragileContext {
   notes: string[];

@@ -5,11 +5,11 @@
 import { expect } from 'chai';
 import { TimeOver } from '../../src/abort.js';
 import type { Clock } from '../../src/engine/clock.js';
-import type { ActorKind } from '../../src/engine/effects.js';
+import type { ActorKind } from '../../src/engine/effects/effects.js';
 import { Engine } from '../../src/engine/engine.js';
+import { patienceMs } from '../../src/engine/storage/store-patience.js';
+import { type TimedStore, timedStore } from '../../src/engine/storage/timed-store.js';
 import type { Store } from '../../src/engine/store.js';
-import { patienceMs } from '../../src/engine/store-patience.js';
-import { type TimedStore, timedStore } from '../../src/engine/timed-store.js';
 import { TimerHeap } from '../../src/engine/timer-heap.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { seededRandom, simulatedClock } from '../../src/testing/index.js';

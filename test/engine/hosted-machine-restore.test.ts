@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { AnyMachineSnapshot } from 'xstate';
-import { HostedMachine, type PersistedSnapshot, type Step } from '../../src/engine/hosted-machine.js';
+import { HostedMachine, type PersistedSnapshot, type Step } from '../../src/engine/machine/hosted-machine.js';
 import { deskMachine } from './desk.js';
 import { mazeMachine, mazeMoves, rebuiltMaze } from './maze.js';
 import './quiet-xstate.js';

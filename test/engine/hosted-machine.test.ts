@@ -15,7 +15,7 @@ import {
   spawnChild,
 } from 'xstate';
 import { hostActions, unbound } from '../../machines/kit/host.js';
-import { HostedMachine, type Step } from '../../src/engine/hosted-machine.js';
+import { HostedMachine, type Step } from '../../src/engine/machine/hosted-machine.js';
 import './quiet-xstate.js';
 
 const go: AnyEventObject = { type: 'go' };

@@ -3,11 +3,11 @@
  * A life ends well (`stop`) or at once (`crash`): then nothing that it still holds has any influence.
  */
 import type { AnyEventObject } from 'xstate';
-import type { RestoreReport } from '../../machines/registry/registry.js';
+import type { RestoreReport } from '../../machines/kit/host.js';
+import type { JournalEntry } from '../../src/engine/actor/envelope.js';
 import type { Clock } from '../../src/engine/clock.js';
-import type { ActorKind } from '../../src/engine/effects.js';
+import type { ActorKind } from '../../src/engine/effects/effects.js';
 import { Engine } from '../../src/engine/engine.js';
-import type { JournalEntry } from '../../src/engine/envelope.js';
 import type { Logger } from '../../src/engine/logger.js';
 import type { Store, TopicRow } from '../../src/engine/store.js';
 import { StagecraftError } from '../../src/errors.js';

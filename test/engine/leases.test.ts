@@ -4,7 +4,7 @@ import { setup } from 'xstate';
 import { unbound } from '../../machines/kit/host.js';
 import { pause } from '../../src/engine/clock.js';
 import type { Engine } from '../../src/engine/engine.js';
-import { LeaseKeeper } from '../../src/engine/lease-keeper.js';
+import { LeaseKeeper } from '../../src/engine/lease/lease-keeper.js';
 import type { Store } from '../../src/engine/store.js';
 import { deskKind, deskTopic, note, noteTo, say, tell } from './desk.js';
 import { failureOf, Lab, type Life, leaseTtlMs, topicOf, watched } from './lab.js';

@@ -1,5 +1,5 @@
 /** An effect that ends when the test says so, and tells what it was called with. */
-import type { Effect, EffectCall } from '../../src/engine/effects.js';
+import type { Effect, EffectCall } from '../../src/engine/effects/effects.js';
 
 export interface ManualCall extends EffectCall {
   finish(output?: unknown): void;

@@ -1,7 +1,7 @@
 /** Migrations: a record of an older version is brought up to date in a commit of its own, before anything else happens. */
 import { expect } from 'chai';
 import type { AnyEventObject } from 'xstate';
-import type { Migration } from '../../src/engine/effects.js';
+import type { Migration } from '../../src/engine/effects/effects.js';
 import { deskKind, noteTo, tell } from './desk.js';
 import { failureOf, historyOf, journalOf, type Life, watched } from './lab.js';
 import { type ManualEffect, manualEffect } from './manual-effect.js';

@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { setup } from 'xstate';
 import { type Stamped, unbound, unboundLoop } from '../../machines/kit/host.js';
+import { decodeEnvelope, emptyEnvelope, encode } from '../../src/engine/actor/envelope.js';
 import { pause } from '../../src/engine/clock.js';
-import { doubted } from '../../src/engine/doubts.js';
-import type { ActorKind, Effect, EffectCall } from '../../src/engine/effects.js';
-import { decodeEnvelope, emptyEnvelope, encode } from '../../src/engine/envelope.js';
+import { doubted } from '../../src/engine/effects/doubts.js';
+import type { ActorKind, Effect, EffectCall } from '../../src/engine/effects/effects.js';
 import { Lab, type Life } from './lab.js';
 import { type ManualEffect, manualEffect } from './manual-effect.js';
 

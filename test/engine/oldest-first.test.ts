@@ -1,7 +1,7 @@
 /** The map that knows its oldest entry: against a Map, through many changes. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { OldestFirst } from '../../src/engine/oldest-first.js';
+import { OldestFirst } from '../../src/engine/delivery/oldest-first.js';
 
 describe('a map that knows its oldest entry', () => {
   it('after any changes it has what a Map has whose entries are deleted before they are set again', () => {

@@ -1,7 +1,7 @@
 /** Kinds on demand: their actors live in the store, come when they are spoken to or due, and leave when there is no room. */
 import { expect } from 'chai';
 import type { AnyEventObject } from 'xstate';
-import type { ActorKind } from '../../src/engine/effects.js';
+import type { ActorKind } from '../../src/engine/effects/effects.js';
 import type { Store } from '../../src/engine/store.js';
 import { deskKind, noteTo, tell } from './desk.js';
 import { fragileKind, nap } from './fragile.js';
@@ -11,7 +11,7 @@ import { PolicyLab, plant } from './policy-lab.js';
 
 const address = 'fragile/a';
 const minuteMs = 60_000;
-/** How far ahead the engine looks, and how often: src/engine/waker.ts. */
+/** How far ahead the engine looks, and how often: src/engine/actor/waker.ts. */
 const [lookAheadMs, lookEachMs] = [10 * minuteMs, 5 * minuteMs];
 
 describe('kinds on demand', () => {

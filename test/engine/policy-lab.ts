@@ -1,8 +1,9 @@
 /** A lab whose engines have limits of their own: how often an actor may crash, how much is kept, how much is idle. */
+
+import type { ActorPolicy } from '../../src/engine/actor/policy.js';
 import type { Clock } from '../../src/engine/clock.js';
-import type { ActorKind } from '../../src/engine/effects.js';
+import type { ActorKind } from '../../src/engine/effects/effects.js';
 import { Engine, type EngineOptions } from '../../src/engine/engine.js';
-import type { ActorPolicy } from '../../src/engine/policy.js';
 import type { Commit, Store } from '../../src/engine/store.js';
 import { seededRandom } from '../../src/testing/index.js';
 import { Lab, leaseTtlMs, textsOf, topicOf } from './lab.js';

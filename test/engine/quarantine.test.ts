@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createMachine } from 'xstate';
-import type { ActorKind } from '../../src/engine/effects.js';
+import type { ActorKind } from '../../src/engine/effects/effects.js';
 import type { Commit } from '../../src/engine/store.js';
 import { deskKind, deskMachine, note, noteTo, tell } from './desk.js';
 import { failureOf, Lab, type Life, watched } from './lab.js';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { setup } from 'xstate';
 import { type Stamped, unbound } from '../../machines/kit/host.js';
-import type { ActorKind, Effect } from '../../src/engine/effects.js';
+import type { ActorKind, Effect } from '../../src/engine/effects/effects.js';
 import { Lab, type Life } from './lab.js';
 import { type ManualEffect, manualEffect } from './manual-effect.js';
 

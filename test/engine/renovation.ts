@@ -1,8 +1,8 @@
 /** A machine in three versions, and the migrations between them: a note becomes a list, states come, go and change. */
 import { type AnyStateMachine, assign, raise, setup } from 'xstate';
 import { hostActions, unbound } from '../../machines/kit/host.js';
-import type { ActorKind, Effect, Migration } from '../../src/engine/effects.js';
-import type { PersistedSnapshot } from '../../src/engine/hosted-machine.js';
+import type { ActorKind, Effect, Migration } from '../../src/engine/effects/effects.js';
+import type { PersistedSnapshot } from '../../src/engine/machine/hosted-machine.js';
 
 interface Context {
   list: string[];

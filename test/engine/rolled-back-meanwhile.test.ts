@@ -1,7 +1,7 @@
 /** A store that was rolled back, while something else goes on: migrations, restarts, deletions, deliveries, anything. */
 import { expect } from 'chai';
 import { assign, createMachine } from 'xstate';
-import type { ActorKind } from '../../src/engine/effects.js';
+import type { ActorKind } from '../../src/engine/effects/effects.js';
 import { seededRandom } from '../../src/testing/index.js';
 import { deskKind, deskTopic, note, noteTo, say, tell } from './desk.js';
 import { historyOf, journalOf, type Life, type Outcome, textsOf, topicOf, watched } from './lab.js';

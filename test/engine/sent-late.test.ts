@@ -1,6 +1,6 @@
 /** An effect that waits before it asks the world for something: it asks nothing once its lease has lapsed. */
 import { expect } from 'chai';
-import type { Effect } from '../../src/engine/effects.js';
+import type { Effect } from '../../src/engine/effects/effects.js';
 import { Lab, type Life, leaseTtlMs } from './lab.js';
 import { workerKind } from './worker.js';
 

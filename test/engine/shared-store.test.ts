@@ -1,6 +1,6 @@
 /** One store for two engines of a process: opened once, closed once, and what it says is heard by those whom it concerns. */
 import { expect } from 'chai';
-import { SharedStore } from '../../src/engine/shared-store.js';
+import { SharedStore } from '../../src/engine/storage/shared-store.js';
 import type { Store, StoreEvents } from '../../src/engine/store.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { interceptedStore } from './intercepted-store.js';

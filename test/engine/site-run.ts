@@ -1,7 +1,7 @@
 /** One run of the building site: lives that follow each other on one store, and the world outside that outlives them. */
 import { expect } from 'chai';
 import { pause } from '../../src/engine/clock.js';
-import type { EffectCall } from '../../src/engine/effects.js';
+import type { EffectCall } from '../../src/engine/effects/effects.js';
 import type { Engine } from '../../src/engine/engine.js';
 import type { Random } from '../../src/engine/random.js';
 import type { Store } from '../../src/engine/store.js';

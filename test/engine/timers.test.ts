@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { assign, raise, setup } from 'xstate';
 import { hostActions, type Stamped } from '../../machines/kit/host.js';
-import type { ActorKind } from '../../src/engine/effects.js';
+import type { ActorKind } from '../../src/engine/effects/effects.js';
 import { historyOf, journalOf, Lab, type Life } from './lab.js';
 import { napMs, workerKind } from './worker.js';
 

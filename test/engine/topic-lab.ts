@@ -2,9 +2,9 @@
 
 import type { Random } from '../../src/engine/random.js';
 import type { Store, TopicRow } from '../../src/engine/store.js';
-import { TopicFeed } from '../../src/engine/topic-feed.js';
-import { TopicReader } from '../../src/engine/topic-reader.js';
-import { Topics, type TopicsOptions } from '../../src/engine/topics.js';
+import { TopicFeed } from '../../src/engine/topics/topic-feed.js';
+import { TopicReader } from '../../src/engine/topics/topic-reader.js';
+import { Topics, type TopicsOptions } from '../../src/engine/topics/topics.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { type SimulatedClock, simulatedClock } from '../../src/testing/index.js';
 import { interceptedStore } from './intercepted-store.js';

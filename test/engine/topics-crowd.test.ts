@@ -1,7 +1,7 @@
 /** Thousands who follow one topic, each in its own manner: nobody misses or delays anything, nothing is left over. */
 import { expect } from 'chai';
 import type { Random } from '../../src/engine/random.js';
-import type { Topics } from '../../src/engine/topics.js';
+import type { Topics } from '../../src/engine/topics/topics.js';
 import { seededRandom } from '../../src/testing/index.js';
 import { lateStore, run, TopicLab, topic } from './topic-lab.js';
 

@@ -1,7 +1,7 @@
 /** The iterator of a follower: in order whatever is asked at once, clean in whatever order it ends. */
 import { expect } from 'chai';
-import type { TopicReader } from '../../src/engine/topic-reader.js';
-import type { Topics } from '../../src/engine/topics.js';
+import type { TopicReader } from '../../src/engine/topics/topic-reader.js';
+import type { Topics } from '../../src/engine/topics/topics.js';
 import { watched } from './lab.js';
 import { run, TopicLab, topic } from './topic-lab.js';
 

@@ -1,7 +1,7 @@
 /** What a topic keeps and for how long, and what those hear who follow where something is gone or can't be read. */
 import { expect } from 'chai';
-import { eventId } from '../../src/engine/event-ids.js';
-import type { Topics } from '../../src/engine/topics.js';
+import { eventId } from '../../src/engine/topics/event-ids.js';
+import type { Topics } from '../../src/engine/topics/topics.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { moodyStore } from './moody-store.js';
 import { reader } from './reader.js';

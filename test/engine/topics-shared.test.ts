@@ -1,8 +1,8 @@
 /** What followers of one topic share: reads of the store, rows in memory, and the look for what others append. */
 import { expect } from 'chai';
-import { eventId } from '../../src/engine/event-ids.js';
-import type { TopicFeed } from '../../src/engine/topic-feed.js';
-import { eventOf } from '../../src/engine/topics.js';
+import { eventId } from '../../src/engine/topics/event-ids.js';
+import type { TopicFeed } from '../../src/engine/topics/topic-feed.js';
+import { eventOf } from '../../src/engine/topics/topics.js';
 import { watched } from './lab.js';
 import { type Reader, reader } from './reader.js';
 import { readerOf, run, TopicLab, topic } from './topic-lab.js';

@@ -1,6 +1,6 @@
 /** Failures that repeat are logged as they begin, once a minute, and as they end. */
 import { expect } from 'chai';
-import { TroubleLog } from '../../src/engine/trouble-log.js';
+import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import { StagecraftError } from '../../src/errors.js';
 import { type SimulatedClock, simulatedClock } from '../../src/testing/index.js';
 

@@ -1,7 +1,7 @@
 /** An actor with effects and timers: it works on a job, listens in a loop, naps, and can be called away from each. */
 import { type AnyEventObject, assign, setup } from 'xstate';
 import { type Failure, failureIn, hostActions, type Stamped, unbound, unboundLoop } from '../../machines/kit/host.js';
-import type { ActorKind, Effect } from '../../src/engine/effects.js';
+import type { ActorKind, Effect } from '../../src/engine/effects/effects.js';
 
 type Result = string | number | Failure | null;
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { mountsOf, reasonsOf } from '../../machines/alloc/parts.js';
 import { stepOf } from '../../machines/alloc/volume-steps.js';
-import type { Envelope } from '../../src/engine/envelope.js';
+import type { Envelope } from '../../src/engine/actor/envelope.js';
 import { allocContextOf, allocStateOf } from '../../src/mounts/alloc-view.js';
 import { type Recorded, recorded } from '../histories/recorded.js';
 import { AllocLab, address, allocId } from './alloc-lab.js';

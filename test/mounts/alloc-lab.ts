@@ -3,8 +3,8 @@
  * and the runtime to crash meanwhile.
  */
 import type { AllocVolume } from '../../machines/alloc/types.js';
+import type { Envelope } from '../../src/engine/actor/envelope.js';
 import type { ActorView } from '../../src/engine/engine.js';
-import type { Envelope } from '../../src/engine/envelope.js';
 import { StagecraftError } from '../../src/errors.js';
 import { allocKind } from '../../src/mounts/alloc-kind.js';
 import { AllocWorker, type AllocWorkOptions } from '../../src/mounts/alloc-work.js';

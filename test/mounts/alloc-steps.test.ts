@@ -1,7 +1,7 @@
 /** The steps of allocs on real mounts: seen in the status and the journal, and no commit more for it. */
 import { expect } from 'chai';
 import type { NamedStep } from '../../machines/alloc/types.js';
-import type { JournalEntry } from '../../src/engine/envelope.js';
+import type { JournalEntry } from '../../src/engine/actor/envelope.js';
 import type { AllocStatus } from '../../src/mounts/alloc-view.js';
 import { MountHouse, many, node } from './mount-house.js';
 

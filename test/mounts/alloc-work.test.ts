@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { AllocWork } from '../../machines/alloc/alloc.js';
 import type { AllocOutcome, AllocVolume } from '../../machines/alloc/types.js';
-import type { EffectCall } from '../../src/engine/effects.js';
+import type { EffectCall } from '../../src/engine/effects/effects.js';
 import { StagecraftError } from '../../src/errors.js';
 import { AllocWorker, type AllocWorkOptions } from '../../src/mounts/alloc-work.js';
 import type { ClaimClient } from '../../src/mounts/claim-client.js';

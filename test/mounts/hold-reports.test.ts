@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import type { MountContext, Target } from '../../machines/mount/types.js';
 import type { Hold } from '../../machines/volume/types.js';
-import type { CommitNotice } from '../../src/engine/actor-site.js';
+import type { CommitNotice } from '../../src/engine/actor/actor-site.js';
 import type { Engine } from '../../src/engine/engine.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { StagecraftError } from '../../src/errors.js';

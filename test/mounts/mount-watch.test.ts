@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { noMount } from '../../machines/mount/changes.js';
 import type { MountContext, MountEvent, Staging, Target } from '../../machines/mount/types.js';
 import { type Logger, silentLogger } from '../../src/engine/logger.js';
-import { TroubleLog } from '../../src/engine/trouble-log.js';
+import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';
 import { MountTables } from '../../src/mounts/mount-tables.js';
 import { MountWatch, type OnPluginLoss } from '../../src/mounts/mount-watch.js';

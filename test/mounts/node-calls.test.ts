@@ -9,7 +9,7 @@ import { PluginAccess, type PluginPort } from '../../src/calls/plugin-access.js'
 import { PluginCalls } from '../../src/calls/plugin-calls.js';
 import { noSecrets } from '../../src/calls/secrets.js';
 import { VolumeLocks } from '../../src/calls/volume-locks.js';
-import type { EffectCall } from '../../src/engine/effects.js';
+import type { EffectCall } from '../../src/engine/effects/effects.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { StagecraftError } from '../../src/errors.js';
 import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pluginAddress, pluginsAddress } from '../../machines/kit/addresses.js';
 import type { NodeInfo, PluginInfo } from '../../machines/plugin/plugin.js';
-import type { JournalEntry } from '../../src/engine/envelope.js';
+import type { JournalEntry } from '../../src/engine/actor/envelope.js';
 import type { Commit, Store } from '../../src/engine/store.js';
 import { StagecraftError } from '../../src/errors.js';
 import type { PluginEvent } from '../../src/registry/plugin-events.js';

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../src/engine/clock.js';
-import { SharedStore } from '../../src/engine/shared-store.js';
+import { SharedStore } from '../../src/engine/storage/shared-store.js';
 import type { Store } from '../../src/engine/store.js';
 import { createRuntime, type Runtime } from '../../src/runtime.js';
 import type { RuntimeOptions } from '../../src/runtime-options.js';

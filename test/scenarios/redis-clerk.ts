@@ -4,7 +4,7 @@
  */
 import { type AnyEventObject, assign, emit, setup } from 'xstate';
 import { hostActions, type Stamped, unbound } from '../../machines/kit/host.js';
-import type { ActorKind, Effect } from '../../src/engine/effects.js';
+import type { ActorKind, Effect } from '../../src/engine/effects/effects.js';
 
 export interface ClerkContext {
   address: string;

@@ -1,6 +1,6 @@
 /** A system as machines: made once, hosted in every run of it. */
 import type { AnyEventObject, AnyStateMachine } from 'xstate';
-import type { ActorKind, Effect } from '../../src/engine/effects.js';
+import type { ActorKind, Effect } from '../../src/engine/effects/effects.js';
 import { orderlyMachine } from './orderly-machine.js';
 import { addressOf, isOrderly, kindIndex, type Request, type System, topicOf } from './system.js';
 import { wildMachine } from './wild-machine.js';

@@ -1,5 +1,5 @@
 /** One runtime on the store of a world, from its begin to whatever end it has. */
-import type { EffectCall } from '../../src/engine/effects.js';
+import type { EffectCall } from '../../src/engine/effects/effects.js';
 import { Engine } from '../../src/engine/engine.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import type { Store } from '../../src/engine/store.js';

@@ -7,7 +7,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyEventObject } from 'xstate';
 import type { AnswerParams } from '../../machines/kit/host.js';
-import type { Envelope, JournalEntry, LiveEffect, LiveTimer, Outbox, Quarantine } from '../../src/engine/envelope.js';
+import type {
+  Envelope,
+  JournalEntry,
+  LiveEffect,
+  LiveTimer,
+  Outbox,
+  Quarantine,
+} from '../../src/engine/actor/envelope.js';
 import { type HostedSystem, kindOf } from './hosted-system.js';
 import { type Asked, plain, Stepper } from './step.js';
 import { addressesOf, topicOf } from './system.js';

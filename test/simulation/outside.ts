@@ -2,7 +2,7 @@
  * What effects do outside, and how long that takes: told by address, id and input alone, so the same in every life; for
  * some of wild kinds, which are not compared, by the attempt too.
  */
-import type { Effect, EffectCall } from '../../src/engine/effects.js';
+import type { Effect, EffectCall } from '../../src/engine/effects/effects.js';
 import { chance } from './dice.js';
 import type { Life } from './life.js';
 import { lastTick, unfit } from './orderly-machine.js';

@@ -1,8 +1,8 @@
 /** The engine's own replay, held against what was committed at every seq. */
 import { isDeepStrictEqual } from 'node:util';
-import type { JournalEntry } from '../../src/engine/envelope.js';
-import { HostedMachine } from '../../src/engine/hosted-machine.js';
-import { replay } from '../../src/engine/replay.js';
+import type { JournalEntry } from '../../src/engine/actor/envelope.js';
+import { HostedMachine } from '../../src/engine/machine/hosted-machine.js';
+import { replay } from '../../src/engine/machine/replay.js';
 import { type HostedSystem, kindOf } from './hosted-system.js';
 import type { Past } from './judgement.js';
 import { plain } from './step.js';

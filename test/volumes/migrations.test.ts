@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import { volumesPrefix } from '../../machines/kit/addresses.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
-import { HostedMachine } from '../../src/engine/hosted-machine.js';
+import { HostedMachine } from '../../src/engine/machine/hosted-machine.js';
 import type { Commit } from '../../src/engine/store.js';
 import { volumeMigrations } from '../../src/volumes/migrations.js';
 import { withoutWaits } from '../histories/compared.js';

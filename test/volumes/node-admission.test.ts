@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { ActorDoor } from '../../src/engine/actor-door.js';
 import { silentLogger } from '../../src/engine/logger.js';
-import { TroubleLog } from '../../src/engine/trouble-log.js';
+import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import { StagecraftError } from '../../src/errors.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';

@@ -4,7 +4,7 @@ import { volumeAddress } from '../../machines/kit/addresses.js';
 import { nobody } from '../../machines/volume/changes.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import { silentLogger } from '../../src/engine/logger.js';
-import { TroubleLog } from '../../src/engine/trouble-log.js';
+import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import { StagecraftError } from '../../src/errors.js';
 import { simulatedClock } from '../../src/testing/index.js';
 import { NodeFence, type NodeFenceOptions } from '../../src/volumes/node-fence.js';

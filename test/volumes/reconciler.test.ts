@@ -6,7 +6,7 @@ import { csiController } from '../../src/csi/controller.js';
 import type { ActorDoor } from '../../src/engine/actor-door.js';
 import type { ActorView } from '../../src/engine/engine.js';
 import { silentLogger } from '../../src/engine/logger.js';
-import { TroubleLog } from '../../src/engine/trouble-log.js';
+import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import { StagecraftError } from '../../src/errors.js';
 import { Reconciler } from '../../src/volumes/reconciler.js';
 import { refusalOf } from '../refusal.js';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { ActorDoor } from '../../src/engine/actor-door.js';
 import type { ActorView } from '../../src/engine/engine.js';
-import { storeUnavailable } from '../../src/engine/store-trouble.js';
+import { storeUnavailable } from '../../src/engine/storage/store-trouble.js';
 import { StagecraftError } from '../../src/errors.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 import { VolumeWaits } from '../../src/volumes/volume-waits.js';

@@ -1,7 +1,8 @@
 /** The machine of a node's root actor under plain XState: the order of coming up and going down. */
 import { expect } from 'chai';
 import { type Actor, createActor, fromPromise, waitFor } from 'xstate';
-import { type RestoreReport, registryMachine } from '../../../machines/registry/registry.js';
+import type { RestoreReport } from '../../../machines/kit/host.js';
+import { registryMachine } from '../../../machines/registry/registry.js';
 import { anyStamp, Runs } from '../stamped.js';
 
 const report: RestoreReport = { actors: 3, quarantined: ['plugin/n/t/x/a'] };

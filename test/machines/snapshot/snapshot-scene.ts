@@ -6,7 +6,7 @@ import type { AdmissionCall } from '../../../machines/kit/csi-types.js';
 import { noSnapshot } from '../../../machines/snapshot/changes.js';
 import { statePath } from '../../../machines/snapshot/states.js';
 import type { MadeSnapshot, SnapshotContext, SnapshotSpec } from '../../../machines/snapshot/types.js';
-import { HostedMachine, type Step } from '../../../src/engine/hosted-machine.js';
+import { HostedMachine, type Step } from '../../../src/engine/machine/hosted-machine.js';
 
 const machine = HostedMachine.of(volumeSnapshotMachine);
 

@@ -15,7 +15,7 @@ import { beliefOf } from '../../../machines/volume/sightings.js';
 import type { VolumeContext, VolumeRequest } from '../../../machines/volume/types.js';
 import { volumeMachine } from '../../../machines/volume/volume.js';
 import { blockersOf } from '../../../machines/volume/work.js';
-import { HostedMachine } from '../../../src/engine/hosted-machine.js';
+import { HostedMachine } from '../../../src/engine/machine/hosted-machine.js';
 import { seededRandom } from '../../../src/testing/seeded-random.js';
 import { checkCalls } from '../part-calls.js';
 import { spec } from './volume-scene.js';

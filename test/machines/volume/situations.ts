@@ -7,7 +7,7 @@ import { nobody } from '../../../machines/volume/changes.js';
 import type { Publication } from '../../../machines/volume/publication.js';
 import type { Claim, VolumeContext, VolumeRequest, Work } from '../../../machines/volume/types.js';
 import { volumeMachine } from '../../../machines/volume/volume.js';
-import { HostedMachine } from '../../../src/engine/hosted-machine.js';
+import { HostedMachine } from '../../../src/engine/machine/hosted-machine.js';
 import { lost, wish } from './publication-table.js';
 
 /** When every event here comes. */

@@ -1,0 +1,224 @@
+/**
+ * What a runtime does for its actors: writes their commits, and once those are done starts effects and timers,
+ * delivers what they owe and tells observers. The order of these things is the actor's: actor.ts
+ */
+import { defaultBackoff } from '../../../machines/kit/backoff.js';
+import { messageOf, StagecraftError } from '../../errors.js';
+import { type Clock, pause } from '../clock.js';
+import type { Deliveries } from '../delivery/deliveries.js';
+import type { Redelivery } from '../delivery/redelivery.js';
+import { allRecipients, isNegated } from '../effects/doubts.js';
+import type { EffectGate } from '../effects/effect-gate.js';
+import type { EffectRunner } from '../effects/effect-runner.js';
+import type { Effect } from '../effects/effects.js';
+import type { LeaseKeeper } from '../lease/lease-keeper.js';
+import type { Logger } from '../logger.js';
+import type { Random } from '../random.js';
+import { storeSubject, type TroubleLog } from '../storage/trouble-log.js';
+import type { Store } from '../store.js';
+import type { TimerHeap } from '../timer-heap.js';
+import type { ActorHost, CommitNotice } from './actor-site.js';
+import type { Actors } from './actors.js';
+import type { Committer } from './committer.js';
+import { decodeEntry, dueInMs, type LiveEffect } from './envelope.js';
+
+export interface EngineParts {
+  /** Names this very run: no two commits are named alike. */
+  incarnation: string;
+  store: Store;
+  clock: Clock;
+  random: Random;
+  logger: Logger;
+  troubles: TroubleLog;
+  timers: TimerHeap;
+  committer: Committer;
+  effects: EffectRunner;
+  gate: EffectGate;
+  deliveries: Deliveries;
+  redelivery: Redelivery;
+  leases: LeaseKeeper;
+  observers: Set<(notice: CommitNotice) => void>;
+  actors(): Actors;
+  fence(reason: StagecraftError): void;
+  /** The store seems to have lost writes. */
+  suspect(reason: string): void;
+  /** Aborted when nothing is done any more. */
+  stopped: AbortSignal;
+}
+
+const retryMs = 200;
+
+interface Uncertain {
+  /** When they have ended at the latest, on the monotonic clock. */
+  untilMs: number;
+  /** As in Doubt. */
+  recipients: object[] | undefined;
+}
+
+export function actorHost(parts: EngineParts): ActorHost {
+  const { store, clock, random, logger, troubles, timers, committer, effects, gate, leases, stopped } = parts;
+  /** Calls that nobody waits for, and that may still be under way, by effect and address. */
+  const uncertain = new Map<string, Uncertain>();
+  let commits = 0;
+
+  const effectOf = (address: string, { src }: LiveEffect): Effect | undefined =>
+    parts.actors().kindOf(address).kind.effects[src];
+
+  const placeOf = (address: string, src: string): string => `${src} ${address}`;
+
+  /** The effects that this one undoes. */
+  const negatesOf = (address: string, src: string): readonly string[] =>
+    parts.actors().kindOf(address).kind.effects[src]?.negates ?? [];
+
+  /** How long until no call of this effect can be under way. */
+  const certainInMs = (place: string): number => {
+    const leftMs = (uncertain.get(place)?.untilMs ?? 0) - clock.monotonicMs();
+    if (leftMs <= 0) uncertain.delete(place);
+    return Math.max(leftMs, 0);
+  };
+
+  /** Forgets the calls that ended with who they went to. @returns whether others may do so before their time is over */
+  const endDoubts = async (address: string, negates: readonly string[]): Promise<boolean> => {
+    const { effects } = parts.actors().kindOf(address).kind;
+    let isWorthAsking = false;
+    for (const src of negates) {
+      const place = placeOf(address, src);
+      const { recipient } = effects[src] ?? {};
+      const calls = certainInMs(place) > 0 ? uncertain.get(place) : undefined;
+      if (!recipient || !calls?.recipients) continue;
+      const ended = await Promise.allSettled(calls.recipients.map((one) => recipient.hasEnded(one)));
+      const answers = ended.map((end) => (end.status === 'fulfilled' ? end.value : false));
+      // Others may have come meanwhile.
+      const isCurrent = uncertain.get(place) === calls;
+      if (isCurrent && answers.every((hasEnded) => hasEnded)) uncertain.delete(place);
+      else if (!isCurrent || !answers.includes(undefined)) isWorthAsking = true;
+    }
+    return isWorthAsking;
+  };
+
+  /** An abort tells our side only: what was called may go on. */
+  const mayGoOn = (address: string, src: string, { untilMs, recipients }: Uncertain): void => {
+    if (untilMs === Number.POSITIVE_INFINITY || !isNegated(parts.actors().kindOf(address).kind.effects, src)) return;
+    const place = placeOf(address, src);
+    const before = certainInMs(place) > 0 ? uncertain.get(place) : undefined;
+    uncertain.set(place, {
+      untilMs: Math.max(untilMs, before?.untilMs ?? 0),
+      recipients: before ? allRecipients(before.recipients, recipients) : recipients,
+    });
+    timers.after(untilMs - clock.monotonicMs(), () => certainInMs(place)); // forgets it
+  };
+
+  const host: ActorHost = {
+    stamp: () => ({ at: clock.now(), random: random.next() }),
+    claim: () => {
+      commits += 1;
+      const { name: lease, epoch, owner } = leases.lease;
+      return { commitId: `${parts.incarnation}.${commits}`, lease, epoch, owner };
+    },
+    holdsLease: () => leases.held,
+    commit: (commit, outcome) => committer.submit({ commit, outcome }),
+    load: async (address, failed) => {
+      const task = {};
+      for (;;) {
+        try {
+          const record = await store.load(address);
+          troubles.over(task);
+          return record;
+        } catch (error) {
+          if (stopped.aborted) {
+            troubles.abandon(task);
+            return undefined;
+          }
+          failed(error);
+          const message = `the store can't say what it holds of an actor: ${messageOf(error)}`;
+          troubles.failed(task, { subject: storeSubject, fields: { address }, message });
+          await pause(clock, retryMs, stopped);
+        }
+      }
+    },
+    after: (delayMs, callback) => {
+      timers.after(delayMs, callback);
+    },
+    doubt: (address, doubts) => {
+      for (const [src, { lastsMs, recipients }] of Object.entries(doubts))
+        mayGoOn(address, src, { untilMs: leases.sinceMs + lastsMs, recipients });
+    },
+    isUnderWay: (address, src) => certainInMs(placeOf(address, src)) > 0,
+    startEffect: (address, asked, recovered) => {
+      const effect = effectOf(address, asked);
+      const run = effects.prepare({
+        ...{ address, live: asked, effect, recovered },
+        clearInMs: (src) => Math.max(0, ...negatesOf(address, src).map((one) => certainInMs(placeOf(address, one)))),
+        endDoubts: (src) => endDoubts(address, negatesOf(address, src)),
+      });
+      const { notBeforeMs = 0 } = asked;
+      // A clock that was set back makes no wait longer than the longest.
+      const delayMs = Math.min(notBeforeMs - clock.now(), defaultBackoff.maxMs);
+      gate.admit(run, { recovered, delayMs, start: () => effects.begin(run) });
+      return run;
+    },
+    cancelEffect: (run, reason) => {
+      gate.withdraw(run);
+      if (run.deadline && !run.isOver && run.effect?.makesCall !== false) {
+        const recipients = run.recipient && [run.recipient];
+        mayGoOn(run.address, run.live.src, { untilMs: run.deadline.dueAtMs, recipients });
+      }
+      effects.cancel(run, reason);
+    },
+    startTimer: (address, timer) => {
+      const { id, seq, event } = timer;
+      return timers.after(dueInMs(timer, clock.now()), () =>
+        parts.actors().post(address, { kind: 'timer', id, seq, event }),
+      );
+    },
+    cancelTimer: (timer) => timers.cancel(timer),
+    deliver: (address, seq, outbox) => parts.deliveries.deliver(address, seq, outbox),
+    owed: (address) => parts.deliveries.owed(address),
+    entry: async (address, seq) => {
+      try {
+        const [row] = await store.readJournal(address, seq, 1);
+        return row?.seq === seq ? decodeEntry(row.text) : undefined;
+      } catch {
+        return undefined; // told to observers only: the next commit tells them more
+      }
+    },
+    forget: (address, below) =>
+      store.trimJournal(address, below).then(
+        () => true,
+        (error: unknown) => {
+          // Tried again with the next one that may go.
+          logger.debug({ address, below }, `the store can't forget journal entries now: ${messageOf(error)}`);
+          return false;
+        },
+      ),
+    notify: (notice) => {
+      const { address, seq, entry, state } = notice;
+      if (entry.kind === 'crash') {
+        logger.error({ address, seq, code: 'ACTOR_CRASHED' }, `actor crashed: ${entry.error}`);
+      } else if (entry.kind === 'rolled-back') {
+        logger.error({ address, seq, code: 'STORE_ROLLED_BACK' }, `written again: ${entry.error}`);
+      } else {
+        logger.debug({ address, seq, state, event: entry.event?.type ?? entry.kind }, 'transition');
+      }
+      for (const observer of parts.observers) {
+        try {
+          observer(notice);
+        } catch (error) {
+          logger.error({ address, seq }, `an observer threw: ${messageOf(error)}`);
+        }
+      }
+    },
+    fenced: (address, epoch) => {
+      const ours = leases.lease;
+      const why = `${ours.name} was taken over (epoch ${epoch}, ours is ${ours.epoch})`;
+      parts.fence(new StagecraftError('FENCED', why, { address }));
+    },
+    redeliver: (address) => parts.redelivery.insistOn(address),
+    suspect: (reason) => parts.suspect(reason),
+    quarantined: (address, reason) => {
+      logger.error({ address, code: 'ACTOR_QUARANTINED' }, `actor quarantined: ${reason}`);
+    },
+    rested: (actor) => parts.actors().rested(actor),
+  };
+  return host;
+}

@@ -1,0 +1,73 @@
+/** What an actor stands on: the port behind which its runtime does what it asks for. Who does it: actor-host.ts */
+import type { StateValue } from 'xstate';
+import type { StagecraftError } from '../../errors.js';
+import type { Doubts } from '../effects/doubts.js';
+import type { Run } from '../effects/effect-runner.js';
+import type { Commit, CommitResult, StoredRecord } from '../store.js';
+import type { Timer } from '../timer-heap.js';
+import type { Actor } from './actor.js';
+import type { JournalEntry, LiveEffect, LiveTimer, Outbox } from './envelope.js';
+import type { Stamp, Taker } from './take.js';
+
+/** Told to observers after each commit. */
+export interface CommitNotice {
+  address: string;
+  seq: number;
+  machine: string;
+  entry: JournalEntry;
+  state: StateValue | undefined;
+  context: object | undefined;
+}
+
+/** What an actor needs of the engine. */
+export interface ActorHost {
+  stamp(): Stamp;
+  /** A name for one more commit, and the right to write it. */
+  claim(): Claim;
+  /** Whether that right is known to be ours now. */
+  holdsLease(): boolean;
+  /** Writes it, and tells the outcome once it is known. */
+  commit(commit: Commit, outcome: CommitOutcome): void;
+  /** What is stored now; asked for until the store answers. `failed` hears of each time that it doesn't. */
+  load(address: string, failed: (error: unknown) => void): Promise<StoredRecord | undefined>;
+  after(delayMs: number, callback: () => void): void;
+  /** A runtime before this one may have left these calls under way. */
+  doubt(address: string, doubts: Doubts): void;
+  /** Whether such a call, or one that was cancelled, may still be. */
+  isUnderWay(address: string, src: string): boolean;
+  startEffect(address: string, live: LiveEffect, recovered: boolean): Run;
+  /** @param reason why, where it is not that its state was left */
+  cancelEffect(run: Run, reason?: StagecraftError): void;
+  startTimer(address: string, timer: LiveTimer): Timer;
+  cancelTimer(timer: Timer): void;
+  deliver(address: string, seq: number, outbox: Outbox): void;
+  /** What it owes that is not delivered yet. */
+  owed(address: string): Outbox | undefined;
+  /** The journal entry of this seq, if it can be read. */
+  entry(address: string, seq: number): Promise<JournalEntry | undefined>;
+  /** Drops its journal entries below this seq; false where the store can't now. */
+  forget(address: string, below: number): Promise<boolean>;
+  notify(notice: CommitNotice): void;
+  /** Another runtime has written what is ours. */
+  fenced(address: string, epoch: number): void;
+  /** The store seems to have lost writes, of others too. */
+  suspect(reason: string): void;
+  /** Delivers what the store says that this actor owes; tried until the store answers. */
+  redeliver(address: string): Promise<void>;
+  /** It takes nothing until it is released. */
+  quarantined(address: string, reason: string): void;
+  /** It has nothing to do now. */
+  rested(actor: Actor): void;
+}
+
+export type Claim = Required<Pick<Commit, 'commitId' | 'lease' | 'epoch' | 'owner'>>;
+
+/** Who waits for a commit. */
+export interface CommitOutcome {
+  settled(result: CommitResult): void;
+  /** The store gave no answer; the same commit will be repeated. */
+  unavailable(error: unknown): void;
+}
+
+/** What actors of one kind have in common. */
+export type ActorSite = Omit<Taker, 'address'> & { host: ActorHost };

@@ -1,0 +1,143 @@
+/**
+ * What the engine does to an actor by itself, each as a commit of its own and an entry of its journal: its machine is
+ * not asked. Pure, as take.ts is; when each is due is for actor.ts to say.
+ */
+import type { AnyMachineSnapshot } from 'xstate';
+import { defaultBackoff, jittered } from '../../../machines/kit/backoff.js';
+import { limitOf } from '../effects/effects.js';
+import type { HostedMachine } from '../machine/hosted-machine.js';
+import {
+  type Envelope,
+  emptyEnvelope,
+  type JournalEntry,
+  type LiveEffect,
+  type LiveTimer,
+  type Outbox,
+} from './envelope.js';
+import {
+  type ActorState,
+  engineEvent,
+  isGone,
+  type Stamp,
+  type Taken,
+  type Taker,
+  tombstone,
+  written,
+} from './take.js';
+
+export type Change =
+  /** Its record was of an older version of the machine; `snapshot` is what it has become. */
+  | { kind: 'migrated'; migrations: string[]; snapshot: AnyMachineSnapshot }
+  /** A runtime ended while the effects that were begun up to `seq` ran: they are taken up again, as further attempts. */
+  | { kind: 'recovered'; seq: number }
+  /** The store has lost what was committed after `storedSeq`, and with it what was `owed` and is not delivered yet. */
+  | { kind: 'rolled-back'; storedSeq: number; owed: Outbox | undefined }
+  /** It was out of service, and is taken back. */
+  | { kind: 'released' }
+  /** It was deleted at `seq`, so long ago that its journal has gone. */
+  | { kind: 'forgotten'; seq: number };
+
+export function takeChange(taker: Taker, state: ActorState, change: Change, stamp: Stamp): Taken {
+  const { machine } = taker;
+  const seq = state.seq + 1;
+  // Where a migration is due, what comes before it is still of the version before.
+  const { machine: name, version } = change.kind === 'migrated' ? emptyEnvelope(machine) : state.envelope;
+  const entry: JournalEntry = {
+    seq,
+    at: stamp.at,
+    random: stamp.random,
+    kind: change.kind,
+    version,
+    source: { kind: 'engine' },
+  };
+  const next: ActorState = { ...state, seq, envelope: { ...state.envelope, machine: name, version } };
+  let outbox: Outbox | undefined;
+  switch (change.kind) {
+    case 'migrated':
+      entry.migrations = change.migrations;
+      if (isGone(change.snapshot)) {
+        next.envelope = tombstone(machine, next.envelope);
+      } else {
+        next.snapshot = change.snapshot;
+        next.envelope = { ...next.envelope, ...standingIn(machine, change.snapshot, { ...next.envelope, ...entry }) };
+      }
+      entry.snapshot = next.envelope.snapshot ?? null;
+      break;
+    case 'recovered':
+      next.envelope.effects = next.envelope.effects.map((effect) =>
+        effect.seq <= change.seq ? takenUp(taker, effect, stamp) : effect,
+      );
+      break;
+    case 'rolled-back':
+      entry.error = `the store had lost what came after seq ${change.storedSeq}`;
+      entry.snapshot = next.envelope.snapshot ?? null;
+      outbox = change.owed;
+      break;
+    case 'released':
+      delete next.envelope.quarantined;
+      delete next.envelope.crashes;
+      outbox = engineEvent(taker, stamp.at, { type: 'actor.released', address: taker.address });
+      break;
+    case 'forgotten':
+      next.envelope = { ...emptyEnvelope(machine), received: next.envelope.received };
+      entry.snapshot = null;
+      break;
+  }
+  return written(taker, { mail: { kind: 'engine', change }, entry, next, outbox, answer: undefined });
+}
+
+/** Whether a restart counts as another attempt: not for what stands as long as its state does, nor for what is not repeated. */
+export const isCounted = ({ kind }: Taker, { src, input }: LiveEffect): boolean => {
+  const effect = kind.effects[src];
+  return effect !== undefined && !effect.atMostOnce && Number.isFinite(limitOf(effect, input));
+};
+
+/** Effects and timers of a migrated snapshot: those that its states know go on, the others begin. */
+function standingIn(
+  machine: HostedMachine,
+  snapshot: AnyMachineSnapshot,
+  { effects, timers, seq, at, random }: Pick<Envelope, 'effects' | 'timers'> & Stamp & { seq: number },
+): Pick<Envelope, 'snapshot' | 'effects' | 'timers'> {
+  const standing = machine.standing(snapshot, { at, random });
+  const known = new Set(standing.timers.map(({ id }) => id));
+  const kept = timers.filter(({ id }) => known.has(id) || !id.startsWith('xstate.after.'));
+  const begun = standing.timers.filter(({ id }) => !kept.some((timer) => timer.id === id));
+  return {
+    snapshot: machine.persist(snapshot),
+    effects: standing.started.map(
+      (effect) => effects.find(({ id, src }) => id === effect.id && src === effect.src) ?? { ...effect, seq },
+    ),
+    timers: [...kept, ...begun.map(({ id, delayMs, event }) => ({ id, seq, dueAtMs: at + delayMs, delayMs, event }))],
+  };
+}
+
+/**
+ * An effect whose result made its machine crash, as that very commit asks for it again: under its own seq, so that
+ * nothing of the run before is taken for what comes of this one; also one that stands as long as its state does.
+ * @param crashes of its actor, as far as they count: the delay follows them and not the attempts, so that those that
+ *   restarts have added don't spread the crashes until they are never too many
+ */
+export function triedAgain(
+  effect: LiveEffect,
+  { seq, at, random }: Stamp & { seq: number },
+  crashes: number,
+): LiveEffect {
+  return { ...anotherTry(effect), seq, notBeforeMs: at + jittered(defaultBackoff, crashes, random) };
+}
+
+/** A timer whose event made its machine crash, set anew by that very commit: the state still waits for it. */
+export function firedAgain(timer: LiveTimer, { seq, at, random }: Stamp & { seq: number }, crashes: number): LiveTimer {
+  const delayMs = jittered(defaultBackoff, crashes, random);
+  return { ...timer, seq, dueAtMs: at + delayMs, delayMs };
+}
+
+const anotherTry = ({ attempt = 1, ...effect }: LiveEffect): LiveEffect & { attempt: number } => ({
+  ...effect,
+  attempt: attempt + 1,
+});
+
+function takenUp(taker: Taker, effect: LiveEffect, { at, random }: Stamp): LiveEffect {
+  if (!isCounted(taker, effect)) return effect;
+  const next = anotherTry(effect);
+  return { ...next, notBeforeMs: at + jittered(defaultBackoff, next.attempt - 1, random) };
+}

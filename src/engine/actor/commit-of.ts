@@ -1,0 +1,48 @@
+/** The one write that a taken mail leads to. Pure. */
+import { defaultBackoff } from '../../../machines/kit/backoff.js';
+import type { ActorKind } from '../effects/effects.js';
+import type { Commit } from '../store.js';
+import type { Claim } from './actor-site.js';
+import type { JournalEntry } from './envelope.js';
+import type { JournalPolicy } from './policy.js';
+import type { ActorState, Taken, Taker } from './take.js';
+
+/** @param actor as it is stored: `seq` is what the write builds on */
+export function commitOf(
+  { address, seq: expectedSeq, policy, kind }: Taker & { seq: number },
+  { mail, next, entry, written: { text, journal, outbox } }: Taken,
+  { commitId, lease, epoch, owner }: Claim,
+): Commit {
+  const commit: Commit = { address, commitId, expectedSeq, lease, epoch, owner, text, journal };
+  if (mail.kind === 'engine' && mail.change.kind === 'rolled-back') {
+    commit.expectedSeq = mail.change.storedSeq;
+    commit.seq = next.seq;
+  }
+  if (!next.envelope.snapshot) commit.gone = true;
+  if (outbox !== undefined) commit.outbox = outbox;
+  const wakeAtMs = wakeAfter(next, entry, policy.journal, kind);
+  if (wakeAtMs !== undefined) commit.wakeAtMs = wakeAtMs;
+  return commit;
+}
+
+/** The next runtime is to look at it as it starts, whatever its clock says: that may have been set back. */
+const atOnce = 0;
+/** Who waits no longer than this is brought back at once, too, and waits in memory. */
+const shortMs = defaultBackoff.maxMs;
+
+/** When something is to be done for it, should this runtime be gone by then. */
+function wakeAfter(
+  { envelope }: ActorState,
+  { at, kind }: JournalEntry,
+  { goneMs }: JournalPolicy,
+  { onDemand }: ActorKind,
+): number | undefined {
+  // So that the next runtime knows of it.
+  if (envelope.quarantined) return atOnce;
+  if (!envelope.snapshot) return kind === 'forgotten' ? undefined : at + goneMs;
+  // Those of other kinds are all brought into memory.
+  if (envelope.effects.length > 0 && onDemand) return atOnce;
+  const { timers } = envelope;
+  if (timers.length === 0) return undefined;
+  return Math.min(...timers.map(({ dueAtMs, delayMs = 0 }) => (onDemand && delayMs <= shortMs ? atOnce : dueAtMs)));
+}

@@ -1,0 +1,116 @@
+/**
+ * Group commit: what actors commit in one turn of the event loop goes to the store in one call.
+ * An answer that was lost is asked for again with the same commit, for as long as it takes: the store tells a repeat.
+ */
+import { messageOf } from '../../errors.js';
+import { type Clock, pause } from '../clock.js';
+import type { Logger } from '../logger.js';
+import { storeSubject, type TroubleLog } from '../storage/trouble-log.js';
+import type { Commit, CommitResult, Store } from '../store.js';
+import { Turns } from '../turns.js';
+import type { CommitOutcome } from './actor-site.js';
+
+export interface Submission {
+  commit: Commit;
+  outcome: CommitOutcome;
+}
+
+export interface CommitterOptions {
+  store: Store;
+  clock: Clock;
+  logger: Logger;
+  troubles: TroubleLog;
+}
+
+/** The store has a time limit for each call, and who waits for other things waits for what follows all of it. */
+const mostAtOnce = 1_000;
+const firstRetryMs = 50;
+const lastRetryMs = 1_000;
+
+export class Committer {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #troubles: TroubleLog;
+  readonly #turns: Turns;
+  #waiting: Submission[] = [];
+  #inFlight = 0;
+  #idle: (() => void)[] = [];
+  readonly #stop = new AbortController();
+
+  constructor({ store, clock, logger, troubles }: CommitterOptions) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#troubles = troubles;
+    this.#turns = new Turns(clock);
+  }
+
+  submit(submission: Submission): void {
+    if (this.#waiting.push(submission) === 1) this.#flushSoon();
+  }
+
+  /** Resolves when nothing is on its way to the store; from now on a commit without an answer is not repeated. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    if (this.#waiting.length > 0 || this.#inFlight > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  #flushSoon(): void {
+    const turn = this.#turns.next();
+    if (turn) void turn.then(() => this.#flush());
+    else queueMicrotask(() => this.#flush());
+  }
+
+  #flush(): void {
+    const batch = this.#waiting;
+    this.#waiting = batch.splice(mostAtOnce);
+    void this.#write(batch, 1);
+    if (this.#waiting.length > 0) this.#flushSoon();
+  }
+
+  async #write(batch: Submission[], attempt: number): Promise<void> {
+    this.#inFlight += 1;
+    let results: CommitResult[];
+    try {
+      results = await this.#store.commit(batch.map(({ commit }) => commit));
+      if (results.length !== batch.length) throw new Error(`it answered ${results.length} of ${batch.length} commits`);
+    } catch (error) {
+      const message = `the store gave no answer, it is asked again: ${messageOf(error)}`;
+      const failure = { subject: storeSubject, fields: { commits: batch.length }, message };
+      for (const submission of batch) this.#troubles.failed(submission, failure);
+      if (attempt === 1) for (const { outcome } of batch) outcome.unavailable(error);
+      void this.#repeat(batch, attempt);
+      this.#done();
+      return;
+    }
+    if (attempt > 1) for (const submission of batch) this.#troubles.over(submission);
+    for (const [index, result] of results.entries()) this.#tell(batch[index], result);
+    this.#done();
+  }
+
+  /** One that throws must not keep the others of its batch from hearing. */
+  #tell(submission: Submission | undefined, result: CommitResult): void {
+    try {
+      submission?.outcome.settled(result);
+    } catch (error) {
+      this.#logger.error({ address: submission?.commit.address }, `what follows a commit failed: ${messageOf(error)}`);
+    }
+  }
+
+  async #repeat(batch: Submission[], attempt: number): Promise<void> {
+    await pause(this.#clock, Math.min(firstRetryMs * 2 ** (attempt - 1), lastRetryMs), this.#stop.signal);
+    if (this.#stop.signal.aborted) {
+      for (const submission of batch) this.#troubles.abandon(submission);
+      return;
+    }
+    // One by one: if it is one of them that the store chokes on, the others need not suffer.
+    await Promise.all(batch.map((submission) => this.#write([submission], attempt + 1)));
+  }
+
+  #done(): void {
+    this.#inFlight -= 1;
+    if (this.#inFlight > 0 || this.#waiting.length > 0) return;
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+}

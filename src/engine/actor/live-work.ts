@@ -1,0 +1,75 @@
+/** The timers and effects that the committed state of one actor asks for, as they run here. */
+import type { StagecraftError } from '../../errors.js';
+import type { Run } from '../effects/effect-runner.js';
+import type { Timer } from '../timer-heap.js';
+import type { ActorHost } from './actor-site.js';
+import type { Envelope, LiveEffect, LiveTimer } from './envelope.js';
+
+interface RunningTimer {
+  live: LiveTimer;
+  timer: Timer;
+}
+
+/** Most actors have none: they share this. */
+const none: readonly never[] = Object.freeze([]);
+
+/** By what names it: what is known of it besides may have changed. */
+function isAmong<T extends { id: string; seq: number; attempt?: number }>(list: readonly T[], one: T): boolean {
+  return list.some(({ id, seq, attempt }) => id === one.id && seq === one.seq && attempt === one.attempt);
+}
+
+export class LiveWork {
+  readonly #address: string;
+  readonly #host: ActorHost;
+  #timers: readonly RunningTimer[] = none;
+  #runs: readonly Run[] = none;
+  #endReason: StagecraftError | undefined;
+
+  constructor(address: string, host: ActorHost) {
+    this.#address = address;
+    this.#host = host;
+  }
+
+  /** @param restoredSeq effects up to it were begun by an earlier runtime */
+  begin({ timers, effects }: Envelope, restoredSeq: number): void {
+    for (const timer of timers) this.#startTimer(timer);
+    if (effects.length === 0) return;
+    for (const effect of effects) this.#startEffect(effect, effect.seq <= restoredSeq);
+  }
+
+  /** Cancels what is asked for no more, starts what is new; what is in both goes on. */
+  change(before: Envelope, after: Envelope): void {
+    if (before.timers !== after.timers) {
+      const timers = this.#timers;
+      this.#timers = timers.filter(({ live }) => isAmong(after.timers, live));
+      for (const { live, timer } of timers) if (!isAmong(after.timers, live)) this.#host.cancelTimer(timer);
+      for (const timer of after.timers) if (!isAmong(before.timers, timer)) this.#startTimer(timer);
+    }
+    if (before.effects === after.effects) return;
+    const runs = this.#runs;
+    this.#runs = runs.filter(({ live }) => isAmong(after.effects, live));
+    for (const run of runs) if (!isAmong(after.effects, run.live)) this.#host.cancelEffect(run);
+    for (const effect of after.effects) if (!isAmong(before.effects, effect)) this.#startEffect(effect, false);
+  }
+
+  end(reason: StagecraftError): void {
+    this.#endReason = reason;
+    const [timers, runs] = [this.#timers, this.#runs];
+    this.#timers = none;
+    this.#runs = none;
+    for (const { timer } of timers) this.#host.cancelTimer(timer);
+    for (const run of runs) this.#host.cancelEffect(run, reason);
+  }
+
+  #startTimer(live: LiveTimer): void {
+    this.#timers = [...this.#timers, { live, timer: this.#host.startTimer(this.#address, live) }];
+  }
+
+  #startEffect(live: LiveEffect, recovered: boolean): void {
+    if (this.#endReason) return;
+    const run = this.#host.startEffect(this.#address, live, recovered);
+    // What it did at once may have ended us, before we knew of it.
+    if (this.#endReason) this.#host.cancelEffect(run, this.#endReason);
+    else this.#runs = [...this.#runs, run];
+  }
+}

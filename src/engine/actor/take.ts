@@ -1,0 +1,312 @@
+/**
+ * What one mail does to an actor, as data: its next state, and everything that is to be written and done for it.
+ * Pure: nothing is written and nothing happens here. Who writes it and then does it: actor.ts
+ */
+import type { AnyMachineSnapshot } from 'xstate';
+import type { AnswerParams } from '../../../machines/kit/host.js';
+import { messageOf } from '../../errors.js';
+import { doubted, lastingMs } from '../effects/doubts.js';
+import type { ActorKind } from '../effects/effects.js';
+import { asData } from '../machine/data.js';
+import type { HostedMachine, Step } from '../machine/hosted-machine.js';
+import type { Encoded } from '../store.js';
+import { firedAgain, takeChange, triedAgain } from './changes.js';
+import {
+  type Envelope,
+  emptyEnvelope,
+  encode,
+  type JournalEntry,
+  type LiveEffect,
+  type LiveTimer,
+  type Outbox,
+} from './envelope.js';
+import { type Mail, sourceOf } from './mail.js';
+import type { ActorPolicy } from './policy.js';
+
+/** An actor as it was committed last. */
+export interface ActorState {
+  seq: number;
+  /** Absent before it was begun and after it ended. */
+  snapshot: AnyMachineSnapshot | undefined;
+  envelope: Envelope;
+}
+
+/** A mail that was taken, but is not committed yet. */
+export interface Taken {
+  mail: Mail;
+  entry: JournalEntry;
+  next: ActorState;
+  outbox: Outbox | undefined;
+  answer: AnswerParams | undefined;
+  /** All of it as text: what can't be written is a crash, before anything is. */
+  written: { text: Encoded; journal: Encoded; outbox: Encoded | undefined };
+}
+
+/** What the engine stamps on everything that an actor takes. */
+export interface Stamp {
+  at: number;
+  random: number;
+}
+
+export interface Taker {
+  address: string;
+  kind: ActorKind;
+  machine: HostedMachine;
+  policy: ActorPolicy;
+}
+
+const none: LiveEffect[] = [];
+
+/** Repeated requests are answered from the record as long as this many others have not come since. */
+const answersKept = 32;
+
+/** Absent where there is nobody to take it. */
+export function take(taker: Taker, state: ActorState, mail: Mail, stamp: Stamp): Taken | undefined {
+  if (mail.kind === 'engine') return takeChange(taker, state, mail.change, stamp);
+  const { machine, kind, address } = taker;
+  const { at, random } = stamp;
+  const entry: JournalEntry = {
+    seq: state.seq + 1,
+    at,
+    random,
+    kind: isStale(state, mail) ? 'stale' : 'event',
+    version: machine.version,
+    source: sourceOf(mail),
+  };
+  const { event, input }: Pick<JournalEntry, 'event' | 'input'> = mail.kind === 'message' ? mail.message : mail;
+  if (event) entry.event = event;
+  else if (input) entry.input = input;
+  if (entry.kind === 'stale') return unmoved(taker, state, mail, entry);
+  try {
+    if (!state.snapshot && !entry.input) {
+      const input = kind.begin?.(address, state.seq);
+      if (!input) return undefined;
+      entry.input = asData(input);
+    }
+    return moved(taker, state, { mail, entry, step: applyEntry(machine, state.snapshot, entry) });
+  } catch (error) {
+    return crashed(taker, state, mail, { ...entry, kind: 'crash', error: messageOf(error) });
+  }
+}
+
+/**
+ * The machine stays as it was. It still waits for an effect whose result it could not take, and for a timer: those are
+ * tried again. If it crashes too often, it is out of service from here on, and its effects and timers stay as they were.
+ */
+function crashed(taker: Taker, { snapshot, envelope }: ActorState, mail: Mail, entry: JournalEntry): Taken {
+  const { most, withinMs } = taker.policy.crashes;
+  const { seq, at, error: reason = '' } = entry;
+  const answer: AnswerParams = { error: { code: 'ACTOR_CRASHED', message: reason, final: true } };
+  const next = { seq, snapshot, envelope: { ...marked(envelope, mail, answer), timers: envelope.timers } };
+  const crashes = [...(envelope.crashes ?? []).filter((crashedAt) => crashedAt > at - withinMs && crashedAt <= at), at];
+  next.envelope.crashes = crashes;
+  if (crashes.length <= most) {
+    next.envelope.effects = effectsAfterCrash(envelope.effects, mail, { entry, crashes: crashes.length });
+    next.envelope.timers = timersAfterCrash(envelope.timers, mail, { entry, crashes: crashes.length });
+    return written(taker, { mail, entry, next, outbox: undefined, answer });
+  }
+  next.envelope.quarantined = { at, reason: `it crashed ${crashes.length} times in ${withinMs} ms, last: ${reason}` };
+  const event = { type: 'actor.quarantined', address: taker.address, reason: next.envelope.quarantined.reason };
+  return written(taker, { mail, entry, next, outbox: engineEvent(taker, at, event), answer });
+}
+
+/** An event of the engine's own. */
+export const engineEvent = (
+  { policy }: Taker,
+  at: number,
+  event: { type: string; address: string; reason?: string },
+): Outbox => ({ messages: [], events: [{ topic: policy.topic, event: { ...event, at } }] });
+
+/** One journalled input, applied: the same function in life and in replay. Throws what the machine throws. */
+export function applyEntry(
+  machine: HostedMachine,
+  snapshot: AnyMachineSnapshot | undefined,
+  { seq, at, random, input, event }: JournalEntry,
+): Step {
+  const begun = input ? machine.begin(input) : undefined;
+  const present = begun?.snapshot ?? snapshot;
+  if (!present) throw new Error(`the entry ${seq} finds no actor`);
+  if (!event) return begun ?? machine.step(present, { type: 'xstate.none', at, random });
+  const step = machine.step(present, Object.assign({}, event, { at, random }));
+  if (!begun) return step;
+  return {
+    ...step,
+    started: [...begun.started, ...step.started],
+    timers: [...begun.timers, ...step.timers],
+    messages: [...begun.messages, ...step.messages],
+    emitted: [...begun.emitted, ...step.emitted],
+    answer: step.answer ?? begun.answer,
+  };
+}
+
+/** Whether an actor in this snapshot is deleted: its machine has ended, or is in a state tagged `absent`. */
+export const isGone = (snapshot: AnyMachineSnapshot): boolean =>
+  snapshot.status === 'done' || snapshot.hasTag('absent');
+
+/** Whether nobody waits for this any more; XState itself would take it. */
+function isStale({ snapshot, envelope }: ActorState, mail: Mail): boolean {
+  switch (mail.kind) {
+    case 'request':
+    case 'engine':
+      return false;
+    case 'message':
+      return mail.message.input !== undefined && snapshot !== undefined; // begun already
+    case 'effect':
+      return !envelope.effects.some(({ id, seq }) => id === mail.id && seq === mail.seq);
+    case 'timer':
+      return !envelope.timers.some(({ id, seq }) => id === mail.id && seq === mail.seq);
+  }
+}
+
+/** The mail counts as taken, the machine stays as it was. */
+function unmoved(taker: Taker, { snapshot, envelope }: ActorState, mail: Mail, entry: JournalEntry): Taken {
+  const next = { seq: entry.seq, snapshot, envelope: marked(envelope, mail, undefined) };
+  return written(taker, { mail, entry, next, outbox: undefined, answer: undefined });
+}
+
+interface Move {
+  mail: Mail;
+  entry: JournalEntry;
+  step: Step;
+}
+
+function moved(taker: Taker, { envelope }: ActorState, { mail, entry, step }: Move): Taken {
+  const { seq, at } = entry;
+  const answer = step.answer && asData(step.answer);
+  const outbox = outboxOf(taker, step, at);
+  const next = marked(envelope, mail, answer);
+  const isKept = !isGone(step.snapshot);
+  const effects = isKept ? effectsAfter(taker, envelope.effects, { mail, entry, step }) : none;
+  if (envelope.effects !== effects) leave(taker, next, { mail, effects });
+  if (!isKept) {
+    const gone = { seq, snapshot: undefined, envelope: tombstone(taker.machine, next) };
+    return written(taker, { mail, entry, next: gone, outbox, answer });
+  }
+  next.snapshot = taker.machine.persist(step.snapshot);
+  next.effects = effects;
+  next.timers = timersAfter(next.timers, { mail, entry, step });
+  return written(taker, { mail, entry, next: { seq, snapshot: step.snapshot, envelope: next }, outbox, answer });
+}
+
+/** What ended otherwise than by its own result may go on without it. */
+function leave({ kind }: Taker, next: Envelope, { mail, effects }: { mail: Mail; effects: LiveEffect[] }): void {
+  const ended = mail.kind === 'effect' && mail.says === 'result' ? mail.id : undefined;
+  const left = next.effects.filter((effect) => effect.id !== ended && !effects.includes(effect));
+  const doubts = doubted(kind, next.doubts, left);
+  if (doubts) next.doubts = doubts;
+}
+
+/** What a deleted actor leaves. */
+export const tombstone = (machine: HostedMachine, { received, answers, doubts }: Envelope): Envelope => ({
+  ...emptyEnvelope(machine),
+  received,
+  answers,
+  ...(doubts && { doubts }),
+});
+
+export function written({ policy }: Taker, { mail, entry, next, outbox, answer }: Omit<Taken, 'written'>): Taken {
+  if (entry.seq % policy.journal.snapshotEvery === 0) entry.snapshot = next.envelope.snapshot ?? null;
+  const texts = { text: encode(next.envelope), journal: encode(entry), outbox: outbox && encode(outbox) };
+  return { mail, entry, next, outbox, answer, written: texts };
+}
+
+function outboxOf({ machine, kind, address }: Taker, { messages, emitted }: Step, at: number): Outbox | undefined {
+  if (messages.length + emitted.length === 0) return undefined;
+  if (emitted.length === 0) return { messages, events: [] };
+  const topic = kind.topic?.(address);
+  if (!topic) throw new Error(`${machine.name} emits '${emitted[0]?.type}', but its kind has no topic`);
+  return { messages, events: emitted.map((event) => ({ topic, event: Object.assign({}, event, { at }) })) };
+}
+
+/** A spread that gets properties after it has a shape of its own in V8, and so has each copy of that: written out. */
+function copyOf({ format, machine, version, effects, timers, received, answers, ...rest }: Envelope): Envelope {
+  const copy: Envelope = { format, machine, version, effects, timers, received, answers };
+  return Object.assign(copy, rest);
+}
+
+/** A copy of the envelope with what this mail leaves behind in any case. */
+function marked(envelope: Envelope, mail: Mail, answer: AnswerParams | undefined): Envelope {
+  const next = copyOf(envelope);
+  if (mail.kind === 'timer') {
+    // It fires once, whatever its event leads to.
+    next.timers = next.timers.filter(({ id, seq }) => id !== mail.id || seq !== mail.seq);
+  }
+  if (mail.kind === 'message') {
+    const { address, seq, index } = mail.message.from;
+    next.received = { ...next.received, [address]: [seq, index] };
+  }
+  if (mail.kind === 'request' && mail.requestId) {
+    next.answers = [...next.answers.slice(1 - answersKept), [mail.requestId, answer ?? null]];
+  }
+  return next;
+}
+
+/** An effect lives as long as its state is active; entered anew, it is another one. */
+function effectsAfter({ machine, kind }: Taker, before: LiveEffect[], { mail, entry, step }: Move): LiveEffect[] {
+  if (before.length === 0 && step.started.length === 0) return before;
+  const active = machine.activeInvokes(step.snapshot);
+  const { started } = step;
+  const effects: LiveEffect[] = [];
+  for (const effect of before) {
+    const { id } = effect;
+    const says = mail.kind === 'effect' && mail.id === id ? mail.says : undefined;
+    if (says === 'result' || !active.includes(id) || started.some((one) => one.id === id)) continue;
+    effects.push(effect);
+  }
+  for (const one of started) {
+    const { id, src, input } = one;
+    // Where a state was entered twice, the last entry counts.
+    if (!active.includes(id)) continue;
+    const live: LiveEffect = { id, src, input, seq: entry.seq };
+    const lastsMs = lastingMs(kind, one);
+    if (lastsMs !== undefined) {
+      live.lastsMs = lastsMs;
+      const recipient = kind.effects[src]?.recipient?.of(input as never);
+      if (recipient) live.recipient = recipient;
+    }
+    put(effects, live);
+  }
+  return effects;
+}
+
+function effectsAfterCrash(
+  before: LiveEffect[],
+  mail: Mail,
+  { entry, crashes }: { entry: JournalEntry; crashes: number },
+): LiveEffect[] {
+  if (mail.kind !== 'effect' || mail.says !== 'result') return before;
+  return before.map((effect) => (effect.id === mail.id ? triedAgain(effect, entry, crashes) : effect));
+}
+
+function timersAfterCrash(
+  before: LiveTimer[],
+  mail: Mail,
+  { entry, crashes }: { entry: JournalEntry; crashes: number },
+): LiveTimer[] {
+  if (mail.kind !== 'timer') return before;
+  return before.map((timer) =>
+    timer.id === mail.id && timer.seq === mail.seq ? firedAgain(timer, entry, crashes) : timer,
+  );
+}
+
+/** In the place of what has the same id. */
+function put<T extends { id: string }>(list: T[], item: T): void {
+  const at = list.findIndex(({ id }) => id === item.id);
+  if (at < 0) list.push(item);
+  else list[at] = item;
+}
+
+function timersAfter(before: LiveTimer[], { entry: { seq, at }, step }: Move): LiveTimer[] {
+  if (before.length === 0 && step.timers.length === 0) return before;
+  let timers = before.slice();
+  for (const [index, change] of step.timers.entries()) {
+    if ('cancelled' in change) {
+      timers = timers.filter(({ id }) => id !== change.id);
+      continue;
+    }
+    const id = change.id ?? `${seq}.${index}`;
+    const { delayMs, event } = change;
+    put(timers, { id, seq, dueAtMs: at + delayMs, delayMs, event });
+  }
+  return timers;
+}

@@ -1,0 +1,135 @@
+/**
+ * Brings what commits owe to others where it belongs: messages to inboxes, broadcast events to topics; then settles.
+ * Cut off anywhere, it begins again from what is unsettled: receivers and topics tell what they had before.
+ */
+import { messageOf } from '../../errors.js';
+import { type CommitPlace, decodeOutbox, type Outbox } from '../actor/envelope.js';
+import { type Clock, pause } from '../clock.js';
+import type { Logger } from '../logger.js';
+import { asData } from '../machine/data.js';
+import type { OutboxRow, Store } from '../store.js';
+import type { Topics } from '../topics/topics.js';
+import type { Inbox } from './inbox.js';
+
+const retryMs = 200;
+
+export interface DeliveriesOptions {
+  store: Store;
+  clock: Clock;
+  logger: Logger;
+  topics: Topics;
+  inbox: Inbox;
+}
+
+interface Owing {
+  seq: number;
+  outbox: Outbox;
+}
+
+export class Deliveries {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #topics: Topics;
+  readonly #inbox: Inbox;
+  /** By address, what is not delivered yet, in order. */
+  readonly #owed = new Map<string, Owing[]>();
+  #delivered: { address: string; seq: number }[] = [];
+  #settling: Promise<void> | undefined;
+  readonly #stop = new AbortController();
+
+  constructor({ store, clock, logger, topics, inbox }: DeliveriesOptions) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#topics = topics;
+    this.#inbox = inbox;
+  }
+
+  /** Call in the order of the commits of an address: receivers and topics keep that order. */
+  deliver(address: string, seq: number, outbox: Outbox): void {
+    const owing = { seq, outbox };
+    this.#owe(address, owing);
+    let left = outbox.messages.length + outbox.events.length;
+    const delivered = (): void => {
+      left -= 1;
+      if (left > 0) return;
+      this.#forget(address, owing);
+      this.#settle({ address, seq });
+    };
+    for (const [at, { to, of, ...content }] of outbox.messages.entries()) {
+      const [first, index] = of ?? [seq, at];
+      void this.#inbox.append(to, { from: { address, seq: first, index }, ...asData(content) }).then(delivered);
+    }
+    for (const [at, { topic, event, of }] of outbox.events.entries()) {
+      const [first, index] = of ?? [seq, at];
+      const entry = { source: address, seq: first, index, text: JSON.stringify(event) };
+      void this.#topics.append(topic, entry).then(delivered);
+    }
+  }
+
+  /** All that an actor owes and that is not delivered yet, each with where it was owed first. */
+  owed(address: string): Outbox | undefined {
+    const owed = this.#owed.get(address);
+    if (!owed) return undefined;
+    // What was owed once more since counts once.
+    const messages = new Map<string, Outbox['messages'][number]>();
+    const events = new Map<string, Outbox['events'][number]>();
+    for (const { seq, outbox } of owed) {
+      for (const [at, message] of outbox.messages.entries()) {
+        const of: CommitPlace = message.of ?? [seq, at];
+        messages.set(of.join(), { ...message, of });
+      }
+      for (const [at, event] of outbox.events.entries()) {
+        const of: CommitPlace = event.of ?? [seq, at];
+        events.set(of.join(), { ...event, of });
+      }
+    }
+    return { messages: [...messages.values()], events: [...events.values()] };
+  }
+
+  /** Delivers again what an earlier run left unsettled. */
+  redeliver({ address, seq, text }: OutboxRow): void {
+    this.deliver(address, seq, decodeOutbox(text));
+  }
+
+  /** Resolves when what was delivered so far is settled, or was tried once more. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#settling;
+  }
+
+  #owe(address: string, owing: Owing): void {
+    const others = this.#owed.get(address);
+    if (others) others.push(owing);
+    else this.#owed.set(address, [owing]);
+  }
+
+  #forget(address: string, owing: Owing): void {
+    const owed = this.#owed.get(address) ?? [];
+    if (owed.length > 1) owed.splice(owed.indexOf(owing), 1);
+    else this.#owed.delete(address);
+  }
+
+  #settle(row: { address: string; seq: number }): void {
+    this.#delivered.push(row);
+    this.#settling ??= this.#settleAll();
+  }
+
+  async #settleAll(): Promise<void> {
+    await Promise.resolve(); // what is delivered in one turn is settled in one write
+    while (this.#delivered.length > 0) {
+      const rows = this.#delivered.splice(0);
+      try {
+        await this.#store.settle(rows);
+      } catch (error) {
+        this.#logger.debug({ rows: rows.length }, `what was delivered can't be settled now: ${messageOf(error)}`);
+        // Not settled is only delivered once more after a restart: told apart there.
+        if (this.#stop.signal.aborted) break;
+        this.#delivered.push(...rows);
+        await pause(this.#clock, retryMs, this.#stop.signal);
+      }
+    }
+    this.#settling = undefined;
+  }
+}

@@ -1,0 +1,281 @@
+/**
+ * Runs the effects that committed snapshots ask for: starts them, bounds them, cancels them, and turns what comes of
+ * them into plain data. Knows no store and no machine; what a result means is for the actor to say.
+ */
+import type { AnyEventObject } from 'xstate';
+import { messageOf, StagecraftError } from '../../errors.js';
+import type { LiveEffect } from '../actor/envelope.js';
+import { type Clock, pause } from '../clock.js';
+import { asData } from '../machine/data.js';
+import type { Timer, TimerHeap } from '../timer-heap.js';
+import { deadlineOf, type Effect, type EffectCall } from './effects.js';
+
+export interface EffectStart {
+  address: string;
+  live: LiveEffect;
+  effect: Effect | undefined;
+  recovered: boolean;
+  /** Milliseconds until nothing that the effect `src` of its kind undoes can be under way any more. Default: 0. */
+  clearInMs?: (src: string) => number;
+  /** As in EffectCall. Default: there are no doubts. */
+  endDoubts?: (src: string) => Promise<boolean>;
+}
+
+/** What an effect says: its one result, or something on its way. */
+export type Saying = 'result' | 'event';
+
+export type Deliver = (address: string, live: LiveEffect, event: AnyEventObject, says: Saying) => void;
+
+/** Errors don't survive JSON: what a machine gets is `{ name, message, code, final }`. */
+export function flattened(error: unknown): { name: string; message: string; code: string; final: boolean } {
+  const { code, final }: { code?: unknown; final?: unknown } = error instanceof Object ? error : {};
+  return {
+    name: textOf(() => (error instanceof Error ? error.name : 'Error')),
+    message: textOf(() => messageOf(error)),
+    code: code === undefined ? 'EFFECT_FAILED' : textOf(() => code),
+    final: final === true,
+  };
+}
+
+/** Anything can be thrown, also what has no text. */
+function textOf(part: () => unknown): string {
+  try {
+    return String(part());
+  } catch {
+    return 'unknown error';
+  }
+}
+
+const interrupted = ({ address, live }: Run): StagecraftError =>
+  new StagecraftError('INTERRUPTED', `${live.src} was interrupted: it may have been done, or may still`, { address });
+
+/** One for all: an error of its own for each, with its stack, would cost more than the step that left the state. */
+const stateLeft = new StagecraftError('ABORTED', 'the state that asked for this effect was left');
+
+export class EffectRunner {
+  readonly #clock: Clock;
+  readonly #timers: TimerHeap;
+  readonly #deliver: Deliver;
+  readonly #mayAct: () => boolean;
+  /** How many have not come to an end; cancelled ones too. */
+  #unended = 0;
+  readonly #stopping = new Set<AbortController>();
+
+  /** @param mayAct asked when a run that has prepared its request is about to ask something of the world */
+  constructor(clock: Clock, timers: TimerHeap, deliver: Deliver, mayAct: () => boolean = () => true) {
+    this.#clock = clock;
+    this.#timers = timers;
+    this.#deliver = deliver;
+    this.#mayAct = mayAct;
+  }
+
+  start(asked: EffectStart): Run {
+    const run = this.prepare(asked);
+    this.begin(run);
+    return run;
+  }
+
+  /** A run that has not begun: it may be cancelled, and then never does. */
+  prepare(asked: EffectStart): Run {
+    return new Run(asked, this.#deliver);
+  }
+
+  begin(run: Run): void {
+    const { effect, address } = run;
+    this.#unended += 1;
+    try {
+      if (!effect)
+        throw new StagecraftError('NO_EFFECT', `nothing here runs the effect '${run.live.src}'`, { address });
+      this.#setDeadline(run, deadlineOf(effect, run.input));
+      const { sentDeadlineMs } = effect;
+      if (sentDeadlineMs !== undefined) run.onSent = () => this.#begun(run, sentDeadlineMs);
+      const isRepeat = run.recovered || run.attempt > 1;
+      const running = effect.atMostOnce && isRepeat ? Promise.reject(interrupted(run)) : effect.run(run);
+      Promise.resolve(running).then(
+        (output) => {
+          this.#ended(run);
+          if (effect.deadlineMs === 'loop') run.isOver = true;
+          else run.finish(output);
+        },
+        (error) => this.#failed(run, error),
+      );
+    } catch (error) {
+      this.#failed(run, error);
+    }
+  }
+
+  /** @param reason what its signal says; default: ABORTED, its state was left */
+  cancel(run: Run, reason = stateLeft): void {
+    if (run.isOver) return;
+    run.isOver = true;
+    this.#clearDeadline(run);
+    run.abort(reason);
+  }
+
+  /** Resolves when all runs, cancelled by their actors, have come to an end, or have had their time. */
+  async stop(graceMs: number): Promise<void> {
+    if (this.#unended === 0) return;
+    const ended = new AbortController();
+    this.#stopping.add(ended);
+    await pause(this.#clock, graceMs, ended.signal);
+    this.#stopping.delete(ended);
+  }
+
+  #begun(run: Run, limitMs: number): void {
+    const { address, live } = run;
+    if (!this.#mayAct()) {
+      const message = `${live.src} was not begun: the lease has lapsed, and somebody else may act by now`;
+      throw new StagecraftError('LEASE_LAPSED', message, { address });
+    }
+    this.#setDeadline(run, limitMs);
+  }
+
+  #failed(run: Run, error: unknown): void {
+    this.#ended(run);
+    run.fail(error);
+  }
+
+  #ended(run: Run): void {
+    this.#clearDeadline(run);
+    this.#unended -= 1;
+    if (this.#unended === 0) for (const ended of this.#stopping) ended.abort();
+  }
+
+  #setDeadline(run: Run, limitMs: number): void {
+    if (limitMs === Number.POSITIVE_INFINITY || run.isOver) return;
+    const { address } = run;
+    const { src } = run.live;
+    run.deadline = this.#timers.after(limitMs, () => {
+      run.fail(new StagecraftError('TIMEOUT', `${src} took too long; it may still go on`, { address }));
+      run.abort(new StagecraftError('TIMEOUT', `${src}: the deadline has passed`, { address }));
+    });
+  }
+
+  #clearDeadline({ deadline }: Run): void {
+    if (deadline) this.#timers.cancel(deadline);
+  }
+}
+
+interface Hearing {
+  callback(reason: unknown): void;
+}
+
+/** Most runs are heard by nobody, or by one: they share this. */
+const none: readonly Hearing[] = Object.freeze([]);
+const ignore = (): void => {};
+
+/**
+ * One run of an effect, until it has come to an end, be it cancelled meanwhile; what the effect knows of it. Its actor
+ * holds it, no Map of all runs: a table that was outgrown keeps alive what it held, until a full collection.
+ */
+export class Run implements EffectCall {
+  readonly address: string;
+  readonly id: string;
+  readonly src: string;
+  readonly seq: number;
+  readonly input: unknown;
+  readonly recovered: boolean;
+  readonly attempt: number;
+  readonly live: LiveEffect;
+  readonly effect: Effect | undefined;
+  readonly send: EffectCall['send'];
+  readonly #deliver: Deliver;
+  deadline: Timer | undefined;
+  onSent: (() => void) | undefined;
+  /** Its result came, or it was cancelled: what it says from now on is dropped. */
+  isOver = false;
+  readonly #clearInMs: EffectStart['clearInMs'];
+  readonly #endDoubts: EffectStart['endDoubts'];
+  #controller: AbortController | undefined;
+  #reason: StagecraftError | undefined;
+  #hearing: readonly Hearing[] = none;
+
+  constructor({ address, live, effect, recovered, clearInMs, endDoubts }: EffectStart, deliver: Deliver) {
+    this.address = address;
+    this.id = live.id;
+    this.src = live.src;
+    this.seq = live.seq;
+    this.input = live.input === undefined ? undefined : asData(live.input);
+    this.recovered = recovered;
+    this.attempt = live.attempt ?? 1;
+    this.live = live;
+    this.effect = effect;
+    this.#deliver = deliver;
+    this.#clearInMs = clearInMs;
+    this.#endDoubts = endDoubts;
+    this.send = (event) => this.#say(event, 'event');
+  }
+
+  /** Made when it is first asked for: it costs more than the commit that asked for the run. */
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#reason) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  clearInMs(src = this.live.src): number {
+    return this.#clearInMs?.(src) ?? 0;
+  }
+
+  get recipient(): object | undefined {
+    return this.live.recipient;
+  }
+
+  async endDoubts(src = this.live.src): Promise<boolean> {
+    return (await this.#endDoubts?.(src)) ?? false;
+  }
+
+  sent(): void {
+    if (this.effect?.makesCall === false)
+      throw new Error(`${this.live.src} is an effect that asks nothing of the world`);
+    if (this.clearInMs() > 0) throw new Error(`what ${this.live.src} undoes may still be under way`);
+    this.onSent?.();
+  }
+
+  onAbort(callback: (reason: unknown) => void): () => void {
+    if (this.#reason) {
+      callback(this.#reason);
+      return ignore;
+    }
+    const hearing = { callback };
+    this.#hearing = [...this.#hearing, hearing];
+    return () => {
+      this.#hearing = this.#hearing.filter((one) => one !== hearing);
+    };
+  }
+
+  abort(reason: StagecraftError): void {
+    if (this.#reason) return;
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+    for (let [first] = this.#hearing; first; [first] = this.#hearing) {
+      this.#hearing = this.#hearing.slice(1);
+      first.callback(reason);
+    }
+  }
+
+  finish(output: unknown): void {
+    try {
+      this.#end(asData({ type: `xstate.done.actor.${this.id}`, output, actorId: this.id }));
+    } catch (error) {
+      this.fail(error); // its output is no data
+    }
+  }
+
+  fail(error: unknown): void {
+    this.#end({ type: `xstate.error.actor.${this.id}`, error: flattened(error), actorId: this.id });
+  }
+
+  #say(event: AnyEventObject, says: Saying): void {
+    const said = asData(event);
+    if (!this.isOver) this.#deliver(this.address, this.live, said, says);
+  }
+
+  #end(event: AnyEventObject): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.#deliver(this.address, this.live, event, 'result');
+  }
+}

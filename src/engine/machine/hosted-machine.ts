@@ -1,0 +1,305 @@
+/**
+ * A machine as a pure function: an event goes in, the next snapshot and all that it asks for come out, as data; nothing
+ * runs. It goes by its plan, or else through XState's own. One scope per machine is built once and used for every actor.
+ * Knows XState, but no store and no mailbox. What becomes of a step: actor.ts
+ */
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type ActorScope,
+  type AnyEventObject,
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  type AnyStateNode,
+  createActor,
+  createMachine,
+  type ExecutableActionObject,
+  type StateValue,
+} from 'xstate';
+import { type AnswerParams, failureIn, type MessageParams } from '../../../machines/kit/host.js';
+import type { Asked } from '../../../machines/kit/plan-deeds.js';
+import { type PlannedMachine, type PlannedStep, plannedOf } from '../../../machines/kit/planned-machine.js';
+import { asData, isData } from './data.js';
+import { type InvokeDefinition, invokesOf, withoutLogic } from './invokes.js';
+
+/** The snapshot of a machine that has not ended, as it is stored: plain JSON, without children. */
+export interface PersistedSnapshot {
+  value: StateValue;
+  context: object;
+  historyValue?: Record<string, { id: string }[]>;
+}
+
+/** What one event led to. */
+export interface Step {
+  snapshot: AnyMachineSnapshot;
+  /** Invokes of states that were entered, in order. */
+  started: StartedEffect[];
+  timers: TimerChange[];
+  messages: MessageParams[];
+  /** Events that the machine emitted, to be broadcast. */
+  emitted: AnyEventObject[];
+  answer: AnswerParams | undefined;
+}
+
+export interface StartedEffect {
+  id: string;
+  src: string;
+  input: unknown;
+}
+
+/** A delayed `raise` may come without an id; then nothing can cancel it. */
+export type TimerChange =
+  | { id: string; cancelled: true }
+  | { id: string | undefined; delayMs: number; event: AnyEventObject };
+
+export interface StandingTimer {
+  id: string;
+  delayMs: number;
+  event: AnyEventObject;
+}
+
+/** Transitions that one event may cause before it counts as a loop without end. */
+const maxMicrosteps = 1_000;
+
+/** What XState 5.33 hands to an executor, and our own two; seen, not typed there. */
+type HostableAction = { info: ExecutableActionObject['info'] } & (
+  | { type: 'xstate.spawnChild'; params: { id: string; src: string } }
+  | { type: 'xstate.raise'; params: { id: string | undefined; delay: number | undefined; event: AnyEventObject } }
+  | { type: 'xstate.cancel'; params: { sendId: string } }
+  | { type: 'xstate.emit'; params: { event: AnyEventObject } }
+  | { type: 'xstate.stopChild' }
+  | { type: 'messages'; params: MessageParams[] }
+  | { type: 'answer'; params: AnswerParams }
+);
+
+const hostable: ReadonlySet<string> = new Set<HostableAction['type']>([
+  'xstate.spawnChild',
+  'xstate.raise',
+  'xstate.cancel',
+  'xstate.emit',
+  'xstate.stopChild',
+  'messages',
+  'answer',
+]);
+
+const isHostable = (action: { type: string }): action is HostableAction => hostable.has(action.type);
+
+const hosted = new WeakMap<AnyStateMachine, HostedMachine>();
+
+export class HostedMachine {
+  /** The same for all engines of this process: a machine is prepared, and what leads where in it worked out, once. */
+  static of(machine: AnyStateMachine): HostedMachine {
+    const known = hosted.get(machine) ?? new HostedMachine(machine);
+    hosted.set(machine, known);
+    return known;
+  }
+
+  readonly #machine: AnyStateMachine;
+  readonly #scope: ActorScope<AnyMachineSnapshot, AnyEventObject>;
+  /** By id and src. */
+  readonly #invokes = new Map<string, InvokeDefinition>();
+  readonly #planned: PlannedMachine | undefined;
+  #asked: Asked[] = [];
+
+  constructor(machine: AnyStateMachine) {
+    this.#machine = withoutLogic(machine);
+    if (!Number.isFinite(this.#machine.options.maxIterations)) this.#machine.options.maxIterations = maxMicrosteps;
+    this.#index(this.#machine.root);
+    const self = createActor(createMachine({}));
+    this.#scope = {
+      self,
+      id: machine.id,
+      sessionId: machine.id,
+      system: self.system,
+      logger: () => {},
+      defer: () => {},
+      emit: () => {},
+      stopChild: () => {},
+      actionExecutor: (action) => {
+        this.#asked.push(action);
+      },
+    };
+    this.#planned = plannedOf(this.#machine, this.#scope);
+  }
+
+  get name(): string {
+    return this.#machine.id;
+  }
+
+  get version(): string {
+    return this.#machine.version ?? '1';
+  }
+
+  /** The first step of an actor. Throws what its context, guards and actions throw. */
+  begin(input: object): Step {
+    const planned = this.#planned?.begin(input);
+    return this.#collect(planned ?? this.#unplanned(() => this.#machine.getInitialSnapshot(this.#scope, input)));
+  }
+
+  /** Throws what guards and actions throw; the snapshot given is not changed. */
+  step(snapshot: AnyMachineSnapshot, event: AnyEventObject): Step {
+    const planned = this.#planned?.step(snapshot, event);
+    return this.#collect(planned ?? this.#unplanned(() => this.#machine.transition(snapshot, event, this.#scope)));
+  }
+
+  persist(snapshot: AnyMachineSnapshot): PersistedSnapshot {
+    const persisted: PersistedSnapshot = { value: snapshot.value, context: snapshot.context };
+    for (const [id, nodes] of Object.entries(snapshot.historyValue)) {
+      persisted.historyValue ??= {};
+      persisted.historyValue[id] = nodes.map((node) => ({ id: node.id }));
+    }
+    return persisted;
+  }
+
+  /**
+   * @param persisted a fresh parse: it becomes part of the snapshot
+   * @throws Error if the machine has no such state
+   */
+  restore(persisted: PersistedSnapshot): AnyMachineSnapshot {
+    const ended = { output: undefined, error: undefined };
+    const whole = { status: 'active' as const, ...ended, historyValue: {}, children: {}, ...persisted };
+    // XState forgets a history that it does not know, and takes half a state for a whole one.
+    for (const { id } of Object.values(persisted.historyValue ?? {}).flat()) this.#machine.getStateNodeById(id);
+    const restored = normal(this.#machine.restoreSnapshot(whole, this.#scope));
+    if (!isDeepStrictEqual(restored.value, persisted.value)) {
+      throw new Error(`${this.name} has no state ${JSON.stringify(persisted.value)}`);
+    }
+    const hasEnded = restored._nodes.some(({ type, parent }) => type === 'final' && parent === this.#machine.root);
+    return hasEnded
+      ? Object.assign(restored, { status: 'done' as const })
+      : (this.#planned?.shared(restored) ?? restored);
+  }
+
+  /** Ids of the invokes that this snapshot's states keep running. */
+  activeInvokes(snapshot: AnyMachineSnapshot): string[] {
+    const active: string[] = [];
+    if (snapshot.status !== 'active') return active;
+    for (const node of snapshot._nodes) for (const { id } of invokesOf(node)) active.push(id);
+    return active;
+  }
+
+  /** What the states of a snapshot would have begun as they were entered: for one that was made otherwise. */
+  standing(
+    snapshot: AnyMachineSnapshot,
+    stamp: { at: number; random: number },
+  ): { started: StartedEffect[]; timers: StandingTimer[] } {
+    if (snapshot.status !== 'active') return { started: [], timers: [] };
+    const info = { context: snapshot.context, event: { type: 'xstate.init', ...stamp } };
+    const started = snapshot._nodes.flatMap((node) =>
+      invokesOf(node).map((invoke) => this.#startedEffect(invoke, info)),
+    );
+    const timers = new Map<string, StandingTimer>();
+    for (const { delay, eventType: id } of snapshot._nodes.flatMap(({ after }) => after)) {
+      timers.set(id, { id, delayMs: this.#delayOf(delay, info), event: { type: id } });
+    }
+    return { started, timers: [...timers.values()] };
+  }
+
+  #delayOf(delay: unknown, info: { context: object; event: AnyEventObject }): number {
+    const named = typeof delay === 'string' ? this.#machine.implementations.delays[delay] : delay;
+    const delayMs: unknown = typeof named === 'function' ? named(info, undefined) : named;
+    if (typeof delayMs === 'number' && Number.isFinite(delayMs)) return delayMs;
+    throw new Error(`the delay '${String(delay)}' is ${String(delayMs)}, no time to wait`);
+  }
+
+  #index(node: AnyStateNode): void {
+    for (const { id, src, input } of invokesOf(node)) {
+      if (src.startsWith('xstate.invoke.'))
+        throw new Error(`${node.id}: name the actor of every invoke, so that it can be found`);
+      const name = invokeName({ id, src });
+      const other = this.#invokes.get(name);
+      if (other && !isDeepStrictEqual(other.input, input)) {
+        throw new Error(`${node.id}: another invoke of '${src}' has the id '${id}': give each its own`);
+      }
+      this.#invokes.set(name, { id, src, input });
+    }
+    for (const child of Object.values(node.states)) this.#index(child);
+  }
+
+  #unplanned(transition: () => AnyMachineSnapshot): PlannedStep {
+    this.#asked = [];
+    return { snapshot: transition(), asked: this.#asked };
+  }
+
+  #collect(taken: PlannedStep): Step {
+    const snapshot = normal(taken.snapshot);
+    if (snapshot.status === 'error') throw errorOf(snapshot.error);
+    const step: Step = { snapshot, started: [], timers: [], messages: [], emitted: [], answer: undefined };
+    for (const action of taken.asked) {
+      if (!isHostable(action)) {
+        throw new Error(`the machine asks for the action '${action.type}', which no host runs: use emit or messages`);
+      }
+      this.#sort(action, step);
+    }
+    return step;
+  }
+
+  #sort(action: HostableAction, step: Step): void {
+    switch (action.type) {
+      case 'xstate.spawnChild':
+        step.started.push(this.#startedEffect(action.params, action.info));
+        break;
+      case 'xstate.raise': {
+        const { id, delay, event } = action.params;
+        // Without a delay XState has taken it within the same step already.
+        if (typeof delay !== 'number') break;
+        if (!Number.isFinite(delay)) throw new Error(`the delay of '${event.type}' is ${delay}, no time to wait`);
+        step.timers.push({ id, delayMs: delay, event: asData(event) });
+        break;
+      }
+      case 'xstate.cancel':
+        step.timers.push({ id: action.params.sendId, cancelled: true });
+        break;
+      case 'xstate.emit':
+        step.emitted.push(action.params.event);
+        break;
+      case 'messages':
+        for (const message of action.params) {
+          if ('event' in message && message.event.type.startsWith('xstate.'))
+            throw new Error(
+              `the machine sends '${message.event.type}' to ${message.to}: XState's own events are no messages`,
+            );
+          step.messages.push(message);
+        }
+        break;
+      case 'answer':
+        step.answer = action.params;
+        break;
+      case 'xstate.stopChild': // told by the states that are active afterwards
+        break;
+    }
+  }
+
+  /** XState leaves the input of an actor without logic unresolved. */
+  #startedEffect(
+    spawned: { id: string; src: string },
+    info: Pick<ExecutableActionObject['info'], 'context' | 'event'>,
+  ): StartedEffect {
+    const invoke = this.#invokes.get(invokeName(spawned));
+    if (!invoke) throw new Error(`the machine spawns '${spawned.id}', which is no invoke of its states`);
+    const input = typeof invoke.input === 'function' ? invoke.input(info) : invoke.input;
+    return { id: invoke.id, src: invoke.src, input: asData({ input }).input };
+  }
+}
+
+const noTags: ReadonlySet<string> = new Set<string>();
+
+const invokeName = ({ id, src }: { id: string; src: string }): string => `${id} ${src}`;
+
+/** A machine ends in an error that none of its transitions takes; such an error is data, flattened by the engine. */
+const errorOf = (error: unknown): Error =>
+  error instanceof Error
+    ? error
+    : new Error(`no transition takes the error: ${failureIn({ type: '', error }).message}`);
+
+/**
+ * The snapshot as it would come back from a store: states in document order, which XState loses where parallel ones
+ * are left and entered, and a context of plain data. Else a machine could go on otherwise after a restart.
+ */
+function normal(snapshot: AnyMachineSnapshot): AnyMachineSnapshot {
+  // Each actor in memory has these, most of them empty: one for all, as XState makes new ones with each change.
+  if (snapshot.tags.size === 0) Object.assign(snapshot, { tags: noTags });
+  const inOrder = snapshot._nodes.every(({ order }, at, nodes) => at === 0 || (nodes[at - 1]?.order ?? 0) < order);
+  if (inOrder && isData(snapshot.context)) return snapshot;
+  const nodes = snapshot._nodes.toSorted((one, other) => one.order - other.order);
+  return { ...snapshot, _nodes: nodes, context: asData(snapshot.context) };
+}

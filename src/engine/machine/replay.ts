@@ -1,0 +1,76 @@
+/** Rebuilds an actor's past from its journal: same inputs in, same states out. No effect runs. */
+import type { AnyMachineSnapshot } from 'xstate';
+import { StagecraftError } from '../../errors.js';
+import type { JournalEntry } from '../actor/envelope.js';
+import { applyEntry, isGone } from '../actor/take.js';
+import { asData } from './data.js';
+import type { HostedMachine, PersistedSnapshot } from './hosted-machine.js';
+
+export interface Replayed {
+  /** Of the last entry that was applied; 0 if there was none. */
+  seq: number;
+  /** Absent where the actor is gone at this moment. */
+  snapshot: PersistedSnapshot | undefined;
+}
+
+/**
+ * @param entries of the actor, oldest first: from its first one on, or from one that holds the whole state
+ * @param to the last seq to apply; default all
+ * @throws StagecraftError JOURNAL_BROKEN where an entry is missing, was made by another version of the machine, or
+ *   was forgotten since
+ */
+export async function replay(
+  machine: HostedMachine,
+  entries: AsyncIterable<JournalEntry>,
+  to = Number.POSITIVE_INFINITY,
+): Promise<Replayed> {
+  let seq = 0;
+  let snapshot: AnyMachineSnapshot | undefined;
+  /** Why the state after `seq` is not known. */
+  let unknown: string | undefined;
+  for await (const entry of entries) {
+    if (entry.seq > to) {
+      if (seq === 0 && to > 0) unknown = gapBefore(entry, seq, machine);
+      break;
+    }
+    const gap = gapBefore(entry, seq, machine);
+    if (entry.snapshot !== undefined && entry.version === machine.version && (unknown || gap || isChange(entry))) {
+      snapshot = entry.snapshot ? machine.restore(asData(entry.snapshot)) : undefined;
+      unknown = undefined;
+    } else if (entry.input && entry.kind === 'event' && entry.version === machine.version) {
+      snapshot = stateAfter(machine, undefined, entry);
+      unknown = undefined;
+    } else {
+      unknown ??= gap;
+      if (!unknown && entry.kind === 'event') snapshot = stateAfter(machine, snapshot, entry);
+    }
+    seq = entry.seq;
+    if (seq >= to) break; // what comes later may be broken
+  }
+  if (unknown) throw new StagecraftError('JOURNAL_BROKEN', unknown);
+  return { seq, snapshot: snapshot && machine.persist(snapshot) };
+}
+
+function stateAfter(
+  machine: HostedMachine,
+  before: AnyMachineSnapshot | undefined,
+  entry: JournalEntry,
+): AnyMachineSnapshot | undefined {
+  const { snapshot } = applyEntry(machine, before, entry);
+  return isGone(snapshot) ? undefined : snapshot;
+}
+
+/** Whether the engine made the state what it is then, and not the machine. */
+const isChange = ({ kind }: JournalEntry): boolean => kind !== 'event' && kind !== 'stale' && kind !== 'crash';
+
+/** Why an entry can't be applied after the one at `seq`; undefined where it can. */
+function gapBefore(entry: JournalEntry, seq: number, machine: HostedMachine): string | undefined {
+  if (entry.seq !== seq + 1) {
+    return seq === 0
+      ? `what came before entry ${entry.seq} was forgotten`
+      : `entry ${seq + 1} is missing: ${entry.seq} follows ${seq}`;
+  }
+  // Where the machine was not asked, its version plays no part.
+  if (entry.kind !== 'event' || entry.version === machine.version) return undefined;
+  return `entry ${entry.seq} is of version ${entry.version} of ${machine.name}, known is ${machine.version}`;
+}

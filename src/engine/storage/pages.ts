@@ -1,0 +1,13 @@
+/** Long listings of the store, page by page. */
+import type { StorePage } from '../store.js';
+
+/** Every row of a listing, in order; `read` gets what to hand the store besides its own query. */
+export async function* pages<T>(read: (after: { after?: string }) => Promise<StorePage<T>>): AsyncGenerator<T, void> {
+  let after: { after?: string } = {};
+  for (;;) {
+    const { rows, next } = await read(after);
+    yield* rows;
+    if (next === undefined) return;
+    after = { after: next };
+  }
+}

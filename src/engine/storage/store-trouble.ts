@@ -1,0 +1,22 @@
+/** What callers are told when the store doesn't do its part. */
+import { messageOf, StagecraftError } from '../../errors.js';
+
+/** @param outcome `refused`: nothing has changed; `unknown`: it may have been written, and goes on being tried */
+export const storeUnavailable = (address: string, outcome: 'refused' | 'unknown', cause: unknown): StagecraftError =>
+  new StagecraftError(
+    'STORE_UNAVAILABLE',
+    outcome === 'refused'
+      ? `the store takes nothing now (${messageOf(cause)}); nothing has changed: ask again later`
+      : `the store gave no answer (${messageOf(cause)}); the change may have happened, and is tried until the store answers`,
+    { address, outcome, cause },
+  );
+
+/** @throws StagecraftError what the call rejects with, or else STORE_UNAVAILABLE, nothing changed */
+export async function answered<T>(call: Promise<T>, what: string): Promise<T> {
+  try {
+    return await call;
+  } catch (cause) {
+    if (cause instanceof StagecraftError) throw cause;
+    throw new StagecraftError('STORE_UNAVAILABLE', `${what}: ${messageOf(cause)}`, { outcome: 'refused', cause });
+  }
+}

@@ -1,0 +1,72 @@
+/** What is committed of actors that another runtime may write: read from the store, brought into no memory. */
+import { unlessAborted } from '../../abort.js';
+import { messageOf, type StagecraftError } from '../../errors.js';
+import { decodeEnvelope } from '../actor/envelope.js';
+import type { Clock } from '../clock.js';
+import type { ActorView } from '../engine.js';
+import type { Range, Store, StoredRecord, StorePage } from '../store.js';
+import { TimerHeap } from '../timer-heap.js';
+import { givenUp, patienceMs } from './store-patience.js';
+import { answered } from './store-trouble.js';
+import { type TimedStore, timedStore } from './timed-store.js';
+
+export interface StoredViewsOptions {
+  /** Opened by somebody else. */
+  store: Store;
+  clock: Clock;
+  /** What this runtime can read of the actors at an address; absent: nothing. */
+  versionOf(address: string): string | undefined;
+  /** For a record that only its owner can read, e.g. of another version. */
+  unreadable(address: string, why: string): StagecraftError;
+}
+
+export class StoredViews {
+  readonly #options: StoredViewsOptions;
+  readonly #store: TimedStore;
+
+  constructor(options: StoredViewsOptions) {
+    this.#options = options;
+    const { store, clock } = options;
+    this.#store = timedStore(store, { clock, timers: new TimerHeap(clock), limitMs: patienceMs });
+  }
+
+  /** @throws StagecraftError STORE_UNAVAILABLE, and what there is for a record that can't be read here */
+  async read(address: string, limit?: AbortSignal): Promise<ActorView | undefined> {
+    const signal = limit ?? new AbortController().signal;
+    const load = (): Promise<StoredRecord | undefined> =>
+      answered(this.#store.load(address), `the store can't read ${address} now`);
+    const record = await unlessAborted(signal, load).catch((error: unknown) => {
+      throw signal.aborted ? givenUp({ address, outcome: 'refused', reason: signal.reason }, this.#store) : error;
+    });
+    return record && this.#viewOf(record);
+  }
+
+  /** Trouble with the store, as it answers here. Absent: none. */
+  trouble(forMs?: number): Error | undefined {
+    return this.#store.trouble(forMs);
+  }
+
+  /** In the order of addresses. @throws StagecraftError as `read` */
+  async page(range: Range): Promise<StorePage<[address: string, view: ActorView]>> {
+    const { rows, next } = await answered(this.#store.list(range), `the store can't list ${range.prefix} now`);
+    const views = rows.flatMap((record): [string, ActorView][] => {
+      const view = this.#viewOf(record);
+      return view ? [[record.address, view]] : [];
+    });
+    return { rows: views, ...(next !== undefined && { next }) };
+  }
+
+  #viewOf({ address, seq, gone, text }: StoredRecord): ActorView | undefined {
+    if (gone) return undefined;
+    const { versionOf, unreadable } = this.#options;
+    let envelope: ReturnType<typeof decodeEnvelope>;
+    try {
+      envelope = decodeEnvelope(text);
+    } catch (error) {
+      throw unreadable(address, `its record can't be read: ${messageOf(error)}`);
+    }
+    const { snapshot, version } = envelope;
+    if (version !== versionOf(address)) throw unreadable(address, `its record is of version ${version}`);
+    return snapshot && { seq, state: snapshot.value, context: snapshot.context };
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * A store whose every call ends: one that gives no answer in time counts as failed, its outcome unknown.
+ * What it still answers later is heard by nobody; whoever asked has asked again by then.
+ */
+import { messageOf } from '../../errors.js';
+import type { Clock } from '../clock.js';
+import type { Store } from '../store.js';
+import type { TimerHeap } from '../timer-heap.js';
+
+export interface TimedStore extends Store {
+  /** Since when it has answered no call, milliseconds since the epoch; absent while it answers. */
+  readonly silentSince: number | undefined;
+  /** Trouble: the store answers nothing, or has left a call unanswered for `forMs`. Absent: none. */
+  trouble(forMs?: number): Error | undefined;
+}
+
+/** A call that waits longer than this is one that a store which is well would have answered. */
+export const longMs = 1_000;
+
+export interface TimedStoreOptions {
+  clock: Clock;
+  timers: TimerHeap;
+  /** Longer than the store's own limits, if it has any. */
+  limitMs: number;
+}
+
+export function timedStore(store: Store, { clock, timers, limitMs }: TimedStoreOptions): TimedStore {
+  let answers = 0;
+  let silentSince: number | undefined;
+  let lastError: unknown;
+  /** In the order in which they were made: when each was, on the monotonic clock. */
+  const unanswered = new Set<{ call: string; atMs: number }>();
+  const timed = <T>(call: string, answer: Promise<T>): Promise<T> => {
+    const askedAt = clock.now();
+    const answersBefore = answers;
+    const pending = { call, atMs: clock.monotonicMs() };
+    unanswered.add(pending);
+    return new Promise((resolve, reject) => {
+      const fail = (error: unknown): void => {
+        unanswered.delete(pending);
+        lastError = error;
+        // What was answered meanwhile shows that it is there.
+        if (answers === answersBefore) silentSince ??= askedAt;
+        reject(error);
+      };
+      const late = timers.after(limitMs, () => fail(new Error(`no answer to ${call} within ${limitMs} ms`)));
+      const take = (value: T): void => {
+        timers.cancel(late);
+        unanswered.delete(pending);
+        answers += 1;
+        silentSince = undefined;
+        resolve(value);
+      };
+      answer.then(take, (error: unknown) => {
+        timers.cancel(late);
+        fail(error);
+      });
+    });
+  };
+  return {
+    get silentSince() {
+      return silentSince;
+    },
+    trouble(forMs = longMs) {
+      if (silentSince !== undefined) return new Error(messageOf(lastError), { cause: lastError });
+      const [oldest] = unanswered;
+      const waitedMs = oldest ? clock.monotonicMs() - oldest.atMs : 0;
+      return oldest && waitedMs >= forMs ? new Error(`no answer to ${oldest.call} for ${waitedMs} ms`) : undefined;
+    },
+    open: (events) => store.open(events),
+    close: () => store.close(),
+    acquireLease: (asked) => timed('acquireLease', store.acquireLease(asked)),
+    renewLease: (lease) => timed('renewLease', store.renewLease(lease)),
+    releaseLease: (lease) => timed('releaseLease', store.releaseLease(lease)),
+    load: (address) => timed('load', store.load(address)),
+    list: (range) => timed('list', store.list(range)),
+    due: (query) => timed('due', store.due(query)),
+    commit: (items) => timed('commit', store.commit(items)),
+    unsettled: (range) => timed('unsettled', store.unsettled(range)),
+    settle: (rows) => timed('settle', store.settle(rows)),
+    appendInbox: (address, texts) => timed('appendInbox', store.appendInbox(address, texts)),
+    readInbox: (address, after, limit) => timed('readInbox', store.readInbox(address, after, limit)),
+    appendTopic: (topic, entries) => timed('appendTopic', store.appendTopic(topic, entries)),
+    readTopic: (topic, after, limit) => timed('readTopic', store.readTopic(topic, after, limit)),
+    trimTopic: (topic, upTo) => timed('trimTopic', store.trimTopic(topic, upTo)),
+    readJournal: (address, from, limit) => timed('readJournal', store.readJournal(address, from, limit)),
+    trimJournal: (address, below) => timed('trimJournal', store.trimJournal(address, below)),
+  };
+}

@@ -1,0 +1,114 @@
+/**
+ * Logs what fails again and again in few lines: one as the trouble begins, at most one a minute while it lasts, one as
+ * it ends. Many tasks can share one subject: an absent store is one trouble, however many actors wait for it. No timer
+ * runs for this: the next failure writes the line of its minute.
+ */
+import { StagecraftError } from '../../errors.js';
+import { type Clock, systemClock } from '../clock.js';
+import type { Logger } from '../logger.js';
+
+/** The subject of every failure that comes from a store which gives no answer. */
+export const storeSubject = 'the store';
+
+export interface TroubleLogOptions {
+  /** Default: the clock of this host. */
+  clock?: Clock;
+  logger: Pick<Logger, 'warn'>;
+}
+
+export interface Failure {
+  /** A noun phrase such as `the store`: failures of one subject share their lines. */
+  subject: string;
+  fields?: object;
+  message: string;
+  /** Where the cause is STORE_UNAVAILABLE, the subject is the store. */
+  cause?: unknown;
+}
+
+interface Subject {
+  name: string;
+  sinceMs: number;
+  sinceMonotonicMs: number;
+  loggedAtMs: number;
+  failures: number;
+  /** How many tasks are in trouble. */
+  tasks: number;
+}
+
+const betweenLinesMs = 60_000;
+
+export class TroubleLog {
+  readonly #clock: Clock;
+  readonly #logger: Pick<Logger, 'warn'>;
+  readonly #subjects = new Map<string, Subject>();
+  /** The subject of each task that has failed and has not succeeded since. */
+  readonly #tasks = new Map<unknown, Subject>();
+
+  constructor({ clock = systemClock, logger }: TroubleLogOptions) {
+    this.#clock = clock;
+    this.#logger = logger;
+  }
+
+  /**
+   * Counts a failure of a task that will be tried again. Each such task ends with `over` or `abandon`.
+   * @param task any value that identifies the task: a string, or an object
+   */
+  failed(task: unknown, { subject: own, fields = {}, message, cause }: Failure): void {
+    const isStore = cause instanceof StagecraftError && cause.code === 'STORE_UNAVAILABLE';
+    const subject = this.#join(task, isStore ? storeSubject : own);
+    subject.failures += 1;
+    if (subject.failures === 1) {
+      this.#logger.warn(fields, message);
+      return;
+    }
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - subject.loggedAtMs < betweenLinesMs) return;
+    subject.loggedAtMs = nowMs;
+    const { failures, sinceMs } = subject;
+    const since = new Date(sinceMs).toISOString();
+    this.#logger.warn({ ...fields, failures, since }, `${message} (${failures} failures since ${since})`);
+  }
+
+  /** The task has succeeded. Logs the end of the trouble if no other task of its subject is in trouble. */
+  over(task: unknown): void {
+    const subject = this.#leave(task);
+    if (!subject || subject.tasks > 0) return;
+    const { name, failures, sinceMs } = subject;
+    const lastedMs = this.#clock.monotonicMs() - subject.sinceMonotonicMs;
+    const counted = failures === 1 ? '1 failure' : `${failures} failures`;
+    const fields = { failures, since: new Date(sinceMs).toISOString() };
+    this.#logger.warn(fields, `${name}: in order again after ${Math.round(lastedMs / 1_000)} s and ${counted}`);
+  }
+
+  /** The task is not tried any more. Logs nothing. */
+  abandon(task: unknown): void {
+    this.#leave(task);
+  }
+
+  #join(task: unknown, name: string): Subject {
+    const before = this.#tasks.get(task);
+    if (before?.name === name) return before;
+    if (before) this.abandon(task);
+    const subject = this.#subjects.get(name) ?? this.#begin(name);
+    subject.tasks += 1;
+    this.#tasks.set(task, subject);
+    return subject;
+  }
+
+  #begin(name: string): Subject {
+    const nowMs = this.#clock.monotonicMs();
+    const since = { sinceMs: this.#clock.now(), sinceMonotonicMs: nowMs, loggedAtMs: nowMs };
+    const subject = { name, ...since, failures: 0, tasks: 0 };
+    this.#subjects.set(name, subject);
+    return subject;
+  }
+
+  #leave(task: unknown): Subject | undefined {
+    const subject = this.#tasks.get(task);
+    if (!subject) return undefined;
+    this.#tasks.delete(task);
+    subject.tasks -= 1;
+    if (subject.tasks === 0) this.#subjects.delete(subject.name);
+    return subject;
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * The ids of events: `<topic>@<cursor>`, such as `volumes@12` or `plugins/n1@7`. An id of one topic is refused in another,
+ * where it would be the place of some other event.
+ */
+import { StagecraftError } from '../../errors.js';
+import type { ActorDoor } from '../actor-door.js';
+import type { Cursor, TopicRow } from '../store.js';
+import type { TopicReader } from './topic-reader.js';
+
+/** A row as followers get it. */
+export interface FollowedRow extends TopicRow {
+  /** Hand it back to go on after this row. */
+  id: string;
+}
+
+/** How subscribers of the public surface ask for a topic. */
+export interface FollowOptions {
+  /** `now`, `0` for all that is kept, or the id of the last event that was seen. Default `now`. */
+  from?: string;
+  signal?: AbortSignal;
+}
+
+export const eventId = (topic: string, cursor: Cursor): string => `${topic}@${cursor}`;
+
+/** Follows a topic as a subscriber asks for it. @throws StagecraftError INVALID_ARGUMENT */
+export function followAs(
+  engine: Pick<ActorDoor, 'follow'>,
+  topic: string,
+  options: unknown = {},
+): TopicReader<FollowedRow> {
+  if (!(options instanceof Object)) throw invalid(`the options are { from, signal }, not ${JSON.stringify(options)}`);
+  const { from = 'now', signal }: { from?: unknown; signal?: unknown } = options;
+  if (signal !== undefined && !(signal instanceof AbortSignal)) throw invalid('signal must be an AbortSignal');
+  return engine.follow(topic, cursorOf(topic, from), signal);
+}
+
+function cursorOf(topic: string, from: unknown): Cursor | 'now' {
+  if (from === 'now') return from;
+  if (from === '0') return 0;
+  const [, of, digits] = (typeof from === 'string' && /^(?:(.*)@)?(\d+)$/.exec(from)) || [];
+  const cursor = Number(digits);
+  const such = `give 'now', '0', or the id of an event of ${topic}, such as '${eventId(topic, 12)}'`;
+  if (digits === undefined || !Number.isSafeInteger(cursor))
+    throw invalid(`${JSON.stringify(from)} is no event id: ${such}`);
+  if (of === undefined) throw invalid(`'${from}' is a number without its topic: ${such}`);
+  if (of !== topic) throw invalid(`'${from}' is the id of an event of ${of}: ${such}`);
+  return cursor;
+}
+
+const invalid = (message: string): StagecraftError => new StagecraftError('INVALID_ARGUMENT', message);
